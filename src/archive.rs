@@ -1,0 +1,278 @@
+//! Reading a file by position: what is in it, and any range of its raw bytes without decoding the rest.
+//!
+//! Opening costs one small read per frame at the end of the file (Footer, Seek_Table) and one at its start; FORMAT.md
+//! sections 8 to 10. A file whose end is damaged cannot be opened so: [`recover`](crate::recover()) scans instead.
+
+use crate::decompress;
+use crate::error::{Error, Flaw, Result};
+use crate::frame::{
+    BlockHeader, CodedBlock, Footer, FrameHeader, MAGIC, NO_FOOTER, NOT_BWZ, SeekTable,
+};
+use crate::options::Options;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+
+/// A frame of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameInfo {
+    /// Where it stands in the file.
+    pub coded: Range<u64>,
+    /// Which part of the raw stream it holds.
+    pub raw: Range<u64>,
+    /// Raw bytes per block, of which only the last may have fewer; 0 where there are no blocks.
+    pub block_size: u32,
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// CRC-32 of its raw bytes.
+    pub checksum: u32,
+}
+
+/// A block of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockInfo {
+    /// Where it stands in the file, its header included.
+    pub coded: Range<u64>,
+    /// Which part of the raw stream it holds.
+    pub raw: Range<u64>,
+}
+
+/// What reading a range took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RangeCost {
+    /// Blocks decoded.
+    pub blocks: u64,
+    /// Bytes read from the file for them.
+    pub coded_bytes: u64,
+}
+
+/// A compressed file, open for reading by position.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// let options = bwz::Options::new().with_block_size(1000)?;
+/// let mut file = Vec::new();
+/// bwz::compress(&b"0123456789".repeat(1000)[..], &mut file, &options)?;
+///
+/// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+/// assert_eq!(archive.raw_size(), 10_000);
+/// let mut out = Vec::new();
+/// let cost = archive.read_range(2998..3003, &mut out)?;
+/// assert_eq!(out, b"89012");
+/// assert_eq!(cost.blocks, 2);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub struct Archive<R> {
+    input: R,
+    options: Options,
+    frames: Vec<FrameInfo>,
+    blocks: Vec<BlockInfo>,
+}
+
+impl<R: Read + Seek + Send> Archive<R> {
+    /// Reads the tables of all frames of `input`.
+    ///
+    /// # Errors
+    /// [`Error::Format`] where it is not a bwz file, is cut off or has a damaged end.
+    pub fn open(mut input: R, options: &Options) -> Result<Self> {
+        let mut frames = Vec::new();
+        let mut end = input.seek(SeekFrom::End(0))?;
+        if end == 0 {
+            return Err(Flaw("not a bwz file: it is empty").at(None, 0));
+        }
+        while end > 0 {
+            let frame = read_frame(&mut input, end)?;
+            end = frame.0.coded.start;
+            frames.push(frame);
+        }
+        let mut archive =
+            Archive { input, options: options.clone(), frames: vec![], blocks: vec![] };
+        frames.into_iter().rev().for_each(|(frame, blocks)| archive.append(frame, blocks));
+        Ok(archive)
+    }
+
+    /// Puts a frame, whose raw ranges start at 0, behind those that are there.
+    fn append(&mut self, mut frame: FrameInfo, blocks: Vec<BlockInfo>) {
+        let before = self.raw_size();
+        let shift = |raw: Range<u64>| raw.start + before..raw.end + before;
+        frame.raw = shift(frame.raw);
+        self.frames.push(frame);
+        self.blocks
+            .extend(blocks.into_iter().map(|block| BlockInfo { raw: shift(block.raw), ..block }));
+    }
+
+    /// The frames, in order.
+    pub fn frames(&self) -> &[FrameInfo] {
+        &self.frames
+    }
+
+    /// The blocks of all frames, in order.
+    pub fn blocks(&self) -> &[BlockInfo] {
+        &self.blocks
+    }
+
+    /// Raw bytes of the whole file.
+    pub fn raw_size(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.raw.end)
+    }
+
+    /// Bytes of the file.
+    pub fn coded_size(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.coded.end)
+    }
+
+    /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the range is not within the raw stream; else as [`decompress`](crate::decompress()).
+    pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<RangeCost> {
+        self.check_range(&range)?;
+        let first = self.blocks.partition_point(|block| block.raw.end <= range.start);
+        let count = self.blocks[first..].partition_point(|block| block.raw.start < range.end);
+        let wanted = &self.blocks[first..first + count];
+        if range.is_empty() || wanted.is_empty() {
+            return Ok(RangeCost::default());
+        }
+        let input = &mut self.input;
+        let coded = wanted.iter().zip(first as u64..).map(|(info, n)| read_block(input, info, n));
+        let largest = wanted.iter().map(|block| block.raw.end - block.raw.start).max().unwrap_or(0);
+        let mut pos = wanted[0].raw.start;
+        decompress::start(largest as u32, &self.options)?.run(coded, |raw| {
+            let end = pos + raw.len() as u64;
+            let part = range.start.max(pos) - pos..range.end.min(end) - pos;
+            pos = end;
+            Ok(output.write_all(&raw[part.start as usize..part.end as usize])?)
+        })?;
+        output.flush()?;
+        let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();
+        Ok(RangeCost { blocks: count as u64, coded_bytes })
+    }
+
+    fn check_range(&self, range: &Range<u64>) -> Result<()> {
+        if range.start <= range.end && range.end <= self.raw_size() {
+            return Ok(());
+        }
+        let (Range { start, end }, size) = (range, self.raw_size());
+        Err(Error::Usage(
+            format!("range {start}..{end} is not within the {size} bytes of the file").into(),
+        ))
+    }
+}
+
+/// Reads the frame that ends at `end`; its raw ranges start at 0.
+fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<(FrameInfo, Vec<BlockInfo>)> {
+    let too_short = Flaw("the footer's sizes do not match the frame");
+    let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
+        return Err(explain(input, NO_FOOTER, 0));
+    };
+    let footer = Footer::from_bytes(&read_at(input, footer_start)?)
+        .map_err(|flaw| explain(input, flaw, footer_start))?;
+    let misfit = || too_short.at(None, footer_start);
+    let start = end.checked_sub(footer.frame_size).ok_or_else(misfit)?;
+    let table_start =
+        footer_start.checked_sub(u64::from(footer.seek_table_size)).ok_or_else(misfit)?;
+    let first_block = start + FrameHeader::SIZE as u64;
+    if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u32 {
+        return Err(misfit());
+    }
+    let header =
+        FrameHeader::from_bytes(&read_at(input, start)?).map_err(|flaw| flaw.at(None, start))?;
+    let blocks = read_seek_table(input, table_start, &footer, start)?;
+    let frame = FrameInfo {
+        coded: start..end,
+        raw: 0..footer.total_raw_size,
+        block_size: header.block_size,
+        blocks: blocks.len() as u64,
+        checksum: footer.stream_checksum,
+    };
+    check_blocks(&frame, &blocks, first_block..table_start)
+        .map_err(|flaw| flaw.at(None, table_start))?;
+    Ok((frame, blocks))
+}
+
+/// A missing footer means damage in a bwz file, but "not a bwz file" in any other.
+fn explain<R: Read + Seek>(input: &mut R, flaw: Flaw, offset: u64) -> Error {
+    let mut first = Vec::new();
+    let read = input.rewind().and_then(|()| input.by_ref().take(4).read_to_end(&mut first));
+    match read {
+        Ok(size) if first != MAGIC[..size] => Flaw(NOT_BWZ).at(None, 0),
+        _ => flaw.at(None, offset),
+    }
+}
+
+/// The blocks of the frame at `start` as its seek table tells them.
+fn read_seek_table<R: Read + Seek>(
+    input: &mut R,
+    table_start: u64,
+    footer: &Footer,
+    start: u64,
+) -> Result<Vec<BlockInfo>> {
+    let located = |flaw: Flaw| flaw.at(None, table_start);
+    let table = SeekTable::header_from_bytes(&read_at(input, table_start)?).map_err(located)?;
+    let count = u64::from(table.block_count());
+    // Before anything is allocated by them: the counts must fit the bytes that are there.
+    let room = (table_start - start) / BlockHeader::SIZE as u64;
+    if table.size() != u64::from(footer.seek_table_size) || count > room {
+        return Err(located(Flaw("the seek table's sizes do not match the frame")));
+    }
+    let mut coded = vec![0; table.entries_size as usize];
+    input.read_exact(&mut coded)?;
+    let entries = table.entries(&coded, count).map_err(located)?;
+    let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
+    let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
+    Ok(entries
+        .iter()
+        .zip(ends)
+        .map(|(entry, (raw_end, coded_end))| BlockInfo {
+            coded: start.saturating_add(entry.frame_offset)..start.saturating_add(coded_end),
+            raw: entry.raw_offset..raw_end,
+        })
+        .collect())
+}
+
+/// Checks that the blocks lie in `area` without gaps and that only the last one is short.
+fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Result<(), Flaw> {
+    let flaw = Err(Flaw("the seek table's entries do not make sense"));
+    let (mut raw, mut coded) = (0, area.start);
+    for (n, block) in blocks.iter().enumerate() {
+        let size = block.raw.end.wrapping_sub(block.raw.start);
+        let full = size == u64::from(frame.block_size);
+        let short = n + 1 == blocks.len() && (1..u64::from(frame.block_size)).contains(&size);
+        let long_enough = block.coded.end > coded + BlockHeader::SIZE as u64;
+        if block.raw.start != raw || block.coded.start != coded || !long_enough || !(full || short)
+        {
+            return flaw;
+        }
+        (raw, coded) = (block.raw.end, block.coded.end);
+    }
+    if (raw, coded) == (frame.raw.end, area.end) && blocks.is_empty() == (frame.block_size == 0) {
+        return Ok(());
+    }
+    flaw
+}
+
+/// Reads the block that `info` tells of and checks that it is that block.
+fn read_block<R: Read + Seek>(input: &mut R, info: &BlockInfo, number: u64) -> Result<CodedBlock> {
+    let offset = info.coded.start;
+    let error = |flaw: Flaw| flaw.at(Some(number), offset);
+    let header = BlockHeader::from_bytes(&read_at(input, offset)?).map_err(error)?;
+    let size = info.coded.end - offset - BlockHeader::SIZE as u64;
+    let raw_size = info.raw.end - info.raw.start;
+    if u64::from(header.coded_size) != size || u64::from(header.raw_size) != raw_size {
+        return Err(error(Flaw("the block's sizes are not those of the seek table")));
+    }
+    let mut payload = vec![0; header.coded_size as usize];
+    input.read_exact(&mut payload)?;
+    Ok(CodedBlock { header, payload, number, offset })
+}
+
+/// The `N` bytes at `offset`, which leaves the input behind them.
+fn read_at<const N: usize>(input: &mut (impl Read + Seek), offset: u64) -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    input.seek(SeekFrom::Start(offset))?;
+    input.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

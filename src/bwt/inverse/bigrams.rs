@@ -1,0 +1,79 @@
+//! From a row to its first two symbols.
+//!
+//! The rows that start with one bigram are neighbours, so their number is that of the last bigram that
+//! starts above. A table says which bigram holds the first of each 2^shift rows; from there it is
+//! seldom more than one step. It stays in the second-level cache beside the random reads of the walk.
+
+use super::counters::Counters;
+
+/// At most 2 x 128 Ki bytes of slots: more would leave the cache, fewer would need more steps.
+const MAX_SLOTS: usize = 1 << 17;
+
+/// Rows per slot are at least 2^4, so that small blocks do not make more slots than they use.
+const MIN_SHIFT: u32 = 4;
+
+pub struct Bigrams {
+    shift: u32,
+    /// `slots[s]`: the number of the bigram of row `s << shift`.
+    slots: Vec<u16>,
+    /// The row below the last of each bigram, ascending. The last one is `u32::MAX`.
+    ends: Vec<u32>,
+    symbols: Vec<[u8; 2]>,
+}
+
+impl Bigrams {
+    pub fn new(counters: &Counters) -> Self {
+        let (ends, symbols) = present(counters);
+        let rows = counters.rows();
+        let mut shift = MIN_SHIFT;
+        while rows >> shift >= MAX_SLOTS {
+            shift += 1;
+        }
+        let mut slots = vec![0; (rows >> shift) + 1];
+        let mut bigram = 0;
+        for (slot, row) in slots.iter_mut().zip((0u64..).step_by(1 << shift)) {
+            while u64::from(ends[bigram]) <= row {
+                bigram += 1;
+            }
+            *slot = bigram as u16;
+        }
+        Bigrams { shift, slots, ends, symbols }
+    }
+
+    /// The first two symbols of a row.
+    ///
+    /// # Safety
+    /// `row` is a row of the block that the counters were made for.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub unsafe fn of(&self, row: u32) -> [u8; 2] {
+        let slot = (row >> self.shift) as usize;
+        debug_assert!(slot < self.slots.len());
+        // SAFETY: there is a slot for each row. It holds the number of a bigram, and as the end of
+        // the last one is above every row, no step is made from that one.
+        unsafe {
+            let mut bigram = usize::from(*self.slots.get_unchecked(slot));
+            // One step without a branch, since none could foretell it; more are rare.
+            bigram += usize::from(*self.ends.get_unchecked(bigram) <= row);
+            while *self.ends.get_unchecked(bigram) <= row {
+                bigram += 1;
+            }
+            *self.symbols.get_unchecked(bigram)
+        }
+    }
+}
+
+/// The end and the symbols of each bigram that occurs, in order of rows. The suffixes of length 0 and
+/// 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps there.
+fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
+    let mut starts = counters.bigram_starts().peekable();
+    let (mut ends, mut symbols) = (Vec::new(), Vec::new());
+    while let Some((start, bigram)) = starts.next() {
+        let end = starts.peek().map_or(u32::MAX, |next| next.0);
+        if start < end {
+            ends.push(end);
+            symbols.push(bigram);
+        }
+    }
+    (ends, symbols)
+}

@@ -1,0 +1,120 @@
+//! Walks the lanes of a block back from their ends, many in lock step, and writes the text.
+//!
+//! Lane k is the text from pos k * rate up to the next lane; its walk starts at the row of the suffix
+//! that follows it, which is sample k + 1, or row 0 for the last lane. One step of a lane is one jump.
+//! Each thread has up to [`GROUP`] lanes in hand and asks for the entry that a lane needs next
+//! one round ahead, so that it waits for memory once for all of them.
+
+use super::super::Bwt;
+use super::bigrams::Bigrams;
+use super::jumps::Jumps;
+use crate::error::Flaw;
+use rayon::prelude::*;
+
+/// Lanes in lock step. Measured: 32 keep the memory busy, 64 do so with prefetches to the second-level
+/// cache, which may have more misses under way than the first; beyond that nothing is gained.
+const GROUP: usize = 64;
+
+/// Fewest lanes in lock step for the sake of giving each thread some.
+const MIN_GROUP: usize = 8;
+
+/// Bytes of text per lane that are put together before they are written: a cache line. Lanes lie a
+/// power of two apart, so all of them would fight for the same few lines of the cache.
+const STAGE: usize = 64;
+
+type Stage = [[u8; 2]; STAGE / 2];
+
+pub struct Walk<'a> {
+    jumps: &'a Jumps,
+    bigrams: &'a Bigrams,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(jumps: &'a Jumps, bigrams: &'a Bigrams) -> Self {
+        Walk { jumps, bigrams }
+    }
+
+    /// Writes the text but for its one byte that has no partner, where the length is odd.
+    pub fn write(&self, bwt: &Bwt, text: &mut [u8]) -> Result<(), Flaw> {
+        let rate = bwt.sample_rate as usize;
+        let group = group_len(bwt.samples.len());
+        let next = |k: usize| bwt.samples.get(k + 1).copied().unwrap_or(0);
+        let tasks = text.par_chunks_mut(rate.saturating_mul(group));
+        tasks.zip(bwt.samples.par_chunks(group)).enumerate().try_for_each(|(g, (text, samples))| {
+            let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
+            let mut lanes = Lanes { rows, unwritten: text.chunks_mut(rate).collect() };
+            self.walk(&mut lanes, samples)
+        })
+    }
+
+    /// Walks lanes of one length, but for the last, which may be shorter.
+    fn walk(&self, lanes: &mut Lanes, samples: &[u32]) -> Result<(), Flaw> {
+        let shortest = lanes.unwritten.last().map_or(0, |lane| lane.len());
+        self.advance(lanes, shortest & !1);
+        let last = lanes.rows.pop();
+        lanes.unwritten.pop();
+        let longest = lanes.unwritten.first().map_or(0, |lane| lane.len());
+        self.advance(lanes, longest);
+        // An odd lane stops one symbol before its start, where there is no sample to compare with.
+        let last_fits = shortest % 2 == 1 || last == samples.last().copied();
+        if last_fits && lanes.rows[..] == samples[..lanes.rows.len()] {
+            Ok(())
+        } else {
+            Err(Flaw("the samples of a block contradict its BWT"))
+        }
+    }
+
+    /// Moves each lane by `len` bytes, which is even.
+    fn advance(&self, lanes: &mut Lanes, len: usize) {
+        let mut stages = [[[0; 2]; STAGE / 2]; GROUP];
+        let stages = &mut stages[..lanes.rows.len()];
+        let mut left = len;
+        while left > 0 {
+            let len = left.min(STAGE);
+            self.round(&mut lanes.rows, stages, len / 2);
+            lanes.write(stages, len);
+            left -= len;
+        }
+    }
+
+    /// Moves each lane by some jumps, the hot loop; its symbols come to lie at the end of its stage.
+    #[allow(unsafe_code)]
+    fn round(&self, rows: &mut [u32], stages: &mut [Stage], jumps: usize) {
+        for at in (STAGE / 2 - jumps..STAGE / 2).rev() {
+            for (row, stage) in rows.iter_mut().zip(&mut *stages) {
+                // SAFETY: a lane starts at a sample, which is checked to be a row, or at row 0, and
+                // goes on to rows that come out of jumps.
+                unsafe {
+                    *row = self.jumps.from(*row);
+                    self.jumps.prefetch(*row);
+                    stage[at] = self.bigrams.of(*row);
+                }
+            }
+        }
+    }
+}
+
+struct Lanes<'a> {
+    /// The row at which each lane has arrived.
+    rows: Vec<u32>,
+    /// The text of each lane that lies before that row.
+    unwritten: Vec<&'a mut [u8]>,
+}
+
+impl Lanes<'_> {
+    /// Writes the last `len` bytes of each stage to its lane.
+    fn write(&mut self, stages: &[Stage], len: usize) {
+        for (lane, stage) in self.unwritten.iter_mut().zip(stages) {
+            let from = lane.len() - len;
+            let end = lane.split_off_mut(from..).expect("no lane is moved beyond its start");
+            end.copy_from_slice(&stage.as_flattened()[STAGE - len..]);
+        }
+    }
+}
+
+/// Lanes per task: an equal share for each thread, if that is neither too few nor too many.
+fn group_len(lanes: usize) -> usize {
+    let threads = rayon::current_num_threads();
+    let tasks = lanes.div_ceil(GROUP).next_multiple_of(threads);
+    lanes.div_ceil(tasks).max(MIN_GROUP)
+}

@@ -1,0 +1,69 @@
+//! The transform straight from its definition, and the blocks that every implementation is tried on.
+//!
+//! So simple that it is hardly wrong, and so slow that it is for tests alone: O(n^2 log n).
+
+use super::{Bwt, cases};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Sorts the suffixes as strings. The empty one, which is the sentinel's, comes out first.
+pub fn sort(block: &[u8], sample_rate: u32) -> Bwt {
+    let mut sa: Vec<usize> = (0..=block.len()).collect();
+    sa.sort_by_key(|&pos| &block[pos..]);
+    let row_of = |pos: usize| sa.iter().position(|&p| p == pos).unwrap() as u32;
+    Bwt {
+        bytes: sa.iter().filter(|&&pos| pos > 0).map(|&pos| block[pos - 1]).collect(),
+        sample_rate,
+        samples: (0..block.len()).step_by(sample_rate as usize).map(row_of).collect(),
+    }
+}
+
+/// One LF step for each byte, each LF counted afresh. The rows must be those of a real transform.
+pub fn unsort(bwt: &Bwt) -> Vec<u8> {
+    let primary = bwt.samples[0] as usize;
+    let mut text = Vec::new();
+    let mut row = 0;
+    while row != primary {
+        let at = if row < primary { row } else { row - 1 };
+        let c = bwt.bytes[at];
+        text.push(c);
+        let smaller = bwt.bytes.iter().filter(|&&b| b < c).count();
+        row = 1 + smaller + bwt.bytes[..at].iter().filter(|&&b| b == c).count();
+    }
+    text.reverse();
+    text
+}
+
+/// The table of named cases, small enough for the oracle: all lengths up to 300, all shapes, and the
+/// borders of lanes and samples.
+pub fn blocks() -> Vec<(String, Vec<u8>)> {
+    let mut blocks: Vec<_> =
+        (1..=300).map(|len| (format!("random, {len} bytes"), cases::random(len, 256))).collect();
+    for border in [64, 128, 256, 512, 1024, 2048] {
+        for len in border - 1..=border + 1 {
+            blocks.push((format!("all equal, {len}"), vec![b'a'; len]));
+            blocks.push((format!("ab repeated, {len}"), b"ab".repeat(len)[..len].to_vec()));
+            blocks.push((format!("text, {len}"), cases::text(len)));
+        }
+    }
+    blocks.extend(cases::shapes(2500).into_iter().filter(|(_, block)| !block.is_empty()));
+    blocks
+}
+
+/// Pools of the thread counts to try.
+pub fn pools() -> Vec<ThreadPool> {
+    let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    [1, 2, 3, 7].map(pool).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn banana() {
+        let bwt = sort(b"banana", 2);
+        assert_eq!(bwt.bytes, b"annbaa");
+        assert_eq!(bwt.samples, [4, 6, 5]);
+        assert_eq!(unsort(&bwt), b"banana");
+    }
+}

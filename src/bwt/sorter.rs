@@ -1,0 +1,111 @@
+//! Block -> [`Bwt`], the first step of compression: sorts the suffixes of a block.
+//!
+//! The CPU sorter is libsais by Ilya Grebnov, an implementation of suffix sorting by induction (G. Nong,
+//! S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array construction*,
+//! 2011). It takes O(n) time on one thread whatever the data, and gives the transform and the samples
+//! in one pass without a suffix array being kept. Blocks are sorted in parallel, not within.
+//!
+//! Memory: 6 bytes per byte of the block, which are the block, its transform and 4 of workspace, and
+//! about 0.5 MiB. The workspace is read at random and lies on huge pages where they can be had.
+
+use super::{Bwt, MAX_BLOCK_SIZE, pages};
+use crate::error::Error;
+use crate::options::Device;
+use libsais::bwt::AuxIndicesSamplingRate;
+use libsais::{BwtConstruction, LibsaisError};
+
+/// What sorts the blocks, chosen at run time. All give the same [`Bwt`] for the same block.
+#[derive(Debug)]
+pub enum Sorter {
+    /// The processor at hand, on the calling thread.
+    Cpu,
+}
+
+impl Sorter {
+    /// The sorter for a device.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where this build or this machine does not have it.
+    pub fn new(device: Device) -> Result<Self, Error> {
+        match device {
+            Device::Auto | Device::Cpu => Ok(Sorter::Cpu),
+            Device::Cuda(_) => Err(Error::Device("this build of bwz has no CUDA sorter".into())),
+        }
+    }
+
+    /// Sorts a block of 1 to [`MAX_BLOCK_SIZE`] bytes.
+    ///
+    /// An empty block is refused like one that is too long: its transform would have no primary
+    /// index, and an empty stream has no blocks.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for such a length, [`Error::Io`] where there is no memory.
+    ///
+    /// # Panics
+    /// If `sample_rate` is not a power of two from 2 to 2^30; [`super::sample_rate`] gives one.
+    pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+        assert!(
+            sample_rate.is_power_of_two() && (2..=1 << 30).contains(&sample_rate),
+            "sample rate {sample_rate} is not a power of two from 2 to 2^30"
+        );
+        if block.is_empty() || block.len() > MAX_BLOCK_SIZE as usize {
+            return Err(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()));
+        }
+        match self {
+            Sorter::Cpu => sort_on_cpu(block, sample_rate),
+        }
+    }
+}
+
+fn sort_on_cpu(block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+    let mut bytes = pages::zeroed(block.len()).ok_or_else(no_memory)?;
+    let mut workspace = pages::zeroed::<i32>(block.len()).ok_or_else(no_memory)?;
+    let (_, rows, _) = BwtConstruction::for_text(block)
+        .in_borrowed_buffer(&mut bytes)
+        .with_borrowed_temporary_array_buffer(&mut workspace)
+        .single_threaded()
+        .with_aux_indices(AuxIndicesSamplingRate::new(sample_rate.cast_signed()))
+        .run()
+        .map_err(refused)?
+        .into_parts();
+    // libsais counts rows as we do: from 1, with the sentinel's row before.
+    let samples = rows.into_iter().map(i32::cast_unsigned).collect();
+    Ok(Bwt { bytes, sample_rate, samples })
+}
+
+/// libsais refuses only for want of memory, as the lengths and the rate are checked before.
+fn refused(error: LibsaisError) -> Error {
+    debug_assert_eq!(error, LibsaisError::OutOfMemory);
+    no_memory()
+}
+
+fn no_memory() -> Error {
+    Error::out_of_memory("there is not enough memory to sort a block, which takes 6 times its size")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive;
+    use super::*;
+
+    #[test]
+    fn sorts_as_the_oracle_does() {
+        for (name, block) in naive::blocks() {
+            for sample_rate in [2, 8, 64, 1024, 1 << 30] {
+                let sorted = Sorter::Cpu.sort(&block, sample_rate).unwrap();
+                assert!(sorted == naive::sort(&block, sample_rate), "{name}, rate {sample_rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_an_empty_block() {
+        assert!(matches!(Sorter::Cpu.sort(b"", 2), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    #[should_panic(expected = "not a power of two")]
+    fn refuses_an_odd_rate() {
+        let _ = Sorter::Cpu.sort(b"a", 3);
+    }
+}

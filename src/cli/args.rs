@@ -1,0 +1,320 @@
+//! The arguments, as clap derives them. The help text here is also the man page and the completions.
+
+use super::size::{self, Span};
+use bwz::{DEFAULT_LEVEL, Device, Options};
+use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// Block-sorting (BWT) compressor with a seekable, recoverable format.
+///
+/// FILEs are compressed to FILE.bwz, or decompressed with -d, and kept. With no FILE, or where FILE is -, standard input
+/// is filtered to standard output. A file that is called like a command is reached as ./cat.
+#[derive(Parser, Debug)]
+#[command(
+    name = "bwz",
+    version,
+    override_usage = "bwz [OPTIONS] [FILE]...\n       bwz COMMAND [OPTIONS] ...",
+    args_conflicts_with_subcommands = true,
+    args_override_self = true,
+    disable_help_subcommand = true,
+    after_long_help = AFTER_HELP,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub files: FileArgs,
+}
+
+const AFTER_HELP: &str = "\
+Names: called as bunwz it decompresses, called as bwzcat it decompresses to standard output.
+
+Environment: BWZ_OPT holds arguments that are put before the real ones, so that the real ones win; commands (cat, recover, \
+...) do not use it. It is split at blanks; '...' keeps everything as it is, \"...\" everything but \\\" and \\\\, and \\ outside of \
+quotes keeps the next character. Nothing else is special. NO_COLOR turns colours off.
+
+SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB are other words for K).
+
+Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments); 2 damaged input; 3 a bug in bwz. \
+Of several files, the worst counts.
+
+With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -I bwz -xf x.tar.bwz.";
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Write files, or a range of their bytes, decompressed to standard output
+    Cat(CatArgs),
+    /// Save every intact block of a damaged file
+    Recover(RecoverArgs),
+    /// Measure speed and size in memory, stage by stage
+    Bench(BenchArgs),
+    /// Print the completion script of a shell
+    Completions {
+        /// The shell to complete for
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (in roff)
+    Man,
+}
+
+/// What is done with the files when no command is named.
+#[derive(Args, Debug)]
+pub struct FileArgs {
+    /// Files to work on; none, or -, is standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub mode: ModeArgs,
+    /// Write to standard output; keep the files
+    #[arg(short = 'c', long = "stdout", conflicts_with = "output")]
+    pub stdout: bool,
+    /// Write to FILE (- is standard output)
+    #[arg(short, long, value_name = "FILE", conflicts_with = "recursive")]
+    pub output: Option<PathBuf>,
+    /// Overwrite files, write compressed data to a terminal, and take links and special files
+    #[arg(short, long)]
+    pub force: bool,
+    /// Keep the input files (the default)
+    #[arg(short, long, overrides_with = "remove")]
+    pub keep: bool,
+    /// Remove each input file once its output is safely on disk (never where that is standard output or a device)
+    #[arg(long = "rm", overrides_with = "keep")]
+    pub remove: bool,
+    /// Walk directories: compress what is not .bwz, or decompress, test or list what is
+    #[arg(short, long)]
+    pub recursive: bool,
+    /// With --list: print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub level: Level,
+    #[command(flatten)]
+    pub effort: Effort,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// The last of these wins.
+#[derive(Args, Debug)]
+pub struct ModeArgs {
+    /// Compress (the default)
+    #[arg(short = 'z', long, overrides_with_all = ["decompress", "test", "list"])]
+    compress: bool,
+    /// Decompress
+    #[arg(short, long, visible_alias = "uncompress", overrides_with_all = ["compress", "test", "list"])]
+    decompress: bool,
+    /// Decompress to nowhere, to see whether the files are whole
+    #[arg(short, long, overrides_with_all = ["compress", "decompress", "list"])]
+    test: bool,
+    /// List sizes, frames and blocks; with -v each block
+    #[arg(short, long, overrides_with_all = ["compress", "decompress", "test"])]
+    list: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Compress,
+    Decompress,
+    Test,
+    List,
+}
+
+impl ModeArgs {
+    pub fn mode(&self) -> Mode {
+        match self {
+            ModeArgs { list: true, .. } => Mode::List,
+            ModeArgs { test: true, .. } => Mode::Test,
+            ModeArgs { decompress: true, .. } => Mode::Decompress,
+            _ => Mode::Compress,
+        }
+    }
+}
+
+/// `-1` to `-9`, of which the last one wins.
+#[derive(Clone, Copy, Debug)]
+pub struct Level(pub u8);
+
+const LEVELS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+impl Args for Level {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        LEVELS.iter().zip(1..).fold(command, |command, (id, level)| {
+            let default = if level == DEFAULT_LEVEL { " (the default)" } else { "" };
+            command.arg(
+                Arg::new(*id)
+                    .short(id.chars().next())
+                    .action(ArgAction::SetTrue)
+                    .overrides_with_all(LEVELS)
+                    .help_heading("Block size")
+                    .help(format!("Blocks of {} MiB{default}", 1u32 << (level - 1))),
+            )
+        })
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Level {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let chosen = LEVELS.iter().zip(1..).find(|(id, _)| matches.get_flag(id));
+        Ok(Level(chosen.map_or(DEFAULT_LEVEL, |(_, level)| level)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The coder's effort. Every effort codes alike for now; the names are taken so that scripts can use them.
+#[derive(Args, Debug)]
+pub struct Effort {
+    /// Code fast rather than small (reserved: every effort codes alike for now)
+    #[arg(long, overrides_with = "best")]
+    fast: bool,
+    /// Code small rather than fast (reserved: every effort codes alike for now)
+    #[arg(long, overrides_with = "fast")]
+    best: bool,
+}
+
+/// What the work may use.
+#[derive(Args, Debug)]
+pub struct Resources {
+    /// Threads that compute; 0 is one per core
+    #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub threads: u16,
+    /// Memory to use at most; 0 or default is half of the machine's
+    #[arg(short = 'M', long, value_name = "SIZE", default_value = "default", value_parser = size::memory)]
+    pub memory: size::Memory,
+    /// Where blocks are sorted: auto, cpu, cuda or cuda:N
+    #[arg(long, default_value = "auto", value_parser = device)]
+    pub device: Device,
+}
+
+/// Whether `word`, in first place, is a command.
+pub fn is_command(word: &OsStr) -> bool {
+    Cli::command().get_subcommands().any(|command| word == command.get_name())
+}
+
+impl Resources {
+    pub fn options(&self) -> Options {
+        let options = Options::new().threads(self.threads.into()).device(self.device);
+        match self.memory {
+            size::Memory::Default => options,
+            size::Memory::Bytes(bytes) => options.memory(bytes),
+        }
+    }
+}
+
+fn device(text: &str) -> Result<Device, String> {
+    match text {
+        "auto" => Ok(Device::Auto),
+        "cpu" => Ok(Device::Cpu),
+        "cuda" => Ok(Device::Cuda(0)),
+        _ => text
+            .strip_prefix("cuda:")
+            .and_then(|number| number.parse().ok())
+            .map(Device::Cuda)
+            .ok_or_else(|| "it is none of auto, cpu, cuda and cuda:N".into()),
+    }
+}
+
+/// How much is said.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Talk {
+    /// Say what was done, on standard error
+    #[arg(short, long, overrides_with = "quiet")]
+    pub verbose: bool,
+    /// Leave out warnings and the progress bar
+    #[arg(short, long, overrides_with = "verbose")]
+    pub quiet: bool,
+    /// Show no progress bar
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct CatArgs {
+    /// Files to read; - is standard input (without --range)
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Only the blocks that hold them
+    /// are read
+    #[arg(short, long, value_parser = size::span)]
+    pub range: Option<Span>,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+#[derive(Args, Debug)]
+pub struct RecoverArgs {
+    /// The damaged file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where to write what is whole (- is standard output)
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Overwrite OUT
+    #[arg(short, long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// Files to measure with, held in memory; none is generated text
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Runs of each stage, of which the median counts
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: u16,
+    #[command(flatten)]
+    pub level: Level,
+    #[command(flatten)]
+    pub effort: Effort,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_last_mode_level_and_word_win() {
+        let cli = Cli::parse_from(["bwz", "-9", "-d", "-kq", "--rm", "-1", "-zv", "x"]);
+        assert_eq!((cli.files.mode.mode(), cli.files.level.0), (Mode::Compress, 1));
+        assert!(cli.files.remove && cli.files.talk.verbose);
+        assert!(!cli.files.keep && !cli.files.talk.quiet);
+    }
+
+    #[test]
+    fn a_command_is_one_only_in_first_place() {
+        assert!(Cli::parse_from(["bwz", "man"]).command.is_some());
+        assert!(Cli::parse_from(["bwz", "-d", "man"]).command.is_none());
+        assert!(Cli::parse_from(["bwz", "./man"]).command.is_none());
+    }
+
+    #[test]
+    fn devices_have_numbers() {
+        assert_eq!(device("cuda:3"), Ok(Device::Cuda(3)));
+        assert_eq!(device("cuda"), Ok(Device::Cuda(0)));
+        assert!(device("cuda:").is_err() && device("tpu").is_err());
+    }
+}

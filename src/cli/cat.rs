@@ -1,0 +1,53 @@
+//! `bwz cat`: whole files, or a range of their bytes, to standard output.
+
+use super::args::CatArgs;
+use super::console::Task;
+use super::exit::Exit;
+use super::files::{self, Name};
+use super::input::{self, Input};
+use super::output::{Destination, Output, Rules};
+use super::progress::Progress;
+use super::size::{Span, count};
+use bwz::{Archive, Options, Result};
+
+/// Writes each file, or the range of each file.
+pub fn run(args: &CatArgs) -> Exit {
+    let options = args.resources.options();
+    files::each(&args.files, None, args.talk, Task::Reading, |name| match args.range {
+        Some(span) => range(name, span, args, &options),
+        None => whole(name, args, &options),
+    })
+}
+
+/// Decodes the blocks that hold the range, and no others.
+fn range(name: &Name, span: Span, args: &CatArgs, options: &Options) -> Result<()> {
+    let mut output = stdout(None)?;
+    let progress = Progress::start(name, None, args.talk, !output.is_terminal());
+    let mut archive = Archive::open(input::open_seekable(name)?, options)?;
+    let cost = archive.read_range(span.within(archive.raw_size()), &mut output)?;
+    drop(progress);
+    let (blocks, all) = (count(cost.blocks, "block"), archive.blocks().len());
+    let read = count(cost.coded_bytes, "byte");
+    args.talk.report(name, format_args!("{blocks} of {all} decoded, {read} read for them"));
+    Ok(())
+}
+
+/// Reads from front to end, which checks the whole stream and needs no seeking.
+fn whole(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
+    if *name == Name::Stdin {
+        input::refuse_terminal()?;
+    }
+    let Input { source, about } = Input::open(name, true)?;
+    let mut output = stdout(about.regular())?;
+    let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
+    let summary = bwz::decompress(progress.count(source), &mut output, options)?;
+    drop(progress);
+    let (written, read) = (count(summary.raw_size, "byte"), count(summary.coded_size, "byte"));
+    args.talk.report(name, format_args!("all blocks decoded, {read} read, {written} written"));
+    Ok(())
+}
+
+fn stdout(input: Option<&std::fs::Metadata>) -> Result<Output> {
+    let rules = Rules { force: false, compressed: false, input, pattern: None };
+    Output::open(Destination::Stdout, &rules)
+}

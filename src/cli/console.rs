@@ -1,0 +1,121 @@
+//! What is said on standard error: errors always, warnings unless quiet, reports when verbose.
+//!
+//! Every line starts with `bwz:`; one about a file goes on with its name.
+
+use super::args::{Talk, is_command};
+use super::exit::{self, Exit};
+use super::files::Name;
+use bwz::Error;
+use std::fmt::Display;
+use std::io::{self, Write};
+
+/// Writes a line to standard error. Where even that fails there is nobody left to tell.
+fn say(line: impl Display) {
+    let _ = writeln!(io::stderr(), "bwz: {line}");
+}
+
+impl Talk {
+    pub fn warn(self, name: &Name, what: impl Display) {
+        if !self.quiet {
+            say(format_args!("{name}: {what}"));
+        }
+    }
+
+    pub fn report(self, name: &Name, what: impl Display) {
+        if self.verbose {
+            say(format_args!("{name}: {what}"));
+        }
+    }
+
+    /// Says something that must be heard.
+    pub fn tell(self, name: &Name, what: impl Display) {
+        say(format_args!("{name}: {what}"));
+    }
+}
+
+/// What was being done when an error came, for the advice that goes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    Compressing,
+    Reading,
+    Recovering,
+}
+
+/// Reports an error that ends the command.
+pub fn fail(error: &Error) -> Exit {
+    if exit::is_closed_pipe(error) {
+        return exit::closed_pipe();
+    }
+    say(plain(error));
+    Exit::from(error)
+}
+
+/// Reports an error with one file, and what to do about it.
+pub fn fail_with(error: &Error, name: &Name, task: Task) -> Exit {
+    if exit::is_closed_pipe(error) {
+        return exit::closed_pipe();
+    }
+    let advice = advice(error, name, task).map(|advice| format!("; {advice}"));
+    say(format_args!("{name}: {}{}", plain(error), advice.unwrap_or_default()));
+    Exit::from(error)
+}
+
+/// An error's text without the number that Rust adds to what the system says.
+fn plain(error: &Error) -> String {
+    strip_number(error.to_string())
+}
+
+/// Cuts ` (os error 2)` off.
+pub fn strip_number(mut text: String) -> String {
+    if text.ends_with(')')
+        && let Some(start) = text.rfind(" (os error ")
+    {
+        text.truncate(start);
+    }
+    text
+}
+
+fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
+    match (error, task, name) {
+        (Error::Limit { .. }, Task::Compressing, _) => {
+            Some("allow more with -M, or take smaller blocks with a lower level (-1 to -9)".into())
+        }
+        (Error::Limit { .. }, ..) => Some("allow more with -M".into()),
+        (Error::Format { block, offset, .. }, Task::Reading, Name::File(_))
+            if block.is_some() || *offset > 0 =>
+        {
+            Some(format!("`bwz recover {name} -o OUT` saves what is whole"))
+        }
+        (Error::Io(e), _, Name::File(path))
+            if e.kind() == io::ErrorKind::NotFound && is_command(path.as_os_str()) =>
+        {
+            Some(format!("if the command is meant, `{name}` comes first"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn system_errors_lose_their_number() {
+        let error = Error::Io(io::Error::from_raw_os_error(2));
+        assert_eq!(plain(&error), "No such file or directory");
+        assert_eq!(strip_number("as it is)".into()), "as it is)");
+    }
+
+    #[test]
+    fn advice_fits_the_error() {
+        let file = Name::File(PathBuf::from("x.bwz"));
+        let limit = Error::Limit { what: "".into(), needed: 2, allowed: 1 };
+        assert!(advice(&limit, &file, Task::Compressing).unwrap().contains("level"));
+        assert!(!advice(&limit, &file, Task::Reading).unwrap().contains("level"));
+        let damage = |offset| Error::Format { what: "".into(), block: None, offset };
+        assert!(advice(&damage(7), &file, Task::Reading).unwrap().contains("bwz recover x.bwz"));
+        assert_eq!(advice(&damage(0), &file, Task::Reading), None);
+        assert_eq!(advice(&damage(7), &Name::Stdin, Task::Reading), None);
+    }
+}

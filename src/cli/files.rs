@@ -1,0 +1,151 @@
+//! Which files are meant, and what their outputs are called.
+
+use super::args::Talk;
+use super::console::{self, Task};
+use super::exit::Exit;
+use bwz::{Error, Result};
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// An input as the user knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Name {
+    Stdin,
+    File(PathBuf),
+}
+
+impl From<&Path> for Name {
+    fn from(path: &Path) -> Self {
+        match path.as_os_str().as_bytes() {
+            b"-" => Name::Stdin,
+            _ => Name::File(path.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::Stdin => f.write_str("(stdin)"),
+            Name::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Works on every file meant by `names`, or on standard input where there are none.
+///
+/// Directories are walked where `walk` says which files in them to take. An error with one file is reported and the
+/// others go on; the worst exit code counts.
+pub fn each(
+    names: &[PathBuf],
+    walk: Option<fn(&Path) -> bool>,
+    talk: Talk,
+    task: Task,
+    mut work: impl FnMut(&Name) -> Result<()>,
+) -> Exit {
+    let mut worst = Exit::Fine;
+    let mut attempt = |(name, found): (Name, Result<()>)| {
+        if let Err(e) = found.and_then(|()| work(&name)) {
+            worst = worst.max(console::fail_with(&e, &name, task));
+        }
+    };
+    if names.is_empty() {
+        attempt((Name::Stdin, Ok(())));
+    }
+    for path in names {
+        match walk {
+            Some(wanted) if path.is_dir() => tree(path, wanted, talk).for_each(&mut attempt),
+            _ => attempt((Name::from(path.as_path()), Ok(()))),
+        }
+    }
+    worst
+}
+
+/// The wanted files under `root`, in the order of their names. Links and special files are left out.
+fn tree(
+    root: &Path,
+    wanted: fn(&Path) -> bool,
+    talk: Talk,
+) -> impl Iterator<Item = (Name, Result<()>)> {
+    let root_name = root.to_owned();
+    let entries = WalkDir::new(root).min_depth(1).sort_by_file_name().into_iter();
+    entries.filter_map(move |entry| match entry {
+        Ok(entry) if entry.file_type().is_dir() => None,
+        Ok(entry) if entry.file_type().is_file() => {
+            wanted(entry.path()).then(|| (Name::File(entry.into_path()), Ok(())))
+        }
+        Ok(entry) => {
+            talk.warn(&Name::File(entry.into_path()), "is a link or a special file, skipped");
+            None
+        }
+        Err(e) => {
+            let name = Name::File(e.path().unwrap_or(&root_name).to_owned());
+            let cause = e.into_io_error().unwrap_or_else(|| io::Error::other("a loop of links"));
+            Some((name, Err(Error::Io(cause))))
+        }
+    })
+}
+
+const SUFFIXES: [(&[u8], &[u8]); 2] = [(b".bwz", b""), (b".tbwz", b".tar")];
+
+/// Whether a file's name says that it is compressed.
+pub fn has_suffix(path: &Path) -> bool {
+    restored(path).is_some()
+}
+
+/// Whether a file's name does not say that it is compressed.
+pub fn has_no_suffix(path: &Path) -> bool {
+    !has_suffix(path)
+}
+
+/// Where a file is compressed to.
+pub fn compressed(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".bwz");
+    name.into()
+}
+
+/// Where a compressed file is restored to, if its name tells.
+pub fn restored(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.as_bytes();
+    let (stem, ending) = SUFFIXES
+        .iter()
+        .find_map(|(suffix, ending)| Some((name.strip_suffix(*suffix)?, *ending)))?;
+    let name = OsString::from_vec([stem, ending].concat());
+    (!stem.is_empty()).then(|| path.with_file_name(name))
+}
+
+/// The directory a file is in.
+pub fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str() != OsStr::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_there_and_back() {
+        let back = |name: &str| restored(Path::new(name));
+        assert_eq!(compressed(Path::new("a/x.tar")), Path::new("a/x.tar.bwz"));
+        assert_eq!(back("a/x.tar.bwz"), Some("a/x.tar".into()));
+        assert_eq!(back("a/x.tbwz"), Some("a/x.tar".into()));
+        for name in ["x", "x.bz2", ".bwz", "a/.tbwz", "bwz", "x.BWZ", ""] {
+            assert_eq!(back(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_file_has_a_parent() {
+        assert_eq!(parent(Path::new("x")), Path::new("."));
+        assert_eq!(parent(Path::new("/x")), Path::new("/"));
+        assert_eq!(parent(Path::new("a/x")), Path::new("a"));
+    }
+}

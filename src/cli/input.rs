@@ -1,0 +1,119 @@
+//! Opening what is read: a file that may be read as it is, or standard input.
+
+use super::files::Name;
+use bwz::{Error, Result};
+use std::fs::{self, File, Metadata};
+use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// An open input and what is known of it.
+pub struct Input {
+    pub source: Source,
+    pub about: About,
+}
+
+pub enum Source {
+    /// Not locked, so that any thread may read it.
+    Stdin(io::Stdin),
+    File(File),
+}
+
+/// What is known of an open input.
+pub struct About {
+    metadata: Option<Metadata>,
+    /// It was opened by its name, so it has properties that an output should take over.
+    named: bool,
+}
+
+impl Input {
+    /// Opens `name`. Unless `any_kind`, only regular files are taken.
+    pub fn open(name: &Name, any_kind: bool) -> Result<Input> {
+        match name {
+            Name::Stdin => Ok(stdin()),
+            Name::File(path) => {
+                check_kind(path, any_kind)?;
+                let file = File::open(path)?;
+                let about = About { metadata: Some(file.metadata()?), named: true };
+                Ok(Input { source: Source::File(file), about })
+            }
+        }
+    }
+}
+
+fn stdin() -> Input {
+    let owned = io::stdin().as_fd().try_clone_to_owned();
+    let metadata = owned.and_then(|fd| File::from(fd).metadata()).ok();
+    Input { source: Source::Stdin(io::stdin()), about: About { metadata, named: false } }
+}
+
+impl About {
+    /// How many bytes there are to read, where that is known.
+    pub fn size(&self) -> Option<u64> {
+        self.regular().map(Metadata::len)
+    }
+
+    /// What is known of an input that is a regular file.
+    pub fn regular(&self) -> Option<&Metadata> {
+        self.metadata.as_ref().filter(|metadata| metadata.is_file())
+    }
+
+    /// The file that outputs take their permissions, owner and times from.
+    pub fn pattern(&self) -> Option<&Metadata> {
+        self.regular().filter(|_| self.named)
+    }
+}
+
+/// Compressed data is not typed by hand: whoever starts `bwz -d` without input most likely forgot the file.
+pub fn refuse_terminal() -> Result<()> {
+    if !io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(Error::Usage(
+        "compressed data is not read from a terminal; name a file, or see bwz --help".into(),
+    ))
+}
+
+/// Says no to what most likely was not meant.
+fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
+    let usage = |what: &'static str| Err(Error::Usage(what.into()));
+    if !any_kind && fs::symlink_metadata(path)?.is_symlink() {
+        return usage("is a symbolic link; -f or -c takes the file behind it");
+    }
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return usage("is a directory; -r walks it");
+    }
+    if !kind.is_file() && !any_kind {
+        return usage("is not a regular file; -f or -c reads it all the same");
+    }
+    Ok(())
+}
+
+/// Opens a file for reading by position.
+pub fn open_seekable(name: &Name) -> Result<File> {
+    let Name::File(path) = name else {
+        return Err(Error::Usage("standard input cannot be read by position; name a file".into()));
+    };
+    check_kind(path, true)?;
+    let file = File::open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(Error::Usage("is not a regular file, so it cannot be read by position".into()))
+}
+
+/// Whether both are one and the same file.
+pub fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+impl Read for Source {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::Stdin(stdin) => stdin.read(bytes),
+            Source::File(file) => file.read(bytes),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Opening what is written. A regular file is written beside its target, synced and renamed when it is whole.
+
+use super::console::strip_number;
+use super::files::parent;
+use super::input::is_same;
+use super::temporary::Temporary;
+use bwz::{Error, Result};
+use filetime::FileTime;
+use std::fmt;
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// Where output is to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    Nowhere,
+    Stdout,
+    /// A name made from the input's.
+    Derived(PathBuf),
+    /// A name that the user gave: links are followed, devices and FIFOs written to.
+    Chosen(PathBuf),
+}
+
+impl Destination {
+    pub fn chosen(path: &Path) -> Self {
+        match path.to_str() {
+            Some("-") => Destination::Stdout,
+            _ => Destination::Chosen(path.to_owned()),
+        }
+    }
+}
+
+/// What must be looked at before anything is written.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// Overwrite files, write compressed data to terminals.
+    pub force: bool,
+    /// The output is compressed data.
+    pub compressed: bool,
+    /// The input, where it is a regular file.
+    pub input: Option<&'a Metadata>,
+    /// The file that permissions, owner and times are taken from.
+    pub pattern: Option<&'a Metadata>,
+}
+
+/// An open output.
+pub struct Output {
+    sink: Sink,
+    force: bool,
+}
+
+enum Sink {
+    Nowhere,
+    Stdout(File),
+    Device(File, PathBuf),
+    File(Temporary, PathBuf),
+}
+
+impl Output {
+    pub fn open(destination: Destination, rules: &Rules) -> Result<Output> {
+        let sink = match destination {
+            Destination::Nowhere => Sink::Nowhere,
+            Destination::Stdout => Sink::Stdout(open_stdout(rules)?),
+            Destination::Derived(path) => open_file(path, rules)?,
+            Destination::Chosen(path) => open_chosen(path, rules)?,
+        };
+        Ok(Output { sink, force: rules.force })
+    }
+
+    /// Whether a progress bar would get in between what is shown.
+    pub fn is_terminal(&self) -> bool {
+        match &self.sink {
+            Sink::Stdout(file) | Sink::Device(file, _) => file.is_terminal(),
+            Sink::Nowhere | Sink::File(..) => false,
+        }
+    }
+
+    /// Makes the output what it was to be; gives its path back where it is a regular file, which then is on disk.
+    pub fn finish(self, pattern: Option<&Metadata>) -> Result<Option<PathBuf>> {
+        let Sink::File(temporary, path) = self.sink else {
+            return Ok(None);
+        };
+        if let Some(pattern) = pattern {
+            imitate(temporary.file(), pattern);
+        }
+        let written = sync(temporary.file()).and_then(|()| temporary.persist(&path, self.force));
+        written.map_err(|e| while_writing(&path.display(), e))?;
+        Ok(Some(path))
+    }
+}
+
+fn open_stdout(rules: &Rules) -> Result<File> {
+    let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    check_terminal(&file, rules)?;
+    check_not_input(&file.metadata()?, rules)?;
+    Ok(file)
+}
+
+fn open_chosen(path: PathBuf, rules: &Rules) -> Result<Sink> {
+    match fs::metadata(&path) {
+        Ok(metadata) if metadata.is_dir() => {
+            Err(Error::Usage(format!("the output {} is a directory", path.display()).into()))
+        }
+        Ok(metadata) if !metadata.is_file() => {
+            let file = OpenOptions::new().write(true).open(&path);
+            let file = file.map_err(|e| while_writing(&path.display(), e))?;
+            check_terminal(&file, rules)?;
+            Ok(Sink::Device(file, path))
+        }
+        Ok(_) => open_file(fs::canonicalize(path)?, rules),
+        Err(_) => open_file(path, rules),
+    }
+}
+
+/// Starts a regular file. With somebody's permissions to take over, nobody else may look in before it has them.
+fn open_file(path: PathBuf, rules: &Rules) -> Result<Sink> {
+    if let Ok(metadata) = fs::symlink_metadata(&path) {
+        check_not_input(&metadata, rules)?;
+        if !rules.force {
+            let shown = path.display();
+            return Err(Error::Usage(format!("{shown} already exists; -f overwrites it").into()));
+        }
+    }
+    let mode = if rules.pattern.is_some() { 0o600 } else { 0o666 };
+    let temporary = Temporary::beside(&path, mode);
+    let temporary = temporary.map_err(|e| while_writing(&path.display(), e))?;
+    Ok(Sink::File(temporary, path))
+}
+
+fn check_terminal(file: &File, rules: &Rules) -> Result<()> {
+    if !rules.compressed || rules.force || !file.is_terminal() {
+        return Ok(());
+    }
+    Err(Error::Usage(
+        "compressed data is not written to a terminal; redirect it, name a file, give -o FILE, or force it with -f"
+            .into(),
+    ))
+}
+
+fn check_not_input(output: &Metadata, rules: &Rules) -> Result<()> {
+    match rules.input {
+        Some(input) if output.is_file() && is_same(input, output) => {
+            Err(Error::Usage("input and output are the same file".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives `file` the owner, permissions and times of another, as far as that is allowed.
+///
+/// Where the group cannot be given, its members get no more than everybody: they are other people.
+fn imitate(file: &File, pattern: &Metadata) {
+    let mut mode = pattern.mode() & 0o777;
+    let _ = fchown(file, Some(pattern.uid()), None);
+    if fchown(file, None, Some(pattern.gid())).is_err() {
+        mode &= 0o707 | (mode & 0o007) << 3;
+    }
+    let _ = file.set_permissions(Permissions::from_mode(mode));
+    let accessed = FileTime::from_last_access_time(pattern);
+    let modified = FileTime::from_last_modification_time(pattern);
+    let _ = filetime::set_file_handle_times(file, Some(accessed), Some(modified));
+}
+
+/// Waits until `file` is on disk. A file system that knows no such thing is no failure.
+fn sync(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        done => done,
+    }
+}
+
+/// Waits until the name `path` is on disk, not only what is in the file.
+pub fn sync_name(path: &Path) -> Result<()> {
+    let dir = parent(path);
+    let synced = File::open(dir).and_then(|dir| sync(&dir));
+    synced.map_err(|e| while_writing(&dir.display(), e))
+}
+
+/// Tells a failed write from a failed read; the kind stays.
+fn while_writing(target: &dyn fmt::Display, e: io::Error) -> Error {
+    Error::Io(describe(target, e))
+}
+
+fn describe(target: &dyn fmt::Display, e: io::Error) -> io::Error {
+    if e.kind() == io::ErrorKind::Interrupted {
+        return e;
+    }
+    io::Error::new(e.kind(), format!("cannot write {target}: {}", strip_number(e.to_string())))
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Nowhere => Ok(bytes.len()),
+            Sink::Stdout(file) => file.write(bytes).map_err(|e| describe(&"standard output", e)),
+            Sink::Device(file, path) => file.write(bytes).map_err(|e| describe(&path.display(), e)),
+            Sink::File(temporary, path) => {
+                temporary.file().write(bytes).map_err(|e| describe(&path.display(), e))
+            }
+        }
+    }
+
+    /// There is no buffer.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
+//!
+//! Blocks flow reader -> sorters -> coders -> writer through a [`Pipeline`]. All computing happens on one rayon pool of as
+//! many threads as the options say; the pipeline's own threads only hand blocks on. Memory: about 6 bytes per
+//! byte of a block being sorted, 2 of one that waits.
+
+use crate::bwt::{self, Bwt, Sorter};
+use crate::coder;
+use crate::error::{Error, Result};
+use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
+use crate::memory::Plan;
+use crate::options::Options;
+use crate::pipeline::Pipeline;
+use crate::threads;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::io::{self, Read, Write};
+use std::iter;
+use std::mem;
+use std::sync::Arc;
+
+/// Bytes per raw byte while a block is sorted: itself, its BWT and the suffix array.
+const SORTING: u64 = 6;
+
+/// What went in and what came out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Bytes of the raw stream.
+    pub raw_size: u64,
+    /// Bytes of the compressed file.
+    pub coded_size: u64,
+}
+
+/// Compresses all of `input` into one frame.
+///
+/// Blocks are worked on side by side, as many as threads and memory allow; the output does not depend on either.
+///
+/// # Errors
+/// [`Error::Io`] from either side, [`Error::Limit`] where one block needs more memory than the options allow.
+///
+/// ```
+/// let text = b"to be or not to be".repeat(100);
+/// let mut file = Vec::new();
+/// let summary = bwz::compress(&text[..], &mut file, &bwz::Options::new())?;
+/// assert_eq!(summary.coded_size, file.len() as u64);
+/// assert!(file.len() < 300);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub fn compress<R: Read + Send, W: Write>(
+    input: R,
+    output: W,
+    options: &Options,
+) -> Result<Summary> {
+    let mut blocks = RawBlocks { input, block_size: options.block_size(), offset: 0 };
+    let Some(first) = blocks.next().transpose()? else {
+        return Ok(summary(FrameWriter::start(output, 0)?.finish()?).1);
+    };
+    let block_size = first.bytes.len() as u32;
+    let pipeline = start(block_size, options)?;
+    let mut writer = FrameWriter::start(output, block_size)?;
+    pipeline.run(iter::once(Ok(first)).chain(blocks), |block| writer.block(&block))?;
+    Ok(summary(writer.finish()?).1)
+}
+
+fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
+    (output, Summary { raw_size, coded_size })
+}
+
+/// A slice of the raw stream that is compressed alone.
+struct RawBlock {
+    bytes: Vec<u8>,
+    offset: u64,
+}
+
+/// Cuts a stream into blocks, of which only the last may be short.
+struct RawBlocks<R> {
+    input: R,
+    block_size: u32,
+    offset: u64,
+}
+
+impl<R: Read> Iterator for RawBlocks<R> {
+    type Item = Result<RawBlock>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut bytes = Vec::new();
+        let offset = self.offset;
+        match self.input.by_ref().take(u64::from(self.block_size)).read_to_end(&mut bytes) {
+            Err(e) => Some(Err(e.into())),
+            Ok(0) => None,
+            Ok(read) => {
+                self.offset += read as u64;
+                Some(Ok(RawBlock { bytes, offset }))
+            }
+        }
+    }
+}
+
+/// Starts the two stages for blocks of up to `block_size` bytes.
+fn start(block_size: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+    let plan = Plan::new(block_size, SORTING, options.thread_count(), options.memory_limit())?;
+    let pool = Arc::new(threads::pool(options)?);
+    let sorters = (0..plan.workers)
+        .map(|_| {
+            let (mut sorter, pool) = (Sorter::new(options.chosen_device())?, Arc::clone(&pool));
+            Ok(move |block: RawBlock| sort(block, &mut sorter, &pool))
+        })
+        .collect::<Result<_>>()?;
+    let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted)));
+    Ok(Pipeline::start(plan.depth, sorters, vec![coder])?)
+}
+
+/// A block on its way from the sorter to the coder.
+struct Sorted {
+    raw: RawBlock,
+    checksum: u32,
+    bwt: Bwt,
+}
+
+fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted> {
+    let sample_rate = bwt::sample_rate(raw.bytes.len());
+    let (bwt, checksum) =
+        pool.install(|| (sorter.sort(&raw.bytes, sample_rate), crc32fast::hash(&raw.bytes)));
+    Ok(Sorted { raw, checksum, bwt: bwt? })
+}
+
+/// Codes a block's segments side by side, or stores the block where that is not longer.
+fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
+    let segment_size_log = coder::segment_log(&bwt.bytes);
+    let segments: Vec<Vec<u8>> = bwt
+        .bytes
+        .par_chunks(1 << segment_size_log)
+        .map(|segment| {
+            let mut coded = Vec::new();
+            coder::encode(segment, &mut coded);
+            coded
+        })
+        .collect();
+    let payload =
+        BwtPayload { samples: bwt.samples, segments: segments.iter().map(Vec::as_slice).collect() }
+            .to_bytes();
+    let sample_rate_log = bwt.sample_rate.ilog2() as u8;
+    let (kind, payload) = if payload.len() < raw.bytes.len() {
+        (Kind::Bwt { sample_rate_log, segment_size_log }, payload)
+    } else {
+        (Kind::Stored, raw.bytes)
+    };
+    let raw_size = bwt.bytes.len() as u32;
+    let header = BlockHeader {
+        kind,
+        raw_size,
+        coded_size: payload.len() as u32,
+        raw_checksum: checksum,
+        raw_offset: raw.offset,
+        payload_checksum: crc32fast::hash(&payload),
+    };
+    CodedBlock { header, payload, number: 0, offset: 0 }
+}
+
+/// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].
+///
+/// Blocks are compressed by threads of their own and written by whoever calls `write`, so `W` never leaves the
+/// caller's thread. `flush` passes on what is ready; it does not cut a block short, since that would change the output.
+///
+/// ```
+/// use std::io::Write;
+///
+/// let mut encoder = bwz::Encoder::new(Vec::new(), &bwz::Options::new());
+/// encoder.write_all(b"one block of text")?;
+/// let (file, summary) = encoder.finish()?;
+/// assert_eq!(summary.raw_size, 17);
+/// assert_eq!(&file[..4], b"\xF7bwz");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Encoder<W: Write> {
+    options: Options,
+    block: Vec<u8>,
+    offset: u64,
+    state: State<W>,
+}
+
+/// The frame's header holds the size of the first block, so it waits until that is known.
+enum State<W: Write> {
+    Fresh(W),
+    Running {
+        writer: FrameWriter<W>,
+        pipeline: Pipeline<RawBlock, CodedBlock, Error>,
+    },
+    /// An error was given out; nothing more is written.
+    Failed,
+}
+
+impl<W: Write> Encoder<W> {
+    /// An encoder that writes one frame to `output`.
+    pub fn new(output: W, options: &Options) -> Self {
+        Encoder {
+            options: options.clone(),
+            block: Vec::new(),
+            offset: 0,
+            state: State::Fresh(output),
+        }
+    }
+
+    /// Compresses what is left, ends the frame and gives the output back.
+    ///
+    /// # Errors
+    /// As [`compress`]; also where a write before has failed.
+    pub fn finish(mut self) -> Result<(W, Summary)> {
+        if !self.block.is_empty() {
+            self.submit()?;
+        }
+        match mem::replace(&mut self.state, State::Failed) {
+            State::Fresh(output) => Ok(summary(FrameWriter::start(output, 0)?.finish()?)),
+            State::Running { mut writer, mut pipeline } => {
+                while let Some(block) = pipeline.next() {
+                    writer.block(&block?)?;
+                }
+                Ok(summary(writer.finish()?))
+            }
+            State::Failed => Err(failed_before()),
+        }
+    }
+
+    /// Hands the gathered block to the pipeline; first writes the oldest finished one if the pipeline is full.
+    fn submit(&mut self) -> Result<()> {
+        let bytes = mem::take(&mut self.block);
+        let raw = RawBlock { offset: self.offset, bytes };
+        self.offset += raw.bytes.len() as u64;
+        // Until it is put back, an early return leaves the encoder failed.
+        let (mut writer, mut pipeline) = match mem::replace(&mut self.state, State::Failed) {
+            State::Fresh(output) => {
+                let block_size = raw.bytes.len() as u32;
+                let pipeline = start(block_size, &self.options)?;
+                (FrameWriter::start(output, block_size)?, pipeline)
+            }
+            State::Running { writer, pipeline } => (writer, pipeline),
+            State::Failed => return Err(failed_before()),
+        };
+        if pipeline.is_full()
+            && let Some(block) = pipeline.next()
+        {
+            writer.block(&block?)?;
+        }
+        pipeline.submit(Ok(raw));
+        self.state = State::Running { writer, pipeline };
+        Ok(())
+    }
+}
+
+fn failed_before() -> Error {
+    Error::Io(io::Error::other("the encoder has failed before"))
+}
+
+impl<W: Write> Write for Encoder<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let block_size = self.options.block_size() as usize;
+        if self.block.len() == block_size {
+            self.submit()?;
+        }
+        let taken = bytes.len().min(block_size - self.block.len());
+        self.block.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.state {
+            State::Fresh(output) => output.flush(),
+            State::Running { writer, .. } => writer.output().flush(),
+            State::Failed => Err(failed_before().into()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Footer, FORMAT.md section 9: the last 32 bytes of a frame.
+
+use super::{checksum_holds, ensure, u32_at, u64_at};
+use crate::error::Flaw;
+
+const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
+
+pub(crate) const NO_FOOTER: Flaw =
+    Flaw("the file does not end in a bwz footer: it was cut off, or something was added");
+
+/// What a frame says after its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Footer {
+    pub total_raw_size: u64,
+    pub frame_size: u64,
+    pub seek_table_size: u32,
+    /// CRC-32 of the frame's raw stream.
+    pub stream_checksum: u32,
+}
+
+impl Footer {
+    pub const SIZE: usize = 32;
+
+    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..8].copy_from_slice(&self.total_raw_size.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.frame_size.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.seek_table_size.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.stream_checksum.to_le_bytes());
+        let checksum = crc32fast::hash(&bytes[..24]);
+        bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
+        bytes[28..].copy_from_slice(&FOOTER_MAGIC);
+        bytes
+    }
+
+    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
+        ensure(bytes[28..] == FOOTER_MAGIC, NO_FOOTER.0)?;
+        ensure(
+            checksum_holds(u32_at(bytes, 24), &bytes[..24]),
+            "the footer is damaged: its checksum is wrong",
+        )?;
+        Ok(Footer {
+            total_raw_size: u64_at(bytes, 0),
+            frame_size: u64_at(bytes, 8),
+            seek_table_size: u32_at(bytes, 16),
+            stream_checksum: u32_at(bytes, 20),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_footer_survives_and_a_flipped_bit_does_not() {
+        let footer = Footer {
+            total_raw_size: 1 << 40,
+            frame_size: 1 << 38,
+            seek_table_size: 4711,
+            stream_checksum: 0xCBF4_3926,
+        };
+        let good = footer.to_bytes();
+        assert_eq!(Footer::from_bytes(&good), Ok(footer));
+        for bit in 0..good.len() * 8 {
+            let mut bad = good;
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(Footer::from_bytes(&bad).is_err(), "bit {bit}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The bytes on disk and nothing else: one file per chapter of `format/FORMAT.md`.
+//!
+//! A structure of fixed size is a struct with `to_bytes` above `from_bytes`; the latter checks all that can be checked
+//! without its surroundings. [`FrameWriter`] and [`FrameReader`] put structures in order and check what they say
+//! about each other; [`scan`] finds blocks where that order is broken. Nothing here compresses a byte.
+
+mod block;
+mod footer;
+mod frame_header;
+mod packed;
+mod payload;
+mod reader;
+pub(crate) mod scan;
+mod seek_table;
+mod writer;
+
+pub(crate) use block::{BlockHeader, CodedBlock, Kind};
+pub(crate) use footer::{Footer, NO_FOOTER};
+pub(crate) use frame_header::{FrameHeader, MAGIC, NOT_BWZ};
+pub(crate) use payload::BwtPayload;
+pub(crate) use reader::FrameReader;
+pub(crate) use seek_table::{Entry, SeekTable};
+pub(crate) use writer::FrameWriter;
+
+use crate::error::Flaw;
+
+/// The little-endian integers of a structure, field by field.
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// Fails with `flaw` unless `holds`.
+fn ensure(holds: bool, flaw: &'static str) -> Result<(), Flaw> {
+    if holds { Ok(()) } else { Err(Flaw(flaw)) }
+}
+
+/// Whether `checksum` is that of `bytes`. Under fuzzing every checksum holds, so that changed bytes reach what is
+/// behind it.
+pub(crate) fn checksum_holds(checksum: u32, bytes: &[u8]) -> bool {
+    cfg!(fuzzing) || checksum == crc32fast::hash(bytes)
+}

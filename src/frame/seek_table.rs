@@ -1,0 +1,143 @@
+//! Seek_Table, FORMAT.md section 8: where every block starts, raw and coded.
+
+use super::{checksum_holds, ensure, u32_at, u64_at};
+use crate::error::Flaw;
+
+pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
+
+/// High enough to make offsets that grow evenly small; the table is tiny.
+const ZSTD_LEVEL: i32 = 19;
+
+/// Where one block starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub raw_offset: u64,
+    pub frame_offset: u64,
+}
+
+impl Entry {
+    const SIZE: usize = 16;
+
+    fn to_bytes(self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..8].copy_from_slice(&self.raw_offset.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.frame_offset.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        Entry { raw_offset: u64_at(bytes, 0), frame_offset: u64_at(bytes, 8) }
+    }
+}
+
+/// The part of the table in front of its entries, which stay as they are in the file until they are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeekTable {
+    compressed: bool,
+    block_count: u32,
+    pub entries_size: u32,
+    entries_checksum: u32,
+}
+
+impl SeekTable {
+    pub const HEADER_SIZE: usize = 28;
+
+    /// The whole table; `entries.len()` fits 28 bits.
+    pub fn to_bytes(entries: &[Entry]) -> Vec<u8> {
+        let plain: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
+        let smaller =
+            zstd::bulk::compress(&plain, ZSTD_LEVEL).ok().filter(|z| z.len() < plain.len());
+        let form = u8::from(smaller.is_some());
+        let coded = smaller.unwrap_or(plain);
+        let mut bytes = Vec::with_capacity(Self::HEADER_SIZE + coded.len());
+        bytes.extend_from_slice(&SEEK_MARKER);
+        bytes.extend_from_slice(&[form, 0, 0, 0]);
+        bytes.extend_from_slice(&(entries.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&(coded.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&coded).to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+        bytes.extend_from_slice(&coded);
+        bytes
+    }
+
+    /// Reads the header; Seek_Marker was already met.
+    pub fn header_from_bytes(bytes: &[u8; Self::HEADER_SIZE]) -> Result<Self, Flaw> {
+        ensure(
+            checksum_holds(u32_at(bytes, 24), &bytes[..24]),
+            "the seek table is damaged: its header's checksum is wrong",
+        )?;
+        ensure(bytes[8] <= 1, "the seek table is of an unknown form")?;
+        ensure(bytes[9..12] == [0; 3], "a reserved bit of the seek table is set")?;
+        Ok(SeekTable {
+            compressed: bytes[8] == 1,
+            block_count: u32_at(bytes, 12),
+            entries_size: u32_at(bytes, 16),
+            entries_checksum: u32_at(bytes, 20),
+        })
+    }
+
+    /// Reads the entries of a table that must have `block_count` of them.
+    pub fn entries(&self, coded: &[u8], block_count: u64) -> Result<Vec<Entry>, Flaw> {
+        ensure(
+            u64::from(self.block_count) == block_count,
+            "the seek table does not have as many entries as there are blocks",
+        )?;
+        ensure(
+            checksum_holds(self.entries_checksum, coded),
+            "the seek table is damaged: its entries' checksum is wrong",
+        )?;
+        let size = block_count as usize * Entry::SIZE;
+        let misfit = "the seek table's entries are not of the size they must have";
+        if !self.compressed {
+            ensure(coded.len() == size, misfit)?;
+            return Ok(coded.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect());
+        }
+        let plain = zstd::bulk::decompress(coded, size).map_err(|_| Flaw(misfit))?;
+        ensure(plain.len() == size, misfit)?;
+        Ok(plain.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect())
+    }
+
+    /// How many entries the header claims.
+    pub fn block_count(&self) -> u32 {
+        self.block_count
+    }
+
+    /// Size of the whole table in the file.
+    pub fn size(&self) -> u64 {
+        Self::HEADER_SIZE as u64 + u64::from(self.entries_size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reread(bytes: &[u8], count: u64) -> Result<Vec<Entry>, Flaw> {
+        let (header, entries) = bytes.split_at(SeekTable::HEADER_SIZE);
+        SeekTable::header_from_bytes(header.try_into().unwrap())?.entries(entries, count)
+    }
+
+    #[test]
+    fn entries_survive_in_both_forms() {
+        for count in [0, 1, 1000] {
+            let entries: Vec<Entry> = (0..count)
+                .map(|n| Entry { raw_offset: n << 20, frame_offset: 16 + n * 4711 })
+                .collect();
+            let bytes = SeekTable::to_bytes(&entries);
+            assert_eq!(bytes[8], u8::from(count == 1000), "form");
+            assert_eq!(reread(&bytes, count), Ok(entries));
+            assert!(reread(&bytes, count + 1).is_err());
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let entries = [Entry { raw_offset: 0, frame_offset: 16 }; 40];
+        let good = SeekTable::to_bytes(&entries);
+        for bit in 64..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(reread(&bad, 40).is_err(), "bit {bit}");
+        }
+    }
+}

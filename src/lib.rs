@@ -1,0 +1,63 @@
+//! bwz: a block-sorting compressor.
+//!
+//! A stream is cut into blocks; the suffixes of each block are sorted, which gives its Burrows-Wheeler transform (BWT); the BWT is
+//! move-to-front, run-length and entropy coded. The file can be read from any position and what is whole of a damaged one can be
+//! saved. The layout is written down in `format/FORMAT.md`.
+//!
+//! ```
+//! let options = bwz::Options::new().level(9)?;
+//! let mut file = Vec::new();
+//! bwz::compress(&b"she sells sea shells by the sea shore"[..], &mut file, &options)?;
+//!
+//! let mut text = Vec::new();
+//! bwz::decompress(&file[..], &mut text, &options)?;
+//! assert_eq!(text, b"she sells sea shells by the sea shore");
+//! # Ok::<(), bwz::Error>(())
+//! ```
+//!
+//! # The house
+//!
+//! | room | job |
+//! |---|---|
+//! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
+//! | [`decompress()`], [`Decoder`] | frame -> decode -> unsort -> raw stream |
+//! | [`Archive`] | what is in a file, and any range of its bytes |
+//! | [`recover()`] | what is whole of a damaged file |
+//! | [`Options`], [`Error`] | what a caller chooses; what can go wrong |
+//! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
+//! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
+//! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
+//! | `pipeline` | ordered stages over threads; knows nothing of compression |
+//!
+//! Dependencies point one way; a room uses only what stands left of it:
+//! `error, pipeline < options, coder < bwt < frame < compress, decompress, archive, recover < cli`.
+//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
+//! benches, fuzzing and whoever builds another container around them.
+//!
+//! # Features
+//! - `cli` (default): the `bwz` command. Without it the library builds without clap.
+//! - `cuda`: sorting on NVIDIA GPUs; nothing is behind it yet.
+
+#![deny(missing_docs)]
+#![deny(unsafe_code)]
+
+pub mod bwt;
+pub mod coder;
+
+mod archive;
+mod compress;
+mod decompress;
+mod error;
+mod frame;
+mod memory;
+mod options;
+mod pipeline;
+mod recover;
+mod threads;
+
+pub use archive::{Archive, BlockInfo, FrameInfo, RangeCost};
+pub use compress::{Encoder, Summary, compress};
+pub use decompress::{Decoder, decompress};
+pub use error::{Error, Flaw, Result};
+pub use options::{DEFAULT_LEVEL, Device, MAX_BLOCK_SIZE, Options};
+pub use recover::{Lost, Recovery, recover};

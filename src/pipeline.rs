@@ -1,0 +1,261 @@
+//! Ordered stages over threads; knows nothing of compression.
+//!
+//! Two stages of workers, connected by channels, take items in any order and give the results back in the order in
+//! which the items came. An item carries its own one-shot reply channel; the receiving ends wait in a queue in input
+//! order, so there are no sequence numbers and no reorder buffer. The queue's length bounds all items in flight.
+//!
+//! Every worker ends when its channel is disconnected; items still queued when the pipeline is dropped are not worked on. A worker that panics drops its reply;
+//! the panic is raised again where the reply was awaited, so that no item is ever passed over.
+
+use crossbeam_channel::{Receiver, RecvError, Sender, bounded, select};
+use std::collections::VecDeque;
+use std::io;
+use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+struct Job<I, O, E> {
+    input: I,
+    reply: Sender<Result<O, E>>,
+}
+
+/// Workers that turn `A` into `C` through two stages, and the results that are still owed.
+pub(crate) struct Pipeline<A, C, E> {
+    jobs: Option<Sender<Job<A, C, E>>>,
+    replies: VecDeque<Receiver<Result<C, E>>>,
+    depth: usize,
+    abandoned: Arc<AtomicBool>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl<A, C, E> Pipeline<A, C, E>
+where
+    A: Send + 'static,
+    C: Send + 'static,
+    E: Send + 'static,
+{
+    /// Starts one thread per element of `first` and `second`; at most `depth` items are in flight.
+    pub fn start<B, F, G>(depth: usize, first: Vec<F>, second: Vec<G>) -> io::Result<Self>
+    where
+        B: Send + 'static,
+        F: FnMut(A) -> Result<B, E> + Send + 'static,
+        G: FnMut(B) -> Result<C, E> + Send + 'static,
+    {
+        let (jobs, to_first) = bounded::<Job<A, C, E>>(depth);
+        let (from_first, to_second) = bounded::<Job<B, C, E>>(depth);
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let mut pipeline = Pipeline {
+            jobs: Some(jobs),
+            replies: VecDeque::new(),
+            depth,
+            abandoned,
+            workers: Vec::new(),
+        };
+        for mut work in first {
+            let next = from_first.clone();
+            pipeline.spawn(to_first.clone(), move |Job { input, reply }| match work(input) {
+                Ok(input) => drop(next.send(Job { input, reply })),
+                Err(e) => drop(reply.send(Err(e))),
+            })?;
+        }
+        for mut work in second {
+            pipeline.spawn(to_second.clone(), move |Job { input, reply }| {
+                drop(reply.send(work(input)));
+            })?;
+        }
+        Ok(pipeline)
+    }
+
+    /// Starts a worker that takes `jobs` until there are no more or nobody wants them.
+    fn spawn<I: Send + 'static>(
+        &mut self,
+        jobs: Receiver<Job<I, C, E>>,
+        mut work: impl FnMut(Job<I, C, E>) + Send + 'static,
+    ) -> io::Result<()> {
+        let abandoned = Arc::clone(&self.abandoned);
+        let worker = thread::Builder::new().name("bwz".into()).spawn(move || {
+            jobs.into_iter().take_while(|_| !abandoned.load(Ordering::Relaxed)).for_each(&mut work);
+        })?;
+        self.workers.push(worker);
+        Ok(())
+    }
+
+    /// True when a result must be taken before another item is given.
+    pub fn is_full(&self) -> bool {
+        self.replies.len() >= self.depth
+    }
+
+    /// Gives the next item; one that failed already takes its turn like any other.
+    pub fn submit(&mut self, item: Result<A, E>) {
+        let (reply, result) = bounded(1);
+        self.replies.push_back(result);
+        match (item, &self.jobs) {
+            (Ok(input), Some(jobs)) => drop(jobs.send(Job { input, reply })),
+            (Ok(_), None) => unreachable!("the job channel lives as long as the pipeline"),
+            (Err(e), _) => drop(reply.send(Err(e))),
+        }
+    }
+
+    /// Waits for the oldest result; `None` when none is owed.
+    pub fn next(&mut self) -> Option<Result<C, E>> {
+        let oldest = self.replies.pop_front()?;
+        Some(self.received(oldest.recv()))
+    }
+
+    /// Feeds `items` through, read on a thread of their own, and gives every result to `sink` in order.
+    pub fn run(
+        mut self,
+        items: impl Iterator<Item = Result<A, E>> + Send,
+        mut sink: impl FnMut(C) -> Result<(), E>,
+    ) -> Result<(), E> {
+        thread::scope(|scope| {
+            let (to_here, items_in) = bounded(0);
+            scope.spawn(move || {
+                for item in items {
+                    if to_here.send(item).is_err() {
+                        return;
+                    }
+                }
+            });
+            let mut open = true;
+            while open || !self.replies.is_empty() {
+                match self.wait(open.then_some(&items_in)) {
+                    Event::Item(item) => self.submit(item),
+                    Event::Closed => open = false,
+                    Event::Result(result) => sink(result?)?,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Waits for an item, where there is room and `items` has more, or for the oldest result.
+    fn wait(
+        &mut self,
+        items: Option<&Receiver<Result<A, E>>>,
+    ) -> Event<Result<A, E>, Result<C, E>> {
+        match (items.filter(|_| !self.is_full()), self.replies.front()) {
+            (Some(items), None) => items.recv().map_or(Event::Closed, Event::Item),
+            (Some(items), Some(oldest)) => select! {
+                recv(items) -> item => item.map_or(Event::Closed, Event::Item),
+                recv(oldest) -> result => {
+                    self.replies.pop_front();
+                    Event::Result(self.received(result))
+                }
+            },
+            (None, _) => self.next().map_or(Event::Closed, Event::Result),
+        }
+    }
+
+    /// A reply, or the panic of the worker that lost it.
+    fn received(&mut self, reply: Result<Result<C, E>, RecvError>) -> Result<C, E> {
+        let Ok(result) = reply else {
+            self.jobs = None;
+            self.replies.clear();
+            for worker in self.workers.drain(..) {
+                if let Err(cause) = worker.join() {
+                    panic::resume_unwind(cause);
+                }
+            }
+            unreachable!("a reply is lost only by a worker that panicked");
+        };
+        result
+    }
+}
+
+enum Event<I, R> {
+    Item(I),
+    Closed,
+    Result(R),
+}
+
+impl<A, C, E> Drop for Pipeline<A, C, E> {
+    /// Lets the workers finish the items in their hands: no thread outlives its pipeline.
+    fn drop(&mut self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+        self.jobs = None;
+        for worker in self.workers.drain(..) {
+            drop(worker.join());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    type Step = Box<dyn FnMut(u32) -> Result<u32, String> + Send>;
+
+    fn steps(workers: usize, fails_at: Option<u32>) -> Vec<Step> {
+        (0..workers)
+            .map(|_| -> Step {
+                Box::new(move |n| {
+                    if n % 7 == 3 {
+                        thread::sleep(Duration::from_micros(200));
+                    }
+                    if Some(n) == fails_at { Err(format!("step {n}")) } else { Ok(n) }
+                })
+            })
+            .collect()
+    }
+
+    /// Runs 0..items with failures where told; gives what arrived and how it ended.
+    fn outcome(
+        workers: usize,
+        items: u32,
+        fails: [Option<u32>; 4],
+    ) -> (Vec<u32>, Result<(), String>) {
+        let [reader, first, second, sink] = fails;
+        let pipeline =
+            Pipeline::start(workers + 2, steps(workers, first), steps(workers, second)).unwrap();
+        let source =
+            (0..items).map(|n| if Some(n) == reader { Err(format!("step {n}")) } else { Ok(n) });
+        let mut seen = Vec::new();
+        let end = pipeline.run(source, |n| {
+            if Some(n) == sink {
+                return Err(format!("step {n}"));
+            }
+            seen.push(n);
+            Ok(())
+        });
+        (seen, end)
+    }
+
+    #[test]
+    fn results_come_in_order() {
+        for workers in [1, 2, 7] {
+            for items in [0, 1, 5, 500] {
+                let (seen, end) = outcome(workers, items, [None; 4]);
+                assert_eq!((seen, end), ((0..items).collect(), Ok(())));
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_anywhere_surfaces_once_after_what_came_before() {
+        for place in 0..4 {
+            for at in [0, 1, 63, 199] {
+                let mut fails = [None; 4];
+                fails[place] = Some(at);
+                let (seen, end) = outcome(3, 200, fails);
+                assert_eq!((seen, end), ((0..at).collect(), Err(format!("step {at}"))));
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_in_a_worker_reaches_the_caller() {
+        for at in [0, 9] {
+            let work = move |n: u32| {
+                if n == at { panic!("worker") } else { Ok::<_, String>(n) }
+            };
+            let caught = panic::catch_unwind(|| {
+                let pipeline = Pipeline::start(4, vec![work; 2], steps(2, None)).unwrap();
+                pipeline.run((0..20).map(Ok), |_| Ok(()))
+            });
+            assert_eq!(*caught.unwrap_err().downcast_ref::<&str>().unwrap(), "worker");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The command as its users meet it: real processes, files, pipes, terminals and signals. One module per theme; what fits
+//! none of them goes to `files`.
+//!
+//! A test that cannot run here prints `skipped:` and why.
+
+#![cfg(all(feature = "cli", unix))]
+
+#[path = "cli/damage.rs"]
+mod damage;
+#[path = "cli/files.rs"]
+mod files;
+#[path = "cli/filters.rs"]
+mod filters;
+#[path = "cli/looking.rs"]
+mod looking;
+#[path = "cli/refusals.rs"]
+mod refusals;
+#[path = "cli/safety.rs"]
+mod safety;
+#[path = "cli/support.rs"]
+mod support;

@@ -1,0 +1,233 @@
+//! Damaged files are errors: never a panic, a hang, a huge allocation or a wrong byte given out as right.
+
+mod common;
+
+use bwz::{Archive, Error, Lost, Options};
+use common::{cases, compressed, decompressed, options};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::{Cursor, Read};
+
+/// Small files of every kind: empty, stored, text, several blocks, several frames.
+fn small_files() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+    let file = |name, raw: &[u8], block| (name, raw.to_vec(), compressed(raw, block));
+    let (one, two) = (cases::text(500), cases::random(40, 256));
+    let frames = [compressed(&one, 300), compressed(b"", 1), compressed(&two, 64)].concat();
+    vec![
+        file("empty", b"", 1),
+        file("stored", &cases::random(60, 256), 100),
+        file("text", &cases::text(900), 1000),
+        file("run", &[b'a'; 5000], 5000),
+        file("blocks", &cases::text(1000), 300),
+        ("frames", [one, two].concat(), frames),
+    ]
+}
+
+/// A damaged file may give out a prefix of the raw bytes, never anything else.
+fn assert_rejected(name: &str, damage: &str, file: &[u8], raw: &[u8]) {
+    let (restored, end) = decompressed(file);
+    assert!(raw.starts_with(&restored), "{name}, {damage}: wrong bytes were given out");
+    match end {
+        Err(Error::Format { .. }) => {}
+        Err(Error::Limit { .. }) => {}
+        other => panic!("{name}, {damage}: {other:?}"),
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    for (name, raw, file) in small_files() {
+        let archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
+        // A cut between two frames leaves a whole file.
+        let ends: Vec<_> = archive.frames().iter().map(|frame| frame.coded.end as usize).collect();
+        for size in (0..file.len()).filter(|size| !ends.contains(size)) {
+            assert_rejected(name, &format!("cut to {size}"), &file[..size], &raw);
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_an_error() {
+    for (name, raw, file) in small_files() {
+        for bit in 0..file.len() * 8 {
+            let mut bad = file.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_rejected(name, &format!("bit {bit} flipped"), &bad, &raw);
+        }
+    }
+}
+
+#[test]
+fn every_flipped_byte_is_noticed_by_an_archive_too() {
+    for (name, raw, file) in small_files() {
+        for at in 0..file.len() {
+            let mut bad = file.clone();
+            bad[at] ^= 0xFF;
+            let mut out = Vec::new();
+            let end = Archive::open(Cursor::new(&bad), &options(1))
+                .and_then(|mut archive| archive.read_range(0..archive.raw_size(), &mut out));
+            let intact = end.is_ok() && out == raw;
+            assert!(intact || raw.starts_with(&out), "{name}, byte {at}: wrong bytes");
+            // What an archive does not read (the stream's checksum) it does not notice; all else it does.
+            assert!(end.is_err() || intact, "{name}, byte {at}");
+        }
+    }
+}
+
+#[test]
+fn garbage_of_any_kind_is_an_error() {
+    let file = compressed(&cases::text(100), 100);
+    for tail in [&b"\0"[..], b"garbage", b"\xF7bw", b"\xF7bwx0123456789abcdef", b"BZh9"] {
+        let (restored, end) = decompressed(&[&file[..], tail].concat());
+        assert_eq!(restored, cases::text(100));
+        assert!(matches!(end, Err(Error::Format { offset, .. }) if offset >= file.len() as u64));
+    }
+    for (name, raw) in cases::named() {
+        assert!(decompressed(&raw).1.is_err(), "{name} is no bwz file");
+        assert!(Archive::open(Cursor::new(&raw), &options(1)).is_err(), "{name} is no bwz file");
+        assert!(bwz::recover(Cursor::new(&raw), Vec::new(), &options(1)).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn an_error_names_block_and_offset() {
+    let raw = cases::text(100_000);
+    let mut file = compressed(&raw, 10_000);
+    let archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
+    let block = archive.blocks()[4].coded.clone();
+    file[(block.start + block.end) as usize / 2] ^= 4;
+    let (restored, end) = decompressed(&file);
+    assert!(restored == raw[..40_000], "what came before the damage is given out");
+    let Err(Error::Format { block: Some(4), offset, .. }) = end else { panic!("{end:?}") };
+    assert_eq!(offset, block.start);
+}
+
+#[test]
+fn a_decoder_stops_at_its_error() {
+    let mut file = compressed(&cases::text(1000), 100);
+    let middle = file.len() / 2;
+    file[middle] ^= 1;
+    let mut decoder = bwz::Decoder::new(&file[..], &options(1));
+    assert!(decoder.read_to_end(&mut Vec::new()).is_err());
+    assert_eq!(decoder.read(&mut [0; 10]).unwrap(), 0);
+}
+
+#[test]
+fn recover_saves_every_other_block() {
+    let raw = cases::text(100_000);
+    let file = [compressed(&raw, 10_000), compressed(&raw[..25_000], 10_000)].concat();
+    let archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
+    let all = [&raw[..], &raw[..25_000]].concat();
+    for (n, block) in archive.blocks().iter().enumerate() {
+        for at in [block.coded.start, block.coded.start + 20, block.coded.end - 1] {
+            let mut bad = file.clone();
+            bad[at as usize] ^= 0x10;
+            let mut saved = Vec::new();
+            let recovery = bwz::recover(Cursor::new(bad), &mut saved, &options(1)).unwrap();
+            let lost = block.raw.start as usize..block.raw.end as usize;
+            assert_eq!(
+                recovery.lost,
+                [Lost { start: block.raw.start, end: Some(block.raw.end) }],
+                "block {n}"
+            );
+            assert!(saved == [&all[..lost.start], &all[lost.end..]].concat(), "block {n}");
+            assert_eq!(recovery.blocks as usize, archive.blocks().len() - 1);
+        }
+    }
+}
+
+#[test]
+fn recover_tells_of_a_cut_and_of_a_hole() {
+    let raw = cases::text(50_000);
+    let file = compressed(&raw, 10_000);
+    let blocks = Archive::open(Cursor::new(&file), &options(1)).unwrap().blocks().to_vec();
+    let recover = |file: &[u8]| {
+        let mut saved = Vec::new();
+        let recovery = bwz::recover(Cursor::new(file), &mut saved, &options(1)).unwrap();
+        (saved, recovery.lost)
+    };
+    let (saved, lost) = recover(&file[..blocks[3].coded.start as usize + 50]);
+    assert!(saved == raw[..30_000]);
+    assert_eq!(
+        lost,
+        [Lost { start: 30_000, end: Some(40_000) }, Lost { start: 40_000, end: None }]
+    );
+
+    let (from, to) = (blocks[1].coded.start as usize + 9, blocks[3].coded.start as usize + 60);
+    let (saved, lost) = recover(&[&file[..from], &file[to..]].concat());
+    assert!(saved == [&raw[..10_000], &raw[40_000..]].concat());
+    assert_eq!(lost, [Lost { start: 10_000, end: Some(40_000) }]);
+
+    let (saved, lost) = recover(&file[100..]);
+    assert!(saved == raw[10_000..]);
+    assert_eq!(lost, [Lost { start: 0, end: Some(10_000) }]);
+}
+
+#[test]
+fn recover_does_not_take_a_stored_bwz_file_for_its_own_blocks() {
+    let inner = compressed(&cases::random(5_000, 256), 1_000);
+    let file = compressed(&inner, 3_000);
+    let mut bad = file.clone();
+    bad[100] ^= 1;
+    let mut saved = Vec::new();
+    let recovery = bwz::recover(Cursor::new(bad), &mut saved, &options(1)).unwrap();
+    assert!(saved == inner[3_000..]);
+    assert_eq!(recovery.lost, [Lost { start: 0, end: Some(3_000) }]);
+}
+
+#[test]
+fn a_block_beyond_the_memory_limit_is_refused_with_the_amount_it_needs() {
+    let raw = cases::text(4 << 20);
+    let file = compressed(&raw, 4 << 20);
+    let tight = options(4 << 20).memory(20 << 20);
+    let compressing = bwz::compress(&raw[..], Vec::new(), &tight);
+    let restoring = bwz::decompress(&file[..], Vec::new(), &tight);
+    for end in [compressing, restoring] {
+        let Err(Error::Limit { needed, allowed, .. }) = end else { panic!("{end:?}") };
+        assert!(allowed == 20 << 20 && needed > allowed && needed < 60 << 20);
+    }
+}
+
+/// Counts the largest allocation that a thread has asked for.
+struct Watched;
+
+thread_local! {
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Watched {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(layout.size())));
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Watched = Watched;
+
+#[test]
+fn a_claimed_size_allocates_nothing() {
+    // Headers that promise a gigabyte, sound in themselves, with nothing behind them.
+    let claims = |at: usize, checked: std::ops::Range<usize>| {
+        let mut file = compressed(&cases::text(5000), 5000);
+        file[at..at + 4].copy_from_slice(&(1u32 << 30).to_le_bytes());
+        let end = checked.end;
+        let checksum = crc32fast::hash(&file[checked]);
+        file[end..end + 4].copy_from_slice(&checksum.to_le_bytes());
+        file
+    };
+    for (what, file) in [("Block_Size", claims(8, 0..12)), ("Raw_Size", claims(28, 16..52))] {
+        LARGEST.set(0);
+        let options = Options::new().threads(1).memory(64 << 20);
+        let end = bwz::decompress(&file[..], Vec::new(), &options);
+        assert!(end.is_err(), "{what}");
+        assert!(LARGEST.get() < 1 << 20, "{what}: {} bytes", LARGEST.get());
+    }
+}

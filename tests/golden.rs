@@ -1,0 +1,135 @@
+//! Files that must decode forever, `format/examples/*.bwz`, by the library and by the decoder that was written from the
+//! specification alone; and the same decoder on fresh files and on those that it must reject.
+//!
+//! After a change of the format: `BWZ_BLESS=1 cargo test --test golden`. Python is needed for `decoder.py`: without it
+//! those tests say that they are skipped, or fail where BWZ_REQUIRE_PYTHON is set.
+
+mod common;
+
+use common::{cases, compressed, decompressed};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("format")
+}
+
+/// Name, raw bytes, and the file as this version writes it.
+fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+    let kinds: [(_, Vec<u8>, u32); 9] = [
+        ("empty", vec![], 1 << 20),
+        ("one-byte", vec![b'!'], 1 << 20),
+        ("stored", cases::random(300, 256), 1 << 20),
+        ("text", cases::text(3000), 1 << 20),
+        ("text-blocks", cases::text(3000), 1000),
+        ("binary", binary(), 1 << 20),
+        ("run", vec![b'a'; 100_000], 1 << 20),
+        ("samples", cases::text(40).repeat(5000), 1 << 20),
+        ("many-entries", vec![0; 3000], 64),
+    ];
+    let mut all: Vec<_> = kinds
+        .into_iter()
+        .map(|(name, raw, block)| (name, raw.clone(), compressed(&raw, block)))
+        .collect();
+    let parts = [cases::text(700), vec![], cases::random(100, 256)];
+    let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
+    all.push(("concatenated", parts.concat(), file));
+    all
+}
+
+/// Numbers as a program's data holds them: little-endian, slowly growing, with zeros between.
+fn binary() -> Vec<u8> {
+    (0..700u32).flat_map(|n| (n * n % 1009 + n).to_le_bytes()).collect()
+}
+
+#[test]
+fn golden_files_decode_and_are_what_is_written_today() {
+    let bless = std::env::var_os("BWZ_BLESS").is_some();
+    for (name, raw, file) in golden() {
+        let path = folder().join("examples").join(name).with_extension("bwz");
+        if bless {
+            fs::write(&path, &file).unwrap();
+        }
+        let kept = fs::read(&path).unwrap();
+        let (restored, end) = decompressed(&kept);
+        end.unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(restored == raw, "{name}: restored bytes differ");
+        assert!(kept == file, "{name}: the same input no longer gives the same bytes");
+    }
+}
+
+/// Runs `decoder.py` on `file`, as its standard input; `None` where there is no Python.
+fn reference_decoder(file: &[u8]) -> Option<Output> {
+    let child = Command::new("python3")
+        .arg(folder().join("decoder.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        assert!(std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(), "python3 is required");
+        println!("skipped: no python3, so decoder.py was not run");
+        return None;
+    };
+    let mut stdin = child.stdin.take().unwrap();
+    let file = file.to_vec();
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&file)));
+    let output = child.wait_with_output().unwrap();
+    feeder.join().unwrap();
+    Some(output)
+}
+
+#[test]
+fn the_reference_decoder_restores_golden_files() {
+    for (name, raw, file) in golden() {
+        let Some(output) = reference_decoder(&file) else {
+            return;
+        };
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{name}: {message}");
+        assert!(output.stdout == raw, "{name}: restored bytes differ");
+    }
+}
+
+#[test]
+fn the_reference_decoder_restores_every_named_case() {
+    // All in one file, a frame each: one start of Python instead of forty.
+    let raws: Vec<Vec<u8>> = cases::named().into_iter().map(|(_, raw)| raw).collect();
+    let small: Vec<_> = raws.iter().map(|raw| &raw[..raw.len().min(9_000)]).collect();
+    let file: Vec<u8> = small.iter().flat_map(|raw| compressed(raw, 4_000)).collect();
+    let Some(output) = reference_decoder(&file) else {
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout == small.concat());
+}
+
+#[test]
+fn the_reference_decoder_reads_a_file_named_by_its_argument() {
+    let path = folder().join("examples/text.bwz");
+    let run = Command::new("python3").arg(folder().join("decoder.py")).arg(path).output();
+    let Ok(output) = run else {
+        assert!(std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(), "python3 is required");
+        return println!("skipped: no python3, so decoder.py was not run");
+    };
+    assert!(output.stdout == cases::text(3000));
+}
+
+#[test]
+fn the_reference_decoder_rejects_what_must_be_rejected() {
+    let mut seen = 0;
+    for entry in fs::read_dir(folder().join("examples/reject")).unwrap() {
+        let path = entry.unwrap().path();
+        let Some(output) = reference_decoder(&fs::read(&path).unwrap()) else {
+            return;
+        };
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let number = path.file_stem().unwrap().to_str().unwrap()[..3].to_owned();
+        assert!(message.contains(&number), "{path:?} is not rejected as {number}: {message}");
+        assert_eq!(output.status.code(), Some(2), "{path:?}: {message}");
+        seen += 1;
+    }
+    assert!(seen > 40, "the files to reject were not found");
+}

@@ -1,0 +1,234 @@
+//! What a decoder must reject, FORMAT.md section 11: one file or more per number, in `format/examples/reject/`.
+//!
+//! The files are made here from sound ones by changing a field and making the checksums around it right again, so that each is
+//! rejected for its own reason. After a change of the format: `BWZ_BLESS=1 cargo test --test rejects`.
+
+mod common;
+
+use common::{cases, compressed, decompressed};
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// A file with one block, or the first of several, whose parts are known by their offsets.
+#[derive(Clone)]
+struct Patient(Vec<u8>);
+
+const BLOCK: usize = 16;
+const PAYLOAD: usize = BLOCK + 40;
+
+impl Patient {
+    fn u32(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.0[at..at + 4].try_into().unwrap())
+    }
+
+    fn payload(&self) -> Range<usize> {
+        PAYLOAD..PAYLOAD + self.u32(BLOCK + 16) as usize
+    }
+
+    /// Where the seek table of a file with one block starts.
+    fn table(&self) -> usize {
+        self.payload().end
+    }
+
+    fn footer(&self) -> usize {
+        self.0.len() - 32
+    }
+
+    fn set(mut self, at: usize, bytes: &[u8]) -> Self {
+        self.0[at..at + bytes.len()].copy_from_slice(bytes);
+        self
+    }
+
+    fn seal(self, checked: Range<usize>, at: usize) -> Self {
+        let checksum = crc32fast::hash(&self.0[checked]);
+        self.set(at, &checksum.to_le_bytes())
+    }
+
+    fn frame(self, at: usize, bytes: &[u8]) -> Self {
+        self.set(at, bytes).seal(0..12, 12)
+    }
+
+    fn block(self, at: usize, bytes: &[u8]) -> Self {
+        self.set(BLOCK + at, bytes).seal(BLOCK..BLOCK + 36, BLOCK + 36)
+    }
+
+    fn seek_table(self, at: usize, bytes: &[u8]) -> Self {
+        let table = self.table();
+        let entries = table + 28..self.footer();
+        self.set(table + at, bytes).seal(entries, table + 20).seal(table..table + 24, table + 24)
+    }
+
+    fn foot(self, at: usize, bytes: &[u8]) -> Self {
+        let footer = self.footer();
+        self.set(footer + at, bytes).seal(footer..footer + 24, footer + 24)
+    }
+
+    /// The file with another payload in its only block.
+    fn with_payload(self, payload: &[u8]) -> Self {
+        let old = self.payload();
+        let mut file = self;
+        file.0.splice(old, payload.iter().copied());
+        let file = file.block(16, &(payload.len() as u32).to_le_bytes());
+        let checksum = crc32fast::hash(payload).to_le_bytes();
+        file.block(32, &checksum)
+    }
+
+    /// The payload's parts: the one sample, and the one segment.
+    fn parts(&self) -> (u64, &[u8]) {
+        let bytes = &self.0[self.payload()];
+        let (sample, rest) = one_value(bytes);
+        let (size, segment) = one_value(rest);
+        assert_eq!(size as usize, segment.len());
+        (sample, segment)
+    }
+
+    fn with_parts(self, sample: u64, size: u64, segment: &[u8]) -> Self {
+        self.with_payload(&[&packed(16, sample), &packed(16, size), segment].concat())
+    }
+}
+
+/// A Packed_Array of one value.
+fn packed(width: u8, value: u64) -> Vec<u8> {
+    let mut bytes = vec![width];
+    bytes.extend(&value.to_le_bytes()[..usize::from(width).div_ceil(8)]);
+    bytes
+}
+
+fn one_value(bytes: &[u8]) -> (u64, &[u8]) {
+    let (value, rest) = bytes[1..].split_at(usize::from(bytes[0]).div_ceil(8));
+    let mut wide = [0; 8];
+    wide[..value.len()].copy_from_slice(value);
+    (u64::from_le_bytes(wide), rest)
+}
+
+/// Name, bytes, and a part of the message of every file.
+fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let raw = cases::text(900);
+    let text = Patient(compressed(&raw, 1 << 20));
+    let stored = Patient(compressed(&cases::random(50, 256), 1 << 20));
+    let blocks = Patient(compressed(&raw, 500));
+    let empty = Patient(compressed(b"", 1 << 20));
+    let (table, footer, size) = (text.table(), text.footer(), text.0.len());
+    let long = (1u32 << 31).to_le_bytes();
+    let (sample, segment) = text.parts();
+    let segment_size = segment.len() as u64;
+    let short = &segment[..segment.len() - 1];
+    let longer = [segment, &[0]].concat();
+    let t = || text.clone();
+
+    let files = [
+        ("R01-empty", Patient(vec![]), "it is empty"),
+        ("R01-bzip2", Patient(b"BZh91AY&SY".to_vec()), "not a bwz file"),
+        ("R02-version-2", t().frame(4, &[2]), "version"),
+        ("R02-version-2-other-checksum", t().set(4, &[2]), "version"),
+        ("R03-frame-header-checksum", t().set(13, &[0xEE]), "frame header is damaged"),
+        ("R04-frame-flags", t().frame(5, &[1]), "reserved bit of the frame header"),
+        ("R04-frame-reserved", t().frame(7, &[0x80]), "reserved bit of the frame header"),
+        ("R04-block-flags", t().block(9, &[1]), "reserved bit of the block header"),
+        ("R04-stored-rate", stored.clone().block(10, &[16]), "reserved bit of the block header"),
+        ("R04-seek-table", t().seek_table(9, &[1]), "reserved bit of the seek table"),
+        ("R05-block-size-too-large", t().frame(8, &long), "block size is out of range"),
+        ("R05-block-size-0", t().frame(8, &[0; 4]), "says it has none"),
+        ("R05-block-size-without-blocks", empty.clone().frame(8, &[1]), "promises blocks"),
+        ("R06-marker", t().set(BLOCK, &[0]), "neither a block nor the seek table"),
+        ("R07-block-header-checksum", t().set(BLOCK + 36, &[0]), "block header is damaged"),
+        ("R08-kind-2", t().block(8, &[2]), "unknown kind"),
+        ("R09-sample-rate-log-2", t().block(10, &[2]), "sample rate or segment size"),
+        ("R09-sample-rate-log-32", t().block(10, &[32]), "sample rate or segment size"),
+        ("R09-segment-size-log-9", t().block(11, &[9]), "sample rate or segment size"),
+        ("R09-segment-size-log-32", t().block(11, &[32]), "sample rate or segment size"),
+        ("R10-raw-size-0", stored.clone().block(12, &[0; 8]), "raw size is out of range"),
+        ("R10-raw-size-above-block-size", t().frame(8, &[100, 0, 0, 0]), "larger than the frame"),
+        ("R10-short-block-not-last", blocks.clone().frame(8, &[0, 4, 0, 0]), "must be the last"),
+        ("R11-stored-coded-size", stored.clone().block(16, &[49]), "coded size does not fit"),
+        ("R11-bwt-coded-size", t().block(16, &900u32.to_le_bytes()), "coded size does not fit"),
+        ("R12-raw-offset", t().block(24, &[1]), "raw offset"),
+        ("R13-payload-checksum", t().set(PAYLOAD + 9, &[0]), "checksum of its payload"),
+        ("R14-width-0", t().with_payload(&[0, 1, 2, 3]), "impossible width"),
+        ("R14-width-33", t().with_payload(&[33; 40]), "impossible width"),
+        ("R14-padding", t().with_payload(&[10, 1, 0x80, 0, 0]), "bits set after its last value"),
+        ("R15-samples-cut", t().with_payload(&[16, 1]), "longer than the block"),
+        ("R15-sizes-missing", t().with_payload(&[8, 1]), "longer than the block"),
+        ("R15-size-0", t().with_parts(sample, 0, segment), "do not add up"),
+        ("R15-size-short", t().with_parts(sample, segment_size - 1, segment), "do not add up"),
+        ("R15-size-long", t().with_parts(sample, segment_size + 1, segment), "do not add up"),
+        ("R16-sample-0", t().with_parts(0, segment_size, segment), "no row of the block"),
+        ("R16-sample-901", t().with_parts(901, segment_size, segment), "no row of the block"),
+        ("R17-segment-cut", t().with_parts(sample, segment_size - 1, short), "segment"),
+        ("R17-segment-too-long", t().with_parts(sample, segment_size + 1, &longer), "segment"),
+        ("R18-raw-checksum", t().block(20, &[0; 4]), "restored bytes"),
+        ("R19-seek-table-checksum", t().set(table + 24, &[0; 4]), "seek table is damaged"),
+        ("R19-entries-checksum", t().set(table + 28, &[9]), "seek table is damaged"),
+        ("R20-form-2", t().seek_table(8, &[2]), "unknown form"),
+        ("R20-form-zstd", t().seek_table(8, &[1]), "not of the size they must have"),
+        ("R20-block-count", t().seek_table(12, &[2]), "as many entries as there are blocks"),
+        ("R20-entry", t().seek_table(28 + 8, &[17]), "does not match the blocks"),
+        ("R21-footer-magic", t().set(size - 1, &[0]), "bwz footer"),
+        ("R21-footer-checksum", t().set(footer + 24, &[0; 4]), "footer is damaged"),
+        ("R22-total-raw-size", t().foot(0, &[0; 8]), "raw size does not match"),
+        ("R22-frame-size", t().foot(8, &[0; 8]), "sizes do not match the frame"),
+        ("R22-seek-table-size", t().foot(16, &[0; 4]), "sizes do not match the frame"),
+        ("R22-stream-checksum", t().foot(20, &[0; 4]), "stream's checksum"),
+        ("R23-cut-in-header", Patient(t().0[..10].to_vec()), "was cut off"),
+        ("R23-cut-in-payload", Patient(t().0[..PAYLOAD + 50].to_vec()), "was cut off"),
+        ("R23-cut-before-footer", Patient(t().0[..footer].to_vec()), "was cut off"),
+        ("R24-trailing-garbage", Patient([&t().0[..], b"more"].concat()), "trailing garbage"),
+    ];
+    files.into_iter().map(|(name, file, says)| (name, file.0, says)).collect()
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("format/examples/reject")
+}
+
+#[test]
+fn each_is_rejected_for_its_own_reason() {
+    for (name, file, says) in rejects() {
+        let (_, end) = decompressed(&file);
+        let message = end.expect_err(name).to_string();
+        assert!(message.contains(says), "{name}: {message}");
+    }
+}
+
+#[test]
+fn the_files_in_the_folder_are_these() {
+    let bless = std::env::var_os("BWZ_BLESS").is_some();
+    if bless {
+        let _ = fs::remove_dir_all(folder());
+        fs::create_dir_all(folder()).unwrap();
+    }
+    let mut names = BTreeSet::new();
+    for (name, file, _) in rejects() {
+        let path = folder().join(name).with_extension("bwz");
+        if bless {
+            fs::write(&path, &file).unwrap();
+        }
+        assert!(
+            fs::read(&path).unwrap() == file,
+            "{name} is not what is made here: see this file's head"
+        );
+        names.insert(path);
+    }
+    let found: BTreeSet<_> = fs::read_dir(folder()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(found, names);
+}
+
+#[test]
+fn every_number_of_the_specification_has_a_file() {
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/FORMAT.md");
+    let spec = fs::read_to_string(spec).unwrap();
+    let numbers: Vec<&str> =
+        spec.lines().filter_map(|line| line.strip_prefix("| R")?.get(..2)).collect();
+    let numbers: Vec<&str> =
+        numbers.into_iter().filter(|n| n.bytes().all(|b| b.is_ascii_digit())).collect();
+    assert_eq!(numbers.len(), 24);
+    for number in numbers {
+        let prefix = format!("R{number}-");
+        assert!(
+            rejects().iter().any(|(name, ..)| name.starts_with(&prefix)),
+            "R{number} has no file"
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! The rules of the house, as far as a program can check them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Rooms from the ground up: one may use those above it in this list, and those on its own line.
+const ROOMS: [&[&str]; 8] = [
+    &["error", "pipeline"],
+    &["memory"],
+    &["options", "coder"],
+    &["threads", "bwt"],
+    &["frame"],
+    &["compress", "decompress", "archive", "recover"],
+    &["lib"],
+    &["main", "cli"],
+];
+
+/// Lines that a file may have: a file is a room with one job.
+const MOST_LINES: usize = 400;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All files below `dir` with the given ending, with their text.
+fn files(dir: &Path, ending: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, ending));
+        } else if path.extension().is_some_and(|e| e == ending) {
+            let text = fs::read_to_string(&path).unwrap();
+            found.push((path, text));
+        }
+    }
+    found
+}
+
+/// The room that a source file belongs to: the first part of its path below `src`.
+fn room(path: &Path) -> String {
+    let below = path.strip_prefix(root().join("src")).unwrap();
+    Path::new(below.iter().next().unwrap()).file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+fn rank(room: &str) -> Option<usize> {
+    ROOMS.iter().position(|rooms| rooms.contains(&room))
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let mut seen = 0;
+    for (path, text) in files(&root().join("src"), "rs") {
+        let here = rank(&room(&path)).unwrap_or_else(|| panic!("{path:?} is in no known room"));
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for used in code.flat_map(|line| line.split("crate::").skip(1)) {
+            let name: String =
+                used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            // Names in capitals are re-exports of the rooms they come from.
+            if let Some(there) = rank(&name) {
+                assert!(there <= here, "{path:?} uses the room {name} above it");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 30, "the sources were not found");
+}
+
+#[test]
+fn files_are_rooms_not_halls() {
+    let folders = ["src", "tests", "benches", "fuzz/fuzz_targets"];
+    let sources: Vec<_> = folders.iter().flat_map(|dir| files(&root().join(dir), "rs")).collect();
+    assert!(sources.len() > 20, "the sources were not found");
+    for (path, text) in sources {
+        let lines = text.lines().count();
+        assert!(lines <= MOST_LINES, "{path:?} has {lines} lines");
+    }
+}
+
+#[test]
+fn every_module_says_what_it_is() {
+    for (path, text) in files(&root().join("src"), "rs") {
+        assert!(text.starts_with("//! "), "{path:?} does not open with its module doc");
+    }
+}
+
+#[test]
+fn only_the_command_knows_its_crates() {
+    for (path, text) in files(&root().join("src"), "rs") {
+        if !["cli", "main"].contains(&room(&path).as_str()) {
+            for name in ["clap", "indicatif", "signal_hook", "tempfile::", "println!", "eprintln!"]
+            {
+                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let uses = code.filter(|line| line.contains(name)).count();
+                assert_eq!(uses, 0, "{path:?} uses {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_says_why_it_is_safe() {
+    for (path, text) in files(&root().join("src"), "rs") {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (n, line) in lines.iter().enumerate() {
+            if line.contains("unsafe {") || line.starts_with("unsafe impl") {
+                let above = &lines[n.saturating_sub(6)..n];
+                let said = above.iter().any(|line| line.contains("// SAFETY:"));
+                assert!(said, "{path:?}, line {}: unsafe without a SAFETY line", n + 1);
+            }
+        }
+    }
+}
