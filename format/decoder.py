@@ -30,35 +30,31 @@ FOOTER_MAGIC = bytes.fromhex("7A7762F7")
 
 
 class Reject(Exception):
-    """Section 11: the file must be rejected, for the reason of this number."""
-
-    def __init__(self, number, what):
-        super().__init__("%s (%s)" % (what, number))
+    """Section 11: the file must be rejected."""
 
 
 def require(held, number, what):
+    """Section 11: where something does not hold, the file must be rejected for the reason of this number."""
     if not held:
-        raise Reject(number, what)
+        raise Reject("%s (%s)" % (what, number))
 
 
 class Reader:
     """The file as a pipe: bytes in order, and how many there were."""
 
     def __init__(self, file):
-        self.file = file
-        self.offset = 0
+        self.file, self.offset = file, 0
 
     def up_to(self, size):
         """The next `size` bytes, or fewer where the file ends. In steps, so that a damaged size asks for no memory."""
-        parts = []
-        while size > 0:
-            part = self.file.read(min(size, 1 << 20))
+        data = bytearray()
+        while len(data) < size:
+            part = self.file.read(min(size - len(data), 1 << 20))
             if not part:
                 break
-            parts.append(part)
-            size -= len(part)
-            self.offset += len(part)
-        return b"".join(parts)
+            data += part
+        self.offset += len(data)
+        return bytes(data)
 
     def exactly(self, size, what):
         data = self.up_to(size)
@@ -70,8 +66,6 @@ def crc_holds(data):
     """Whether the last four bytes are the CRC-32 (section 1) of those before them."""
     return zlib.crc32(data[:-4]) == int.from_bytes(data[-4:], "little")
 
-
-# ---- 2. Overview, and 10. Reading a file, in order ----
 
 def decode_file(reader, give_out):
     """Sections 2 and 10: one or more frames, one directly after the other."""
@@ -89,8 +83,7 @@ def decode_frame(reader, header, give_out):
     frame_start = reader.offset - len(header)
     block_size = read_frame_header(header)
     entries = []  # of each block: Raw_Offset, Frame_Offset
-    raw_offset = 0
-    stream_checksum = 0
+    raw_offset, stream_checksum = 0, 0
     while True:
         frame_offset = reader.offset - frame_start
         marker = reader.exactly(8, "a frame, where a block or the Seek_Table must stand")
@@ -105,14 +98,10 @@ def decode_frame(reader, header, give_out):
         raw_offset += len(raw)
         stream_checksum = zlib.crc32(raw, stream_checksum)
     require(entries or block_size == 0, "R05", "Block_Size is not 0 in a frame without blocks")
-    seek_table_start = reader.offset - 8
-    read_seek_table(reader, entries)
-    seek_table_size = reader.offset - seek_table_start
+    seek_table_size = read_seek_table(reader, entries)
     frame_size = reader.offset - frame_start + 32
     read_footer(reader, (raw_offset, frame_size, seek_table_size, stream_checksum))
 
-
-# ---- 3. Frame_Header ----
 
 def read_frame_header(header):
     """Section 3: gives Block_Size. Version comes first: all but Magic may be different in a later version."""
@@ -125,8 +114,6 @@ def read_frame_header(header):
     require(block_size < 1 << 31, "R05", "a Block_Size of %d" % block_size)
     return block_size
 
-
-# ---- 4. Blocks ----
 
 def read_block(reader, block_size, raw_offset_due):
     """Section 4: a block after its Sync_Marker; gives its raw bytes."""
@@ -156,8 +143,7 @@ def read_block(reader, block_size, raw_offset_due):
 
 def decode_bwt_payload(payload, raw_size, sample_rate_log, segment_size_log):
     """Section 4, Kind bwt: Samples, Segment_Sizes, Segments; gives the raw bytes."""
-    sample_rate = 1 << sample_rate_log
-    segment_size = 1 << segment_size_log
+    sample_rate, segment_size = 1 << sample_rate_log, 1 << segment_size_log
     samples, at = read_packed_array(payload, 0, -(-raw_size // sample_rate))
     require(min(samples) >= 1 and max(samples) <= raw_size, "R16", "a sample of 0 or above Raw_Size")
     segment_sizes, at = read_packed_array(payload, at, -(-raw_size // segment_size))
@@ -171,8 +157,6 @@ def decode_bwt_payload(payload, raw_size, sample_rate_log, segment_size_log):
     return unsort(bwt_bytes, samples, sample_rate)
 
 
-# ---- 5. Packed_Array ----
-
 def read_packed_array(payload, at, count):
     """Section 5: gives the values, at least one, and where the array ends."""
     require(at < len(payload), "R15", "a Packed_Array that ends after the payload")
@@ -181,8 +165,7 @@ def read_packed_array(payload, at, count):
     end = at + 1 + (count * width + 7) // 8
     require(end <= len(payload), "R15", "a Packed_Array that ends after the payload")
     values = []
-    bits = 0        # bits of Values that are not in a value yet,
-    bit_count = 0   # and how many they are
+    bits, bit_count = 0, 0  # bits of Values that are not in a value yet, and how many they are
     for byte in payload[at + 1:end]:
         bits |= byte << bit_count
         bit_count += 8
@@ -194,31 +177,24 @@ def read_packed_array(payload, at, count):
     return values, end
 
 
-# ---- 6. The transform ----
-
 def unsort(bwt_bytes, samples, sample_rate):
     """Section 6.4: the inverse of the transform, by one walk from row 0, which must meet every sample on its way.
 
     Section 11 has no number for a walk that does not: it is reported as R18, since the block's raw bytes are not to be had.
     """
-    n = len(bwt_bytes)
-    primary = samples[0]
-    bwt_bytes = bytes(bwt_bytes)
-    symbols = bwt_bytes[:primary] + b"\0" + bwt_bytes[primary:] + b"\0"  # L, with any byte at the primary index and at row n + 1
-    next_row = []  # of each byte: LF of its next row. At first C, as 6.4 has it
-    smaller = 0
-    for c in range(256):
-        next_row.append(1 + smaller)
-        smaller += bwt_bytes.count(c)
-    lf = array.array("I", bytes(4 * (n + 2)))
+    n, primary = len(bwt_bytes), samples[0]
+    symbols = bwt_bytes[:primary] + b"\0" + bwt_bytes[primary:] + b"\0"  # L, with any byte at the primary index and row n + 1
+    next_row = [1]  # of each byte: LF of the next row where L is that byte. At first it is the C of 6.4
+    for c in range(255):
+        next_row.append(next_row[c] + bwt_bytes.count(c))
+    lf = array.array("I", [0]) * (n + 2)
     for row, c in enumerate(symbols):
         lf[row] = next_row[c]
         if row != primary:
             next_row[c] += 1
     lf[primary] = lf[n + 1] = n + 1  # a walk that comes to the sentinel too early stays at row n + 1, which no sample is
     text = bytearray(n)
-    row = 0
-    end = n
+    row, end = 0, n
     for k in range(len(samples) - 1, -1, -1):
         start = k * sample_rate
         for pos in range(end - 1, start - 1, -1):
@@ -228,8 +204,6 @@ def unsort(bwt_bytes, samples, sample_rate):
         end = start
     return text
 
-
-# ---- 7. Coded segments ----
 
 BATCH_RUNS = 32768
 BYTES = [bytes([c]) for c in range(256)]
@@ -254,9 +228,10 @@ def decode_runs(symbols, coder, segment_size):
     front = list(symbols)  # `List` of 7.1
     model = Model(coder)
     out = bytearray()
-    coder.begin_batch()
     runs = 0
     while True:
+        if runs % BATCH_RUNS == 0:
+            coder.begin_batch()
         symbol = front[0]
         run_length = model.read_run_length(symbol)
         require(run_length <= segment_size - len(out), "R17", "a run that reaches beyond its segment")
@@ -270,19 +245,16 @@ def decode_runs(symbols, coder, segment_size):
         runs += 1
         if runs % BATCH_RUNS == 0:
             coder.end_batch()
-            coder.begin_batch()
     coder.end_batch()
-    coder.end()
+    require(coder.at == len(coder.coded), "R17", "coded bytes left over at the end of a segment")
     return out
 
 
 class Coder:
-    """Section 7.2: the two states and the words that they take."""
+    """Section 7.2: the states and the words that they take."""
 
     def __init__(self, coded, at):
-        self.coded = coded
-        self.at = at
-        self.state = [0, 0]
+        self.coded, self.at = coded, at
 
     def begin_batch(self):
         require(self.at + 8 <= len(self.coded), "R17", "a segment that ends within the states of a batch")
@@ -292,9 +264,6 @@ class Coder:
 
     def end_batch(self):
         require(self.state == [1 << 16, 1 << 16], "R17", "a state that does not end at 2^16")
-
-    def end(self):
-        require(self.at == len(self.coded), "R17", "coded bytes left over at the end of a segment")
 
     def take(self, k, start, freq):
         """Takes the symbol that owns `freq` slots from `start` on, one of them State_k's, out of State_k."""
@@ -325,19 +294,16 @@ RATE = [1] + [2] * 3 + [3] * 5 + [4] * 10 + [5] * 19 + [6] * 25 + [7]  # by Seen
 
 
 class Cell:
-    """Section 7.3."""
+    """Section 7.3: `Seen`, and C, the share of the slots that the symbols below each one have."""
 
     def __init__(self, c):
-        self.seen = 0
-        self.c = c
+        self.seen, self.c = 0, c
 
     def learn(self, s):
         """C[0] and C[16] learn with the others, which leaves them at 0 and 32752."""
-        rate = RATE[self.seen]
-        c = self.c
+        rate, c = RATE[self.seen], self.c
         self.c = [x + (-x >> rate) for x in c[:s + 1]] + [x + ((32752 - x) >> rate) for x in c[s + 1:]]
-        if self.seen < 63:
-            self.seen += 1
+        self.seen = min(self.seen + 1, 63)
 
 
 class Blend:
@@ -350,11 +316,8 @@ class Blend:
 
     def read(self, coder, k, first, second, weight):
         """A symbol from State_k, with the cells and the weight of these indices."""
-        cell_a = self.first[first]
-        cell_b = self.second[second]
-        a = cell_a.c
-        b = cell_b.c
-        w = self.weights[weight]
+        cell_a, cell_b, w = self.first[first], self.second[second], self.weights[weight]
+        a, b = cell_a.c, cell_b.c
         slot = coder.state[k] & 32767
         s, start = 0, 0             # Start[s] <= Slot
         above, end = 16, 32768      # Slot < Start[above]
@@ -393,18 +356,11 @@ class Model:
 
     def __init__(self, coder):
         self.coder = coder
-        self.run_average = [0] * 256
-        self.place_average = [0] * 256
-        self.own_width = [0] * 256
-        self.all_run_average = 0
-        self.all_place_average = 0
-        self.last_width = 0
-        self.last_place = 0
-        self.run = Blend(FALLING)
-        self.place = Blend(FALLING)
-        self.width = Blend(FALLING)
-        self.top = [Blend(FLAT), Blend(FLAT)]
-        self.next = [Blend(FLAT), Blend(FLAT)]
+        self.run_average, self.place_average, self.own_width = [0] * 256, [0] * 256, [0] * 256
+        self.all_run_average = self.all_place_average = self.last_width = self.last_place = 0
+        self.run, self.place, self.width = Blend(FALLING), Blend(FALLING), Blend(FALLING)
+        self.top = Blend(FLAT), Blend(FLAT)    # Top_0, Top_1
+        self.next = Blend(FLAT), Blend(FLAT)   # Next_0, Next_1
 
     def read_run_length(self, c):
         """Section 7.4: Run_Length of a run of byte c."""
@@ -442,7 +398,8 @@ class Model:
         if left > 0:
             bits = min(left, 4)
             left -= bits
-            extra = (extra << bits) + self.next[k].read(self.coder, k, 16 * v + top, v, v % 8) % (1 << bits)
+            value = self.next[k].read(self.coder, k, 16 * v + top, v, v % 8)
+            extra = (extra << bits) + value % (1 << bits)
         while left > 0:
             bits = min(left, 8)
             left -= bits
@@ -460,10 +417,8 @@ class Model:
         return width
 
 
-# ---- 8. Seek_Table ----
-
 def read_seek_table(reader, entries):
-    """Section 8: a Seek_Table after its Seek_Marker; it must say of the blocks what was found on the way."""
+    """Section 8: a Seek_Table after its Seek_Marker; it must say of the blocks what was found on the way. Gives Seek_Table_Size."""
     header = SEEK_MARKER + reader.exactly(20, "a Seek_Table")
     require(crc_holds(header), "R19", "wrong Header_Checksum of a Seek_Table")
     form, reserved, block_count, entries_size, entries_checksum = struct.unpack_from("<B3sIII", header, 8)
@@ -481,6 +436,7 @@ def read_seek_table(reader, entries):
         require(unzstd(coded, len(plain)) == plain, "R20", "Entries of a Seek_Table that do not match the blocks")
     # Without zstd the checksum must do. For a decoder in order it is enough: it shows that Entries are undamaged, and nothing
     # that this decoder gives out rests on them, for every block was found, checked and decoded without them.
+    return 28 + entries_size
 
 
 def unzstd(coded, size):
@@ -493,8 +449,6 @@ def unzstd(coded, size):
     return plain if decompressor.eof and not decompressor.unused_data else None
 
 
-# ---- 9. Footer ----
-
 def read_footer(reader, due):
     """Section 9: the Footer must say of the frame what was found on the way."""
     footer = reader.exactly(32, "a Footer")
@@ -505,16 +459,15 @@ def read_footer(reader, due):
         require(says == is_due, "R22", "a %s of %d that should be %d" % (name, says, is_due))
 
 
-# ---- The command ----
-
 def give_out(raw):
-    """Writes to the standard output, past the buffers of Python, so that nothing is left to fail at exit."""
+    """Section 10: writes to the standard output, past the buffers of Python, so that nothing is left to fail at exit."""
     view = memoryview(raw)
     while len(view) > 0:
         view = view[os.write(1, view):]
 
 
 def main(arguments):
+    """The command: gives the exit status."""
     if len(arguments) > 1:
         print("usage: decoder.py [FILE]", file=sys.stderr)
         return 1

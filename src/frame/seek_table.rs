@@ -92,6 +92,7 @@ impl SeekTable {
             ensure(coded.len() == size, misfit)?;
             return Ok(coded.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect());
         }
+        ensure(coded.len() < size, misfit)?;
         let plain = zstd::bulk::decompress(coded, size).map_err(|_| Flaw(misfit))?;
         ensure(plain.len() == size, misfit)?;
         Ok(plain.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect())
