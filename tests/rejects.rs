@@ -116,6 +116,15 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let segment_size = segment.len() as u64;
     let short = &segment[..segment.len() - 1];
     let longer = [segment, &[0]].concat();
+    let with_segment =
+        |segment: &[u8]| text.clone().with_parts(sample, segment.len() as u64, segment);
+    let changed = |at: usize, bytes: &[u8]| {
+        let mut segment = segment.to_vec();
+        segment[at..at + bytes.len()].copy_from_slice(bytes);
+        with_segment(&segment)
+    };
+    // Segment_Kind, Last_Symbol, Symbols, then the states.
+    let states = 2 + usize::from(segment[1]) + 1;
     let t = || text.clone();
 
     let files = [
@@ -156,8 +165,17 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("R15-size-long", t().with_parts(sample, segment_size + 1, segment), "do not add up"),
         ("R16-sample-0", t().with_parts(0, segment_size, segment), "no row of the block"),
         ("R16-sample-901", t().with_parts(901, segment_size, segment), "no row of the block"),
-        ("R17-segment-cut", t().with_parts(sample, segment_size - 1, short), "segment"),
-        ("R17-segment-too-long", t().with_parts(sample, segment_size + 1, &longer), "segment"),
+        ("R17-segment-cut", t().with_parts(sample, segment_size - 1, short), "a segment"),
+        (
+            "R17-segment-too-long",
+            t().with_parts(sample, segment_size + 1, &longer),
+            "longer or shorter",
+        ),
+        ("R17-segment-kind-2", changed(0, &[2]), "unknown kind"),
+        ("R17-symbol-twice", changed(2, &[segment[3]]), "twice"),
+        ("R17-state-too-small", changed(states, &[0; 4]), "too small"),
+        ("R17-stored-segment-short", with_segment(&[0; 500]), "wrong length"),
+        ("R17-symbols-cut", with_segment(&segment[..states - 1]), "end too early"),
         ("R18-raw-checksum", t().block(20, &[0; 4]), "restored bytes"),
         ("R19-seek-table-checksum", t().set(table + 24, &[0; 4]), "seek table is damaged"),
         ("R19-entries-checksum", t().set(table + 28, &[9]), "seek table is damaged"),
