@@ -128,8 +128,9 @@ def read_block(reader, block_size, raw_offset_due):
         require(sample_rate_log == 0 and segment_size_log == 0, "R04", "a Reserved field of a stored block is set")
         require(coded_size == raw_size, "R11", "a Coded_Size that is not Raw_Size in a stored block")
     else:
-        require(3 <= sample_rate_log <= 30, "R09", "a Sample_Rate_Log of %d" % sample_rate_log)
-        require(10 <= segment_size_log <= 30, "R09", "a Segment_Size_Log of %d" % segment_size_log)
+        sample_rate_log_most = max(16, (raw_size - 1).bit_length() - 7)
+        require(3 <= sample_rate_log <= sample_rate_log_most, "R09", "a Sample_Rate_Log of %d" % sample_rate_log)
+        require(16 <= segment_size_log <= 30, "R09", "a Segment_Size_Log of %d" % segment_size_log)
         require(coded_size < raw_size, "R11", "a Coded_Size that is not less than Raw_Size")
     require(raw_offset == raw_offset_due, "R12", "a Raw_Offset of %d instead of %d" % (raw_offset, raw_offset_due))
     payload = reader.exactly(coded_size, "the payload of a block")

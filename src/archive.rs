@@ -6,11 +6,15 @@
 use crate::decompress;
 use crate::error::{Error, Flaw, Result};
 use crate::frame::{
-    BlockHeader, CodedBlock, Footer, FrameHeader, MAGIC, NO_FOOTER, NOT_BWZ, SeekTable,
+    BlockHeader, CUT_OFF, CodedBlock, Footer, FrameHeader, MAGIC, NO_FOOTER, NOT_BWZ, SeekTable,
+    read_at, read_payload,
 };
 use crate::options::Options;
+use crate::threads;
+use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A frame of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +40,8 @@ pub struct BlockInfo {
     pub coded: Range<u64>,
     /// Which part of the raw stream it holds.
     pub raw: Range<u64>,
+    /// Where that part starts in the raw stream of its frame.
+    raw_offset: u64,
 }
 
 /// What reading a range took.
@@ -72,6 +78,34 @@ pub struct Archive<R> {
     blocks: Vec<BlockInfo>,
 }
 
+impl<R> fmt::Debug for Archive<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive").field("frames", &self.frames).finish_non_exhaustive()
+    }
+}
+
+impl<R> Archive<R> {
+    /// The frames, in order.
+    pub fn frames(&self) -> &[FrameInfo] {
+        &self.frames
+    }
+
+    /// The blocks of all frames, in order.
+    pub fn blocks(&self) -> &[BlockInfo] {
+        &self.blocks
+    }
+
+    /// Raw bytes of the whole file.
+    pub fn raw_size(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.raw.end)
+    }
+
+    /// Bytes of the file.
+    pub fn coded_size(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.coded.end)
+    }
+}
+
 impl<R: Read + Seek + Send> Archive<R> {
     /// Reads the tables of all frames of `input`.
     ///
@@ -104,26 +138,6 @@ impl<R: Read + Seek + Send> Archive<R> {
             .extend(blocks.into_iter().map(|block| BlockInfo { raw: shift(block.raw), ..block }));
     }
 
-    /// The frames, in order.
-    pub fn frames(&self) -> &[FrameInfo] {
-        &self.frames
-    }
-
-    /// The blocks of all frames, in order.
-    pub fn blocks(&self) -> &[BlockInfo] {
-        &self.blocks
-    }
-
-    /// Raw bytes of the whole file.
-    pub fn raw_size(&self) -> u64 {
-        self.frames.last().map_or(0, |frame| frame.raw.end)
-    }
-
-    /// Bytes of the file.
-    pub fn coded_size(&self) -> u64 {
-        self.frames.last().map_or(0, |frame| frame.coded.end)
-    }
-
     /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
     ///
     /// # Errors
@@ -140,7 +154,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         let coded = wanted.iter().zip(first as u64..).map(|(info, n)| read_block(input, info, n));
         let largest = wanted.iter().map(|block| block.raw.end - block.raw.start).max().unwrap_or(0);
         let mut pos = wanted[0].raw.start;
-        decompress::start(largest as u32, &self.options)?.run(coded, |raw| {
+        let pool = Arc::new(threads::pool(&self.options)?);
+        decompress::start(largest as u32, &pool, &self.options)?.run(coded, |raw| {
             let end = pos + raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;
@@ -162,13 +177,16 @@ impl<R: Read + Seek + Send> Archive<R> {
     }
 }
 
+/// A frame and its blocks.
+pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
+
 /// Reads the frame that ends at `end`; its raw ranges start at 0.
-fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<(FrameInfo, Vec<BlockInfo>)> {
+pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Frame> {
     let too_short = Flaw("the footer's sizes do not match the frame");
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
         return Err(explain(input, NO_FOOTER, 0));
     };
-    let footer = Footer::from_bytes(&read_at(input, footer_start)?)
+    let footer = Footer::from_bytes(&fixed(input, footer_start)?)
         .map_err(|flaw| explain(input, flaw, footer_start))?;
     let misfit = || too_short.at(None, footer_start);
     let start = end.checked_sub(footer.frame_size).ok_or_else(misfit)?;
@@ -178,8 +196,7 @@ fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<(FrameInfo, Vec
     if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u32 {
         return Err(misfit());
     }
-    let header =
-        FrameHeader::from_bytes(&read_at(input, start)?).map_err(|flaw| flaw.at(None, start))?;
+    let header = FrameHeader::at(&fixed(input, start)?, start)?;
     let blocks = read_seek_table(input, table_start, &footer, start)?;
     let frame = FrameInfo {
         coded: start..end,
@@ -211,16 +228,16 @@ fn read_seek_table<R: Read + Seek>(
     start: u64,
 ) -> Result<Vec<BlockInfo>> {
     let located = |flaw: Flaw| flaw.at(None, table_start);
-    let table = SeekTable::header_from_bytes(&read_at(input, table_start)?).map_err(located)?;
+    let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
     let count = u64::from(table.block_count());
     // Before anything is allocated by them: the counts must fit the bytes that are there.
     let room = (table_start - start) / BlockHeader::SIZE as u64;
     if table.size() != u64::from(footer.seek_table_size) || count > room {
         return Err(located(Flaw("the seek table's sizes do not match the frame")));
     }
-    let mut coded = vec![0; table.entries_size as usize];
-    input.read_exact(&mut coded)?;
-    let entries = table.entries(&coded, count).map_err(located)?;
+    table.check_size(count).map_err(located)?;
+    let coded = read_payload(input, table.entries_size)?;
+    let entries = table.entries(&coded).map_err(located)?;
     let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
     let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
     Ok(entries
@@ -229,6 +246,7 @@ fn read_seek_table<R: Read + Seek>(
         .map(|(entry, (raw_end, coded_end))| BlockInfo {
             coded: start.saturating_add(entry.frame_offset)..start.saturating_add(coded_end),
             raw: entry.raw_offset..raw_end,
+            raw_offset: entry.raw_offset,
         })
         .collect())
 }
@@ -238,10 +256,11 @@ fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Re
     let flaw = Err(Flaw("the seek table's entries do not make sense"));
     let (mut raw, mut coded) = (0, area.start);
     for (n, block) in blocks.iter().enumerate() {
-        let size = block.raw.end.wrapping_sub(block.raw.start);
+        let size = block.raw.end.saturating_sub(block.raw.start);
         let full = size == u64::from(frame.block_size);
         let short = n + 1 == blocks.len() && (1..u64::from(frame.block_size)).contains(&size);
-        let long_enough = block.coded.end > coded + BlockHeader::SIZE as u64;
+        let size_in_file = block.coded.end.checked_sub(coded);
+        let long_enough = size_in_file.is_some_and(|size| size > BlockHeader::SIZE as u64);
         if block.raw.start != raw || block.coded.start != coded || !long_enough || !(full || short)
         {
             return flaw;
@@ -254,25 +273,34 @@ fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Re
     flaw
 }
 
-/// Reads the block that `info` tells of and checks that it is that block.
+/// Reads the block that `info` tells of.
 fn read_block<R: Read + Seek>(input: &mut R, info: &BlockInfo, number: u64) -> Result<CodedBlock> {
     let offset = info.coded.start;
-    let error = |flaw: Flaw| flaw.at(Some(number), offset);
-    let header = BlockHeader::from_bytes(&read_at(input, offset)?).map_err(error)?;
-    let size = info.coded.end - offset - BlockHeader::SIZE as u64;
-    let raw_size = info.raw.end - info.raw.start;
-    if u64::from(header.coded_size) != size || u64::from(header.raw_size) != raw_size {
-        return Err(error(Flaw("the block's sizes are not those of the seek table")));
+    let header = read_block_header(input, info).map_err(|e| e.at(number, offset))?;
+    let payload = read_payload(input, header.coded_size)?;
+    if payload.len() < header.coded_size as usize {
+        return Err(CUT_OFF.at(Some(number), offset));
     }
-    let mut payload = vec![0; header.coded_size as usize];
-    input.read_exact(&mut payload)?;
     Ok(CodedBlock { header, payload, number, offset })
 }
 
-/// The `N` bytes at `offset`, which leaves the input behind them.
-fn read_at<const N: usize>(input: &mut (impl Read + Seek), offset: u64) -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    input.seek(SeekFrom::Start(offset))?;
-    input.read_exact(&mut bytes)?;
-    Ok(bytes)
+/// Reads the header of the block that `info` tells of and checks that it is that block's.
+pub(crate) fn read_block_header<R: Read + Seek>(
+    input: &mut R,
+    info: &BlockInfo,
+) -> Result<BlockHeader> {
+    let offset = info.coded.start;
+    let header =
+        BlockHeader::from_bytes(&fixed(input, offset)?).map_err(|flaw| flaw.at(None, offset))?;
+    let size = info.coded.end - offset - BlockHeader::SIZE as u64;
+    let told = (size, info.raw.end - info.raw.start, info.raw_offset);
+    if (header.coded_size.into(), header.raw_size.into(), header.raw_offset) == told {
+        return Ok(header);
+    }
+    Err(Flaw("the block is not the one that the seek table tells of").at(None, offset))
+}
+
+/// A structure of fixed size.
+fn fixed<const N: usize>(input: &mut (impl Read + Seek), offset: u64) -> Result<[u8; N]> {
+    read_at(input, offset)?.ok_or_else(|| CUT_OFF.at(None, offset))
 }

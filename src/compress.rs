@@ -1,8 +1,7 @@
 //! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
 //! Blocks flow reader -> sorters -> coders -> writer through a [`Pipeline`]. All computing happens on one rayon pool of as
-//! many threads as the options say; the pipeline's own threads only hand blocks on. Memory: about 6 bytes per
-//! byte of a block being sorted, 2 of one that waits.
+//! many threads as the options say; the pipeline's own threads only hand blocks on. `memory` says what that takes.
 
 use crate::bwt::{self, Bwt, Sorter};
 use crate::coder;
@@ -13,17 +12,15 @@ use crate::options::Options;
 use crate::pipeline::Pipeline;
 use crate::threads;
 use rayon::ThreadPool;
-use rayon::prelude::*;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::mem;
 use std::sync::Arc;
 
-/// Bytes per raw byte while a block is sorted: itself, its BWT and the suffix array.
-const SORTING: u64 = 6;
-
 /// What went in and what came out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// Bytes of the raw stream.
     pub raw_size: u64,
@@ -51,8 +48,10 @@ pub fn compress<R: Read + Send, W: Write>(
     output: W,
     options: &Options,
 ) -> Result<Summary> {
-    let mut blocks = RawBlocks { input, block_size: options.block_size(), offset: 0 };
-    let Some(first) = blocks.next().transpose()? else {
+    let mut blocks = RawBlocks { input, block_size: first_block_size(options), offset: 0 };
+    let first = blocks.next().transpose()?;
+    blocks.block_size = options.block_size();
+    let Some(first) = first else {
         return Ok(summary(FrameWriter::start(output, 0)?.finish()?).1);
     };
     let block_size = first.bytes.len() as u32;
@@ -60,6 +59,16 @@ pub fn compress<R: Read + Send, W: Write>(
     let mut writer = FrameWriter::start(output, block_size)?;
     pipeline.run(iter::once(Ok(first)).chain(blocks), |block| writer.block(&block))?;
     Ok(summary(writer.finish()?).1)
+}
+
+/// The largest block that the memory allows.
+fn largest(options: &Options) -> u64 {
+    Plan::largest_block(options.thread_count(), options.memory_limit())
+}
+
+/// How much to take for the first block: no more than shows that it is too large.
+fn first_block_size(options: &Options) -> u32 {
+    options.block_size().min(u32::try_from(largest(options) + 1).unwrap_or(u32::MAX))
 }
 
 fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
@@ -96,9 +105,11 @@ impl<R: Read> Iterator for RawBlocks<R> {
     }
 }
 
-/// Starts the two stages for blocks of up to `block_size` bytes.
-fn start(block_size: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
-    let plan = Plan::new(block_size, SORTING, options.thread_count(), options.memory_limit())?;
+/// Starts the two stages for blocks no larger than the first.
+fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+    // A first block that is too large was not read to its end: the error is that of a full one.
+    let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
+    let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
     let pool = Arc::new(threads::pool(options)?);
     let sorters = (0..plan.workers)
         .map(|_| {
@@ -126,26 +137,20 @@ fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted>
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
 fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
-    let segment_size_log = coder::segment_log(&bwt.bytes);
-    let segments: Vec<Vec<u8>> = bwt
-        .bytes
-        .par_chunks(1 << segment_size_log)
-        .map(|segment| {
-            let mut coded = Vec::new();
-            coder::encode(segment, &mut coded);
-            coded
-        })
-        .collect();
+    let raw_size = bwt.bytes.len() as u32;
+    let (segment_size_log, segments) = coder::encode_segments(&bwt.bytes);
+    // What is done with goes before the payload is put together: it is the tightest moment.
+    drop(bwt.bytes);
     let payload =
         BwtPayload { samples: bwt.samples, segments: segments.iter().map(Vec::as_slice).collect() }
             .to_bytes();
+    drop(segments);
     let sample_rate_log = bwt.sample_rate.ilog2() as u8;
     let (kind, payload) = if payload.len() < raw.bytes.len() {
         (Kind::Bwt { sample_rate_log, segment_size_log }, payload)
     } else {
         (Kind::Stored, raw.bytes)
     };
-    let raw_size = bwt.bytes.len() as u32;
     let header = BlockHeader {
         kind,
         raw_size,
@@ -174,6 +179,7 @@ fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
 /// ```
 pub struct Encoder<W: Write> {
     options: Options,
+    block_size: usize,
     block: Vec<u8>,
     offset: u64,
     state: State<W>,
@@ -190,11 +196,18 @@ enum State<W: Write> {
     Failed,
 }
 
+impl<W: Write> fmt::Debug for Encoder<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
 impl<W: Write> Encoder<W> {
     /// An encoder that writes one frame to `output`.
     pub fn new(output: W, options: &Options) -> Self {
         Encoder {
             options: options.clone(),
+            block_size: first_block_size(options) as usize,
             block: Vec::new(),
             offset: 0,
             state: State::Fresh(output),
@@ -253,11 +266,14 @@ fn failed_before() -> Error {
 
 impl<W: Write> Write for Encoder<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let block_size = self.options.block_size() as usize;
-        if self.block.len() == block_size {
-            self.submit()?;
+        if matches!(self.state, State::Failed) {
+            return Err(failed_before().into());
         }
-        let taken = bytes.len().min(block_size - self.block.len());
+        if self.block.len() == self.block_size {
+            self.submit()?;
+            self.block_size = self.options.block_size() as usize;
+        }
+        let taken = bytes.len().min(self.block_size - self.block.len());
         self.block.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }

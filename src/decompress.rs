@@ -9,16 +9,14 @@ use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
 use crate::frame::{BwtPayload, CodedBlock, FrameReader, Kind, checksum_holds};
 use crate::memory::Plan;
-use crate::options::Options;
+use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
 use crate::threads;
-use rayon::prelude::*;
+use rayon::ThreadPool;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::sync::Arc;
-
-/// Bytes per raw byte while a block is restored: its payload, its BWT, the inverse's table and its text.
-pub(crate) const RESTORING: u64 = 7;
 
 /// Decompresses all frames of `input`.
 ///
@@ -43,11 +41,13 @@ pub fn decompress<R: Read + Send, W: Write>(
     mut output: W,
     options: &Options,
 ) -> Result<Summary> {
+    let pool = Arc::new(threads::pool(options)?);
     let mut frames = FrameReader::new(input);
     let mut raw_size = 0;
-    while let Some(planned) = frames.next_block_size()? {
+    while let Some(block_size) = frames.next_block_size()? {
+        let (planned, pipeline) = start_above(block_size, &pool, options)?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
-        start(planned, options)?.run(blocks, |raw| {
+        pipeline.run(blocks, |raw| {
             raw_size += raw.len() as u64;
             Ok(output.write_all(&raw)?)
         })?;
@@ -56,18 +56,32 @@ pub fn decompress<R: Read + Send, W: Write>(
     Ok(Summary { raw_size, coded_size: frames.offset() })
 }
 
-/// Starts the two stages for blocks of up to `block_size` bytes.
-pub(crate) fn start(
+/// The two stages, from a coded block to its raw bytes.
+type Stages = Pipeline<CodedBlock, Vec<u8>, Error>;
+
+/// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows: frames whose blocks
+/// grow little by little shall not start them anew each time. Gives the size that they are for.
+fn start_above(
     block_size: u32,
+    pool: &Arc<ThreadPool>,
     options: &Options,
-) -> Result<Pipeline<CodedBlock, Vec<u8>, Error>> {
-    let plan = Plan::new(block_size, RESTORING, options.thread_count(), options.memory_limit())?;
-    let pool = Arc::new(threads::pool(options)?);
-    let decode_pool = Arc::clone(&pool);
+) -> Result<(u32, Stages)> {
+    let rounded = block_size.max(1 << 20).checked_next_power_of_two().unwrap_or(block_size);
+    let roomy = rounded.min(MAX_BLOCK_SIZE);
+    match start(roomy, pool, options) {
+        Err(Error::Limit { .. }) => Ok((block_size, start(block_size, pool, options)?)),
+        started => Ok((roomy, started?)),
+    }
+}
+
+/// Starts the stages for blocks of up to `block_size` bytes.
+pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) -> Result<Stages> {
+    let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
+    let decode_pool = Arc::clone(pool);
     let decoder = move |block: CodedBlock| decode_pool.install(|| decode(block));
     let unsorters = (0..plan.workers)
         .map(|_| {
-            let pool = Arc::clone(&pool);
+            let pool = Arc::clone(pool);
             move |decoded| pool.install(|| unsort(decoded))
         })
         .collect();
@@ -92,13 +106,10 @@ fn decode(mut block: CodedBlock) -> Result<Decoded> {
         return Ok(Decoded { block, bwt: None });
     };
     let raw_size = block.header.raw_size;
+    let mut bytes = bwt::zeroed(raw_size as usize)?;
     let bwt = BwtPayload::from_bytes(&block.payload, raw_size, sample_rate_log, segment_size_log)
         .and_then(|parts| {
-            let mut bytes = vec![0; raw_size as usize];
-            bytes
-                .par_chunks_mut(1 << segment_size_log)
-                .zip(parts.segments)
-                .try_for_each(|(segment, coded)| coder::decode(coded, segment))?;
+            coder::decode_segments(segment_size_log, &parts.segments, &mut bytes)?;
             Ok(Bwt { bytes, sample_rate: 1 << sample_rate_log, samples: parts.samples })
         })
         .map_err(|flaw| block.error(flaw))?;
@@ -121,7 +132,7 @@ fn unsort(Decoded { block, bwt }: Decoded) -> Result<Vec<u8>> {
 
 /// Decompresses what it reads; works ahead on threads of its own.
 ///
-/// `R` is read by whoever calls `read`, so it never leaves the caller's thread. After an error, reads give no more bytes.
+/// `R` is read by whoever calls `read`, so it never leaves the caller's thread. After an error every read is one.
 ///
 /// ```
 /// use std::io::Read;
@@ -136,16 +147,24 @@ fn unsort(Decoded { block, bwt }: Decoded) -> Result<Vec<u8>> {
 /// ```
 pub struct Decoder<R> {
     options: Options,
+    pool: Option<Arc<ThreadPool>>,
     frames: FrameReader<R>,
     running: Option<Running>,
     raw: Vec<u8>,
     given: usize,
+    failed: bool,
 }
 
 /// A pipeline, and the block size that its memory was planned for.
 struct Running {
     planned: u32,
-    pipeline: Pipeline<CodedBlock, Vec<u8>, Error>,
+    pipeline: Stages,
+}
+
+impl<R> fmt::Debug for Decoder<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl<R: Read> Decoder<R> {
@@ -153,10 +172,12 @@ impl<R: Read> Decoder<R> {
     pub fn new(input: R, options: &Options) -> Self {
         Decoder {
             options: options.clone(),
+            pool: None,
             frames: FrameReader::new(input),
             running: None,
             raw: Vec::new(),
             given: 0,
+            failed: false,
         }
     }
 
@@ -164,10 +185,15 @@ impl<R: Read> Decoder<R> {
     fn next_block(&mut self) -> Result<Option<Vec<u8>>> {
         loop {
             if self.running.is_none() {
-                let Some(planned) = self.frames.next_block_size()? else {
+                let Some(block_size) = self.frames.next_block_size()? else {
                     return Ok(None);
                 };
-                let pipeline = start(planned, &self.options)?;
+                let pool = match self.pool.take() {
+                    Some(pool) => pool,
+                    None => Arc::new(threads::pool(&self.options)?),
+                };
+                let (planned, pipeline) = start_above(block_size, &pool, &self.options)?;
+                self.pool = Some(pool);
                 self.running = Some(Running { planned, pipeline });
             }
             let Running { planned, pipeline } = self.running.as_mut().expect("just started");
@@ -186,14 +212,17 @@ impl<R: Read> Decoder<R> {
 
 impl<R: Read> Read for Decoder<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.failed {
+            return Err(io::Error::other("the decoder has failed before"));
+        }
         if self.given == self.raw.len() {
             self.given = 0;
             self.raw = match self.next_block() {
                 Ok(block) => block.unwrap_or_default(),
                 Err(e) => {
-                    self.running = None;
-                    self.frames.stop();
                     self.raw = Vec::new();
+                    self.running = None;
+                    self.failed = true;
                     return Err(e.into());
                 }
             };

@@ -28,9 +28,10 @@
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
+//! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < options, coder < bwt < frame < compress, decompress, archive, recover < cli`.
+//! `error, pipeline < memory < options, coder < threads, bwt < frame < compress, decompress, archive, recover < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -38,8 +39,13 @@
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
 //! - `cuda`: sorting on NVIDIA GPUs; nothing is behind it yet.
 
-#![deny(missing_docs)]
+#![deny(missing_docs, missing_debug_implementations)]
 #![deny(unsafe_code)]
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!(
+    "bwz needs a 64-bit machine: a block and its tables do not fit a smaller address space"
+);
 
 pub mod bwt;
 pub mod coder;

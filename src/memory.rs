@@ -1,20 +1,35 @@
 //! How much memory there is, and how many blocks at a time it allows.
 //!
-//! A block in the middle of its hard stage (sorting, or the inverse) takes several bytes per byte, one that waits takes
-//! two. [`Plan::new`] fits as many workers as the limit allows and never less than one, or says what one would need.
+//! A block in the middle of its hard stage (sorting, or the inverse) takes 6 bytes per byte, one that waits takes
+//! 2 at most. [`Plan::new`] fits as many workers as the limit allows and never less than one, or says what one would need.
 
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::Path;
 
-/// Bytes that a block takes per raw byte while it waits: its raw and its coded or transformed form.
+/// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace) or restored (its BWT, 4 of table, its text).
+const WORKING: u64 = 6;
+
+/// Bytes per raw byte of the block that is being coded or decoded: raw and coded form, its BWT.
+const CODING: u64 = 3;
+
+/// Bytes per raw byte of a block that waits for its stage or its turn.
 const WAITING: u64 = 2;
 
-/// Blocks that may wait, so that no worker does: finished ones that are not their turn yet, and fresh ones.
-const SPARE_BLOCKS: u64 = 2;
+/// Bytes per raw byte of the block that is being read ahead.
+const READING: u64 = 1;
 
-/// What threads, tables and models take however small the blocks are.
+/// Blocks in flight beyond those being worked on: the one being coded, and one that waits, so that no worker does.
+const SPARE_BLOCKS: usize = 2;
+
+/// What the program and its channels take however small the blocks are.
 const BASE: u64 = 8 << 20;
+
+/// What each thread takes for models and stack.
+const THREAD: u64 = 1 << 20;
+
+/// What the inverse takes for counters: this per thread and block, but never more than two bytes per byte.
+const COUNTERS: u64 = 512 << 10;
 
 /// Where nothing says how much memory the machine has.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
@@ -29,28 +44,49 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Fits up to `threads` workers on blocks of `block_size` bytes, each `working` bytes per byte, into `limit` bytes.
+    /// Fits up to `threads` workers on blocks of `block_size` bytes into `limit` bytes.
     ///
     /// # Errors
     /// [`Error::Limit`] where not even one block fits.
-    pub fn new(block_size: u32, working: u64, threads: usize, limit: u64) -> Result<Plan> {
+    pub fn new(block_size: u32, threads: usize, limit: u64) -> Result<Plan> {
         let block = u64::from(block_size);
-        let left = limit.saturating_sub(BASE);
-        let spare = SPARE_BLOCKS * WAITING * block;
-        let workers = left.saturating_sub(spare) / (working * block).max(1);
+        let (worker, left) = (worker(block, threads), left(threads, limit));
+        let spare = (CODING + WAITING + READING) * block;
+        let workers = left.saturating_sub(spare) / worker.max(1);
         if workers >= 1 {
             let workers = workers.min(threads as u64) as usize;
-            return Ok(Plan { workers, depth: workers + SPARE_BLOCKS as usize });
+            return Ok(Plan { workers, depth: workers + SPARE_BLOCKS });
         }
-        if left >= working * block {
+        let alone = worker + READING * block;
+        if left >= alone {
             return Ok(Plan { workers: 1, depth: 1 });
         }
         Err(Error::Limit {
             what: format!("a block of {block_size} bytes").into(),
-            needed: working * block + BASE,
+            needed: alone + limit.saturating_sub(left).max(overhead(threads)),
             allowed: limit,
         })
     }
+
+    /// The largest block that [`Plan::new`] accepts, so that no more is read before it is asked.
+    pub fn largest_block(threads: usize, limit: u64) -> u64 {
+        let left = left(threads, limit);
+        let large = left.saturating_sub(COUNTERS * threads as u64) / (WORKING + READING);
+        large.max(left / (WORKING + READING + 2))
+    }
+}
+
+/// What one block takes in its hard stage.
+fn worker(block: u64, threads: usize) -> u64 {
+    WORKING * block + (COUNTERS * threads as u64).min(2 * block)
+}
+
+fn overhead(threads: usize) -> u64 {
+    BASE + THREAD * threads as u64
+}
+
+fn left(threads: usize, limit: u64) -> u64 {
+    limit.saturating_sub(overhead(threads))
 }
 
 /// Half of what this process can have: the machine's memory, or its cgroup's where that is less.
@@ -82,14 +118,28 @@ fn cgroup_limit(self_cgroup: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
+    const MIB: u64 = 1 << 20;
+
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
-        let plan = |limit| Plan::new(1 << 20, 6, 4, limit + BASE);
-        assert_eq!(plan(28 << 20).unwrap(), Plan { workers: 4, depth: 6 });
-        assert_eq!(plan(16 << 20).unwrap(), Plan { workers: 2, depth: 4 });
-        assert_eq!(plan(6 << 20).unwrap(), Plan { workers: 1, depth: 1 });
-        let Err(Error::Limit { needed, allowed, .. }) = plan((6 << 20) - 1) else { panic!() };
-        assert_eq!((needed, allowed), ((6 << 20) + BASE, (6 << 20) - 1 + BASE));
+        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, the rest 12 MiB.
+        let plan = |mib: u64| Plan::new(16 << 20, 4, mib * MIB);
+        assert_eq!(plan(12 + 96 + 4 * 98).unwrap(), Plan { workers: 4, depth: 6 });
+        assert_eq!(plan(12 + 96 + 2 * 98).unwrap(), Plan { workers: 2, depth: 4 });
+        assert_eq!(plan(12 + 98 + 16).unwrap(), Plan { workers: 1, depth: 1 });
+        let Err(Error::Limit { needed, allowed, .. }) = plan(12 + 98 + 15) else { panic!() };
+        assert_eq!((needed, allowed), ((12 + 98 + 16) * MIB, (12 + 98 + 15) * MIB));
+    }
+
+    #[test]
+    fn the_largest_block_is_one_that_just_fits() {
+        for limit in [10 * MIB, 13 * MIB, 40 * MIB, 700 * MIB] {
+            for threads in [1, 2, 16] {
+                let largest = Plan::largest_block(threads, limit) as u32;
+                assert!(largest == 0 || Plan::new(largest, threads, limit).is_ok());
+                assert!(Plan::new(largest + 1, threads, limit).is_err(), "{threads} {limit}");
+            }
+        }
     }
 
     #[test]

@@ -59,6 +59,8 @@ where
                 Err(e) => drop(reply.send(Err(e))),
             })?;
         }
+        // Should a thread below fail to start, those above must see their channel end.
+        drop((to_first, from_first));
         for mut work in second {
             pipeline.spawn(to_second.clone(), move |Job { input, reply }| {
                 drop(reply.send(work(input)));
@@ -104,20 +106,27 @@ where
     }
 
     /// Feeds `items` through, read on a thread of their own, and gives every result to `sink` in order.
+    ///
+    /// An error is given back once the reading thread has ended, and so not while `items` is waiting for its source.
     pub fn run(
         mut self,
         items: impl Iterator<Item = Result<A, E>> + Send,
         mut sink: impl FnMut(C) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<(), E>
+    where
+        E: From<io::Error>,
+    {
         thread::scope(|scope| {
             let (to_here, items_in) = bounded(0);
-            scope.spawn(move || {
+            let reader = thread::Builder::new().name("bwz-reader".into());
+            let read = move || {
                 for item in items {
                     if to_here.send(item).is_err() {
                         return;
                     }
                 }
-            });
+            };
+            reader.spawn_scoped(scope, read).map_err(no_thread)?;
             let mut open = true;
             while open || !self.replies.is_empty() {
                 match self.wait(open.then_some(&items_in)) {
@@ -164,6 +173,10 @@ where
     }
 }
 
+fn no_thread(e: io::Error) -> io::Error {
+    io::Error::new(e.kind(), format!("cannot start a thread: {e}"))
+}
+
 enum Event<I, R> {
     Item(I),
     Closed,
@@ -186,7 +199,17 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    type Step = Box<dyn FnMut(u32) -> Result<u32, String> + Send>;
+    /// What goes wrong in these tests: the number of the item.
+    #[derive(Debug, PartialEq)]
+    struct At(u32);
+
+    impl From<io::Error> for At {
+        fn from(_: io::Error) -> Self {
+            At(u32::MAX)
+        }
+    }
+
+    type Step = Box<dyn FnMut(u32) -> Result<u32, At> + Send>;
 
     fn steps(workers: usize, fails_at: Option<u32>) -> Vec<Step> {
         (0..workers)
@@ -195,27 +218,22 @@ mod tests {
                     if n % 7 == 3 {
                         thread::sleep(Duration::from_micros(200));
                     }
-                    if Some(n) == fails_at { Err(format!("step {n}")) } else { Ok(n) }
+                    if Some(n) == fails_at { Err(At(n)) } else { Ok(n) }
                 })
             })
             .collect()
     }
 
     /// Runs 0..items with failures where told; gives what arrived and how it ended.
-    fn outcome(
-        workers: usize,
-        items: u32,
-        fails: [Option<u32>; 4],
-    ) -> (Vec<u32>, Result<(), String>) {
+    fn outcome(workers: usize, items: u32, fails: [Option<u32>; 4]) -> (Vec<u32>, Result<(), At>) {
         let [reader, first, second, sink] = fails;
         let pipeline =
             Pipeline::start(workers + 2, steps(workers, first), steps(workers, second)).unwrap();
-        let source =
-            (0..items).map(|n| if Some(n) == reader { Err(format!("step {n}")) } else { Ok(n) });
+        let source = (0..items).map(|n| if Some(n) == reader { Err(At(n)) } else { Ok(n) });
         let mut seen = Vec::new();
         let end = pipeline.run(source, |n| {
             if Some(n) == sink {
-                return Err(format!("step {n}"));
+                return Err(At(n));
             }
             seen.push(n);
             Ok(())
@@ -240,16 +258,25 @@ mod tests {
                 let mut fails = [None; 4];
                 fails[place] = Some(at);
                 let (seen, end) = outcome(3, 200, fails);
-                assert_eq!((seen, end), ((0..at).collect(), Err(format!("step {at}"))));
+                assert_eq!((seen, end), ((0..at).collect(), Err(At(at))));
             }
         }
+    }
+
+    #[test]
+    fn a_pipeline_dropped_full_ends_its_workers() {
+        let mut pipeline = Pipeline::start(4, steps(1, None), steps(1, None)).unwrap();
+        while !pipeline.is_full() {
+            pipeline.submit(Ok(3));
+        }
+        drop(pipeline);
     }
 
     #[test]
     fn a_panic_in_a_worker_reaches_the_caller() {
         for at in [0, 9] {
             let work = move |n: u32| {
-                if n == at { panic!("worker") } else { Ok::<_, String>(n) }
+                if n == at { panic!("worker") } else { Ok::<_, At>(n) }
             };
             let caught = panic::catch_unwind(|| {
                 let pipeline = Pipeline::start(4, vec![work; 2], steps(2, None)).unwrap();

@@ -1,12 +1,14 @@
 //! What can be saved from a damaged file: every block that is still whole. FORMAT.md section 10.
 //!
-//! Neither frame headers nor seek tables are needed: the file is scanned for blocks, each is restored and checked, and
-//! the gaps between their raw offsets are what is lost.
+//! Frames at the end of the file whose tables are sound are gone through by them. What comes before is scanned for
+//! blocks, since neither frame headers nor tables can be trusted there. Each block is restored and checked; the gaps
+//! between their raw offsets are what is lost.
 
+use crate::archive::{self, BlockInfo, Frame, FrameInfo};
 use crate::decompress;
 use crate::error::{Error, Flaw, Result};
-use crate::frame::scan::{self, Landmark};
-use crate::frame::{BlockHeader, CodedBlock};
+use crate::frame::scan::{Landmark, Scanner};
+use crate::frame::{BlockHeader, CodedBlock, Footer, FrameHeader, read_payload};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::threads;
@@ -30,7 +32,8 @@ pub struct Recovery {
 pub struct Lost {
     /// Its first byte.
     pub start: u64,
-    /// The byte behind it; `None` where the end of a frame is gone, so that nobody knows whether more followed.
+    /// The byte behind it; `None` where the end of a frame, or frames as a whole, are gone: nobody knows how much
+    /// they held, and later positions are counted as if it were nothing.
     pub end: Option<u64>,
 }
 
@@ -56,55 +59,127 @@ pub struct Lost {
 /// ```
 pub fn recover<R: Read + Seek, W: Write>(
     mut input: R,
-    mut output: W,
+    output: W,
     options: &Options,
 ) -> Result<Recovery> {
+    let file_size = input.seek(SeekFrom::End(0))?;
+    let (sound_frames, scan_end) = sound_frames(&mut input, file_size)?;
     let pool = threads::pool(options)?;
-    let mut progress = Progress::default();
-    let mut from = 0;
-    while let Some((landmark, next)) = scan::next(&mut input, from)? {
-        match landmark {
-            Landmark::FrameEnd(footer) => progress.frame_end(footer.total_raw_size),
-            Landmark::Block(offset, header) => {
-                let block = read_block(&mut input, offset, header, progress.seen)?;
-                let raw = restore(block, &pool, options)?;
-                progress.block(&header, raw.is_some());
-                output.write_all(&raw.unwrap_or_default())?;
+    let mut saver = Saver { input, output, pool, options, progress: Progress::default() };
+    saver.scan(scan_end)?;
+    for (frame, blocks) in sound_frames {
+        saver.frame(&frame, &blocks)?;
+    }
+    saver.output.flush()?;
+    saver.progress.end()
+}
+
+/// The frames at the end of the file whose tables are sound, in order, and where the first of them starts.
+///
+/// Their blocks need not be searched for, so that nothing inside of them can be taken for one.
+fn sound_frames<R: Read + Seek>(input: &mut R, mut end: u64) -> Result<(Vec<Frame>, u64)> {
+    let mut frames = Vec::new();
+    while end > 0 {
+        match archive::read_frame(input, end) {
+            Ok(frame) => {
+                end = frame.0.coded.start;
+                frames.push(frame);
             }
+            Err(Error::Format { .. }) => break,
+            Err(e) => return Err(e),
         }
-        from = next;
     }
-    output.flush()?;
-    progress.end()
+    frames.reverse();
+    Ok((frames, end))
 }
 
-/// The block at `offset`, its payload as far as it goes.
-fn read_block<R: Read + Seek>(
-    input: &mut R,
-    offset: u64,
-    header: BlockHeader,
-    number: u64,
-) -> Result<CodedBlock> {
-    input.seek(SeekFrom::Start(offset + BlockHeader::SIZE as u64))?;
-    let mut payload = Vec::new();
-    input.by_ref().take(u64::from(header.coded_size)).read_to_end(&mut payload)?;
-    Ok(CodedBlock { header, payload, number, offset })
+/// Both ends of a recovery.
+struct Saver<'a, R, W> {
+    input: R,
+    output: W,
+    pool: ThreadPool,
+    options: &'a Options,
+    progress: Progress,
 }
 
-/// The raw bytes of a block, or `None` where it is damaged.
-fn restore(block: CodedBlock, pool: &ThreadPool, options: &Options) -> Result<Option<Vec<u8>>> {
-    if block.payload.len() < block.header.coded_size as usize {
-        return Ok(None);
+impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
+    /// Saves what is found up to `end`, where the tables are not to be trusted.
+    fn scan(&mut self, end: u64) -> Result<()> {
+        let mut scanner = Scanner::default();
+        let mut from = 0;
+        while let Some(landmark) = scanner.next(&mut self.input, from)?.filter(|l| l.start() < end)
+        {
+            from = match landmark {
+                Landmark::FrameEnd { footer, end, .. } => {
+                    self.progress.frame_end(&footer, end);
+                    end
+                }
+                Landmark::Block { offset, header } => {
+                    self.progress.frame_begins_at(offset, &header);
+                    let whole = self.block(offset, header, end)?;
+                    let (inside, behind) = (header_end(offset), payload_end(offset, &header));
+                    // What a whole block holds is its own, even if it looks like blocks.
+                    let goes_on = whole || scanner.goes_on_at(&mut self.input, behind)?;
+                    self.progress.accounted = if goes_on { behind } else { inside };
+                    self.progress.accounted
+                }
+            };
+        }
+        if end > 0 && (self.progress.in_frame || self.progress.frames_end < end) {
+            self.progress.end_unknown();
+        }
+        self.progress.frames_end = end;
+        Ok(())
     }
-    Plan::new(block.header.raw_size, decompress::RESTORING, 1, options.memory_limit())?;
-    match pool.install(|| decompress::restore(block)) {
-        Ok(raw) => Ok(Some(raw)),
-        Err(Error::Format { .. }) => Ok(None),
-        Err(e) => Err(e),
+
+    /// Saves the blocks of a frame whose tables are sound.
+    fn frame(&mut self, frame: &FrameInfo, blocks: &[BlockInfo]) -> Result<()> {
+        for info in blocks {
+            match archive::read_block_header(&mut self.input, info) {
+                Ok(header) => self.block(info.coded.start, header, info.coded.end)?,
+                Err(Error::Format { .. }) => continue,
+                Err(e) => return Err(e),
+            };
+        }
+        self.progress.frame_done(frame);
+        Ok(())
+    }
+
+    /// Saves one block if it is whole and ends by `end`.
+    fn block(&mut self, offset: u64, header: BlockHeader, end: u64) -> Result<bool> {
+        let raw = match payload_end(offset, &header) <= end {
+            true => self.restore(offset, header)?,
+            false => None,
+        };
+        self.progress.block(&header, raw.is_some());
+        self.output.write_all(raw.as_deref().unwrap_or_default())?;
+        Ok(raw.is_some())
+    }
+
+    /// The raw bytes of the block at `offset`, or `None` where it is damaged.
+    fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
+        let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
+        Plan::new(header.raw_size, threads, limit)?;
+        self.input.seek(SeekFrom::Start(header_end(offset)))?;
+        let payload = read_payload(&mut self.input, header.coded_size)?;
+        let block = CodedBlock { header, payload, number: 0, offset };
+        match self.pool.install(|| decompress::restore(block)) {
+            Ok(raw) => Ok(Some(raw)),
+            Err(Error::Format { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
     }
 }
 
-/// Where the scan stands in the raw stream.
+fn header_end(offset: u64) -> u64 {
+    offset + BlockHeader::SIZE as u64
+}
+
+fn payload_end(offset: u64, header: &BlockHeader) -> u64 {
+    header_end(offset) + u64::from(header.coded_size)
+}
+
+/// Where the scan stands in the raw stream, and in the file.
 #[derive(Default)]
 struct Progress {
     recovery: Recovery,
@@ -114,43 +189,79 @@ struct Progress {
     pos: u64,
     /// A block was met and the end of its frame was not.
     in_frame: bool,
-    /// Blocks met.
-    seen: u64,
-    /// Frame ends met.
-    ends: u64,
+    /// A block or the end of a frame was met.
+    seen: bool,
+    /// Where in the file the frames end that were met so far; a frame that starts later has others before it.
+    frames_end: u64,
+    /// How many losses were known when this frame began.
+    losses_before: usize,
+    /// Where in the file the search goes on.
+    accounted: u64,
 }
 
 impl Progress {
-    fn block(&mut self, header: &BlockHeader, whole: bool) {
-        if header.raw_offset < self.pos {
-            // A new frame has begun, and nothing has told where the one before it ended.
+    /// Before a block is counted: it may be the first of a frame.
+    fn frame_begins_at(&mut self, offset: u64, header: &BlockHeader) {
+        if self.in_frame && header.raw_offset < self.pos {
+            // Nothing has told where the frame before it ended.
             self.end_unknown();
+            self.frames_end = self.accounted;
         }
+        if !self.in_frame {
+            self.in_frame = true;
+            self.losses_before = self.recovery.lost.len();
+            if header.raw_offset == 0 {
+                self.frame_starts_at(offset.saturating_sub(FrameHeader::SIZE as u64));
+            }
+        }
+    }
+
+    /// This frame starts at `start` in the file: what lies between it and the one before was a frame, or more.
+    fn frame_starts_at(&mut self, start: u64) {
+        if start > self.frames_end {
+            let gone = Lost { start: self.frame_start, end: None };
+            self.recovery.lost.insert(self.losses_before, gone);
+        }
+        self.frames_end = self.frames_end.max(start);
+    }
+
+    fn block(&mut self, header: &BlockHeader, whole: bool) {
         let end = header.raw_offset.saturating_add(u64::from(header.raw_size));
         self.lose_up_to(if whole { header.raw_offset } else { end });
         self.recovery.blocks += u64::from(whole);
         self.recovery.raw_size += if whole { u64::from(header.raw_size) } else { 0 };
         self.pos = end;
-        self.in_frame = true;
-        self.seen += 1;
+        self.seen = true;
     }
 
-    fn frame_end(&mut self, raw_size: u64) {
-        self.lose_up_to(raw_size);
-        self.frame_start = self.frame_start.saturating_add(raw_size);
+    fn frame_end(&mut self, footer: &Footer, end: u64) {
+        if !self.in_frame {
+            self.losses_before = self.recovery.lost.len();
+        }
+        self.frame_starts_at(end.saturating_sub(footer.frame_size));
+        self.lose_up_to(footer.total_raw_size);
+        self.frame_start = self.frame_start.saturating_add(footer.total_raw_size);
         self.pos = 0;
         self.in_frame = false;
-        self.ends += 1;
+        self.seen = true;
+        self.frames_end = end;
+        self.accounted = end;
     }
 
-    fn end(mut self) -> Result<Recovery> {
-        if self.seen == 0 && self.ends == 0 {
-            return Err(Flaw("nothing of a bwz file was found").at(None, 0));
+    /// A frame whose tables are sound has been gone through.
+    fn frame_done(&mut self, frame: &FrameInfo) {
+        self.lose_up_to(frame.raw.end - frame.raw.start);
+        self.frame_start = self.frame_start.saturating_add(frame.raw.end - frame.raw.start);
+        self.pos = 0;
+        self.in_frame = false;
+        self.seen = true;
+    }
+
+    fn end(self) -> Result<Recovery> {
+        match self.seen {
+            true => Ok(self.recovery),
+            false => Err(Flaw("nothing of a bwz file was found").at(None, 0)),
         }
-        if self.in_frame {
-            self.end_unknown();
-        }
-        Ok(self.recovery)
     }
 
     /// Everything of this frame from `pos` up to `end` is lost.
@@ -165,9 +276,11 @@ impl Progress {
         }
     }
 
+    /// The end of this frame, or frames behind it, are lost.
     fn end_unknown(&mut self) {
         self.frame_start = self.frame_start.saturating_add(self.pos);
         self.recovery.lost.push(Lost { start: self.frame_start, end: None });
         self.pos = 0;
+        self.in_frame = false;
     }
 }

@@ -11,5 +11,5 @@ pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
         .num_threads(options.thread_count())
         .thread_name(|n| format!("bwz-{n}"))
         .build()
-        .map_err(|e| Error::Io(io::Error::other(e)))
+        .map_err(|e| Error::Io(io::Error::other(format!("cannot start threads: {e}"))))
 }

@@ -1,24 +1,39 @@
-//! Inputs that once broke something, kept by the fuzz target that found them: `tests/crashes/<target>/<name>`.
-//!
-//! A crash of `decompress` is a file; it is read through every door here. Crashes of the other targets are replayed by cargo-fuzz
-//! (`cargo +nightly fuzz run <target> tests/crashes/<target>`), and stand as a case in `tests/common/cases.rs` too.
+//! Seeds of the fuzz targets, and inputs that once broke something: `tests/crashes/<target>/<name>`.
 
 mod common;
 
+use common::targets;
 use std::fs;
-use std::io::Cursor;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The files right below `folder`; a folder that is not there has none.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_file()).collect()
+}
+
+/// Runs a target on all files of the folders, of which the first must have some.
+fn replay(target: fn(&[u8]), folders: &[&str]) {
+    assert!(!files(folders[0]).is_empty(), "{} has no files", folders[0]);
+    for path in folders.iter().flat_map(|folder| files(folder)) {
+        println!("{}", path.display());
+        target(&fs::read(path).unwrap());
+    }
+}
 
 #[test]
-fn no_kept_crash_of_the_decoder_comes_back() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crashes/decompress");
-    let entries = fs::read_dir(&dir).map(|entries| entries.collect()).unwrap_or_else(|_| vec![]);
-    for entry in entries {
-        let file = fs::read(entry.unwrap().path()).unwrap();
-        let (raw, end) = common::decompressed(&file);
-        assert!(end.is_err() || raw.len() as u64 == end.unwrap().raw_size);
-        let options = common::options(1).memory(64 << 20);
-        let _ = bwz::Archive::open(Cursor::new(&file), &options);
-        let _ = bwz::recover(Cursor::new(&file), std::io::sink(), &options);
-    }
+fn decompress() {
+    let folders = ["format/examples", "format/examples/reject", "tests/crashes/decompress"];
+    replay(targets::decompress, &folders);
+}
+
+#[test]
+fn roundtrip() {
+    replay(targets::roundtrip, &["fuzz/seeds/roundtrip", "tests/crashes/roundtrip"]);
+}
+
+#[test]
+fn stages() {
+    replay(targets::stages, &["fuzz/seeds/stages", "tests/crashes/stages"]);
 }

@@ -146,7 +146,7 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("R08-kind-2", t().block(8, &[2]), "unknown kind"),
         ("R09-sample-rate-log-2", t().block(10, &[2]), "sample rate or segment size"),
         ("R09-sample-rate-log-32", t().block(10, &[32]), "sample rate or segment size"),
-        ("R09-segment-size-log-9", t().block(11, &[9]), "sample rate or segment size"),
+        ("R09-segment-size-log-15", t().block(11, &[15]), "sample rate or segment size"),
         ("R09-segment-size-log-32", t().block(11, &[32]), "sample rate or segment size"),
         ("R10-raw-size-0", stored.clone().block(12, &[0; 8]), "raw size is out of range"),
         ("R10-raw-size-above-block-size", t().frame(8, &[100, 0, 0, 0]), "larger than the frame"),

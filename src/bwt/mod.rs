@@ -53,6 +53,7 @@ mod naive;
 mod pages;
 mod sorter;
 
+use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::unsort;
 pub use sorter::Sorter;
@@ -71,6 +72,14 @@ pub struct Bwt {
     /// `samples[k]` is the row of the suffix at pos k * r: ceil(n / r) rows, each in 1..=n. The first
     /// is the primary index. Each is the end of one lane of [`unsort`] and the start of the next.
     pub samples: Vec<u32>,
+}
+
+/// `len` zeros to be filled with [`Bwt::bytes`], where the inverse likes them to lie.
+///
+/// # Errors
+/// [`Error::Io`] where there is no memory.
+pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
+    pages::zeroed(len).ok_or_else(|| Error::out_of_memory("there is not enough memory for a block"))
 }
 
 /// The sample rate for a block of `len` bytes: the smallest power of two that gives at most 256

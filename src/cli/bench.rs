@@ -11,7 +11,6 @@ use super::input::Input;
 use super::size::{human, ratio_text};
 use bwz::bwt::{self, Bwt, Sorter};
 use bwz::{Device, Error, Options, Result, coder};
-use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io::{self, Read, Write};
 use std::time::Instant;
@@ -48,7 +47,7 @@ struct Bench {
 
 /// A block's BWT in coded segments.
 struct Coded {
-    segment_size: usize,
+    segment_log: u8,
     segments: Vec<Vec<u8>>,
 }
 
@@ -147,21 +146,13 @@ fn each<'a, A, B>(
 }
 
 fn encode(bwt: &Bwt) -> Coded {
-    let segment_size = 1 << coder::segment_log(&bwt.bytes);
-    let segments = bwt.bytes.par_chunks(segment_size).map(|segment| {
-        let mut coded = Vec::new();
-        coder::encode(segment, &mut coded);
-        coded
-    });
-    Coded { segment_size, segments: segments.collect() }
+    let (segment_log, segments) = coder::encode_segments(&bwt.bytes);
+    Coded { segment_log, segments }
 }
 
 fn decode(coded: &Coded, length: usize) -> Result<Vec<u8>> {
     let mut bytes = vec![0; length];
-    bytes
-        .par_chunks_mut(coded.segment_size)
-        .zip(&coded.segments)
-        .try_for_each(|(segment, coded)| coder::decode(coded, segment))
+    coder::decode_segments(coded.segment_log, &coded.segments, &mut bytes)
         .map_err(|flaw| broken(flaw.at(None, 0)))?;
     Ok(bytes)
 }

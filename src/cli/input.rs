@@ -109,6 +109,12 @@ pub fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
+/// Whether both are one and the same file, with the same bytes as far as its size and times tell.
+pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
+    let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
+    is_same(before, now) && state(before) == state(now)
+}
+
 impl Read for Source {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {

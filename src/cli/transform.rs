@@ -129,13 +129,13 @@ fn restored(path: &Path) -> Result<Destination> {
     })
 }
 
-/// Removes an input whose output is on disk; not if another file has taken its name meanwhile.
+/// Removes an input whose output is on disk; not if another file has taken its name, or it has changed meanwhile.
 fn remove(input: &Path, opened: Option<&Metadata>, output: &Path) -> Result<()> {
     output::sync_name(output)?;
     let there = fs::metadata(input)?;
     match opened {
-        Some(opened) if input::is_same(opened, &there) => Ok(fs::remove_file(input)?),
-        _ => Err(Error::Usage("is another file than the one that was read; not removed".into())),
+        Some(opened) if input::is_unchanged(opened, &there) => Ok(fs::remove_file(input)?),
+        _ => Err(Error::Usage("has changed since it was opened; not removed".into())),
     }
 }
 

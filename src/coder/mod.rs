@@ -42,6 +42,7 @@ mod rans;
 mod rle;
 
 use crate::error::Flaw;
+use rayon::prelude::*;
 
 /// First byte of a coded segment whose bytes follow as they are.
 const STORED: u8 = 0;
@@ -61,6 +62,36 @@ pub fn segment_log(bwt: &[u8]) -> u8 {
     let runs = rle::count(bwt).max(1);
     let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= ENOUGH_RUNS;
     SEGMENT_LOGS.clone().find(enough).unwrap_or(SEGMENT_LOGS.end)
+}
+
+/// Codes a whole transform, its segments side by side on the current rayon pool.
+///
+/// Gives the binary logarithm of the segment size and the coded segments.
+pub fn encode_segments(bwt: &[u8]) -> (u8, Vec<Vec<u8>>) {
+    let log = segment_log(bwt);
+    let code = |segment: &[u8]| {
+        let mut coded = Vec::new();
+        encode(segment, &mut coded);
+        coded
+    };
+    (log, bwt.par_chunks(1 << log).map(code).collect())
+}
+
+/// Fills `bwt` with what [`encode_segments`] has coded, segments side by side.
+///
+/// # Errors
+/// A [`Flaw`] where there are fewer or more segments than `bwt` takes, or one of them is damaged.
+pub fn decode_segments<S: AsRef<[u8]> + Sync>(
+    log: u8,
+    segments: &[S],
+    bwt: &mut [u8],
+) -> Result<(), Flaw> {
+    if segments.len() != bwt.len().div_ceil(1 << log) {
+        return Err(Flaw("the number of segments does not fit the block"));
+    }
+    bwt.par_chunks_mut(1 << log)
+        .zip(segments)
+        .try_for_each(|(segment, coded)| decode(coded.as_ref(), segment))
 }
 
 /// The most bytes that [`encode`] appends for a segment of `n` bytes.

@@ -3,6 +3,7 @@
 use super::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::{Error, Flaw};
 use crate::options::MAX_BLOCK_SIZE;
+use std::io::{self, Read};
 
 pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
 
@@ -36,6 +37,13 @@ pub(crate) struct CodedBlock {
     pub number: u64,
     /// Where its header starts in the file.
     pub offset: u64,
+}
+
+/// Reads a payload of `size` bytes, or as much of it as there is. Memory grows with the bytes that come.
+pub(crate) fn read_payload(input: &mut impl Read, size: u32) -> io::Result<Vec<u8>> {
+    let mut payload = Vec::new();
+    input.take(u64::from(size)).read_to_end(&mut payload)?;
+    Ok(payload)
 }
 
 impl CodedBlock {
@@ -76,8 +84,8 @@ impl BlockHeader {
         bytes
     }
 
-    /// Reads a header whose Sync_Marker was already met.
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
+        ensure(bytes[..8] == SYNC_MARKER, "no block stands where one must")?;
         ensure(
             checksum_holds(u32_at(bytes, 36), &bytes[..36]),
             "the block header is damaged: its checksum is wrong",
@@ -102,8 +110,21 @@ impl BlockHeader {
             Kind::Stored => self.coded_size == self.raw_size,
             Kind::Bwt { .. } => self.coded_size < self.raw_size,
         };
-        ensure(coded_fits, "the block's coded size does not fit its raw size")
+        ensure(coded_fits, "the block's coded size does not fit its raw size")?;
+        match self.kind {
+            Kind::Stored => Ok(()),
+            Kind::Bwt { sample_rate_log, segment_size_log } => ensure(
+                (3..=largest_sample_rate_log(self.raw_size)).contains(&sample_rate_log)
+                    && (16..=30).contains(&segment_size_log),
+                "the block's sample rate or segment size is out of range",
+            ),
+        }
     }
+}
+
+/// A large block has at least 64 samples, so that no file makes a decoder walk it in one long lane.
+fn largest_sample_rate_log(raw_size: u32) -> u8 {
+    (raw_size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
 }
 
 impl Kind {
@@ -114,12 +135,7 @@ impl Kind {
                 ensure(reserved == 0, "a reserved bit of the block header is set")?;
                 Ok(Kind::Stored)
             }
-            1 => {
-                let fits =
-                    (3..=30).contains(&sample_rate_log) && (10..=30).contains(&segment_size_log);
-                ensure(fits, "the block's sample rate or segment size is out of range")?;
-                Ok(Kind::Bwt { sample_rate_log, segment_size_log })
-            }
+            1 => Ok(Kind::Bwt { sample_rate_log, segment_size_log }),
             _ => Err(Flaw("the block is of an unknown kind")),
         }
     }

@@ -1,7 +1,7 @@
 //! Frame_Header, FORMAT.md section 3.
 
 use super::{checksum_holds, ensure, u32_at};
-use crate::error::Flaw;
+use crate::error::{Error, Flaw};
 use crate::options::MAX_BLOCK_SIZE;
 
 pub(crate) const MAGIC: [u8; 4] = *b"\xF7bwz";
@@ -27,9 +27,21 @@ impl FrameHeader {
         bytes
     }
 
-    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
+    /// Reads the header that stands at `offset` in the file.
+    pub fn at(bytes: &[u8; Self::SIZE], offset: u64) -> Result<Self, Error> {
+        Self::from_bytes(bytes).map_err(|flaw| match bytes[4] {
+            version if bytes[..4] == MAGIC && version != VERSION => Error::Format {
+                what: format!("{}: {version}, and this bwz reads {VERSION}", flaw.0).into(),
+                block: None,
+                offset,
+            },
+            _ => flaw.at(None, offset),
+        })
+    }
+
+    fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..4] == MAGIC, NOT_BWZ)?;
-        ensure(bytes[4] == VERSION, "the file is of a version that this bwz does not read")?;
+        ensure(bytes[4] == VERSION, "the file is of another version of the format")?;
         ensure(
             checksum_holds(u32_at(bytes, 12), &bytes[..12]),
             "the frame header is damaged: its checksum is wrong",

@@ -14,15 +14,16 @@ pub(crate) mod scan;
 mod seek_table;
 mod writer;
 
-pub(crate) use block::{BlockHeader, CodedBlock, Kind};
+pub(crate) use block::{BlockHeader, CodedBlock, Kind, read_payload};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub(crate) use frame_header::{FrameHeader, MAGIC, NOT_BWZ};
 pub(crate) use payload::BwtPayload;
-pub(crate) use reader::FrameReader;
+pub(crate) use reader::{CUT_OFF, FrameReader};
 pub(crate) use seek_table::{Entry, SeekTable};
 pub(crate) use writer::FrameWriter;
 
 use crate::error::Flaw;
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// The little-endian integers of a structure, field by field.
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -31,6 +32,17 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// The `N` bytes at `offset`, or `None` where the file ends before them. Leaves `input` behind what was read.
+pub(crate) fn read_at<const N: usize>(
+    input: &mut (impl Read + Seek),
+    offset: u64,
+) -> io::Result<Option<[u8; N]>> {
+    input.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::with_capacity(N);
+    input.take(N as u64).read_to_end(&mut bytes)?;
+    Ok(bytes.try_into().ok())
 }
 
 /// Fails with `flaw` unless `holds`.

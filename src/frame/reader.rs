@@ -3,7 +3,7 @@
 //! Everything that structures say about each other is checked here; what is inside a payload is not looked at.
 //! Memory grows with the bytes that are really there, never with a size that a header merely claims.
 
-use super::block::SYNC_MARKER;
+use super::block::{SYNC_MARKER, read_payload};
 use super::frame_header::{MAGIC, NOT_BWZ};
 use super::seek_table::SEEK_MARKER;
 use super::{BlockHeader, CodedBlock, Entry, Footer, FrameHeader, SeekTable, ensure};
@@ -46,11 +46,6 @@ impl<R: Read> FrameReader<R> {
             at_block: false,
             failed: false,
         }
-    }
-
-    /// Ends the reading: an error was found in what was read.
-    pub fn stop(&mut self) {
-        self.failed = true;
     }
 
     /// Bytes read so far.
@@ -138,7 +133,7 @@ impl<R: Read> FrameReader<R> {
             return Err(Flaw(flaw).at(None, start));
         }
         let bytes = bytes.as_slice().try_into().map_err(|_| CUT_OFF.at(None, self.offset))?;
-        let header = FrameHeader::from_bytes(bytes).map_err(|flaw| flaw.at(None, start))?;
+        let header = FrameHeader::at(bytes, start)?;
         self.frame = Some(OpenFrame::new(start, header));
         Ok(true)
     }
@@ -148,12 +143,15 @@ impl<R: Read> FrameReader<R> {
         let mut bytes = [0; SeekTable::HEADER_SIZE];
         bytes[..8].copy_from_slice(&SEEK_MARKER);
         bytes[8..].copy_from_slice(&self.take::<{ SeekTable::HEADER_SIZE - 8 }>()?);
-        let table = SeekTable::header_from_bytes(&bytes).map_err(|flaw| flaw.at(None, start))?;
+        let frame = self.frame.take().expect("close_frame is called within a frame");
+        let located = |flaw: Flaw| flaw.at(None, start);
+        let table = SeekTable::header_from_bytes(&bytes)
+            .and_then(|table| frame.check_table_size(&table).map(|()| table))
+            .map_err(located)?;
         let entries = self.take_payload(table.entries_size)?;
         let footer_start = self.offset;
         let footer = self.take::<{ Footer::SIZE }>()?;
-        let frame = self.frame.take().expect("close_frame is called within a frame");
-        frame.check_table(&table, &entries).map_err(|flaw| flaw.at(None, start))?;
+        frame.check_entries(&table, &entries).map_err(located)?;
         Footer::from_bytes(&footer)
             .and_then(|footer| frame.check_footer(&footer, &table, self.offset))
             .map_err(|flaw| flaw.at(None, footer_start))?;
@@ -177,14 +175,13 @@ impl<R: Read> FrameReader<R> {
     }
 
     fn take_payload(&mut self, size: u32) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.input.by_ref().take(u64::from(size)).read_to_end(&mut bytes)?;
+        let bytes = read_payload(&mut self.input, size)?;
         self.offset += bytes.len() as u64;
         if bytes.len() == size as usize { Ok(bytes) } else { Err(CUT_OFF.at(None, self.offset)) }
     }
 }
 
-const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");
+pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");
 
 impl OpenFrame {
     fn new(start: u64, header: FrameHeader) -> Self {
@@ -218,14 +215,16 @@ impl OpenFrame {
         Ok(())
     }
 
-    fn check_table(&self, table: &SeekTable, entries: &[u8]) -> Result<(), Flaw> {
-        let no_blocks = self.entries.is_empty();
+    fn check_table_size(&self, table: &SeekTable) -> Result<(), Flaw> {
         ensure(
-            no_blocks == (self.block_size == 0),
+            self.entries.is_empty() == (self.block_size == 0),
             "the frame's block size promises blocks, but it has none",
         )?;
-        let entries = table.entries(entries, self.entries.len() as u64)?;
-        ensure(entries == self.entries, "the seek table does not match the blocks")
+        table.check_size(self.entries.len() as u64)
+    }
+
+    fn check_entries(&self, table: &SeekTable, coded: &[u8]) -> Result<(), Flaw> {
+        ensure(table.entries(coded)? == self.entries, "the seek table does not match the blocks")
     }
 
     fn check_footer(&self, footer: &Footer, table: &SeekTable, end: u64) -> Result<(), Flaw> {

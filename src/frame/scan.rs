@@ -1,8 +1,10 @@
 //! Finding blocks and frame ends where the order of a frame is broken. FORMAT.md section 10, "A damaged file".
+//!
+//! The file is looked through in windows, each read once; what stands at a marker is read apart.
 
 use super::block::SYNC_MARKER;
 use super::seek_table::SEEK_MARKER;
-use super::{BlockHeader, Footer, SeekTable};
+use super::{BlockHeader, Footer, SeekTable, read_at};
 use crate::error::Result;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -12,89 +14,96 @@ const WINDOW: usize = 1 << 20;
 /// A sound structure, somewhere in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landmark {
-    /// A block whose header is sound, and where that stands.
-    Block(u64, BlockHeader),
-    /// The end of a frame whose seek table's header and footer are sound.
-    FrameEnd(Footer),
+    /// A block whose header is sound.
+    Block { offset: u64, header: BlockHeader },
+    /// The end of a frame whose seek table's header and footer are sound; `end` is behind it.
+    FrameEnd { offset: u64, footer: Footer, end: u64 },
 }
 
-/// The first landmark at or after `from`, and where the search goes on behind it.
-pub(crate) fn next<R: Read + Seek>(
-    input: &mut R,
-    mut from: u64,
-) -> Result<Option<(Landmark, u64)>> {
-    while let Some(offset) = next_marker(input, from)? {
-        let landmark = match block_at(input, offset)? {
-            Some(found) => Some(found),
-            None => frame_end_at(input, offset)?,
-        };
-        if landmark.is_some() {
-            return Ok(landmark);
+impl Landmark {
+    /// Where it starts in the file.
+    pub fn start(&self) -> u64 {
+        match *self {
+            Landmark::Block { offset, .. } | Landmark::FrameEnd { offset, .. } => offset,
         }
-        from = offset + 1;
     }
-    Ok(None)
 }
 
-fn block_at<R: Read + Seek>(input: &mut R, offset: u64) -> Result<Option<(Landmark, u64)>> {
-    let Some(bytes) = read_at::<{ BlockHeader::SIZE }, R>(input, offset)? else {
-        return Ok(None);
-    };
-    if bytes[..8] != SYNC_MARKER {
-        return Ok(None);
-    }
-    let Ok(header) = BlockHeader::from_bytes(&bytes) else {
-        return Ok(None);
-    };
-    let header_end = offset + BlockHeader::SIZE as u64;
-    let end = header_end + u64::from(header.coded_size);
-    // A stored payload may hold a bwz file itself: it is searched only if the frame does not go on behind it.
-    let goes_on = matches!(read_at::<8, R>(input, end)?, Some(SYNC_MARKER | SEEK_MARKER));
-    let next = if goes_on { end } else { header_end };
-    Ok(Some((Landmark::Block(offset, header), next)))
+/// Looks for landmarks in a file; keeps the part of it that is being looked through.
+#[derive(Default)]
+pub(crate) struct Scanner {
+    window: Vec<u8>,
+    window_start: u64,
 }
 
-fn frame_end_at<R: Read + Seek>(input: &mut R, offset: u64) -> Result<Option<(Landmark, u64)>> {
-    let Some(bytes) = read_at::<{ SeekTable::HEADER_SIZE }, R>(input, offset)? else {
-        return Ok(None);
-    };
-    if bytes[..8] != SEEK_MARKER {
-        return Ok(None);
+impl Scanner {
+    /// The first landmark at or after `from`.
+    pub fn next<R: Read + Seek>(
+        &mut self,
+        input: &mut R,
+        mut from: u64,
+    ) -> Result<Option<Landmark>> {
+        while let Some(offset) = self.next_marker(input, from)? {
+            let landmark = match block_at(input, offset)? {
+                Some(found) => Some(found),
+                None => frame_end_at(input, offset)?,
+            };
+            if landmark.is_some() {
+                return Ok(landmark);
+            }
+            from = offset + 1;
+        }
+        Ok(None)
     }
-    let Ok(table) = SeekTable::header_from_bytes(&bytes) else {
-        return Ok(None);
-    };
+
+    /// Whether a frame goes on at `offset`.
+    pub fn goes_on_at<R: Read + Seek>(&self, input: &mut R, offset: u64) -> Result<bool> {
+        Ok(matches!(read_at(input, offset)?, Some(SYNC_MARKER | SEEK_MARKER)))
+    }
+
+    /// The offset of the first marker of either kind at or after `from`.
+    fn next_marker<R: Read + Seek>(&mut self, input: &mut R, mut from: u64) -> Result<Option<u64>> {
+        loop {
+            let window = self.window_at(input, from)?;
+            if let Some(at) = window.windows(8).position(|w| w == SYNC_MARKER || w == SEEK_MARKER) {
+                return Ok(Some(from + at as u64));
+            }
+            if window.len() < SYNC_MARKER.len() {
+                return Ok(None);
+            }
+            // A marker may lie across two windows: go on with all but one of its bytes.
+            from += (window.len() - (SYNC_MARKER.len() - 1)) as u64;
+        }
+    }
+
+    /// Bytes of the file from `from` on: at least a marker's, unless the file ends before that.
+    fn window_at<R: Read + Seek>(&mut self, input: &mut R, from: u64) -> Result<&[u8]> {
+        let end = self.window_start + self.window.len() as u64;
+        if from < self.window_start || from + SYNC_MARKER.len() as u64 > end {
+            input.seek(SeekFrom::Start(from))?;
+            self.window.clear();
+            self.window_start = from;
+            input.by_ref().take(WINDOW as u64).read_to_end(&mut self.window)?;
+        }
+        Ok(&self.window[(from - self.window_start) as usize..])
+    }
+}
+
+fn block_at(input: &mut (impl Read + Seek), offset: u64) -> Result<Option<Landmark>> {
+    let bytes = read_at::<{ BlockHeader::SIZE }>(input, offset)?;
+    let header = bytes.and_then(|bytes| BlockHeader::from_bytes(&bytes).ok());
+    Ok(header.map(|header| Landmark::Block { offset, header }))
+}
+
+fn frame_end_at(input: &mut (impl Read + Seek), offset: u64) -> Result<Option<Landmark>> {
+    let bytes = read_at::<{ SeekTable::HEADER_SIZE }>(input, offset)?;
+    let table = bytes.and_then(|bytes| SeekTable::header_from_bytes(&bytes).ok());
+    let Some(table) = table else { return Ok(None) };
     let footer_start = offset + table.size();
-    let footer = read_at::<{ Footer::SIZE }, R>(input, footer_start)?;
+    let footer = read_at::<{ Footer::SIZE }>(input, footer_start)?;
     let footer = footer.and_then(|bytes| Footer::from_bytes(&bytes).ok());
-    Ok(footer.map(|footer| (Landmark::FrameEnd(footer), footer_start + Footer::SIZE as u64)))
-}
-
-/// The offset of the first marker of either kind at or after `from`.
-fn next_marker<R: Read + Seek>(input: &mut R, mut from: u64) -> Result<Option<u64>> {
-    input.seek(SeekFrom::Start(from))?;
-    let mut window = Vec::with_capacity(WINDOW + SYNC_MARKER.len());
-    loop {
-        let read = input.by_ref().take(WINDOW as u64).read_to_end(&mut window)?;
-        if let Some(at) = window.windows(8).position(|w| w == SYNC_MARKER || w == SEEK_MARKER) {
-            return Ok(Some(from + at as u64));
-        }
-        if read == 0 {
-            return Ok(None);
-        }
-        // A marker may lie across two windows: keep all but one of its bytes.
-        let done = window.len().saturating_sub(SYNC_MARKER.len() - 1);
-        window.drain(..done);
-        from += done as u64;
-    }
-}
-
-/// The `N` bytes at `offset`, or `None` where the file ends before them.
-fn read_at<const N: usize, R: Read + Seek>(input: &mut R, offset: u64) -> Result<Option<[u8; N]>> {
-    input.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::with_capacity(N);
-    input.by_ref().take(N as u64).read_to_end(&mut bytes)?;
-    Ok(bytes.try_into().ok())
+    let end = footer_start + Footer::SIZE as u64;
+    Ok(footer.map(|footer| Landmark::FrameEnd { offset, footer, end }))
 }
 
 #[cfg(test)]
@@ -117,11 +126,12 @@ mod tests {
             let mut file = vec![0xB5; offset];
             file.extend(header.to_bytes());
             file.extend(b"raw");
-            let mut file = Cursor::new(file);
+            let (mut scanner, mut file) = (Scanner::default(), Cursor::new(file));
             let offset = offset as u64;
-            let found = next(&mut file, 0).unwrap().unwrap();
-            assert_eq!(found, (Landmark::Block(offset, header), offset + BlockHeader::SIZE as u64));
-            assert_eq!(next(&mut file, offset + 1).unwrap(), None);
+            let found = scanner.next(&mut file, 0).unwrap();
+            assert_eq!(found, Some(Landmark::Block { offset, header }));
+            assert_eq!(scanner.next(&mut file, offset + 1).unwrap(), None);
+            assert_eq!(scanner.next(&mut file, 0).unwrap(), found);
         }
     }
 
@@ -131,7 +141,7 @@ mod tests {
             Footer { total_raw_size: 5, frame_size: 99, seek_table_size: 28, stream_checksum: 7 };
         let file = [&b"xyz"[..], &SeekTable::to_bytes(&[]), &footer.to_bytes()].concat();
         let end = file.len() as u64;
-        let found = next(&mut Cursor::new(file), 0).unwrap();
-        assert_eq!(found, Some((Landmark::FrameEnd(footer), end)));
+        let found = Scanner::default().next(&mut Cursor::new(file), 0).unwrap();
+        assert_eq!(found, Some(Landmark::FrameEnd { offset: 3, footer, end }));
     }
 }

@@ -8,6 +8,8 @@ pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF
 /// High enough to make offsets that grow evenly small; the table is tiny.
 const ZSTD_LEVEL: i32 = 19;
 
+const MISFIT: &str = "the seek table's entries are not of the size they must have";
+
 /// Where one block starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -60,8 +62,8 @@ impl SeekTable {
         bytes
     }
 
-    /// Reads the header; Seek_Marker was already met.
     pub fn header_from_bytes(bytes: &[u8; Self::HEADER_SIZE]) -> Result<Self, Flaw> {
+        ensure(bytes[..8] == SEEK_MARKER, "no seek table stands where one must")?;
         ensure(
             checksum_holds(u32_at(bytes, 24), &bytes[..24]),
             "the seek table is damaged: its header's checksum is wrong",
@@ -76,25 +78,31 @@ impl SeekTable {
         })
     }
 
-    /// Reads the entries of a table that must have `block_count` of them.
-    pub fn entries(&self, coded: &[u8], block_count: u64) -> Result<Vec<Entry>, Flaw> {
+    /// Checks that the header fits a frame of `block_count` blocks, before its entries are read.
+    pub fn check_size(&self, block_count: u64) -> Result<(), Flaw> {
         ensure(
             u64::from(self.block_count) == block_count,
             "the seek table does not have as many entries as there are blocks",
         )?;
+        let (coded, plain) = (u64::from(self.entries_size), block_count * Entry::SIZE as u64);
+        ensure(if self.compressed { coded < plain } else { coded == plain }, MISFIT)
+    }
+
+    /// Reads the entries of a table whose size was checked.
+    pub fn entries(&self, coded: &[u8]) -> Result<Vec<Entry>, Flaw> {
         ensure(
             checksum_holds(self.entries_checksum, coded),
             "the seek table is damaged: its entries' checksum is wrong",
         )?;
-        let size = block_count as usize * Entry::SIZE;
-        let misfit = "the seek table's entries are not of the size they must have";
         if !self.compressed {
-            ensure(coded.len() == size, misfit)?;
             return Ok(coded.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect());
         }
-        ensure(coded.len() < size, misfit)?;
-        let plain = zstd::bulk::decompress(coded, size).map_err(|_| Flaw(misfit))?;
-        ensure(plain.len() == size, misfit)?;
+        // One frame and nothing behind it: the library would take several.
+        let whole = zstd::zstd_safe::find_frame_compressed_size(coded) == Ok(coded.len());
+        ensure(whole, MISFIT)?;
+        let size = self.block_count as usize * Entry::SIZE;
+        let plain = zstd::bulk::decompress(coded, size).map_err(|_| Flaw(MISFIT))?;
+        ensure(plain.len() == size, MISFIT)?;
         Ok(plain.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect())
     }
 
@@ -115,7 +123,9 @@ mod tests {
 
     fn reread(bytes: &[u8], count: u64) -> Result<Vec<Entry>, Flaw> {
         let (header, entries) = bytes.split_at(SeekTable::HEADER_SIZE);
-        SeekTable::header_from_bytes(header.try_into().unwrap())?.entries(entries, count)
+        let table = SeekTable::header_from_bytes(header.try_into().unwrap())?;
+        table.check_size(count)?;
+        table.entries(entries)
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Bigrams {
         while rows >> shift >= MAX_SLOTS {
             shift += 1;
         }
-        let mut slots = vec![0; (rows >> shift) + 1];
+        let mut slots = vec![0; (rows >> shift) + 2];
         let mut bigram = 0;
         for (slot, row) in slots.iter_mut().zip((0u64..).step_by(1 << shift)) {
             while u64::from(ends[bigram]) <= row {
@@ -48,18 +48,26 @@ impl Bigrams {
     #[allow(unsafe_code)]
     pub unsafe fn of(&self, row: u32) -> [u8; 2] {
         let slot = (row >> self.shift) as usize;
-        debug_assert!(slot < self.slots.len());
-        // SAFETY: there is a slot for each row. It holds the number of a bigram, and as the end of
-        // the last one is above every row, no step is made from that one.
+        debug_assert!(slot + 1 < self.slots.len());
+        // SAFETY: there is a slot for each row and one behind them. A slot holds the number of a bigram, and the end of
+        // the last bigram is above every row, so no step is made from that one.
         unsafe {
             let mut bigram = usize::from(*self.slots.get_unchecked(slot));
             // One step without a branch, since none could foretell it; more are rare.
             bigram += usize::from(*self.ends.get_unchecked(bigram) <= row);
-            while *self.ends.get_unchecked(bigram) <= row {
-                bigram += 1;
+            if *self.ends.get_unchecked(bigram) <= row {
+                let last = usize::from(*self.slots.get_unchecked(slot + 1));
+                bigram = self.search(bigram, last, row);
             }
             *self.symbols.get_unchecked(bigram)
         }
+    }
+
+    /// The bigram of `row` where a slot holds many, from `first` to `last`: a block made for it could otherwise have every
+    /// row look through thousands.
+    #[cold]
+    fn search(&self, first: usize, last: usize, row: u32) -> usize {
+        first + self.ends[first..last].partition_point(|&end| end <= row)
     }
 }
 

@@ -1,0 +1,84 @@
+//! A size that a file merely claims allocates nothing, on any thread.
+//!
+//! In a test program of its own, since the largest allocation of the whole process is watched.
+
+mod common;
+
+use common::{cases, compressed};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Cursor;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Watched;
+
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Watched {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        LARGEST.fetch_max(size, Ordering::Relaxed);
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Watched = Watched;
+
+/// A file with a gigabyte claimed at `at`, and the checksum behind `checked` made right again.
+fn claim(mut file: Vec<u8>, at: usize, checked: Range<usize>) -> Vec<u8> {
+    file[at..at + 4].copy_from_slice(&(1u32 << 30).to_le_bytes());
+    let checksum = crc32fast::hash(&file[checked.clone()]);
+    file[checked.end..checked.end + 4].copy_from_slice(&checksum.to_le_bytes());
+    file
+}
+
+#[test]
+fn a_claimed_size_allocates_nothing() {
+    let text = compressed(&cases::text(5000), 5000);
+    let stored = compressed(&cases::random(500, 256), 500);
+    let empty = compressed(b"", 1);
+    let table = stored.len() - 32 - 16 - 28;
+    let claims = [
+        ("Block_Size", claim(text.clone(), 8, 0..12)),
+        ("Raw_Size", claim(text, 16 + 12, 16..52)),
+        ("Coded_Size", claim(stored.clone(), 16 + 16, 16..52)),
+        ("Block_Count", claim(stored.clone(), table + 12, table..table + 24)),
+        ("Entries_Size", claim(stored, table + 16, table..table + 24)),
+        ("Entries_Size of none", claim(empty, 16 + 16, 16..40)),
+    ];
+    let options = common::options(1).threads(1).memory(64 << 20);
+    for (what, file) in claims {
+        LARGEST.store(0, Ordering::Relaxed);
+        // Zeros behind the file: what is claimed would be there to read.
+        let longer = [&file[..], &vec![0; 3 << 20]].concat();
+        LARGEST.store(0, Ordering::Relaxed);
+        for file in [&file, &longer] {
+            assert!(bwz::decompress(&file[..], std::io::sink(), &options).is_err(), "{what}");
+            let archive = bwz::Archive::open(Cursor::new(file), &options);
+            let read = archive.and_then(|mut a| a.read_range(0..a.raw_size(), std::io::sink()));
+            assert!(read.is_err() || what == "Block_Size", "{what}");
+            let _ = bwz::recover(Cursor::new(file), std::io::sink(), &options);
+        }
+        let largest = LARGEST.load(Ordering::Relaxed);
+        assert!(largest <= 8 << 20, "{what}: {largest} bytes at once");
+    }
+}

@@ -1,0 +1,87 @@
+//! What the fuzz targets do with their bytes; `tests/crashes.rs` does the same with seeds and kept crashes.
+//!
+//! The first bytes of an input choose the options, so that every input means the same to both.
+
+use bwz::bwt::{Bwt, Sorter, unsort};
+use bwz::{Archive, Decoder, Encoder, Options, coder};
+use std::io::{Cursor, Read, Write};
+
+/// Any bytes as a file, through every door that reads one, under small limits: never a panic, a hang or much memory.
+pub fn decompress(file: &[u8]) {
+    let options = Options::new().threads(1).memory(14 << 20);
+    let mut raw = Vec::new();
+    if let Ok(summary) = bwz::decompress(file, &mut raw, &options) {
+        assert_eq!((summary.raw_size, summary.coded_size), (raw.len() as u64, file.len() as u64));
+    }
+    if let Ok(mut archive) = Archive::open(Cursor::new(file), &options) {
+        let (size, mut whole) = (archive.raw_size(), Vec::new());
+        if archive.read_range(0..size, &mut whole).is_ok() {
+            assert_eq!(whole.len() as u64, size);
+        }
+    }
+    let _ = bwz::recover(Cursor::new(file), std::io::sink(), &options);
+}
+
+/// Any bytes under any options are restored, by the library's two pairs of doors.
+pub fn roundtrip(input: &[u8]) {
+    let Some((choice, bytes)) = input.split_at_checked(5) else { return };
+    let raw = bytes.repeat(usize::from(choice[0] % 16) + 1);
+    let piece = usize::from(u16::from_le_bytes([choice[1], choice[2]])) + 1;
+    let block_size = u32::from(choice[3]) << (choice[4] % 8) | 1;
+    let options = Options::new().threads(usize::from(choice[4] % 3) + 1).memory(256 << 20);
+    let options = options.with_block_size(block_size.max(raw.len() as u32 / 64 + 1)).unwrap();
+
+    let mut file = Vec::new();
+    bwz::compress(&raw[..], &mut file, &options).unwrap();
+    let mut restored = Vec::new();
+    bwz::decompress(&file[..], &mut restored, &options).unwrap();
+    assert!(restored == raw);
+
+    let mut encoder = Encoder::new(Vec::new(), &options);
+    raw.chunks(piece).for_each(|piece| encoder.write_all(piece).unwrap());
+    assert!(encoder.finish().unwrap().0 == file);
+    let mut pulled = Vec::new();
+    Decoder::new(&file[..], &options).read_to_end(&mut pulled).unwrap();
+    assert!(pulled == raw);
+}
+
+/// Each transform alone: what it encodes it decodes, and what it did not encode it survives.
+pub fn stages(input: &[u8]) {
+    let Some((choice, bytes)) = input.split_at_checked(3) else { return };
+    let number = usize::from(u16::from_le_bytes([choice[1], choice[2]]));
+    match choice[0] % 4 {
+        0 => sort(2 << (number % 20), bytes),
+        1 => unsort_any(2 << (number % 20), bytes, number),
+        2 => encode(&bytes.repeat(number % 256 + 1)),
+        _ => drop(coder::decode(bytes, &mut vec![0; number + 1])),
+    }
+}
+
+fn sort(rate: u32, block: &[u8]) {
+    if !block.is_empty() {
+        let bwt = Sorter::Cpu.sort(block, rate).unwrap();
+        assert!(unsort(&bwt).unwrap() == block);
+    }
+}
+
+/// A made-up transform whose samples are taken from its own bytes.
+fn unsort_any(sample_rate: u32, bytes: &[u8], seed: usize) {
+    let row = |k: usize| {
+        let pair = [0, 1].map(|n| bytes[(seed + 2 * k + n) % bytes.len()]);
+        u32::from(u16::from_le_bytes(pair)) % (bytes.len() as u32 + 2)
+    };
+    let samples = (0..bytes.len().div_ceil(sample_rate as usize)).map(row).collect();
+    if let Ok(text) = unsort(&Bwt { bytes: bytes.to_vec(), sample_rate, samples }) {
+        assert_eq!(text.len(), bytes.len());
+    }
+}
+
+fn encode(segment: &[u8]) {
+    if !segment.is_empty() {
+        let (mut coded, mut decoded) = (Vec::new(), vec![0; segment.len()]);
+        coder::encode(segment, &mut coded);
+        assert!(coded.len() <= coder::max_coded_len(segment.len()));
+        coder::decode(&coded, &mut decoded).unwrap();
+        assert!(decoded == segment);
+    }
+}
