@@ -78,7 +78,8 @@ where
         let abandoned = Arc::clone(&self.abandoned);
         let worker = thread::Builder::new().name("bwz".into()).spawn(move || {
             jobs.into_iter().take_while(|_| !abandoned.load(Ordering::Relaxed)).for_each(&mut work);
-        })?;
+        });
+        let worker = worker.map_err(no_thread)?;
         self.workers.push(worker);
         Ok(())
     }

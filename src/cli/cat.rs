@@ -21,9 +21,10 @@ pub fn run(args: &CatArgs) -> Exit {
 
 /// Decodes the blocks that hold the range, and no others.
 fn range(name: &Name, span: Span, args: &CatArgs, options: &Options) -> Result<()> {
-    let mut output = stdout(None)?;
+    let file = input::open_seekable(name)?;
+    let mut output = stdout(Some(&file.metadata()?))?;
     let progress = Progress::start(name, None, args.talk, !output.is_terminal());
-    let mut archive = Archive::open(input::open_seekable(name)?, options)?;
+    let mut archive = Archive::open(file, options)?;
     let cost = archive.read_range(span.within(archive.raw_size()), &mut output)?;
     drop(progress);
     let (blocks, all) = (count(cost.blocks, "block"), archive.blocks().len());

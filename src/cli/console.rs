@@ -65,11 +65,9 @@ fn plain(error: &Error) -> String {
     strip_number(error.to_string())
 }
 
-/// Cuts ` (os error 2)` off.
+/// Cuts ` (os error 2)` off, and the path of a temporary file that may follow it.
 pub fn strip_number(mut text: String) -> String {
-    if text.ends_with(')')
-        && let Some(start) = text.rfind(" (os error ")
-    {
+    if let Some(start) = text.rfind(" (os error ") {
         text.truncate(start);
     }
     text

@@ -1,5 +1,6 @@
 //! How the command ends: exit codes, bugs, and the signal of a closed pipe.
 
+use super::console;
 use bwz::Error;
 use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
@@ -65,6 +66,7 @@ fn report_bug(info: &PanicHookInfo) {
 pub fn usage(error: &clap::Error) -> Exit {
     match error.print() {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => closed_pipe(),
+        Err(e) => console::fail(&e.into()),
         _ if error.use_stderr() => Exit::Trouble,
         _ => Exit::Fine,
     }

@@ -2,7 +2,7 @@
 
 use super::console::strip_number;
 use super::files::parent;
-use super::input::is_same;
+use super::input::{self, is_same};
 use super::temporary::Temporary;
 use bwz::{Error, Result};
 use filetime::FileTime;
@@ -93,6 +93,9 @@ impl Output {
 }
 
 fn open_stdout(rules: &Rules) -> Result<File> {
+    if input::was_closed(1) {
+        return Err(Error::Usage("standard output is closed".into()));
+    }
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     check_terminal(&file, rules)?;
     check_not_input(&file.metadata()?, rules)?;
@@ -117,8 +120,17 @@ fn open_chosen(path: PathBuf, rules: &Rules) -> Result<Sink> {
 
 /// Starts a regular file. With somebody's permissions to take over, nobody else may look in before it has them.
 fn open_file(path: PathBuf, rules: &Rules) -> Result<Sink> {
-    if let Ok(metadata) = fs::symlink_metadata(&path) {
+    let there = match fs::symlink_metadata(&path) {
+        Ok(metadata) => Some(metadata),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(while_writing(&path.display(), e)),
+    };
+    if let Some(metadata) = there {
         check_not_input(&metadata, rules)?;
+        if metadata.is_dir() {
+            let shown = path.display();
+            return Err(Error::Usage(format!("the output {shown} is a directory").into()));
+        }
         if !rules.force {
             let shown = path.display();
             return Err(Error::Usage(format!("{shown} already exists; -f overwrites it").into()));

@@ -4,7 +4,9 @@
 //! process is gone, so there is no moment at which a file could slip through.
 
 use super::files::parent;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
+};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::ffi::c_int;
@@ -70,7 +72,7 @@ impl Drop for Temporary {
 pub fn clean_up_on_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let ignored = ignored_signals();
-    let ends = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU].into_iter();
+    let ends = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2].into_iter();
     let mut signals = Signals::new(ends.filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
     thread::Builder::new().name("bwz-signals".into()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
