@@ -23,7 +23,10 @@ const READING: u64 = 1;
 const SPARE_BLOCKS: usize = 2;
 
 /// What the program and its channels take however small the blocks are.
-const BASE: u64 = 8 << 20;
+const BASE: u64 = 12 << 20;
+
+/// One part in so many is left to the allocator, which does not give back at once what is freed.
+const SLACK: u64 = 16;
 
 /// What each thread takes for models and stack.
 const THREAD: u64 = 1 << 20;
@@ -63,7 +66,7 @@ impl Plan {
         }
         Err(Error::Limit {
             what: format!("a block of {block_size} bytes").into(),
-            needed: alone + limit.saturating_sub(left).max(overhead(threads)),
+            needed: (alone + overhead(threads)).div_ceil(SLACK - 1) * SLACK,
             allowed: limit,
         })
     }
@@ -86,7 +89,7 @@ fn overhead(threads: usize) -> u64 {
 }
 
 fn left(threads: usize, limit: u64) -> u64 {
-    limit.saturating_sub(overhead(threads))
+    (limit - limit / SLACK).saturating_sub(overhead(threads))
 }
 
 /// Half of what this process can have: the machine's memory, or its cgroup's where that is less.
@@ -122,18 +125,19 @@ mod tests {
 
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
-        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, the rest 12 MiB.
-        let plan = |mib: u64| Plan::new(16 << 20, 4, mib * MIB);
-        assert_eq!(plan(12 + 96 + 4 * 98).unwrap(), Plan { workers: 4, depth: 6 });
-        assert_eq!(plan(12 + 96 + 2 * 98).unwrap(), Plan { workers: 2, depth: 4 });
-        assert_eq!(plan(12 + 98 + 16).unwrap(), Plan { workers: 1, depth: 1 });
-        let Err(Error::Limit { needed, allowed, .. }) = plan(12 + 98 + 15) else { panic!() };
-        assert_eq!((needed, allowed), ((12 + 98 + 16) * MIB, (12 + 98 + 15) * MIB));
+        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, the rest 16 MiB.
+        let plan = |mib: u64| Plan::new(16 << 20, 4, (mib * MIB).div_ceil(15) * 16);
+        assert_eq!(plan(16 + 96 + 4 * 98).unwrap(), Plan { workers: 4, depth: 6 });
+        assert_eq!(plan(16 + 96 + 2 * 98).unwrap(), Plan { workers: 2, depth: 4 });
+        assert_eq!(plan(16 + 98 + 16).unwrap(), Plan { workers: 1, depth: 1 });
+        let Err(Error::Limit { needed, allowed, .. }) = plan(16 + 98 + 15) else { panic!() };
+        assert!(needed > allowed && Plan::new(16 << 20, 4, needed).is_ok());
+        assert!(Plan::new(16 << 20, 4, needed - 32).is_err());
     }
 
     #[test]
     fn the_largest_block_is_one_that_just_fits() {
-        for limit in [10 * MIB, 13 * MIB, 40 * MIB, 700 * MIB] {
+        for limit in [10 * MIB, 17 * MIB, 40 * MIB, 700 * MIB] {
             for threads in [1, 2, 16] {
                 let largest = Plan::largest_block(threads, limit) as u32;
                 assert!(largest == 0 || Plan::new(largest, threads, limit).is_ok());

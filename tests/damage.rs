@@ -213,11 +213,11 @@ fn recover_tells_of_frames_that_are_gone() {
 fn a_block_beyond_the_memory_limit_is_refused_with_the_amount_it_needs() {
     let raw = cases::text(4 << 20);
     let file = compressed(&raw, 4 << 20);
-    let tight = options(4 << 20).memory(20 << 20);
+    let tight = options(4 << 20).memory(32 << 20);
     let compressing = bwz::compress(&raw[..], Vec::new(), &tight);
     let restoring = bwz::decompress(&file[..], Vec::new(), &tight);
     for end in [compressing, restoring] {
         let Err(Error::Limit { needed, allowed, .. }) = end else { panic!("{end:?}") };
-        assert!(allowed == 20 << 20 && needed > allowed && needed < 60 << 20);
+        assert!(allowed == 32 << 20 && needed > allowed && needed < 60 << 20);
     }
 }

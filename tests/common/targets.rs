@@ -8,7 +8,7 @@ use std::io::{Cursor, Read, Write};
 
 /// Any bytes as a file, through every door that reads one, under small limits: never a panic, a hang or much memory.
 pub fn decompress(file: &[u8]) {
-    let options = Options::new().threads(1).memory(14 << 20);
+    let options = Options::new().threads(1).memory(20 << 20);
     let mut raw = Vec::new();
     if let Ok(summary) = bwz::decompress(file, &mut raw, &options) {
         assert_eq!((summary.raw_size, summary.coded_size), (raw.len() as u64, file.len() as u64));
