@@ -5,8 +5,8 @@ use crate::error::Flaw;
 
 pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
 
-/// High enough to make offsets that grow evenly small; the table is tiny.
-const ZSTD_LEVEL: i32 = 19;
+/// The table is tiny and its entries grow evenly: more effort makes it hardly smaller.
+const ZSTD_LEVEL: i32 = 6;
 
 const MISFIT: &str = "the seek table's entries are not of the size they must have";
 
