@@ -51,10 +51,11 @@ pub fn compress<R: Read + Send, W: Write>(
     let mut blocks = RawBlocks { input, block_size: first_block_size(options), offset: 0 };
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
-    let Some(first) = first else {
+    let Some(mut first) = first else {
         return Ok(summary(FrameWriter::start(output, 0)?.finish()?).1);
     };
     let block_size = first.bytes.len() as u32;
+    first.alone = block_size < options.block_size();
     let pipeline = start(block_size, options)?;
     let mut writer = FrameWriter::start(output, block_size)?;
     pipeline.run(iter::once(Ok(first)).chain(blocks), |block| writer.block(&block))?;
@@ -79,6 +80,8 @@ fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
 struct RawBlock {
     bytes: Vec<u8>,
     offset: u64,
+    /// There is no other block, so that every thread can take part in sorting this one.
+    alone: bool,
 }
 
 /// Cuts a stream into blocks, of which only the last may be short.
@@ -99,7 +102,7 @@ impl<R: Read> Iterator for RawBlocks<R> {
             Ok(0) => None,
             Ok(read) => {
                 self.offset += read as u64;
-                Some(Ok(RawBlock { bytes, offset }))
+                Some(Ok(RawBlock { bytes, offset, alone: false }))
             }
         }
     }
@@ -130,8 +133,10 @@ struct Sorted {
 
 fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted> {
     let sample_rate = bwt::sample_rate(raw.bytes.len());
-    let (bwt, checksum) =
-        pool.install(|| (sorter.sort(&raw.bytes, sample_rate), crc32fast::hash(&raw.bytes)));
+    let threads = if raw.alone { pool.current_num_threads() } else { 1 };
+    let (bwt, checksum) = pool.install(|| {
+        (sorter.sort_on(threads, &raw.bytes, sample_rate), crc32fast::hash(&raw.bytes))
+    });
     Ok(Sorted { raw, checksum, bwt: bwt? })
 }
 
@@ -237,7 +242,8 @@ impl<W: Write> Encoder<W> {
     /// Hands the gathered block to the pipeline; first writes the oldest finished one if the pipeline is full.
     fn submit(&mut self) -> Result<()> {
         let bytes = mem::take(&mut self.block);
-        let raw = RawBlock { offset: self.offset, bytes };
+        let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
+        let raw = RawBlock { offset: self.offset, bytes, alone };
         self.offset += raw.bytes.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, State::Failed) {

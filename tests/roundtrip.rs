@@ -64,6 +64,25 @@ fn threads_and_memory_do_not_change_a_byte() {
     }
 }
 
+/// One block of its own is cut in halves for several threads, and merged.
+#[test]
+fn a_lone_block_is_the_same_on_any_number_of_threads() {
+    let text = cases::text(2_500_000);
+    for raw in [text.clone(), text[..1_300_000].repeat(2), cases::random(2_500_000, 3)] {
+        let alone = |threads| {
+            let mut file = Vec::new();
+            bwz::compress(&raw[..], &mut file, &options(8 << 20).threads(threads)).unwrap();
+            file
+        };
+        let file = alone(1);
+        assert!([2, 3, 4, 7].into_iter().all(|threads| alone(threads) == file));
+        let mut encoder = Encoder::new(Vec::new(), &options(8 << 20));
+        encoder.write_all(&raw).unwrap();
+        assert!(encoder.finish().unwrap().0 == file);
+        assert!(decompressed(&file).0 == raw);
+    }
+}
+
 #[test]
 fn the_encoder_writes_what_compress_writes() {
     let raw = cases::text(300_000);

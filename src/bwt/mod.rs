@@ -47,6 +47,7 @@
 #[path = "../../tests/common/cases.rs"]
 #[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
 mod cases;
+mod halves;
 mod inverse;
 #[cfg(test)]
 mod naive;

@@ -6,28 +6,39 @@
 //! threads that fill a table also share the cost of mapping it.
 
 use std::alloc::{Layout, alloc_zeroed};
+use std::sync::atomic::AtomicU8;
 
-/// Integers for which all bits zero is a value.
-pub(super) trait Integer: Copy {}
-impl Integer for u8 {}
-impl Integer for i32 {}
-impl Integer for u32 {}
+/// What is a value when all its bits are zero, and needs no drop.
+///
+/// # Safety
+/// Only for types of which that is true, such as integers.
+#[allow(unsafe_code)]
+pub(super) unsafe trait Zero {}
+
+macro_rules! zero {
+    ($($integer:ty),*) => { $(
+        // SAFETY: an integer, for which zero bits are 0.
+        #[allow(unsafe_code)]
+        unsafe impl Zero for $integer {}
+    )* };
+}
+zero!(u8, u16, i32, u32, AtomicU8);
 
 /// `len` zeros, or `None` where the memory cannot be had (a `Vec` would abort the program).
 #[allow(unsafe_code)]
-pub(super) fn zeroed<T: Integer>(len: usize) -> Option<Vec<T>> {
+pub(super) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     if len == 0 {
         return Some(Vec::new());
     }
     let layout = Layout::array::<T>(len).ok()?;
-    // SAFETY: `len` is not 0 and T is an integer, so the layout is not of size 0.
+    // SAFETY: `len` is not 0 and no T is of size 0, so neither is the layout.
     let start = unsafe { alloc_zeroed(layout) };
     if start.is_null() {
         return None;
     }
     ask_for_huge_pages(start, layout.size());
     // SAFETY: `start` was allocated by the global allocator with the layout of `len` elements of
-    // T, which are all initialised because zero bits are a value of every `Integer`.
+    // T, which are all initialised because zero bits are a value of every `Zero`.
     Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
 }
 

@@ -3,11 +3,13 @@
 //! The CPU sorter is libsais by Ilya Grebnov, an implementation of suffix sorting by induction (G. Nong,
 //! S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array construction*,
 //! 2011). It takes O(n) time on one thread whatever the data, and gives the transform and the samples
-//! in one pass without a suffix array being kept. Blocks are sorted in parallel, not within.
+//! in one pass without a suffix array being kept. Blocks are sorted side by side, each on one thread; one that is alone
+//! is cut in halves, which are sorted side by side and merged (`halves`).
 //!
 //! Memory: 6 bytes per byte of the block, which are the block, its transform and 4 of workspace, and
 //! about 0.5 MiB. The workspace is read at random and lies on huge pages where they can be had.
 
+use super::halves::{self, Limits};
 use super::{Bwt, MAX_BLOCK_SIZE, pages};
 use crate::error::Error;
 use crate::options::Device;
@@ -44,6 +46,22 @@ impl Sorter {
     /// # Panics
     /// If `sample_rate` is not a power of two from 2 to 2^30; [`super::sample_rate`] gives one.
     pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+        self.sort_on(1, block, sample_rate)
+    }
+
+    /// Sorts like [`Sorter::sort`], and with the same outcome, on up to `threads` threads of the current rayon pool.
+    ///
+    /// All in all this takes more computing than one thread does: it is for a block that is alone.
+    ///
+    /// # Errors
+    /// # Panics
+    /// As [`Sorter::sort`].
+    pub fn sort_on(
+        &mut self,
+        threads: usize,
+        block: &[u8],
+        sample_rate: u32,
+    ) -> Result<Bwt, Error> {
         assert!(
             sample_rate.is_power_of_two() && (2..=1 << 30).contains(&sample_rate),
             "sample rate {sample_rate} is not a power of two from 2 to 2^30"
@@ -52,12 +70,13 @@ impl Sorter {
             return Err(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()));
         }
         match self {
-            Sorter::Cpu => sort_on_cpu(block, sample_rate),
+            Sorter::Cpu => halves::sort(block, sample_rate, threads, Limits::USUAL, sort_alone),
         }
     }
 }
 
-fn sort_on_cpu(block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+/// Sorts on the calling thread.
+pub(super) fn sort_alone(block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
     let mut bytes = pages::zeroed(block.len()).ok_or_else(no_memory)?;
     let mut workspace = pages::zeroed::<i32>(block.len()).ok_or_else(no_memory)?;
     let (_, rows, _) = BwtConstruction::for_text(block)

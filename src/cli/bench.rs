@@ -82,7 +82,8 @@ impl Bench {
     fn stages(&self, text: &[u8]) -> Result<()> {
         let mut sorter = Sorter::new(self.device)?;
         let blocks: Vec<&[u8]> = text.chunks(self.options.block_size() as usize).collect();
-        let sort = |block: &&[u8]| sorter.sort(block, bwt::sample_rate(block.len()));
+        let threads = if blocks.len() == 1 { self.pool.current_num_threads() } else { 1 };
+        let sort = |block: &&[u8]| sorter.sort_on(threads, block, bwt::sample_rate(block.len()));
         let (speed, sorted) = self.time(text, each(&blocks, sort))?;
         row("sort", speed, text.len(), None)?;
 

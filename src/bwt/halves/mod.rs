@@ -1,0 +1,160 @@
+//! One block sorted on several threads: its halves are sorted side by side and merged.
+//!
+//! The text is A B. The suffixes of B do not know of A, so B is sorted alone. Those of A are compared
+//! beyond the end of A, so A is sorted together with the first few bytes of B; where no string of that
+//! length that starts in A equals them, no comparison gets further (`split` finds the least such
+//! overlap, or another place to cut). Both halves can be cut again, for more threads.
+//!
+//! Merging needs one number for each suffix of A: how many suffixes of B are smaller. Prefixing both
+//! sides with a symbol keeps their order, so the number for a suffix follows from that for the next
+//! shorter one by a step of backward search in the transform of B (`ranks`, with the counts of `occ`).
+//! `gap[row]` of them come right before the suffix of B in `row`, and `merge` puts them there. No step
+//! looks at how long the common prefixes are: the time is O(n) whatever the data.
+//!
+//! P. Ferragina, T. Gagie and G. Manzini, *Lightweight data indexing and compression in external
+//! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like this.
+//!
+//! Memory: no more than sorting the block on one thread takes, 6 bytes per byte. While the halves are
+//! sorted it is the block, two transforms and two workspaces; while they are merged, at most 5: the
+//! block, two transforms, half a byte for the gaps, and first up to 2 1/2 for the counts of B, then 1 for
+//! the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and mostly nothing.
+
+mod merge;
+mod occ;
+mod ranks;
+mod split;
+
+use super::Bwt;
+use crate::error::Error;
+
+/// How blocks are cut. Tests want it done to short ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Blocks that are shorter are not cut.
+    pub min_len: usize,
+    /// Nor are blocks with more samples than one in so many rows: finding one takes a while.
+    pub min_rate: u32,
+    /// Overlaps have up to one in so many of the bytes of the block.
+    pub overlap_share: usize,
+    /// The suffixes of A that are followed from a start of their own.
+    pub lane_len: usize,
+}
+
+impl Limits {
+    /// Shorter blocks take a few hundredths of a second as they are.
+    pub const USUAL: Limits =
+        Limits { min_len: 2 << 20, min_rate: 1 << 12, overlap_share: 256, lane_len: 1 << 13 };
+}
+
+/// Sorts a block like `sort_alone` does, which sorts on one thread, but on up to `threads`.
+pub fn sort<F>(
+    block: &[u8],
+    sample_rate: u32,
+    threads: usize,
+    limits: Limits,
+    sort_alone: F,
+) -> Result<Bwt, Error>
+where
+    F: Fn(&[u8], u32) -> Result<Bwt, Error> + Copy + Sync,
+{
+    let worth_it = threads > 1 && block.len() >= limits.min_len && sample_rate >= limits.min_rate;
+    let split = if worth_it { split::find(block, sample_rate as usize, limits) } else { None };
+    let Some(split) = split else { return sort_alone(block, sample_rate) };
+    let sort_part = |part: &[u8], threads| sort(part, sample_rate, threads, limits, sort_alone);
+    let (a, b) = rayon::join(
+        || sort_part(&block[..split.at + split.overlap], threads.div_ceil(2)),
+        || sort_part(&block[split.at..], threads / 2),
+    );
+    merge::merge(block, split, a?, &b?, limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{cases, naive, sorter};
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const TINY: Limits = Limits { min_len: 16, min_rate: 2, overlap_share: 8, lane_len: 4 };
+
+    /// Sorts like `halves` and plainly, on each of the pools. True if the block was cut.
+    fn check(name: &str, block: &[u8], sample_rate: u32, limits: Limits) -> bool {
+        let expected = sorter::sort_alone(block, sample_rate).unwrap();
+        check_against(&expected, name, block, limits)
+    }
+
+    fn check_against(expected: &Bwt, name: &str, block: &[u8], limits: Limits) -> bool {
+        let mut parts = 0;
+        for threads in [2, 3, 8] {
+            let sorted_alone = AtomicUsize::new(0);
+            let alone = |part: &[u8], rate| {
+                sorted_alone.fetch_add(1, Ordering::Relaxed);
+                sorter::sort_alone(part, rate)
+            };
+            let sorted = sort(block, expected.sample_rate, threads, limits, alone).unwrap();
+            let rate = expected.sample_rate;
+            assert!(sorted == *expected, "{name}, rate {rate}, {threads} threads");
+            parts += sorted_alone.into_inner();
+        }
+        parts > 3
+    }
+
+    #[test]
+    fn sorts_as_the_oracle_does() {
+        for pool in naive::pools() {
+            for (name, block) in naive::blocks() {
+                for rate in [2, 8, 64, 1024, 1 << 30] {
+                    let expected = naive::sort(&block, rate);
+                    pool.install(|| check_against(&expected, &name, &block, TINY));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sorts_small_alphabets_as_on_one_thread() {
+        let (mut tried, mut cut) = (0, 0);
+        let source = cases::random(1 << 20, 1 << 16);
+        let mut sizes = source.iter().map(|&b| usize::from(b)).cycle();
+        for round in 0..3000 {
+            let len = 16 + sizes.next().unwrap() * if round % 9 == 0 { 16 } else { 1 };
+            let alphabet = [1, 2, 3, 4, 7, 16, 64, 256][sizes.next().unwrap() % 8];
+            let start = (round * 7919 + sizes.next().unwrap()) % ((1 << 20) - len);
+            let spread = |&b: &u8| (usize::from(b) % alphabet * (255 / alphabet.min(255))) as u8;
+            let mut block: Vec<u8> = source[start..start + len].iter().map(spread).collect();
+            // Copies make long matches: within A, within B, from one to the other, over the cut.
+            for _ in 0..round % 4 {
+                let copied = 1 + sizes.next().unwrap() % (len / 2);
+                let (from, to) = (sizes.next().unwrap() * 7, sizes.next().unwrap() * 13);
+                let (from, to) = (from % (len - copied), to % (len - copied));
+                block.copy_within(from..from + copied, to);
+            }
+            let rate = 2 << (sizes.next().unwrap() % 5);
+            let lane_len = 1 << (sizes.next().unwrap() % 6);
+            let limits = Limits { lane_len, ..TINY };
+            tried += 1;
+            cut += usize::from(check(&format!("round {round}"), &block, rate, limits));
+        }
+        assert!(cut > tried / 3, "{cut} of {tried}");
+    }
+
+    #[test]
+    fn sorts_shapes_as_on_one_thread() {
+        for size in [4_000, 70_000, 300_000] {
+            for (name, block) in cases::shapes(size) {
+                if !block.is_empty() {
+                    let limits = Limits { overlap_share: 64, lane_len: 256, ..TINY };
+                    check(&name, &block, 1024, limits);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sorts_halves_of_other_symbols() {
+        let (low, high) = (cases::random(40_000, 100), cases::random(40_000, 100));
+        let high: Vec<u8> = high.iter().map(|&b| b + 100).collect();
+        for block in [[&low[..], &high].concat(), [&high[..], &low].concat()] {
+            assert!(check("halves", &block, 1024, Limits { lane_len: 256, ..TINY }));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! How many suffixes of B are smaller, for each suffix of A.
+//!
+//! From right to left through A, r(i) = the first row of B that starts with c, and one more for each c
+//! in the L column of B above row r(i + 1), where c is the symbol at i. Each step waits for memory, so
+//! many stretches of A, the *lanes*, are followed in turn by each thread.
+//!
+//! A lane must know r at its end. It runs up to there from further right with a lower and an upper
+//! bound, first 0 and all: both steps keep their order, and most often they meet within a few dozen
+//! bytes. Where they do not, as the text goes on like somewhere in B for long, the lane waits for its
+//! right neighbour and goes on from where that one ends.
+
+use super::super::{Bwt, pages};
+use super::Limits;
+use super::occ::{Occ, prefetch};
+use rayon::prelude::*;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+/// Lanes that a thread follows at a time: with fewer it waits for memory, with more it gains nothing.
+const LANES: usize = 32;
+
+/// How far from its end the bounds of a lane may start. The second try is for those that need it.
+const RUN_UPS: [usize; 2] = [64, 512];
+
+/// The end of a lane: a position in A, and its rank in B.
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    pos: usize,
+    rank: u32,
+}
+
+/// What the merge needs to know.
+pub struct Ranks {
+    /// For each row of B and behind them, how many of the suffixes at 1..=h have that rank, modulo
+    /// 256. The suffix at h is B itself: it stands for the byte before it, which is not in B.
+    pub gaps: Vec<AtomicU8>,
+    /// The rows of B whose gaps have 256 more, in order, as often as they do.
+    pub carries: Vec<u32>,
+    /// The ranks of the sampled suffixes of A.
+    pub sampled: Vec<u32>,
+}
+
+/// A, the transform of B, and what is found.
+struct Walk<'a> {
+    a: &'a [u8],
+    occ: &'a Occ,
+    rows: u32,
+    /// The row of pos 0 of B, whose symbol is not in the transform.
+    primary: u32,
+    lane_len: usize,
+    gaps: Vec<AtomicU8>,
+}
+
+/// Ranks all suffixes of `a` in `b`, with its counts in `occ`. `None` where there is no memory.
+pub fn rank_all(a: &[u8], sample_rate: u32, occ: &Occ, b: &Bwt, limits: Limits) -> Option<Ranks> {
+    let sample_rate = sample_rate as usize;
+    let rows = b.bytes.len() + 1;
+    let walk = Walk {
+        a,
+        occ,
+        rows: rows as u32,
+        primary: b.samples[0],
+        lane_len: sample_rate.min(limits.lane_len),
+        gaps: pages::zeroed(rows + 1)?,
+    };
+    let ends = walk.lane_ends();
+    let sampled: Vec<AtomicU32> = (0..a.len() / sample_rate).map(|_| AtomicU32::new(0)).collect();
+    let mut waiting: Vec<Lane> = ends.iter().copied().flatten().collect();
+    waiting.sort_by_key(|lane| lane.pos);
+    let waiting = Mutex::new(waiting);
+    let reached = |lane: Lane| {
+        if lane.pos.is_multiple_of(sample_rate) {
+            sampled[lane.pos / sample_rate].store(lane.rank, Ordering::Relaxed);
+        }
+    };
+    let workers = (0..rayon::current_num_threads()).into_par_iter().with_max_len(1);
+    let mut carries: Vec<u32> =
+        workers.flat_map_iter(|_| walk.follow(&waiting, &ends, reached)).collect();
+    carries.par_sort_unstable();
+    let sampled = sampled.into_iter().map(AtomicU32::into_inner).collect();
+    Some(Ranks { gaps: walk.gaps, carries, sampled })
+}
+
+impl Walk<'_> {
+    /// The lanes by their starts. Those without an end wait for their right neighbour.
+    fn lane_ends(&self) -> Vec<Option<Lane>> {
+        let h = self.a.len();
+        let mut ends = vec![None; h / self.lane_len];
+        ends[h / self.lane_len - 1] = Some(Lane { pos: h, rank: self.primary });
+        for length in RUN_UPS {
+            let unknown = |k: &usize| ends[*k].is_none() && self.end(*k) + length <= h;
+            let unknown: Vec<usize> = (0..ends.len()).filter(unknown).collect();
+            let run_up = |lanes: &[usize]| self.run_up(lanes, length);
+            let found: Vec<_> = unknown.par_chunks(LANES / 2).flat_map_iter(run_up).collect();
+            for (&k, rank) in unknown.iter().zip(found) {
+                ends[k] = rank.map(|rank| Lane { pos: self.end(k), rank });
+            }
+        }
+        ends
+    }
+
+    /// The ranks at the ends of lanes `numbers`, where the bounds meet.
+    fn run_up(&self, numbers: &[usize], length: usize) -> Vec<Option<u32>> {
+        let bounds = |k| [0, self.rows].map(|rank| Lane { pos: self.end(k) + length, rank });
+        let mut lanes: Vec<Lane> = numbers.iter().copied().flat_map(bounds).collect();
+        self.steps(&mut lanes, length, |_| ());
+        let met = |pair: &[Lane]| (pair[0].rank == pair[1].rank).then_some(pair[0].rank);
+        lanes.chunks_exact(2).map(met).collect()
+    }
+
+    fn end(&self, lane: usize) -> usize {
+        (lane + 1) * self.lane_len
+    }
+
+    /// Takes lanes from those that wait and follows them, and then those that start where they end.
+    /// Gives the carries of the gaps.
+    fn follow(
+        &self,
+        waiting: &Mutex<Vec<Lane>>,
+        ends: &[Option<Lane>],
+        reached: impl Fn(Lane),
+    ) -> Vec<u32> {
+        let mut carries = Vec::new();
+        let mut lanes = Vec::with_capacity(LANES);
+        loop {
+            if let Ok(mut waiting) = waiting.lock() {
+                let left = waiting.len().saturating_sub(LANES - lanes.len());
+                lanes.extend(waiting.drain(left..));
+            }
+            if lanes.is_empty() {
+                return carries;
+            }
+            self.steps(&mut lanes, self.lane_len, |rank| {
+                // Which thread adds first makes no difference, and they are joined before it is read.
+                if self.gaps[rank as usize].fetch_add(1, Ordering::Relaxed) == u8::MAX {
+                    carries.push(rank);
+                }
+            });
+            lanes.iter().for_each(|&lane| reached(lane));
+            lanes.retain(|lane| lane.pos > 0 && ends[lane.pos / self.lane_len - 1].is_none());
+        }
+    }
+
+    /// Takes `count` steps with all lanes, with a visit to each rank but the last.
+    #[inline(always)]
+    fn steps(&self, lanes: &mut [Lane], count: usize, mut visit: impl FnMut(u32)) {
+        for _ in 0..count {
+            for lane in &mut *lanes {
+                visit(lane.rank);
+                lane.pos -= 1;
+                let c = self.a[lane.pos];
+                lane.rank = self.occ.step(c, self.stored(lane.rank));
+                let next = self.a[lane.pos.saturating_sub(1)];
+                self.occ.prefetch(next, self.stored(lane.rank));
+                prefetch(self.gaps.as_ptr().wrapping_add(lane.rank as usize));
+            }
+        }
+    }
+
+    /// The number of stored bytes above a row of B.
+    #[inline(always)]
+    fn stored(&self, row: u32) -> usize {
+        (row - u32::from(row > self.primary)) as usize
+    }
+}
