@@ -67,3 +67,8 @@ pub use decompress::{Decoder, decompress};
 pub use error::{Error, Flaw, Result};
 pub use options::{DEFAULT_LEVEL, Device, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
+
+/// The README's examples are tests too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
