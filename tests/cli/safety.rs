@@ -5,9 +5,21 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Has processes started from here die by these signals, even if whoever started the tests had turned them off, as nohup
+/// does: a signal that is handled here is one of default action in a child.
+fn undo_nohup() {
+    for (_, number) in SIGNALS {
+        let as_ever = Arc::new(AtomicBool::new(true));
+        signal_hook::flag::register_conditional_default(number, as_ever).unwrap();
+    }
+}
 
 /// Starts `bwz` on a pipe that gives it `input` and then stalls, and waits until it has a temporary file.
 fn stalled(dir: &Dir, arguments: &str, input: &[u8]) -> Child {
+    undo_nohup();
     let before = dir.names().len();
     let mut process = dir.process(BWZ);
     process.args(arguments.split(' ')).stdin(Stdio::piped()).stderr(Stdio::piped());
@@ -46,6 +58,7 @@ fn a_signal_during_decompression_leaves_the_old_file() {
 
 #[test]
 fn a_signal_leaves_the_input_file_as_it_was() {
+    undo_nohup();
     let content = text(24_000_000);
     let dir = Dir::with(&content);
     let mut child = dir.process(BWZ).args(["-1", "-T1", "--rm", "x"]).spawn().unwrap();
