@@ -43,16 +43,14 @@
 //! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC Research
 //! Report 124, 1994.
 
-#[cfg(test)]
-#[path = "../../tests/common/cases.rs"]
-#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
-mod cases;
 mod inverse;
 #[cfg(test)]
 mod naive;
 mod pages;
 mod sorter;
 
+#[cfg(test)]
+use crate::cases;
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::unsort;
 pub use sorter::Sorter;
