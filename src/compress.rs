@@ -4,13 +4,14 @@
 //! many threads as the options say; the pipeline's own threads only hand blocks on. Memory: about 6 bytes per
 //! byte of a block being sorted, 2 of one that waits.
 
-use crate::bwt::{self, Bwt, Sorter};
+use crate::bwt::{self, Bwt};
 use crate::coder;
 use crate::error::{Error, Result};
 use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
+use crate::sorters::{self, Worker};
 use crate::threads;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -100,12 +101,13 @@ impl<R: Read> Iterator for RawBlocks<R> {
 fn start(block_size: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
     let plan = Plan::new(block_size, SORTING, options.thread_count(), options.memory_limit())?;
     let pool = Arc::new(threads::pool(options)?);
-    let sorters = (0..plan.workers)
-        .map(|_| {
-            let (mut sorter, pool) = (Sorter::new(options.chosen_device())?, Arc::clone(&pool));
-            Ok(move |block: RawBlock| sort(block, &mut sorter, &pool))
+    let sorters = sorters::workers(plan.workers, block_size, options)?
+        .into_iter()
+        .map(|mut worker| {
+            let pool = Arc::clone(&pool);
+            move |block: RawBlock| sort(block, &mut worker, &pool)
         })
-        .collect::<Result<_>>()?;
+        .collect();
     let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted)));
     Ok(Pipeline::start(plan.depth, sorters, vec![coder])?)
 }
@@ -117,11 +119,11 @@ struct Sorted {
     bwt: Bwt,
 }
 
-fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted> {
+fn sort(raw: RawBlock, worker: &mut Worker, pool: &ThreadPool) -> Result<Sorted> {
     let sample_rate = bwt::sample_rate(raw.bytes.len());
-    let (bwt, checksum) =
-        pool.install(|| (sorter.sort(&raw.bytes, sample_rate), crc32fast::hash(&raw.bytes)));
-    Ok(Sorted { raw, checksum, bwt: bwt? })
+    let bwt = worker.sort(&raw.bytes, sample_rate, pool)?;
+    let checksum = crc32fast::hash(&raw.bytes);
+    Ok(Sorted { raw, checksum, bwt })
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.

@@ -28,10 +28,11 @@
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
+//! | `sorters` | who sorts which block; what becomes of a block whose GPU fails |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < options, coder, gpu < bwt < frame < compress, decompress, archive, recover < cli`.
+//! `error, pipeline < options, coder, gpu < bwt < frame < sorters < compress, decompress, archive, recover < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -60,6 +61,7 @@ mod memory;
 mod options;
 mod pipeline;
 mod recover;
+mod sorters;
 mod threads;
 
 pub use archive::{Archive, BlockInfo, FrameInfo, RangeCost};

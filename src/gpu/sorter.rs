@@ -226,6 +226,18 @@ mod tests {
         say(format_args!("{count} sorts"));
     }
 
+    /// Small enough for `compute-sanitizer`, and yet through every kernel.
+    #[test]
+    fn a_few_of_each() {
+        if gpu().is_none() {
+            return;
+        }
+        let mut sorters = sorters();
+        for (name, text) in cases::shapes(9_000).iter().filter(|(_, text)| !text.is_empty()) {
+            check(&mut sorters, name, text, true);
+        }
+    }
+
     #[test]
     fn small_strings() {
         if gpu().is_none() {
