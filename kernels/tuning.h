@@ -5,6 +5,8 @@
 #define THREADS 256
 // Bytes of a suffix that the first sort of `ls` compares.
 #define FIRST_SYMBOLS 8
+// Percent of all suffixes still tied after 16 bytes above which `default` leaves `ls` for `skew`.
+#define HOPELESS_PERCENT 97
 // Bytes behind a text that must be there and zero.
 #define TEXT_PADDING 16
 

@@ -1,19 +1,23 @@
-//! Who sorts: a worker for each block that is sorted at a time, some on GPUs and the rest on the CPU.
+//! Who sorts: workers, one for each block in hand, and the GPU sorters that they share.
 //!
-//! With [`Device::Auto`], the GPUs of the machine get two workers each, so that one copies while another sorts, and
-//! the CPU the others. Blocks go to whoever is free, so the CPU sorts from the first moment on, while a GPU takes
-//! its quarter of a second to come up: a worker opens it with its first block. Blocks that are small stay on
-//! the CPU, and no driver is loaded for them.
+//! A worker takes a free GPU sorter for its block, or waits for one; where there are none, it sorts on the CPU. Each GPU
+//! has two sorters, so that one copies while the other sorts. A sorter opens its GPU with its first block.
 //!
-//! Where a GPU is missing or fails, in the middle of a block or before, its worker sorts that block and all after it on
-//! the CPU, which gives the same bytes. One warning is given for all workers together.
+//! With [`Device::Auto`], all GPUs of the machine are used, but not for small blocks, for which no driver is even loaded.
+//! The CPU does not sort beside a GPU: one thread is slower by 30 to 100 times, so that a block it took would be waited
+//! for at the end, and its cores have coding to do.
+//!
+//! A GPU sorter that fails, in the middle of a block or before, is dropped, and its block is sorted on the CPU; when none
+//! is left, so are all others. The bytes are the same. One warning is given for all.
 
 use crate::bwt::{Bwt, Sorter};
 use crate::error::{Error, Result};
 use crate::options::{Device, Options, Warn};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use rayon::ThreadPool;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Blocks in flight on each GPU: one is sorted while another is copied in or out.
 #[cfg(feature = "cuda")]
@@ -26,27 +30,22 @@ const WORTH_A_GPU: u32 = 4 << 20;
 /// Sorts blocks on another device than the CPU.
 type Foreign = Box<dyn FnMut(&[u8], u32) -> Result<Bwt> + Send>;
 
-/// The workers for blocks of up to `block_size` bytes, at most `most`.
+/// Workers for blocks of up to `block_size` bytes.
 ///
 /// # Errors
 /// [`Error::Device`] where this build has no sorter for the device that is asked for.
-pub(crate) fn workers(most: usize, block_size: u32, options: &Options) -> Result<Vec<Worker>> {
-    let alarm = Alarm { told: Arc::default(), warn: options.warn().clone() };
+pub(crate) fn workers(count: usize, block_size: u32, options: &Options) -> Result<Vec<Worker>> {
     let foreign = match options.chosen_device() {
         Device::Cpu => Vec::new(),
         Device::Auto => automatic(block_size),
-        device @ Device::Cuda(_) => chosen(device, most)?,
+        device @ Device::Cuda(_) => chosen(device)?,
     };
-    let alone = matches!(options.chosen_device(), Device::Cuda(_));
-    let mut workers: Vec<Worker> = foreign
-        .into_iter()
-        .take(most)
-        .map(|foreign| Worker { foreign: Some(foreign), alarm: alarm.clone() })
-        .collect();
-    while workers.is_empty() || (!alone && workers.len() < most) {
-        workers.push(Worker { foreign: None, alarm: alarm.clone() });
-    }
-    Ok(workers)
+    Ok(sharing(count, foreign, options.warn()))
+}
+
+fn sharing(count: usize, foreign: Vec<Foreign>, warn: &Warn) -> Vec<Worker> {
+    let shared = Arc::new(Shared::new(foreign, warn.clone()));
+    (0..count).map(|_| Worker { shared: Arc::clone(&shared) }).collect()
 }
 
 #[cfg(feature = "cuda")]
@@ -56,8 +55,8 @@ fn automatic(block_size: u32) -> Vec<Foreign> {
     }
     // Nothing to warn of: no GPU was asked for, and a machine without one is in order.
     let gpus = crate::gpu::devices().unwrap_or_default();
-    let twice = gpus.iter().flat_map(|gpu| [gpu.number; PER_GPU]);
-    twice.map(|number| opened_late(Device::Cuda(number))).collect()
+    let twice = [0; PER_GPU].iter().flat_map(|_| &gpus);
+    twice.map(|gpu| opened_late(Device::Cuda(gpu.number))).collect()
 }
 
 #[cfg(not(feature = "cuda"))]
@@ -66,13 +65,14 @@ fn automatic(_block_size: u32) -> Vec<Foreign> {
 }
 
 #[cfg(feature = "cuda")]
-fn chosen(device: Device, most: usize) -> Result<Vec<Foreign>> {
-    Ok((0..PER_GPU.min(most)).map(|_| opened_late(device)).collect())
+#[allow(clippy::unnecessary_wraps, reason = "without the feature it fails")]
+fn chosen(device: Device) -> Result<Vec<Foreign>> {
+    Ok((0..PER_GPU).map(|_| opened_late(device)).collect())
 }
 
 /// Without the feature this fails, and says why.
 #[cfg(not(feature = "cuda"))]
-fn chosen(device: Device, _most: usize) -> Result<Vec<Foreign>> {
+fn chosen(device: Device) -> Result<Vec<Foreign>> {
     Sorter::new(device).map(|_| Vec::new())
 }
 
@@ -89,37 +89,82 @@ fn opened_late(device: Device) -> Foreign {
     })
 }
 
-/// Gives one warning, whoever calls first.
-#[derive(Clone)]
-struct Alarm {
-    told: Arc<AtomicBool>,
+/// The GPU sorters that are free. Whoever takes one gives it back, or says that it is lost.
+struct Shared {
+    /// `None` stays in the channel once all are lost, so that nobody waits for them.
+    free: (Sender<Option<Foreign>>, Receiver<Option<Foreign>>),
+    left: AtomicUsize,
+    told: AtomicUsize,
     warn: Warn,
 }
 
-impl Alarm {
-    fn ring(&self, failure: &str) {
-        if !self.told.swap(true, Ordering::Relaxed) {
+impl Shared {
+    fn new(foreign: Vec<Foreign>, warn: Warn) -> Self {
+        let shared = Shared {
+            free: unbounded(),
+            left: AtomicUsize::new(foreign.len()),
+            told: AtomicUsize::new(0),
+            warn,
+        };
+        if foreign.is_empty() {
+            shared.give(None);
+        }
+        foreign.into_iter().for_each(|sorter| shared.give(Some(sorter)));
+        shared
+    }
+
+    fn give(&self, sorter: Option<Foreign>) {
+        let _ = self.free.0.send(sorter);
+    }
+
+    /// Waits for a sorter; `None` where all are lost.
+    fn take(&self) -> Option<Foreign> {
+        let taken = self.free.1.recv().ok().flatten();
+        if taken.is_none() {
+            self.give(None);
+        }
+        taken
+    }
+
+    /// Notes that a sorter was not given back because it failed, with the one warning.
+    fn lose(&self, failure: &str) {
+        if self.told.fetch_add(1, Ordering::Relaxed) == 0 {
             self.warn.tell(&format!("{failure}; sorting on the CPU"));
+        }
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.give(None);
+        }
+    }
+}
+
+/// Lets the others go on where a sorter panics: it never comes back, and they might wait for it.
+struct Unblock<'a>(&'a Shared);
+
+impl Drop for Unblock<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.give(None);
         }
     }
 }
 
 /// Sorts one block at a time.
 pub(crate) struct Worker {
-    foreign: Option<Foreign>,
-    alarm: Alarm,
+    shared: Arc<Shared>,
 }
 
 impl Worker {
     /// Sorts a block. Computing on the CPU happens in `pool`; a GPU is waited for outside of it.
     pub fn sort(&mut self, block: &[u8], sample_rate: u32, pool: &ThreadPool) -> Result<Bwt> {
-        match self.foreign.as_mut().map(|sort| sort(block, sample_rate)) {
-            None => {}
-            Some(Err(Error::Device(failure))) => {
-                self.alarm.ring(&failure);
-                self.foreign = None;
+        if let Some(mut foreign) = self.shared.take() {
+            let _unblock = Unblock(&self.shared);
+            match foreign(block, sample_rate) {
+                Err(Error::Device(failure)) => self.shared.lose(&failure),
+                done => {
+                    self.shared.give(Some(foreign));
+                    return done;
+                }
             }
-            Some(done) => return done,
         }
         pool.install(|| Sorter::Cpu.sort(block, sample_rate))
     }
@@ -139,6 +184,10 @@ mod tests {
         (options, heard)
     }
 
+    fn pool() -> ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
+    }
+
     /// A sorter that works so often, and then fails for good.
     fn breaking_after(mut blocks: u32) -> Foreign {
         Box::new(move |block, sample_rate| {
@@ -148,31 +197,44 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_device_costs_no_block_and_one_warning() {
+    fn failing_devices_cost_no_block_and_one_warning() {
         let (options, heard) = listening();
-        let alarm = Alarm { told: Arc::default(), warn: options.warn().clone() };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
-        for blocks in [0, 1, 3] {
-            let foreign = Some(breaking_after(blocks));
-            let mut worker = Worker { foreign, alarm: alarm.clone() };
-            for _ in 0..5 {
-                assert_eq!(worker.sort(b"banana", 2, &pool).unwrap(), expected);
+        let foreign = [0, 1, 3].map(breaking_after).into();
+        let (workers, pool) = (sharing(4, foreign, options.warn()), pool());
+        thread::scope(|scope| {
+            for mut worker in workers {
+                let (expected, pool) = (&expected, &pool);
+                scope.spawn(move || {
+                    for _ in 0..5 {
+                        assert_eq!(worker.sort(b"banana", 2, pool).unwrap(), *expected);
+                    }
+                });
             }
-            assert!(worker.foreign.is_none());
-        }
+        });
         assert_eq!(*heard.lock().unwrap(), ["the GPU is on fire; sorting on the CPU"]);
     }
 
     #[test]
     fn other_errors_are_no_reason_to_try_again() {
         let (options, heard) = listening();
-        let alarm = Alarm { told: Arc::default(), warn: options.warn().clone() };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let foreign: Foreign = Box::new(|_, _| Err(Error::out_of_memory("none left")));
-        let mut worker = Worker { foreign: Some(foreign), alarm };
-        assert!(matches!(worker.sort(b"banana", 2, &pool), Err(Error::Io(_))));
+        let mut workers = sharing(1, vec![foreign], options.warn());
+        for _ in 0..2 {
+            assert!(matches!(workers[0].sort(b"banana", 2, &pool()), Err(Error::Io(_))));
+        }
         assert!(heard.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_panic_leaves_nobody_waiting() {
+        let (options, _) = listening();
+        let foreign: Foreign = Box::new(|_, _| panic!("on purpose"));
+        let mut workers = sharing(2, vec![foreign], options.warn());
+        let (mut last, mut first) = (workers.pop().unwrap(), workers.pop().unwrap());
+        let ended = thread::spawn(move || first.sort(b"banana", 2, &pool()).is_ok()).join();
+        assert!(ended.is_err());
+        assert!(last.sort(b"banana", 2, &pool()).is_ok());
     }
 
     #[test]
@@ -181,7 +243,7 @@ mod tests {
         let cpu = workers(3, 1 << 30, &Options::new().device(Device::Cpu)).unwrap();
         for workers in [small, cpu] {
             assert_eq!(workers.len(), 3);
-            assert!(workers.iter().all(|worker| worker.foreign.is_none()));
+            assert!(workers.iter().all(|worker| worker.shared.take().is_none()));
         }
     }
 }

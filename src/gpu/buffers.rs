@@ -257,29 +257,37 @@ impl Staging {
     }
 
     /// Copies an array from the device and waits for it.
-    #[allow(unsafe_code)]
-    pub fn download(&mut self, gpu: &Gpu, array: Array<u8>, bytes: &mut [u8]) -> Result<()> {
-        assert_eq!(bytes.len(), array.len);
-        let stream = gpu.raw_stream()?;
-        let pieces = bytes.len().div_ceil(PIECE);
-        let mut pieces_out: Vec<&mut [u8]> = bytes.chunks_mut(PIECE).collect();
-        for n in 0..=pieces {
-            if n < pieces {
-                let (memory, done) = &mut self.pieces[n % 2];
-                gpu.check(done.synchronize())?;
-                let piece = &mut gpu.check(memory.as_mut_slice())?[..pieces_out[n].len()];
-                let address = array.address + (n * PIECE) as u64;
-                // SAFETY: the array has these bytes, and the piece is not touched before its event.
-                gpu.check(unsafe { result::memcpy_dtoh_async(piece, address, stream) })?;
-                gpu.check(done.record(gpu.stream()))?;
+    pub fn download(&mut self, gpu: &Gpu, array: Array<u8>) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let no_memory = |_| Error::out_of_memory("there is no memory for a transform");
+        bytes.try_reserve_exact(array.len).map_err(no_memory)?;
+        let parts: Vec<_> = (0..array.len())
+            .step_by(PIECE)
+            .map(|start| array.part(start..array.len().min(start + PIECE as u32)))
+            .collect();
+        for n in 0..=parts.len() {
+            if let Some(&part) = parts.get(n) {
+                self.start_download(gpu, n, part)?;
             }
-            if n > 0 {
+            // While this piece is on its way, the one before is taken.
+            if let Some(&part) = n.checked_sub(1).and_then(|before| parts.get(before)) {
                 let (memory, done) = &mut self.pieces[(n - 1) % 2];
                 gpu.check(done.synchronize())?;
-                let out = &mut *pieces_out[n - 1];
-                out.copy_from_slice(&gpu.check(memory.as_slice())?[..out.len()]);
+                bytes.extend_from_slice(&gpu.check(memory.as_slice())?[..part.len]);
             }
         }
-        gpu.wait()
+        gpu.wait()?;
+        Ok(bytes)
+    }
+
+    #[allow(unsafe_code)]
+    fn start_download(&mut self, gpu: &Gpu, n: usize, part: Array<u8>) -> Result<()> {
+        let stream = gpu.raw_stream()?;
+        let (memory, done) = &mut self.pieces[n % 2];
+        gpu.check(done.synchronize())?;
+        let piece = &mut gpu.check(memory.as_mut_slice())?[..part.len];
+        // SAFETY: the part is as long as the piece, which is not touched before its event.
+        gpu.check(unsafe { result::memcpy_dtoh_async(piece, part.address, stream) })?;
+        gpu.check(done.record(gpu.stream()))
     }
 }

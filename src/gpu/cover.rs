@@ -71,7 +71,7 @@ impl<'m> Text<'m> {
         if let Symbols::Bytes(_) = self.symbols {
             let arguments = [text, n, ones, count.into(), short.first.into(), first_slots];
             // SAFETY: `keys` and `order` have so many items, the text has n.
-            unsafe { gpu.each("byte_triples", count, &arguments)? };
+            unsafe { gpu.each("cover/byte_triples", count, &arguments)? };
             cub.sort_pairs(gpu, &mut short, order, 0..TRIPLE_BITS)?;
             return Ok(short);
         }
@@ -79,11 +79,11 @@ impl<'m> Text<'m> {
         let bits = self.bits.into();
         let arguments = [text, n, ones, count.into(), bits, long.first.into(), first_slots];
         // SAFETY: as above.
-        unsafe { gpu.each("name_pairs", count, &arguments)? };
+        unsafe { gpu.each("cover/name_pairs", count, &arguments)? };
         cub.sort_pairs(gpu, &mut long, order, 0..2 * self.bits)?;
         let arguments = [text, n, ones, order.first.into(), count.into(), short.first.into()];
         // SAFETY: as above.
-        unsafe { gpu.each("name_firsts", count, &arguments)? };
+        unsafe { gpu.each("cover/name_firsts", count, &arguments)? };
         cub.sort_pairs(gpu, &mut short, order, 0..self.bits)?;
         Ok(short)
     }
@@ -105,11 +105,15 @@ impl<'m> Text<'m> {
         // SAFETY: `keys`, `order` and `heads` have so many items, `total` one.
         unsafe {
             if let Symbols::Bytes(_) = self.symbols {
-                gpu.each("byte_triple_heads", count, &[keys.into(), count.into(), heads, sum])?;
+                gpu.each(
+                    "cover/byte_triple_heads",
+                    count,
+                    &[keys.into(), count.into(), heads, sum],
+                )?;
             } else {
                 let ones = ones(self.n).into();
                 let arguments = [text, n, ones, order.into(), count.into(), heads, sum];
-                gpu.each("name_triple_heads", count, &arguments)?;
+                gpu.each("cover/name_triple_heads", count, &arguments)?;
             }
         }
         Ok(gpu.read(total)?[0])
@@ -131,10 +135,10 @@ impl<'m> Text<'m> {
         // SAFETY: `order` and `flags` have so many items.
         unsafe {
             let arguments = [order.into(), count.into(), ones.into(), flags.into()];
-            gpu.each("flag_ones", count, &arguments)?;
+            gpu.each("cover/flag_ones", count, &arguments)?;
         }
         cub.select(gpu, order, flags, zeros.first, work.total)?;
-        let kernel = self.pick("byte_zero_keys", "name_zero_keys");
+        let kernel = self.pick("cover/byte_zero_keys", "cover/name_zero_keys");
         // SAFETY: `zeros` and `keys` have an item for each slot of the first kind.
         unsafe {
             let arguments = [text, n, zeros.first.into(), ones.into(), keys.first.into()];
@@ -164,7 +168,7 @@ impl<'m> Text<'m> {
         // SAFETY: `order` and `cover` have so many items.
         unsafe {
             let arguments = [order.into(), count.into(), ones, cover.into()];
-            gpu.each("slot_positions", count, &arguments)?;
+            gpu.each("cover/slot_positions", count, &arguments)?;
         }
         let [text, n] = self.arguments();
         let (tiles, splits) = (self.n.div_ceil(TILE), work.splits.into());
@@ -173,10 +177,10 @@ impl<'m> Text<'m> {
         // SAFETY: the arrays have the lengths that go with them, `ranks` has an item for each slot, and `splits`
         // one for each tile and one more.
         unsafe {
-            let kernel = self.pick("byte_suffix_partition", "name_suffix_partition");
+            let kernel = self.pick("cover/byte_suffix_partition", "cover/name_suffix_partition");
             let arguments = [text, n, ranks, ones, a, count.into(), b, b_len, tiles.into(), splits];
             gpu.each(kernel, tiles + 1, &arguments)?;
-            let kernel = self.pick("byte_suffix_merge", "name_suffix_merge");
+            let kernel = self.pick("cover/byte_suffix_merge", "cover/name_suffix_merge");
             let arguments = [text, n, ranks, ones, a, count.into(), b, b_len, splits, sa.into()];
             gpu.launch(kernel, tiles, TILE_THREADS, &arguments)
         }
@@ -194,23 +198,23 @@ pub struct Zeros<'m> {
     pub total: Array<'m, u32>,
 }
 
-/// names[slots[t]] = values[t].
+/// `names[slots[t]] = values[t]`.
 #[allow(unsafe_code)]
 pub fn scatter(gpu: &Gpu, slots: Array<u32>, values: Array<u32>, names: Array<u32>) -> Result<()> {
     let count = slots.len();
     assert!(values.len() == count && names.len() >= count);
     let arguments = [slots.into(), values.into(), count.into(), names.into()];
     // SAFETY: the arrays have so many items; slots are numbers below that.
-    unsafe { gpu.each("scatter", count, &arguments) }
+    unsafe { gpu.each("cover/scatter", count, &arguments) }
 }
 
-/// ranks[slots[t]] = t + 1.
+/// `ranks[slots[t]] = t + 1`.
 #[allow(unsafe_code)]
 pub fn scatter_order(gpu: &Gpu, slots: Array<u32>, ranks: Array<u32>) -> Result<()> {
     let count = slots.len();
     assert!(ranks.len() >= count);
     // SAFETY: as above.
-    unsafe { gpu.each("scatter_order", count, &[slots.into(), count.into(), ranks.into()]) }
+    unsafe { gpu.each("cover/scatter_order", count, &[slots.into(), count.into(), ranks.into()]) }
 }
 
 /// Keys of prefix doubling in the cover: the ranks `depth` and 2 `depth` positions behind each slot.
@@ -228,5 +232,5 @@ pub fn cover_keys(
     let arguments =
         [slots.into(), m.into(), ranks.into(), n.into(), ones, depth.into(), keys.into()];
     // SAFETY: `slots` and `keys` have m items, `ranks` one for each slot of a text of n symbols.
-    unsafe { gpu.each("cover_keys", m, &arguments) }
+    unsafe { gpu.each("cover/cover_keys", m, &arguments) }
 }

@@ -99,7 +99,8 @@ fn failed(error: DriverError) -> Error {
 #[derive(Debug)]
 pub struct Device {
     context: Arc<CudaContext>,
-    modules: Vec<Arc<CudaModule>>,
+    /// One for each kernel file, by its name.
+    modules: Vec<(&'static str, Arc<CudaModule>)>,
     kernels: Mutex<HashMap<&'static str, CudaFunction>>,
 }
 
@@ -126,19 +127,26 @@ impl Device {
             return Err(Error::Device(format!("there is no CUDA device {number}").into()));
         }
         let context = CudaContext::new(number as usize).map_err(failed)?;
-        let load = |(_, code): &(_, &[u8])| context.load_module(Ptx::from_binary(code.to_vec()));
+        let load = |&(file, code): &(_, &[u8])| {
+            context.load_module(Ptx::from_binary(code.to_vec())).map(|module| (file, module))
+        };
         let modules = FATBINS.iter().map(load).collect::<Result<_, _>>().map_err(failed)?;
         Ok(Device { context, modules, kernels: Mutex::default() })
     }
 
+    /// A kernel by its file and name, such as `keys/first_keys`.
     fn kernel(&self, name: &'static str) -> Result<CudaFunction> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(name) {
             return Ok(kernel.clone());
         }
-        let found = self.modules.iter().find_map(|module| module.load_function(name).ok());
+        let find = |(file, kernel)| {
+            let (_, module) = self.modules.iter().find(|(known, _)| *known == file)?;
+            module.load_function(kernel).ok()
+        };
+        let kernel = name.split_once('/').and_then(find);
         let kernel =
-            found.ok_or_else(|| Error::Device(format!("there is no kernel {name}").into()))?;
+            kernel.ok_or_else(|| Error::Device(format!("there is no kernel {name}").into()))?;
         kernels.insert(name, kernel.clone());
         Ok(kernel)
     }

@@ -34,7 +34,7 @@ impl List<'_> {
         let keys = keys.first(n);
         // SAFETY: all arrays have n items.
         unsafe {
-            gpu.each("first_heads", n, &[keys.into(), pos.into(), n.into(), seeds.into()])?;
+            gpu.each("groups/first_heads", n, &[keys.into(), pos.into(), n.into(), seeds.into()])?;
         }
         self.first_rows(gpu)
     }
@@ -45,7 +45,7 @@ impl List<'_> {
         let n = self.len;
         let (keys, seeds) = (keys.first(n), self.ranks.first.first(n));
         // SAFETY: all arrays have n items.
-        unsafe { gpu.each("key_heads", n, &[keys.into(), n.into(), seeds.into()])? };
+        unsafe { gpu.each("groups/key_heads", n, &[keys.into(), n.into(), seeds.into()])? };
         self.first_rows(gpu)
     }
 
@@ -53,14 +53,14 @@ impl List<'_> {
     fn first_rows(&mut self, gpu: &Gpu) -> Result<()> {
         let rows = self.rows.first.first(self.len);
         // SAFETY: the array has so many items.
-        unsafe { gpu.each("first_rows", self.len, &[self.len.into(), rows.into()]) }
+        unsafe { gpu.each("groups/first_rows", self.len, &[self.len.into(), rows.into()]) }
     }
 
     /// Ranks the slots after their groups have been sorted by `keys`.
     #[allow(unsafe_code)]
     pub fn rank<K: Key>(&mut self, gpu: &Gpu, keys: Array<K>) -> Result<()> {
         let m = self.len;
-        let kernel = if K::BITS == 32 { "heads_u32" } else { "heads_u64" };
+        let kernel = if K::BITS == 32 { "groups/heads_u32" } else { "groups/heads_u64" };
         let keys = keys.first(m);
         let (rows, ranks) = (self.rows.first.first(m), self.ranks.first.first(m));
         let seeds = self.ranks.second.first(m);
@@ -83,7 +83,11 @@ impl List<'_> {
         let [p, r, k] = now;
         // SAFETY: the list's arrays have m items, `isa` has one for each position and `sa` one for each row.
         unsafe {
-            gpu.each("settle", m, &[p, r, k, m.into(), isa.into(), sa.into(), marks.into()])?;
+            gpu.each(
+                "groups/settle",
+                m,
+                &[p, r, k, m.into(), isa.into(), sa.into(), marks.into()],
+            )?;
         }
         cub.inclusive_sum_u64(gpu, marks)?;
         let totals = gpu.read(marks.part(m - 1..m))?[0];
@@ -94,7 +98,7 @@ impl List<'_> {
         // as there are slots and one more.
         unsafe {
             gpu.each(
-                "compact",
+                "groups/compact",
                 m,
                 &[p, r, k, marks.into(), m.into(), to_pos, to_rows, to_ranks, self.starts.into()],
             )?;
@@ -119,5 +123,5 @@ pub fn rank_keys(
     let (m, n) = (pos.len(), isa.len());
     let arguments = [pos.into(), m.into(), isa.into(), n.into(), depth.into(), keys.into()];
     // SAFETY: `pos` and `keys` have m items, `isa` has n.
-    unsafe { gpu.each("rank_keys", m, &arguments) }
+    unsafe { gpu.each("groups/rank_keys", m, &arguments) }
 }

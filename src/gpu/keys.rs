@@ -11,5 +11,5 @@ pub fn first_keys(gpu: &Gpu, text: Array<u8>, keys: Array<u64>, pos: Array<u32>)
     let n = pos.len();
     assert!(keys.len() == n && text.len() >= n + TEXT_PADDING);
     // SAFETY: `keys` and `pos` have n items, and `text` can be read 16 bytes past n.
-    unsafe { gpu.each("first_keys", n, &[text.into(), n.into(), keys.into(), pos.into()]) }
+    unsafe { gpu.each("keys/first_keys", n, &[text.into(), n.into(), keys.into(), pos.into()]) }
 }

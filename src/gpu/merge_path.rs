@@ -33,7 +33,7 @@ pub fn merge(gpu: &Gpu, a: Sorted, b: Sorted, out: Sorted, splits: Array<u32>) -
     unsafe {
         let (a, b) = (a.keys.into(), b.keys.into());
         let arguments = [a, a_len.into(), b, b_len.into(), tiles.into(), splits.into()];
-        gpu.each("merge_partition", tiles + 1, &arguments)?;
+        gpu.each("merge_path/merge_partition", tiles + 1, &arguments)?;
     }
     // SAFETY: as above.
     unsafe {
@@ -48,7 +48,7 @@ pub fn merge(gpu: &Gpu, a: Sorted, b: Sorted, out: Sorted, splits: Array<u32>) -
             out.keys.into(),
             out.values.into(),
         ];
-        gpu.launch("merge_pairs", tiles, TILE_THREADS, &arguments)
+        gpu.launch("merge_path/merge_pairs", tiles, TILE_THREADS, &arguments)
     }
 }
 

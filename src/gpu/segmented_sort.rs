@@ -45,17 +45,17 @@ struct Kernels {
 }
 
 const KERNELS_U32: Kernels = Kernels {
-    tiles: "sort_tiles_u32",
-    partition: "partition_segments_u32",
-    merge: "merge_segments_u32",
-    settle: "settle_segments_u32",
+    tiles: "segmented_sort/sort_tiles_u32",
+    partition: "segmented_sort/partition_segments_u32",
+    merge: "segmented_sort/merge_segments_u32",
+    settle: "segmented_sort/settle_segments_u32",
 };
 
 const KERNELS_U64: Kernels = Kernels {
-    tiles: "sort_tiles_u64",
-    partition: "partition_segments_u64",
-    merge: "merge_segments_u64",
-    settle: "settle_segments_u64",
+    tiles: "segmented_sort/sort_tiles_u64",
+    partition: "segmented_sort/partition_segments_u64",
+    merge: "segmented_sort/merge_segments_u64",
+    settle: "segmented_sort/settle_segments_u64",
 };
 
 impl<'m> SegmentedSort<'m> {
@@ -97,7 +97,7 @@ impl<'m> SegmentedSort<'m> {
         unsafe {
             let (spans, levels) = (self.spans.into(), self.levels.into());
             let arguments = [starts, count, m, shortest, longest, first, spans, levels];
-            gpu.each("segment_spans", tiles + 1, &arguments)?;
+            gpu.each("segmented_sort/segment_spans", tiles + 1, &arguments)?;
         }
         // SAFETY: keys and values have m items, the keys of the kernel's type.
         unsafe {

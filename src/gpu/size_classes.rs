@@ -17,12 +17,19 @@ use super::tuning::{
 use crate::error::Result;
 
 /// Kernels of the small classes, from 2 items on, each class of twice as many.
-const SMALL: [&str; SMALL_CLASSES as usize] =
-    ["sort_small_2", "sort_small_4", "sort_small_8", "sort_small_16", "sort_small_32"];
+const SMALL: [&str; SMALL_CLASSES as usize] = [
+    "size_classes/sort_small_2",
+    "size_classes/sort_small_4",
+    "size_classes/sort_small_8",
+    "size_classes/sort_small_16",
+    "size_classes/sort_small_32",
+];
 
 /// Kernels of the medium classes with the threads of a CTA.
-const MEDIUM: [(&str, u32); 2] =
-    [("sort_medium_low", MEDIUM_LOW_THREADS), ("sort_medium_high", TILE_THREADS)];
+const MEDIUM: [(&str, u32); 2] = [
+    ("size_classes/sort_medium_low", MEDIUM_LOW_THREADS),
+    ("size_classes/sort_medium_high", TILE_THREADS),
+];
 
 /// Workspace for lists of so many items.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +100,11 @@ impl<'m> SizeClasses<'m> {
         gpu.zero(counts)?;
         // SAFETY: `starts` has count + 1 items and `counts` one for each class.
         unsafe {
-            gpu.each("count_classes", segments.count, &[starts, count, counts.into()])?;
+            gpu.each(
+                "size_classes/count_classes",
+                segments.count,
+                &[starts, count, counts.into()],
+            )?;
         }
         let mut ends = vec![0];
         for size in gpu.read(counts)? {
@@ -102,7 +113,7 @@ impl<'m> SizeClasses<'m> {
         gpu.write(&ends[..SIZE_CLASSES as usize], cursors)?;
         let arguments = [starts, count, cursors.into(), self.lists.into()];
         // SAFETY: as above, and `lists` has an item for each segment.
-        unsafe { gpu.each("list_classes", segments.count, &arguments)? };
+        unsafe { gpu.each("size_classes/list_classes", segments.count, &arguments)? };
         Ok(ends)
     }
 

@@ -10,7 +10,13 @@ pub fn sample_rows(gpu: &Gpu, sa: Array<u32>, log_rate: u32, samples: Array<u32>
     let n = sa.len();
     assert!(samples.len() > (n - 1) >> log_rate);
     // SAFETY: `sa` has n items, all below n, and `samples` one for each multiple below n.
-    unsafe { gpu.each("sample_rows", n, &[sa.into(), n.into(), log_rate.into(), samples.into()]) }
+    unsafe {
+        gpu.each(
+            "transform/sample_rows",
+            n,
+            &[sa.into(), n.into(), log_rate.into(), samples.into()],
+        )
+    }
 }
 
 /// Writes the last column without the sentinel. `samples[0]` is the primary index.
@@ -26,5 +32,5 @@ pub fn last_column(
     assert!(text.len() >= n && out.len() == n && samples.len() > 0);
     let arguments = [text.into(), sa.into(), n.into(), samples.into(), out.into()];
     // SAFETY: `text`, `sa` and `out` have n items.
-    unsafe { gpu.each("last_column", n, &arguments) }
+    unsafe { gpu.each("transform/last_column", n, &arguments) }
 }

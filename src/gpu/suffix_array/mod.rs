@@ -5,11 +5,12 @@
 //! | `ls` | sort by 8 symbols, then double: groups of equal suffixes sorted by their size (GPU-LS) |
 //! | `skew-pd` | two thirds of the suffixes by doubling with a segmented sort, then a merge (Wang, Baxter, Owens) |
 //! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
-//! | `default` | what is fastest; for now that is `ls` |
+//! | `default` | `ls`, or `skew` where that shows the block to be very repetitive |
 //!
 //! An algorithm is a struct of its buffers with two functions: `carve`, which also tells the memory it takes, and `run`.
 //! A new one gets a file here, a variant of [`Algorithm`] and one of [`Buffers`].
 
+mod default;
 mod ls;
 mod skew;
 mod skew_pd;
@@ -65,6 +66,7 @@ pub struct Block<'m> {
 
 /// The buffers of the algorithm that was chosen.
 pub enum Buffers<'m> {
+    Default(default::Default<'m>),
     Ls(ls::Ls<'m>),
     Skew(skew::Skew<'m>),
     SkewPd(skew_pd::SkewPd<'m>),
@@ -74,7 +76,8 @@ impl<'m> Buffers<'m> {
     /// Carves what sorting n suffixes takes.
     pub fn carve(algorithm: Algorithm, gpu: &Gpu, carver: &mut Carver<'m>, n: u32) -> Result<Self> {
         Ok(match algorithm {
-            Algorithm::Default | Algorithm::Ls => Buffers::Ls(ls::Ls::carve(gpu, carver, n)?),
+            Algorithm::Default => Buffers::Default(default::Default::carve(gpu, carver, n)?),
+            Algorithm::Ls => Buffers::Ls(ls::Ls::carve(gpu, carver, n)?),
             Algorithm::Skew => Buffers::Skew(skew::Skew::carve(gpu, carver, n)?),
             Algorithm::SkewPd => Buffers::SkewPd(skew_pd::SkewPd::carve(gpu, carver, n)?),
         })
@@ -83,6 +86,7 @@ impl<'m> Buffers<'m> {
     /// Sorts. `rounds` gets the number of suffixes that were left to sort after each round.
     pub fn run(self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         match self {
+            Buffers::Default(default) => default.run(gpu, block, rounds),
             Buffers::Ls(ls) => ls.run(gpu, block, rounds),
             Buffers::Skew(skew) => skew.run(gpu, block, rounds),
             Buffers::SkewPd(skew_pd) => skew_pd.run(gpu, block, rounds),
