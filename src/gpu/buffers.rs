@@ -6,10 +6,12 @@
 use super::device::Gpu;
 use crate::error::{Error, Result};
 use cudarc::driver::{
-    CudaEvent, CudaSlice, DevicePtr, PinnedHostSlice, ValidAsZeroBits, result, sys,
+    CudaContext, CudaEvent, CudaSlice, DevicePtr, DriverError, PinnedHostSlice, ValidAsZeroBits,
+    result, sys,
 };
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Arrays start at multiples of this many bytes, as memory of its own would.
 const ALIGNMENT: usize = 256;
@@ -212,6 +214,39 @@ impl Gpu {
         let (bytes, stream) = (from.len * size_of::<T>(), self.raw_stream()?);
         // SAFETY: both arrays lie in memory that lives and have so many bytes.
         self.check(unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, stream) })
+    }
+}
+
+/// A few words of the host's memory that kernels write to.
+#[derive(Debug)]
+pub struct Mailbox {
+    words: PinnedHostSlice<u32>,
+    address: u64,
+}
+
+impl Mailbox {
+    #[allow(unsafe_code)]
+    pub fn new(context: &Arc<CudaContext>) -> Result<Mailbox, DriverError> {
+        // SAFETY: integers, set to 0 in the next line.
+        let mut words =
+            unsafe { context.alloc_pinned_with_flags(3, sys::CU_MEMHOSTALLOC_DEVICEMAP)? };
+        words.as_mut_slice()?.fill(0);
+        // Where addresses are unified, which they are on all 64-bit systems, it has one address for both sides.
+        let address = words.as_ptr()? as u64;
+        Ok(Mailbox { words, address })
+    }
+
+    /// Where it is, for kernels.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// What was written. All kernels that write must have been waited for.
+    #[allow(unsafe_code)]
+    pub fn read(&self) -> [u32; 3] {
+        debug_assert_eq!(self.words.len(), 3);
+        // SAFETY: that is the address of three words, which live as long as this.
+        unsafe { (self.address as *const [u32; 3]).read_volatile() }
     }
 }
 

@@ -3,12 +3,12 @@
 //! [`Device`] is opened once per GPU and kept until the program ends; [`Gpu`] is a stream on it. All work of a sorter goes
 //! to its one stream, one step after the other, so nothing here waits for anything but the host for the stream.
 
-use super::buffers::Array;
+use super::buffers::{Array, Mailbox};
 use super::tuning::THREADS;
 use crate::error::{Error, Result};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaStream, DriverError, LaunchConfig, PushKernelArg,
-    result, sys,
+    CudaContext, CudaFunction, CudaModule, CudaStream, DeviceRepr, DriverError, LaunchConfig,
+    PushKernelArg, result, sys,
 };
 use cudarc::nvrtc::Ptx;
 use std::cell::Cell;
@@ -168,6 +168,7 @@ impl From<u32> for Argument {
 pub struct Gpu {
     device: Arc<Device>,
     stream: Arc<CudaStream>,
+    mailbox: Mailbox,
     /// Launches until a failure is made up, for tests.
     fuse: Cell<Option<u32>>,
 }
@@ -180,7 +181,8 @@ impl Gpu {
     pub fn open(number: u32) -> Result<Gpu> {
         let device = Device::open(number)?;
         let stream = device.context.new_stream().map_err(failed)?;
-        Ok(Gpu { device, stream, fuse: Cell::new(None) })
+        let mailbox = Mailbox::new(&device.context).map_err(failed)?;
+        Ok(Gpu { device, stream, mailbox, fuse: Cell::new(None) })
     }
 
     pub(super) fn context(&self) -> &Arc<CudaContext> {
@@ -247,13 +249,42 @@ impl Gpu {
                 Argument::Number(number) => launch.arg(number),
             };
         }
-        let shape = LaunchConfig {
-            grid_dim: (ctas, 1, 1),
-            block_dim: (threads, 1, 1),
-            shared_mem_bytes: 0,
-        };
         // SAFETY: as this function asks for.
-        self.check(unsafe { launch.launch(shape) }).map(drop)
+        self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
+    }
+
+    /// Queues a kernel whose only argument is a struct. Nothing happens for no CTAs.
+    ///
+    /// # Safety
+    /// The struct must be that of the kernel, and the arrays in it as long as it says.
+    #[allow(unsafe_code)]
+    pub(super) unsafe fn launch_struct(
+        &self,
+        name: &'static str,
+        ctas: u32,
+        threads: u32,
+        argument: &impl DeviceRepr,
+    ) -> Result<()> {
+        if ctas == 0 {
+            return Ok(());
+        }
+        self.burn_fuse()?;
+        let kernel = self.device.kernel(name)?;
+        let mut launch = self.stream.launch_builder(&kernel);
+        launch.arg(argument);
+        // SAFETY: as this function asks for.
+        self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
+    }
+
+    /// Where kernels of this stream write what the host reads with [`Gpu::mail`].
+    pub(super) fn mailbox(&self) -> u64 {
+        self.mailbox.address()
+    }
+
+    /// Waits for all work, and reads what kernels left for the host.
+    pub(super) fn mail(&self) -> Result<[u32; 3]> {
+        self.wait()?;
+        Ok(self.mailbox.read())
     }
 
     /// Makes the launch after the next `launches` fail.
@@ -271,4 +302,8 @@ impl Gpu {
             }
         }
     }
+}
+
+fn shape(ctas: u32, threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (ctas, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }

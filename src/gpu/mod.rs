@@ -7,6 +7,7 @@
 //! | `sorter` | block -> transform and samples: the face of all this |
 //! | `suffix_array` | the algorithms, one file each |
 //! | `keys`, `groups`, `cover`, `transform` | the steps they consist of |
+//! | `codes`, `refine`, `anchors`, `ties` | those of `default`, and what these share |
 //! | `segmented_sort`, `size_classes`, `merge_path` | primitives of ours |
 //! | `cub` | primitives of CUB |
 //! | `tuning` | numbers that kernels and host share |
@@ -14,19 +15,23 @@
 //! `kernels/x.cu` holds the kernels of `x.rs`, where each is wrapped once in a function that checks lengths.
 //! Words: a CUDA thread block is a *CTA*, a *block* is what is compressed alone.
 
+mod anchors;
 mod buffers;
+mod codes;
 mod cover;
 mod cub;
 mod device;
 mod groups;
 mod keys;
 mod merge_path;
+mod refine;
 mod segmented_sort;
 mod size_classes;
 mod sorter;
 mod suffix_array;
 #[cfg(test)]
 pub(crate) mod testing;
+mod ties;
 mod transform;
 mod tuning;
 
