@@ -2,7 +2,7 @@
 
 #include "anchors.cuh"
 
-// After refine_anchors: the settled samples' ranks.
+// After refine_anchors: the settled anchors' ranks.
 extern "C" __global__ void __launch_bounds__(THREADS) rank_local(const u32* settled, const u32* slots, u32 m, u64* id) {
     u32 j = blockIdx.x * THREADS + threadIdx.x;
     if (j < m) {
@@ -127,7 +127,7 @@ struct Mark {
     int W;
     int tiles;
 };
-// One doubling round's end: settled samples get their rank, tied ones go to the next list.
+// One doubling round's end: settled anchors get their rank, tied ones go to the next list.
 extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_constant__ Mark a) {
     __shared__ u32 lut[256], hb[MARK_WORDS + 2], lb[MARK_WORDS + 2], lh[MARK_WORDS + 2], shared_tile;
     __shared__ Emit em;

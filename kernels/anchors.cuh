@@ -14,7 +14,7 @@ struct Anchors {
 };
 
 __device__ __forceinline__ bool is_anchor(const u32* bm, u32 p) { return (__ldg(bm + (p >> 5)) >> (p & 31)) & 1; }
-// Last sample in (p, hi], or p when there is none.
+// Last anchor in (p, hi], or p when there is none.
 __device__ __forceinline__ u32 last_anchor(const u32* bm, u32 p, u32 hi) {
     if (hi <= p) return p;
     u32 w = hi >> 5, b = __ldg(bm + w) & (0xffffffffu >> (31 - (hi & 31)));
@@ -27,7 +27,7 @@ __device__ __forceinline__ u32 last_anchor(const u32* bm, u32 p, u32 hi) {
         b = __ldg(bm + --w);
     }
 }
-// First sample in [p, hi], or hi + 1 when there is none.
+// First anchor in [p, hi], or hi + 1 when there is none.
 __device__ __forceinline__ u32 first_anchor(const u32* bm, u32 p, u32 hi) {
     u32 w = p >> 5, b = __ldg(bm + w) & (0xffffffffu << (p & 31));
     for (;;) {
@@ -40,9 +40,9 @@ __device__ __forceinline__ u32 first_anchor(const u32* bm, u32 p, u32 hi) {
     }
 }
 
-// Key (W bits) of suffix v in a group of depth d: where the depth fixes a sample q, its rank; else the text up to where
-// q is fixed, then its rank; else (no sample near, or no room) text alone. FINISH: q is the first sample from v on (its
-// rank settles all); otherwise the last one the depth fixes, beyond v. nd: depth of those whose keys tie.
+// Key (W bits) of suffix v in a group of depth d: where the depth fixes an anchor q, its rank; else the text up to
+// where q is fixed, then its rank; else (no anchor near, or no room) text alone. FINISH: q is the first anchor from v on
+// (its rank settles all); otherwise the last one that the depth fixes, beyond v. nd: depth of those whose keys tie.
 template <bool FINISH>
 __device__ __forceinline__ u64 rank_key(const u32* lut, Text x, Anchors s, u32 v, u32 d, int W, u32& nd) {
     u32 q = ~0u, end = v + d, hi = min(end + 16, x.n - 1), t = 0;

@@ -22,14 +22,11 @@ struct Refine {
     u64* status;
     int tiles;
 };
-enum {
-    FIRST,
-    TEXT,
-    FINISH,
-    ANCHORS
-};  // what refine works on: all suffixes; a list by text; by ranks of samples; the samples themselves
-// Depth (symbols known equal) of the group whose member is v with this key. gids instead of keys: the depth is as
-// stored.
+
+// What is refined: all suffixes; a list by text; a list by the ranks of anchors; the anchors themselves.
+enum { FIRST, TEXT, FINISH, ANCHORS };
+
+// Depth (symbols known equal) of the group whose member is v with this key. Without keys: the depth as stored.
 template <int KIND>
 __device__ __forceinline__ u32 group_depth(const Refine& a, const u32* lut, u64 key, u32 v) {
     u32 adv;

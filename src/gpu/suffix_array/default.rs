@@ -10,7 +10,7 @@
 //! 4. What is left is sorted by the text up to the next anchor and the rank of that.
 //!
 //! Prefix doubling is that of Larsson and Sadakane, anchors are the minimizers of Schleimer, Wilkerson and Aiken
-//! (*Winnowing*, 2003) put to this use. Takes about 92 bytes per suffix.
+//! (*Winnowing*, 2003) put to this use. Takes about 87 bytes per suffix.
 
 use super::super::anchors::{
     Keys, list_keys, mark_anchors, mark_ranks, rank_local, rank_settled, rank_tied, select_anchors,
