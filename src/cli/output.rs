@@ -2,7 +2,7 @@
 
 use super::console::strip_number;
 use super::files::parent;
-use super::input::{self, is_same};
+use super::input::is_same;
 use super::temporary::Temporary;
 use bwz::{Error, Result};
 use filetime::FileTime;
@@ -93,9 +93,6 @@ impl Output {
 }
 
 fn open_stdout(rules: &Rules) -> Result<File> {
-    if input::was_closed(1) {
-        return Err(Error::Usage("standard output is closed".into()));
-    }
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     check_terminal(&file, rules)?;
     check_not_input(&file.metadata()?, rules)?;

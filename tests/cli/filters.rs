@@ -122,3 +122,11 @@ fn closed_pipes_end_listings_too() {
         assert_eq!(said, "", "{arguments}");
     }
 }
+
+/// Some programs give the null device for reading and writing: it is an output like any other.
+#[test]
+fn the_null_device_is_an_output() {
+    let dir = Dir::with(b"text");
+    dir.sh("bwz -c x 1<>/dev/null").assert().success();
+    dir.sh("bwz -c 0<>/dev/null | bwz -dc").assert().success().stdout("");
+}

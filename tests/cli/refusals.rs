@@ -165,17 +165,6 @@ fn progress_is_for_terminals_and_long_work() {
 }
 
 #[test]
-fn closed_standard_streams_are_no_success() {
-    let dir = Dir::with(b"text");
-    for line in ["bwz -c x >&-", "bwz -dc <&-", "bwz >&- <x"] {
-        let script = line.replacen("bwz", &format!("'{}'", crate::support::BWZ), 1);
-        let mut command = assert_cmd::Command::new("sh");
-        let said = stderr(command.current_dir(dir.root()).arg("-c").arg(&script).assert().code(1));
-        has_all(&said, &["is closed"]);
-    }
-}
-
-#[test]
 fn a_range_is_not_written_into_its_own_file() {
     let dir = Dir::with(b"text");
     dir.bwz("x").assert().success();
