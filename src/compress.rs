@@ -3,13 +3,14 @@
 //! Blocks flow reader -> sorters -> coders -> writer through a [`Pipeline`]. All computing happens on one rayon pool of as
 //! many threads as the options say; the pipeline's own threads only hand blocks on. `memory` says what that takes.
 
-use crate::bwt::{self, Bwt, Sorter};
+use crate::bwt::{self, Bwt};
 use crate::coder;
 use crate::error::{Error, Result};
 use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
+use crate::sorters::{self, Worker};
 use crate::threads;
 use rayon::ThreadPool;
 use std::fmt;
@@ -114,12 +115,13 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
     let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
     let pool = Arc::new(threads::pool(options)?);
-    let sorters = (0..plan.workers)
-        .map(|_| {
-            let (mut sorter, pool) = (Sorter::new(options.chosen_device())?, Arc::clone(&pool));
-            Ok(move |block: RawBlock| sort(block, &mut sorter, &pool))
+    let sorters = sorters::workers(plan.workers, block_size, options)?
+        .into_iter()
+        .map(|mut worker| {
+            let pool = Arc::clone(&pool);
+            move |block: RawBlock| sort(block, &mut worker, &pool)
         })
-        .collect::<Result<_>>()?;
+        .collect();
     let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted)));
     Ok(Pipeline::start(plan.depth, sorters, vec![coder])?)
 }
@@ -131,13 +133,12 @@ struct Sorted {
     bwt: Bwt,
 }
 
-fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted> {
+fn sort(raw: RawBlock, worker: &mut Worker, pool: &ThreadPool) -> Result<Sorted> {
     let sample_rate = bwt::sample_rate(raw.bytes.len());
     let threads = if raw.alone { pool.current_num_threads() } else { 1 };
-    let (bwt, checksum) = pool.install(|| {
-        (sorter.sort_on(threads, &raw.bytes, sample_rate), crc32fast::hash(&raw.bytes))
-    });
-    Ok(Sorted { raw, checksum, bwt: bwt? })
+    let bwt = worker.sort(&raw.bytes, sample_rate, threads, pool)?;
+    let checksum = crc32fast::hash(&raw.bytes);
+    Ok(Sorted { raw, checksum, bwt })
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.

@@ -24,20 +24,22 @@
 //! | [`Archive`] | what is in a file, and any range of its bytes |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`] | what a caller chooses; what can go wrong |
+//! | `gpu` | suffix sorting on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
+//! | `sorters` | who sorts which block; what becomes of a block whose GPU fails |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < memory < options, coder < threads, bwt < frame < compress, decompress, archive, recover < cli`.
+//! `error, pipeline < memory < options, coder, gpu < threads, bwt < frame < sorters < compress, decompress, archive, recover < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
-//! - `cuda`: sorting on NVIDIA GPUs; nothing is behind it yet.
+//! - `cuda`: sorting on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
 
 #![deny(missing_docs, missing_debug_implementations)]
 #![deny(unsafe_code)]
@@ -49,8 +51,14 @@ compile_error!(
 
 pub mod bwt;
 pub mod coder;
+#[cfg(feature = "cuda")]
+pub mod gpu;
 
 mod archive;
+#[cfg(test)]
+#[path = "../tests/common/cases.rs"]
+#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+mod cases;
 mod compress;
 mod decompress;
 mod error;
@@ -59,6 +67,7 @@ mod memory;
 mod options;
 mod pipeline;
 mod recover;
+mod sorters;
 mod threads;
 
 pub use archive::{Archive, BlockInfo, FrameInfo, RangeCost};

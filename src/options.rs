@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::memory;
+use std::fmt;
+use std::sync::Arc;
 use std::thread;
 
 /// The largest block a frame may hold: positions fit 31 bits.
@@ -22,6 +24,27 @@ pub enum Device {
     Cuda(u32),
 }
 
+/// What is called with a warning: one line for a person, without a name in front.
+#[derive(Clone, Default)]
+pub(crate) struct Warn(Option<Listener>);
+
+type Listener = Arc<dyn Fn(&str) + Send + Sync>;
+
+impl Warn {
+    /// Tells whoever wants to know. The library itself never prints.
+    pub fn tell(&self, what: &str) {
+        if let Warn(Some(listener)) = self {
+            listener(what);
+        }
+    }
+}
+
+impl fmt::Debug for Warn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Warn(..)" } else { "Warn(none)" })
+    }
+}
+
 /// Settings of compression and decompression.
 ///
 /// Only the block size changes what is written: the same input at the same block size gives the same bytes
@@ -38,6 +61,7 @@ pub struct Options {
     threads: usize,
     memory: u64,
     device: Device,
+    warn: Warn,
 }
 
 impl Default for Options {
@@ -55,6 +79,7 @@ impl Options {
             threads: thread::available_parallelism().map_or(1, usize::from),
             memory: memory::default_limit(),
             device: Device::Auto,
+            warn: Warn::default(),
         }
     }
 
@@ -107,6 +132,14 @@ impl Options {
         self
     }
 
+    /// Sets what is called where work goes on, but not as it was asked for: a GPU that fails, so that the CPU sorts
+    /// its blocks. It may be called from any thread.
+    #[must_use]
+    pub fn on_warning(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.warn = Warn(Some(Arc::new(listener)));
+        self
+    }
+
     /// Raw bytes per block.
     #[must_use]
     pub fn block_size(&self) -> u32 {
@@ -119,6 +152,10 @@ impl Options {
 
     pub(crate) fn memory_limit(&self) -> u64 {
         self.memory
+    }
+
+    pub(crate) fn warn(&self) -> &Warn {
+        &self.warn
     }
 
     pub(crate) fn chosen_device(&self) -> Device {

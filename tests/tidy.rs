@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms from the ground up: one may use those above it in this list, and those on its own line.
-const ROOMS: [&[&str]; 8] = [
+const ROOMS: [&[&str]; 9] = [
     &["error", "pipeline"],
     &["memory"],
-    &["options", "coder"],
+    &["options", "coder", "gpu"],
     &["threads", "bwt"],
     &["frame"],
+    &["sorters"],
     &["compress", "decompress", "archive", "recover"],
     &["lib"],
     &["main", "cli"],
@@ -68,13 +69,49 @@ fn dependencies_point_one_way() {
 
 #[test]
 fn files_are_rooms_not_halls() {
-    let folders = ["src", "tests", "benches", "fuzz/fuzz_targets"];
+    let folders = ["src", "tests", "benches", "kernels", "fuzz/fuzz_targets"];
     let sources: Vec<_> = folders.iter().flat_map(|dir| files(&root().join(dir), "rs")).collect();
     assert!(sources.len() > 20, "the sources were not found");
     for (path, text) in sources {
         let lines = text.lines().count();
         assert!(lines <= MOST_LINES, "{path:?} has {lines} lines");
     }
+}
+
+#[test]
+fn kernels_and_their_host_files_are_pairs() {
+    let kernels = files(&root().join("kernels"), "cu");
+    assert!(kernels.len() > 5, "the kernels were not found");
+    let headers = files(&root().join("kernels"), "cuh");
+    for (path, text) in kernels.iter().chain(&headers) {
+        assert!(text.starts_with("// "), "{path:?} does not open with what it is");
+        assert!(text.lines().count() <= MOST_LINES, "{path:?} is too long");
+    }
+    for (path, text) in kernels {
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        let host = root().join("src/gpu").join(stem).with_extension("rs");
+        assert!(host.is_file(), "{path:?} has no {host:?}");
+        if path.ends_with("cub.cu") {
+            continue;
+        }
+        // A kernel that nothing launches is dead, and one launched from elsewhere has lost its pair.
+        let host = fs::read_to_string(host).unwrap();
+        for name in kernel_names(&text) {
+            let launched = host.contains(&format!("\"{stem}/{name}\""));
+            assert!(launched, "{path:?}: nothing launches {name}");
+        }
+    }
+}
+
+/// The kernels that a file defines, but for those that a macro pastes together.
+fn kernel_names(text: &str) -> impl Iterator<Item = &str> {
+    text.split("__global__ void").skip(1).filter_map(|rest| {
+        let rest = rest.split_once("__(").map_or(rest, |(before, after)| {
+            if before.trim() == "__launch_bounds" { after.split_once(')').unwrap().1 } else { rest }
+        });
+        let name = rest.split('(').next()?.trim();
+        (!name.contains("##")).then_some(name)
+    })
 }
 
 #[test]

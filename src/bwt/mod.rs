@@ -43,10 +43,6 @@
 //! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC Research
 //! Report 124, 1994.
 
-#[cfg(test)]
-#[path = "../../tests/common/cases.rs"]
-#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
-mod cases;
 mod halves;
 mod inverse;
 #[cfg(test)]
@@ -54,6 +50,8 @@ mod naive;
 mod pages;
 mod sorter;
 
+#[cfg(test)]
+use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::unsort;

@@ -6,12 +6,16 @@
 //! in one pass without a suffix array being kept. Blocks are sorted side by side, each on one thread; one that is alone
 //! is cut in halves, which are sorted side by side and merged (`halves`).
 //!
-//! Memory: 6 bytes per byte of the block, which are the block, its transform and 4 of workspace, and
+//! A GPU sorts as `gpu::suffix_array` says, and gives the same.
+//!
+//! Memory on the CPU: 6 bytes per byte of the block, which are the block, its transform and 4 of workspace, and
 //! about 0.5 MiB. The workspace is read at random and lies on huge pages where they can be had.
 
 use super::halves::{self, Limits};
 use super::{Bwt, MAX_BLOCK_SIZE, pages};
 use crate::error::Error;
+#[cfg(feature = "cuda")]
+use crate::gpu;
 use crate::options::Device;
 use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError};
@@ -21,16 +25,26 @@ use libsais::{BwtConstruction, LibsaisError};
 pub enum Sorter {
     /// The processor at hand, on the calling thread.
     Cpu,
+    /// A GPU, while the calling thread waits.
+    #[cfg(feature = "cuda")]
+    Gpu(Box<gpu::Sorter>),
 }
 
 impl Sorter {
-    /// The sorter for a device.
+    /// The sorter for a device; the CPU for [`Device::Auto`].
+    ///
+    /// A GPU comes up with this, which takes a quarter of a second or so for the first.
     ///
     /// # Errors
     /// [`Error::Device`] where this build or this machine does not have it.
     pub fn new(device: Device) -> Result<Self, Error> {
         match device {
             Device::Auto | Device::Cpu => Ok(Sorter::Cpu),
+            #[cfg(feature = "cuda")]
+            Device::Cuda(number) => {
+                gpu::Sorter::new(number, gpu::Algorithm::Default).map(|g| Sorter::Gpu(Box::new(g)))
+            }
+            #[cfg(not(feature = "cuda"))]
             Device::Cuda(_) => Err(Error::Device("this build of bwz has no CUDA sorter".into())),
         }
     }
@@ -41,7 +55,8 @@ impl Sorter {
     /// index, and an empty stream has no blocks.
     ///
     /// # Errors
-    /// [`Error::Usage`] for such a length, [`Error::Io`] where there is no memory.
+    /// [`Error::Usage`] for such a length, [`Error::Io`] where there is no memory, [`Error::Device`] where a GPU
+    /// fails or the block does not fit it.
     ///
     /// # Panics
     /// If `sample_rate` is not a power of two from 2 to 2^30; [`super::sample_rate`] gives one.
@@ -71,6 +86,11 @@ impl Sorter {
         }
         match self {
             Sorter::Cpu => halves::sort(block, sample_rate, threads, Limits::USUAL, sort_alone),
+            #[cfg(feature = "cuda")]
+            Sorter::Gpu(sorter) => {
+                let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
+                Ok(Bwt { bytes, sample_rate, samples })
+            }
         }
     }
 }
@@ -113,6 +133,22 @@ mod tests {
             for sample_rate in [2, 8, 64, 1024, 1 << 30] {
                 let sorted = Sorter::Cpu.sort(&block, sample_rate).unwrap();
                 assert!(sorted == naive::sort(&block, sample_rate), "{name}, rate {sample_rate}");
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "cuda")]
+    fn a_gpu_sorts_as_the_cpu_does() {
+        if gpu::testing::gpu().is_none() {
+            return;
+        }
+        let mut sorter = Sorter::new(Device::Cuda(0)).unwrap();
+        for (name, block) in naive::blocks() {
+            for sample_rate in [2, 64, 1 << 30] {
+                let expected = Sorter::Cpu.sort(&block, sample_rate).unwrap();
+                let sorted = sorter.sort(&block, sample_rate).unwrap();
+                assert!(sorted == expected, "{name}, rate {sample_rate}");
             }
         }
     }

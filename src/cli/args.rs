@@ -14,6 +14,7 @@ use std::path::PathBuf;
 #[command(
     name = "bwz",
     version,
+    long_version = super::devices::long_version(),
     override_usage = "bwz [OPTIONS] [FILE]...\n       bwz COMMAND [OPTIONS] ...",
     args_conflicts_with_subcommands = true,
     args_override_self = true,
@@ -50,6 +51,8 @@ pub enum Command {
     Recover(RecoverArgs),
     /// Measure speed and size in memory, stage by stage
     Bench(BenchArgs),
+    /// List the GPUs that blocks can be sorted on
+    Devices,
     /// Print the completion script of a shell
     Completions {
         /// The shell to complete for
@@ -272,7 +275,10 @@ pub struct RecoverArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct BenchArgs {
+    #[command(subcommand)]
+    pub stage: Option<Stage>,
     /// Files to measure with, held in memory; none is generated text
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -285,6 +291,31 @@ pub struct BenchArgs {
     pub effort: Effort,
     #[command(flatten)]
     pub resources: Resources,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Stage {
+    /// Measure suffix sorting alone, each file as one block
+    Sort(SortArgs),
+}
+
+#[derive(Args, Debug)]
+pub struct SortArgs {
+    /// Files to sort, held in memory
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// How a GPU sorts: default, ls, skew or skew-pd, or several of them with commas between
+    #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
+    pub algorithm: Vec<String>,
+    /// The GPU to measure: cuda or cuda:N; cpu or auto measures the CPU alone
+    #[arg(long, default_value = "cuda", value_parser = device)]
+    pub device: Device,
+    /// Runs, of which the best and the median are said
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: u16,
+    /// Leave out the CPU
+    #[arg(long)]
+    pub no_cpu: bool,
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! Stages run as they do inside the library: block after block on a pool of as many threads as `-T` says, segments of one
 //! block side by side. End to end, blocks run side by side too.
 
-use super::args::{BenchArgs, Talk};
+use super::args::{BenchArgs, Stage, Talk};
+use super::bench_sort;
 use super::console::{self, Task};
 use super::exit::Exit;
 use super::files;
@@ -20,6 +21,9 @@ const GENERATED: usize = 16 << 20;
 
 /// Measures with each file, or with generated text.
 pub fn run(args: &BenchArgs) -> Exit {
+    if let Some(Stage::Sort(args)) = &args.stage {
+        return bench_sort::run(args);
+    }
     let bench = match Bench::new(args) {
         Ok(bench) => bench,
         Err(e) => return console::fail(&e),
@@ -180,7 +184,7 @@ fn row(stage: &str, speed: f64, raw: usize, size: Option<usize>) -> Result<()> {
 }
 
 /// A line on standard output, at once: the next one may take a while.
-fn say(line: std::fmt::Arguments) -> Result<()> {
+pub fn say(line: std::fmt::Arguments) -> Result<()> {
     Ok(writeln!(io::stdout(), "{line}")?)
 }
 

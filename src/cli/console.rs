@@ -21,6 +21,13 @@ impl Talk {
         }
     }
 
+    /// Warns of something that is about no file.
+    pub fn caution(self, what: impl Display) {
+        if !self.quiet {
+            say(what);
+        }
+    }
+
     pub fn report(self, name: &Name, what: impl Display) {
         if self.verbose {
             say(format_args!("{name}: {what}"));

@@ -6,7 +6,7 @@
 //! | `files` | which files are meant and what their outputs are called |
 //! | `input`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `transform` | compress, decompress, test |
-//! | `list`, `cat`, `recover`, `bench`, `generate` | one command each |
+//! | `list`, `cat`, `recover`, `bench`, `bench_sort`, `devices`, `generate` | one command each |
 //! | `console`, `progress` | what is said, and when |
 //! | `exit` | exit codes, bugs and closed pipes |
 //!
@@ -14,8 +14,10 @@
 
 mod args;
 mod bench;
+mod bench_sort;
 mod cat;
 mod console;
+mod devices;
 mod environment;
 mod exit;
 mod files;
@@ -60,6 +62,7 @@ fn dispatch(cli: Cli) -> Exit {
         Some(Command::Cat(args)) => cat::run(&args),
         Some(Command::Recover(args)) => recover::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Devices) => devices::run(),
         Some(Command::Completions { shell }) => generate::completions(shell),
         Some(Command::Man) => generate::man(),
     }

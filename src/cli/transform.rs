@@ -21,6 +21,8 @@ pub fn run(args: &FileArgs) -> Exit {
         Err(e) => console::fail(&e),
         Ok(options) if args.mode.mode() == Mode::List => list::run(args, &options),
         Ok(options) => {
+            let talk = args.talk;
+            let options = options.on_warning(move |what| talk.caution(what));
             let transform = Transform { args, mode: args.mode.mode(), options };
             let task = match transform.mode {
                 Mode::Compress => Task::Compressing,

@@ -115,7 +115,9 @@ fn de_bruijn(order: u32) -> Vec<u8> {
 /// Fixed-size binary records with counters in them.
 fn records(count: u32) -> Vec<u8> {
     (0..count)
-        .flat_map(|n| [n.to_le_bytes(), (n * n).to_be_bytes(), [9; 4], (n / 7).to_le_bytes()])
+        .flat_map(|n| {
+            [n.to_le_bytes(), n.wrapping_mul(n).to_be_bytes(), [9; 4], (n / 7).to_le_bytes()]
+        })
         .flatten()
         .collect()
 }

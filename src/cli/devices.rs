@@ -1,0 +1,65 @@
+//! `bwz devices` and `bwz --version`: what was built in, and what is there.
+
+use super::bench::say;
+use super::console;
+use super::exit::Exit;
+use bwz::Result;
+use std::sync::LazyLock;
+
+/// What `--version` says: the version, and what the kernels were built with, if there are any.
+pub fn long_version() -> &'static str {
+    static TEXT: LazyLock<String> =
+        LazyLock::new(|| format!("{}\n{}", env!("CARGO_PKG_VERSION"), kernels()));
+    &TEXT
+}
+
+/// Lists the devices that blocks can be sorted on.
+pub fn run() -> Exit {
+    match list() {
+        Ok(()) => Exit::Fine,
+        Err(e) => console::fail(&e),
+    }
+}
+
+fn list() -> Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    say(format_args!("{}", kernels()))?;
+    say(format_args!("cpu     {threads} threads"))?;
+    gpus()
+}
+
+#[cfg(feature = "cuda")]
+fn kernels() -> String {
+    let built = bwz::gpu::BUILT;
+    let archs: Vec<String> =
+        built.archs.iter().map(|arch| format!("{}.{}", arch / 10, arch % 10)).collect();
+    format!("kernels: CUDA {}, for compute capability {}", built.cuda, archs.join(", "))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn kernels() -> String {
+    "kernels: none, as this build has no CUDA in it".into()
+}
+
+#[cfg(feature = "cuda")]
+fn gpus() -> Result<()> {
+    let devices = match bwz::gpu::devices() {
+        Ok(devices) => devices,
+        // Not having any is an answer, not a failure.
+        Err(e) => return say(format_args!("cuda    none: {e}")),
+    };
+    for gpu in devices {
+        let (major, minor) = gpu.capability;
+        let memory = super::size::human(gpu.memory);
+        say(format_args!(
+            "cuda:{:<2} {}, {memory}, compute capability {major}.{minor}",
+            gpu.number, gpu.name
+        ))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "cuda"))]
+fn gpus() -> Result<()> {
+    Ok(())
+}

@@ -1,0 +1,293 @@
+//! Memory: one allocation on the device, carved into arrays; and pinned memory to copy through.
+//!
+//! A sorter allocates once, for the largest block it has met. How much is needed is found by carving nothing at all
+//! ([`Carver::measure`]) with the same code that carves the arrays.
+
+use super::device::Gpu;
+use crate::error::{Error, Result};
+use cudarc::driver::{
+    CudaEvent, CudaSlice, DevicePtr, PinnedHostSlice, ValidAsZeroBits, result, sys,
+};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Arrays start at multiples of this many bytes, as memory of its own would.
+const ALIGNMENT: usize = 256;
+
+/// Device memory of one allocation.
+#[derive(Debug)]
+pub struct Memory {
+    slice: CudaSlice<u8>,
+    address: u64,
+}
+
+impl Memory {
+    /// Allocates `bytes` bytes.
+    #[allow(unsafe_code)]
+    pub fn new(gpu: &Gpu, bytes: usize) -> Result<Memory> {
+        // SAFETY: what is in the memory is not read before it is written: it is lent as arrays that kernels fill.
+        let slice = gpu.check(unsafe { gpu.stream().alloc::<u8>(bytes.max(1)) })?;
+        let address = slice.device_ptr(gpu.stream()).0;
+        Ok(Memory { slice, address })
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.slice.len()
+    }
+
+    /// Carves it from the start.
+    pub fn carve(&mut self) -> Carver<'_> {
+        Carver { base: self.address, used: 0, size: self.slice.len(), memory: PhantomData }
+    }
+}
+
+/// Hands out the parts of a [`Memory`], one behind the other.
+#[derive(Debug)]
+pub struct Carver<'m> {
+    base: u64,
+    used: usize,
+    size: usize,
+    memory: PhantomData<&'m mut Memory>,
+}
+
+impl<'m> Carver<'m> {
+    /// Carves from nothing, to see how much is used. The arrays must not be used.
+    pub fn measure() -> Carver<'static> {
+        Carver { base: 0, used: 0, size: usize::MAX, memory: PhantomData }
+    }
+
+    /// Carves an array anew, from its start: what was carved from it before is overwritten.
+    pub fn over(array: Array<'m, u8>) -> Self {
+        Carver { base: array.address, used: 0, size: array.len, memory: PhantomData }
+    }
+
+    /// Bytes handed out.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// An array of `len` items.
+    ///
+    /// # Panics
+    /// If there is not that much left: what is carved is to be measured first.
+    pub fn take<T>(&mut self, len: usize) -> Array<'m, T> {
+        let address = self.base + self.used as u64;
+        self.used += (len * size_of::<T>()).next_multiple_of(ALIGNMENT);
+        assert!(self.used <= self.size, "more is carved than was measured");
+        Array { address, len, items: PhantomData }
+    }
+
+    /// Two arrays of `len` items, for what goes from one to the other.
+    pub fn take_two<T>(&mut self, len: usize) -> Double<'m, T> {
+        Double { first: self.take(len), second: self.take(len) }
+    }
+}
+
+/// Items in device memory.
+///
+/// It is to device memory what `&[Cell<T>]` is to the host's: copies may be kept, and each may be written through.
+/// That is sound because all work on the memory is queued on one stream.
+#[derive(Debug)]
+pub struct Array<'m, T> {
+    address: u64,
+    len: usize,
+    items: PhantomData<(&'m Memory, T)>,
+}
+
+impl<T> Clone for Array<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Array<'_, T> {}
+
+impl<'m, T> Array<'m, T> {
+    /// Where it is.
+    pub fn address(self) -> u64 {
+        self.address
+    }
+
+    /// How many items it has. A block has at most 2^31 - 1, so all counts fit.
+    pub fn len(self) -> u32 {
+        u32::try_from(self.len).expect("arrays that are counted have less than 2^32 items")
+    }
+
+    /// The items of a range.
+    pub fn part(self, range: Range<u32>) -> Self {
+        let (start, end) = (range.start as usize, range.end as usize);
+        assert!(start <= end && end <= self.len, "a part of {range:?} of {}", self.len);
+        let address = self.address + (start * size_of::<T>()) as u64;
+        Array { address, len: end - start, items: PhantomData }
+    }
+
+    /// The first `len` items.
+    pub fn first(self, len: u32) -> Self {
+        self.part(0..len)
+    }
+
+    /// No memory, for calls that only ask how much they need.
+    pub fn none() -> Self {
+        Array { address: 0, len: 0, items: PhantomData }
+    }
+
+    /// The same address with another type and length, for such calls too.
+    pub fn of<U>(self, len: u32) -> Array<'m, U> {
+        Array { address: self.address, len: len as usize, items: PhantomData }
+    }
+
+    /// The same memory as items of another type. Both must be plain integers.
+    pub fn cast<U: ValidAsZeroBits>(self) -> Array<'m, U> {
+        assert!(self.address.is_multiple_of(align_of::<U>() as u64), "badly aligned");
+        let len = self.len * size_of::<T>() / size_of::<U>();
+        Array { address: self.address, len, items: PhantomData }
+    }
+}
+
+/// Two arrays of one length: what is sorted lies in the first before and after, on the way in either.
+#[derive(Clone, Copy, Debug)]
+pub struct Double<'m, T> {
+    pub first: Array<'m, T>,
+    pub second: Array<'m, T>,
+}
+
+impl<'m, T> Double<'m, T> {
+    /// The two halves of one array.
+    pub fn halves(array: Array<'m, T>) -> Self {
+        let half = array.len() / 2;
+        Double { first: array.first(half), second: array.part(half..2 * half) }
+    }
+
+    /// A range of both.
+    pub fn part(self, range: Range<u32>) -> Self {
+        Double { first: self.first.part(range.clone()), second: self.second.part(range) }
+    }
+
+    /// The first items of both.
+    pub fn first_items(self, len: u32) -> Self {
+        self.part(0..len)
+    }
+
+    /// Lets the two change places.
+    pub fn swap(&mut self) {
+        std::mem::swap(&mut self.first, &mut self.second);
+    }
+}
+
+impl Gpu {
+    /// Copies an array to the host and waits for it.
+    #[allow(unsafe_code)]
+    pub fn read<T: ValidAsZeroBits + Clone + Default>(&self, array: Array<T>) -> Result<Vec<T>> {
+        let mut items = vec![T::default(); array.len];
+        let stream = self.raw_stream()?;
+        // SAFETY: `array` lies in memory that lives, `items` is as long, and is not touched before the wait.
+        self.check(unsafe { result::memcpy_dtoh_async(&mut items, array.address, stream) })?;
+        self.wait()?;
+        Ok(items)
+    }
+
+    /// Copies items to an array that has room for them, and waits until they are taken.
+    #[allow(unsafe_code)]
+    pub fn write<T: ValidAsZeroBits>(&self, items: &[T], array: Array<T>) -> Result<()> {
+        assert!(items.len() <= array.len, "no room for what is written");
+        let stream = self.raw_stream()?;
+        // SAFETY: `array` lies in memory that lives and is long enough; `items` stays until the wait is over.
+        self.check(unsafe { result::memcpy_htod_async(array.address, items, stream) })?;
+        self.wait()
+    }
+
+    /// Fills an array with zeros.
+    #[allow(unsafe_code)]
+    pub fn zero<T: ValidAsZeroBits>(&self, array: Array<T>) -> Result<()> {
+        let (bytes, stream) = (array.len * size_of::<T>(), self.raw_stream()?);
+        // SAFETY: `array` lies in memory that lives, and its items are integers.
+        self.check(unsafe { result::memset_d8_async(array.address, 0, bytes, stream) })
+    }
+
+    /// Copies one array to another of the same length.
+    #[allow(unsafe_code)]
+    pub fn copy<T>(&self, from: Array<T>, to: Array<T>) -> Result<()> {
+        assert_eq!(from.len, to.len);
+        let (bytes, stream) = (from.len * size_of::<T>(), self.raw_stream()?);
+        // SAFETY: both arrays lie in memory that lives and have so many bytes.
+        self.check(unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, stream) })
+    }
+}
+
+/// Two pieces of pinned memory, through which blocks go to the device and come back piece by piece: while one is
+/// copied by the device, the other is by the processor.
+#[derive(Debug)]
+pub struct Staging {
+    pieces: [(PinnedHostSlice<u8>, CudaEvent); 2],
+}
+
+/// Bytes of a piece.
+const PIECE: usize = 4 << 20;
+
+impl Staging {
+    #[allow(unsafe_code)]
+    pub fn new(gpu: &Gpu) -> Result<Staging> {
+        let piece = || {
+            // Flag 0: the default would be write-combined memory, which is slow to read.
+            // SAFETY: what is in the memory is not read before it is written.
+            let memory = unsafe { gpu.context().alloc_pinned_with_flags::<u8>(PIECE, 0) };
+            let blocking = Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC);
+            Ok::<_, Error>((gpu.check(memory)?, gpu.check(gpu.context().new_event(blocking))?))
+        };
+        Ok(Staging { pieces: [piece()?, piece()?] })
+    }
+
+    /// Copies bytes to the device. They have been read when this returns, but may still be on their way.
+    #[allow(unsafe_code)]
+    pub fn upload(&mut self, gpu: &Gpu, bytes: &[u8], array: Array<u8>) -> Result<()> {
+        assert!(bytes.len() <= array.len, "no room for what is copied");
+        let stream = gpu.raw_stream()?;
+        for (n, bytes) in bytes.chunks(PIECE).enumerate() {
+            let (memory, free) = &mut self.pieces[n % 2];
+            gpu.check(free.synchronize())?;
+            let piece = &mut gpu.check(memory.as_mut_slice())?[..bytes.len()];
+            piece.copy_from_slice(bytes);
+            let address = array.address + (n * PIECE) as u64;
+            // SAFETY: the array has room, and the piece is not touched before its event.
+            gpu.check(unsafe { result::memcpy_htod_async(address, piece, stream) })?;
+            gpu.check(free.record(gpu.stream()))?;
+        }
+        Ok(())
+    }
+
+    /// Copies an array from the device and waits for it.
+    pub fn download(&mut self, gpu: &Gpu, array: Array<u8>) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let no_memory = |_| Error::out_of_memory("there is no memory for a transform");
+        bytes.try_reserve_exact(array.len).map_err(no_memory)?;
+        let parts: Vec<_> = (0..array.len())
+            .step_by(PIECE)
+            .map(|start| array.part(start..array.len().min(start + PIECE as u32)))
+            .collect();
+        for n in 0..=parts.len() {
+            if let Some(&part) = parts.get(n) {
+                self.start_download(gpu, n, part)?;
+            }
+            // While this piece is on its way, the one before is taken.
+            if let Some(&part) = n.checked_sub(1).and_then(|before| parts.get(before)) {
+                let (memory, done) = &mut self.pieces[(n - 1) % 2];
+                gpu.check(done.synchronize())?;
+                bytes.extend_from_slice(&gpu.check(memory.as_slice())?[..part.len]);
+            }
+        }
+        gpu.wait()?;
+        Ok(bytes)
+    }
+
+    #[allow(unsafe_code)]
+    fn start_download(&mut self, gpu: &Gpu, n: usize, part: Array<u8>) -> Result<()> {
+        let stream = gpu.raw_stream()?;
+        let (memory, done) = &mut self.pieces[n % 2];
+        gpu.check(done.synchronize())?;
+        let piece = &mut gpu.check(memory.as_mut_slice())?[..part.len];
+        // SAFETY: the part is as long as the piece, which is not touched before its event.
+        gpu.check(unsafe { result::memcpy_dtoh_async(piece, part.address, stream) })?;
+        gpu.check(done.record(gpu.stream()))
+    }
+}

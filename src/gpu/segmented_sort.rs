@@ -1,0 +1,213 @@
+//! Segmented sort by merging: the host side of `kernels/segmented_sort.cu`, which says how it works.
+
+use super::buffers::{Array, Carver, Double};
+use super::cub::Key;
+use super::device::{Argument, Gpu};
+use super::tuning::{TILE, TILE_THREADS};
+use crate::error::Result;
+
+/// Segments behind each other in a list: `starts[s]` is the first item of segment s, and the item after the last
+/// start is the number of all items.
+#[derive(Clone, Copy, Debug)]
+pub struct Segments<'m> {
+    pub starts: Array<'m, u32>,
+    pub count: u32,
+}
+
+/// Which segments are sorted, by length.
+#[derive(Clone, Copy, Debug)]
+pub struct Lengths {
+    pub shortest: u32,
+    pub longest: u32,
+}
+
+impl Lengths {
+    pub const ALL: Lengths = Lengths { shortest: 0, longest: u32::MAX };
+}
+
+/// Workspace for lists of so many items.
+#[derive(Clone, Copy, Debug)]
+pub struct SegmentedSort<'m> {
+    /// The first segment of each tile.
+    first: Array<'m, u32>,
+    /// The segment that spans the lower border of each tile: its ends.
+    spans: Array<'m, u64>,
+    splits: Array<'m, u32>,
+    levels: Array<'m, u32>,
+}
+
+/// The names of the kernels for one type of keys.
+struct Kernels {
+    tiles: &'static str,
+    partition: &'static str,
+    merge: &'static str,
+    settle: &'static str,
+}
+
+const KERNELS_U32: Kernels = Kernels {
+    tiles: "segmented_sort/sort_tiles_u32",
+    partition: "segmented_sort/partition_segments_u32",
+    merge: "segmented_sort/merge_segments_u32",
+    settle: "segmented_sort/settle_segments_u32",
+};
+
+const KERNELS_U64: Kernels = Kernels {
+    tiles: "segmented_sort/sort_tiles_u64",
+    partition: "segmented_sort/partition_segments_u64",
+    merge: "segmented_sort/merge_segments_u64",
+    settle: "segmented_sort/settle_segments_u64",
+};
+
+impl<'m> SegmentedSort<'m> {
+    pub fn carve(carver: &mut Carver<'m>, items: u32) -> Self {
+        let tiles = items.div_ceil(TILE) as usize + 1;
+        SegmentedSort {
+            first: carver.take(tiles),
+            spans: carver.take(tiles),
+            splits: carver.take(tiles),
+            levels: carver.take(1),
+        }
+    }
+
+    /// Sorts the values of each segment by their keys, stably. Of segments of other lengths, the items stay in their
+    /// segment but may change their order. What is sorted is in the first arrays before and after.
+    #[allow(unsafe_code)]
+    pub fn sort<K: Key>(
+        &self,
+        gpu: &Gpu,
+        keys: Double<K>,
+        values: Double<u32>,
+        segments: Segments,
+        lengths: Lengths,
+    ) -> Result<()> {
+        let m = keys.first.len();
+        assert_eq!([keys.second.len(), values.first.len(), values.second.len()], [m; 3]);
+        assert!(segments.starts.len() > segments.count);
+        if m == 0 || segments.count == 0 {
+            return Ok(());
+        }
+        let kernels = if K::BITS == 32 { KERNELS_U32 } else { KERNELS_U64 };
+        let tiles = m.div_ceil(TILE);
+        let Lengths { shortest, longest } = lengths;
+        let [starts, count, first] =
+            [segments.starts.into(), segments.count.into(), self.first.into()];
+        let [m, shortest, longest] = [m, shortest, longest].map(Argument::from);
+        gpu.zero(self.levels)?;
+        // SAFETY: `starts` has count + 1 items, the arrays of self one for each tile and one more.
+        unsafe {
+            let (spans, levels) = (self.spans.into(), self.levels.into());
+            let arguments = [starts, count, m, shortest, longest, first, spans, levels];
+            gpu.each("segmented_sort/segment_spans", tiles + 1, &arguments)?;
+        }
+        // SAFETY: keys and values have m items, the keys of the kernel's type.
+        unsafe {
+            let (keys, values) = (keys.first.into(), values.first.into());
+            let arguments = [starts, count, first, m, shortest, longest, keys, values];
+            gpu.launch(kernels.tiles, tiles, TILE_THREADS, &arguments)?;
+        }
+        let levels = gpu.read(self.levels)?[0];
+        self.merge(gpu, &kernels, levels, keys, values)
+    }
+
+    /// Merges runs of tiles in so many passes, and brings everything into the first arrays.
+    #[allow(unsafe_code)]
+    fn merge<K: Key>(
+        &self,
+        gpu: &Gpu,
+        kernels: &Kernels,
+        levels: u32,
+        keys: Double<K>,
+        values: Double<u32>,
+    ) -> Result<()> {
+        let (m, tiles) = (keys.first.len(), keys.first.len().div_ceil(TILE));
+        let (mut from, mut payload) = (keys, values);
+        let [spans, splits] = [self.spans.into(), self.splits.into()];
+        for pass in 0..levels {
+            // SAFETY: `spans` and `splits` have an item for each tile and one more, keys and values m items.
+            unsafe {
+                let arguments = [spans, tiles.into(), pass.into(), from.first.into(), splits];
+                gpu.each(kernels.partition, tiles, &arguments)?;
+                let [k, v, l, w] = [
+                    from.first.into(),
+                    payload.first.into(),
+                    from.second.into(),
+                    payload.second.into(),
+                ];
+                let arguments = [spans, splits, m.into(), pass.into(), k, v, l, w];
+                gpu.launch(kernels.merge, tiles, TILE_THREADS, &arguments)?;
+            }
+            from.swap();
+            payload.swap();
+        }
+        if levels == 0 {
+            return Ok(());
+        }
+        let [k, v, l, w] =
+            [keys.first.into(), values.first.into(), keys.second.into(), values.second.into()];
+        // SAFETY: as above.
+        unsafe { gpu.launch(kernels.settle, tiles, TILE_THREADS, &[spans, m.into(), k, v, l, w]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{gpu, memory, random, say, shapes, starts, upload};
+    use super::*;
+    use cudarc::driver::ValidAsZeroBits;
+
+    fn check<K>(gpu: &Gpu, name: &str, lengths: &[u32], keys: Vec<K>)
+    where
+        K: Key + Ord + ValidAsZeroBits + Default + std::fmt::Debug,
+    {
+        let starts = starts(lengths);
+        let values: Vec<u32> = (0..keys.len() as u32).collect();
+        let mut expected = values.clone();
+        for ends in starts.windows(2) {
+            // Stable: values go up among equal keys.
+            expected[ends[0] as usize..ends[1] as usize].sort_by_key(|&v| keys[v as usize]);
+        }
+        let mut memory = memory(gpu, 60 * keys.len() + (1 << 20));
+        let carver = &mut memory.carve();
+        let m = keys.len() as u32;
+        let k = Double { first: upload(gpu, carver, &keys), second: carver.take(keys.len()) };
+        let v = Double { first: upload(gpu, carver, &values), second: carver.take(keys.len()) };
+        let segments =
+            Segments { starts: upload(gpu, carver, &starts), count: lengths.len() as u32 };
+        let sort = SegmentedSort::carve(carver, m);
+        sort.sort(gpu, k, v, segments, Lengths::ALL).unwrap();
+        let sorted: Vec<K> = expected.iter().map(|&v| keys[v as usize]).collect();
+        assert!(gpu.read(k.first).unwrap() == sorted, "{name}: keys");
+        assert!(gpu.read(v.first).unwrap() == expected, "{name}: values");
+    }
+
+    #[test]
+    fn sorts_as_the_naive_way_does() {
+        let Some(gpu) = gpu() else { return };
+        let mut cases = 0;
+        for (name, lengths) in shapes() {
+            let len = lengths.iter().map(|&n| n as usize).sum();
+            for below in [1, 2, 50, u64::MAX] {
+                let keys = random(len, below, 9);
+                check(&gpu, name, &lengths, keys.iter().map(|&k| k as u32).collect());
+                check::<u64>(&gpu, name, &lengths, keys.iter().map(|&k| k << 17).collect());
+                cases += 2;
+            }
+            let falling: Vec<u32> = (0..len as u32).rev().collect();
+            check(&gpu, name, &lengths, falling);
+            cases += 1;
+        }
+        say(format_args!("{cases} cases"));
+    }
+
+    #[test]
+    fn nothing_is_sorted_at_once() {
+        let Some(gpu) = gpu() else { return };
+        let mut memory = memory(&gpu, 1 << 16);
+        let carver = &mut memory.carve();
+        let starts = upload(&gpu, carver, &[0u32]);
+        let none = Double { first: carver.take::<u32>(0), second: carver.take(0) };
+        let sort = SegmentedSort::carve(carver, 0);
+        let segments = Segments { starts, count: 0 };
+        sort.sort(&gpu, none, none, segments, Lengths::ALL).unwrap();
+    }
+}

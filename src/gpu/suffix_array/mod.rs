@@ -1,0 +1,100 @@
+//! The suffix sorting algorithms. Each puts the suffixes of a text into order; they differ in speed and memory.
+//!
+//! | name | how |
+//! |---|---|
+//! | `ls` | sort by 8 symbols, then double: groups of equal suffixes sorted by their size (GPU-LS) |
+//! | `skew-pd` | two thirds of the suffixes by doubling with a segmented sort, then a merge (Wang, Baxter, Owens) |
+//! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
+//! | `default` | `ls`, or `skew` where that shows the block to be very repetitive |
+//!
+//! An algorithm is a struct of its buffers with two functions: `carve`, which also tells the memory it takes, and `run`.
+//! A new one gets a file here, a variant of [`Algorithm`] and one of [`Buffers`].
+
+mod default;
+mod ls;
+mod skew;
+mod skew_pd;
+
+use super::buffers::{Array, Carver};
+use super::device::Gpu;
+use crate::error::{Error, Result};
+use std::str::FromStr;
+
+/// How suffixes are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Whatever is fastest.
+    #[default]
+    Default,
+    /// Prefix doubling, each group sorted by its size.
+    Ls,
+    /// The skew algorithm, with recursion.
+    Skew,
+    /// The skew algorithm, with prefix doubling in place of recursion.
+    SkewPd,
+}
+
+impl Algorithm {
+    /// All of them with their names.
+    pub const ALL: [(&'static str, Algorithm); 4] = [
+        ("default", Algorithm::Default),
+        ("ls", Algorithm::Ls),
+        ("skew", Algorithm::Skew),
+        ("skew-pd", Algorithm::SkewPd),
+    ];
+}
+
+impl FromStr for Algorithm {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, algorithm)| algorithm)
+            .ok_or_else(|| Error::Usage("it is none of default, ls, skew and skew-pd".into()))
+    }
+}
+
+/// What one sort goes over.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'m> {
+    /// n bytes, and the padding behind them, which is zero.
+    pub text: Array<'m, u8>,
+    /// n positions: the result.
+    pub sa: Array<'m, u32>,
+}
+
+/// The buffers of the algorithm that was chosen.
+pub enum Buffers<'m> {
+    Default(default::Default<'m>),
+    Ls(ls::Ls<'m>),
+    Skew(skew::Skew<'m>),
+    SkewPd(skew_pd::SkewPd<'m>),
+}
+
+impl<'m> Buffers<'m> {
+    /// Carves what sorting n suffixes takes.
+    pub fn carve(algorithm: Algorithm, gpu: &Gpu, carver: &mut Carver<'m>, n: u32) -> Result<Self> {
+        Ok(match algorithm {
+            Algorithm::Default => Buffers::Default(default::Default::carve(gpu, carver, n)?),
+            Algorithm::Ls => Buffers::Ls(ls::Ls::carve(gpu, carver, n)?),
+            Algorithm::Skew => Buffers::Skew(skew::Skew::carve(gpu, carver, n)?),
+            Algorithm::SkewPd => Buffers::SkewPd(skew_pd::SkewPd::carve(gpu, carver, n)?),
+        })
+    }
+
+    /// Sorts. `rounds` gets the number of suffixes that were left to sort after each round.
+    pub fn run(self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+        match self {
+            Buffers::Default(default) => default.run(gpu, block, rounds),
+            Buffers::Ls(ls) => ls.run(gpu, block, rounds),
+            Buffers::Skew(skew) => skew.run(gpu, block, rounds),
+            Buffers::SkewPd(skew_pd) => skew_pd.run(gpu, block, rounds),
+        }
+    }
+}
+
+/// Bits of the numbers up to `largest`.
+fn bits(largest: u32) -> u32 {
+    u32::BITS - largest.leading_zeros()
+}

@@ -1,0 +1,96 @@
+//! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile shapes.
+
+use super::buffers::{Array, Carver, Memory};
+use super::device::Gpu;
+use std::env;
+use std::fmt::Display;
+use std::io::{self, Write};
+
+/// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a failure.
+pub fn gpu() -> Option<Gpu> {
+    match Gpu::open(0) {
+        Ok(gpu) => Some(gpu),
+        Err(e) if env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1") => {
+            panic!("BWZ_REQUIRE_GPU is set, but: {e}")
+        }
+        Err(_) => {
+            say("skipped: no CUDA device");
+            None
+        }
+    }
+}
+
+/// A line that is shown also where tests pass.
+pub fn say(line: impl Display) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Memory for a test.
+pub fn memory(gpu: &Gpu, bytes: usize) -> Memory {
+    Memory::new(gpu, bytes).unwrap()
+}
+
+/// An array with the given items.
+pub fn upload<'m, T>(gpu: &Gpu, carver: &mut Carver<'m>, items: &[T]) -> Array<'m, T>
+where
+    T: cudarc::driver::ValidAsZeroBits,
+{
+    let array = carver.take(items.len());
+    gpu.write(items, array).unwrap();
+    array
+}
+
+/// Numbers that are the same on every run.
+pub fn random(len: usize, below: u64, seed: u64) -> Vec<u64> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
+    };
+    (0..len).map(|_| next() % below).collect()
+}
+
+/// Lengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of tiles and classes.
+pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
+    let sizes = |len, below, seed| -> Vec<u32> {
+        random(len, below, seed).into_iter().map(|n| n as u32 + 1).collect()
+    };
+    let mut borders = Vec::new();
+    for border in [2, 4, 8, 16, 32, 64, 256, 2048, 4096, 8192, 16384] {
+        borders.extend([border - 1, border, border + 1]);
+    }
+    let mixed = [sizes(3000, 40, 5), vec![70_000], sizes(500, 300, 6), vec![1, 9_000, 1]].concat();
+    vec![
+        ("one item", vec![1]),
+        ("one segment of two", vec![2]),
+        ("one tile", vec![2048]),
+        ("a tile and one item", vec![2049]),
+        ("one huge segment", vec![300_001]),
+        ("all single", vec![1; 10_000]),
+        ("all pairs", vec![2; 10_001]),
+        ("all of 3", vec![3; 5_000]),
+        ("all of 33", vec![33; 1_000]),
+        ("tiles each their own", vec![2048; 9]),
+        ("tiles shifted by one", [vec![1], vec![2048; 9]].concat()),
+        ("two halves", vec![65_536, 65_536]),
+        ("two uneven halves", vec![100_000, 31_000]),
+        ("borders up", borders.clone()),
+        ("borders down", borders.into_iter().rev().collect()),
+        ("small", sizes(20_000, 8, 1)),
+        ("medium", sizes(2_000, 500, 2)),
+        ("large", sizes(60, 20_000, 3)),
+        ("mixed", mixed),
+        ("radix and others", vec![7, 1_048_577, 5, 1_048_576, 3000, 1]),
+    ]
+}
+
+/// Where segments of the given lengths start, and the end.
+pub fn starts(lengths: &[u32]) -> Vec<u32> {
+    let mut starts = vec![0];
+    for len in lengths {
+        starts.push(starts[starts.len() - 1] + len);
+    }
+    starts
+}

@@ -1,0 +1,36 @@
+//! From the suffix array to the transform: the host side of `kernels/transform.cu`.
+
+use super::buffers::Array;
+use super::device::Gpu;
+use crate::error::Result;
+
+/// Writes the rows of the sampled suffixes: of those at multiples of 2^`log_rate`. Rows count from 1.
+#[allow(unsafe_code)]
+pub fn sample_rows(gpu: &Gpu, sa: Array<u32>, log_rate: u32, samples: Array<u32>) -> Result<()> {
+    let n = sa.len();
+    assert!(samples.len() > (n - 1) >> log_rate);
+    // SAFETY: `sa` has n items, all below n, and `samples` one for each multiple below n.
+    unsafe {
+        gpu.each(
+            "transform/sample_rows",
+            n,
+            &[sa.into(), n.into(), log_rate.into(), samples.into()],
+        )
+    }
+}
+
+/// Writes the last column without the sentinel. `samples[0]` is the primary index.
+#[allow(unsafe_code)]
+pub fn last_column(
+    gpu: &Gpu,
+    text: Array<u8>,
+    sa: Array<u32>,
+    samples: Array<u32>,
+    out: Array<u8>,
+) -> Result<()> {
+    let n = sa.len();
+    assert!(text.len() >= n && out.len() == n && samples.len() > 0);
+    let arguments = [text.into(), sa.into(), n.into(), samples.into(), out.into()];
+    // SAFETY: `text`, `sa` and `out` have n items.
+    unsafe { gpu.each("transform/last_column", n, &arguments) }
+}
