@@ -6,11 +6,12 @@
 use crate::bwt::{self, Bwt};
 use crate::coder;
 use crate::error::{Error, Result};
+use crate::events::{Listener, Step};
 use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
-use crate::sorters::{self, Worker};
+use crate::sorters::Sorters;
 use crate::threads;
 use rayon::ThreadPool;
 use std::fmt;
@@ -18,6 +19,7 @@ use std::io::{self, Read, Write};
 use std::iter;
 use std::mem;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What went in and what came out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +51,8 @@ pub fn compress<R: Read + Send, W: Write>(
     output: W,
     options: &Options,
 ) -> Result<Summary> {
-    let mut blocks = RawBlocks { input, block_size: first_block_size(options), offset: 0 };
+    let (block_size, listener) = (first_block_size(options), options.listener().clone());
+    let mut blocks = RawBlocks { input, block_size, offset: 0, listener };
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
@@ -90,6 +93,7 @@ struct RawBlocks<R> {
     input: R,
     block_size: u32,
     offset: u64,
+    listener: Listener,
 }
 
 impl<R: Read> Iterator for RawBlocks<R> {
@@ -97,12 +101,13 @@ impl<R: Read> Iterator for RawBlocks<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut bytes = Vec::new();
-        let offset = self.offset;
+        let (offset, from) = (self.offset, Instant::now());
         match self.input.by_ref().take(u64::from(self.block_size)).read_to_end(&mut bytes) {
             Err(e) => Some(Err(e.into())),
             Ok(0) => None,
             Ok(read) => {
                 self.offset += read as u64;
+                self.listener.done(offset, [(Step::Read, from, Instant::now())]);
                 Some(Ok(RawBlock { bytes, offset, alone: false }))
             }
         }
@@ -114,15 +119,17 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
     let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
-    let pool = Arc::new(threads::pool(options)?);
-    let sorters = sorters::workers(plan.workers, block_size, options)?
-        .into_iter()
-        .map(|mut worker| {
-            let pool = Arc::clone(&pool);
-            move |block: RawBlock| sort(block, &mut worker, &pool)
-        })
-        .collect();
-    let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted)));
+    let stages = Arc::new(Stages {
+        sorters: Sorters::new(plan.workers, block_size, options)?,
+        pool: threads::pool(options)?,
+        listener: options.listener().clone(),
+    });
+    let sorters = (0..plan.workers).map(|_| {
+        let stages = Arc::clone(&stages);
+        move |raw: RawBlock| stages.sort(raw)
+    });
+    let sorters = sorters.collect();
+    let coder = move |sorted: Sorted| Ok(stages.code(sorted));
     Ok(Pipeline::start(plan.depth, sorters, vec![coder])?)
 }
 
@@ -133,12 +140,29 @@ struct Sorted {
     bwt: Bwt,
 }
 
-fn sort(raw: RawBlock, worker: &mut Worker, pool: &ThreadPool) -> Result<Sorted> {
-    let sample_rate = bwt::sample_rate(raw.bytes.len());
-    let threads = if raw.alone { pool.current_num_threads() } else { 1 };
-    let bwt = worker.sort(&raw.bytes, sample_rate, threads, pool)?;
-    let checksum = crc32fast::hash(&raw.bytes);
-    Ok(Sorted { raw, checksum, bwt })
+/// What the threads of the pipeline share.
+struct Stages {
+    sorters: Sorters,
+    pool: ThreadPool,
+    listener: Listener,
+}
+
+impl Stages {
+    fn sort(&self, raw: RawBlock) -> Result<Sorted> {
+        let sample_rate = bwt::sample_rate(raw.bytes.len());
+        let threads = if raw.alone { self.pool.current_num_threads() } else { 1 };
+        let (bwt, steps) = self.sorters.sort(&raw.bytes, sample_rate, threads, &self.pool)?;
+        self.listener.done(raw.offset, steps);
+        let checksum = crc32fast::hash(&raw.bytes);
+        Ok(Sorted { raw, checksum, bwt })
+    }
+
+    fn code(&self, sorted: Sorted) -> CodedBlock {
+        let (offset, from) = (sorted.raw.offset, Instant::now());
+        let block = self.pool.install(|| code(sorted));
+        self.listener.done(offset, [(Step::Code, from, Instant::now())]);
+        block
+    }
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.

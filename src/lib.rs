@@ -23,7 +23,7 @@
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> unsort -> raw stream |
 //! | [`Archive`] | what is in a file, and any range of its bytes |
 //! | [`recover()`] | what is whole of a damaged file |
-//! | [`Options`], [`Error`] | what a caller chooses; what can go wrong |
+//! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
 //! | `gpu` | suffix sorting on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
@@ -33,7 +33,7 @@
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < memory < options, coder, gpu < threads, bwt < frame < sorters < compress, decompress, archive, recover < cli`.
+//! `error, pipeline < memory < options, events, coder, gpu < threads, bwt < frame < sorters < compress, decompress, archive, recover < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -62,6 +62,7 @@ mod cases;
 mod compress;
 mod decompress;
 mod error;
+mod events;
 mod frame;
 mod memory;
 mod options;
@@ -74,6 +75,7 @@ pub use archive::{Archive, BlockInfo, FrameInfo, RangeCost};
 pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
 pub use error::{Error, Flaw, Result};
+pub use events::{Event, Step};
 pub use options::{DEFAULT_LEVEL, Device, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
 

@@ -1,9 +1,8 @@
 //! What a caller may choose. Everything else follows from the input.
 
 use crate::error::{Error, Result};
+use crate::events::{Event, Listener};
 use crate::memory;
-use std::fmt;
-use std::sync::Arc;
 use std::thread;
 
 /// The largest block a frame may hold: positions fit 31 bits.
@@ -24,27 +23,6 @@ pub enum Device {
     Cuda(u32),
 }
 
-/// What is called with a warning: one line for a person, without a name in front.
-#[derive(Clone, Default)]
-pub(crate) struct Warn(Option<Listener>);
-
-type Listener = Arc<dyn Fn(&str) + Send + Sync>;
-
-impl Warn {
-    /// Tells whoever wants to know. The library itself never prints.
-    pub fn tell(&self, what: &str) {
-        if let Warn(Some(listener)) = self {
-            listener(what);
-        }
-    }
-}
-
-impl fmt::Debug for Warn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Warn(..)" } else { "Warn(none)" })
-    }
-}
-
 /// Settings of compression and decompression.
 ///
 /// Only the block size changes what is written: the same input at the same block size gives the same bytes
@@ -61,7 +39,7 @@ pub struct Options {
     threads: usize,
     memory: u64,
     device: Device,
-    warn: Warn,
+    listener: Listener,
 }
 
 impl Default for Options {
@@ -79,7 +57,7 @@ impl Options {
             threads: thread::available_parallelism().map_or(1, usize::from),
             memory: memory::default_limit(),
             device: Device::Auto,
-            warn: Warn::default(),
+            listener: Listener::default(),
         }
     }
 
@@ -132,11 +110,11 @@ impl Options {
         self
     }
 
-    /// Sets what is called where work goes on, but not as it was asked for: a GPU that fails, so that the CPU sorts
-    /// its blocks. It may be called from any thread.
+    /// Sets who hears of what happens meanwhile: warnings, and the steps of each block. It is called from any thread, and the
+    /// work waits for it.
     #[must_use]
-    pub fn on_warning(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.warn = Warn(Some(Arc::new(listener)));
+    pub fn on_event(mut self, hear: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        self.listener = Listener::new(hear);
         self
     }
 
@@ -154,8 +132,8 @@ impl Options {
         self.memory
     }
 
-    pub(crate) fn warn(&self) -> &Warn {
-        &self.warn
+    pub(crate) fn listener(&self) -> &Listener {
+        &self.listener
     }
 
     pub(crate) fn chosen_device(&self) -> Device {

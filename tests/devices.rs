@@ -4,7 +4,7 @@
 
 mod common;
 
-use bwz::{Device, Options};
+use bwz::{Device, Event, Options};
 use common::cases;
 use std::env;
 use std::io::Write;
@@ -14,7 +14,11 @@ use std::sync::{Arc, Mutex};
 fn compressed(raw: &[u8], options: Options) -> (Vec<u8>, Vec<String>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&heard);
-    let options = options.on_warning(move |what| listener.lock().unwrap().push(what.to_owned()));
+    let options = options.on_event(move |event| {
+        if let Event::Warning(what) = event {
+            listener.lock().unwrap().push(what);
+        }
+    });
     let mut file = Vec::new();
     bwz::compress(raw, &mut file, &options).unwrap();
     let warnings = heard.lock().unwrap().clone();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const ROOMS: [&[&str]; 9] = [
     &["error", "pipeline"],
     &["memory"],
-    &["options", "coder", "gpu"],
+    &["options", "events", "coder", "gpu"],
     &["threads", "bwt"],
     &["frame"],
     &["sorters"],

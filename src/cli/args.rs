@@ -231,9 +231,9 @@ fn device(text: &str) -> Result<Device, String> {
 /// How much is said.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Talk {
-    /// Say what was done, on standard error
-    #[arg(short, long, overrides_with = "quiet")]
-    pub verbose: bool,
+    /// Say what was done, on standard error; twice (-vv): when each block was read, sorted and coded, and where
+    #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
+    pub verbose: u8,
     /// Leave out warnings and the progress bar
     #[arg(short, long, overrides_with = "verbose")]
     pub quiet: bool,
@@ -331,7 +331,7 @@ mod tests {
     fn the_last_mode_level_and_word_win() {
         let cli = Cli::parse_from(["bwz", "-9", "-d", "-kq", "--rm", "-1", "-zv", "x"]);
         assert_eq!((cli.files.mode.mode(), cli.files.level.0), (Mode::Compress, 1));
-        assert!(cli.files.remove && cli.files.talk.verbose);
+        assert!(cli.files.remove && cli.files.talk.verbose > 0);
         assert!(!cli.files.keep && !cli.files.talk.quiet);
     }
 

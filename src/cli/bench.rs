@@ -29,7 +29,7 @@ pub fn run(args: &BenchArgs) -> Exit {
         Err(e) => return console::fail(&e),
     };
     if !args.files.is_empty() {
-        let talk = Talk { verbose: false, quiet: false, no_progress: true };
+        let talk = Talk { verbose: 0, quiet: false, no_progress: true };
         return files::each(&args.files, None, talk, Task::Compressing, |name| {
             let mut text = Vec::new();
             Input::open(name, true)?.source.read_to_end(&mut text)?;

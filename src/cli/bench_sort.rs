@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// Measures with each file.
 pub fn run(args: &SortArgs) -> Exit {
-    let talk = Talk { verbose: false, quiet: false, no_progress: true };
+    let talk = Talk { verbose: 0, quiet: false, no_progress: true };
     files::each(&args.files, None, talk, Task::Compressing, |name| {
         let mut text = Vec::new();
         Input::open(name, true)?.source.read_to_end(&mut text)?;

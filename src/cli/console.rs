@@ -21,17 +21,15 @@ impl Talk {
         }
     }
 
-    /// Warns of something that is about no file.
-    pub fn caution(self, what: impl Display) {
-        if !self.quiet {
-            say(what);
+    pub fn report(self, name: &Name, what: impl Display) {
+        if self.verbose > 0 {
+            say(format_args!("{name}: {what}"));
         }
     }
 
-    pub fn report(self, name: &Name, what: impl Display) {
-        if self.verbose {
-            say(format_args!("{name}: {what}"));
-        }
+    /// Whether there is a line for each block.
+    pub fn wants_blocks(self) -> bool {
+        self.verbose > 1
     }
 
     /// Says something that must be heard.

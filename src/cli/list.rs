@@ -21,7 +21,7 @@ pub fn run(args: &FileArgs, options: &Options) -> Exit {
     });
     let printed = match args.json {
         true => print_json(&listings),
-        false => print_table(&listings, args.talk.verbose),
+        false => print_table(&listings, args.talk.verbose > 0),
     };
     match printed {
         Ok(()) => exit,

@@ -7,7 +7,7 @@
 //! | `input`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `transform` | compress, decompress, test |
 //! | `list`, `cat`, `recover`, `bench`, `bench_sort`, `devices`, `generate` | one command each |
-//! | `console`, `progress` | what is said, and when |
+//! | `console`, `events`, `progress` | what is said, and when |
 //! | `exit` | exit codes, bugs and closed pipes |
 //!
 //! It is written for Unix: permissions, signals and file identity are used as that family has them.
@@ -19,6 +19,7 @@ mod cat;
 mod console;
 mod devices;
 mod environment;
+mod events;
 mod exit;
 mod files;
 mod generate;

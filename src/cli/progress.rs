@@ -28,7 +28,11 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden())
             .with_style(style(total))
             .with_message(name.to_string());
-        let wanted = !talk.quiet && !talk.no_progress && clear_view && io::stderr().is_terminal();
+        let wanted = !talk.quiet
+            && !talk.no_progress
+            && !talk.wants_blocks()
+            && clear_view
+            && io::stderr().is_terminal();
         let waiter = wanted.then(|| show_later(bar.clone())).flatten();
         Progress { bar, waiter }
     }
@@ -107,7 +111,7 @@ mod tests {
 
     #[test]
     fn bytes_read_are_counted() {
-        let talk = Talk { verbose: false, quiet: true, no_progress: true };
+        let talk = Talk { verbose: 0, quiet: true, no_progress: true };
         let progress = Progress::start(&Name::Stdin, Some(5), talk, true);
         let mut text = String::new();
         progress.count(&b"bytes"[..]).read_to_string(&mut text).unwrap();

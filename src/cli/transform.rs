@@ -2,6 +2,7 @@
 
 use super::args::{FileArgs, Mode};
 use super::console::Task;
+use super::events::Told;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input::{self, Input};
@@ -21,9 +22,8 @@ pub fn run(args: &FileArgs) -> Exit {
         Err(e) => console::fail(&e),
         Ok(options) if args.mode.mode() == Mode::List => list::run(args, &options),
         Ok(options) => {
-            let talk = args.talk;
-            let options = options.on_warning(move |what| talk.caution(what));
-            let transform = Transform { args, mode: args.mode.mode(), options };
+            let told = Told::default();
+            let transform = Transform { args, mode: args.mode.mode(), options, told };
             let task = match transform.mode {
                 Mode::Compress => Task::Compressing,
                 _ => Task::Reading,
@@ -59,6 +59,7 @@ struct Transform<'a> {
     args: &'a FileArgs,
     mode: Mode,
     options: Options,
+    told: Told,
 }
 
 impl Transform<'_> {
@@ -75,7 +76,7 @@ impl Transform<'_> {
         let mut output = Output::open(destination, &rules)?;
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let summary = self.convert(progress.count(source), &mut output)?;
+        let summary = self.convert(name, progress.count(source), &mut output)?;
         drop(progress);
         let written = output.finish(about.pattern())?;
         if let (Name::File(input), Some(output), true) = (name, written, self.args.remove) {
@@ -95,10 +96,16 @@ impl Transform<'_> {
         Input::open(name, force || makes_no_file)
     }
 
-    fn convert(&self, input: impl Read + Send, output: &mut Output) -> Result<Summary> {
+    fn convert(
+        &self,
+        name: &Name,
+        input: impl Read + Send,
+        output: &mut Output,
+    ) -> Result<Summary> {
+        let options = self.told.listening(&self.options, name, self.args.talk);
         match self.mode {
-            Mode::Compress => bwz::compress(input, output, &self.options),
-            _ => bwz::decompress(input, output, &self.options),
+            Mode::Compress => bwz::compress(input, output, &options),
+            _ => bwz::decompress(input, output, &options),
         }
     }
 

@@ -8,6 +8,7 @@ use super::tuning::TEXT_PADDING;
 use crate::error::{Error, Result};
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
+use std::time::{Duration, Instant};
 
 /// What comes out of a sort; `bwt::Bwt` says what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Sorted {
 /// How the last sort went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
+    /// When it began, was copied to the device, was sorted and was copied back.
+    pub times: Option<[Instant; 4]>,
     /// Bytes of device memory in use.
     pub memory: usize,
     /// Milliseconds on the device from the copied block to its transform, without copies.
@@ -37,6 +40,8 @@ pub struct Sorter {
     memory: Option<Memory>,
     staging: Staging,
     marks: [CudaEvent; 2],
+    /// A moment on the clocks of both sides.
+    epoch: (CudaEvent, Instant),
     report: Report,
 }
 
@@ -57,8 +62,12 @@ impl Sorter {
         let gpu = Gpu::open(number)?;
         let staging = Staging::new(&gpu)?;
         let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
-        let marks = [mark()?, mark()?];
-        Ok(Sorter { gpu, algorithm, memory: None, staging, marks, report: Report::default() })
+        let (marks, epoch) = ([mark()?, mark()?], mark()?);
+        gpu.check(epoch.record(gpu.stream()))?;
+        gpu.wait()?;
+        let epoch = (epoch, Instant::now());
+        let report = Report::default();
+        Ok(Sorter { gpu, algorithm, memory: None, staging, marks, epoch, report })
     }
 
     /// Sorts a block of 1 to 2^31 - 1 bytes. `sample_rate` is a power of two.
@@ -101,6 +110,7 @@ impl Sorter {
         let n = u32::try_from(block.len()).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
         let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;
         self.reserve(n, sample_rate)?;
+        let began = Instant::now();
         let memory = self.memory.as_mut().expect("it was reserved");
         let (gpu, stream) = (&self.gpu, self.gpu.stream());
         let mut rounds = Vec::new();
@@ -115,12 +125,25 @@ impl Sorter {
         gpu.check(self.marks[1].record(stream))?;
         let done = finish(gpu, &mut self.staging, &arrays)?;
         let milliseconds = gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))?;
-        self.report = Report { memory: memory.len(), milliseconds, rounds };
+        let [copied_in, sorted] = [self.moment(0)?, self.moment(1)?];
+        let times = Some([began, copied_in, sorted, Instant::now()]);
+        let memory = self.memory.as_ref().map_or(0, Memory::len);
+        self.report = Report { times, memory, milliseconds, rounds };
         Ok(done)
     }
 
-    /// Makes sure that the memory is enough for n suffixes.
-    fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
+    /// When a mark was passed, on the host's clock.
+    fn moment(&self, mark: usize) -> Result<Instant> {
+        let (epoch, at) = &self.epoch;
+        let passed = self.gpu.check(epoch.elapsed_ms(&self.marks[mark]))?;
+        Ok(*at + Duration::from_secs_f32(passed.max(0.0) / 1e3))
+    }
+
+    /// Takes the memory that blocks of up to `n` bytes need, if that is not done yet.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the GPU does not have it.
+    pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
         let mut measure = Carver::measure();
         carve(&self.gpu, self.algorithm, &mut measure, n, sample_rate)?;
         if self.memory.as_ref().is_none_or(|memory| memory.len() < measure.used()) {

@@ -1,0 +1,80 @@
+//! What the work tells whoever listens: what did not go as asked, and when each step of each block was done.
+//!
+//! The library never prints. [`Options::on_event`](crate::Options::on_event) names the listener, which may be called from
+//! any thread.
+
+use crate::options::Device;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Something that a caller may want to tell a person.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// Work goes on, but not as asked: a GPU failed, say, and the CPU sorts its blocks. One line, without a name in front.
+    Warning(String),
+    /// A step of compressing a block is done.
+    Done {
+        /// Where the block starts in the raw stream.
+        offset: u64,
+        /// What was done.
+        step: Step,
+        /// When it began.
+        from: Instant,
+        /// When it ended.
+        to: Instant,
+    },
+}
+
+/// A step on a block's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Reading it.
+    Read,
+    /// Copying it to a GPU.
+    CopyIn,
+    /// Sorting its suffixes on this device.
+    Sort(Device),
+    /// Copying its transform back from a GPU.
+    CopyOut,
+    /// Coding its transform.
+    Code,
+}
+
+/// A step with its times.
+pub(crate) type Timed = (Step, Instant, Instant);
+
+/// Whoever listens, if anyone does.
+#[derive(Clone, Default)]
+pub(crate) struct Listener(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+
+impl Listener {
+    /// Has `hear` called with every event.
+    pub fn new(hear: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        Listener(Some(Arc::new(hear)))
+    }
+
+    /// Tells of something that did not go as asked.
+    pub fn warn(&self, what: String) {
+        if let Listener(Some(hear)) = self {
+            hear(Event::Warning(what));
+        }
+    }
+
+    /// Tells of steps of the block at `offset`.
+    pub fn done(&self, offset: u64, steps: impl IntoIterator<Item = Timed>) {
+        if let Listener(Some(hear)) = self {
+            for (step, from, to) in steps {
+                hear(Event::Done { offset, step, from, to });
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Listener(..)" } else { "Listener(none)" })
+    }
+}

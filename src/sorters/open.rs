@@ -1,0 +1,61 @@
+//! Opens GPUs: all that the machine has, side by side, or the one that was asked for.
+
+use super::desk::{Desk, Foreign, Sorted};
+use crate::bwt;
+use crate::error::Result;
+use crate::events::{Step, Timed};
+use crate::gpu::{self, Algorithm};
+use crate::options::Device;
+use std::thread;
+use std::time::Instant;
+
+/// Blocks in flight on each GPU: one is sorted while others are copied in and out.
+const PER_GPU: usize = 3;
+
+/// Adds the sorters of a device to the desk, no more than there are `workers` to use them.
+pub fn open(desk: &Desk, device: Device, workers: usize, block_size: u32) {
+    let numbers: Vec<u32> = match device {
+        Device::Cuda(number) => vec![number],
+        // Nothing to warn of: no GPU was asked for, and a machine without one is in order.
+        _ => gpu::devices().unwrap_or_default().iter().map(|gpu| gpu.number).collect(),
+    };
+    let each = PER_GPU.min(workers.div_ceil(numbers.len().max(1)));
+    thread::scope(|scope| {
+        for number in numbers.into_iter().take(workers) {
+            let open = move || open_one(desk, number, each, block_size);
+            if let Err(e) = thread::Builder::new().name("bwz-gpu".into()).spawn_scoped(scope, open)
+            {
+                desk.warn(&format!("cannot start a thread: {e}"));
+            }
+        }
+    });
+}
+
+fn open_one(desk: &Desk, number: u32, count: usize, block_size: u32) {
+    for n in 0..count {
+        match sorter(number, block_size) {
+            Ok(sorter) => desk.add(sorter),
+            Err(e) if n == 0 => return desk.warn(&e.to_string()),
+            // What is open works; its GPU has no room for more.
+            Err(_) => return,
+        }
+    }
+}
+
+fn sorter(number: u32, block_size: u32) -> Result<Foreign> {
+    let mut sorter = gpu::Sorter::new(number, Algorithm::Default)?;
+    sorter.reserve(block_size, bwt::sample_rate(block_size as usize))?;
+    Ok(Box::new(move |block, sample_rate| {
+        let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
+        let steps = sorter.report().times.map_or_else(Vec::new, |t| steps(number, t));
+        Ok(Sorted { bwt: bwt::Bwt { bytes, sample_rate, samples }, steps })
+    }))
+}
+
+fn steps(number: u32, [began, copied_in, sorted, copied_out]: [Instant; 4]) -> Vec<Timed> {
+    vec![
+        (Step::CopyIn, began, copied_in),
+        (Step::Sort(Device::Cuda(number)), copied_in, sorted),
+        (Step::CopyOut, sorted, copied_out),
+    ]
+}

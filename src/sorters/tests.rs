@@ -1,0 +1,145 @@
+//! Sorters that fail in every way there is, and the choice between CPU and GPU; no GPU is needed.
+
+use super::*;
+use crate::events::Event;
+use desk::Foreign;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let ears = Arc::clone(&heard);
+    let listener = Listener::new(move |event| {
+        if let Event::Warning(what) = event {
+            ears.lock().unwrap().push(what);
+        }
+    });
+    (listener, heard)
+}
+
+fn pool() -> ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
+}
+
+/// Sorters that open like those of GPUs, after a while.
+fn sorters(device: Device, listener: Listener, foreign: Vec<Foreign>, after: Duration) -> Sorters {
+    let open: Open = Box::new(move |desk| {
+        thread::sleep(after);
+        foreign.into_iter().for_each(|sorter| desk.add(sorter));
+    });
+    Sorters::opening(Some(open), device, 4, listener)
+}
+
+/// Opened at once, and used whatever the block.
+fn chosen(listener: Listener, foreign: Vec<Foreign>) -> Sorters {
+    sorters(Device::Cuda(0), listener, foreign, Duration::ZERO)
+}
+
+fn on_cpu(block: &[u8], rate: u32) -> Result<Sorted> {
+    Ok(Sorted { bwt: Sorter::Cpu.sort(block, rate)?, steps: Vec::new() })
+}
+
+/// A sorter that works so often, and then fails for good.
+fn breaking_after(mut blocks: u32) -> Foreign {
+    Box::new(move |block, rate| {
+        blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
+        on_cpu(block, rate)
+    })
+}
+
+/// A sorter that counts the blocks it gets.
+fn counting(count: &Arc<AtomicUsize>) -> Foreign {
+    let count = Arc::clone(count);
+    Box::new(move |block, rate| {
+        count.fetch_add(1, Ordering::Relaxed);
+        on_cpu(block, rate)
+    })
+}
+
+#[test]
+fn failing_devices_cost_no_block_and_one_warning() {
+    let (listener, heard) = listening();
+    let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
+    let (sorters, pool) = (chosen(listener, [0, 1, 3].map(breaking_after).into()), pool());
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    assert_eq!(sorters.sort(b"banana", 2, 1, &pool).unwrap().0, expected);
+                }
+            });
+        }
+    });
+    assert_eq!(*heard.lock().unwrap(), ["the GPU is on fire; sorting on the CPU"]);
+}
+
+#[test]
+fn other_errors_are_no_reason_to_try_again() {
+    let (listener, heard) = listening();
+    let foreign: Foreign = Box::new(|_, _| Err(Error::out_of_memory("none left")));
+    let sorters = chosen(listener, vec![foreign]);
+    for _ in 0..2 {
+        let end = sorters.sort(b"banana", 2, 1, &pool());
+        assert!(matches!(end, Err(Error::Io(_))));
+    }
+    assert!(heard.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_panic_leaves_nobody_waiting() {
+    let foreign: Foreign = Box::new(|_, _| panic!("on purpose"));
+    let sorters = chosen(Listener::default(), vec![foreign]);
+    let ended = thread::scope(|scope| {
+        scope.spawn(|| sorters.sort(b"banana", 2, 1, &pool()).is_ok()).join()
+    });
+    assert!(ended.is_err());
+    assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
+}
+
+#[test]
+fn opening_may_fail_or_panic() {
+    for fails in [false, true] {
+        let open: Open = Box::new(move |_| assert!(!fails, "on purpose"));
+        let sorters = Sorters::opening(Some(open), Device::Cuda(0), 2, Listener::default());
+        assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
+    }
+}
+
+#[test]
+fn small_inputs_open_nothing() {
+    let open: Open = Box::new(|_| panic!("a GPU is opened"));
+    let sorters = Sorters::opening(Some(open), Device::Auto, 2, Listener::default());
+    for _ in 0..3 {
+        assert!(sorters.sort(&[b'a'; 1 << 20], 1 << 15, 1, &pool()).is_ok());
+    }
+    let opener = sorters.opener.lock().unwrap();
+    assert!(matches!(*opener, Opener::Waiting(Some(_))));
+}
+
+#[test]
+fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
+    let (count, pool) = (Arc::default(), pool());
+    let up_later = Duration::from_millis(300);
+    let sorters = sorters(Device::Auto, Listener::default(), vec![counting(&count)], up_later);
+    let (large, small) = (vec![b'a'; 32 << 20], vec![b'a'; 1 << 10]);
+    thread::scope(|scope| {
+        scope.spawn(|| sorters.sort(&large, 1 << 18, 1, &pool).unwrap());
+        while matches!(*sorters.opener.lock().unwrap(), Opener::Waiting(_)) {
+            thread::yield_now();
+        }
+        let (_, steps) = sorters.sort(&small, 1 << 15, 1, &pool).unwrap();
+        assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
+    });
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_gpu_that_never_comes_up_is_not_waited_for() {
+    let (count, pool) = (Arc::default(), pool());
+    let too_late = Duration::from_secs(3);
+    let sorters = sorters(Device::Auto, Listener::default(), vec![counting(&count)], too_late);
+    let started = Instant::now();
+    sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool).unwrap();
+    assert!(started.elapsed() < too_late);
+    assert_eq!(count.load(Ordering::Relaxed), 0);
+}
