@@ -3,7 +3,7 @@
 use super::*;
 use crate::events::Event;
 use desk::Foreign;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
@@ -21,18 +21,20 @@ fn pool() -> ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
 }
 
-/// Sorters that open like those of GPUs, after a while.
-fn sorters(device: Device, listener: Listener, foreign: Vec<Foreign>, after: Duration) -> Sorters {
-    let open: Open = Box::new(move |desk| {
-        thread::sleep(after);
-        foreign.into_iter().for_each(|sorter| desk.add(sorter));
-    });
-    Sorters::opening(Some(open), device, 4, listener)
+/// Sorters that are open at once and used whatever the block.
+fn chosen(listener: Listener, foreign: Vec<Foreign>) -> Sorters {
+    let open: Open = Box::new(move |desk| foreign.into_iter().for_each(|sorter| desk.add(sorter)));
+    Sorters::opening(Some(open), Device::Cuda(0), 4, listener)
 }
 
-/// Opened at once, and used whatever the block.
-fn chosen(listener: Listener, foreign: Vec<Foreign>) -> Sorters {
-    sorters(Device::Cuda(0), listener, foreign, Duration::ZERO)
+/// One sorter that comes up when that is said, and is used where it is the sooner.
+fn opened_on_demand(foreign: Foreign) -> (Sorters, Sender<()>) {
+    let (now, told) = mpsc::channel();
+    let open: Open = Box::new(move |desk| {
+        told.recv_timeout(Duration::from_secs(60)).unwrap();
+        desk.add(foreign);
+    });
+    (Sorters::opening(Some(open), Device::Auto, 4, Listener::default()), now)
 }
 
 fn on_cpu(block: &[u8], rate: u32) -> Result<Sorted> {
@@ -43,15 +45,6 @@ fn on_cpu(block: &[u8], rate: u32) -> Result<Sorted> {
 fn breaking_after(mut blocks: u32) -> Foreign {
     Box::new(move |block, rate| {
         blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
-        on_cpu(block, rate)
-    })
-}
-
-/// A sorter that counts the blocks it gets.
-fn counting(count: &Arc<AtomicUsize>) -> Foreign {
-    let count = Arc::clone(count);
-    Box::new(move |block, rate| {
-        count.fetch_add(1, Ordering::Relaxed);
         on_cpu(block, rate)
     })
 }
@@ -118,28 +111,28 @@ fn small_inputs_open_nothing() {
 
 #[test]
 fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
-    let (count, pool) = (Arc::default(), pool());
-    let up_later = Duration::from_millis(300);
-    let sorters = sorters(Device::Auto, Listener::default(), vec![counting(&count)], up_later);
-    let (large, small) = (vec![b'a'; 32 << 20], vec![b'a'; 1 << 10]);
+    let nothing = Bwt { bytes: Vec::new(), sample_rate: 2, samples: Vec::new() };
+    let sorted = nothing.clone();
+    let (sorters, open_now) = opened_on_demand(Box::new(move |_, _| {
+        Ok(Sorted { bwt: sorted.clone(), steps: Vec::new() })
+    }));
+    let (large, pool) = (vec![0; 1 << 30], pool());
     thread::scope(|scope| {
-        scope.spawn(|| sorters.sort(&large, 1 << 18, 1, &pool).unwrap());
+        let waiting = scope.spawn(|| sorters.sort(&large, 1 << 22, 1, &pool).unwrap().0);
         while matches!(*sorters.opener.lock().unwrap(), Opener::Waiting(_)) {
             thread::yield_now();
         }
-        let (_, steps) = sorters.sort(&small, 1 << 15, 1, &pool).unwrap();
+        let (_, steps) = sorters.sort(b"banana", 2, 1, &pool).unwrap();
         assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
+        open_now.send(()).unwrap();
+        assert_eq!(waiting.join().unwrap(), nothing);
     });
-    assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
 #[test]
 fn a_gpu_that_never_comes_up_is_not_waited_for() {
-    let (count, pool) = (Arc::default(), pool());
-    let too_late = Duration::from_secs(3);
-    let sorters = sorters(Device::Auto, Listener::default(), vec![counting(&count)], too_late);
-    let started = Instant::now();
-    sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool).unwrap();
-    assert!(started.elapsed() < too_late);
-    assert_eq!(count.load(Ordering::Relaxed), 0);
+    let (sorters, open_now) = opened_on_demand(Box::new(|_, _| panic!("it came up")));
+    let (_, steps) = sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool()).unwrap();
+    assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
+    open_now.send(()).unwrap();
 }
