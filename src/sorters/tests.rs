@@ -103,7 +103,7 @@ fn small_inputs_open_nothing() {
     let open: Open = Box::new(|_| panic!("a GPU is opened"));
     let sorters = Sorters::opening(Some(open), Device::Auto, 2, Listener::default());
     for _ in 0..3 {
-        assert!(sorters.sort(&[b'a'; 1 << 20], 1 << 15, 1, &pool()).is_ok());
+        assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
     }
     let opener = sorters.opener.lock().unwrap();
     assert!(matches!(*opener, Opener::Waiting(Some(_))));
@@ -135,4 +135,30 @@ fn a_gpu_that_never_comes_up_is_not_waited_for() {
     let (_, steps) = sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool()).unwrap();
     assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
     open_now.send(()).unwrap();
+}
+
+/// Whatever launch on a real GPU fails, in whichever block.
+#[test]
+#[cfg(feature = "cuda")]
+fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
+    use crate::gpu::{self, Algorithm, testing};
+    if testing::gpu().is_none() {
+        return;
+    }
+    let (block, pool) = (crate::cases::text(300_000), pool());
+    let expected = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
+    for launches in [0, 1, 5, 20, 60] {
+        let (listener, heard) = listening();
+        let mut sorter = gpu::Sorter::new(0, Algorithm::Default).unwrap();
+        sorter.fail_after(launches);
+        let foreign: Foreign = Box::new(move |block, sample_rate| {
+            let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
+            Ok(Sorted { bwt: Bwt { bytes, sample_rate, samples }, steps: Vec::new() })
+        });
+        let sorters = chosen(listener, vec![foreign]);
+        for _ in 0..20 {
+            assert_eq!(sorters.sort(&block, 1 << 15, 1, &pool).unwrap().0, expected);
+        }
+        assert_eq!(heard.lock().unwrap().len(), 1, "after {launches} launches");
+    }
 }
