@@ -7,6 +7,8 @@
 
 #[path = "cli/damage.rs"]
 mod damage;
+#[path = "cli/devices.rs"]
+mod devices;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/filters.rs"]
