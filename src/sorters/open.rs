@@ -1,9 +1,9 @@
 //! Opens GPUs: all that the machine has, side by side, or the one that was asked for.
 
 use super::desk::{Desk, Foreign, Sorted};
-use crate::bwt;
+use crate::bwt::{self, Bwt};
 use crate::error::Result;
-use crate::events::{Step, Timed};
+use crate::events::Step;
 use crate::gpu::{self, Algorithm};
 use crate::options::Device;
 use std::thread;
@@ -46,16 +46,15 @@ fn sorter(number: u32, block_size: u32) -> Result<Foreign> {
     let mut sorter = gpu::Sorter::new(number, Algorithm::Default)?;
     sorter.reserve(block_size, bwt::sample_rate(block_size as usize))?;
     Ok(Box::new(move |block, sample_rate| {
+        let began = Instant::now();
         let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
-        let steps = sorter.report().times.map_or_else(Vec::new, |t| steps(number, t));
-        Ok(Sorted { bwt: bwt::Bwt { bytes, sample_rate, samples }, steps })
+        let ended = Instant::now();
+        let (from, to) = sorter.report().sorted.unwrap_or((began, ended));
+        let steps = vec![
+            (Step::CopyIn, began, from),
+            (Step::Sort(Device::Cuda(number)), from, to),
+            (Step::CopyOut, to, ended),
+        ];
+        Ok(Sorted { bwt: Bwt { bytes, sample_rate, samples }, steps })
     }))
-}
-
-fn steps(number: u32, [began, copied_in, sorted, copied_out]: [Instant; 4]) -> Vec<Timed> {
-    vec![
-        (Step::CopyIn, began, copied_in),
-        (Step::Sort(Device::Cuda(number)), copied_in, sorted),
-        (Step::CopyOut, sorted, copied_out),
-    ]
 }
