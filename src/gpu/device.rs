@@ -13,7 +13,7 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::Ptx;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The compiled kernels, by the name of their file.
@@ -112,13 +112,18 @@ impl Device {
     /// # Errors
     /// [`Error::Device`] where it is not there, or its driver is too old for the kernels.
     pub fn open(number: u32) -> Result<Arc<Device>> {
-        static OPEN: Mutex<Vec<(u32, Arc<Device>)>> = Mutex::new(Vec::new());
+        // A lock for each, so that several GPUs come up side by side.
+        type Slot = Arc<Mutex<Option<Arc<Device>>>>;
+        static OPEN: Mutex<BTreeMap<u32, Slot>> = Mutex::new(BTreeMap::new());
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, device)) = open.iter().find(|(n, _)| *n == number) {
+        let slot = Arc::clone(open.entry(number).or_default());
+        drop(open);
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = &*slot {
             return Ok(Arc::clone(device));
         }
         let device = Arc::new(Device::load(number)?);
-        open.push((number, Arc::clone(&device)));
+        *slot = Some(Arc::clone(&device));
         Ok(device)
     }
 
