@@ -1,7 +1,7 @@
 // Splits a sorted list of suffixes into groups of equal keys, and sorts small groups further in shared memory.
 //
-// A CTA reads a tile of the list and HALO entries on both sides of it. It owns the groups of up to HALO suffixes that
-// start in its tile, and of larger ones the entries in its tile. It sorts the groups it owns again and again by more of
+// A CTA reads a tile of the list and HALO entries on both sides of it. It owns the small groups that start in its tile,
+// which are those of up to HALO suffixes, and of larger ones the entries in its tile. It sorts the groups it owns again and again by more of
 // their text, or by ranks, each time only those still tied; what is settled goes to its place in the results, and the
 // rest in order to the next list.
 
@@ -307,8 +307,8 @@ struct Refiner {
             a.ties.suffixes[at] = suffix;
             a.ties.groups[at] = group;
             if (s.left_heads[w] & bit) {
-                const bool small = head_after(s.heads, words, x) - head_before(s.heads, x) <= HALO;
-                const uint32_t depth = small ? s.depths[x] >> DEPTH_SHIFT : group_depth(s.keys[x], suffix);
+                const int members = head_after(s.heads, words, x) - head_before(s.heads, x);
+                const uint32_t depth = members <= HALO ? s.depths[x] >> DEPTH_SHIFT : group_depth(s.keys[x], suffix);
                 a.ties.known[group] = static_cast<uint64_t>(depth) << 32 | slot;
             }
         }

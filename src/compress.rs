@@ -128,9 +128,11 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
         let stages = Arc::clone(&stages);
         move |raw: RawBlock| stages.sort(raw)
     });
-    let sorters = sorters.collect();
-    let coder = move |sorted: Sorted| Ok(stages.code(sorted));
-    Ok(Pipeline::start(plan.depth, sorters, vec![coder])?)
+    let coders = (0..plan.coders).map(|_| {
+        let stages = Arc::clone(&stages);
+        move |sorted: Sorted| Ok(stages.code(sorted))
+    });
+    Ok(Pipeline::start(plan.depth, sorters.collect(), coders.collect())?)
 }
 
 /// A block on its way from the sorter to the coder.

@@ -77,15 +77,19 @@ fn start_above(
 /// Starts the stages for blocks of up to `block_size` bytes.
 pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) -> Result<Stages> {
     let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
-    let decode_pool = Arc::clone(pool);
-    let decoder = move |block: CodedBlock| decode_pool.install(|| decode(block));
+    let decoders = (0..plan.coders)
+        .map(|_| {
+            let pool = Arc::clone(pool);
+            move |block: CodedBlock| pool.install(|| decode(block))
+        })
+        .collect();
     let unsorters = (0..plan.workers)
         .map(|_| {
             let pool = Arc::clone(pool);
             move |decoded| pool.install(|| unsort(decoded))
         })
         .collect();
-    Ok(Pipeline::start(plan.depth, vec![decoder], unsorters)?)
+    Ok(Pipeline::start(plan.depth, decoders, unsorters)?)
 }
 
 /// Both stages in one, for a block that comes alone.

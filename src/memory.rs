@@ -2,6 +2,7 @@
 //!
 //! A block in the middle of its hard stage (sorting, or the inverse) takes 6 bytes per byte, one that waits takes
 //! 2 at most. [`Plan::new`] fits as many workers as the limit allows and never less than one, or says what one would need.
+//! What then is left goes to more coders, where a block is too short to have segments for all threads.
 
 use crate::error::{Error, Result};
 use std::fs;
@@ -10,7 +11,7 @@ use std::path::Path;
 /// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace) or restored (its BWT, 4 of table, its text).
 const WORKING: u64 = 6;
 
-/// Bytes per raw byte of the block that is being coded or decoded: raw and coded form, its BWT.
+/// Bytes per raw byte of a block that is being coded or decoded: raw and coded form, its BWT.
 const CODING: u64 = 3;
 
 /// Bytes per raw byte of a block that waits for its stage or its turn.
@@ -19,8 +20,11 @@ const WAITING: u64 = 2;
 /// Bytes per raw byte of the block that is being read ahead.
 const READING: u64 = 1;
 
-/// Blocks in flight beyond those being worked on: the one being coded, and one that waits, so that no worker does.
-const SPARE_BLOCKS: usize = 2;
+/// Segments are at least this long, so that a block has as many tasks to code as it has such parts.
+const SEGMENT: u64 = 1 << 20;
+
+/// Tasks to be had for each thread that codes. Some take longer than others, and a block's last ones leave threads idle.
+const TASKS: u64 = 4;
 
 /// What the program and its channels take however small the blocks are.
 const BASE: u64 = 12 << 20;
@@ -42,6 +46,8 @@ const UNKNOWN_MACHINE: u64 = 4 << 30;
 pub(crate) struct Plan {
     /// Blocks in the hard stage at a time.
     pub workers: usize,
+    /// Blocks that are coded or decoded at a time: more than one where a block has few segments.
+    pub coders: usize,
     /// Blocks between reader and writer in all.
     pub depth: usize,
 }
@@ -54,15 +60,18 @@ impl Plan {
     pub fn new(block_size: u32, threads: usize, limit: u64) -> Result<Plan> {
         let block = u64::from(block_size);
         let (worker, left) = (worker(block, threads), left(threads, limit));
-        let spare = (CODING + WAITING + READING) * block;
-        let workers = left.saturating_sub(spare) / worker.max(1);
-        if workers >= 1 {
-            let workers = workers.min(threads as u64) as usize;
-            return Ok(Plan { workers, depth: workers + SPARE_BLOCKS });
+        for coders in [coders(block, threads), 1] {
+            // One block waits, so that no worker does.
+            let spare = (CODING * coders + WAITING + READING) * block;
+            let workers = left.saturating_sub(spare) / worker.max(1);
+            if workers >= threads as u64 || coders == 1 && workers >= 1 {
+                let (workers, coders) = (workers.min(threads as u64) as usize, coders as usize);
+                return Ok(Plan { workers, coders, depth: workers + coders + 1 });
+            }
         }
         let alone = worker + READING * block;
         if left >= alone {
-            return Ok(Plan { workers: 1, depth: 1 });
+            return Ok(Plan { workers: 1, coders: 1, depth: 1 });
         }
         Err(Error::Limit {
             what: format!("a block of {block_size} bytes").into(),
@@ -77,6 +86,12 @@ impl Plan {
         let large = left.saturating_sub(COUNTERS * threads as u64) / (WORKING + READING);
         large.max(left / (WORKING + READING + 2))
     }
+}
+
+/// Blocks that are coded at a time so that no thread waits for another.
+fn coders(block: u64, threads: usize) -> u64 {
+    let threads = threads as u64;
+    (1 + TASKS * threads / block.div_ceil(SEGMENT).max(1)).min(threads.max(1))
 }
 
 /// What one block takes in its hard stage.
@@ -125,14 +140,23 @@ mod tests {
 
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
-        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, the rest 16 MiB.
+        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, another coder 48, the rest 16 MiB.
+        let planned = |workers, coders, depth| Plan { workers, coders, depth };
         let plan = |mib: u64| Plan::new(16 << 20, 4, (mib * MIB).div_ceil(15) * 16);
-        assert_eq!(plan(16 + 96 + 4 * 98).unwrap(), Plan { workers: 4, depth: 6 });
-        assert_eq!(plan(16 + 96 + 2 * 98).unwrap(), Plan { workers: 2, depth: 4 });
-        assert_eq!(plan(16 + 98 + 16).unwrap(), Plan { workers: 1, depth: 1 });
+        assert_eq!(plan(16 + 96 + 48 + 4 * 98).unwrap(), planned(4, 2, 7));
+        assert_eq!(plan(16 + 96 + 4 * 98).unwrap(), planned(4, 1, 6));
+        assert_eq!(plan(16 + 96 + 2 * 98).unwrap(), planned(2, 1, 4));
+        assert_eq!(plan(16 + 98 + 16).unwrap(), planned(1, 1, 1));
         let Err(Error::Limit { needed, allowed, .. }) = plan(16 + 98 + 15) else { panic!() };
         assert!(needed > allowed && Plan::new(16 << 20, 4, needed).is_ok());
         assert!(Plan::new(16 << 20, 4, needed - 32).is_err());
+    }
+
+    #[test]
+    fn short_blocks_are_coded_side_by_side() {
+        let coders = |block, threads| Plan::new(block, threads, 8 << 30).unwrap().coders;
+        assert_eq!([coders(1, 16), coders(1 << 20, 16), coders(4 << 20, 2)], [16, 16, 2]);
+        assert_eq!([coders(32 << 20, 2), coders(32 << 20, 16), coders(256 << 20, 4)], [1, 3, 1]);
     }
 
     #[test]

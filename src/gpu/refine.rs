@@ -48,15 +48,20 @@ impl Kind {
 const LEAST_TILE: u32 = 128;
 const MOST_TILE: u32 = REFINE_TILE - 2 * HALO;
 
-/// The most tiles for n items on this GPU.
-pub fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
-    wanted_tiles(gpu).max(n / MOST_TILE) + 1
-}
-
-/// Small lists are cut into so many tiles at most: a bit more than half of what the GPU holds at once, as a CTA with
-/// fewer neighbours is faster.
+/// Small lists are cut into so many tiles: a bit more than half of what the GPU holds at once, as a CTA with fewer
+/// neighbours is faster.
 fn wanted_tiles(gpu: &Gpu) -> u32 {
     gpu.processors() * REFINE_CTAS.div_ceil(2)
+}
+
+/// The most tiles for lists of up to n items on this GPU.
+pub fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
+    wanted_tiles(gpu).max(n.div_ceil(MOST_TILE))
+}
+
+/// Items of a tile, in whole words.
+fn tile(kind: Kind, m: u32, wanted: u32) -> u32 {
+    m.div_ceil(wanted).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE)
 }
 
 /// The list that is refined: where it comes from, and how it was sorted.
@@ -96,7 +101,7 @@ pub fn refine(
     out: Ties,
 ) -> Result<()> {
     let m = sorted.suffixes.len();
-    let tile = (m / wanted_tiles(gpu)).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE);
+    let tile = tile(kind, m, wanted_tiles(gpu));
     let tiles = m.div_ceil(tile);
     ground.clear_status(gpu, tiles)?;
     assert!(out.slots.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
@@ -152,3 +157,22 @@ struct Refine {
 }
 
 kernel_structs!(Refine);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_fit_their_bounds() {
+        let wanted = 396;
+        for border in [1, 127, 396 * 128, 396 * 384, 396 * 1280, 1_000_000, 1 << 30] {
+            for (m, kind) in (border..border + 3).flat_map(|m| [(m, Kind::First), (m, Kind::Text)])
+            {
+                let tile = tile(kind, m, wanted);
+                assert!(tile.is_multiple_of(32) && tile + 2 * HALO <= REFINE_TILE, "{m}: {tile}");
+                assert!(tile >= kind.least_tile(), "{m}: {tile}");
+                assert!(m.div_ceil(tile) <= wanted.max(m.div_ceil(MOST_TILE)), "{m}: {tile}");
+            }
+        }
+    }
+}

@@ -31,8 +31,8 @@ pub struct View<'a> {
 /// How the last sort went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// When the block was on the device, and when its transform was there, on the host's clock.
-    pub sorted: Option<(Instant, Instant)>,
+    /// When it began, was copied to the device, was sorted and was copied back.
+    pub times: Option<[Instant; 4]>,
     /// Bytes of device memory in use.
     pub memory: usize,
     /// Milliseconds on the device from the copied block to its transform, without copies.
@@ -107,16 +107,17 @@ impl Sorter {
         })
     }
 
-    /// Takes the memory, of the device and of the host, that blocks of up to `len` bytes need, as far as that is known
-    /// before a block is seen.
+    /// Takes the memory that every block of up to `n` bytes needs, if that is not done yet. Some need more, which is
+    /// taken when they come.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is not so much.
-    pub fn reserve(&mut self, len: u32, sample_rate: u32) -> Result<()> {
-        carve(&self.gpu, self.algorithm, &mut self.memory, len, sample_rate)?;
-        self.samples.reserve(&self.gpu, len.div_ceil(sample_rate) as usize)?;
-        self.bytes.reserve(&self.gpu, len as usize)?;
-        self.input(len as usize).map(drop)
+    /// [`Error::Device`] where the GPU, or the host, does not have it.
+    pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
+        let samples = n.div_ceil(sample_rate) as usize;
+        self.input(n as usize)?;
+        self.bytes.reserve(&self.gpu, n as usize)?;
+        self.samples.reserve(&self.gpu, samples)?;
+        carve(&self.gpu, self.algorithm, &mut self.memory, n, sample_rate).map(drop)
     }
 
     /// Sorts a block of 1 to 2^31 - 1 bytes. `sample_rate` is a power of two.
@@ -193,7 +194,7 @@ impl Sorter {
     ) -> Result<T> {
         let n = u32::try_from(self.block.1).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
         let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;
-        let (gpu, stream) = (&self.gpu, self.gpu.stream());
+        let (gpu, stream, began) = (&self.gpu, self.gpu.stream(), Instant::now());
         let mut rounds = Vec::new();
         let work = || {
             let (arrays, buffers) = carve(gpu, self.algorithm, &mut self.memory, n, sample_rate)?;
@@ -216,16 +217,16 @@ impl Sorter {
         let done = done?;
         let milliseconds = gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))?;
         let memory = self.memory.len() + self.extra.len();
-        let sorted = Some((self.moment(0)?, self.moment(1)?));
-        self.report = Report { sorted, memory, milliseconds, rounds };
+        let times = Some([began, self.passed(0)?, self.passed(1)?, Instant::now()]);
+        self.report = Report { times, memory, milliseconds, rounds };
         Ok(done)
     }
 
     /// When a mark was passed, on the host's clock.
-    fn moment(&self, mark: usize) -> Result<Instant> {
+    fn passed(&self, mark: usize) -> Result<Instant> {
         let (epoch, at) = &self.epoch;
-        let passed = self.gpu.check(epoch.elapsed_ms(&self.marks[mark]))?;
-        Ok(*at + Duration::from_secs_f32(passed.max(0.0) / 1e3))
+        let after = self.gpu.check(epoch.elapsed_ms(&self.marks[mark]))?;
+        Ok(*at + Duration::from_secs_f32(after.max(0.0) / 1e3))
     }
 }
 
@@ -255,125 +256,4 @@ fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::testing::{gpu, random, say};
-    use super::*;
-    use crate::cases;
-    use libsais::SuffixArrayConstruction;
-
-    /// Every algorithm, or the one that `BWZ_ALGORITHM` names.
-    fn sorters() -> Vec<(&'static str, Sorter)> {
-        let one = std::env::var("BWZ_ALGORITHM").ok();
-        let all = Algorithm::ALL.into_iter();
-        let all = all.filter(|(name, _)| one.as_ref().is_none_or(|one| one == name));
-        all.map(|(name, algorithm)| (name, Sorter::new(0, algorithm).unwrap())).collect()
-    }
-
-    fn expected(text: &[u8]) -> Vec<u32> {
-        let sa =
-            SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-        sa.unwrap().into_vec().into_iter().map(i32::cast_unsigned).collect()
-    }
-
-    /// The transform by its definition, from a suffix array.
-    fn transform(text: &[u8], sa: &[u32], rate: usize) -> Sorted {
-        let n = text.len();
-        let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
-        let mut samples = vec![0; n.div_ceil(rate)];
-        for (row, &p) in (1..).zip(sa) {
-            if (p as usize).is_multiple_of(rate) {
-                samples[p as usize / rate] = row;
-            }
-        }
-        Sorted { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
-    }
-
-    fn check(sorters: &mut [(&'static str, Sorter)], name: &str, text: &[u8], with_bwt: bool) {
-        let sa = expected(text);
-        for (algorithm, sorter) in sorters {
-            let got = sorter.suffix_array(text).unwrap();
-            assert!(got == sa, "{algorithm}: {name}, {} bytes", text.len());
-            if with_bwt {
-                let sorted = sorter.sort(text, 64).unwrap();
-                assert!(sorted == transform(text, &sa, 64), "{algorithm}: transform of {name}");
-            }
-        }
-    }
-
-    #[test]
-    fn named_cases() {
-        if gpu().is_none() {
-            return;
-        }
-        let (mut sorters, mut count) = (sorters(), 0);
-        for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
-            check(&mut sorters, name, text, true);
-            count += sorters.len();
-        }
-        say(format_args!("{count} sorts"));
-    }
-
-    #[test]
-    fn large_shapes() {
-        if gpu().is_none() {
-            return;
-        }
-        let (mut sorters, mut count) = (sorters(), 0);
-        for (name, text) in cases::shapes(3_000_000).iter().filter(|(_, text)| text.len() > 300) {
-            check(&mut sorters, name, text, false);
-            count += sorters.len();
-        }
-        say(format_args!("{count} sorts"));
-    }
-
-    /// Small enough for `compute-sanitizer`, and yet through every kernel.
-    #[test]
-    fn a_few_of_each() {
-        if gpu().is_none() {
-            return;
-        }
-        let mut sorters = sorters();
-        for (name, text) in cases::shapes(9_000).iter().filter(|(_, text)| !text.is_empty()) {
-            check(&mut sorters, name, text, true);
-        }
-    }
-
-    #[test]
-    fn small_strings() {
-        if gpu().is_none() {
-            return;
-        }
-        let tries: u64 =
-            std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-        let mut sorters = sorters();
-        for seed in 0..tries {
-            let (alphabet, len) = (seed % 4 + 1, random(1, 80, seed)[0] as usize + 1);
-            let text: Vec<u8> =
-                random(len, alphabet, seed + 1).into_iter().map(|c| c as u8 * 85).collect();
-            check(&mut sorters, "a small string", &text, false);
-        }
-        say(format_args!("{} sorts", tries * sorters.len() as u64));
-    }
-
-    #[test]
-    fn a_failure_leaves_the_sorter_usable() {
-        if gpu().is_none() {
-            return;
-        }
-        let text = cases::text(50_000);
-        for (name, mut sorter) in sorters() {
-            let whole = sorter.sort(&text, 64).unwrap();
-            let mut failures = 0;
-            loop {
-                sorter.fail_after(failures);
-                match sorter.sort(&text, 64) {
-                    Err(Error::Device(_)) => failures += 1,
-                    sorted => break assert_eq!(sorted.unwrap(), whole, "{name}"),
-                }
-            }
-            assert!(failures >= 3, "{name} launched {failures} kernels");
-            sorter.fail_after(u32::MAX);
-            assert_eq!(sorter.sort(&text, 64).unwrap(), whole, "{name}");
-        }
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ use super::pace::Pace;
 use crate::bwt::Bwt;
 use crate::error::Result;
 use crate::events::{Listener, Timed};
+use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,9 @@ struct State {
     gpus: Gpus,
     free: Vec<Foreign>,
     lent: usize,
+    /// Who waits, by the order in which they came: in that order they are served, as the file is written in order.
+    waiting: BTreeSet<u64>,
+    came: u64,
     /// Bytes of blocks that are on a GPU or wait for one.
     queued: u64,
     cpu: Pace,
@@ -71,6 +75,8 @@ impl Desk {
             gpus: Gpus::Closed,
             free: Vec::new(),
             lent: 0,
+            waiting: BTreeSet::new(),
+            came: 0,
             queued: 0,
             cpu: Pace::CPU,
             gpu: Pace::GPU,
@@ -117,15 +123,18 @@ impl Desk {
     /// Lends a sorter for a block of `len` bytes, after waiting for it. `None` where the CPU is to sort the block.
     pub fn lend(&self, len: u64, choice: Choice) -> Option<Loan<'_>> {
         let mut state = self.state();
-        state.queued += len;
+        let ticket = state.join_queue(len);
         while state.may_wait(len, choice) {
-            if let Some(sorter) = state.free.pop() {
-                state.lent += 1;
+            if let Some(sorter) = state.serve(ticket) {
+                drop(state);
+                // The next in the queue may be served too.
+                self.changed.notify_all();
                 return Some(Loan { desk: self, sorter: Some(sorter), len, since: Instant::now() });
             }
             let waited = self.changed.wait_timeout(state, LOOK_UP);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        state.waiting.remove(&ticket);
         state.queued -= len;
         drop(state);
         self.changed.notify_all();
@@ -149,6 +158,24 @@ impl Desk {
 }
 
 impl State {
+    fn join_queue(&mut self, len: u64) -> u64 {
+        self.queued += len;
+        self.came += 1;
+        self.waiting.insert(self.came);
+        self.came
+    }
+
+    /// A free sorter, for the first in the queue alone.
+    fn serve(&mut self, ticket: u64) -> Option<Foreign> {
+        if self.waiting.first() != Some(&ticket) {
+            return None;
+        }
+        let sorter = self.free.pop()?;
+        self.waiting.remove(&ticket);
+        self.lent += 1;
+        Some(sorter)
+    }
+
     fn may_wait(&self, len: u64, choice: Choice) -> bool {
         let some = !self.free.is_empty() || self.lent > 0;
         match choice {

@@ -9,8 +9,9 @@ use crate::options::Device;
 use std::thread;
 use std::time::Instant;
 
-/// Blocks in flight on each GPU: one is sorted while others are copied in and out.
-const PER_GPU: usize = 3;
+/// Blocks in flight on each GPU: one is sorted while another is copied in or out. More would only take memory and the
+/// time to get it: the threads that code are slower than one GPU.
+const PER_GPU: usize = 2;
 
 /// Adds the sorters of a device to the desk, no more than there are `workers` to use them.
 pub fn open(desk: &Desk, device: Device, workers: usize, block_size: u32) {
@@ -49,7 +50,7 @@ fn sorter(number: u32, block_size: u32) -> Result<Foreign> {
         let began = Instant::now();
         let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
         let ended = Instant::now();
-        let (from, to) = sorter.report().sorted.unwrap_or((began, ended));
+        let [_, from, to, _] = sorter.report().times.unwrap_or([began, began, ended, ended]);
         let steps = vec![
             (Step::CopyIn, began, from),
             (Step::Sort(Device::Cuda(number)), from, to),

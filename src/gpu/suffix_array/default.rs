@@ -13,7 +13,7 @@
 //! per suffix. Step 3 takes 8 more and, per suffix that is left, 36 more (kernels/README.md): these are allocated when a
 //! block comes to it.
 
-use super::super::anchors::{Keys, mark_anchors, rank_settled, rank_tied};
+use super::super::anchors::{Keys, mark_anchors, rank_settled};
 use super::super::buffers::{Array, Carver, Double, Reserve};
 use super::super::codes::{COUNTS, code_keys, count_bytes};
 use super::super::cub::Cub;
@@ -49,10 +49,16 @@ const FINISH_ROUNDS: u32 = 64;
 const SMALL_GROUPS: u32 = 16;
 /// Bits of text in a key beside a rank.
 const TEXT_BITS: u32 = 30;
-/// Codes of so many bits in the mean are those of texts in which a symbol says much.
-const RICH_CODE: f64 = 4.5;
-/// Blocks smaller than this are given many anchors: rounds cost little then.
+/// How many positions an anchor is compared with: few in small blocks, where rounds cost little and it pays that the next
+/// anchor is near; many where symbols of less than [`POOR_CODE`] bits in the mean say little, up to a first key's worth.
 const SMALL_BLOCK: u32 = 20_000_000;
+const SMALL_WINDOW: u32 = 3;
+const WINDOW: u32 = 6;
+const MOST_POOR_WINDOW: u32 = 30;
+const POOR_CODE: f64 = 2.0;
+/// Bits that tell positions apart well enough: so many symbols are hashed, but one where it has [`RICH_CODE`] bits.
+const HASHED_BITS: f64 = 10.0;
+const RICH_CODE: f64 = 4.5;
 
 /// Keys start at multiples of 256 bytes.
 const ALIGNED: u32 = 32;
@@ -89,12 +95,15 @@ struct Work<'m> {
     left: Left,
     spare: Ties<'m>,
     sort: ListSort<'m>,
+    /// Whether the last round was without a sort of the list.
+    unsorted: bool,
 }
 
 impl<'m> Work<'m> {
     fn carve(carver: &mut Carver<'m>, cub: Cub<'m>, list: Ties<'m>, left: Left) -> Self {
         let spare = Ties::carve(carver, left.items);
-        Work { list, left, spare, sort: ListSort::carve(carver, cub, left.items) }
+        let sort = ListSort::carve(carver, cub, left.items);
+        Work { list, left, spare, sort, unsorted: false }
     }
 
     /// How much that takes.
@@ -104,21 +113,27 @@ impl<'m> Work<'m> {
         measure.used()
     }
 
-    /// Refines the list in the order it has, or else by a sort that takes `width` bits of keys.
+    /// Whether groups are small enough for a round without a sort of the list. Such a round leaves the large groups as
+    /// they are, so none follows another.
+    fn is_small(&self) -> bool {
+        !self.unsorted && self.left.mean_group() < SMALL_GROUPS
+    }
+
+    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
     fn refine(
         &mut self,
         gpu: &Gpu,
         ground: &Ground<'m>,
         kind: Kind,
-        by: Option<(Keys, u32)>,
+        (keys, width): (Keys, u32),
         rounds: u32,
     ) -> Result<()> {
-        let sorted = match by {
-            None => Sorted::unsorted(self.list, self.left.items),
-            Some((keys, width)) => {
-                let width = width.min(u64::BITS - self.left.group_bits());
-                self.sort.sort(gpu, ground, keys, self.list, self.left, width)?.into()
-            }
+        self.unsorted = self.is_small();
+        let sorted = if self.unsorted {
+            Sorted::unsorted(self.list, self.left.items)
+        } else {
+            let width = width.min(u64::BITS - self.left.group_bits());
+            self.sort.sort(gpu, ground, keys, self.list, self.left, width)?.into()
         };
         refine(gpu, ground, kind, sorted, rounds, Array::none(), self.spare)?;
         std::mem::swap(&mut self.list, &mut self.spare);
@@ -218,11 +233,8 @@ impl<'m> DefaultSort<'m> {
             if !few(work.left) {
                 break;
             }
-            let small = work.left.mean_group() < SMALL_GROUPS;
-            let by = (!small).then_some((Keys::Text, TEXT_WIDTH));
-            let many = work.left.items < VERY_FEW;
-            let most = if many { MANY_ROUNDS } else { SOME_ROUNDS };
-            work.refine(gpu, ground, Kind::Text, by, most)?;
+            let most = if work.left.items < VERY_FEW { MANY_ROUNDS } else { SOME_ROUNDS };
+            work.refine(gpu, ground, Kind::Text, (Keys::Text, TEXT_WIDTH), most)?;
             rounds.push(work.left.items);
         }
         Ok((work.list, work.left))
@@ -246,7 +258,6 @@ impl<'m> DefaultSort<'m> {
         ground.dense = Anchors::carve(&mut carver, n, symbols + window);
         mark_anchors(gpu, &ground, symbols, window)?;
         rank_settled(gpu, &ground)?;
-        rank_tied(gpu, ground.dense.bitmap, list, left.items, ground.dense.ranks)?;
         let most = gpu.told()?.0.min(left.items);
 
         // First the anchors are doubled, then the list is finished, in the same memory.
@@ -255,13 +266,9 @@ impl<'m> DefaultSort<'m> {
         let doubling = Doubling::carve(&mut Carver::over(memory), self.cub, most);
         doubling.run(gpu, &mut ground, (list, left), window, sparse, rounds)?;
         let mut work = Work::carve(&mut Carver::over(memory), self.cub, list, left);
-        if left.mean_group() < SMALL_GROUPS {
-            work.refine(gpu, &ground, Kind::Finish, None, FINISH_ROUNDS)?;
-            rounds.push(work.left.items);
-        }
         while work.left.items > 0 {
-            let by = Some((Keys::Finish, ground.rank_bits + TEXT_BITS));
-            work.refine(gpu, &ground, Kind::Finish, by, FINISH_ROUNDS)?;
+            let keys = (Keys::Finish, ground.rank_bits + TEXT_BITS);
+            work.refine(gpu, &ground, Kind::Finish, keys, FINISH_ROUNDS)?;
             rounds.push(work.left.items);
         }
         Ok(())
@@ -270,10 +277,12 @@ impl<'m> DefaultSort<'m> {
 
 /// Symbols that are hashed and positions that are compared, to choose anchors.
 fn spacing(code: &Code, n: u32) -> (u32, u32) {
-    if code.mean >= RICH_CODE {
-        return (1, 4);
-    }
-    let symbols = ((10.0 / code.mean).round() as u32).clamp(2, 8);
-    let window = if n < SMALL_BLOCK { 4 } else { ((64.0 / code.mean * 0.6) as u32).clamp(4, 30) };
-    (symbols, window)
+    let rich = code.mean >= RICH_CODE;
+    let symbols = if rich { 1 } else { (HASHED_BITS / code.mean).round() as u32 };
+    let window = match n {
+        0..SMALL_BLOCK => SMALL_WINDOW,
+        _ if code.mean < POOR_CODE => (0.6 * 64.0 / code.mean) as u32,
+        _ => WINDOW,
+    };
+    (symbols.clamp(1, 8), window.min(MOST_POOR_WINDOW))
 }

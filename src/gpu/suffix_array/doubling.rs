@@ -65,9 +65,9 @@ impl<'m> Level<'m> {
     }
 
     /// What is left is in the spare list now.
-    fn flip(&mut self, gpu: &Gpu, ground: &Ground<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+    fn flip(&mut self, gpu: &Gpu, rounds: &mut Vec<u32>) -> Result<()> {
         self.left = Left::told(gpu)?;
-        rank_tied(gpu, ground.dense.bitmap, self.spare, self.left.items, self.ranks)?;
+        rank_tied(gpu, self.spare, self.left.items, self.ranks)?;
         self.list.known = self.own.take().unwrap_or(self.list.known);
         std::mem::swap(&mut self.list, &mut self.spare);
         rounds.push(self.left.items);
@@ -113,7 +113,7 @@ impl<'m> Doubling<'m> {
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         let [list, spare] = self.lists;
-        select_anchors(gpu, ground, ground.dense.bitmap, all, left.items, list)?;
+        select_anchors(gpu, ground, ground.dense, all, left.items, list)?;
         let anchors = gpu.told()?.0;
         rounds.push(anchors);
         let mut level = Level::new((all, left.groups), anchors, list, spare);
@@ -151,7 +151,7 @@ impl<'m> Doubling<'m> {
         let sorted = Sorted::unsorted(list, m);
         refine(gpu, ground, Kind::Anchors, sorted, LOCAL_ROUNDS, settled, level.spare)?;
         rank_local(gpu, settled, list.slots, m, level.ranks)?;
-        level.flip(gpu, ground, rounds)
+        level.flip(gpu, rounds)
     }
 
     /// Sorts the list by ranks.
@@ -170,7 +170,7 @@ impl<'m> Doubling<'m> {
         let sorted: ByKeys<'m> =
             self.sort.sort(gpu, ground, level.kind, level.list, level.left, width)?;
         mark_ranks(gpu, ground, sorted, level.ranks, level.spare)?;
-        level.flip(gpu, ground, rounds)
+        level.flip(gpu, rounds)
     }
 
     /// Ranks a sparse level, if there is memory for it still unused, and enough of the list is deep enough to see it.
@@ -204,7 +204,7 @@ impl<'m> Doubling<'m> {
         mark_sparse(gpu, ground, window)?;
         copy_ranks(gpu, ground)?;
         let list = dense.spare;
-        select_anchors(gpu, ground, sparse.bitmap, dense.list, m, list)?;
+        select_anchors(gpu, ground, sparse, dense.list, m, list)?;
         let items = gpu.told()?.0;
         if items >= m / 2 {
             return Ok(false);
