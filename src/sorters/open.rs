@@ -48,7 +48,11 @@ fn sorter(number: u32, block_size: u32) -> Result<Foreign> {
     sorter.reserve(block_size, bwt::sample_rate(block_size as usize))?;
     Ok(Box::new(move |block, sample_rate| {
         let began = Instant::now();
-        let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
+        sorter.input(block.len())?.copy_from_slice(block);
+        let sorted = sorter.sort_input(sample_rate)?;
+        let mut bytes = bwt::zeroed(block.len())?;
+        bytes.copy_from_slice(sorted.bytes);
+        let samples = sorted.samples.to_vec();
         let ended = Instant::now();
         let [_, from, to, _] = sorter.report().times.unwrap_or([began, began, ended, ended]);
         let steps = vec![
