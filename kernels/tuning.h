@@ -5,10 +5,8 @@
 #define THREADS 256
 // Bytes of a suffix that the first sort of `ls` compares.
 #define FIRST_SYMBOLS 8
-// Percent of all suffixes still tied after 16 bytes above which `default` leaves `ls` for `skew`.
-#define HOPELESS_PERCENT 97
 // Bytes behind a text that must be there and zero.
-#define TEXT_PADDING 16
+#define TEXT_PADDING 128
 
 // Threads of a CTA that sorts or merges a tile.
 #define TILE_THREADS 256
@@ -29,3 +27,59 @@
 #define MEDIUM_HIGH 2048
 // Items of the largest segment that is sorted by merging tiles; a larger one has a radix sort of its own.
 #define LARGE 1048576
+
+// Positions of a CTA that makes first keys or chooses anchors.
+#define KEY_TILE 4096
+// Members of the largest group that a CTA sorts in shared memory.
+#define HALO 128
+// Most entries of a refining CTA: HALO, a tile, HALO. At most 2048, which is what fits into a tie.
+#define REFINE_TILE 1536
+// Threads of a refining CTA.
+#define REFINE_THREADS 384
+// Entries of each of these threads.
+#define REFINE_ITEMS 4
+// Words of 32 bits, one for each of these entries.
+#define REFINE_WORDS 48
+// Refining CTAs that run on a multiprocessor at once.
+#define REFINE_CTAS 5
+// Bytes that a round of text skips at most where all of a group have them in common.
+#define SKIP 64
+// Items of a CTA that selects anchors or marks ranks.
+#define MARK_TILE 1536
+// Items of each of its threads.
+#define MARK_ITEMS 6
+// Words of 32 bits, one for each of these items.
+#define MARK_WORDS 48
+// Words of the tiles whose items are given places, at most.
+#define MOST_WORDS 48
+// Items of a thread that makes keys of a list.
+#define LIST_ITEMS 4
+// Positions behind an anchor that it is compared with, at most.
+#define MOST_WINDOW 64
+// The same for anchors of the sparse level.
+#define MOST_SPARSE_WINDOW 256
+
+// Keys of a list: the next symbols.
+#define TEXT_KEYS 0
+// Keys of a list of anchors: the ranks of later anchors.
+#define ANCHOR_KEYS 1
+// Keys of a list: the rank of the next anchor.
+#define FINISH_KEYS 2
+// Keys of a list of anchors of the sparse level: the ranks of later ones, or text.
+#define SPARSE_KEYS 3
+// Keys of a list of anchors: the rank of the next one of the sparse level, or as ANCHOR_KEYS.
+#define DENSE_KEYS 4
+
+// Words of the mailbox: a count of items, for which the host waits.
+#define MAIL_ITEMS 0
+// A count of groups, which is written before.
+#define MAIL_GROUPS 1
+// The row of the whole text.
+#define MAIL_PRIMARY 2
+// The counts of all bytes.
+#define MAIL_COUNTS 64
+// What the host posts to the device, and how many words that has.
+#define MAIL_POST 320
+#define MAIL_POSTED 256
+// Words of the mailbox in all.
+#define MAIL_WORDS 576

@@ -1,13 +1,11 @@
-//! Memory: one allocation on the device, carved into arrays; and pinned memory to copy through.
+//! Device memory: one allocation carved into arrays, and copies of arrays.
 //!
 //! A sorter allocates once, for the largest block it has met. How much is needed is found by carving nothing at all
 //! ([`Carver::measure`]) with the same code that carves the arrays.
 
 use super::device::Gpu;
-use crate::error::{Error, Result};
-use cudarc::driver::{
-    CudaEvent, CudaSlice, DevicePtr, PinnedHostSlice, ValidAsZeroBits, result, sys,
-};
+use crate::error::Result;
+use cudarc::driver::{CudaSlice, DevicePtr, ValidAsZeroBits, result};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -39,6 +37,30 @@ impl Memory {
     /// Carves it from the start.
     pub fn carve(&mut self) -> Carver<'_> {
         Carver { base: self.address, used: 0, size: self.slice.len(), memory: PhantomData }
+    }
+}
+
+/// Device memory that grows with what it is asked for, and is kept.
+#[derive(Debug, Default)]
+pub struct Reserve(Option<Memory>);
+
+impl Reserve {
+    /// Carves it, when it has `bytes` bytes and more.
+    pub fn carve(&mut self, gpu: &Gpu, bytes: usize) -> Result<Carver<'_>> {
+        let memory = match self.0.take() {
+            Some(memory) if memory.len() >= bytes => memory,
+            smaller => {
+                // Before the new one is there: there may be no room for both.
+                drop(smaller);
+                Memory::new(gpu, bytes)?
+            }
+        };
+        Ok(self.0.insert(memory).carve())
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, Memory::len)
     }
 }
 
@@ -212,82 +234,5 @@ impl Gpu {
         let (bytes, stream) = (from.len * size_of::<T>(), self.raw_stream()?);
         // SAFETY: both arrays lie in memory that lives and have so many bytes.
         self.check(unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, stream) })
-    }
-}
-
-/// Two pieces of pinned memory, through which blocks go to the device and come back piece by piece: while one is
-/// copied by the device, the other is by the processor.
-#[derive(Debug)]
-pub struct Staging {
-    pieces: [(PinnedHostSlice<u8>, CudaEvent); 2],
-}
-
-/// Bytes of a piece.
-const PIECE: usize = 4 << 20;
-
-impl Staging {
-    #[allow(unsafe_code)]
-    pub fn new(gpu: &Gpu) -> Result<Staging> {
-        let piece = || {
-            // Flag 0: the default would be write-combined memory, which is slow to read.
-            // SAFETY: what is in the memory is not read before it is written.
-            let memory = unsafe { gpu.context().alloc_pinned_with_flags::<u8>(PIECE, 0) };
-            let blocking = Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC);
-            Ok::<_, Error>((gpu.check(memory)?, gpu.check(gpu.context().new_event(blocking))?))
-        };
-        Ok(Staging { pieces: [piece()?, piece()?] })
-    }
-
-    /// Copies bytes to the device. They have been read when this returns, but may still be on their way.
-    #[allow(unsafe_code)]
-    pub fn upload(&mut self, gpu: &Gpu, bytes: &[u8], array: Array<u8>) -> Result<()> {
-        assert!(bytes.len() <= array.len, "no room for what is copied");
-        let stream = gpu.raw_stream()?;
-        for (n, bytes) in bytes.chunks(PIECE).enumerate() {
-            let (memory, free) = &mut self.pieces[n % 2];
-            gpu.check(free.synchronize())?;
-            let piece = &mut gpu.check(memory.as_mut_slice())?[..bytes.len()];
-            piece.copy_from_slice(bytes);
-            let address = array.address + (n * PIECE) as u64;
-            // SAFETY: the array has room, and the piece is not touched before its event.
-            gpu.check(unsafe { result::memcpy_htod_async(address, piece, stream) })?;
-            gpu.check(free.record(gpu.stream()))?;
-        }
-        Ok(())
-    }
-
-    /// Copies an array from the device and waits for it.
-    pub fn download(&mut self, gpu: &Gpu, array: Array<u8>) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let no_memory = |_| Error::out_of_memory("there is no memory for a transform");
-        bytes.try_reserve_exact(array.len).map_err(no_memory)?;
-        let parts: Vec<_> = (0..array.len())
-            .step_by(PIECE)
-            .map(|start| array.part(start..array.len().min(start + PIECE as u32)))
-            .collect();
-        for n in 0..=parts.len() {
-            if let Some(&part) = parts.get(n) {
-                self.start_download(gpu, n, part)?;
-            }
-            // While this piece is on its way, the one before is taken.
-            if let Some(&part) = n.checked_sub(1).and_then(|before| parts.get(before)) {
-                let (memory, done) = &mut self.pieces[(n - 1) % 2];
-                gpu.check(done.synchronize())?;
-                bytes.extend_from_slice(&gpu.check(memory.as_slice())?[..part.len]);
-            }
-        }
-        gpu.wait()?;
-        Ok(bytes)
-    }
-
-    #[allow(unsafe_code)]
-    fn start_download(&mut self, gpu: &Gpu, n: usize, part: Array<u8>) -> Result<()> {
-        let stream = gpu.raw_stream()?;
-        let (memory, done) = &mut self.pieces[n % 2];
-        gpu.check(done.synchronize())?;
-        let piece = &mut gpu.check(memory.as_mut_slice())?[..part.len];
-        // SAFETY: the part is as long as the piece, which is not touched before its event.
-        gpu.check(unsafe { result::memcpy_dtoh_async(piece, part.address, stream) })?;
-        gpu.check(done.record(gpu.stream()))
     }
 }

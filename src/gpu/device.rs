@@ -4,11 +4,12 @@
 //! to its one stream, one step after the other, so nothing here waits for anything but the host for the stream.
 
 use super::buffers::Array;
-use super::tuning::THREADS;
+use super::pinned::Mailbox;
+use super::tuning::{MAIL_COUNTS, MAIL_PRIMARY, THREADS};
 use crate::error::{Error, Result};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaStream, DriverError, LaunchConfig, PushKernelArg,
-    result, sys,
+    CudaContext, CudaFunction, CudaModule, CudaStream, DeviceRepr, DriverError, LaunchConfig,
+    PushKernelArg, result, sys,
 };
 use cudarc::nvrtc::Ptx;
 use std::cell::Cell;
@@ -99,6 +100,7 @@ fn failed(error: DriverError) -> Error {
 #[derive(Debug)]
 pub struct Device {
     context: Arc<CudaContext>,
+    processors: u32,
     /// One for each kernel file, by its name.
     modules: Vec<(&'static str, Arc<CudaModule>)>,
     kernels: Mutex<HashMap<&'static str, CudaFunction>>,
@@ -131,7 +133,11 @@ impl Device {
             context.load_module(Ptx::from_binary(code.to_vec())).map(|module| (file, module))
         };
         let modules = FATBINS.iter().map(load).collect::<Result<_, _>>().map_err(failed)?;
-        Ok(Device { context, modules, kernels: Mutex::default() })
+        let processors = context
+            .attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(failed)?
+            .cast_unsigned();
+        Ok(Device { context, processors, modules, kernels: Mutex::default() })
     }
 
     /// A kernel by its file and name, such as `keys/first_keys`.
@@ -165,17 +171,27 @@ impl<T> From<Array<'_, T>> for Argument {
     }
 }
 
+impl From<u64> for Argument {
+    fn from(address: u64) -> Self {
+        Argument::Address(address)
+    }
+}
+
 impl From<u32> for Argument {
     fn from(number: u32) -> Self {
         Argument::Number(number)
     }
 }
 
+/// Looks at the mailbox between two questions to the driver whether the stream is still at work.
+const SPINS: u32 = 1 << 16;
+
 /// A stream of work on a device.
 #[derive(Debug)]
 pub struct Gpu {
     device: Arc<Device>,
     stream: Arc<CudaStream>,
+    mailbox: Mailbox,
     /// Launches until a failure is made up, for tests.
     fuse: Cell<Option<u32>>,
 }
@@ -188,7 +204,8 @@ impl Gpu {
     pub fn open(number: u32) -> Result<Gpu> {
         let device = Device::open(number)?;
         let stream = device.context.new_stream().map_err(failed)?;
-        Ok(Gpu { device, stream, fuse: Cell::new(None) })
+        let mailbox = Mailbox::new(&device.context).map_err(failed)?;
+        Ok(Gpu { device, stream, mailbox, fuse: Cell::new(None) })
     }
 
     pub(super) fn context(&self) -> &Arc<CudaContext> {
@@ -255,13 +272,87 @@ impl Gpu {
                 Argument::Number(number) => launch.arg(number),
             };
         }
-        let shape = LaunchConfig {
-            grid_dim: (ctas, 1, 1),
-            block_dim: (threads, 1, 1),
-            shared_mem_bytes: 0,
-        };
         // SAFETY: as this function asks for.
-        self.check(unsafe { launch.launch(shape) }).map(drop)
+        self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
+    }
+
+    /// Queues a kernel whose only argument is a struct. Nothing happens for no CTAs.
+    ///
+    /// # Safety
+    /// The struct must be that of the kernel, and the arrays in it as long as it says.
+    #[allow(unsafe_code)]
+    pub(super) unsafe fn launch_struct(
+        &self,
+        name: &'static str,
+        ctas: u32,
+        threads: u32,
+        argument: &impl DeviceRepr,
+    ) -> Result<()> {
+        if ctas == 0 {
+            return Ok(());
+        }
+        self.burn_fuse()?;
+        let kernel = self.device.kernel(name)?;
+        let mut launch = self.stream.launch_builder(&kernel);
+        launch.arg(argument);
+        // SAFETY: as this function asks for.
+        self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
+    }
+
+    /// Multiprocessors of this GPU.
+    pub(super) fn processors(&self) -> u32 {
+        self.device.processors
+    }
+
+    /// Where kernels of this stream write what they tell the host.
+    pub(super) fn mailbox(&self) -> u64 {
+        self.mailbox.address()
+    }
+
+    /// To be called before a kernel that tells something is launched.
+    pub(super) fn arm(&self) {
+        self.mailbox.arm();
+    }
+
+    /// The two counts that the last kernel tells. This waits for them only, which takes less time than to wait for the
+    /// stream.
+    pub(super) fn told(&self) -> Result<(u32, u32)> {
+        for spins in 1_u32.. {
+            if let Some(counts) = self.mailbox.counts() {
+                return Ok(counts);
+            }
+            if spins.is_multiple_of(SPINS) && self.is_idle()? && self.mailbox.counts().is_none() {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        Err(Error::Device("CUDA: a kernel ended without a result".into()))
+    }
+
+    /// Whether all work is done.
+    #[allow(unsafe_code)]
+    fn is_idle(&self) -> Result<bool> {
+        // SAFETY: the stream lives, and its context is current where something was queued.
+        match unsafe { sys::cuStreamQuery(self.raw_stream()?) } {
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            done => self.check(done.result()).map(|()| true),
+        }
+    }
+
+    /// The counts of bytes that a kernel tells, with the others.
+    pub(super) fn byte_counts(&self) -> Result<[u32; 256]> {
+        self.told()?;
+        Ok(std::array::from_fn(|byte| self.mailbox.word(MAIL_COUNTS as usize + byte)))
+    }
+
+    /// Queues a copy of words to an array, by way of the mailbox: once for each block.
+    pub(super) fn post(&self, words: &[u32], array: Array<u32>) -> Result<()> {
+        self.check(self.mailbox.post(words, array, self.raw_stream()?))
+    }
+
+    /// The row of the whole text. All work must be done.
+    pub(super) fn primary(&self) -> u32 {
+        self.mailbox.word(MAIL_PRIMARY as usize)
     }
 
     /// Makes the launch after the next `launches` fail.
@@ -279,4 +370,8 @@ impl Gpu {
             }
         }
     }
+}
+
+fn shape(ctas: u32, threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (ctas, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }

@@ -3,10 +3,11 @@
 //! | room | job |
 //! |---|---|
 //! | `device` | the GPUs of the machine; one with the kernels loaded; a stream of launches on it |
-//! | `buffers` | device memory carved into arrays, copies, pinned memory |
+//! | `buffers`, `pinned` | device memory carved into arrays; memory of the host that the device reads and writes |
 //! | `sorter` | block -> transform and samples: the face of all this |
 //! | `suffix_array` | the algorithms, one file each |
 //! | `keys`, `groups`, `cover`, `transform` | the steps they consist of |
+//! | `codes`, `refine`, `anchors`, `sparse`, `ties` | those of `default`, and what these share |
 //! | `segmented_sort`, `size_classes`, `merge_path` | primitives of ours |
 //! | `cub` | primitives of CUB |
 //! | `tuning` | numbers that kernels and host share |
@@ -14,19 +15,25 @@
 //! `kernels/x.cu` holds the kernels of `x.rs`, where each is wrapped once in a function that checks lengths.
 //! Words: a CUDA thread block is a *CTA*, a *block* is what is compressed alone.
 
+mod anchors;
 mod buffers;
+mod codes;
 mod cover;
 mod cub;
 mod device;
 mod groups;
 mod keys;
 mod merge_path;
+mod pinned;
+mod refine;
 mod segmented_sort;
 mod size_classes;
 mod sorter;
+mod sparse;
 mod suffix_array;
 #[cfg(test)]
 pub(crate) mod testing;
+mod ties;
 mod transform;
 mod tuning;
 

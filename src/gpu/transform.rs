@@ -9,28 +9,17 @@ use crate::error::Result;
 pub fn sample_rows(gpu: &Gpu, sa: Array<u32>, log_rate: u32, samples: Array<u32>) -> Result<()> {
     let n = sa.len();
     assert!(samples.len() > (n - 1) >> log_rate);
+    let arguments = [sa.into(), n.into(), log_rate.into(), samples.into(), gpu.mailbox().into()];
     // SAFETY: `sa` has n items, all below n, and `samples` one for each multiple below n.
-    unsafe {
-        gpu.each(
-            "transform/sample_rows",
-            n,
-            &[sa.into(), n.into(), log_rate.into(), samples.into()],
-        )
-    }
+    unsafe { gpu.each("transform/sample_rows", n, &arguments) }
 }
 
-/// Writes the last column without the sentinel. `samples[0]` is the primary index.
+/// Writes the last column, but for its first row and that of the whole text.
 #[allow(unsafe_code)]
-pub fn last_column(
-    gpu: &Gpu,
-    text: Array<u8>,
-    sa: Array<u32>,
-    samples: Array<u32>,
-    out: Array<u8>,
-) -> Result<()> {
+pub fn last_column(gpu: &Gpu, text: Array<u8>, sa: Array<u32>, rows: Array<u8>) -> Result<()> {
     let n = sa.len();
-    assert!(text.len() >= n && out.len() == n && samples.len() > 0);
-    let arguments = [text.into(), sa.into(), n.into(), samples.into(), out.into()];
-    // SAFETY: `text`, `sa` and `out` have n items.
+    assert!(text.len() >= n && rows.len() > n);
+    let arguments = [text.into(), sa.into(), n.into(), rows.into()];
+    // SAFETY: `text` and `sa` have n items, `rows` one more.
     unsafe { gpu.each("transform/last_column", n, &arguments) }
 }

@@ -49,18 +49,7 @@ impl<'m> Ls<'m> {
         })
     }
 
-    pub fn run(self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
-        self.run_unless(gpu, block, rounds, u32::MAX).map(drop)
-    }
-
-    /// Sorts, or gives up and says so with `false` if more than `hopeless` suffixes are left after the second round.
-    pub fn run_unless(
-        mut self,
-        gpu: &Gpu,
-        block: Block<'m>,
-        rounds: &mut Vec<u32>,
-        hopeless: u32,
-    ) -> Result<bool> {
+    pub fn run(mut self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         let n = block.sa.len();
         keys::first_keys(gpu, block.text, self.keys.first, self.list.pos.first)?;
         self.cub.sort_pairs(gpu, &mut self.keys, &mut self.list.pos, 0..u64::BITS)?;
@@ -75,12 +64,9 @@ impl<'m> Ls<'m> {
             self.round(gpu, keys.first_items(self.list.len), depth, bits(n))?;
             self.list.settle(gpu, &self.cub, self.isa, block.sa)?;
             rounds.push(self.list.len);
-            if rounds.len() == 2 && self.list.len > hopeless {
-                return Ok(false);
-            }
             depth = depth.saturating_mul(2);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Sorts each group by the suffixes `depth` behind.

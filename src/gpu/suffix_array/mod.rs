@@ -5,25 +5,31 @@
 //! | `ls` | sort by 8 symbols, then double: groups of equal suffixes sorted by their size (GPU-LS) |
 //! | `skew-pd` | two thirds of the suffixes by doubling with a segmented sort, then a merge (Wang, Baxter, Owens) |
 //! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
-//! | `default` | `ls`, or `skew` where that shows the block to be very repetitive |
+//! | `default` | what is fastest: coded symbols, small groups in shared memory, ranks of chosen positions |
 //!
 //! An algorithm is a struct of its buffers with two functions: `carve`, which also tells the memory it takes, and `run`.
 //! A new one gets a file here, a variant of [`Algorithm`] and one of [`Buffers`].
 
+mod code;
 mod default;
+mod doubling;
+mod lists;
 mod ls;
 mod skew;
 mod skew_pd;
 
 use super::buffers::{Array, Carver};
 use super::device::Gpu;
+use super::transform;
 use crate::error::{Error, Result};
 use std::str::FromStr;
+
+pub use default::Extra;
 
 /// How suffixes are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Whatever is fastest.
+    /// Whatever is fastest: coded symbols, then ranks of chosen positions.
     #[default]
     Default,
     /// Prefix doubling, each group sorted by its size.
@@ -60,13 +66,19 @@ impl FromStr for Algorithm {
 pub struct Block<'m> {
     /// n bytes, and the padding behind them, which is zero.
     pub text: Array<'m, u8>,
-    /// n positions: the result.
+    /// n positions: the suffix array. `default` writes all of it only where `whole_sa` says so.
     pub sa: Array<'m, u32>,
+    pub whole_sa: bool,
+    /// n + 1 rows: the last column, but for its first row and that of the whole text.
+    pub rows: Array<'m, u8>,
+    /// The rows of the suffixes at multiples of 2^`log_rate`.
+    pub samples: Array<'m, u32>,
+    pub log_rate: u32,
 }
 
 /// The buffers of the algorithm that was chosen.
 pub enum Buffers<'m> {
-    Default(default::Default<'m>),
+    Default(default::DefaultSort<'m>),
     Ls(ls::Ls<'m>),
     Skew(skew::Skew<'m>),
     SkewPd(skew_pd::SkewPd<'m>),
@@ -76,21 +88,29 @@ impl<'m> Buffers<'m> {
     /// Carves what sorting n suffixes takes.
     pub fn carve(algorithm: Algorithm, gpu: &Gpu, carver: &mut Carver<'m>, n: u32) -> Result<Self> {
         Ok(match algorithm {
-            Algorithm::Default => Buffers::Default(default::Default::carve(gpu, carver, n)?),
+            Algorithm::Default => Buffers::Default(default::DefaultSort::carve(gpu, carver, n)?),
             Algorithm::Ls => Buffers::Ls(ls::Ls::carve(gpu, carver, n)?),
             Algorithm::Skew => Buffers::Skew(skew::Skew::carve(gpu, carver, n)?),
             Algorithm::SkewPd => Buffers::SkewPd(skew_pd::SkewPd::carve(gpu, carver, n)?),
         })
     }
 
-    /// Sorts. `rounds` gets the number of suffixes that were left to sort after each round.
-    pub fn run(self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+    /// Sorts and makes the transform. `rounds` gets the number of suffixes that were left to sort after each round.
+    pub fn run(
+        self,
+        gpu: &Gpu,
+        block: Block<'m>,
+        extra: &'m mut Extra,
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
         match self {
-            Buffers::Default(default) => default.run(gpu, block, rounds),
+            Buffers::Default(default) => return default.run(gpu, block, extra, rounds),
             Buffers::Ls(ls) => ls.run(gpu, block, rounds),
             Buffers::Skew(skew) => skew.run(gpu, block, rounds),
             Buffers::SkewPd(skew_pd) => skew_pd.run(gpu, block, rounds),
-        }
+        }?;
+        transform::sample_rows(gpu, block.sa, block.log_rate, block.samples)?;
+        transform::last_column(gpu, block.text, block.sa, block.rows)
     }
 }
 

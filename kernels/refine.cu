@@ -1,0 +1,361 @@
+// Splits a sorted list of suffixes into groups of equal keys, and sorts small groups further in shared memory.
+//
+// A CTA reads a tile of the list and HALO entries on both sides of it. It owns the groups of up to HALO suffixes that
+// start in its tile, and of larger ones the entries in its tile. It sorts the groups it owns again and again by more of
+// their text, or by ranks, each time only those still tied; what is settled goes to its place in the results, and the
+// rest in order to the next list.
+
+#include "anchors.cuh"
+
+struct Refine {
+    const uint64_t* keys;      // the sorted list: group << width | next bits; or null: it stays in the groups it has
+    const uint32_t* groups;    // the groups of the list, if there are no keys
+    const uint32_t* suffixes;  // may be out.sa
+    const uint32_t* slots;     // FIRST: none, item j has slot j
+    const uint64_t* known;     // of the groups before the sort
+    uint32_t items;
+    uint32_t width;
+    uint32_t dropped;  // FIRST: low bits of a key that were not sorted; the lowest 8 are the byte before the suffix
+    uint32_t rounds;   // most rounds of small groups
+    uint32_t entries;  // entries of a CTA: HALO, a tile, HALO
+    uint32_t stop;     // a CTA stops where more than so many sixteenths of a round stay tied
+    Text text;
+    const uint32_t* codes;
+    Anchors anchors;
+    Out out;
+    Ties ties;          // gets what is left. Its `known` may be `keys`
+    uint32_t* settled;  // ANCHORS: gets those that are settled, by item; ~0 for the others
+    uint64_t* status;   // a word, and one for each tile; 0
+    int tiles;
+};
+
+// What is refined: all suffixes; a list by text; a list by the ranks of anchors; the anchors themselves.
+enum Kind { FIRST, TEXT, FINISH, ANCHORS };
+
+// An entry that is tied: its place in the CTA, and the first and the number of its group.
+__device__ __forceinline__ uint32_t tie(int place, int first, int members) {
+    return place | first << 11 | (members - 1) << 22;
+}
+__device__ __forceinline__ int place_of(uint32_t tie) { return tie & 2047; }
+__device__ __forceinline__ int first_of(uint32_t tie) { return (tie >> 11) & 2047; }
+__device__ __forceinline__ int members_of(uint32_t tie) { return (tie >> 22) + 1; }
+
+const int FAR = 1 << 20;
+
+// The last head at or before an entry, or far away where there is none within HALO.
+__device__ __forceinline__ int head_before(const uint32_t* heads, int x) {
+    int w = x >> 5;
+    uint32_t bits = heads[w] & (~0u >> (31 - (x & 31)));
+    for (int i = 0; i < HALO / 32 && !bits && w > 0; i++) bits = heads[--w];
+    return bits ? w * 32 + 31 - __clz(bits) : -FAR;
+}
+// The first head behind an entry, or far away where there is none within HALO.
+__device__ __forceinline__ int head_after(const uint32_t* heads, int words, int x) {
+    int w = (x + 1) >> 5;
+    if (w >= words) return FAR;
+    uint32_t bits = heads[w] & (~0u << ((x + 1) & 31));
+    for (int i = 0; i < HALO / 32 && !bits && w + 1 < words; i++) bits = heads[++w];
+    return bits ? w * 32 + __ffs(bits) - 1 : FAR;
+}
+
+// How many of `limit` bytes, SKIP at most, two positions have in common.
+__device__ __forceinline__ uint32_t common_bytes(const uint8_t* bytes, uint32_t a, uint32_t b, uint32_t limit) {
+    uint32_t common = SKIP;
+#pragma unroll
+    for (int i = SKIP / 8 - 1; i >= 0; i--) {
+        const uint64_t differ = load8(bytes, a + 8 * i) ^ load8(bytes, b + 8 * i);
+        if (differ) common = 8 * i + (__ffsll(differ) - 1) / 8;
+    }
+    return min(common, limit);
+}
+
+template <int KIND>
+struct Refiner {
+    // FIRST keeps the byte before the suffix below the depth.
+    static const int DEPTH_SHIFT = KIND == FIRST ? 8 : 0;
+
+    struct Shared {
+        uint64_t keys[REFINE_TILE];
+        uint32_t suffixes[REFINE_TILE], depths[REFINE_TILE], tied[REFINE_TILE], codes[256];
+        uint16_t firsts[REFINE_TILE / 2];  // of the groups that are sorted here
+        // A bit for each entry: whether it begins a group, goes on, goes on and begins a group, belongs to this CTA.
+        uint32_t heads[REFINE_WORDS + 1], left[REFINE_WORDS], left_heads[REFINE_WORDS], own[REFINE_WORDS];
+        uint32_t tied_count, first_count, tile;
+        Places places;
+    };
+
+    const Refine& a;
+    Shared& s;
+
+    // Symbols known to be equal in the group with this key. Without keys: as many as before.
+    __device__ __forceinline__ uint32_t group_depth(uint64_t key, uint32_t suffix) const {
+        uint32_t symbols;
+        if (KIND == FIRST) {
+            encode(s.codes, a.text, suffix, 64 - a.dropped, symbols);
+            return symbols;
+        }
+        if (!a.keys) return depth_of(a.known[key]);
+        const uint32_t depth = depth_of(a.known[key >> a.width]);
+        encode(s.codes, a.text, suffix + depth, a.width, symbols);
+        return depth + symbols;
+    }
+
+    __device__ __forceinline__ uint64_t next_key(uint32_t suffix, uint32_t& depth) const {
+        uint32_t next;
+        uint64_t key;
+        if (KIND == FINISH || KIND == ANCHORS) {
+            key = rank_key<KIND == FINISH>(s.codes, a.text, a.anchors, suffix, depth, 64, next);
+            depth = next;
+        } else {
+            key = encode(s.codes, a.text, suffix + depth, 64, next);
+            depth += next;
+        }
+        return key;
+    }
+
+    // Reads the entries. Those of other CTAs' groups may be written meanwhile, but not their keys.
+    __device__ __forceinline__ void load(long long begin) const {
+        const int entries = a.entries;
+        for (int x = threadIdx.x; x < entries; x += REFINE_THREADS) {
+            const long long j = begin + x;
+            if (j >= 0 && j < a.items) {
+                uint64_t key = KIND != FIRST && !a.keys ? a.groups[j] : a.keys[j];
+                if (KIND == FIRST) {
+                    s.depths[x] = static_cast<uint32_t>(key) & 255;
+                    key >>= a.dropped;
+                }
+                s.keys[x] = key;
+                s.suffixes[x] = a.suffixes[j];
+            }
+        }
+        __syncthreads();
+        for (int x = threadIdx.x; x < entries; x += REFINE_THREADS) {
+            const long long j = begin + x;
+            const bool head = j <= 0 || j >= a.items || (x > 0 && s.keys[x] != s.keys[x - 1]);
+            const uint32_t bits = __ballot_sync(__activemask(), head);
+            if ((threadIdx.x & 31) == 0) s.heads[x >> 5] = bits;
+        }
+        __syncthreads();
+    }
+
+    // Finds what belongs to this CTA, and lists what of it is to be sorted.
+    __device__ __forceinline__ void list_ties(long long begin) const {
+        const int entries = a.entries, last = entries - HALO, words = entries >> 5, lane = threadIdx.x & 31;
+        for (int x = threadIdx.x; x < entries; x += REFINE_THREADS) {
+            bool large = false, own = false, tied = false;
+            int first = 0, end = 0;
+            if (x >= HALO && begin + x < a.items) {
+                first = head_before(s.heads, x);
+                end = head_after(s.heads, words, x);
+                const bool small = end - first <= HALO;
+                own = small ? first >= HALO && first < last : x < last;
+                large = own && !small;
+                tied = own && small && end - first > 1;
+            }
+            const uint32_t active = __activemask(), owned = __ballot_sync(active, own);
+            const uint32_t larges = __ballot_sync(active, large), ties = __ballot_sync(active, tied);
+            const uint32_t firsts = __ballot_sync(active, tied && x == first);
+            uint32_t at = 0, first_at = 0;
+            if (lane == 0) {
+                s.own[x >> 5] = owned;
+                s.left[x >> 5] = larges;
+                s.left_heads[x >> 5] = larges & s.heads[x >> 5];
+                if (ties) at = atomicAdd(&s.tied_count, __popc(ties));
+                if (firsts) first_at = atomicAdd(&s.first_count, __popc(firsts));
+            }
+            at = __shfl_sync(active, at, 0) + __popc(ties & ((1u << lane) - 1));
+            first_at = __shfl_sync(active, first_at, 0) + __popc(firsts & ((1u << lane) - 1));
+            if (tied) {
+                s.tied[at] = tie(x, first, end - first);
+                if (x == first) s.firsts[first_at] = x;
+            }
+        }
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ void start_depths(int count) const {
+        for (int i = threadIdx.x; i < s.first_count; i += REFINE_THREADS) {
+            const int x = s.firsts[i];
+            s.keys[x] = group_depth(s.keys[x], s.suffixes[x]);
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
+            const int x = place_of(s.tied[i]);
+            const uint32_t depth = static_cast<uint32_t>(s.keys[first_of(s.tied[i])]);
+            s.depths[x] = DEPTH_SHIFT ? depth << DEPTH_SHIFT | s.depths[x] : depth;
+        }
+    }
+
+    // Skips what all of a group have in common, up to SKIP bytes: long repeats take fewer rounds so.
+    __device__ __forceinline__ void skip_common(int count) const {
+        for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
+            const int x = place_of(s.tied[i]);
+            if (x == first_of(s.tied[i])) s.keys[x] = SKIP;
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
+            const int x = place_of(s.tied[i]), first = first_of(s.tied[i]);
+            if (x == first) continue;
+            const uint32_t p = s.suffixes[x] + s.depths[x], q = s.suffixes[first] + s.depths[x];
+            const uint32_t common = common_bytes(a.text.bytes, p, q, a.text.n - max(p, q));
+            if (common < SKIP) atomicMin(reinterpret_cast<unsigned long long*>(&s.keys[first]), common);
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
+            s.depths[place_of(s.tied[i])] += static_cast<uint32_t>(s.keys[first_of(s.tied[i])]);
+        }
+        __syncthreads();
+    }
+
+    // Sorts each group by one more key. Gives back how many entries are still tied.
+    __device__ __forceinline__ int round(int count) const {
+        const int tid = threadIdx.x, lane = tid & 31;
+        __syncthreads();
+        if (KIND == TEXT) skip_common(count);
+        for (int i = tid; i < count; i += REFINE_THREADS) {
+            const int x = place_of(s.tied[i]);
+            const uint32_t old = s.depths[x];
+            uint32_t depth = old >> DEPTH_SHIFT;
+            s.keys[x] = next_key(s.suffixes[x], depth);
+            s.depths[x] = DEPTH_SHIFT ? depth << DEPTH_SHIFT | (old & 255) : depth;
+        }
+        if (tid == 0) s.tied_count = 0;
+        __syncthreads();
+        uint32_t ties[REFINE_ITEMS], suffixes[REFINE_ITEMS], depths[REFINE_ITEMS];
+#pragma unroll
+        for (int q = 0; q < REFINE_ITEMS; q++) {
+            const int i = q * REFINE_THREADS + tid;
+            ties[q] = 0;
+            if (i < count) {
+                const uint32_t t = s.tied[i];
+                const int x = place_of(t), first = first_of(t), end = first + members_of(t);
+                const uint64_t key = s.keys[x];
+                int less = 0, equal = 0, before = 0;
+                for (int y = first; y < end; y++) {
+                    const uint64_t other = s.keys[y];
+                    less += other < key;
+                    equal += other == key;
+                    before += other == key && y < x;
+                }
+                ties[q] = tie(first + less + before, first + less, equal);
+                suffixes[q] = s.suffixes[x];
+                depths[q] = s.depths[x];
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int q = 0; q < REFINE_ITEMS; q++) {
+            if (q * REFINE_THREADS >= count) continue;
+            const uint32_t t = ties[q];
+            bool more = false;
+            if (q * REFINE_THREADS + tid < count) {
+                s.suffixes[place_of(t)] = suffixes[q];
+                s.depths[place_of(t)] = depths[q];
+                more = members_of(t) > 1;
+            }
+            const uint32_t bits = __ballot_sync(~0u, more);
+            uint32_t at = 0;
+            if (lane == 0 && bits) at = atomicAdd(&s.tied_count, __popc(bits));
+            at = __shfl_sync(~0u, at, 0) + __popc(bits & ((1u << lane) - 1));
+            if (more) s.tied[at] = t;
+        }
+        __syncthreads();
+        return s.tied_count;
+    }
+
+    // Marks what is still tied as left.
+    __device__ __forceinline__ void mark_left(int count) const {
+        __syncthreads();
+        for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
+            const int x = place_of(s.tied[i]);
+            atomicOr(&s.left[x >> 5], 1u << (x & 31));
+            if (x == first_of(s.tied[i])) atomicOr(&s.left_heads[x >> 5], 1u << (x & 31));
+        }
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ void settle(uint32_t slot, uint32_t suffix, uint32_t x) const {
+        if (suffix > 0) {
+            a.out.rows[slot + 1] = KIND == FIRST ? static_cast<uint8_t>(s.depths[x]) : a.text.bytes[suffix - 1];
+        } else {
+            a.out.mailbox[MAIL_PRIMARY] = slot + 1;
+        }
+        if ((suffix & a.out.rate_mask) == 0) a.out.samples[suffix >> a.out.log_rate] = slot + 1;
+    }
+
+    // Writes what is settled to the results and the rest to the next list.
+    __device__ __forceinline__ void emit(long long begin) const {
+        const int entries = a.entries, words = entries >> 5;
+        for (int x = threadIdx.x; x < entries; x += REFINE_THREADS) {
+            const int w = x >> 5;
+            const uint32_t bit = 1u << (x & 31);
+            if (!(s.own[w] & bit)) continue;
+            const uint32_t j = static_cast<uint32_t>(begin + x);
+            const uint32_t slot = KIND == FIRST ? j : a.slots[j], suffix = s.suffixes[x];
+            const bool left = s.left[w] & bit;
+            if (KIND == ANCHORS) {
+                a.settled[j] = left ? ~0u : suffix;
+            } else if (KIND != FINISH || a.out.whole_sa) {
+                a.out.sa[slot] = left ? ~0u : suffix;
+            }
+            if (!left) {
+                if (KIND != ANCHORS) settle(slot, suffix, x);
+                continue;
+            }
+            const uint32_t at = s.places.item(s.left, w, bit), group = s.places.group(s.left_heads, w, bit);
+            a.ties.slots[at] = slot;
+            a.ties.suffixes[at] = suffix;
+            a.ties.groups[at] = group;
+            if (s.left_heads[w] & bit) {
+                const bool small = head_after(s.heads, words, x) - head_before(s.heads, x) <= HALO;
+                const uint32_t depth = small ? s.depths[x] >> DEPTH_SHIFT : group_depth(s.keys[x], suffix);
+                a.ties.known[group] = static_cast<uint64_t>(depth) << 32 | slot;
+            }
+        }
+    }
+
+    __device__ __forceinline__ void run() const {
+        if (threadIdx.x == 0) {
+            s.tile = next_tile(a.status);
+            s.tied_count = s.first_count = 0;
+        }
+        load_codes(s.codes, a.codes);
+        __syncthreads();
+        const int tile = s.tile;
+        const long long begin = static_cast<long long>(tile) * (static_cast<int>(a.entries) - 2 * HALO) - HALO;
+        load(begin);
+        list_ties(begin);
+        int count = s.tied_count;
+        start_depths(count);
+        for (uint32_t r = 0; r < a.rounds && count; r++) {
+            const int before = count;
+            count = round(count);
+            if (count * 16 > before * static_cast<int>(a.stop)) break;
+        }
+        mark_left(count);
+        s.places.count(s.left, s.left_heads, a.entries >> 5, a.status, tile, a.tiles, a.out.mailbox);
+        emit(begin);
+    }
+};
+
+template <int KIND>
+__device__ __forceinline__ void refine(const Refine& a) {
+    __shared__ typename Refiner<KIND>::Shared shared;
+    Refiner<KIND>{a, shared}.run();
+}
+
+extern "C" __global__ void __launch_bounds__(REFINE_THREADS, REFINE_CTAS)
+    refine_first(const __grid_constant__ Refine a) {
+    refine<FIRST>(a);
+}
+extern "C" __global__ void __launch_bounds__(REFINE_THREADS) refine_text(const __grid_constant__ Refine a) {
+    refine<TEXT>(a);
+}
+extern "C" __global__ void __launch_bounds__(REFINE_THREADS, REFINE_CTAS)
+    refine_finish(const __grid_constant__ Refine a) {
+    refine<FINISH>(a);
+}
+extern "C" __global__ void __launch_bounds__(REFINE_THREADS, REFINE_CTAS)
+    refine_anchors(const __grid_constant__ Refine a) {
+    refine<ANCHORS>(a);
+}

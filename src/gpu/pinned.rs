@@ -1,0 +1,166 @@
+//! Memory of the host that the device reads and writes: blocks and transforms on their way, and the mailbox of kernels.
+//!
+//! Pinned memory is copied at the speed of the bus, and without the processor; ordinary memory is not. It takes long to
+//! allocate, so it is kept.
+
+use super::buffers::Array;
+use super::device::Gpu;
+use super::tuning::{MAIL_GROUPS, MAIL_ITEMS, MAIL_POST, MAIL_POSTED, MAIL_WORDS};
+use crate::error::Result;
+use cudarc::driver::{
+    CudaContext, DeviceRepr, DriverError, PinnedHostSlice, ValidAsZeroBits, result, sys,
+};
+use std::ops::Range;
+use std::slice;
+use std::sync::Arc;
+
+/// Pinned memory that grows with what it is asked for.
+#[derive(Debug)]
+pub struct Pinned<T> {
+    /// Where it is, how many items it has, and what frees it.
+    memory: Option<(*mut T, usize, PinnedHostSlice<T>)>,
+}
+
+// SAFETY: the memory belongs to this alone, as that of a `Vec` does.
+#[allow(unsafe_code)]
+unsafe impl<T: Send> Send for Pinned<T> {}
+
+impl<T> Default for Pinned<T> {
+    fn default() -> Self {
+        Pinned { memory: None }
+    }
+}
+
+impl<T: DeviceRepr + ValidAsZeroBits> Pinned<T> {
+    /// The first `len` items, when it has so many. Nothing may be on its way from or to them.
+    #[allow(unsafe_code)]
+    pub fn reserve(&mut self, gpu: &Gpu, len: usize) -> Result<&mut [T]> {
+        if self.memory.as_ref().is_none_or(|(_, items, _)| *items < len) {
+            self.memory = None;
+            // Flag 0: the default would be write-combined memory, which is slow to read.
+            // SAFETY: its items are integers, and set to 0 here.
+            let pinned = unsafe { gpu.context().alloc_pinned_with_flags::<T>(len.max(1), 0) };
+            let mut pinned = gpu.check(pinned)?;
+            let start = gpu.check(pinned.as_mut_ptr())?;
+            // SAFETY: so many items were allocated.
+            unsafe { start.write_bytes(0, len.max(1)) };
+            self.memory = Some((start, len.max(1), pinned));
+        }
+        Ok(self.first_mut(len))
+    }
+
+    /// The first `len` items.
+    ///
+    /// # Panics
+    /// If it has less.
+    #[allow(unsafe_code)]
+    pub fn first(&self, len: usize) -> &[T] {
+        let (start, items, _) = self.memory.as_ref().expect("it was reserved");
+        assert!(len <= *items, "{len} of {items} items");
+        // SAFETY: there are so many, all of them written, and lent as long as this is.
+        unsafe { slice::from_raw_parts(*start, len) }
+    }
+
+    #[allow(unsafe_code)]
+    fn first_mut(&mut self, len: usize) -> &mut [T] {
+        let (start, items, _) = self.memory.as_ref().expect("it was reserved");
+        assert!(len <= *items, "{len} of {items} items");
+        // SAFETY: as above, and lent to one alone.
+        unsafe { slice::from_raw_parts_mut(*start, len) }
+    }
+
+    /// Queues a copy of the first items to an array. They may be written to when the work of the stream is done.
+    #[allow(unsafe_code)]
+    pub fn upload(&self, gpu: &Gpu, array: Array<T>) -> Result<()> {
+        let stream = gpu.raw_stream()?;
+        let items = self.first(array.len() as usize);
+        // SAFETY: the array is as long as `items`, which live on.
+        gpu.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })
+    }
+
+    /// Queues a copy of an array to a range of the items. They may be read when the work of the stream is done.
+    #[allow(unsafe_code)]
+    pub fn download(&mut self, gpu: &Gpu, array: Array<T>, range: Range<u32>) -> Result<()> {
+        assert_eq!(array.len() as usize, range.len());
+        let stream = gpu.raw_stream()?;
+        let items = &mut self.first_mut(range.end as usize)[range.start as usize..];
+        // SAFETY: `items` are as long as the array and live on.
+        gpu.check(unsafe { result::memcpy_dtoh_async(items, array.address(), stream) })
+    }
+}
+
+/// Words that kernels write to and the host reads while they run.
+#[derive(Debug)]
+pub struct Mailbox {
+    start: *mut u32,
+    _words: PinnedHostSlice<u32>,
+}
+
+// SAFETY: as for `Pinned`.
+#[allow(unsafe_code)]
+unsafe impl Send for Mailbox {}
+
+/// What the first word is before it is told.
+const UNTOLD: u32 = u32::MAX;
+
+impl Mailbox {
+    #[allow(unsafe_code)]
+    pub fn new(context: &Arc<CudaContext>) -> Result<Mailbox, DriverError> {
+        let (len, flag) = (MAIL_WORDS as usize, sys::CU_MEMHOSTALLOC_DEVICEMAP);
+        // SAFETY: its items are integers, and set to 0 here.
+        let mut words = unsafe { context.alloc_pinned_with_flags::<u32>(len, flag)? };
+        let start = words.as_mut_ptr()?;
+        // SAFETY: so many words were allocated.
+        unsafe { start.write_bytes(0, len) };
+        Ok(Mailbox { start, _words: words })
+    }
+
+    /// Where it is, for kernels: where addresses are unified, as on all 64-bit systems, that is the same for both sides.
+    pub fn address(&self) -> u64 {
+        self.start as u64
+    }
+
+    /// What a word is now.
+    #[allow(unsafe_code)]
+    pub fn word(&self, word: usize) -> u32 {
+        assert!(word < MAIL_WORDS as usize);
+        // SAFETY: there are so many words. A kernel may write them meanwhile, each at once.
+        unsafe { self.start.add(word).read_volatile() }
+    }
+
+    /// Queues a copy of words to an array. Before the next call, it must be done.
+    #[allow(unsafe_code)]
+    pub fn post(
+        &self,
+        words: &[u32],
+        array: Array<u32>,
+        stream: sys::CUstream,
+    ) -> Result<(), DriverError> {
+        assert!(words.len() <= MAIL_POSTED as usize && array.len() as usize >= words.len());
+        // SAFETY: there are so many words from there on, which no kernel writes to, and which live on.
+        unsafe {
+            let start = self.start.add(MAIL_POST as usize);
+            start.copy_from_nonoverlapping(words.as_ptr(), words.len());
+            let posted = slice::from_raw_parts(start, words.len());
+            result::memcpy_htod_async(array.address(), posted, stream)
+        }
+    }
+
+    /// Forgets what was told last.
+    #[allow(unsafe_code)]
+    pub fn arm(&self) {
+        // SAFETY: as above.
+        unsafe { self.start.add(MAIL_ITEMS as usize).write_volatile(UNTOLD) };
+    }
+
+    /// The two counts that a kernel tells, when it has.
+    pub fn counts(&self) -> Option<(u32, u32)> {
+        let items = self.word(MAIL_ITEMS as usize);
+        if items == UNTOLD {
+            return None;
+        }
+        // The kernel wrote the others before.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+        Some((items, self.word(MAIL_GROUPS as usize)))
+    }
+}

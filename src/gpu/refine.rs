@@ -1,0 +1,154 @@
+//! Splits sorted lists into groups and sorts the small ones further: the host side of `kernels/refine.cu`.
+
+use super::buffers::Array;
+use super::device::Gpu;
+use super::ties::{AnchorsStruct, Ground, OutStruct, TextStruct, Ties, TiesStruct, kernel_structs};
+use super::tuning::{HALO, REFINE_CTAS, REFINE_THREADS, REFINE_TILE};
+use crate::error::Result;
+
+/// What is refined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// All suffixes, after the first sort.
+    First,
+    /// A list, by its text.
+    Text,
+    /// A list, by the ranks of anchors, all of which are known.
+    Finish,
+    /// The anchors themselves.
+    Anchors,
+}
+
+impl Kind {
+    fn kernel(self) -> &'static str {
+        match self {
+            Kind::First => "refine/refine_first",
+            Kind::Text => "refine/refine_text",
+            Kind::Finish => "refine/refine_finish",
+            Kind::Anchors => "refine/refine_anchors",
+        }
+    }
+
+    /// A CTA goes on with its small groups while at most so many sixteenths stay tied.
+    fn stop(self) -> u32 {
+        match self {
+            Kind::First => 7,
+            Kind::Text | Kind::Finish => 16,
+            Kind::Anchors => 12,
+        }
+    }
+
+    /// The smallest tile. The first list overwrites the keys that it is made from ([`Ties::over_keys`]): a tile that ends
+    /// at item e writes less than (e + HALO) / 2 groups, and the next ones read from e - HALO on.
+    fn least_tile(self) -> u32 {
+        if self == Kind::First { 3 * HALO } else { LEAST_TILE }
+    }
+}
+
+const LEAST_TILE: u32 = 128;
+const MOST_TILE: u32 = REFINE_TILE - 2 * HALO;
+
+/// The most tiles for n items on this GPU.
+pub fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
+    wanted_tiles(gpu).max(n / MOST_TILE) + 1
+}
+
+/// Small lists are cut into so many tiles at most: a bit more than half of what the GPU holds at once, as a CTA with
+/// fewer neighbours is faster.
+fn wanted_tiles(gpu: &Gpu) -> u32 {
+    gpu.processors() * REFINE_CTAS.div_ceil(2)
+}
+
+/// The list that is refined: where it comes from, and how it was sorted.
+#[derive(Clone, Copy)]
+pub struct Sorted<'m> {
+    /// The list it was, but for the first time. Its suffixes are in the order before the sort.
+    pub from: Option<Ties<'m>>,
+    /// Group and next bits; none where it was not sorted, and has its own groups.
+    pub keys: Option<Array<'m, u64>>,
+    pub suffixes: Array<'m, u32>,
+    /// Bits of a key below the group.
+    pub width: u32,
+    /// Bits of a key that were not sorted.
+    pub dropped: u32,
+}
+
+impl<'m> Sorted<'m> {
+    /// A list as it is, in its own groups.
+    pub fn unsorted(ties: Ties<'m>, len: u32) -> Self {
+        let suffixes = ties.suffixes.first(len);
+        Sorted { from: Some(ties), keys: None, suffixes, width: 0, dropped: 0 }
+    }
+}
+
+/// Refines a list by up to `rounds` rounds in each small group. What is settled goes to its row, or of anchors to
+/// `settled` (one item for each of the list, `u32::MAX` for those not settled); what is not goes to `out`.
+///
+/// Tells how many items and groups are left.
+#[allow(unsafe_code)]
+pub fn refine(
+    gpu: &Gpu,
+    ground: &Ground,
+    kind: Kind,
+    sorted: Sorted,
+    rounds: u32,
+    settled: Array<u32>,
+    out: Ties,
+) -> Result<()> {
+    let m = sorted.suffixes.len();
+    let tile = (m / wanted_tiles(gpu)).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE);
+    let tiles = m.div_ceil(tile);
+    ground.clear_status(gpu, tiles)?;
+    assert!(out.slots.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
+    assert!(sorted.from.is_none_or(|ties| ties.slots.len() >= m && ties.groups.len() >= m));
+    assert!(kind != Kind::Anchors || settled.len() >= m);
+    let arguments = Refine {
+        keys: sorted.keys.map_or(0, Array::address),
+        groups: sorted.from.map_or(0, |ties| ties.groups.address()),
+        suffixes: sorted.suffixes.address(),
+        slots: sorted.from.map_or(0, |ties| ties.slots.address()),
+        known: sorted.from.map_or(0, |ties| ties.known.address()),
+        items: m,
+        width: sorted.width,
+        dropped: sorted.dropped,
+        rounds,
+        entries: tile + 2 * HALO,
+        stop: kind.stop(),
+        text: ground.text(),
+        codes: ground.codes.address(),
+        anchors: ground.anchors(ground.dense),
+        out: ground.out(gpu),
+        ties: out.into(),
+        settled: settled.address(),
+        status: ground.status.address(),
+        tiles,
+    };
+    // SAFETY: the lists have m items, and `status` has an item for each CTA and one more.
+    unsafe { gpu.launch_struct(kind.kernel(), tiles, REFINE_THREADS, &arguments) }
+}
+
+/// `struct Refine` of the kernels.
+#[repr(C)]
+struct Refine {
+    keys: u64,
+    groups: u64,
+    suffixes: u64,
+    slots: u64,
+    known: u64,
+    items: u32,
+    width: u32,
+    dropped: u32,
+    rounds: u32,
+    entries: u32,
+    stop: u32,
+    text: TextStruct,
+    codes: u64,
+    anchors: AnchorsStruct,
+    out: OutStruct,
+    ties: TiesStruct,
+    settled: u64,
+    status: u64,
+    tiles: u32,
+}
+
+kernel_structs!(Refine);
