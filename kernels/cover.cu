@@ -34,6 +34,19 @@ extern "C" __global__ void byte_triples(const uint8_t* text, uint32_t n, uint32_
     slots[t] = t;
 }
 
+// As many symbols at each slot as fit into a key, `symbols` of `bits` bits. numbers[c] counts the bytes that occur from 1.
+extern "C" __global__ void byte_runs(const uint8_t* text, uint32_t n, uint32_t ones, uint32_t count,
+                                     const uint32_t* numbers, uint32_t symbols, uint32_t bits, uint64_t* keys,
+                                     uint32_t* slots) {
+    const uint32_t t = global_thread();
+    if (t >= count) return;
+    const uint32_t i = position(t, ones);
+    uint64_t key = 0;
+    for (uint32_t k = 0; k < symbols; ++k) key = key << bits | (i + k < n ? numbers[text[i + k]] : 0);
+    keys[t] = key;
+    slots[t] = t;
+}
+
 // The second and the third symbol of the triple at each slot, of `bits` bits each.
 extern "C" __global__ void name_pairs(const uint32_t* text, uint32_t n, uint32_t ones, uint32_t count, uint32_t bits,
                                       uint64_t* keys, uint32_t* slots) {

@@ -41,7 +41,7 @@ impl List<'_> {
 
     /// The same for keys that alone tell groups apart.
     #[allow(unsafe_code)]
-    pub fn rank_by_keys(&mut self, gpu: &Gpu, keys: Array<u32>) -> Result<()> {
+    pub fn rank_by_keys(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
         let n = self.len;
         let (keys, seeds) = (keys.first(n), self.ranks.first.first(n));
         // SAFETY: all arrays have n items.

@@ -82,6 +82,9 @@ impl<T: DeviceRepr + ValidAsZeroBits> Pinned<T> {
     #[allow(unsafe_code)]
     pub fn download(&mut self, gpu: &Gpu, array: Array<T>, range: Range<u32>) -> Result<()> {
         assert_eq!(array.len() as usize, range.len());
+        if range.is_empty() {
+            return Ok(());
+        }
         let stream = gpu.raw_stream()?;
         let items = &mut self.first_mut(range.end as usize)[range.start as usize..];
         // SAFETY: `items` are as long as the array and live on.

@@ -59,6 +59,11 @@ fn wanted_tiles(gpu: &Gpu) -> u32 {
     gpu.processors() * REFINE_CTAS.div_ceil(2)
 }
 
+/// Items of a tile, in whole words.
+fn tile(kind: Kind, m: u32, wanted: u32) -> u32 {
+    (m / wanted).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE)
+}
+
 /// The list that is refined: where it comes from, and how it was sorted.
 #[derive(Clone, Copy)]
 pub struct Sorted<'m> {
@@ -96,7 +101,7 @@ pub fn refine(
     out: Ties,
 ) -> Result<()> {
     let m = sorted.suffixes.len();
-    let tile = (m / wanted_tiles(gpu)).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE);
+    let tile = tile(kind, m, wanted_tiles(gpu));
     let tiles = m.div_ceil(tile);
     ground.clear_status(gpu, tiles)?;
     assert!(out.slots.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
@@ -152,3 +157,20 @@ struct Refine {
 }
 
 kernel_structs!(Refine);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_fit_their_bounds() {
+        for kind in [Kind::First, Kind::Finish] {
+            for m in [1, 127, 50_000, 100_000, 1_000_000, i32::MAX.cast_unsigned()] {
+                let (tile, wanted) = (tile(kind, m, 396), 396);
+                assert!(tile.is_multiple_of(32) && tile + 2 * HALO <= REFINE_TILE, "{m}: {tile}");
+                assert!(tile >= kind.least_tile(), "{m}: {tile}");
+                assert!(m.div_ceil(tile) <= wanted.max(m / MOST_TILE) + 1, "{m}: {tile}");
+            }
+        }
+    }
+}
