@@ -237,8 +237,7 @@ pub fn sort_runs<'m>(
     let [symbols, bits] = [runs.symbols.into(), runs.bits.into()];
     let [text, n, ones] = [text.into(), n.into(), Argument::from(ones(n))];
     let [to_keys, to_slots] = [keys.first.into(), order.first.into()];
-    let arguments =
-        [text, n, ones, count.into(), numbers.into(), symbols, bits, to_keys, to_slots];
+    let arguments = [text, n, ones, count.into(), numbers.into(), symbols, bits, to_keys, to_slots];
     // SAFETY: `keys` and `order` have so many items, the text has n.
     unsafe { gpu.each("cover/byte_runs", count, &arguments)? };
     cub.sort_pairs(gpu, keys, order, 0..runs.symbols * runs.bits)

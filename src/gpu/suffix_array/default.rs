@@ -18,8 +18,9 @@ use super::super::buffers::{Array, Carver, Double, Reserve};
 use super::super::codes::{COUNTS, code_keys, count_bytes};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
-use super::super::refine::{Kind, Sorted, most_tiles, refine};
+use super::super::refine::{Kind, SHORT, Sorted, most_tiles, refine};
 use super::super::ties::{Anchors, Ground, Ties, most_groups};
+use super::super::tuning::WIDE_HALO;
 use super::code::Code;
 use super::doubling::Doubling;
 use super::lists::{Left, ListSort};
@@ -45,14 +46,16 @@ const MANY_ROUNDS: u32 = 128;
 const VERY_FEW: u32 = 32768;
 /// Rounds on small groups when all ranks are known: most need one or two.
 const FINISH_ROUNDS: u32 = 64;
-/// Groups smaller than this in the mean are not worth a sort of the list.
+/// Groups smaller than this in the mean are not worth a sort of the list; in short lists, larger ones are not.
 const SMALL_GROUPS: u32 = 16;
+const SMALL_IN_SHORT: u32 = WIDE_HALO / 2;
 /// Bits of text in a key beside a rank.
 const TEXT_BITS: u32 = 30;
 /// Codes of so many bits in the mean are those of texts in which a symbol says much.
 const RICH_CODE: f64 = 4.5;
 /// Blocks smaller than this are given many anchors: rounds cost little then.
 const SMALL_BLOCK: u32 = 20_000_000;
+const SMALL_WINDOW: u32 = 3;
 
 /// Keys start at multiples of 256 bytes.
 const ALIGNED: u32 = 32;
@@ -89,12 +92,15 @@ struct Work<'m> {
     left: Left,
     spare: Ties<'m>,
     sort: ListSort<'m>,
+    /// Whether the last round was without a sort of the list.
+    unsorted: bool,
 }
 
 impl<'m> Work<'m> {
     fn carve(carver: &mut Carver<'m>, cub: Cub<'m>, list: Ties<'m>, left: Left) -> Self {
         let spare = Ties::carve(carver, left.items);
-        Work { list, left, spare, sort: ListSort::carve(carver, cub, left.items) }
+        let sort = ListSort::carve(carver, cub, left.items);
+        Work { list, left, spare, sort, unsorted: false }
     }
 
     /// How much that takes.
@@ -104,21 +110,28 @@ impl<'m> Work<'m> {
         measure.used()
     }
 
-    /// Refines the list in the order it has, or else by a sort that takes `width` bits of keys.
+    /// Whether groups are small enough for a round without a sort of the list. Such a round leaves the large groups as
+    /// they are, so none follows another.
+    fn is_small(&self) -> bool {
+        let small = if self.left.items <= SHORT { SMALL_IN_SHORT } else { SMALL_GROUPS };
+        !self.unsorted && self.left.mean_group() < small
+    }
+
+    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
     fn refine(
         &mut self,
         gpu: &Gpu,
         ground: &Ground<'m>,
         kind: Kind,
-        by: Option<(Keys, u32)>,
+        (keys, width): (Keys, u32),
         rounds: u32,
     ) -> Result<()> {
-        let sorted = match by {
-            None => Sorted::unsorted(self.list, self.left.items),
-            Some((keys, width)) => {
-                let width = width.min(u64::BITS - self.left.group_bits());
-                self.sort.sort(gpu, ground, keys, self.list, self.left, width)?.into()
-            }
+        self.unsorted = self.is_small();
+        let sorted = if self.unsorted {
+            Sorted::unsorted(self.list, self.left.items)
+        } else {
+            let width = width.min(u64::BITS - self.left.group_bits());
+            self.sort.sort(gpu, ground, keys, self.list, self.left, width)?.into()
         };
         refine(gpu, ground, kind, sorted, rounds, Array::none(), self.spare)?;
         std::mem::swap(&mut self.list, &mut self.spare);
@@ -218,11 +231,8 @@ impl<'m> DefaultSort<'m> {
             if !few(work.left) {
                 break;
             }
-            let small = work.left.mean_group() < SMALL_GROUPS;
-            let by = (!small).then_some((Keys::Text, TEXT_WIDTH));
-            let many = work.left.items < VERY_FEW;
-            let most = if many { MANY_ROUNDS } else { SOME_ROUNDS };
-            work.refine(gpu, ground, Kind::Text, by, most)?;
+            let most = if work.left.items < VERY_FEW { MANY_ROUNDS } else { SOME_ROUNDS };
+            work.refine(gpu, ground, Kind::Text, (Keys::Text, TEXT_WIDTH), most)?;
             rounds.push(work.left.items);
         }
         Ok((work.list, work.left))
@@ -255,13 +265,9 @@ impl<'m> DefaultSort<'m> {
         let doubling = Doubling::carve(&mut Carver::over(memory), self.cub, most);
         doubling.run(gpu, &mut ground, (list, left), window, sparse, rounds)?;
         let mut work = Work::carve(&mut Carver::over(memory), self.cub, list, left);
-        if left.mean_group() < SMALL_GROUPS {
-            work.refine(gpu, &ground, Kind::Finish, None, FINISH_ROUNDS)?;
-            rounds.push(work.left.items);
-        }
         while work.left.items > 0 {
-            let by = Some((Keys::Finish, ground.rank_bits + TEXT_BITS));
-            work.refine(gpu, &ground, Kind::Finish, by, FINISH_ROUNDS)?;
+            let keys = (Keys::Finish, ground.rank_bits + TEXT_BITS);
+            work.refine(gpu, &ground, Kind::Finish, keys, FINISH_ROUNDS)?;
             rounds.push(work.left.items);
         }
         Ok(())
@@ -271,9 +277,10 @@ impl<'m> DefaultSort<'m> {
 /// Symbols that are hashed and positions that are compared, to choose anchors.
 fn spacing(code: &Code, n: u32) -> (u32, u32) {
     if code.mean >= RICH_CODE {
-        return (1, 4);
+        return (1, if n < SMALL_BLOCK { SMALL_WINDOW } else { 4 });
     }
     let symbols = ((10.0 / code.mean).round() as u32).clamp(2, 8);
-    let window = if n < SMALL_BLOCK { 4 } else { ((64.0 / code.mean * 0.6) as u32).clamp(4, 30) };
+    let window =
+        if n < SMALL_BLOCK { SMALL_WINDOW } else { ((64.0 / code.mean * 0.6) as u32).clamp(4, 30) };
     (symbols, window)
 }

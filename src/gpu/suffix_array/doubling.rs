@@ -9,15 +9,14 @@ use super::super::anchors::{ByKeys, Keys, mark_ranks, rank_local, rank_tied, sel
 use super::super::buffers::{Array, Carver, Reserve};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
-use super::super::refine::{Kind, Sorted, refine};
+use super::super::refine::{Kind, SHORT, Sorted, refine};
 use super::super::sparse::{copy_ranks, mark_sparse, survey};
 use super::super::ties::{Anchors, Ground, Ties};
 use super::super::tuning::MOST_SPARSE_WINDOW;
 use super::lists::{Left, ListSort};
 use crate::error::Result;
 
-/// Up to so many anchors, or with groups smaller than this after some rounds, doubling goes on in shared memory first.
-const FEW: u32 = 65536;
+/// Of short lists, and with groups smaller than this after some rounds, doubling goes on in shared memory first.
 const SMALL_GROUPS: u32 = 64;
 const LOCAL_FROM: u32 = 2;
 const LOCAL_ROUNDS: u32 = 16;
@@ -131,7 +130,7 @@ impl<'m> Doubling<'m> {
                 level.kind = Keys::Dense;
             }
             let small = round >= LOCAL_FROM && level.left.mean_group() < SMALL_GROUPS;
-            if level.kind == Keys::Anchors && (small || level.left.items <= FEW) {
+            if level.kind == Keys::Anchors && (small || level.left.items <= SHORT) {
                 self.local(gpu, ground, &mut level, rounds)?;
             }
             self.double(gpu, ground, &mut level, round, rounds)?;
