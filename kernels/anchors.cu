@@ -45,13 +45,11 @@ extern "C" __global__ void rank_settled(const uint32_t* sa, uint32_t n, const ui
     if (suffix != ~0u && is_anchor(bitmap, suffix)) ranks[suffix] = j;
 }
 
-// Gives the anchors of a list the slots and the depths of their groups.
+// Gives the anchors of a list of anchors the slots and the depths of their groups.
 extern "C" __global__ void rank_tied(const uint32_t* suffixes, const uint32_t* groups, const uint64_t* known,
-                                     uint32_t items, const uint32_t* bitmap, uint64_t* ranks) {
+                                     uint32_t items, uint64_t* ranks) {
     const uint32_t j = global_thread();
-    if (j >= items) return;
-    const uint32_t suffix = suffixes[j];
-    if (is_anchor(bitmap, suffix)) ranks[suffix] = known[groups[j]];
+    if (j < items) ranks[suffixes[j]] = known[groups[j]];
 }
 
 // Sets the slot of a rank, and leaves its depth: nothing is tied with it any more.
@@ -68,13 +66,15 @@ extern "C" __global__ void rank_local(const uint32_t* settled, const uint32_t* s
 struct Select {
     Ties from, to;
     const uint32_t* bitmap;
+    uint64_t* ranks;
     uint64_t* status;
     uint32_t* mailbox;
     uint32_t items;
     int tiles;
 };
 
-// The anchors of a list, in order. Their groups stay those of the list.
+// The anchors of a list, in order, with the slots and the depths of their groups as ranks. Their groups stay those of the
+// list.
 extern "C" __global__ void __launch_bounds__(THREADS) select_anchors(const __grid_constant__ Select a) {
     __shared__ uint32_t left[MARK_WORDS], tile;
     __shared__ Places places;
@@ -97,7 +97,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) select_anchors(const __gri
             const uint32_t at = places.item(left, x >> 5, bit);
             a.to.slots[at] = a.from.slots[base + x];
             a.to.suffixes[at] = suffixes[q];
-            a.to.groups[at] = a.from.groups[base + x];
+            const uint32_t group = a.from.groups[base + x];
+            a.to.groups[at] = group;
+            a.ranks[suffixes[q]] = a.from.known[group];
         }
     }
 }

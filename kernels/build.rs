@@ -16,7 +16,10 @@ use std::{env, fs, thread};
 const ARCHS: [u32; 5] = [80, 86, 89, 90, 120];
 
 fn main() {
-    println!("cargo::rerun-if-changed=kernels");
+    println!("cargo::rerun-if-changed=kernels/build.rs");
+    for file in files(&["cu", "cuh", "h"]) {
+        println!("cargo::rerun-if-changed={}", file.display());
+    }
     for name in ["BWZ_CUDA_ARCHS", "CUDA_HOME", "PATH"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
@@ -148,15 +151,20 @@ fn run(command: &mut Command) -> String {
     said
 }
 
-/// The kernel files, in order.
-fn sources() -> Vec<PathBuf> {
-    let mut sources: Vec<_> = fs::read_dir("kernels")
+/// The files beside this one with one of the given endings, in order.
+fn files(endings: &[&str]) -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir("kernels")
         .expect("the folder kernels is there")
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "cu") && !path.ends_with("cub.cu"))
+        .filter(|path| endings.iter().any(|ending| path.extension().is_some_and(|e| e == *ending)))
         .collect();
-    sources.sort();
-    sources
+    files.sort();
+    files
+}
+
+/// The kernel files but for that of the static library.
+fn sources() -> Vec<PathBuf> {
+    files(&["cu"]).into_iter().filter(|path| !path.ends_with("cub.cu")).collect()
 }
 
 /// One constant with the compiled code of each kernel file.

@@ -1,7 +1,7 @@
 // Splits a sorted list of suffixes into groups of equal keys, and sorts small groups further in shared memory.
 //
-// A CTA reads a tile of the list and a halo of entries on both sides of it. It owns the small groups that start in its
-// tile, which are those with no more members than the halo has, and of larger ones the entries in its tile. It sorts the groups it owns again and again by more of
+// A CTA reads a tile of the list and HALO entries on both sides of it. It owns the small groups that start in its tile,
+// which are those of up to HALO suffixes, and of larger ones the entries in its tile. It sorts the groups it owns again and again by more of
 // their text, or by ranks, each time only those still tied; what is settled goes to its place in the results, and the
 // rest in order to the next list.
 
@@ -17,8 +17,7 @@ struct Refine {
     uint32_t width;
     uint32_t dropped;  // FIRST: low bits of a key that were not sorted; the lowest 8 are the byte before the suffix
     uint32_t rounds;   // most rounds of small groups
-    uint32_t entries;  // entries of a CTA: a halo, a tile, a halo
-    uint32_t halo;     // FIRST: HALO
+    uint32_t entries;  // entries of a CTA: HALO, a tile, HALO
     uint32_t stop;     // a CTA stops where more than so many sixteenths of a round stay tied
     Text text;
     const uint32_t* codes;
@@ -43,19 +42,19 @@ __device__ __forceinline__ int members_of(uint32_t tie) { return (tie >> 22) + 1
 
 const int FAR = 1 << 20;
 
-// The last head at or before an entry, or far away where there is none within the halo.
-__device__ __forceinline__ int head_before(const uint32_t* heads, int halo, int x) {
+// The last head at or before an entry, or far away where there is none within HALO.
+__device__ __forceinline__ int head_before(const uint32_t* heads, int x) {
     int w = x >> 5;
     uint32_t bits = heads[w] & (~0u >> (31 - (x & 31)));
-    for (int i = 0; i < halo / 32 && !bits && w > 0; i++) bits = heads[--w];
+    for (int i = 0; i < HALO / 32 && !bits && w > 0; i++) bits = heads[--w];
     return bits ? w * 32 + 31 - __clz(bits) : -FAR;
 }
-// The first head behind an entry, or far away where there is none within the halo.
-__device__ __forceinline__ int head_after(const uint32_t* heads, int halo, int words, int x) {
+// The first head behind an entry, or far away where there is none within HALO.
+__device__ __forceinline__ int head_after(const uint32_t* heads, int words, int x) {
     int w = (x + 1) >> 5;
     if (w >= words) return FAR;
     uint32_t bits = heads[w] & (~0u << ((x + 1) & 31));
-    for (int i = 0; i < halo / 32 && !bits && w + 1 < words; i++) bits = heads[++w];
+    for (int i = 0; i < HALO / 32 && !bits && w + 1 < words; i++) bits = heads[++w];
     return bits ? w * 32 + __ffs(bits) - 1 : FAR;
 }
 
@@ -87,8 +86,6 @@ struct Refiner {
 
     const Refine& a;
     Shared& s;
-
-    __device__ __forceinline__ int halo() const { return KIND == FIRST ? HALO : a.halo; }
 
     // Symbols known to be equal in the group with this key. Without keys: as many as before.
     __device__ __forceinline__ uint32_t group_depth(uint64_t key, uint32_t suffix) const {
@@ -143,15 +140,15 @@ struct Refiner {
 
     // Finds what belongs to this CTA, and lists what of it is to be sorted.
     __device__ __forceinline__ void list_ties(long long begin) const {
-        const int entries = a.entries, last = entries - halo(), words = entries >> 5, lane = threadIdx.x & 31;
+        const int entries = a.entries, last = entries - HALO, words = entries >> 5, lane = threadIdx.x & 31;
         for (int x = threadIdx.x; x < entries; x += REFINE_THREADS) {
             bool large = false, own = false, tied = false;
             int first = 0, end = 0;
-            if (x >= halo() && begin + x < a.items) {
-                first = head_before(s.heads, halo(), x);
-                end = head_after(s.heads, halo(), words, x);
-                const bool small = end - first <= halo();
-                own = small ? first >= halo() && first < last : x < last;
+            if (x >= HALO && begin + x < a.items) {
+                first = head_before(s.heads, x);
+                end = head_after(s.heads, words, x);
+                const bool small = end - first <= HALO;
+                own = small ? first >= HALO && first < last : x < last;
                 large = own && !small;
                 tied = own && small && end - first > 1;
             }
@@ -310,8 +307,8 @@ struct Refiner {
             a.ties.suffixes[at] = suffix;
             a.ties.groups[at] = group;
             if (s.left_heads[w] & bit) {
-                const int members = head_after(s.heads, halo(), words, x) - head_before(s.heads, halo(), x);
-                const uint32_t depth = members <= halo() ? s.depths[x] >> DEPTH_SHIFT : group_depth(s.keys[x], suffix);
+                const int members = head_after(s.heads, words, x) - head_before(s.heads, x);
+                const uint32_t depth = members <= HALO ? s.depths[x] >> DEPTH_SHIFT : group_depth(s.keys[x], suffix);
                 a.ties.known[group] = static_cast<uint64_t>(depth) << 32 | slot;
             }
         }
@@ -325,7 +322,7 @@ struct Refiner {
         load_codes(s.codes, a.codes);
         __syncthreads();
         const int tile = s.tile;
-        const long long begin = static_cast<long long>(tile) * (static_cast<int>(a.entries) - 2 * halo()) - halo();
+        const long long begin = static_cast<long long>(tile) * (static_cast<int>(a.entries) - 2 * HALO) - HALO;
         load(begin);
         list_ties(begin);
         int count = s.tied_count;

@@ -32,8 +32,6 @@
 #define KEY_TILE 4096
 // Members of the largest group that a CTA sorts in shared memory.
 #define HALO 128
-// The same for short lists, where the GPU has time for such groups, and a sort of the list takes long for what it does.
-#define WIDE_HALO 640
 // Most entries of a refining CTA: HALO, a tile, HALO. At most 2048, which is what fits into a tie.
 #define REFINE_TILE 1536
 // Threads of a refining CTA.

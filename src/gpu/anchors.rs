@@ -2,7 +2,7 @@
 
 use super::buffers::Array;
 use super::device::Gpu;
-use super::ties::{AnchorsStruct, Ground, TextStruct, Ties, TiesStruct, kernel_structs};
+use super::ties::{Anchors, AnchorsStruct, Ground, TextStruct, Ties, TiesStruct, kernel_structs};
 use super::tuning::{
     ANCHOR_KEYS, DENSE_KEYS, FINISH_KEYS, KEY_TILE, LIST_ITEMS, MARK_TILE, MOST_WINDOW,
     SPARSE_KEYS, TEXT_KEYS, TEXT_PADDING, THREADS,
@@ -37,19 +37,12 @@ pub fn rank_settled(gpu: &Gpu, ground: &Ground) -> Result<()> {
     unsafe { gpu.each("anchors/rank_settled", n, &arguments) }
 }
 
-/// Gives the anchors of a list the slots and depths of their groups.
+/// Gives the anchors of a list of anchors the slots and depths of their groups.
 #[allow(unsafe_code)]
-pub fn rank_tied(
-    gpu: &Gpu,
-    bitmap: Array<u32>,
-    ties: Ties,
-    m: u32,
-    ranks: Array<u64>,
-) -> Result<()> {
+pub fn rank_tied(gpu: &Gpu, ties: Ties, m: u32, ranks: Array<u64>) -> Result<()> {
     let Ties { suffixes, groups, known, .. } = ties;
     assert!(suffixes.len() >= m && groups.len() >= m);
-    let arguments =
-        [suffixes.into(), groups.into(), known.into(), m.into(), bitmap.into(), ranks.into()];
+    let arguments = [suffixes.into(), groups.into(), known.into(), m.into(), ranks.into()];
     // SAFETY: the list has m items, and the ranks one for each position.
     unsafe { gpu.each("anchors/rank_tied", m, &arguments) }
 }
@@ -69,23 +62,25 @@ pub fn rank_local(
     unsafe { gpu.each("anchors/rank_local", m, &arguments) }
 }
 
-/// Copies those of a list that a bitmap has to another, which goes on using the groups of the first. Tells their number.
+/// Copies the anchors of a level that a list has to another list, which goes on using the groups of the first, and ranks
+/// them by these. Tells their number.
 #[allow(unsafe_code)]
 pub fn select_anchors(
     gpu: &Gpu,
     ground: &Ground,
-    bitmap: Array<u32>,
+    level: Anchors,
     from: Ties,
     m: u32,
     to: Ties,
 ) -> Result<()> {
-    assert!(from.slots.len() >= m);
+    assert!(from.slots.len() >= m && level.ranks.len() >= ground.len());
     let tiles = m.div_ceil(MARK_TILE);
     ground.clear_status(gpu, tiles)?;
     let arguments = Select {
         from: from.into(),
         to: to.into(),
-        bitmap: bitmap.address(),
+        bitmap: level.bitmap.address(),
+        ranks: level.ranks.address(),
         status: ground.status.address(),
         mailbox: gpu.mailbox(),
         items: m,
@@ -203,6 +198,7 @@ struct Select {
     from: TiesStruct,
     to: TiesStruct,
     bitmap: u64,
+    ranks: u64,
     status: u64,
     mailbox: u64,
     items: u32,

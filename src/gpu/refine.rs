@@ -3,7 +3,7 @@
 use super::buffers::Array;
 use super::device::Gpu;
 use super::ties::{AnchorsStruct, Ground, OutStruct, TextStruct, Ties, TiesStruct, kernel_structs};
-use super::tuning::{HALO, REFINE_CTAS, REFINE_THREADS, REFINE_TILE, WIDE_HALO};
+use super::tuning::{HALO, REFINE_CTAS, REFINE_THREADS, REFINE_TILE};
 use crate::error::Result;
 
 /// What is refined.
@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// The smallest tile but for short lists. The first list overwrites the keys that it is made from ([`Ties::over_keys`]): a tile that ends
+    /// The smallest tile. The first list overwrites the keys that it is made from ([`Ties::over_keys`]): a tile that ends
     /// at item e writes less than (e + HALO) / 2 groups, and the next ones read from e - HALO on.
     fn least_tile(self) -> u32 {
         if self == Kind::First { 3 * HALO } else { LEAST_TILE }
@@ -46,39 +46,22 @@ impl Kind {
 }
 
 const LEAST_TILE: u32 = 128;
+const MOST_TILE: u32 = REFINE_TILE - 2 * HALO;
 
-/// Lists of no more items are short: groups of up to [`WIDE_HALO`] count as small in them. Tests have few items, and some
-/// of their lists are to be long.
-pub const SHORT: u32 = if cfg!(test) { 2000 } else { 1 << 18 };
-
-/// How a list is cut: items of a tile, and of the halos around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cut {
-    tile: u32,
-    halo: u32,
-}
-
-impl Cut {
-    /// For m items, in as many tiles as are wanted, or more where tiles would be too large.
-    fn new(kind: Kind, m: u32, wanted: u32) -> Self {
-        if kind != Kind::First && m <= SHORT {
-            return Cut { tile: REFINE_TILE - 2 * WIDE_HALO, halo: WIDE_HALO };
-        }
-        let tile = (m / wanted).next_multiple_of(32);
-        Cut { tile: tile.clamp(kind.least_tile(), REFINE_TILE - 2 * HALO), halo: HALO }
-    }
+/// Small lists are cut into so many tiles: a bit more than half of what the GPU holds at once, as a CTA with fewer
+/// neighbours is faster.
+fn wanted_tiles(gpu: &Gpu) -> u32 {
+    gpu.processors() * REFINE_CTAS.div_ceil(2)
 }
 
 /// The most tiles for lists of up to n items on this GPU.
 pub fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
-    let short = n.min(SHORT).div_ceil(REFINE_TILE - 2 * WIDE_HALO);
-    wanted_tiles(gpu).max(n / (REFINE_TILE - 2 * HALO) + 1).max(short)
+    wanted_tiles(gpu).max(n.div_ceil(MOST_TILE))
 }
 
-/// Lists are cut into so many tiles at most while tiles are small: a bit more than half of what the GPU holds at once, as
-/// a CTA with fewer neighbours is faster.
-fn wanted_tiles(gpu: &Gpu) -> u32 {
-    gpu.processors() * REFINE_CTAS.div_ceil(2)
+/// Items of a tile, in whole words.
+fn tile(kind: Kind, m: u32, wanted: u32) -> u32 {
+    m.div_ceil(wanted).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE)
 }
 
 /// The list that is refined: where it comes from, and how it was sorted.
@@ -118,7 +101,7 @@ pub fn refine(
     out: Ties,
 ) -> Result<()> {
     let m = sorted.suffixes.len();
-    let Cut { tile, halo } = Cut::new(kind, m, wanted_tiles(gpu));
+    let tile = tile(kind, m, wanted_tiles(gpu));
     let tiles = m.div_ceil(tile);
     ground.clear_status(gpu, tiles)?;
     assert!(out.slots.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
@@ -134,8 +117,7 @@ pub fn refine(
         width: sorted.width,
         dropped: sorted.dropped,
         rounds,
-        entries: tile + 2 * halo,
-        halo,
+        entries: tile + 2 * HALO,
         stop: kind.stop(),
         text: ground.text(),
         codes: ground.codes.address(),
@@ -163,7 +145,6 @@ struct Refine {
     dropped: u32,
     rounds: u32,
     entries: u32,
-    halo: u32,
     stop: u32,
     text: TextStruct,
     codes: u64,
@@ -183,13 +164,15 @@ mod tests {
 
     #[test]
     fn tiles_fit_their_bounds() {
-        let sizes = [1, 127, 50_000, SHORT, SHORT + 1, 1_000_000, i32::MAX.cast_unsigned()];
-        for (kind, m) in [Kind::First, Kind::Finish].into_iter().flat_map(|k| sizes.map(|m| (k, m)))
-        {
-            let Cut { tile, halo } = Cut::new(kind, m, 396);
-            assert!(tile.is_multiple_of(32) && halo.is_multiple_of(32), "{m}: {tile}, {halo}");
-            assert!(tile + 2 * halo <= REFINE_TILE, "{m}: {tile}, {halo}");
-            assert!(kind != Kind::First || (tile >= 3 * HALO && halo == HALO), "{m}: {tile}");
+        let wanted = 396;
+        for border in [1, 127, 396 * 128, 396 * 384, 396 * 1280, 1_000_000, 1 << 30] {
+            for (m, kind) in (border..border + 3).flat_map(|m| [(m, Kind::First), (m, Kind::Text)])
+            {
+                let tile = tile(kind, m, wanted);
+                assert!(tile.is_multiple_of(32) && tile + 2 * HALO <= REFINE_TILE, "{m}: {tile}");
+                assert!(tile >= kind.least_tile(), "{m}: {tile}");
+                assert!(m.div_ceil(tile) <= wanted.max(m.div_ceil(MOST_TILE)), "{m}: {tile}");
+            }
         }
     }
 }

@@ -13,14 +13,13 @@
 //! per suffix. Step 3 takes 8 more and, per suffix that is left, 36 more (kernels/README.md): these are allocated when a
 //! block comes to it.
 
-use super::super::anchors::{Keys, mark_anchors, rank_settled, rank_tied};
+use super::super::anchors::{Keys, mark_anchors, rank_settled};
 use super::super::buffers::{Array, Carver, Double, Reserve};
 use super::super::codes::{COUNTS, code_keys, count_bytes};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
-use super::super::refine::{Kind, SHORT, Sorted, most_tiles, refine};
+use super::super::refine::{Kind, Sorted, most_tiles, refine};
 use super::super::ties::{Anchors, Ground, Ties, most_groups};
-use super::super::tuning::WIDE_HALO;
 use super::code::Code;
 use super::doubling::Doubling;
 use super::lists::{Left, ListSort};
@@ -46,16 +45,20 @@ const MANY_ROUNDS: u32 = 128;
 const VERY_FEW: u32 = 32768;
 /// Rounds on small groups when all ranks are known: most need one or two.
 const FINISH_ROUNDS: u32 = 64;
-/// Groups smaller than this in the mean are not worth a sort of the list; in short lists, larger ones are not.
+/// Groups smaller than this in the mean are not worth a sort of the list.
 const SMALL_GROUPS: u32 = 16;
-const SMALL_IN_SHORT: u32 = WIDE_HALO / 2;
 /// Bits of text in a key beside a rank.
 const TEXT_BITS: u32 = 30;
-/// Codes of so many bits in the mean are those of texts in which a symbol says much.
-const RICH_CODE: f64 = 4.5;
-/// Blocks smaller than this are given many anchors: rounds cost little then.
+/// How many positions an anchor is compared with: few in small blocks, where rounds cost little and it pays that the next
+/// anchor is near; many where symbols of less than [`POOR_CODE`] bits in the mean say little, up to a first key's worth.
 const SMALL_BLOCK: u32 = 20_000_000;
 const SMALL_WINDOW: u32 = 3;
+const WINDOW: u32 = 6;
+const MOST_POOR_WINDOW: u32 = 30;
+const POOR_CODE: f64 = 2.0;
+/// Bits that tell positions apart well enough: so many symbols are hashed, but one where it has [`RICH_CODE`] bits.
+const HASHED_BITS: f64 = 10.0;
+const RICH_CODE: f64 = 4.5;
 
 /// Keys start at multiples of 256 bytes.
 const ALIGNED: u32 = 32;
@@ -113,8 +116,7 @@ impl<'m> Work<'m> {
     /// Whether groups are small enough for a round without a sort of the list. Such a round leaves the large groups as
     /// they are, so none follows another.
     fn is_small(&self) -> bool {
-        let small = if self.left.items <= SHORT { SMALL_IN_SHORT } else { SMALL_GROUPS };
-        !self.unsorted && self.left.mean_group() < small
+        !self.unsorted && self.left.mean_group() < SMALL_GROUPS
     }
 
     /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
@@ -256,7 +258,6 @@ impl<'m> DefaultSort<'m> {
         ground.dense = Anchors::carve(&mut carver, n, symbols + window);
         mark_anchors(gpu, &ground, symbols, window)?;
         rank_settled(gpu, &ground)?;
-        rank_tied(gpu, ground.dense.bitmap, list, left.items, ground.dense.ranks)?;
         let most = gpu.told()?.0.min(left.items);
 
         // First the anchors are doubled, then the list is finished, in the same memory.
@@ -276,11 +277,12 @@ impl<'m> DefaultSort<'m> {
 
 /// Symbols that are hashed and positions that are compared, to choose anchors.
 fn spacing(code: &Code, n: u32) -> (u32, u32) {
-    if code.mean >= RICH_CODE {
-        return (1, if n < SMALL_BLOCK { SMALL_WINDOW } else { 4 });
-    }
-    let symbols = ((10.0 / code.mean).round() as u32).clamp(2, 8);
-    let window =
-        if n < SMALL_BLOCK { SMALL_WINDOW } else { ((64.0 / code.mean * 0.6) as u32).clamp(4, 30) };
-    (symbols, window)
+    let rich = code.mean >= RICH_CODE;
+    let symbols = if rich { 1 } else { (HASHED_BITS / code.mean).round() as u32 };
+    let window = match n {
+        0..SMALL_BLOCK => SMALL_WINDOW,
+        _ if code.mean < POOR_CODE => (0.6 * 64.0 / code.mean) as u32,
+        _ => WINDOW,
+    };
+    (symbols.clamp(1, 8), window.min(MOST_POOR_WINDOW))
 }

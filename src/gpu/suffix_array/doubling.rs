@@ -9,14 +9,15 @@ use super::super::anchors::{ByKeys, Keys, mark_ranks, rank_local, rank_tied, sel
 use super::super::buffers::{Array, Carver, Reserve};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
-use super::super::refine::{Kind, SHORT, Sorted, refine};
+use super::super::refine::{Kind, Sorted, refine};
 use super::super::sparse::{copy_ranks, mark_sparse, survey};
 use super::super::ties::{Anchors, Ground, Ties};
 use super::super::tuning::MOST_SPARSE_WINDOW;
 use super::lists::{Left, ListSort};
 use crate::error::Result;
 
-/// Of short lists, and with groups smaller than this after some rounds, doubling goes on in shared memory first.
+/// Up to so many anchors, or with groups smaller than this after some rounds, doubling goes on in shared memory first.
+const FEW: u32 = 65536;
 const SMALL_GROUPS: u32 = 64;
 const LOCAL_FROM: u32 = 2;
 const LOCAL_ROUNDS: u32 = 16;
@@ -64,9 +65,9 @@ impl<'m> Level<'m> {
     }
 
     /// What is left is in the spare list now.
-    fn flip(&mut self, gpu: &Gpu, ground: &Ground<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+    fn flip(&mut self, gpu: &Gpu, rounds: &mut Vec<u32>) -> Result<()> {
         self.left = Left::told(gpu)?;
-        rank_tied(gpu, ground.dense.bitmap, self.spare, self.left.items, self.ranks)?;
+        rank_tied(gpu, self.spare, self.left.items, self.ranks)?;
         self.list.known = self.own.take().unwrap_or(self.list.known);
         std::mem::swap(&mut self.list, &mut self.spare);
         rounds.push(self.left.items);
@@ -112,7 +113,7 @@ impl<'m> Doubling<'m> {
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         let [list, spare] = self.lists;
-        select_anchors(gpu, ground, ground.dense.bitmap, all, left.items, list)?;
+        select_anchors(gpu, ground, ground.dense, all, left.items, list)?;
         let anchors = gpu.told()?.0;
         rounds.push(anchors);
         let mut level = Level::new((all, left.groups), anchors, list, spare);
@@ -130,7 +131,7 @@ impl<'m> Doubling<'m> {
                 level.kind = Keys::Dense;
             }
             let small = round >= LOCAL_FROM && level.left.mean_group() < SMALL_GROUPS;
-            if level.kind == Keys::Anchors && (small || level.left.items <= SHORT) {
+            if level.kind == Keys::Anchors && (small || level.left.items <= FEW) {
                 self.local(gpu, ground, &mut level, rounds)?;
             }
             self.double(gpu, ground, &mut level, round, rounds)?;
@@ -150,7 +151,7 @@ impl<'m> Doubling<'m> {
         let sorted = Sorted::unsorted(list, m);
         refine(gpu, ground, Kind::Anchors, sorted, LOCAL_ROUNDS, settled, level.spare)?;
         rank_local(gpu, settled, list.slots, m, level.ranks)?;
-        level.flip(gpu, ground, rounds)
+        level.flip(gpu, rounds)
     }
 
     /// Sorts the list by ranks.
@@ -169,7 +170,7 @@ impl<'m> Doubling<'m> {
         let sorted: ByKeys<'m> =
             self.sort.sort(gpu, ground, level.kind, level.list, level.left, width)?;
         mark_ranks(gpu, ground, sorted, level.ranks, level.spare)?;
-        level.flip(gpu, ground, rounds)
+        level.flip(gpu, rounds)
     }
 
     /// Ranks a sparse level, if there is memory for it still unused, and enough of the list is deep enough to see it.
@@ -203,7 +204,7 @@ impl<'m> Doubling<'m> {
         mark_sparse(gpu, ground, window)?;
         copy_ranks(gpu, ground)?;
         let list = dense.spare;
-        select_anchors(gpu, ground, sparse.bitmap, dense.list, m, list)?;
+        select_anchors(gpu, ground, sparse, dense.list, m, list)?;
         let items = gpu.told()?.0;
         if items >= m / 2 {
             return Ok(false);
