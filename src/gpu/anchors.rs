@@ -2,7 +2,9 @@
 
 use super::buffers::Array;
 use super::device::Gpu;
-use super::ties::{Anchors, AnchorsStruct, Ground, TextStruct, Ties, TiesStruct, kernel_structs};
+use super::ties::{
+    Anchors, AnchorsStruct, Ground, StatusStruct, TextStruct, Ties, TiesStruct, kernel_structs,
+};
 use super::tuning::{
     ANCHOR_KEYS, DENSE_KEYS, FINISH_KEYS, KEY_TILE, LIST_ITEMS, MARK_TILE, MOST_WINDOW,
     SPARSE_KEYS, TEXT_KEYS, TEXT_PADDING, THREADS,
@@ -12,18 +14,25 @@ use crate::error::Result;
 /// Marks the dense anchors: where the hash of `symbols` symbols is the least of those at the next `window` positions.
 /// Tells how many there are.
 #[allow(unsafe_code)]
-pub fn mark_anchors(gpu: &Gpu, ground: &Ground, symbols: u32, window: u32) -> Result<()> {
+pub fn mark_anchors(
+    gpu: &Gpu,
+    ground: &Ground,
+    (symbols, window): (u32, u32),
+    counts: Array<u32>,
+) -> Result<()> {
     let (n, bitmap) = (ground.len(), ground.dense.bitmap);
     let words = bitmap.len();
     assert!((1..=8).contains(&symbols) && window <= MOST_WINDOW && words * 32 >= n);
     assert!(ground.block.text.len() >= n + TEXT_PADDING);
-    ground.clear_status(gpu, 0)?;
-    let [text, counts] = [ground.block.text.into(), ground.status.into()];
+    let counts = counts.first(2);
+    gpu.zero(counts)?;
+    gpu.arm();
+    let [text, counts] = [ground.block.text.into(), counts.into()];
     let [n, symbols, window] = [n.into(), symbols.into(), window.into()];
     let arguments =
         [text, n, symbols, window, bitmap.into(), words.into(), counts, gpu.mailbox().into()];
     let ctas = (words * 32).div_ceil(KEY_TILE);
-    // SAFETY: the text has n items and its padding, the bitmap so many words, and the first word of `status` two counts.
+    // SAFETY: the text has n items and its padding, the bitmap so many words, and there are two counts.
     unsafe { gpu.launch("anchors/mark_anchors", ctas, THREADS, &arguments) }
 }
 
@@ -75,18 +84,17 @@ pub fn select_anchors(
 ) -> Result<()> {
     assert!(from.slots.len() >= m && level.ranks.len() >= ground.len());
     let tiles = m.div_ceil(MARK_TILE);
-    ground.clear_status(gpu, tiles)?;
     let arguments = Select {
         from: from.into(),
         to: to.into(),
         bitmap: level.bitmap.address(),
         ranks: level.ranks.address(),
-        status: ground.status.address(),
+        status: ground.status.take(gpu, tiles),
         mailbox: gpu.mailbox(),
         items: m,
         tiles,
     };
-    // SAFETY: `from` has m items and `to` as many as the bitmap has bits; `status` an item for each CTA and one more.
+    // SAFETY: `from` has m items and `to` as many as the bitmap has bits; the status a word for each CTA and one more.
     unsafe { gpu.launch_struct("anchors/select_anchors", tiles, THREADS, &arguments) }
 }
 
@@ -169,7 +177,6 @@ pub fn mark_ranks(
     let m = sorted.keys.len();
     assert!(sorted.suffixes.len() >= m && sorted.list.slots.len() >= m && out.slots.len() >= m);
     let tiles = m.div_ceil(MARK_TILE);
-    ground.clear_status(gpu, tiles)?;
     let arguments = Mark {
         keys: sorted.keys.address(),
         suffixes: sorted.suffixes.address(),
@@ -181,14 +188,14 @@ pub fn mark_ranks(
         sparse: ground.anchors(ground.sparse),
         ranks: ranks.address(),
         ties: out.into(),
-        status: ground.status.address(),
+        status: ground.status.take(gpu, tiles),
         mailbox: gpu.mailbox(),
         items: m,
         kind: sorted.kind.number(),
         width: sorted.width,
         tiles,
     };
-    // SAFETY: the lists have m items, and `status` has an item for each CTA and one more.
+    // SAFETY: the lists have m items, and the status a word for each CTA and one more.
     unsafe { gpu.launch_struct("anchors/mark_ranks", tiles, THREADS, &arguments) }
 }
 
@@ -199,7 +206,7 @@ struct Select {
     to: TiesStruct,
     bitmap: u64,
     ranks: u64,
-    status: u64,
+    status: StatusStruct,
     mailbox: u64,
     items: u32,
     tiles: u32,
@@ -232,7 +239,7 @@ struct Mark {
     sparse: AnchorsStruct,
     ranks: u64,
     ties: TiesStruct,
-    status: u64,
+    status: StatusStruct,
     mailbox: u64,
     items: u32,
     kind: u32,

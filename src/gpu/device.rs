@@ -4,8 +4,8 @@
 //! to its one stream, one step after the other, so nothing here waits for anything but the host for the stream.
 
 use super::buffers::Array;
-use super::pinned::Mailbox;
-use super::tuning::{MAIL_COUNTS, MAIL_PRIMARY, THREADS};
+use super::pinned::{Mailbox, UNTOLD};
+use super::tuning::{MAIL_COUNTS, MAIL_ITEMS, MAIL_PRIMARY, THREADS};
 use crate::error::{Error, Result};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaStream, DeviceRepr, DriverError, LaunchConfig,
@@ -311,17 +311,22 @@ impl Gpu {
 
     /// To be called before a kernel that tells something is launched.
     pub(super) fn arm(&self) {
-        self.mailbox.arm();
+        self.mailbox.forget(MAIL_ITEMS as usize);
     }
 
     /// The two counts that the last kernel tells. This waits for them only, which takes less time than to wait for the
     /// stream.
     pub(super) fn told(&self) -> Result<(u32, u32)> {
+        self.poll(|mailbox| mailbox.counts())
+    }
+
+    /// Waits for something in the mailbox.
+    fn poll<T>(&self, find: impl Fn(&Mailbox) -> Option<T>) -> Result<T> {
         for spins in 1_u32.. {
-            if let Some(counts) = self.mailbox.counts() {
-                return Ok(counts);
+            if let Some(found) = find(&self.mailbox) {
+                return Ok(found);
             }
-            if spins.is_multiple_of(SPINS) && self.is_idle()? && self.mailbox.counts().is_none() {
+            if spins.is_multiple_of(SPINS) && self.is_idle()? && find(&self.mailbox).is_none() {
                 break;
             }
             std::hint::spin_loop();
@@ -350,9 +355,14 @@ impl Gpu {
         self.check(self.mailbox.post(words, array, self.raw_stream()?))
     }
 
-    /// The row of the whole text. All work must be done.
-    pub(super) fn primary(&self) -> u32 {
-        self.mailbox.word(MAIL_PRIMARY as usize)
+    /// Forgets the row of the whole text of the last block.
+    pub(super) fn forget_primary(&self) {
+        self.mailbox.forget(MAIL_PRIMARY as usize);
+    }
+
+    /// The row of the whole text, as soon as it is known.
+    pub(super) fn primary(&self) -> Result<u32> {
+        self.poll(|mailbox| Some(mailbox.word(MAIL_PRIMARY as usize)).filter(|&row| row != UNTOLD))
     }
 
     /// Makes the launch after the next `launches` fail.

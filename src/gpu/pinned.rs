@@ -103,8 +103,8 @@ pub struct Mailbox {
 #[allow(unsafe_code)]
 unsafe impl Send for Mailbox {}
 
-/// What the first word is before it is told.
-const UNTOLD: u32 = u32::MAX;
+/// What a word is before it is told.
+pub const UNTOLD: u32 = u32::MAX;
 
 impl Mailbox {
     #[allow(unsafe_code)]
@@ -149,11 +149,12 @@ impl Mailbox {
         }
     }
 
-    /// Forgets what was told last.
+    /// Forgets what a word was told last.
     #[allow(unsafe_code)]
-    pub fn arm(&self) {
+    pub fn forget(&self, word: usize) {
+        assert!(word < MAIL_WORDS as usize);
         // SAFETY: as above.
-        unsafe { self.start.add(MAIL_ITEMS as usize).write_volatile(UNTOLD) };
+        unsafe { self.start.add(word).write_volatile(UNTOLD) };
     }
 
     /// The two counts that a kernel tells, when it has.

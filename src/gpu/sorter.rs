@@ -152,9 +152,8 @@ impl Sorter {
             samples.reserve(gpu, arrays.samples.len() as usize)?;
             let room = bytes.reserve(gpu, block.len())?;
             room[0] = block[block.len() - 1];
-            gpu.wait()?;
             // The row of the whole text is left out.
-            let (n, primary) = (arrays.sa.len(), gpu.primary());
+            let (n, primary) = (arrays.sa.len(), gpu.primary()?);
             samples.download(gpu, arrays.samples, 0..arrays.samples.len())?;
             bytes.download(gpu, arrays.rows.part(1..primary), 1..primary)?;
             bytes.download(gpu, arrays.rows.part(primary + 1..n + 1), primary..n)?;
@@ -201,6 +200,7 @@ impl Sorter {
             let Arrays { text, sa, samples, rows } = arrays;
             gpu.zero(text.part(n..n + TEXT_PADDING))?;
             self.block.0.upload(gpu, text.first(n))?;
+            gpu.forget_primary();
             gpu.check(self.marks[0].record(stream))?;
             let log_rate = sample_rate.ilog2();
             let block = Block { text, sa, whole_sa, rows, samples, log_rate };

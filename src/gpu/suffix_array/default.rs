@@ -19,7 +19,7 @@ use super::super::codes::{COUNTS, code_keys, count_bytes};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
 use super::super::refine::{Kind, Sorted, most_tiles, refine};
-use super::super::ties::{Anchors, Ground, Ties, most_groups};
+use super::super::ties::{Anchors, Ground, Status, Ties, most_groups};
 use super::code::Code;
 use super::doubling::Doubling;
 use super::lists::{Left, ListSort};
@@ -86,7 +86,7 @@ pub struct DefaultSort<'m> {
     suffixes: Array<'m, u32>,
     counts: Array<'m, u32>,
     codes: Array<'m, u32>,
-    status: Array<'m, u64>,
+    status: Status<'m>,
 }
 
 /// A list, and what it takes to make it smaller.
@@ -95,15 +95,15 @@ struct Work<'m> {
     left: Left,
     spare: Ties<'m>,
     sort: ListSort<'m>,
-    /// Whether the last round was without a sort of the list.
-    unsorted: bool,
+    /// Whether the last round did without a sort of the list, and left most of it.
+    stuck: bool,
 }
 
 impl<'m> Work<'m> {
     fn carve(carver: &mut Carver<'m>, cub: Cub<'m>, list: Ties<'m>, left: Left) -> Self {
         let spare = Ties::carve(carver, left.items);
         let sort = ListSort::carve(carver, cub, left.items);
-        Work { list, left, spare, sort, unsorted: false }
+        Work { list, left, spare, sort, stuck: false }
     }
 
     /// How much that takes.
@@ -113,13 +113,8 @@ impl<'m> Work<'m> {
         measure.used()
     }
 
-    /// Whether groups are small enough for a round without a sort of the list. Such a round leaves the large groups as
-    /// they are, so none follows another.
-    fn is_small(&self) -> bool {
-        !self.unsorted && self.left.mean_group() < SMALL_GROUPS
-    }
-
-    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
+    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small. Without a sort, large groups
+    /// stay as they are: where most of the list is in such, it is sorted next time.
     fn refine(
         &mut self,
         gpu: &Gpu,
@@ -128,8 +123,8 @@ impl<'m> Work<'m> {
         (keys, width): (Keys, u32),
         rounds: u32,
     ) -> Result<()> {
-        self.unsorted = self.is_small();
-        let sorted = if self.unsorted {
+        let unsorted = !self.stuck && self.left.mean_group() < SMALL_GROUPS;
+        let sorted = if unsorted {
             Sorted::unsorted(self.list, self.left.items)
         } else {
             let width = width.min(u64::BITS - self.left.group_bits());
@@ -137,7 +132,8 @@ impl<'m> Work<'m> {
         };
         refine(gpu, ground, kind, sorted, rounds, Array::none(), self.spare)?;
         std::mem::swap(&mut self.list, &mut self.spare);
-        self.left = Left::told(gpu)?;
+        let before = std::mem::replace(&mut self.left, Left::told(gpu)?);
+        self.stuck = unsorted && self.left.items > before.items / 2;
         Ok(())
     }
 }
@@ -151,7 +147,7 @@ impl<'m> DefaultSort<'m> {
             suffixes: carver.take(items),
             counts: carver.take(COUNTS),
             codes: carver.take(256),
-            status: carver.take(most_tiles(gpu, n) as usize + 1),
+            status: Status::carve(carver, most_tiles(gpu, n)),
         })
     }
 
@@ -166,13 +162,14 @@ impl<'m> DefaultSort<'m> {
         let n = block.sa.len();
         let code = Code::new(&count_bytes(gpu, block.text, n, self.counts)?);
         gpu.post(&code.entries, self.codes)?;
+        self.status.clear(gpu)?;
         let ground = Ground {
             block,
             codes: self.codes,
             dense: Anchors::none(),
             sparse: Anchors::none(),
             rank_bits: bits(n - 1),
-            status: self.status,
+            status: self.status.clone(),
         };
         let (list, left) = self.first(gpu, &ground, &code)?;
         rounds.push(left.items);
@@ -256,7 +253,7 @@ impl<'m> DefaultSort<'m> {
         Anchors::carve(&mut measure, n, 0);
         let mut carver = ranks.carve(gpu, measure.used())?;
         ground.dense = Anchors::carve(&mut carver, n, symbols + window);
-        mark_anchors(gpu, &ground, symbols, window)?;
+        mark_anchors(gpu, &ground, (symbols, window), self.counts)?;
         rank_settled(gpu, &ground)?;
         let most = gpu.told()?.0.min(left.items);
 
