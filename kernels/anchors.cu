@@ -67,7 +67,7 @@ struct Select {
     Ties from, to;
     const uint32_t* bitmap;
     uint64_t* ranks;
-    Status status;
+    uint64_t* status;
     uint32_t* mailbox;
     uint32_t items;
     int tiles;
@@ -78,9 +78,8 @@ struct Select {
 extern "C" __global__ void __launch_bounds__(THREADS) select_anchors(const __grid_constant__ Select a) {
     __shared__ uint32_t left[MARK_WORDS], tile;
     __shared__ Places places;
-    if (threadIdx.x == 0) tile = a.status.tile();
+    if (threadIdx.x == 0) tile = next_tile(a.status);
     __syncthreads();
-    a.status.clear_next(tile, a.tiles);
     const uint32_t base = tile * MARK_TILE, bit = 1u << (threadIdx.x & 31);
     uint32_t suffixes[MARK_ITEMS];
     for (int q = 0; q < MARK_ITEMS; q++) {
@@ -139,7 +138,7 @@ struct Mark {
     Anchors dense, sparse;
     uint64_t* ranks;
     Ties ties;
-    Status status;
+    uint64_t* status;
     uint32_t* mailbox;
     uint32_t items, kind, width;
     int tiles;
@@ -150,10 +149,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_co
     __shared__ uint32_t codes[256], heads[MARK_WORDS + 1], left[MARK_WORDS], left_heads[MARK_WORDS], tile;
     __shared__ Places places;
     const uint32_t tid = threadIdx.x, bit = 1u << (tid & 31);
-    if (tid == 0) tile = a.status.tile();
+    if (tid == 0) tile = next_tile(a.status);
     load_codes(codes, a.codes);
     __syncthreads();
-    a.status.clear_next(tile, a.tiles);
     const uint32_t base = tile * MARK_TILE;
     uint64_t keys[MARK_ITEMS];
 #pragma unroll

@@ -25,7 +25,7 @@ struct Refine {
     Out out;
     Ties ties;          // gets what is left. Its `known` may be `keys`
     uint32_t* settled;  // ANCHORS: gets those that are settled, by item; ~0 for the others
-    Status status;
+    uint64_t* status;   // a word, and one for each tile; 0
     int tiles;
 };
 
@@ -316,7 +316,7 @@ struct Refiner {
 
     __device__ __forceinline__ void run() const {
         if (threadIdx.x == 0) {
-            s.tile = a.status.tile();
+            s.tile = next_tile(a.status);
             s.tied_count = s.first_count = 0;
         }
         load_codes(s.codes, a.codes);
@@ -324,7 +324,6 @@ struct Refiner {
         const int tile = s.tile;
         const long long begin = static_cast<long long>(tile) * (static_cast<int>(a.entries) - 2 * HALO) - HALO;
         load(begin);
-        a.status.clear_next(tile, a.tiles);
         list_ties(begin);
         int count = s.tied_count;
         start_depths(count);

@@ -61,24 +61,10 @@ __device__ __forceinline__ uint64_t look_back(volatile uint64_t* status, int til
     return before;
 }
 
-// What the CTAs of a kernel tell each other: a number of tiles, and a word for each tile. It is 0 at the start.
-struct Status {
-    uint64_t* words;
-    // That of the next kernel, of which the last one but one has left so many words that are not 0. They are cleared on the
-    // way, as to have them cleared by the driver takes longer than many a kernel.
-    uint64_t* next;
-    uint32_t dirty;
-
-    // The number of this CTA's tile, for its first thread.
-    __device__ __forceinline__ uint32_t tile() const { return atomicAdd(reinterpret_cast<unsigned int*>(words), 1); }
-
-    // Clears this tile's part of the next kernel's words.
-    __device__ __forceinline__ void clear_next(uint32_t tile, uint32_t tiles) const {
-        const uint32_t begin = static_cast<uint64_t>(dirty) * tile / tiles;
-        const uint32_t end = static_cast<uint64_t>(dirty) * (tile + 1) / tiles;
-        for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) next[i] = 0;
-    }
-};
+// The number of this CTA's tile, for its first thread: word 0 of the status counts them.
+__device__ __forceinline__ uint32_t next_tile(uint64_t* status) {
+    return atomicAdd(reinterpret_cast<unsigned int*>(status), 1);
+}
 
 // Places of a tile's items in the next list: those of each word of 32 bits within the tile, and of the tile.
 struct Places {
@@ -87,7 +73,7 @@ struct Places {
 
     // left, heads: a bit for each item that goes on, and for the first of each group of such. The last tile tells the
     // host how many there are. For all threads of a CTA; a barrier at the end.
-    __device__ __forceinline__ void count(const uint32_t* left, const uint32_t* heads, int words, Status status,
+    __device__ __forceinline__ void count(const uint32_t* left, const uint32_t* heads, int words, uint64_t* status,
                                           int tile, int tiles, uint32_t* mailbox) {
         const int lane = threadIdx.x & 31;
         if (threadIdx.x < 32) {
@@ -106,7 +92,7 @@ struct Places {
                 }
                 sum += __shfl_sync(~0u, up_to, 31);
             }
-            const uint64_t before = look_back(status.words + 1, tile, sum);
+            const uint64_t before = look_back(status + 1, tile, sum);
             if (lane == 0) {
                 base = before;
                 if (tile == tiles - 1) tell(mailbox, items_of(before + sum), groups_of(before + sum));

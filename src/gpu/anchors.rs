@@ -2,9 +2,7 @@
 
 use super::buffers::Array;
 use super::device::Gpu;
-use super::ties::{
-    Anchors, AnchorsStruct, Ground, StatusStruct, TextStruct, Ties, TiesStruct, kernel_structs,
-};
+use super::ties::{Anchors, AnchorsStruct, Ground, TextStruct, Ties, TiesStruct, kernel_structs};
 use super::tuning::{
     ANCHOR_KEYS, DENSE_KEYS, FINISH_KEYS, KEY_TILE, LIST_ITEMS, MARK_TILE, MOST_WINDOW,
     SPARSE_KEYS, TEXT_KEYS, TEXT_PADDING, THREADS,
@@ -14,25 +12,18 @@ use crate::error::Result;
 /// Marks the dense anchors: where the hash of `symbols` symbols is the least of those at the next `window` positions.
 /// Tells how many there are.
 #[allow(unsafe_code)]
-pub fn mark_anchors(
-    gpu: &Gpu,
-    ground: &Ground,
-    (symbols, window): (u32, u32),
-    counts: Array<u32>,
-) -> Result<()> {
+pub fn mark_anchors(gpu: &Gpu, ground: &Ground, symbols: u32, window: u32) -> Result<()> {
     let (n, bitmap) = (ground.len(), ground.dense.bitmap);
     let words = bitmap.len();
     assert!((1..=8).contains(&symbols) && window <= MOST_WINDOW && words * 32 >= n);
     assert!(ground.block.text.len() >= n + TEXT_PADDING);
-    let counts = counts.first(2);
-    gpu.zero(counts)?;
-    gpu.arm();
-    let [text, counts] = [ground.block.text.into(), counts.into()];
+    ground.clear_status(gpu, 0)?;
+    let [text, counts] = [ground.block.text.into(), ground.status.into()];
     let [n, symbols, window] = [n.into(), symbols.into(), window.into()];
     let arguments =
         [text, n, symbols, window, bitmap.into(), words.into(), counts, gpu.mailbox().into()];
     let ctas = (words * 32).div_ceil(KEY_TILE);
-    // SAFETY: the text has n items and its padding, the bitmap so many words, and there are two counts.
+    // SAFETY: the text has n items and its padding, the bitmap so many words, and the first word of `status` two counts.
     unsafe { gpu.launch("anchors/mark_anchors", ctas, THREADS, &arguments) }
 }
 
@@ -84,17 +75,18 @@ pub fn select_anchors(
 ) -> Result<()> {
     assert!(from.slots.len() >= m && level.ranks.len() >= ground.len());
     let tiles = m.div_ceil(MARK_TILE);
+    ground.clear_status(gpu, tiles)?;
     let arguments = Select {
         from: from.into(),
         to: to.into(),
         bitmap: level.bitmap.address(),
         ranks: level.ranks.address(),
-        status: ground.status.take(gpu, tiles),
+        status: ground.status.address(),
         mailbox: gpu.mailbox(),
         items: m,
         tiles,
     };
-    // SAFETY: `from` has m items and `to` as many as the bitmap has bits; the status a word for each CTA and one more.
+    // SAFETY: `from` has m items and `to` as many as the bitmap has bits; `status` an item for each CTA and one more.
     unsafe { gpu.launch_struct("anchors/select_anchors", tiles, THREADS, &arguments) }
 }
 
@@ -177,6 +169,7 @@ pub fn mark_ranks(
     let m = sorted.keys.len();
     assert!(sorted.suffixes.len() >= m && sorted.list.slots.len() >= m && out.slots.len() >= m);
     let tiles = m.div_ceil(MARK_TILE);
+    ground.clear_status(gpu, tiles)?;
     let arguments = Mark {
         keys: sorted.keys.address(),
         suffixes: sorted.suffixes.address(),
@@ -188,14 +181,14 @@ pub fn mark_ranks(
         sparse: ground.anchors(ground.sparse),
         ranks: ranks.address(),
         ties: out.into(),
-        status: ground.status.take(gpu, tiles),
+        status: ground.status.address(),
         mailbox: gpu.mailbox(),
         items: m,
         kind: sorted.kind.number(),
         width: sorted.width,
         tiles,
     };
-    // SAFETY: the lists have m items, and the status a word for each CTA and one more.
+    // SAFETY: the lists have m items, and `status` has an item for each CTA and one more.
     unsafe { gpu.launch_struct("anchors/mark_ranks", tiles, THREADS, &arguments) }
 }
 
@@ -206,7 +199,7 @@ struct Select {
     to: TiesStruct,
     bitmap: u64,
     ranks: u64,
-    status: StatusStruct,
+    status: u64,
     mailbox: u64,
     items: u32,
     tiles: u32,
@@ -239,7 +232,7 @@ struct Mark {
     sparse: AnchorsStruct,
     ranks: u64,
     ties: TiesStruct,
-    status: StatusStruct,
+    status: u64,
     mailbox: u64,
     items: u32,
     kind: u32,

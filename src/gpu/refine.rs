@@ -2,9 +2,7 @@
 
 use super::buffers::Array;
 use super::device::Gpu;
-use super::ties::{
-    AnchorsStruct, Ground, OutStruct, StatusStruct, TextStruct, Ties, TiesStruct, kernel_structs,
-};
+use super::ties::{AnchorsStruct, Ground, OutStruct, TextStruct, Ties, TiesStruct, kernel_structs};
 use super::tuning::{HALO, REFINE_CTAS, REFINE_THREADS, REFINE_TILE};
 use crate::error::Result;
 
@@ -105,6 +103,7 @@ pub fn refine(
     let m = sorted.suffixes.len();
     let tile = tile(kind, m, wanted_tiles(gpu));
     let tiles = m.div_ceil(tile);
+    ground.clear_status(gpu, tiles)?;
     assert!(out.slots.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
     assert!(sorted.from.is_none_or(|ties| ties.slots.len() >= m && ties.groups.len() >= m));
     assert!(kind != Kind::Anchors || settled.len() >= m);
@@ -126,10 +125,10 @@ pub fn refine(
         out: ground.out(gpu),
         ties: out.into(),
         settled: settled.address(),
-        status: ground.status.take(gpu, tiles),
+        status: ground.status.address(),
         tiles,
     };
-    // SAFETY: the lists have m items, and the status a word for each CTA and one more.
+    // SAFETY: the lists have m items, and `status` has an item for each CTA and one more.
     unsafe { gpu.launch_struct(kind.kernel(), tiles, REFINE_THREADS, &arguments) }
 }
 
@@ -153,7 +152,7 @@ struct Refine {
     out: OutStruct,
     ties: TiesStruct,
     settled: u64,
-    status: StatusStruct,
+    status: u64,
     tiles: u32,
 }
 

@@ -4,7 +4,6 @@ use super::buffers::{Array, Carver, Double};
 use super::device::Gpu;
 use super::suffix_array::Block;
 use crate::error::Result;
-use std::cell::Cell;
 
 /// A list of suffixes that are still tied.
 #[derive(Clone, Copy)]
@@ -72,45 +71,8 @@ impl<'m> Anchors<'m> {
     }
 }
 
-/// What the CTAs of a kernel tell each other: for this kernel, and for the next one.
-#[derive(Clone)]
-pub struct Status<'m> {
-    words: [Array<'m, u64>; 2],
-    /// Which of the two is for the next kernel, and how many words of each are not 0 then.
-    turn: Cell<usize>,
-    dirty: Cell<[u32; 2]>,
-}
-
-impl<'m> Status<'m> {
-    /// Carves them for kernels of up to so many tiles.
-    pub fn carve(carver: &mut Carver<'m>, tiles: u32) -> Self {
-        let words = std::array::from_fn(|_| carver.take(tiles as usize + 1));
-        Status { words, turn: Cell::new(0), dirty: Cell::default() }
-    }
-
-    /// Clears them, for the first kernel of a block.
-    pub fn clear(&self, gpu: &Gpu) -> Result<()> {
-        self.words.into_iter().try_for_each(|words| gpu.zero(words))
-    }
-
-    /// Those for a kernel of so many tiles, which is launched next and tells the host two counts.
-    pub fn take(&self, gpu: &Gpu, tiles: u32) -> StatusStruct {
-        let (now, mut dirty) = (self.turn.get(), self.dirty.get());
-        let next = 1 - now;
-        let taken = StatusStruct {
-            words: self.words[now].first(tiles + 1).address(),
-            next: self.words[next].address(),
-            dirty: dirty[next],
-        };
-        (dirty[now], dirty[next]) = (tiles + 1, 0);
-        self.dirty.set(dirty);
-        self.turn.set(next);
-        gpu.arm();
-        taken
-    }
-}
-
 /// What all steps work on.
+#[derive(Clone, Copy)]
 pub struct Ground<'m> {
     pub block: Block<'m>,
     /// The code of each symbol.
@@ -120,13 +82,21 @@ pub struct Ground<'m> {
     pub sparse: Anchors<'m>,
     /// Bits of a rank.
     pub rank_bits: u32,
-    pub status: Status<'m>,
+    /// What CTAs tell those behind them.
+    pub status: Array<'m, u64>,
 }
 
 impl Ground<'_> {
     /// How many suffixes there are.
     pub fn len(&self) -> u32 {
         self.block.sa.len()
+    }
+
+    /// Clears what `tiles` CTAs tell each other, before they run and tell the host two counts.
+    pub fn clear_status(&self, gpu: &Gpu, tiles: u32) -> Result<()> {
+        gpu.zero(self.status.first(tiles + 1))?;
+        gpu.arm();
+        Ok(())
     }
 
     /// The text as kernels take it.
@@ -171,15 +141,6 @@ impl From<Ties<'_>> for TiesStruct {
         let Ties { slots, suffixes, groups, known } = ties;
         TiesStruct([slots.address(), suffixes.address(), groups.address(), known.address()])
     }
-}
-
-/// `struct Status` of the kernels.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct StatusStruct {
-    words: u64,
-    next: u64,
-    dirty: u32,
 }
 
 /// `struct Text` of the kernels.

@@ -19,7 +19,7 @@ use super::super::codes::{COUNTS, code_keys, count_bytes};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
 use super::super::refine::{Kind, Sorted, most_tiles, refine};
-use super::super::ties::{Anchors, Ground, Status, Ties, most_groups};
+use super::super::ties::{Anchors, Ground, Ties, most_groups};
 use super::code::Code;
 use super::doubling::Doubling;
 use super::lists::{Left, ListSort};
@@ -86,7 +86,7 @@ pub struct DefaultSort<'m> {
     suffixes: Array<'m, u32>,
     counts: Array<'m, u32>,
     codes: Array<'m, u32>,
-    status: Status<'m>,
+    status: Array<'m, u64>,
 }
 
 /// A list, and what it takes to make it smaller.
@@ -147,7 +147,7 @@ impl<'m> DefaultSort<'m> {
             suffixes: carver.take(items),
             counts: carver.take(COUNTS),
             codes: carver.take(256),
-            status: Status::carve(carver, most_tiles(gpu, n)),
+            status: carver.take(most_tiles(gpu, n) as usize + 1),
         })
     }
 
@@ -162,14 +162,13 @@ impl<'m> DefaultSort<'m> {
         let n = block.sa.len();
         let code = Code::new(&count_bytes(gpu, block.text, n, self.counts)?);
         gpu.post(&code.entries, self.codes)?;
-        self.status.clear(gpu)?;
         let ground = Ground {
             block,
             codes: self.codes,
             dense: Anchors::none(),
             sparse: Anchors::none(),
             rank_bits: bits(n - 1),
-            status: self.status.clone(),
+            status: self.status,
         };
         let (list, left) = self.first(gpu, &ground, &code)?;
         rounds.push(left.items);
@@ -253,7 +252,7 @@ impl<'m> DefaultSort<'m> {
         Anchors::carve(&mut measure, n, 0);
         let mut carver = ranks.carve(gpu, measure.used())?;
         ground.dense = Anchors::carve(&mut carver, n, symbols + window);
-        mark_anchors(gpu, &ground, (symbols, window), self.counts)?;
+        mark_anchors(gpu, &ground, symbols, window)?;
         rank_settled(gpu, &ground)?;
         let most = gpu.told()?.0.min(left.items);
 

@@ -12,11 +12,12 @@ use super::super::device::Gpu;
 use super::super::refine::{Kind, Sorted, refine};
 use super::super::sparse::{copy_ranks, mark_sparse, survey};
 use super::super::ties::{Anchors, Ground, Ties};
-use super::super::tuning::MOST_SPARSE_WINDOW;
+use super::super::tuning::{HALO, MOST_SPARSE_WINDOW};
 use super::lists::{Left, ListSort};
 use crate::error::Result;
 
-/// Up to so many anchors, or with groups smaller than this after some rounds, doubling goes on in shared memory first.
+/// Up to so many anchors, or with groups smaller than this after some rounds, doubling goes on in shared memory first,
+/// if groups fit there.
 const FEW: u32 = 65536;
 const SMALL_GROUPS: u32 = 64;
 const LOCAL_FROM: u32 = 2;
@@ -130,8 +131,10 @@ impl<'m> Doubling<'m> {
             {
                 level.kind = Keys::Dense;
             }
-            let small = round >= LOCAL_FROM && level.left.mean_group() < SMALL_GROUPS;
-            if level.kind == Keys::Anchors && (small || level.left.items <= FEW) {
+            let group = level.left.mean_group();
+            let small = round >= LOCAL_FROM && group < SMALL_GROUPS;
+            let few = level.left.items <= FEW && group < HALO;
+            if level.kind == Keys::Anchors && (small || few) {
                 self.local(gpu, ground, &mut level, rounds)?;
             }
             self.double(gpu, ground, &mut level, round, rounds)?;
