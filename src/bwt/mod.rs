@@ -52,6 +52,7 @@ mod inverse;
 #[cfg(test)]
 mod naive;
 mod pages;
+mod phrases;
 mod sorter;
 
 use crate::error::{Error, Result};

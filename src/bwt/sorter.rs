@@ -4,13 +4,14 @@
 //! S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array construction*,
 //! 2011). It takes O(n) time on one thread whatever the data, and gives the transform and the samples
 //! in one pass without a suffix array being kept. Blocks are sorted side by side, each on one thread; one that is alone
-//! is cut in halves, which are sorted side by side and merged (`halves`).
+//! is cut in halves, which are sorted side by side and merged (`halves`). Of a block that repeats itself only what is
+//! different is sorted (`phrases`).
 //!
 //! Memory: 6 bytes per byte of the block, which are the block, its transform and 4 of workspace, and
 //! about 0.5 MiB. The workspace is read at random and lies on huge pages where they can be had.
 
 use super::halves::{self, Limits};
-use super::{Bwt, MAX_BLOCK_SIZE, pages};
+use super::{Bwt, MAX_BLOCK_SIZE, pages, phrases};
 use crate::error::Error;
 use crate::options::Device;
 use libsais::bwt::AuxIndicesSamplingRate;
@@ -70,7 +71,10 @@ impl Sorter {
             return Err(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()));
         }
         match self {
-            Sorter::Cpu => halves::sort(block, sample_rate, threads, Limits::USUAL, sort_alone),
+            Sorter::Cpu => match phrases::sort(block, sample_rate, phrases::Limits::USUAL)? {
+                Some(bwt) => Ok(bwt),
+                None => halves::sort(block, sample_rate, threads, Limits::USUAL, sort_alone),
+            },
         }
     }
 }
