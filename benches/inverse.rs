@@ -42,8 +42,11 @@ fn report(name: &str, block: &[u8]) {
     print!(" {:7.1} {:7.1} |", speed(plain), speed(sampled));
     for threads in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        assert!(pool.install(|| unsort(&bwt)).is_ok_and(|text| text == block), "wrong text");
-        let ours = median(RUNS, || pool.install(|| time(|| unsort(&bwt))));
+        assert!(pool.install(|| unsort(bwt.clone())).is_ok_and(|text| text == block), "wrong text");
+        let ours = median(RUNS, || {
+            let bwt = bwt.clone();
+            pool.install(|| time(|| unsort(bwt)))
+        });
         print!(" {:7.1} ({:4.1}x)", speed(ours), plain / ours);
     }
     println!();

@@ -96,17 +96,34 @@ struct RawBlocks<R> {
     listener: Listener,
 }
 
+impl<R: Read> RawBlocks<R> {
+    /// Reads a whole block, or what is left. Memory that is not read into is never touched.
+    fn read(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = bwt::zeroed(self.block_size as usize)?;
+        let mut len = 0;
+        while len < bytes.len() {
+            match self.input.read(&mut bytes[len..]) {
+                Ok(0) => break,
+                Ok(read) => len += read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        bytes.truncate(len);
+        Ok(bytes)
+    }
+}
+
 impl<R: Read> Iterator for RawBlocks<R> {
     type Item = Result<RawBlock>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut bytes = Vec::new();
         let (offset, from) = (self.offset, Instant::now());
-        match self.input.by_ref().take(u64::from(self.block_size)).read_to_end(&mut bytes) {
-            Err(e) => Some(Err(e.into())),
-            Ok(0) => None,
-            Ok(read) => {
-                self.offset += read as u64;
+        match self.read() {
+            Err(e) => Some(Err(e)),
+            Ok(bytes) if bytes.is_empty() => None,
+            Ok(bytes) => {
+                self.offset += bytes.len() as u64;
                 self.listener.done(offset, [(Step::Read, from, Instant::now())]);
                 Some(Ok(RawBlock { bytes, offset, alone: false }))
             }

@@ -125,7 +125,7 @@ fn decode(mut block: CodedBlock) -> Result<Decoded> {
 fn unsort(Decoded { block, bwt }: Decoded) -> Result<Vec<u8>> {
     let (number, offset, checksum) = (block.number, block.offset, block.header.raw_checksum);
     let raw = match bwt {
-        Some(bwt) => bwt::unsort(&bwt).map_err(|e| e.at(number, offset))?,
+        Some(bwt) => bwt::unsort(bwt).map_err(|e| e.at(number, offset))?,
         None => block.payload,
     };
     if checksum_holds(checksum, &raw) {

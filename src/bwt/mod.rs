@@ -31,7 +31,7 @@
 //! let banana = Sorter::Cpu.sort(b"banana", 2)?;
 //! assert_eq!(banana.bytes, b"annbaa");
 //! assert_eq!(banana.samples, [4, 6, 5]);
-//! assert_eq!(unsort(&banana)?, b"banana");
+//! assert_eq!(unsort(banana)?, b"banana");
 //!
 //! let mississippi = Sorter::Cpu.sort(b"mississippi", 4)?;
 //! assert_eq!(mississippi.bytes, b"ipssmpissii");
@@ -48,6 +48,7 @@ mod inverse;
 #[cfg(test)]
 mod naive;
 mod pages;
+mod phrases;
 mod sorter;
 
 #[cfg(test)]

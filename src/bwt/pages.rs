@@ -6,7 +6,7 @@
 //! threads that fill a table also share the cost of mapping it.
 
 use std::alloc::{Layout, alloc_zeroed};
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// What is a value when all its bits are zero, and needs no drop.
 ///
@@ -22,7 +22,7 @@ macro_rules! zero {
         unsafe impl Zero for $integer {}
     )* };
 }
-zero!(u8, u16, i32, u32, AtomicU8);
+zero!(u8, u16, i32, u32, AtomicU8, AtomicU32, AtomicU64);
 
 /// `len` zeros, or `None` where the memory cannot be had (a `Vec` would abort the program).
 #[allow(unsafe_code)]

@@ -4,7 +4,8 @@
 //! S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array construction*,
 //! 2011). It takes O(n) time on one thread whatever the data, and gives the transform and the samples
 //! in one pass without a suffix array being kept. Blocks are sorted side by side, each on one thread; one that is alone
-//! is cut in halves, which are sorted side by side and merged (`halves`).
+//! is cut in halves, which are sorted side by side and merged (`halves`). Of a block that repeats itself only what is
+//! different is sorted (`phrases`).
 //!
 //! A GPU sorts as `gpu::suffix_array` says, and gives the same.
 //!
@@ -12,7 +13,7 @@
 //! about 0.5 MiB. The workspace is read at random and lies on huge pages where they can be had.
 
 use super::halves::{self, Limits};
-use super::{Bwt, MAX_BLOCK_SIZE, pages};
+use super::{Bwt, MAX_BLOCK_SIZE, pages, phrases};
 use crate::error::Error;
 #[cfg(feature = "cuda")]
 use crate::gpu;
@@ -85,7 +86,10 @@ impl Sorter {
             return Err(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()));
         }
         match self {
-            Sorter::Cpu => halves::sort(block, sample_rate, threads, Limits::USUAL, sort_alone),
+            Sorter::Cpu => match phrases::sort(block, sample_rate, phrases::Limits::USUAL)? {
+                Some(bwt) => Ok(bwt),
+                None => halves::sort(block, sample_rate, threads, Limits::USUAL, sort_alone),
+            },
             #[cfg(feature = "cuda")]
             Sorter::Gpu(sorter) => {
                 let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;

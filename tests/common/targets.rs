@@ -60,7 +60,7 @@ pub fn stages(input: &[u8]) {
 fn sort(rate: u32, block: &[u8]) {
     if !block.is_empty() {
         let bwt = Sorter::Cpu.sort(block, rate).unwrap();
-        assert!(unsort(&bwt).unwrap() == block);
+        assert!(unsort(bwt).unwrap() == block);
     }
 }
 
@@ -71,7 +71,7 @@ fn unsort_any(sample_rate: u32, bytes: &[u8], seed: usize) {
         u32::from(u16::from_le_bytes(pair)) % (bytes.len() as u32 + 2)
     };
     let samples = (0..bytes.len().div_ceil(sample_rate as usize)).map(row).collect();
-    if let Ok(text) = unsort(&Bwt { bytes: bytes.to_vec(), sample_rate, samples }) {
+    if let Ok(text) = unsort(Bwt { bytes: bytes.to_vec(), sample_rate, samples }) {
         assert_eq!(text.len(), bytes.len());
     }
 }

@@ -14,8 +14,8 @@
 //! does not depend on their number.
 //!
 //! Time: O(n). On one thread the table takes about as long as the walk; one random access for two
-//! bytes of text is what remains. Memory beside the [`Bwt`]: 4 bytes per byte for the jumps and 1 for
-//! the text, so 5n, and 0.5 MiB per thread.
+//! bytes of text is what remains. Memory beside the [`Bwt`], which the text takes the place of: 4 bytes
+//! per byte for the jumps, and 0.5 MiB per thread.
 //!
 //! Jumps by two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of psi
 //! and so scatters over up to 65536 places while it builds; LF of LF is written in order.
@@ -25,7 +25,7 @@ mod counters;
 mod jumps;
 mod walk;
 
-use super::{Bwt, MAX_BLOCK_SIZE, pages};
+use super::{Bwt, MAX_BLOCK_SIZE};
 use crate::error::{Error, Flaw, Result};
 use bigrams::Bigrams;
 use counters::Counters;
@@ -41,24 +41,25 @@ use walk::Walk;
 /// # Errors
 /// [`Error::Format`], which knows no place, where a field breaks an invariant;
 /// [`Error::Io`] where there is no memory.
-pub fn unsort(bwt: &Bwt) -> Result<Vec<u8>> {
-    check(bwt)?;
+pub fn unsort(bwt: Bwt) -> Result<Vec<u8>> {
+    check(&bwt)?;
     let counters = Counters::new(&bwt.bytes, bwt.samples[0]);
     let bigrams = Bigrams::new(&counters);
     let first_of_last_lane = counters.first_symbol(bwt.samples[bwt.samples.len() - 1]);
     let jumps = Jumps::new(counters).ok_or_else(no_memory)?;
-    let mut text = pages::zeroed(bwt.bytes.len()).ok_or_else(no_memory)?;
-    Walk::new(&jumps, &bigrams).write(bwt, &mut text)?;
+    // The jumps hold all that the transform says, so that the text can take its place.
+    let Bwt { bytes: mut text, sample_rate, samples } = bwt;
+    Walk::new(&jumps, &bigrams).write(sample_rate, &samples, &mut text)?;
     if text.len() % 2 == 1 {
         // Jumps write two bytes, so one is left: the first of the last lane, the only odd one.
-        text[(bwt.samples.len() - 1) * bwt.sample_rate as usize] = first_of_last_lane;
+        text[(samples.len() - 1) * sample_rate as usize] = first_of_last_lane;
     }
     Ok(text)
 }
 
 fn no_memory() -> Error {
     Error::out_of_memory(
-        "there is not enough memory to restore a block, which takes 6 times its size",
+        "there is not enough memory to restore a block, which takes 5 times its size",
     )
 }
 
@@ -91,7 +92,7 @@ mod tests {
     fn unsort_on_all(pools: &[rayon::ThreadPool], bwt: &Bwt) -> Result<Vec<u8>, String> {
         let results: Vec<_> = pools
             .iter()
-            .map(|pool| pool.install(|| unsort(bwt)).map_err(|e| e.to_string()))
+            .map(|pool| pool.install(|| unsort(bwt.clone())).map_err(|e| e.to_string()))
             .collect();
         assert!(results.iter().all(|result| *result == results[0]), "the pools disagree");
         results[0].clone()
@@ -133,7 +134,7 @@ mod tests {
         let flawed = |change: fn(&mut Bwt)| {
             let mut bwt = good.clone();
             change(&mut bwt);
-            unsort(&bwt).is_err()
+            unsort(bwt).is_err()
         };
         assert!(flawed(|bwt| bwt.bytes.clear()));
         assert!(flawed(|bwt| bwt.sample_rate = 0));
@@ -155,7 +156,7 @@ mod tests {
             for (bits, primary) in (0..1u32 << len).flat_map(|b| (1..=len).map(move |p| (b, p))) {
                 let bytes: Vec<u8> = (0..len).map(|i| b'a' + (bits >> i & 1) as u8).collect();
                 let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
-                if let Ok(text) = unsort(&bwt) {
+                if let Ok(text) = unsort(bwt) {
                     assert_eq!(text.len(), len as usize);
                 }
             }

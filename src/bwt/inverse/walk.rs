@@ -5,7 +5,6 @@
 //! Each thread has up to [`GROUP`] lanes in hand and asks for the entry that a lane needs next
 //! one round ahead, so that it waits for memory once for all of them.
 
-use super::super::Bwt;
 use super::bigrams::Bigrams;
 use super::jumps::Jumps;
 use crate::error::Flaw;
@@ -35,12 +34,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Writes the text but for its one byte that has no partner, where the length is odd.
-    pub fn write(&self, bwt: &Bwt, text: &mut [u8]) -> Result<(), Flaw> {
-        let rate = bwt.sample_rate as usize;
-        let group = group_len(bwt.samples.len());
-        let next = |k: usize| bwt.samples.get(k + 1).copied().unwrap_or(0);
+    pub fn write(&self, sample_rate: u32, samples: &[u32], text: &mut [u8]) -> Result<(), Flaw> {
+        let rate = sample_rate as usize;
+        let group = group_len(samples.len());
+        let next = |k: usize| samples.get(k + 1).copied().unwrap_or(0);
         let tasks = text.par_chunks_mut(rate.saturating_mul(group));
-        tasks.zip(bwt.samples.par_chunks(group)).enumerate().try_for_each(|(g, (text, samples))| {
+        tasks.zip(samples.par_chunks(group)).enumerate().try_for_each(|(g, (text, samples))| {
             let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
             let mut lanes = Lanes { rows, unwritten: text.chunks_mut(rate).collect() };
             self.walk(&mut lanes, samples)

@@ -1,0 +1,190 @@
+//! A block that repeats itself, sorted by way of the phrases that it consists of.
+//!
+//! Some windows of 8 bytes, chosen by a hash, cut the block into *phrases*. A phrase reaches from one
+//! such window up to and with the next, so that neighbours overlap by a window (`parse`). Where the
+//! block repeats itself so do its phrases, and there are far fewer different ones than bytes:
+//!
+//! - the *dictionary* holds each phrase once, and libsais sorts its suffixes (`dictionary`);
+//! - the *order* of the phrases, named by rank, is a text of its own, and libsais sorts that (`order`).
+//!
+//! A suffix of the block begins with a suffix of a phrase that is longer than a window. Of two of those
+//! neither is a prefix of the other, since a window that cuts stands only at their ends. So different
+//! ones decide which suffix of the block is smaller, and where they are equal the phrases that follow
+//! decide. Going through the sorted dictionary gives the transform in order (`weave`): where a suffix has
+//! the same byte before it in all phrases that end in it, a run of that byte; otherwise, the lists of
+//! where these phrases are, merged.
+//!
+//! C. Boucher, T. Gagie, A. Kuhnle, B. Langmead, G. Manzini and T. Mun, *Prefix-free parsing for building
+//! big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
+//!
+//! Time: O(n) but for sorting the phrases of the dictionary, mostly in passes that all threads share; a
+//! database of molecules takes half the time that `halves` takes, versions of one file a fraction. Memory: the
+//! block, its transform, and less than 4 bytes per byte as long as the limits below are kept.
+
+mod dictionary;
+mod order;
+mod parse;
+mod repeats;
+mod weave;
+
+use super::Bwt;
+use crate::error::Error;
+use dictionary::Dictionary;
+use order::Order;
+use parse::Phrases;
+
+/// Which blocks are sorted like this. Tests want it done to short ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Shorter blocks are not.
+    pub min_len: usize,
+    /// Of strings of two dozen bytes, one in so many or less may be different from all before.
+    pub repeats: usize,
+    /// The bytes between two phrases, on average, if the block has the usual amount of repeats.
+    pub spacing: u32,
+    /// No phrase may be longer: equal ends of phrases are compared one by one.
+    pub longest: usize,
+    /// The block has at most one phrase for so many bytes.
+    pub phrase_share: usize,
+    /// The dictionary has at most so many tenths of the bytes of the block.
+    pub dictionary_tenths: usize,
+}
+
+impl Limits {
+    /// With these there are 4.6 bytes per byte at most beside the block: 12 for each phrase, 5 for each byte of the
+    /// dictionary, and what libsais takes to sort large alphabets.
+    pub const USUAL: Limits = Limits {
+        min_len: 1 << 20,
+        repeats: 4,
+        spacing: 8,
+        longest: 1 << 10,
+        phrase_share: 6,
+        dictionary_tenths: 4,
+    };
+}
+
+/// Sorts a block on the current rayon pool, unless it repeats itself too little for that.
+pub fn sort(block: &[u8], sample_rate: u32, limits: Limits) -> Result<Option<Bwt>, Error> {
+    if block.len() < limits.min_len {
+        return Ok(None);
+    }
+    let Some(scarcity) = repeats::scarcity(block).filter(|s| *s >= limits.repeats) else {
+        return Ok(None);
+    };
+    // The more repeats, the longer phrases may get until the dictionary takes longer than their order.
+    let spacing = if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing };
+    sort_phrases(block, sample_rate, spacing, limits)
+}
+
+/// Sorts a block by way of its phrases. `None` where they break the limits.
+fn sort_phrases(
+    block: &[u8],
+    sample_rate: u32,
+    spacing: u32,
+    limits: Limits,
+) -> Result<Option<Bwt>, Error> {
+    let Some(phrases) = Phrases::cut(block, spacing, limits) else { return Ok(None) };
+    let Some(equal) = phrases.find_equal()? else { return Ok(None) };
+    let Some((dictionary, mut names)) = Dictionary::new(&phrases, &equal, limits)? else {
+        return Ok(None);
+    };
+    drop(equal);
+    let (suffixes, order) = rayon::join(|| dictionary.suffixes(), || order::suffixes(&mut names));
+    let order = Order::new(&dictionary, &names, order?)?;
+    let samples = order.samples(&phrases, &dictionary, &names, sample_rate);
+    drop((phrases, names));
+    weave::weave(block, sample_rate, &dictionary, &suffixes?, &order, &samples).map(Some)
+}
+
+fn no_memory() -> Error {
+    Error::out_of_memory("there is not enough memory to sort the phrases of a block")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{cases, naive, sorter};
+    use super::*;
+
+    /// Nearly all blocks, whatever they are like.
+    const ANY: Limits = Limits {
+        min_len: 1,
+        longest: usize::MAX,
+        phrase_share: 1,
+        dictionary_tenths: 1000,
+        ..Limits::USUAL
+    };
+
+    /// Sorts and compares. True if the block was sorted by its phrases.
+    fn check(name: &str, block: &[u8], expected: &Bwt, spacing: u32) -> bool {
+        let rate = expected.sample_rate;
+        let sorted = sort_phrases(block, rate, spacing, ANY).unwrap();
+        assert!(sorted.as_ref().is_none_or(|s| s == expected), "{name}, rate {rate}, {spacing}");
+        sorted.is_some()
+    }
+
+    #[test]
+    fn sorts_as_the_oracle_does() {
+        for pool in naive::pools() {
+            for (name, block) in naive::blocks() {
+                for rate in [2, 64, 1 << 30] {
+                    let expected = naive::sort(&block, rate);
+                    let sorted = pool.install(|| check(&name, &block, &expected, 4));
+                    assert!(sorted, "{name} was refused");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sorts_copies_as_libsais_does() {
+        let source = cases::random(1 << 20, 1 << 16);
+        let mut sizes = source.iter().map(|&b| usize::from(b)).cycle();
+        let mut size = || sizes.next().unwrap();
+        let mut sorted = 0;
+        for round in 0..2000 {
+            let alphabet = [1, 2, 3, 4, 7, 16, 64, 256][size() % 8];
+            let len = 16 + size() * if round % 9 == 0 { 64 } else { 8 };
+            let start = (round * 7919 + size()) % ((1 << 20) - len);
+            let symbol = |&b: &u8| (usize::from(b) % alphabet) as u8;
+            let mut block: Vec<u8> = source[start..start + len].iter().map(symbol).collect();
+            for _ in 0..round % 50 {
+                let copied = 1 + (size() + 256 * size()) % (len / 2);
+                let (from, to) = (size() + 256 * size(), size() + 256 * size());
+                let (from, to) = (from % (len - copied), to % (len - copied));
+                block.copy_within(from..from + copied, to);
+                block[to] = symbol(&block[from]);
+            }
+            let expected = sorter::sort_alone(&block, 2 << (size() % 8)).unwrap();
+            sorted += usize::from(check(
+                &format!("round {round}"),
+                &block,
+                &expected,
+                1 + size() as u32 % 12,
+            ));
+        }
+        assert!(sorted > 1500, "{sorted} of 2000");
+    }
+
+    #[test]
+    fn sorts_shapes_as_libsais_does() {
+        for (name, block) in cases::shapes(100_000) {
+            let block = block.repeat(3);
+            if !block.is_empty() {
+                check(&name, &block, &sorter::sort_alone(&block, 1024).unwrap(), 8);
+            }
+        }
+    }
+
+    #[test]
+    fn takes_blocks_that_repeat_themselves() {
+        let text = cases::text(1 << 17);
+        let usual = |block: &[u8]| sort(block, 1 << 15, Limits::USUAL).unwrap();
+        let versions = text.repeat(40);
+        assert!(
+            usual(&versions).is_some_and(|s| s == sorter::sort_alone(&versions, 1 << 15).unwrap())
+        );
+        assert!(usual(&text.repeat(7)).is_none(), "too short");
+        assert!(usual(&cases::random(1 << 21, 256)).is_none());
+        assert!(usual(&vec![0; 1 << 21]).is_none(), "one phrase for each byte, or one for all");
+    }
+}
