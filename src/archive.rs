@@ -10,6 +10,7 @@ use crate::frame::{
     read_at, read_payload,
 };
 use crate::options::Options;
+use crate::search::SearchCost;
 use crate::threads;
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -72,10 +73,11 @@ pub struct RangeCost {
 /// # Ok::<(), bwz::Error>(())
 /// ```
 pub struct Archive<R> {
-    input: R,
-    options: Options,
+    pub(crate) input: R,
+    pub(crate) options: Options,
     frames: Vec<FrameInfo>,
-    blocks: Vec<BlockInfo>,
+    pub(crate) blocks: Vec<BlockInfo>,
+    pub(crate) cost: SearchCost,
 }
 
 impl<R> fmt::Debug for Archive<R> {
@@ -122,8 +124,13 @@ impl<R: Read + Seek + Send> Archive<R> {
             end = frame.0.coded.start;
             frames.push(frame);
         }
-        let mut archive =
-            Archive { input, options: options.clone(), frames: vec![], blocks: vec![] };
+        let mut archive = Archive {
+            input,
+            options: options.clone(),
+            frames: vec![],
+            blocks: vec![],
+            cost: SearchCost::default(),
+        };
         frames.into_iter().rev().for_each(|(frame, blocks)| archive.append(frame, blocks));
         Ok(archive)
     }
@@ -166,7 +173,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(RangeCost { blocks: count as u64, coded_bytes })
     }
 
-    fn check_range(&self, range: &Range<u64>) -> Result<()> {
+    pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<()> {
         if range.start <= range.end && range.end <= self.raw_size() {
             return Ok(());
         }
@@ -274,7 +281,11 @@ fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Re
 }
 
 /// Reads the block that `info` tells of.
-fn read_block<R: Read + Seek>(input: &mut R, info: &BlockInfo, number: u64) -> Result<CodedBlock> {
+pub(crate) fn read_block<R: Read + Seek>(
+    input: &mut R,
+    info: &BlockInfo,
+    number: u64,
+) -> Result<CodedBlock> {
     let offset = info.coded.start;
     let header = read_block_header(input, info).map_err(|e| e.at(number, offset))?;
     let payload = read_payload(input, header.coded_size)?;

@@ -6,12 +6,14 @@
 use crate::bwt::{self, Bwt, Sorter};
 use crate::coder;
 use crate::error::{Error, Result};
-use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
+use crate::fm_index;
+use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Index, Kind, Shape};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
 use crate::threads;
 use rayon::ThreadPool;
+use rayon::prelude::*;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
@@ -117,10 +119,12 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
     let sorters = (0..plan.workers)
         .map(|_| {
             let (mut sorter, pool) = (Sorter::new(options.chosen_device())?, Arc::clone(&pool));
-            Ok(move |block: RawBlock| sort(block, &mut sorter, &pool))
+            let index = options.index_rate();
+            Ok(move |block: RawBlock| sort(block, index, &mut sorter, &pool))
         })
         .collect::<Result<_>>()?;
-    let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted)));
+    let indexed = options.index_rate().is_some();
+    let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted, indexed)));
     Ok(Pipeline::start(plan.depth, sorters, vec![coder])?)
 }
 
@@ -131,8 +135,16 @@ struct Sorted {
     bwt: Bwt,
 }
 
-fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted> {
-    let sample_rate = bwt::sample_rate(raw.bytes.len());
+/// Sorts a block; `index` is the sample rate of its index, if it gets one.
+fn sort(
+    raw: RawBlock,
+    index: Option<u32>,
+    sorter: &mut Sorter,
+    pool: &ThreadPool,
+) -> Result<Sorted> {
+    let usual = bwt::sample_rate(raw.bytes.len());
+    // At rate 0 an index is for counting alone and needs no more samples than the inverse.
+    let sample_rate = index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual));
     let threads = if raw.alone { pool.current_num_threads() } else { 1 };
     let (bwt, checksum) = pool.install(|| {
         (sorter.sort_on(threads, &raw.bytes, sample_rate), crc32fast::hash(&raw.bytes))
@@ -141,18 +153,21 @@ fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted>
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
+fn code(Sorted { raw, checksum, bwt }: Sorted, indexed: bool) -> CodedBlock {
     let raw_size = bwt.bytes.len() as u32;
-    let (segment_size_log, segments) = coder::encode_segments(&bwt.bytes);
+    let (segment_size_log, segments) =
+        if indexed { encode_for_search(&bwt.bytes) } else { coder::encode_segments(&bwt.bytes) };
+    let primary = bwt.samples[0];
+    let index =
+        indexed.then(|| Index::new(&raw.bytes, &bwt.bytes, primary, segment_size_log, &segments));
     // What is done with goes before the payload is put together: it is the tightest moment.
     drop(bwt.bytes);
-    let payload =
-        BwtPayload { samples: bwt.samples, segments: segments.iter().map(Vec::as_slice).collect() }
-            .to_bytes();
+    let parts = segments.iter().map(Vec::as_slice).collect();
+    let payload = BwtPayload { samples: bwt.samples, index, segments: parts }.to_bytes();
     drop(segments);
     let sample_rate_log = bwt.sample_rate.ilog2() as u8;
     let (kind, payload) = if payload.len() < raw.bytes.len() {
-        (Kind::Bwt { sample_rate_log, segment_size_log }, payload)
+        (Kind::Bwt(Shape { sample_rate_log, segment_size_log, indexed }), payload)
     } else {
         (Kind::Stored, raw.bytes)
     };
@@ -165,6 +180,17 @@ fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
         payload_checksum: crc32fast::hash(&payload),
     };
     CodedBlock { header, payload, number: 0, offset: 0 }
+}
+
+/// Codes a transform in segments so small that a search can decode one for each of its steps.
+fn encode_for_search(bwt: &[u8]) -> (u8, Vec<Vec<u8>>) {
+    let log = fm_index::segment_log(bwt);
+    let code = |segment: &[u8]| {
+        let mut coded = Vec::new();
+        coder::encode(segment, &mut coded);
+        coded
+    };
+    (log, bwt.par_chunks(1 << log).map(code).collect())
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].

@@ -22,16 +22,18 @@
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> unsort -> raw stream |
 //! | [`Archive`] | what is in a file, and any range of its bytes |
+//! | [`Archive::count`], [`Archive::locate`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`] | what a caller chooses; what can go wrong |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
+//! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < memory < options, coder < threads, bwt < frame < compress, decompress, archive, recover < cli`.
+//! `error, pipeline < memory < options, coder < threads, bwt < frame, fm_index < compress, decompress, archive, search, recover < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -49,6 +51,7 @@ compile_error!(
 
 pub mod bwt;
 pub mod coder;
+pub mod fm_index;
 
 mod archive;
 mod compress;
@@ -59,14 +62,16 @@ mod memory;
 mod options;
 mod pipeline;
 mod recover;
+mod search;
 mod threads;
 
 pub use archive::{Archive, BlockInfo, FrameInfo, RangeCost};
 pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
 pub use error::{Error, Flaw, Result};
-pub use options::{DEFAULT_LEVEL, Device, MAX_BLOCK_SIZE, Options};
+pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
+pub use search::{Matches, SearchCost};
 
 /// The README's examples are tests too.
 #[cfg(doctest)]

@@ -9,8 +9,8 @@ const ROOMS: [&[&str]; 8] = [
     &["memory"],
     &["options", "coder"],
     &["threads", "bwt"],
-    &["frame"],
-    &["compress", "decompress", "archive", "recover"],
+    &["frame", "fm_index"],
+    &["compress", "decompress", "archive", "search", "recover"],
     &["lib"],
     &["main", "cli"],
 ];
