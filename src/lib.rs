@@ -1,8 +1,8 @@
 //! bwz: a block-sorting compressor.
 //!
 //! A stream is cut into blocks; the suffixes of each block are sorted, which gives its Burrows-Wheeler transform (BWT); the BWT is
-//! move-to-front, run-length and entropy coded. The file can be read from any position and what is whole of a damaged one can be
-//! saved. The layout is written down in `format/FORMAT.md`.
+//! move-to-front, run-length and entropy coded. The file can be read from any position and searched without being decompressed, and
+//! what is whole of a damaged one can be saved. The layout is written down in `format/FORMAT.md`.
 //!
 //! ```
 //! let options = bwz::Options::new().level(9)?;
@@ -65,7 +65,7 @@ mod recover;
 mod search;
 mod threads;
 
-pub use archive::{Archive, BlockInfo, FrameInfo, RangeCost};
+pub use archive::{Archive, BlockInfo, FrameInfo, IndexInfo, RangeCost};
 pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
 pub use error::{Error, Flaw, Result};

@@ -14,6 +14,9 @@ pub const DEFAULT_LEVEL: u8 = 6;
 /// index takes 1.4 % of the raw size or less, and what smaller segments cost on top.
 pub const DEFAULT_SAMPLE_RATE: u32 = 256;
 
+/// The largest such distance; without an index, or with one for counting alone, positions kept are further apart.
+pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
+
 /// Where blocks are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
@@ -120,14 +123,14 @@ impl Options {
     /// locate twice as fast. At 0 the index is small and for counting alone.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is neither 0 nor a power of two in `8..=32768`.
+    /// [`Error::Usage`] where it is neither 0 nor a power of two in `8..=16384`.
     pub fn index(mut self, sample_rate: u32) -> Result<Self> {
         if sample_rate != 0
-            && !(sample_rate.is_power_of_two() && (8..=1 << 15).contains(&sample_rate))
+            && !(sample_rate.is_power_of_two() && (8..=MAX_SAMPLE_RATE).contains(&sample_rate))
         {
             return Err(Error::Usage(
                 format!(
-                    "sample rate {sample_rate} is neither 0 nor a power of two from 8 to 32768"
+                    "sample rate {sample_rate} is neither 0 nor a power of two from 8 to 16384"
                 )
                 .into(),
             ));
