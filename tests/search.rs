@@ -239,22 +239,3 @@ fn damage_never_makes_a_wrong_count() {
     }
     assert!(errors > 500 && right > 20, "{errors} errors, {right} right");
 }
-
-#[test]
-fn genedex_finds_the_same() {
-    use genedex::{Alphabet, FmIndexConfig};
-    let text = cases::text(200_000);
-    let symbols: std::collections::BTreeSet<u8> = text.iter().copied().collect();
-    let theirs = FmIndexConfig::<i32>::new()
-        .lookup_table_depth(2)
-        .construct_index([&text], Alphabet::from_io_symbols(symbols, 0));
-    let file = indexed(&text, 30_000, Some(64));
-    let patterns: Vec<&[u8]> = (0..500).map(|n| &text[n * 397..][..1 + n % 40]).collect();
-    let ours = open(&file).locate(&patterns, usize::MAX).unwrap();
-    for (pattern, ours) in patterns.iter().zip(ours) {
-        let mut positions: Vec<u64> =
-            theirs.locate(pattern).map(|hit| hit.position as u64).collect();
-        positions.sort_unstable();
-        assert_eq!(ours.positions, positions, "{pattern:?}");
-    }
-}

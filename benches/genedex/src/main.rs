@@ -1,10 +1,10 @@
 //! Search in memory, against the FM-index of genedex on the same text, in one run.
 //!
-//! `cargo bench --bench search -- [-n RUNS] FILE...` cuts 100,000 patterns of 20 and of 100 symbols out of each file, counts all, and
+//! `cargo run --release --manifest-path benches/genedex/Cargo.toml -- [-n RUNS] FILE...` cuts 100,000 patterns of 20 and of 100 symbols out of each file, counts all, and
 //! locates up to 100 occurrences of each; without files a text is generated. Both take their turn in every round on the same
-//! threads; printed are medians in millions of symbols or positions per second, and bits of memory per symbol of text.
+//! threads and must find the same; printed are medians in millions of symbols or positions per second, and bits of memory per symbol of text.
 
-#[path = "../tests/common/cases.rs"]
+#[path = "../../../tests/common/cases.rs"]
 #[allow(dead_code, reason = "only the text generator is used")]
 mod cases;
 
@@ -54,7 +54,6 @@ fn main() {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "-n" => runs = args.next().and_then(|n| n.parse().ok()).expect("-n takes a number"),
-            "--bench" => {}
             _ => files.push(arg),
         }
     }
