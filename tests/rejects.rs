@@ -239,7 +239,11 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("R25-index-checksum", with_wrong_sum(first_of_counts), "index is damaged"),
         ("R26-form-2", put(0, &[2]), "index is of an unknown form"),
         ("R26-too-long", put(4, &[0, 0, 1, 0]), "longer than the block"),
-        ("R26-counts-short", with_counts(&searchable, |c| c.truncate(c.len() - 1)), "index's counts"),
+        (
+            "R26-counts-short",
+            with_counts(&searchable, |c| c.truncate(c.len() - 1)),
+            "index's counts",
+        ),
         ("R26-no-symbols", with_counts(&searchable, |c| *c = vec![0; 32]), "index's counts"),
         ("R27-primary-index", put(8, &[1, 0, 0, 0]), "not the first sample"),
         ("R27-segment-checksum", put(20, &[0; 4]), "does not match its segments"),

@@ -51,7 +51,7 @@ mod halves;
 mod inverse;
 #[cfg(test)]
 mod naive;
-mod pages;
+pub(crate) mod pages;
 mod sorter;
 
 use crate::error::{Error, Result};

@@ -12,6 +12,7 @@
 //! | [`occ`], [`planes`], [`counted`] | occ(c, row), in one layout for few symbols and one for any |
 //! | [`search`] | the intervals of many patterns, 32 at a time so that their cache misses overlap |
 //! | [`seeds`] | the intervals of all short strings, so that a search starts some symbols in |
+//! | [`lines`] | arrays that begin at a cache line, on huge pages |
 //! | [`samples`] | the positions of some rows |
 //! | [`walk`] | many walks along LF at a time: locate, extract, denser samples |
 //!
@@ -36,6 +37,7 @@
 #[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
 mod cases;
 mod counted;
+mod lines;
 mod occ;
 mod planes;
 mod samples;
@@ -54,7 +56,7 @@ use std::sync::OnceLock;
 
 /// A block that can be searched.
 ///
-/// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else up to 16; 1.1 bits and 32 per sample for
+/// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24; 1.1 bits and 32 per sample for
 /// [`FmIndex::locate`]; after a large batch of searches 2 bits or less for [`seeds`].
 #[derive(Debug)]
 pub struct FmIndex {
@@ -74,7 +76,8 @@ impl FmIndex {
     /// else is. Takes about 1 ns per byte.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an invariant of [`Bwt`].
+    /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an invariant of [`Bwt`];
+    /// [`Error::Io`](crate::Error::Io) where there is no memory.
     pub fn new(bwt: Bwt) -> Result<Self> {
         let Bwt { bytes, sample_rate, samples: rows_of } = bwt;
         let len = bytes.len();
@@ -92,7 +95,7 @@ impl FmIndex {
             len,
             primary: rows_of[0],
             starts: starts(&counts),
-            layout: Layout::new(bytes, &counts),
+            layout: Layout::new(bytes, &counts)?,
             rows_of,
             samples,
             seeds: OnceLock::new(),

@@ -6,6 +6,7 @@
 
 use super::counted::Counted;
 use super::planes::Planes;
+use crate::error::Result;
 
 /// What the searches need of a layout. `at` is at most the number n of bytes, below n for [`Occ::byte`].
 pub trait Occ: Sync {
@@ -42,19 +43,23 @@ const RARE: u64 = 512;
 
 impl Layout {
     /// The smallest that suits `bytes`, in which byte c occurs `counts[c]` times.
-    pub fn new(bytes: Vec<u8>, counts: &[u32; 256]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) where there is no memory.
+    pub fn new(bytes: Vec<u8>, counts: &[u32; 256]) -> Result<Self> {
         let mut by_count: Vec<u8> = (0..=255).collect();
         by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
         let fits = |planes: u32| {
             let rest = by_count[1 << planes..].iter().map(|&c| u64::from(counts[usize::from(c)]));
             rest.sum::<u64>() * RARE <= bytes.len() as u64
         };
-        match () {
-            () if fits(2) => Layout::Two(Planes::new(&bytes, &by_count)),
-            () if fits(3) => Layout::Three(Planes::new(&bytes, &by_count)),
-            () if fits(4) => Layout::Four(Planes::new(&bytes, &by_count)),
-            () => Layout::Counted(Counted::new(bytes, counts)),
-        }
+        let sigma = counts.iter().filter(|&&count| count > 0).count();
+        Ok(match () {
+            () if fits(2) => Layout::Two(Planes::new(&bytes, &by_count)?),
+            () if fits(3) => Layout::Three(Planes::new(&bytes, &by_count)?),
+            () if fits(4) => Layout::Four(Planes::new(&bytes, &by_count)?),
+            () => Layout::Counted(Counted::new(bytes, &by_count, sigma)?),
+        })
     }
 }
 
@@ -124,14 +129,16 @@ mod tests {
         texts.push(("text of 5000".into(), cases::text(5000)));
         for (name, bytes) in texts.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
             let counts = counts(&bytes);
-            with_layout!(&Layout::new(bytes.clone(), &counts), occ => check(&name, &bytes, occ));
-            check(&name, &bytes, &Counted::new(bytes.clone(), &counts));
+            let layout = Layout::new(bytes.clone(), &counts).unwrap();
+            with_layout!(&layout, occ => check(&name, &bytes, occ));
             let mut by_count: Vec<u8> = (0..=255).collect();
             by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
+            let sigma = counts.iter().filter(|&&count| count > 0).count();
+            check(&name, &bytes, &Counted::new(bytes.clone(), &by_count, sigma).unwrap());
             // However many are rare, the lists are right.
-            check(&name, &bytes, &Planes::<2>::new(&bytes, &by_count));
-            check(&name, &bytes, &Planes::<3>::new(&bytes, &by_count));
-            check(&name, &bytes, &Planes::<4>::new(&bytes, &by_count));
+            check(&name, &bytes, &Planes::<2>::new(&bytes, &by_count).unwrap());
+            check(&name, &bytes, &Planes::<3>::new(&bytes, &by_count).unwrap());
+            check(&name, &bytes, &Planes::<4>::new(&bytes, &by_count).unwrap());
         }
     }
 
@@ -147,7 +154,7 @@ mod tests {
     fn the_alphabet_chooses_the_layout() {
         let layout = |bytes: Vec<u8>| {
             let counts = counts(&bytes);
-            Layout::new(bytes, &counts)
+            Layout::new(bytes, &counts).unwrap()
         };
         assert!(matches!(layout(cases::random(9000, 4)), Layout::Two(_)));
         assert!(matches!(layout(rare_others(9000)), Layout::Two(_)));
@@ -160,7 +167,7 @@ mod tests {
     fn counters_survive_the_border_of_a_superblock() {
         for alphabet in [4, 8, 16, 17, 256] {
             let bytes = cases::random(140_000, alphabet);
-            let layout = Layout::new(bytes.clone(), &counts(&bytes));
+            let layout = Layout::new(bytes.clone(), &counts(&bytes)).unwrap();
             for at in [65_535, 65_536, 65_537, 131_071, 131_072, 139_999, 140_000] {
                 let naive = bytes[..at].iter().filter(|&&c| c == 3).count() as u32;
                 assert_eq!(with_layout!(&layout, occ => occ.occ(3, at)), naive, "{alphabet} {at}");

@@ -13,7 +13,9 @@
 //! and as sorted lists of places beside them; code 0 is the least frequent of the coded, so that few searches need
 //! the lists.
 
+use super::lines::{LINE, Lines};
 use super::occ::{Occ, prefetch};
+use crate::error::Result;
 use std::ops::Range;
 
 /// Lines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
@@ -22,14 +24,14 @@ const SUPER_LOG: usize = 8;
 /// The code of symbols that stand in the lists.
 const RARE: u8 = 0xFF;
 
-#[repr(C, align(64))]
-#[derive(Clone, Copy, Debug)]
-struct Line([u32; 16]);
+/// Words in a line.
+const WORDS: usize = LINE / 4;
 
 /// The layout for alphabets of 2^P symbols and rare others.
 #[derive(Debug)]
 pub struct Planes<const P: usize> {
-    lines: Vec<Line>,
+    /// [`WORDS`] for each line.
+    lines: Lines<u32>,
     /// For each 256 lines, the count of each code above them; `1 << P` each.
     supers: Vec<u32>,
     codes: Box<[u8; 256]>,
@@ -39,11 +41,11 @@ pub struct Planes<const P: usize> {
 
 impl<const P: usize> Planes<P> {
     const COUNTERS: usize = 1 << (P - 1);
-    const WORDS: usize = (16 - Self::COUNTERS) / P;
-    const ROWS: usize = 32 * Self::WORDS;
+    const PLANE: usize = (WORDS - Self::COUNTERS) / P;
+    const ROWS: usize = 32 * Self::PLANE;
 
     /// `by_count` is all symbols, the most frequent first.
-    pub fn new(bytes: &[u8], by_count: &[u8]) -> Self {
+    pub fn new(bytes: &[u8], by_count: &[u8]) -> Result<Self> {
         let mut symbols = [0; 16];
         symbols[..1 << P].copy_from_slice(&by_count[..1 << P]);
         symbols[..1 << P].reverse();
@@ -52,22 +54,22 @@ impl<const P: usize> Planes<P> {
             codes[usize::from(symbol)] = code as u8;
         }
         let rare = Rare::new(bytes, &codes);
-        let mut planes = Planes { lines: vec![], supers: vec![], codes, symbols, rare };
+        let lines = Lines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1))?;
+        let mut planes = Planes { lines, supers: vec![], codes, symbols, rare };
         planes.fill(bytes);
-        planes
+        Ok(planes)
     }
 
     /// One more line than the bytes need, so that occ has one at their end too.
     fn fill(&mut self, bytes: &[u8]) {
         let mut absolute = [0u32; 16];
         let mut base = absolute;
-        self.lines.reserve_exact(bytes.len() / Self::ROWS + 1);
         for line in 0..=bytes.len() / Self::ROWS {
             if line % (1 << SUPER_LOG) == 0 {
                 base = absolute;
                 self.supers.extend_from_slice(&base[..1 << P]);
             }
-            let mut words = [0; 16];
+            let words = &mut self.lines[line * WORDS..][..WORDS];
             for code in 0..1 << P {
                 words[code / 2] |= (absolute[code] - base[code]) << (16 * (code % 2));
             }
@@ -77,19 +79,23 @@ impl<const P: usize> Planes<P> {
                 let code = if code == RARE { 0 } else { usize::from(code) };
                 absolute[code] += 1;
                 for plane in 0..P {
-                    let word = Self::COUNTERS + plane * Self::WORDS + i / 32;
+                    let word = Self::COUNTERS + plane * Self::PLANE + i / 32;
                     words[word] |= ((code >> plane & 1) as u32) << (i % 32);
                 }
             }
-            self.lines.push(Line(words));
         }
+    }
+
+    #[inline(always)]
+    fn line(&self, line: usize) -> &[u32; WORDS] {
+        self.lines[line * WORDS..].first_chunk().expect("there is a line for each place")
     }
 
     /// How often `code` stands in the planes before `at`.
     #[inline(always)]
     fn coded(&self, code: usize, at: usize) -> u32 {
         let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
-        let words = &self.lines[line].0;
+        let words = self.line(line);
         let above = self.supers[(line >> SUPER_LOG << P) + code];
         let counter = words[code / 2] >> (16 * (code % 2)) & 0xFFFF;
         above + counter + Self::ones(words, code, 0..offset)
@@ -97,13 +103,13 @@ impl<const P: usize> Planes<P> {
 
     /// How often `code` stands at some places of a line.
     #[inline(always)]
-    fn ones(words: &[u32; 16], code: usize, places: Range<usize>) -> u32 {
+    fn ones(words: &[u32; WORDS], code: usize, places: Range<usize>) -> u32 {
         let mut ones = 0;
-        for word in 0..Self::WORDS {
+        for word in 0..Self::PLANE {
             let mut same = below(places.end, word) & !below(places.start, word);
             for plane in 0..P {
                 let differs = (code as u32 >> plane & 1).wrapping_sub(1);
-                same &= words[Self::COUNTERS + plane * Self::WORDS + word] ^ differs;
+                same &= words[Self::COUNTERS + plane * Self::PLANE + word] ^ differs;
             }
             ones += same.count_ones();
         }
@@ -143,7 +149,7 @@ impl<const P: usize> Occ for Planes<P> {
         let first = self.coded(code, lo);
         let second = if lo / Self::ROWS == hi / Self::ROWS {
             let places = lo % Self::ROWS..hi % Self::ROWS;
-            first + Self::ones(&self.lines[lo / Self::ROWS].0, code, places)
+            first + Self::ones(self.line(lo / Self::ROWS), code, places)
         } else {
             self.coded(code, hi)
         };
@@ -153,8 +159,9 @@ impl<const P: usize> Occ for Planes<P> {
     #[inline(always)]
     fn byte(&self, at: usize) -> u8 {
         let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
+        let words = self.line(line);
         let bit = |plane: usize| {
-            let word = self.lines[line].0[Self::COUNTERS + plane * Self::WORDS + offset / 32];
+            let word = words[Self::COUNTERS + plane * Self::PLANE + offset / 32];
             (word >> (offset % 32) & 1) << plane
         };
         let code = (0..P).map(bit).sum::<u32>() as usize;
@@ -164,16 +171,16 @@ impl<const P: usize> Occ for Planes<P> {
 
     #[inline(always)]
     fn prefetch(&self, _: u8, at: usize) {
-        prefetch(&self.lines, at / Self::ROWS);
+        prefetch(&self.lines, at / Self::ROWS * WORDS);
     }
 
     #[inline(always)]
     fn prefetch_byte(&self, at: usize) {
-        prefetch(&self.lines, at / Self::ROWS);
+        prefetch(&self.lines, at / Self::ROWS * WORDS);
     }
 
     fn size(&self) -> usize {
-        64 * self.lines.len() + 4 * self.supers.len() + self.rare.size()
+        4 * self.lines.len() + 4 * self.supers.len() + self.rare.size()
     }
 }
 
