@@ -101,15 +101,17 @@ impl<const P: usize> Planes<P> {
         above + counter + Self::ones(words, code, 0..offset)
     }
 
-    /// How often `code` stands at some places of a line.
+    /// How often `code` stands at some places of a line, of which 64 are looked at at a time.
     #[inline(always)]
     fn ones(words: &[u32; WORDS], code: usize, places: Range<usize>) -> u32 {
         let mut ones = 0;
-        for word in 0..Self::PLANE {
+        for word in (0..Self::PLANE).step_by(2) {
             let mut same = below(places.end, word) & !below(places.start, word);
             for plane in 0..P {
-                let differs = (code as u32 >> plane & 1).wrapping_sub(1);
-                same &= words[Self::COUNTERS + plane * Self::PLANE + word] ^ differs;
+                let differs = (code as u64 >> plane & 1).wrapping_sub(1);
+                let first = Self::COUNTERS + plane * Self::PLANE + word;
+                let second = if word + 1 < Self::PLANE { words[first + 1] } else { 0 };
+                same &= (u64::from(words[first]) | u64::from(second) << 32) ^ differs;
             }
             ones += same.count_ones();
         }
@@ -123,11 +125,13 @@ impl<const P: usize> Planes<P> {
     }
 }
 
-/// The bits of the given word that are below `place`.
+/// The bits below `place`, of the 64 from the given word on.
 #[inline(always)]
-fn below(place: usize, word: usize) -> u32 {
-    let bits = place.saturating_sub(32 * word).min(32);
-    ((1u64 << bits) - 1) as u32
+fn below(place: usize, word: usize) -> u64 {
+    match place.saturating_sub(32 * word) {
+        bits @ 0..64 => (1 << bits) - 1,
+        _ => u64::MAX,
+    }
 }
 
 impl<const P: usize> Occ for Planes<P> {
