@@ -3,7 +3,7 @@
 
     python3 decoder.py FILE > RAW         or         ... | python3 decoder.py > RAW
 
-It is meant to be read beside FORMAT.md and follows its order; numbers such as 7.3 are sections of that page, and R01 to R24
+It is meant to be read beside FORMAT.md and follows its order; numbers such as 7.3 are sections of that page, and R01 to R27
 are the numbers of section 11. It reads in order, as from a pipe (section 10), and gives out the bytes of a block once its
 Raw_Checksum held. It favours clarity: expect about 100 KB per second, and some 10 bytes of memory per byte of a block.
 
@@ -121,7 +121,7 @@ def read_block(reader, block_size, raw_offset_due):
     require(crc_holds(header), "R07", "wrong Header_Checksum of a Block_Header at %d" % (reader.offset - 40))
     (kind, flags, sample_rate_log, segment_size_log, raw_size, coded_size,
      raw_checksum, raw_offset, payload_checksum) = struct.unpack_from("<BBBBIIIQI", header, 8)
-    require(flags == 0, "R04", "a Reserved bit of a Block_Header is set")
+    require(flags & (254 if kind == 1 else 255) == 0, "R04", "a Reserved bit of a Block_Header is set")
     require(kind <= 1, "R08", "a block of Kind %d" % kind)
     require(1 <= raw_size <= block_size, "R10", "a Raw_Size of %d, where Block_Size is %d" % (raw_size, block_size))
     if kind == 0:
@@ -137,25 +137,78 @@ def read_block(reader, block_size, raw_offset_due):
     require(zlib.crc32(payload) == payload_checksum, "R13", "wrong Payload_Checksum of the block at raw byte %d" % raw_offset)
     raw = payload
     if kind == 1:
-        raw = decode_bwt_payload(payload, raw_size, sample_rate_log, segment_size_log)
+        raw = decode_bwt_payload(payload, raw_size, sample_rate_log, segment_size_log, flags == 1)
     require(zlib.crc32(raw) == raw_checksum, "R18", "wrong Raw_Checksum of the block at raw byte %d" % raw_offset)
     return raw
 
 
-def decode_bwt_payload(payload, raw_size, sample_rate_log, segment_size_log):
-    """Section 4, Kind bwt: Samples, Segment_Sizes, Segments; gives the raw bytes."""
+def decode_bwt_payload(payload, raw_size, sample_rate_log, segment_size_log, indexed):
+    """Section 4, Kind bwt: Samples, Segment_Sizes, Index, Segments; gives the raw bytes."""
     sample_rate, segment_size = 1 << sample_rate_log, 1 << segment_size_log
-    samples, at = read_packed_array(payload, 0, -(-raw_size // sample_rate))
+    samples, sizes_start = read_packed_array(payload, 0, -(-raw_size // sample_rate))
     require(min(samples) >= 1 and max(samples) <= raw_size, "R16", "a sample of 0 or above Raw_Size")
-    segment_sizes, at = read_packed_array(payload, at, -(-raw_size // segment_size))
+    segment_sizes, at = read_packed_array(payload, sizes_start, -(-raw_size // segment_size))
+    index = None
+    if indexed:
+        index, at = read_index(payload, sizes_start, at, len(segment_sizes), min(raw_size, 128))
+        require(index["primary"] == samples[0], "R27", "a Primary_Index that is not Samples[0]")
     require(min(segment_sizes) >= 1, "R15", "a segment of 0 coded bytes")
     require(sum(segment_sizes) == len(payload) - at, "R15", "Segment_Sizes do not add up to the rest of the payload")
     bwt_bytes = bytearray()
-    for coded_size in segment_sizes:
+    for k, coded_size in enumerate(segment_sizes):
         size = min(segment_size, raw_size - len(bwt_bytes))
-        bwt_bytes += decode_segment(payload[at:at + coded_size], size)
+        segment = decode_segment(payload[at:at + coded_size], size)
+        if index:
+            require(zlib.crc32(payload[at:at + coded_size]) == index["checksums"][k], "R27", "a wrong Segment_Checksum")
+            check_counts(index["counts"], len(segment_sizes), k, segment)
+        bwt_bytes += segment
         at += coded_size
-    return unsort(bwt_bytes, samples, sample_rate)
+    raw = unsort(bwt_bytes, samples, sample_rate)
+    if index:
+        require(raw.startswith(index["head"]) and raw.endswith(index["tail"]), "R27", "a Head or Tail that is not the block's")
+    return raw
+
+
+def read_index(payload, sizes_start, start, segments, edge):
+    """Section 4.1: Index at `start`, behind Segment_Sizes; gives what it says, and where it ends."""
+    require(start + 20 <= len(payload), "R26", "an Index that ends after the payload")
+    form, reserved, counts_size, primary, samples_sum, index_sum = struct.unpack_from("<B3sIIII", payload, start)
+    require(reserved == bytes(3), "R04", "a Reserved bit of an Index is set")
+    require(form <= 1, "R26", "an Index of Form %d" % form)
+    head = start + 20 + 4 * segments
+    counts, end = head + 2 * edge, head + 2 * edge + counts_size
+    require(end <= len(payload), "R26", "an Index that ends after the payload")
+    require(zlib.crc32(payload[:sizes_start]) == samples_sum, "R25", "a wrong Samples_Checksum")
+    checked = payload[sizes_start:start + 16] + payload[start + 20:end]
+    require(zlib.crc32(checked) == index_sum, "R25", "a wrong Index_Checksum")
+    plain = payload[counts:end]
+    if form == 1:
+        # Without zstd the checksum must do: nothing that this decoder gives out rests on the counts.
+        plain = unzstd(plain, 32 + 4 * 256 * segments) if zstd else None
+        require(plain is not None or not zstd, "R26", "Counts that are not one zstd frame")
+    if plain is not None:
+        used = sum(bin(byte).count("1") for byte in plain[:32])
+        require(used > 0 and len(plain) == 32 + 4 * used * segments, "R26", "Counts of %d bytes" % len(plain))
+    index = {
+        "primary": primary,
+        "checksums": struct.unpack_from("<%dI" % segments, payload, start + 20),
+        "head": payload[head:head + edge],
+        "tail": payload[head + edge:counts],
+        "counts": plain,
+    }
+    return index, end
+
+
+def check_counts(plain, segments, k, segment):
+    """Section 4.1, Counts: whether they tell how often each byte occurs in segment `k`."""
+    if plain is None:
+        return
+    used = [c for c in range(256) if plain[c // 8] >> (c % 8) & 1]
+    plane = len(used) * segments
+    for m, c in enumerate(used):
+        count = sum(plain[32 + p * plane + m * segments + k] << (8 * p) for p in range(4))
+        require(count == segment.count(c), "R27", "a count that is not that of its segment")
+    require(set(segment) <= set(used), "R27", "a byte of a segment that Counts does not know")
 
 
 def read_packed_array(payload, at, count):
@@ -441,7 +494,7 @@ def read_seek_table(reader, entries):
 
 
 def unzstd(coded, size):
-    """The content of one zstd frame that holds `size` bytes, or None where `coded` is not that."""
+    """The content of one zstd frame that holds at most `size` bytes, or None where `coded` is not that."""
     decompressor = zstd.ZstdDecompressor()
     try:
         plain = decompressor.decompress(coded, max_length=size + 1)

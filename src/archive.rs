@@ -6,10 +6,11 @@
 use crate::decompress;
 use crate::error::{Error, Flaw, Result};
 use crate::frame::{
-    BlockHeader, CUT_OFF, CodedBlock, Footer, FrameHeader, MAGIC, NO_FOOTER, NOT_BWZ, SeekTable,
-    read_at, read_payload,
+    BlockHeader, CUT_OFF, CodedBlock, Footer, FrameHeader, Kind, MAGIC, NO_FOOTER, NOT_BWZ,
+    SeekTable, read_at, read_payload,
 };
-use crate::options::Options;
+use crate::options::{MAX_SAMPLE_RATE, Options};
+use crate::search::SearchCost;
 use crate::threads;
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -30,6 +31,16 @@ pub struct FrameInfo {
     pub blocks: u64,
     /// CRC-32 of its raw bytes.
     pub checksum: u32,
+    /// How it is indexed, as its first block that is not stored says.
+    pub index: Option<IndexInfo>,
+}
+
+/// What kind of index a frame has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexInfo {
+    /// The distance of the positions that are kept for [`Archive::locate`]; `None` where the index is for counting alone.
+    pub sample_rate: Option<u32>,
 }
 
 /// A block of a file.
@@ -72,10 +83,11 @@ pub struct RangeCost {
 /// # Ok::<(), bwz::Error>(())
 /// ```
 pub struct Archive<R> {
-    input: R,
-    options: Options,
+    pub(crate) input: R,
+    pub(crate) options: Options,
     frames: Vec<FrameInfo>,
-    blocks: Vec<BlockInfo>,
+    pub(crate) blocks: Vec<BlockInfo>,
+    pub(crate) cost: SearchCost,
 }
 
 impl<R> fmt::Debug for Archive<R> {
@@ -122,8 +134,13 @@ impl<R: Read + Seek + Send> Archive<R> {
             end = frame.0.coded.start;
             frames.push(frame);
         }
-        let mut archive =
-            Archive { input, options: options.clone(), frames: vec![], blocks: vec![] };
+        let mut archive = Archive {
+            input,
+            options: options.clone(),
+            frames: vec![],
+            blocks: vec![],
+            cost: SearchCost::default(),
+        };
         frames.into_iter().rev().for_each(|(frame, blocks)| archive.append(frame, blocks));
         Ok(archive)
     }
@@ -166,7 +183,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(RangeCost { blocks: count as u64, coded_bytes })
     }
 
-    fn check_range(&self, range: &Range<u64>) -> Result<()> {
+    pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<()> {
         if range.start <= range.end && range.end <= self.raw_size() {
             return Ok(());
         }
@@ -198,16 +215,36 @@ pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Fram
     }
     let header = FrameHeader::at(&fixed(input, start)?, start)?;
     let blocks = read_seek_table(input, table_start, &footer, start)?;
-    let frame = FrameInfo {
+    let mut frame = FrameInfo {
         coded: start..end,
         raw: 0..footer.total_raw_size,
         block_size: header.block_size,
         blocks: blocks.len() as u64,
         checksum: footer.stream_checksum,
+        index: None,
     };
     check_blocks(&frame, &blocks, first_block..table_start)
         .map_err(|flaw| flaw.at(None, table_start))?;
+    frame.index = index_info(input, &blocks)?;
     Ok((frame, blocks))
+}
+
+/// How the first of the blocks that is not stored is indexed, of a few that are looked at. A damaged header tells nothing here.
+fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Option<IndexInfo>> {
+    const LOOKED_AT: usize = 8;
+    for info in blocks.iter().take(LOOKED_AT) {
+        match read_block_header(input, info) {
+            Ok(BlockHeader { kind: Kind::Bwt(shape), .. }) => {
+                let rate = 1u32 << shape.sample_rate_log;
+                let sample_rate = (rate <= MAX_SAMPLE_RATE).then_some(rate);
+                return Ok(shape.indexed.then_some(IndexInfo { sample_rate }));
+            }
+            Ok(_) => {}
+            Err(Error::Format { .. }) => return Ok(None),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(None)
 }
 
 /// A missing footer means damage in a bwz file, but "not a bwz file" in any other.
@@ -274,7 +311,11 @@ fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Re
 }
 
 /// Reads the block that `info` tells of.
-fn read_block<R: Read + Seek>(input: &mut R, info: &BlockInfo, number: u64) -> Result<CodedBlock> {
+pub(crate) fn read_block<R: Read + Seek>(
+    input: &mut R,
+    info: &BlockInfo,
+    number: u64,
+) -> Result<CodedBlock> {
     let offset = info.coded.start;
     let header = read_block_header(input, info).map_err(|e| e.at(number, offset))?;
     let payload = read_payload(input, header.coded_size)?;

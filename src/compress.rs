@@ -7,13 +7,15 @@ use crate::bwt::{self, Bwt};
 use crate::coder;
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step};
-use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
+use crate::fm_index;
+use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Index, Kind, Shape};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
 use crate::sorters::Sorters;
 use crate::threads;
 use rayon::ThreadPool;
+use rayon::prelude::*;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
@@ -136,9 +138,11 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
     let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
+    let sample_rate = sample_rate(block_size as usize, options.index_rate());
     let stages = Arc::new(Stages {
-        sorters: Sorters::new(plan.workers, block_size, options)?,
+        sorters: Sorters::new(plan.workers, block_size, sample_rate, options)?,
         pool: threads::pool(options)?,
+        index: options.index_rate(),
         listener: options.listener().clone(),
     });
     let sorters = (0..plan.workers).map(|_| {
@@ -163,12 +167,14 @@ struct Sorted {
 struct Stages {
     sorters: Sorters,
     pool: ThreadPool,
+    /// The sample rate of the blocks' index, if they get one.
+    index: Option<u32>,
     listener: Listener,
 }
 
 impl Stages {
     fn sort(&self, raw: RawBlock) -> Result<Sorted> {
-        let sample_rate = bwt::sample_rate(raw.bytes.len());
+        let sample_rate = sample_rate(raw.bytes.len(), self.index);
         let threads = if raw.alone { self.pool.current_num_threads() } else { 1 };
         let (bwt, steps) = self.sorters.sort(&raw.bytes, sample_rate, threads, &self.pool)?;
         self.listener.done(raw.offset, steps);
@@ -178,25 +184,35 @@ impl Stages {
 
     fn code(&self, sorted: Sorted) -> CodedBlock {
         let (offset, from) = (sorted.raw.offset, Instant::now());
-        let block = self.pool.install(|| code(sorted));
+        let block = self.pool.install(|| code(sorted, self.index.is_some()));
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
         block
     }
 }
 
+/// The sample rate of a block of `len` bytes, given that of its index.
+fn sample_rate(len: usize, index: Option<u32>) -> u32 {
+    let usual = bwt::sample_rate(len);
+    // At rate 0 an index is for counting alone and needs no more samples than the inverse.
+    index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual))
+}
+
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
+fn code(Sorted { raw, checksum, bwt }: Sorted, indexed: bool) -> CodedBlock {
     let raw_size = bwt.bytes.len() as u32;
-    let (segment_size_log, segments) = coder::encode_segments(&bwt.bytes);
+    let (segment_size_log, segments) =
+        if indexed { encode_for_search(&bwt.bytes) } else { coder::encode_segments(&bwt.bytes) };
+    let primary = bwt.samples[0];
+    let index =
+        indexed.then(|| Index::new(&raw.bytes, &bwt.bytes, primary, segment_size_log, &segments));
     // What is done with goes before the payload is put together: it is the tightest moment.
     drop(bwt.bytes);
-    let payload =
-        BwtPayload { samples: bwt.samples, segments: segments.iter().map(Vec::as_slice).collect() }
-            .to_bytes();
+    let parts = segments.iter().map(Vec::as_slice).collect();
+    let payload = BwtPayload { samples: bwt.samples, index, segments: parts }.to_bytes();
     drop(segments);
     let sample_rate_log = bwt.sample_rate.ilog2() as u8;
     let (kind, payload) = if payload.len() < raw.bytes.len() {
-        (Kind::Bwt { sample_rate_log, segment_size_log }, payload)
+        (Kind::Bwt(Shape { sample_rate_log, segment_size_log, indexed }), payload)
     } else {
         (Kind::Stored, raw.bytes)
     };
@@ -209,6 +225,17 @@ fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
         payload_checksum: crc32fast::hash(&payload),
     };
     CodedBlock { header, payload, number: 0, offset: 0 }
+}
+
+/// Codes a transform in segments so small that a search can decode one for each of its steps.
+fn encode_for_search(bwt: &[u8]) -> (u8, Vec<Vec<u8>>) {
+    let log = fm_index::segment_log(bwt);
+    let code = |segment: &[u8]| {
+        let mut coded = Vec::new();
+        coder::encode(segment, &mut coded);
+        coded
+    };
+    (log, bwt.par_chunks(1 << log).map(code).collect())
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].

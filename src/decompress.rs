@@ -7,7 +7,7 @@ use crate::bwt::{self, Bwt};
 use crate::coder;
 use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
-use crate::frame::{BwtPayload, CodedBlock, FrameReader, Kind, checksum_holds};
+use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, checksum_holds};
 use crate::memory::Plan;
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
@@ -98,38 +98,44 @@ pub(crate) fn restore(block: CodedBlock) -> Result<Vec<u8>> {
 }
 
 /// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
-struct Decoded {
-    block: CodedBlock,
-    bwt: Option<Bwt>,
+pub(crate) struct Decoded {
+    pub block: CodedBlock,
+    /// The transform, and the index where there is one; a stored block has neither.
+    pub bwt: Option<Bwt>,
+    pub index: Option<Index>,
 }
 
 /// Decodes a block's segments side by side.
-fn decode(mut block: CodedBlock) -> Result<Decoded> {
+pub(crate) fn decode(mut block: CodedBlock) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
-    let Kind::Bwt { sample_rate_log, segment_size_log } = block.header.kind else {
-        return Ok(Decoded { block, bwt: None });
+    let Kind::Bwt(shape) = block.header.kind else {
+        return Ok(Decoded { block, bwt: None, index: None });
     };
     let raw_size = block.header.raw_size;
     let mut bytes = bwt::zeroed(raw_size as usize)?;
-    let bwt = BwtPayload::from_bytes(&block.payload, raw_size, sample_rate_log, segment_size_log)
-        .and_then(|parts| {
-            coder::decode_segments(segment_size_log, &parts.segments, &mut bytes)?;
-            Ok(Bwt { bytes, sample_rate: 1 << sample_rate_log, samples: parts.samples })
+    let (bwt, index) = BwtPayload::from_bytes(&block.payload, raw_size, shape)
+        .and_then(|BwtPayload { samples, index, segments }| {
+            coder::decode_segments(shape.segment_size_log, &segments, &mut bytes)?;
+            if let Some(index) = &index {
+                index.check(&segments, &bytes, shape.segment_size_log)?;
+            }
+            Ok((Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples }, index))
         })
         .map_err(|flaw| block.error(flaw))?;
     block.payload = Vec::new();
-    Ok(Decoded { block, bwt: Some(bwt) })
+    Ok(Decoded { block, bwt: Some(bwt), index })
 }
 
 /// Restores the text and checks it.
-fn unsort(Decoded { block, bwt }: Decoded) -> Result<Vec<u8>> {
+pub(crate) fn unsort(Decoded { block, bwt, index }: Decoded) -> Result<Vec<u8>> {
     let (number, offset, checksum) = (block.number, block.offset, block.header.raw_checksum);
     let raw = match bwt {
         Some(bwt) => bwt::unsort(bwt).map_err(|e| e.at(number, offset))?,
         None => block.payload,
     };
     if checksum_holds(checksum, &raw) {
-        return Ok(raw);
+        let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
+        return sound.map(|()| raw).map_err(|flaw| flaw.at(Some(number), offset));
     }
     Err(Flaw("the checksum of the block's restored bytes is wrong").at(Some(number), offset))
 }

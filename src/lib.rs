@@ -1,8 +1,8 @@
 //! bwz: a block-sorting compressor.
 //!
 //! A stream is cut into blocks; the suffixes of each block are sorted, which gives its Burrows-Wheeler transform (BWT); the BWT is
-//! move-to-front, run-length and entropy coded. The file can be read from any position and what is whole of a damaged one can be
-//! saved. The layout is written down in `format/FORMAT.md`.
+//! move-to-front, run-length and entropy coded. The file can be read from any position and searched without being decompressed, and
+//! what is whole of a damaged one can be saved. The layout is written down in `format/FORMAT.md`.
 //!
 //! ```
 //! let options = bwz::Options::new().level(9)?;
@@ -22,18 +22,20 @@
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> unsort -> raw stream |
 //! | [`Archive`] | what is in a file, and any range of its bytes |
+//! | [`Archive::count`], [`Archive::locate`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
 //! | `gpu` | suffix sorting on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
+//! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `sorters` | who sorts which block; what becomes of a block whose GPU fails |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < memory < options, events, coder, gpu < threads, bwt < frame < sorters < compress, decompress, archive, recover < cli`.
+//! `error, pipeline < memory < options, events, coder, gpu < threads, bwt < frame, fm_index < sorters < compress, decompress, archive, search, recover < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -51,6 +53,7 @@ compile_error!(
 
 pub mod bwt;
 pub mod coder;
+pub mod fm_index;
 #[cfg(feature = "cuda")]
 pub mod gpu;
 
@@ -68,16 +71,18 @@ mod memory;
 mod options;
 mod pipeline;
 mod recover;
+mod search;
 mod sorters;
 mod threads;
 
-pub use archive::{Archive, BlockInfo, FrameInfo, RangeCost};
+pub use archive::{Archive, BlockInfo, FrameInfo, IndexInfo, RangeCost};
 pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
 pub use error::{Error, Flaw, Result};
 pub use events::{Event, Step};
-pub use options::{DEFAULT_LEVEL, Device, MAX_BLOCK_SIZE, Options};
+pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
+pub use search::{Matches, SearchCost};
 
 /// The README's examples are tests too.
 #[cfg(doctest)]

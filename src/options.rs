@@ -11,6 +11,13 @@ pub const MAX_BLOCK_SIZE: u32 = i32::MAX as u32;
 /// The level that the command and [`Options::new`] start from.
 pub const DEFAULT_LEVEL: u8 = 6;
 
+/// The distance of the positions that an index keeps for [`Archive::locate`](crate::Archive::locate), where nothing else is said. Such an
+/// index takes 1.4 % of the raw size or less, and what smaller segments cost on top.
+pub const DEFAULT_SAMPLE_RATE: u32 = 256;
+
+/// The largest such distance; without an index, or with one for counting alone, positions kept are further apart.
+pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
+
 /// Where blocks are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
@@ -25,7 +32,7 @@ pub enum Device {
 
 /// Settings of compression and decompression.
 ///
-/// Only the block size changes what is written: the same input at the same block size gives the same bytes
+/// Only the block size and the index change what is written: the same input at the same block size gives the same bytes
 /// whatever the threads, the memory and the device.
 ///
 /// ```
@@ -40,6 +47,7 @@ pub struct Options {
     memory: u64,
     device: Device,
     listener: Listener,
+    index: Option<u32>,
 }
 
 impl Default for Options {
@@ -58,6 +66,7 @@ impl Options {
             memory: memory::default_limit(),
             device: Device::Auto,
             listener: Listener::default(),
+            index: None,
         }
     }
 
@@ -118,6 +127,29 @@ impl Options {
         self
     }
 
+    /// Has the file carry an FM-index, by which it is searched without being decompressed.
+    ///
+    /// `sample_rate` is the distance of the positions kept for [`Archive::locate`](crate::Archive::locate), usually
+    /// [`DEFAULT_SAMPLE_RATE`]: half of it makes the file larger by about 3 bytes per `sample_rate` bytes and
+    /// locate twice as fast. At 0 the index is small and for counting alone.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where it is neither 0 nor a power of two in `8..=16384`.
+    pub fn index(mut self, sample_rate: u32) -> Result<Self> {
+        if sample_rate != 0
+            && !(sample_rate.is_power_of_two() && (8..=MAX_SAMPLE_RATE).contains(&sample_rate))
+        {
+            return Err(Error::Usage(
+                format!(
+                    "sample rate {sample_rate} is neither 0 nor a power of two from 8 to 16384"
+                )
+                .into(),
+            ));
+        }
+        self.index = Some(sample_rate);
+        Ok(self)
+    }
+
     /// Raw bytes per block.
     #[must_use]
     pub fn block_size(&self) -> u32 {
@@ -134,6 +166,10 @@ impl Options {
 
     pub(crate) fn listener(&self) -> &Listener {
         &self.listener
+    }
+
+    pub(crate) fn index_rate(&self) -> Option<u32> {
+        self.index
     }
 
     pub(crate) fn chosen_device(&self) -> Device {

@@ -19,5 +19,7 @@ mod looking;
 mod refusals;
 #[path = "cli/safety.rs"]
 mod safety;
+#[path = "cli/search.rs"]
+mod search;
 #[path = "cli/support.rs"]
 mod support;

@@ -37,3 +37,8 @@ fn roundtrip() {
 fn stages() {
     replay(targets::stages, &["fuzz/seeds/stages", "tests/crashes/stages"]);
 }
+
+#[test]
+fn search() {
+    replay(targets::search, &["fuzz/seeds/search", "tests/crashes/search"]);
+}

@@ -8,7 +8,7 @@ mod common;
 
 use bwz::bwt::Sorter;
 use bwz::coder;
-use common::{cases, compressed, decompressed};
+use common::{cases, compressed, decompressed, indexed};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,9 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         .into_iter()
         .map(|(name, raw, block)| (name, raw.clone(), compressed(&raw, block)))
         .collect();
+    let (text, bits) = (cases::text(30_000), cases::random(200_000, 2));
+    all.push(("indexed", text.clone(), indexed(&text, 20_000, Some(64))));
+    all.push(("indexed-for-counting", bits.clone(), indexed(&bits, 1 << 20, Some(0))));
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
     all.push(("concatenated", parts.concat(), file));

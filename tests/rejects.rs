@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{cases, compressed, decompressed};
+use common::{cases, compressed, decompressed, indexed};
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
@@ -89,6 +89,35 @@ impl Patient {
     }
 }
 
+/// The file with another index in its only block, whose checksum is right again.
+fn with_index(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patient {
+    let payload = patient.0[patient.payload()].to_vec();
+    let behind_samples = one_value(&payload).1.len();
+    let behind_sizes = one_value(one_value(&payload).1).1.len();
+    let (sizes, start) = (payload.len() - behind_samples, payload.len() - behind_sizes);
+    let counts_size = u32::from_le_bytes(payload[start + 4..start + 8].try_into().unwrap());
+    let end = start + 20 + 4 + 2 * 128 + counts_size as usize;
+    let mut index = payload[start..end].to_vec();
+    change(&mut index);
+    let checked = [&payload[sizes..start], &index[..16], &index[20..]].concat();
+    index[16..20].copy_from_slice(&crc32fast::hash(&checked).to_le_bytes());
+    patient.clone().with_payload(&[&payload[..start], &index, &payload[end..]].concat())
+}
+
+/// The counts of an index uncompressed, and changed.
+fn with_counts(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patient {
+    with_index(patient, |index| {
+        let mut counts = index.split_off(24 + 2 * 128);
+        if index[0] == 1 {
+            counts = zstd::bulk::decompress(&counts, 2000).unwrap();
+        }
+        change(&mut counts);
+        index[0] = 0;
+        index[4..8].copy_from_slice(&(counts.len() as u32).to_le_bytes());
+        index.extend(counts);
+    })
+}
+
 /// A Packed_Array of one value.
 fn packed(width: u8, value: u64) -> Vec<u8> {
     let mut bytes = vec![width];
@@ -126,6 +155,18 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     // Segment_Kind, Last_Symbol, Symbols, then the states.
     let states = 2 + usize::from(segment[1]) + 1;
     let t = || text.clone();
+    let searchable = Patient(indexed(&raw, 1 << 20, Some(0)));
+    let put = |at: usize, bytes: &'static [u8]| {
+        with_index(&searchable, |index| index[at..at + bytes.len()].copy_from_slice(bytes))
+    };
+    let count_changed = |at: usize, by: u8| with_counts(&searchable, |counts| counts[at] ^= by);
+    let with_wrong_sum = |at: usize| {
+        let mut payload = searchable.0[searchable.payload()].to_vec();
+        payload[at] ^= 1;
+        searchable.clone().with_payload(&payload)
+    };
+    let behind = one_value(one_value(&searchable.0[searchable.payload()]).1).1.len();
+    let first_of_counts = searchable.payload().len() - behind + 24 + 256;
 
     let files = [
         ("R01-empty", Patient(vec![]), "it is empty"),
@@ -133,9 +174,11 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("R02-version-2", t().frame(4, &[2]), "version"),
         ("R02-version-2-other-checksum", t().set(4, &[2]), "version"),
         ("R03-frame-header-checksum", t().set(13, &[0xEE]), "frame header is damaged"),
+        ("R04-index-reserved", put(1, &[1]), "reserved bit of the index"),
         ("R04-frame-flags", t().frame(5, &[1]), "reserved bit of the frame header"),
         ("R04-frame-reserved", t().frame(7, &[0x80]), "reserved bit of the frame header"),
-        ("R04-block-flags", t().block(9, &[1]), "reserved bit of the block header"),
+        ("R04-block-flags", t().block(9, &[2]), "reserved bit of the block header"),
+        ("R04-stored-flags", stored.clone().block(9, &[1]), "reserved bit of the block header"),
         ("R04-stored-rate", stored.clone().block(10, &[16]), "reserved bit of the block header"),
         ("R04-seek-table", t().seek_table(9, &[1]), "reserved bit of the seek table"),
         ("R05-block-size-too-large", t().frame(8, &long), "block size is out of range"),
@@ -192,6 +235,21 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("R23-cut-in-header", Patient(t().0[..10].to_vec()), "was cut off"),
         ("R23-cut-in-payload", Patient(t().0[..PAYLOAD + 50].to_vec()), "was cut off"),
         ("R23-cut-before-footer", Patient(t().0[..footer].to_vec()), "was cut off"),
+        ("R25-samples-checksum", put(12, &[0; 4]), "checksum of its samples"),
+        ("R25-index-checksum", with_wrong_sum(first_of_counts), "index is damaged"),
+        ("R26-form-2", put(0, &[2]), "index is of an unknown form"),
+        ("R26-too-long", put(4, &[0, 0, 1, 0]), "longer than the block"),
+        (
+            "R26-counts-short",
+            with_counts(&searchable, |c| c.truncate(c.len() - 1)),
+            "index's counts",
+        ),
+        ("R26-no-symbols", with_counts(&searchable, |c| *c = vec![0; 32]), "index's counts"),
+        ("R27-primary-index", put(8, &[1, 0, 0, 0]), "not the first sample"),
+        ("R27-segment-checksum", put(20, &[0; 4]), "does not match its segments"),
+        ("R27-count", count_changed(32, 1), "does not match its segments"),
+        ("R27-head", put(24, &[0]), "does not match its ends"),
+        ("R27-tail", put(24 + 128, &[0]), "does not match its ends"),
         ("R24-trailing-garbage", Patient([&t().0[..], b"more"].concat()), "trailing garbage"),
     ];
     files.into_iter().map(|(name, file, says)| (name, file.0, says)).collect()
@@ -241,7 +299,7 @@ fn every_number_of_the_specification_has_a_file() {
         spec.lines().filter_map(|line| line.strip_prefix("| R")?.get(..2)).collect();
     let numbers: Vec<&str> =
         numbers.into_iter().filter(|n| n.bytes().all(|b| b.is_ascii_digit())).collect();
-    assert_eq!(numbers.len(), 24);
+    assert_eq!(numbers.len(), 27);
     for number in numbers {
         let prefix = format!("R{number}-");
         assert!(

@@ -9,9 +9,9 @@ const ROOMS: [&[&str]; 9] = [
     &["memory"],
     &["options", "events", "coder", "gpu"],
     &["threads", "bwt"],
-    &["frame"],
+    &["frame", "fm_index"],
     &["sorters"],
-    &["compress", "decompress", "archive", "recover"],
+    &["compress", "decompress", "archive", "search", "recover"],
     &["lib"],
     &["main", "cli"],
 ];

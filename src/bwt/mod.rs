@@ -47,7 +47,7 @@ mod halves;
 mod inverse;
 #[cfg(test)]
 mod naive;
-mod pages;
+pub(crate) mod pages;
 mod phrases;
 mod sorter;
 

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 /// # Safety
 /// Only for types of which that is true, such as integers.
 #[allow(unsafe_code)]
-pub(super) unsafe trait Zero {}
+pub(crate) unsafe trait Zero {}
 
 macro_rules! zero {
     ($($integer:ty),*) => { $(
@@ -26,7 +26,7 @@ zero!(u8, u16, i32, u32, AtomicU8, AtomicU32, AtomicU64);
 
 /// `len` zeros, or `None` where the memory cannot be had (a `Vec` would abort the program).
 #[allow(unsafe_code)]
-pub(super) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
+pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     if len == 0 {
         return Some(Vec::new());
     }

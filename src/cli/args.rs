@@ -1,7 +1,8 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the completions.
 
+use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::size::{self, Span};
-use bwz::{DEFAULT_LEVEL, Device, Options};
+use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, Options, Result as BwzResult};
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -32,14 +33,16 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Names: called as bunwz it decompresses, called as bwzcat it decompresses to standard output.
 
-Environment: BWZ_OPT holds arguments that are put before the real ones, so that the real ones win; commands (cat, recover, \
+Environment: BWZ_OPT holds arguments that are put before the real ones, so that the real ones win; commands (cat, count, \
 ...) do not use it. It is split at blanks; '...' keeps everything as it is, \"...\" everything but \\\" and \\\\, and \\ outside of \
 quotes keeps the next character. Nothing else is special. NO_COLOR turns colours off.
 
 SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB are other words for K).
 
 Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments); 2 damaged input; 3 a bug in bwz. \
-Of several files, the worst counts.
+Of several files, the worst counts. count and locate end as grep does: 0 found, 1 not found, 2 any trouble, 3 a bug.
+
+The empty pattern occurs at every position and at the end.
 
 With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -I bwz -xf x.tar.bwz.";
 
@@ -47,6 +50,12 @@ With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -
 pub enum Command {
     /// Write files, or a range of their bytes, decompressed to standard output
     Cat(CatArgs),
+    /// Count the occurrences of patterns in compressed files
+    Count(SearchArgs),
+    /// Print the positions of patterns in compressed files
+    Locate(LocateArgs),
+    /// Write ranges of compressed files to standard output, by their index
+    Extract(ExtractArgs),
     /// Save every intact block of a damaged file
     Recover(RecoverArgs),
     /// Measure speed and size in memory, stage by stage
@@ -96,9 +105,29 @@ pub struct FileArgs {
     #[command(flatten)]
     pub effort: Effort,
     #[command(flatten)]
+    pub index: IndexArgs,
+    #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
     pub talk: Talk,
+}
+
+/// Whether a compressed file carries an index.
+#[derive(Args, Debug)]
+pub struct IndexArgs {
+    /// Add an index, by which count, locate and extract work without decompressing the file; takes 1 to 3 % of the raw size
+    #[arg(long)]
+    index: bool,
+    /// With --index: keep every N-th position, a power of two from 8 to 16384; 0 keeps none, for count alone
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SAMPLE_RATE, requires = "index")]
+    sample_rate: u32,
+}
+
+impl IndexArgs {
+    /// The options with the index that is asked for.
+    pub fn add_to(&self, options: Options) -> BwzResult<Options> {
+        if self.index { options.index(self.sample_rate) } else { Ok(options) }
+    }
 }
 
 /// The last of these wins.

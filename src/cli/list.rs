@@ -50,6 +50,13 @@ struct Frame {
     block_size: u32,
     blocks: u64,
     crc32: String,
+    index: Option<Index>,
+}
+
+/// `sample_rate` is null where the index is for counting alone.
+#[derive(Serialize)]
+struct Index {
+    sample_rate: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -76,6 +83,20 @@ impl Listing {
     }
 }
 
+impl Listing {
+    /// The sample rate if all frames with blocks have the same, or what else there is to say in a word.
+    fn index(&self) -> String {
+        let mut words =
+            self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| match frame.index {
+                None => "no".to_owned(),
+                Some(Index { sample_rate: None }) => "count".into(),
+                Some(Index { sample_rate: Some(rate) }) => rate.to_string(),
+            });
+        let first = words.next().unwrap_or_else(|| "-".into());
+        if words.all(|word| word == first) { first } else { "mixed".into() }
+    }
+}
+
 impl From<&FrameInfo> for Frame {
     fn from(info: &FrameInfo) -> Self {
         Frame {
@@ -86,6 +107,7 @@ impl From<&FrameInfo> for Frame {
             block_size: info.block_size,
             blocks: info.blocks,
             crc32: format!("{:08x}", info.checksum),
+            index: info.index.map(|index| Index { sample_rate: index.sample_rate }),
         }
     }
 }
@@ -111,12 +133,16 @@ fn print_json(listings: &[Listing]) -> io::Result<()> {
 fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     if !listings.is_empty() {
-        writeln!(out, "Frames  Blocks   Compressed  Uncompressed    Ratio  Check  Filename")?;
+        writeln!(
+            out,
+            "Frames  Blocks   Compressed  Uncompressed    Ratio  Check  Index  Filename"
+        )?;
     }
     for listing in listings {
-        let Listing { name, compressed_size, uncompressed_size, check, .. } = listing;
+        let Listing { name, compressed_size, uncompressed_size, .. } = listing;
         let counts = (listing.frames.len(), listing.blocks.len());
-        row(&mut out, counts, *compressed_size, *uncompressed_size, check, name)?;
+        let index = listing.index();
+        row(&mut out, counts, *compressed_size, *uncompressed_size, &index, name)?;
         if verbose {
             print_blocks(&mut out, listing)?;
         }
@@ -134,8 +160,8 @@ fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
         listings.iter().map(|listing| listing.blocks.len()).sum(),
     );
     let (coded, raw) = (sum(|listing| listing.compressed_size), sum(|l| l.uncompressed_size));
-    writeln!(out, "{}", "-".repeat(79))?;
-    row(out, counts, coded, raw, "CRC32", &format!("{} files", listings.len()))
+    writeln!(out, "{}", "-".repeat(86))?;
+    row(out, counts, coded, raw, "", &format!("{} files", listings.len()))
 }
 
 fn row(
@@ -143,19 +169,32 @@ fn row(
     (frames, blocks): (usize, usize),
     coded: u64,
     raw: u64,
-    check: &str,
+    index: &str,
     name: &str,
 ) -> io::Result<()> {
     let (ratio, coded, raw) = (ratio_text(raw, coded), human(coded), human(raw));
-    writeln!(out, "{frames:>6} {blocks:>7} {coded:>12} {raw:>13} {ratio:>8}  {check}  {name}")
+    writeln!(
+        out,
+        "{frames:>6} {blocks:>7} {coded:>12} {raw:>13} {ratio:>8}  CRC32  {index:>5}  {name}"
+    )
+}
+
+/// How a frame is indexed.
+fn index_text(index: Option<&Index>) -> String {
+    match index {
+        None => "no index".into(),
+        Some(Index { sample_rate: None }) => "index for counting".into(),
+        Some(Index { sample_rate: Some(rate) }) => format!("index with every {rate}th position"),
+    }
 }
 
 /// One line per block, in bytes, with the check of the frame it belongs to above.
 fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     let mut blocks = (0..).zip(&listing.blocks);
     for (frame, number) in listing.frames.iter().zip(0..) {
-        let Frame { block_size, crc32, .. } = frame;
-        writeln!(out, "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}")?;
+        let Frame { block_size, crc32, index, .. } = frame;
+        let index = index_text(index.as_ref());
+        writeln!(out, "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}, {index}")?;
         writeln!(out, "   Block    CompOffset      CompSize  UncompOffset    UncompSize    Ratio")?;
         for (number, block) in blocks.by_ref().take(frame.blocks as usize) {
             block_row(out, number, block)?;

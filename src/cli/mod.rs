@@ -6,6 +6,7 @@
 //! | `files` | which files are meant and what their outputs are called |
 //! | `input`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `transform` | compress, decompress, test |
+//! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
 //! | `list`, `cat`, `recover`, `bench`, `bench_sort`, `devices`, `generate` | one command each |
 //! | `console`, `events`, `progress` | what is said, and when |
 //! | `exit` | exit codes, bugs and closed pipes |
@@ -21,13 +22,17 @@ mod devices;
 mod environment;
 mod events;
 mod exit;
+mod extract;
 mod files;
 mod generate;
 mod input;
 mod list;
 mod output;
+mod patterns;
 mod progress;
 mod recover;
+mod search;
+mod search_args;
 mod size;
 mod temporary;
 mod transform;
@@ -51,8 +56,10 @@ fn run() -> Exit {
     if let Err(e) = temporary::clean_up_on_signals() {
         return console::fail(&e.into());
     }
+    let searches = words.get(1).is_some_and(|word| word == "count" || word == "locate");
     match Cli::try_parse_from(words) {
         Ok(cli) => dispatch(cli),
+        Err(e) if searches && e.use_stderr() => search::trouble(exit::usage(&e)),
         Err(e) => exit::usage(&e),
     }
 }
@@ -61,6 +68,9 @@ fn dispatch(cli: Cli) -> Exit {
     match cli.command {
         None => transform::run(&cli.files),
         Some(Command::Cat(args)) => cat::run(&args),
+        Some(Command::Count(args)) => search::count(&args),
+        Some(Command::Locate(args)) => search::locate(&args),
+        Some(Command::Extract(args)) => extract::run(&args),
         Some(Command::Recover(args)) => recover::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Devices) => devices::run(),

@@ -11,8 +11,20 @@ pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Stored,
-    Bwt { sample_rate_log: u8, segment_size_log: u8 },
+    Bwt(Shape),
 }
+
+/// What the header of a bwt block says of its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub sample_rate_log: u8,
+    pub segment_size_log: u8,
+    /// An index stands between segment sizes and segments.
+    pub indexed: bool,
+}
+
+/// The bit of Flags that announces an index.
+const INDEXED: u8 = 1;
 
 /// What stands in front of a block's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +77,15 @@ impl BlockHeader {
     pub const SIZE: usize = 40;
 
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
-        let (kind, sample_rate_log, segment_size_log) = match self.kind {
-            Kind::Stored => (0, 0, 0),
-            Kind::Bwt { sample_rate_log, segment_size_log } => {
-                (1, sample_rate_log, segment_size_log)
+        let kind = match self.kind {
+            Kind::Stored => [0; 4],
+            Kind::Bwt(Shape { sample_rate_log, segment_size_log, indexed }) => {
+                [1, INDEXED * u8::from(indexed), sample_rate_log, segment_size_log]
             }
         };
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&SYNC_MARKER);
-        bytes[8..12].copy_from_slice(&[kind, 0, sample_rate_log, segment_size_log]);
+        bytes[8..12].copy_from_slice(&kind);
         bytes[12..16].copy_from_slice(&self.raw_size.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.coded_size.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.raw_checksum.to_le_bytes());
@@ -90,9 +102,8 @@ impl BlockHeader {
             checksum_holds(u32_at(bytes, 36), &bytes[..36]),
             "the block header is damaged: its checksum is wrong",
         )?;
-        ensure(bytes[9] == 0, "a reserved bit of the block header is set")?;
         let header = BlockHeader {
-            kind: Kind::from_bytes(bytes[8], bytes[10], bytes[11])?,
+            kind: Kind::from_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])?,
             raw_size: u32_at(bytes, 12),
             coded_size: u32_at(bytes, 16),
             raw_checksum: u32_at(bytes, 20),
@@ -108,14 +119,14 @@ impl BlockHeader {
         ensure(raw_fits, "the block's raw size is out of range")?;
         let coded_fits = match self.kind {
             Kind::Stored => self.coded_size == self.raw_size,
-            Kind::Bwt { .. } => self.coded_size < self.raw_size,
+            Kind::Bwt(_) => self.coded_size < self.raw_size,
         };
         ensure(coded_fits, "the block's coded size does not fit its raw size")?;
         match self.kind {
             Kind::Stored => Ok(()),
-            Kind::Bwt { sample_rate_log, segment_size_log } => ensure(
-                (3..=largest_sample_rate_log(self.raw_size)).contains(&sample_rate_log)
-                    && (16..=30).contains(&segment_size_log),
+            Kind::Bwt(shape) => ensure(
+                (3..=largest_sample_rate_log(self.raw_size)).contains(&shape.sample_rate_log)
+                    && (16..=30).contains(&shape.segment_size_log),
                 "the block's sample rate or segment size is out of range",
             ),
         }
@@ -128,14 +139,16 @@ fn largest_sample_rate_log(raw_size: u32) -> u8 {
 }
 
 impl Kind {
-    fn from_bytes(kind: u8, sample_rate_log: u8, segment_size_log: u8) -> Result<Self, Flaw> {
+    fn from_bytes([kind, flags, rate, segment]: [u8; 4]) -> Result<Self, Flaw> {
+        let reserved = if kind == 0 { flags | rate | segment } else { flags & !INDEXED };
+        ensure(reserved == 0 || kind > 1, "a reserved bit of the block header is set")?;
         match kind {
-            0 => {
-                let reserved = sample_rate_log | segment_size_log;
-                ensure(reserved == 0, "a reserved bit of the block header is set")?;
-                Ok(Kind::Stored)
-            }
-            1 => Ok(Kind::Bwt { sample_rate_log, segment_size_log }),
+            0 => Ok(Kind::Stored),
+            1 => Ok(Kind::Bwt(Shape {
+                sample_rate_log: rate,
+                segment_size_log: segment,
+                indexed: flags & INDEXED != 0,
+            })),
             _ => Err(Flaw("the block is of an unknown kind")),
         }
     }
@@ -146,7 +159,7 @@ mod tests {
     use super::*;
 
     const HEADER: BlockHeader = BlockHeader {
-        kind: Kind::Bwt { sample_rate_log: 16, segment_size_log: 20 },
+        kind: Kind::Bwt(Shape { sample_rate_log: 16, segment_size_log: 20, indexed: true }),
         raw_size: 0x0030_2010,
         coded_size: 0x0003_0201,
         raw_checksum: 0xAABB_CCDD,
@@ -159,7 +172,7 @@ mod tests {
         let bytes = HEADER.to_bytes();
         #[rustfmt::skip]
         assert_eq!(bytes[8..36], [
-            1, 0, 16, 20, // Kind, Flags, Sample_Rate_Log, Segment_Size_Log
+            1, 1, 16, 20, // Kind, Flags, Sample_Rate_Log, Segment_Size_Log
             0x10, 0x20, 0x30, 0, // Raw_Size
             1, 2, 3, 0, // Coded_Size
             0xDD, 0xCC, 0xBB, 0xAA, // Raw_Checksum

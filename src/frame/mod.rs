@@ -7,16 +7,18 @@
 mod block;
 mod footer;
 mod frame_header;
-mod packed;
+mod index;
+pub(crate) mod packed;
 mod payload;
 mod reader;
 pub(crate) mod scan;
 mod seek_table;
 mod writer;
 
-pub(crate) use block::{BlockHeader, CodedBlock, Kind, read_payload};
+pub(crate) use block::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub(crate) use frame_header::{FrameHeader, MAGIC, NOT_BWZ};
+pub(crate) use index::{EDGE, Index, IndexHeader, histogram};
 pub(crate) use payload::BwtPayload;
 pub(crate) use reader::{CUT_OFF, FrameReader};
 pub(crate) use seek_table::{Entry, SeekTable};

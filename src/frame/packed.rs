@@ -33,6 +33,12 @@ pub(crate) fn read(bytes: &mut &[u8], count: usize) -> Result<Vec<u32>, Flaw> {
     Ok(values.chunks_exact(width).map(|slot| slot.load_le()).collect())
 }
 
+/// The size of an array of `count` values of `width` bits as it stands in the file.
+pub(crate) fn size(width: u8, count: usize) -> Result<u64, Flaw> {
+    ensure((1..=32).contains(&width), "a table of the block has an impossible width")?;
+    Ok(1 + (count as u64 * u64::from(width)).div_ceil(8))
+}
+
 const CUT: Flaw = Flaw("a table of the block is longer than the block");
 
 #[cfg(test)]

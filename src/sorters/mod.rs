@@ -58,13 +58,18 @@ enum Opener {
 }
 
 impl Sorters {
-    /// For up to `workers` blocks of up to `block_size` bytes at a time.
+    /// For up to `workers` blocks at a time, of up to `block_size` bytes with samples at `sample_rate`.
     ///
     /// # Errors
     /// [`Error::Device`] where this build has no sorter for the device that is asked for.
-    pub fn new(workers: usize, block_size: u32, options: &Options) -> Result<Self> {
+    pub fn new(
+        workers: usize,
+        block_size: u32,
+        sample_rate: u32,
+        options: &Options,
+    ) -> Result<Self> {
         let device = options.chosen_device();
-        let open = opener(device, workers, block_size)?;
+        let open = opener(device, workers, (block_size, sample_rate))?;
         Ok(Self::opening(open, device, workers, options.listener().clone()))
     }
 
@@ -157,16 +162,16 @@ impl Drop for Sorters {
     }
 }
 
-/// What opens the GPUs of a device, if it may have any.
+/// What opens the GPUs of a device, if it may have any, for blocks of the size and sample rate given.
 #[cfg(feature = "cuda")]
 #[allow(clippy::unnecessary_wraps, reason = "without the feature it fails")]
-fn opener(device: Device, workers: usize, block_size: u32) -> Result<Option<Open>> {
-    let open: Open = Box::new(move |desk| open::open(desk, device, workers, block_size));
+fn opener(device: Device, workers: usize, largest: (u32, u32)) -> Result<Option<Open>> {
+    let open: Open = Box::new(move |desk| open::open(desk, device, workers, largest));
     Ok((device != Device::Cpu).then_some(open))
 }
 
 /// Without the feature there are none, and asking for one fails.
 #[cfg(not(feature = "cuda"))]
-fn opener(device: Device, _workers: usize, _block_size: u32) -> Result<Option<Open>> {
+fn opener(device: Device, _workers: usize, _largest: (u32, u32)) -> Result<Option<Open>> {
     Sorter::new(device).map(|_| None)
 }

@@ -152,7 +152,7 @@ fn help_mentions_every_flag() {
         "--compress --decompress --test --list --keep --force --stdout --output --quiet --verbose --recursive",
         "--threads --memory --device --rm --no-progress --json --fast --best --help --version --uncompress",
         "-1 -2 -3 -4 -5 -6 -7 -8 -9 BWZ_OPT NO_COLOR bunwz bwzcat tar",
-        "cat recover bench devices completions man",
+        "cat count locate extract recover bench devices completions man --index --sample-rate",
     ] {
         has_all(&help, &flags.split_whitespace().collect::<Vec<_>>());
     }

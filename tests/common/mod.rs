@@ -18,6 +18,15 @@ pub fn compressed(raw: &[u8], block_size: u32) -> Vec<u8> {
     file
 }
 
+/// `raw` as a file with an index of the given sample rate, if one is given.
+pub fn indexed(raw: &[u8], block_size: u32, rate: Option<u32>) -> Vec<u8> {
+    let options = options(block_size);
+    let options = rate.map_or(options.clone(), |rate| options.index(rate).unwrap());
+    let mut file = Vec::new();
+    bwz::compress(raw, &mut file, &options).unwrap();
+    file
+}
+
 /// What `file` restores to, and how that ended.
 pub fn decompressed(file: &[u8]) -> (Vec<u8>, Result<bwz::Summary, bwz::Error>) {
     let mut raw = Vec::new();

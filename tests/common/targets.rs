@@ -85,3 +85,35 @@ fn encode(segment: &[u8]) {
         assert!(decoded == segment);
     }
 }
+
+/// Search finds what a plain search finds; in any bytes as a file it finds something or fails.
+pub fn search(input: &[u8]) {
+    let Some((choice, bytes)) = input.split_at_checked(4) else { return };
+    let options = Options::new().threads(usize::from(choice[0] % 3) + 1).memory(20 << 20);
+    let pattern = &bytes[..bytes.len().min(usize::from(choice[1] % 24))];
+    let patterns = [pattern, &pattern[..pattern.len() / 2], &[choice[3]], b"aa"];
+    if choice[2] == 255 {
+        if let Ok(mut archive) = Archive::open(Cursor::new(bytes), &options) {
+            let _ = archive.locate(&patterns, 5);
+            let _ = archive.count(&patterns[2..3]);
+            let _ = archive.extract(&[0..archive.raw_size().min(100)]);
+        }
+        return;
+    }
+    let raw = bytes.repeat(usize::from(choice[3] % 8) + 1);
+    let rate = [None, Some(0), Some(8), Some(64)][usize::from(choice[2] % 4)];
+    let block_size = (u32::from(choice[2]) << (choice[0] % 6)).max(raw.len() as u32 / 64 + 1);
+    let options = options.with_block_size(block_size).unwrap();
+    let options = rate.map_or(options.clone(), |rate| options.index(rate).unwrap());
+    let mut file = Vec::new();
+    bwz::compress(&raw[..], &mut file, &options).unwrap();
+    let mut archive = Archive::open(Cursor::new(file), &options).unwrap();
+    for (pattern, found) in patterns.iter().zip(archive.locate(&patterns, usize::MAX).unwrap()) {
+        let starts = |at: &u64| raw[*at as usize..].starts_with(pattern);
+        let wanted: Vec<u64> = (0..=raw.len() as u64).filter(starts).collect();
+        assert_eq!((found.count, found.positions), (wanted.len() as u64, wanted), "{pattern:?}");
+    }
+    let part = raw.len() as u64 / 3..raw.len() as u64 / 2;
+    let wanted = &raw[part.start as usize..part.end as usize];
+    assert_eq!(archive.extract(&[part]).unwrap(), [wanted]);
+}

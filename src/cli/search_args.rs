@@ -1,0 +1,63 @@
+//! The arguments of the commands that search: count, locate, extract.
+
+use super::args::{Resources, Talk};
+use super::size::{self, Span};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What both count and locate take.
+#[derive(Args, Debug)]
+pub struct SearchArgs {
+    /// The pattern, a string of bytes, and the compressed files; files alone where -e, -f or --fasta give patterns
+    #[arg(value_name = "PATTERN FILE", required = true)]
+    pub words: Vec<OsString>,
+    /// Search for PATTERN; may be given several times
+    #[arg(short = 'e', long = "pattern", value_name = "PATTERN")]
+    pub patterns: Vec<OsString>,
+    /// Search for each line of FILE (- is standard input)
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub lines: Vec<PathBuf>,
+    /// Search for each sequence of a FASTA or FASTQ file, which may be compressed with gzip
+    #[arg(long, value_name = "FILE")]
+    pub fasta: Vec<PathBuf>,
+    /// Patterns are hexadecimal: 0a0D for a line feed and a carriage return
+    #[arg(long, conflicts_with = "fasta")]
+    pub hex: bool,
+    /// Search for the reverse complement of each pattern too, and tell the strand
+    #[arg(long, conflicts_with = "hex")]
+    pub revcomp: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+#[derive(Args, Debug)]
+pub struct LocateArgs {
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// Locate at most N occurrences of each pattern in each file; where there are more, not the first ones
+    #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true)]
+    pub limit: usize,
+    /// Print N bytes on either side of each match too
+    #[arg(short = 'C', long, value_name = "N", value_parser = size::bytes)]
+    pub context: Option<u64>,
+}
+
+#[derive(Args, Debug)]
+pub struct ExtractArgs {
+    /// The compressed files
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are written one after the other
+    #[arg(short, long, required = true, value_parser = size::span)]
+    pub range: Vec<Span>,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}

@@ -1,0 +1,189 @@
+//! The FM-index: a transform that is searched without being undone.
+//!
+//! All suffixes that start with a pattern P are neighbours in the sorted order, an interval of rows. From the interval of P, that of cP
+//! follows by two counts in the L column, so a pattern is searched from its last symbol to its first (backward search):
+//!
+//! ```text
+//!   lo, hi = C[c] + occ(c, lo), C[c] + occ(c, hi)       occurrences of P: hi - lo
+//! ```
+//!
+//! | file | job |
+//! |---|---|
+//! | [`occ`], [`planes`], [`counted`] | occ(c, row), in one layout for few symbols and one for any |
+//! | [`search`] | the intervals of many patterns, 32 at a time so that their cache misses overlap |
+//! | [`seeds`] | the intervals of all short strings, so that a search starts some symbols in |
+//! | [`lines`] | arrays that begin at a cache line, on huge pages |
+//! | [`samples`] | the positions of some rows |
+//! | [`walk`] | many walks along LF at a time: locate, extract, denser samples |
+//!
+//! Nothing here knows files. Everything is a function of the transform alone, whatever the number of threads.
+//!
+//! ```
+//! use bwz::bwt::Sorter;
+//! use bwz::fm_index::FmIndex;
+//!
+//! let index = FmIndex::new(Sorter::Cpu.sort(b"she sells sea shells", 4)?)?;
+//! assert_eq!(index.count(b"se"), 2);
+//! assert_eq!(index.locate(b"ells", usize::MAX)?, [5, 15]);
+//! assert_eq!(index.extract(10..13)?, b"sea");
+//! # Ok::<(), bwz::Error>(())
+//! ```
+//!
+//! P. Ferragina and G. Manzini, *Opportunistic data structures with applications*, FOCS 2000. Batches with overlapping
+//! misses: the way of batch matching on GPUs, which needs them more.
+
+#[cfg(test)]
+#[path = "../../tests/common/cases.rs"]
+#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+mod cases;
+mod counted;
+mod lines;
+mod occ;
+mod planes;
+mod samples;
+mod search;
+mod seeds;
+mod walk;
+
+use crate::bwt::Bwt;
+use crate::error::{Flaw, Result};
+use crate::options::MAX_BLOCK_SIZE;
+use occ::{Layout, Occ, with_layout};
+pub(crate) use samples::Samples;
+use seeds::Seeds;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// A block that can be searched.
+///
+/// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24; 1.1 bits and 32 per sample for
+/// [`FmIndex::locate`]; after a large batch of searches 2 bits or less for [`seeds`].
+#[derive(Debug)]
+pub struct FmIndex {
+    len: usize,
+    primary: u32,
+    /// `starts[c]`: the first row that starts with byte c or a larger one; `starts[256]` is the number of rows.
+    starts: Box<[u32; 257]>,
+    layout: Layout,
+    /// The row of the suffix at each sampled pos.
+    rows_of: Vec<u32>,
+    samples: Samples,
+    seeds: OnceLock<Seeds>,
+}
+
+impl FmIndex {
+    /// Builds the index of a transform, which may come from a damaged or hostile file: then answers may be wrong, but nothing
+    /// else is. Takes about 1 ns per byte.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an invariant of [`Bwt`];
+    /// [`Error::Io`](crate::Error::Io) where there is no memory.
+    pub fn new(bwt: Bwt) -> Result<Self> {
+        let Bwt { bytes, sample_rate, samples: rows_of } = bwt;
+        let len = bytes.len();
+        let sound = (1..=MAX_BLOCK_SIZE as usize).contains(&len)
+            && sample_rate > 0
+            && rows_of.len() == len.div_ceil(sample_rate as usize)
+            && !rows_of.contains(&0);
+        if !sound {
+            return Err(Flaw("the samples do not fit the block").into());
+        }
+        let samples = Samples::new(&rows_of, sample_rate, len + 1)?;
+        let mut counts = [0u32; 256];
+        bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
+        Ok(FmIndex {
+            len,
+            primary: rows_of[0],
+            starts: starts(&counts),
+            layout: Layout::new(bytes, &counts)?,
+            rows_of,
+            samples,
+            seeds: OnceLock::new(),
+        })
+    }
+
+    /// How often `pattern` occurs in the block, overlaps included. The empty pattern occurs at every pos, the end
+    /// included.
+    pub fn count(&self, pattern: &[u8]) -> u32 {
+        self.interval(pattern).len() as u32
+    }
+
+    /// The rows of the suffixes that start with `pattern`.
+    pub fn interval(&self, pattern: &[u8]) -> Range<u32> {
+        let mut interval = [0..0];
+        self.search(&[pattern], &mut interval);
+        let [interval] = interval;
+        interval
+    }
+
+    /// The positions of `pattern`, ascending; only those of the first `limit` rows of its interval.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) where the transform contradicts its samples.
+    pub fn locate(&self, pattern: &[u8], limit: usize) -> Result<Vec<u32>> {
+        let interval = self.interval(pattern);
+        let rows: Vec<u32> = interval.take(limit).collect();
+        let mut positions = self.positions(&rows)?;
+        positions.sort_unstable();
+        Ok(positions)
+    }
+
+    /// Length of the block.
+    #[allow(clippy::len_without_is_empty, reason = "a block is never empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The mean number of steps from a row to a sampled one.
+    pub(crate) fn steps_to_sample(&self) -> u64 {
+        u64::from(self.samples.rate() / 2)
+    }
+
+    /// Bytes of memory that the index takes.
+    pub fn size(&self) -> usize {
+        with_layout!(&self.layout, occ => occ.size())
+            + self.samples.size()
+            + 4 * self.rows_of.len()
+            + self.seeds.get().map_or(0, Seeds::size)
+    }
+
+    /// The number of stored bytes above a row; the primary index has none of its own.
+    #[inline(always)]
+    fn stored(&self, row: u32) -> usize {
+        row as usize - usize::from(row > self.primary)
+    }
+
+    /// The interval of cP from that of P.
+    #[inline(always)]
+    fn step(&self, occ: &impl Occ, c: u8, interval: Range<u32>) -> Range<u32> {
+        let first = self.starts[usize::from(c)];
+        if first == self.starts[usize::from(c) + 1] {
+            return 0..0;
+        }
+        let (lo, hi) = occ.occ_pair(c, self.stored(interval.start), self.stored(interval.end));
+        first + lo..first + hi
+    }
+}
+
+/// The binary logarithm of the size of segments that suits search: 16 to 20, the smallest that makes an average one have 32 Ki runs.
+///
+/// A search decodes one or two segments for each of its steps, and that takes time by the run: a millisecond or two at this size.
+/// Smaller ones are coded worse, since models start anew in each.
+pub fn segment_log(bwt: &[u8]) -> u8 {
+    const ENOUGH_RUNS: usize = 1 << 15;
+    let runs = 1 + bwt.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= ENOUGH_RUNS;
+    (16..20).find(enough).unwrap_or(20)
+}
+
+/// The first row of each byte, from the counts of bytes. Row 0 is the sentinel's.
+pub(crate) fn starts(counts: &[u32; 256]) -> Box<[u32; 257]> {
+    let mut starts = Box::new([1; 257]);
+    for c in 0..256 {
+        starts[c + 1] = starts[c] + counts[c];
+    }
+    starts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! occ over bit planes: everything that an answer needs in one cache line of 64 bytes.
+//!
+//! The 2^P most frequent symbols have codes of P bits. A line covers [`Planes::ROWS`] places and is 16 words of 32 bits:
+//!
+//! ```text
+//!   P = 2: 224 places   2 words of counters, then 2 planes of 7 words    2.3 bits per symbol
+//!   P = 3: 128 places   4 words of counters, then 3 planes of 4 words    4   bits
+//!   P = 4:  64 places   8 words of counters, then 4 planes of 2 words    8   bits
+//! ```
+//!
+//! The counters are 16 bits per code, relative to the first of 256 lines, for which absolute ones stand in a table that stays
+//! in the cache. Bit i of plane p is bit p of the code at place i. Symbols beyond 2^P, which must be few, stand as code 0 in the planes
+//! and as sorted lists of places beside them; code 0 is the least frequent of the coded, so that few searches need
+//! the lists.
+
+use super::lines::{LINE, Lines};
+use super::occ::{Occ, prefetch};
+use crate::error::Result;
+use std::ops::Range;
+
+/// Lines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
+const SUPER_LOG: usize = 8;
+
+/// The code of symbols that stand in the lists.
+const RARE: u8 = 0xFF;
+
+/// Words in a line.
+const WORDS: usize = LINE / 4;
+
+/// The layout for alphabets of 2^P symbols and rare others.
+#[derive(Debug)]
+pub struct Planes<const P: usize> {
+    /// [`WORDS`] for each line.
+    lines: Lines<u32>,
+    /// For each 256 lines, the count of each code above them; `1 << P` each.
+    supers: Vec<u32>,
+    codes: Box<[u8; 256]>,
+    symbols: [u8; 16],
+    rare: Rare,
+}
+
+impl<const P: usize> Planes<P> {
+    const COUNTERS: usize = 1 << (P - 1);
+    const PLANE: usize = (WORDS - Self::COUNTERS) / P;
+    const ROWS: usize = 32 * Self::PLANE;
+
+    /// `by_count` is all symbols, the most frequent first.
+    pub fn new(bytes: &[u8], by_count: &[u8]) -> Result<Self> {
+        let mut symbols = [0; 16];
+        symbols[..1 << P].copy_from_slice(&by_count[..1 << P]);
+        symbols[..1 << P].reverse();
+        let mut codes = Box::new([RARE; 256]);
+        for (code, &symbol) in symbols[..1 << P].iter().enumerate() {
+            codes[usize::from(symbol)] = code as u8;
+        }
+        let rare = Rare::new(bytes, &codes);
+        let lines = Lines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1))?;
+        let mut planes = Planes { lines, supers: vec![], codes, symbols, rare };
+        planes.fill(bytes);
+        Ok(planes)
+    }
+
+    /// One more line than the bytes need, so that occ has one at their end too.
+    fn fill(&mut self, bytes: &[u8]) {
+        let mut absolute = [0u32; 16];
+        let mut base = absolute;
+        for line in 0..=bytes.len() / Self::ROWS {
+            if line % (1 << SUPER_LOG) == 0 {
+                base = absolute;
+                self.supers.extend_from_slice(&base[..1 << P]);
+            }
+            let words = &mut self.lines[line * WORDS..][..WORDS];
+            for code in 0..1 << P {
+                words[code / 2] |= (absolute[code] - base[code]) << (16 * (code % 2));
+            }
+            let places = &bytes[line * Self::ROWS..bytes.len().min((line + 1) * Self::ROWS)];
+            for (i, &c) in places.iter().enumerate() {
+                let code = self.codes[usize::from(c)];
+                let code = if code == RARE { 0 } else { usize::from(code) };
+                absolute[code] += 1;
+                for plane in 0..P {
+                    let word = Self::COUNTERS + plane * Self::PLANE + i / 32;
+                    words[word] |= ((code >> plane & 1) as u32) << (i % 32);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn line(&self, line: usize) -> &[u32; WORDS] {
+        self.lines[line * WORDS..].first_chunk().expect("there is a line for each place")
+    }
+
+    /// How often `code` stands in the planes before `at`.
+    #[inline(always)]
+    fn coded(&self, code: usize, at: usize) -> u32 {
+        let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
+        let words = self.line(line);
+        let above = self.supers[(line >> SUPER_LOG << P) + code];
+        let counter = words[code / 2] >> (16 * (code % 2)) & 0xFFFF;
+        above + counter + Self::ones(words, code, 0..offset)
+    }
+
+    /// How often `code` stands at some places of a line, of which 64 are looked at at a time.
+    #[inline(always)]
+    fn ones(words: &[u32; WORDS], code: usize, places: Range<usize>) -> u32 {
+        let mut ones = 0;
+        for word in (0..Self::PLANE).step_by(2) {
+            let mut same = below(places.end, word) & !below(places.start, word);
+            for plane in 0..P {
+                let differs = (code as u64 >> plane & 1).wrapping_sub(1);
+                let first = Self::COUNTERS + plane * Self::PLANE + word;
+                let second = if word + 1 < Self::PLANE { words[first + 1] } else { 0 };
+                same &= (u64::from(words[first]) | u64::from(second) << 32) ^ differs;
+            }
+            ones += same.count_ones();
+        }
+        ones
+    }
+
+    /// The rare symbols that stand as `code` before `at`.
+    #[inline(always)]
+    fn strangers(&self, code: usize, at: usize) -> u32 {
+        if code == 0 { self.rare.before(at) } else { 0 }
+    }
+}
+
+/// The bits below `place`, of the 64 from the given word on.
+#[inline(always)]
+fn below(place: usize, word: usize) -> u64 {
+    match place.saturating_sub(32 * word) {
+        bits @ 0..64 => (1 << bits) - 1,
+        _ => u64::MAX,
+    }
+}
+
+impl<const P: usize> Occ for Planes<P> {
+    #[inline(always)]
+    fn occ(&self, c: u8, at: usize) -> u32 {
+        let code = usize::from(self.codes[usize::from(c)]);
+        if code == usize::from(RARE) {
+            return self.rare.occ(c, at);
+        }
+        self.coded(code, at) - self.strangers(code, at)
+    }
+
+    #[inline(always)]
+    fn occ_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32) {
+        let code = usize::from(self.codes[usize::from(c)]);
+        if code == usize::from(RARE) {
+            return (self.rare.occ(c, lo), self.rare.occ(c, hi));
+        }
+        let first = self.coded(code, lo);
+        let second = if lo / Self::ROWS == hi / Self::ROWS {
+            let places = lo % Self::ROWS..hi % Self::ROWS;
+            first + Self::ones(self.line(lo / Self::ROWS), code, places)
+        } else {
+            self.coded(code, hi)
+        };
+        (first - self.strangers(code, lo), second - self.strangers(code, hi))
+    }
+
+    #[inline(always)]
+    fn byte(&self, at: usize) -> u8 {
+        let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
+        let words = self.line(line);
+        let bit = |plane: usize| {
+            let word = words[Self::COUNTERS + plane * Self::PLANE + offset / 32];
+            (word >> (offset % 32) & 1) << plane
+        };
+        let code = (0..P).map(bit).sum::<u32>() as usize;
+        let rare = if code == 0 { self.rare.symbol(at) } else { None };
+        rare.unwrap_or(self.symbols[code])
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _: u8, at: usize) {
+        prefetch(&self.lines, at / Self::ROWS * WORDS);
+    }
+
+    #[inline(always)]
+    fn prefetch_byte(&self, at: usize) {
+        prefetch(&self.lines, at / Self::ROWS * WORDS);
+    }
+
+    fn size(&self) -> usize {
+        4 * self.lines.len() + 4 * self.supers.len() + self.rare.size()
+    }
+}
+
+/// Where the symbols without a code stand.
+#[derive(Debug)]
+struct Rare {
+    /// All places, ascending, and their symbols.
+    places: Vec<u32>,
+    symbols: Vec<u8>,
+    /// The places again, those of one symbol together, and where each symbol's end; `ends[c - 1]` is where they start.
+    by_symbol: Vec<u32>,
+    ends: Box<[u32; 256]>,
+}
+
+impl Rare {
+    fn new(bytes: &[u8], codes: &[u8; 256]) -> Self {
+        let rare = |(_, c): &(u32, u8)| codes[usize::from(*c)] == RARE;
+        let all: Vec<(u32, u8)> = (0..).zip(bytes.iter().copied()).filter(rare).collect();
+        let mut sorted = all.clone();
+        sorted.sort_by_key(|&(_, c)| c);
+        let end = |c: usize| sorted.partition_point(|&(_, other)| usize::from(other) <= c) as u32;
+        Rare {
+            places: all.iter().map(|&(place, _)| place).collect(),
+            symbols: all.iter().map(|&(_, c)| c).collect(),
+            by_symbol: sorted.iter().map(|&(place, _)| place).collect(),
+            ends: Box::new(std::array::from_fn(end)),
+        }
+    }
+
+    #[inline]
+    fn before(&self, at: usize) -> u32 {
+        self.places.partition_point(|&place| (place as usize) < at) as u32
+    }
+
+    #[inline]
+    fn symbol(&self, at: usize) -> Option<u8> {
+        self.places.binary_search(&(at as u32)).ok().map(|n| self.symbols[n])
+    }
+
+    #[inline]
+    fn occ(&self, c: u8, at: usize) -> u32 {
+        let start = if c == 0 { 0 } else { self.ends[usize::from(c) - 1] };
+        let own = &self.by_symbol[start as usize..self.ends[usize::from(c)] as usize];
+        own.partition_point(|&place| (place as usize) < at) as u32
+    }
+
+    fn size(&self) -> usize {
+        9 * self.places.len() + 1024
+    }
+}

@@ -1,0 +1,123 @@
+//! Against searches so simple that they are hardly wrong.
+
+use super::{FmIndex, cases};
+use crate::bwt::{Bwt, Sorter};
+
+/// All places at which `pattern` stands in `text`.
+fn naive(text: &[u8], pattern: &[u8]) -> Vec<u32> {
+    (0..=text.len()).filter(|&at| text[at..].starts_with(pattern)).map(|at| at as u32).collect()
+}
+
+fn index(text: &[u8], rate: u32) -> FmIndex {
+    FmIndex::new(Sorter::Cpu.sort(text, rate).unwrap()).unwrap()
+}
+
+/// Patterns from the text, beyond it, and not in it.
+fn patterns(text: &[u8]) -> Vec<Vec<u8>> {
+    let cut =
+        |from: usize, len: usize| text[from.min(text.len())..(from + len).min(text.len())].to_vec();
+    let mut patterns = vec![vec![], vec![0], vec![255], b"aa".to_vec(), b"absent!".to_vec()];
+    for len in [1, 2, 3, 7, 20, 100] {
+        for from in [0, 1, 57, text.len() / 2, text.len().saturating_sub(len)] {
+            patterns.push(cut(from, len));
+            patterns.push([cut(from, len), vec![1]].concat());
+        }
+    }
+    patterns.push(text.to_vec());
+    patterns.push([text, b"x"].concat());
+    patterns
+}
+
+#[test]
+fn finds_what_a_plain_search_finds() {
+    for (name, text) in cases::shapes(900).into_iter().filter(|(_, text)| !text.is_empty()) {
+        for rate in [2, 16, 1 << 20] {
+            let index = index(&text, rate);
+            for pattern in patterns(&text) {
+                let wanted = naive(&text, &pattern);
+                assert_eq!(index.count(&pattern) as usize, wanted.len(), "{name} {pattern:?}");
+                let found = index.locate(&pattern, usize::MAX).unwrap();
+                assert_eq!(found, wanted, "{name}, rate {rate}, {pattern:?}");
+                let some = index.locate(&pattern, 2).unwrap();
+                assert_eq!(some.len(), wanted.len().min(2));
+                assert!(some.iter().all(|pos| wanted.contains(pos)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_finds_what_single_searches_find() {
+    for (name, text) in [
+        ("text", cases::text(60_000)),
+        ("DNA", cases::random(50_000, 4)),
+        ("17", cases::random(40_000, 17)),
+        ("run", vec![b'a'; 5_000]),
+    ] {
+        let single = index(&text, 64);
+        let batch = index(&text, 64);
+        let starts = (0..5000).map(|n| n * 7919 % text.len());
+        let patterns: Vec<&[u8]> =
+            starts.map(|at| &text[at..text.len().min(at + at % 23)]).collect();
+        let mut intervals = vec![0..0; patterns.len()];
+        batch.search(&patterns, &mut intervals);
+        assert!(batch.seeds.get().is_some(), "{name}: a batch of this size is worth a table");
+        for (pattern, interval) in patterns.iter().zip(intervals) {
+            assert_eq!(single.interval(pattern).len(), interval.len(), "{name} {pattern:?}");
+        }
+    }
+}
+
+#[test]
+fn extracts_every_range() {
+    for text in [cases::text(300), cases::random(300, 4), vec![7; 65], vec![1]] {
+        for rate in [2, 64, 1 << 20] {
+            let index = index(&text, rate);
+            for start in 0..=text.len() {
+                for end in start..=text.len().min(start + 70) {
+                    assert_eq!(index.extract(start..end).unwrap(), text[start..end]);
+                }
+            }
+            assert!(index.extract(0..text.len() + 1).is_err());
+        }
+    }
+}
+
+#[test]
+fn denser_samples_are_those_of_a_sorter() {
+    for (name, text) in cases::shapes(5000).into_iter().filter(|(_, text)| !text.is_empty()) {
+        for (from, to) in [(1 << 20, 4), (64, 8), (8, 8), (4, 64)] {
+            let denser = index(&text, from).with_sample_rate(to).unwrap();
+            let rate = to.min(from);
+            assert_eq!(denser.rows_of, Sorter::Cpu.sort(&text, rate).unwrap().samples, "{name}");
+            assert_eq!(
+                denser.locate(&text[..1], 9).unwrap().len(),
+                naive(&text, &text[..1]).len().min(9)
+            );
+        }
+    }
+}
+
+#[test]
+fn what_breaks_an_invariant_is_refused_and_what_contradicts_itself_survived() {
+    let good = Sorter::Cpu.sort(b"mississippi", 4).unwrap();
+    let refused = |change: fn(&mut Bwt)| {
+        let mut bwt = good.clone();
+        change(&mut bwt);
+        FmIndex::new(bwt).is_err()
+    };
+    assert!(refused(|bwt| bwt.bytes.clear()));
+    assert!(refused(|bwt| bwt.sample_rate = 0));
+    assert!(refused(|bwt| bwt.samples.clear()));
+    assert!(refused(|bwt| bwt.samples[1] = 0));
+    assert!(refused(|bwt| bwt.samples[1] = 12));
+    assert!(refused(|bwt| bwt.samples[1] = bwt.samples[0]));
+    for (seed, sigma) in (0..300).zip([1, 2, 5, 17, 256].into_iter().cycle()) {
+        let bytes = cases::random(400 + seed, sigma);
+        let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u32).collect();
+        let Ok(index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
+        let _ = index.locate(&[1], usize::MAX);
+        let _ = index.extract(0..index.len());
+        let _ = index.with_sample_rate(2);
+    }
+}

@@ -1,0 +1,258 @@
+//! Search in a file: [`Archive::count`], [`Archive::locate`] and [`Archive::extract`].
+//!
+//! | file | job |
+//! |---|---|
+//! | [`block`] | one block: left in the file, decoded to an FM-index, or plain |
+//! | [`cold`], [`tables`] | search in a block that stays in the file, segment by segment |
+//! | [`seams`] | matches that cross from one block into the next |
+//! | [`source`] | the file, read by position from any thread |
+//!
+//! Blocks are searched one group after the other, as many side by side as threads and memory allow, each with all patterns. What is
+//! found does not depend on either, nor on whether the file has an index.
+
+mod block;
+mod cold;
+mod seams;
+mod source;
+mod tables;
+
+use crate::archive::{Archive, BlockInfo};
+use crate::error::Result;
+use crate::frame::EDGE;
+use crate::memory::Plan;
+use crate::options::Options;
+use crate::threads;
+use block::{Found, Origin};
+use rayon::prelude::*;
+use seams::Edges;
+use source::Source;
+use std::io::{Read, Seek};
+use std::ops::Range;
+
+/// What searches took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SearchCost {
+    /// Bytes read from the file.
+    pub coded_bytes: u64,
+    /// Segments decoded for single steps.
+    pub segments: u64,
+    /// Blocks decoded as a whole.
+    pub blocks: u64,
+}
+
+/// Where a pattern occurs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Matches {
+    /// How often, overlaps included.
+    pub count: u64,
+    /// Positions in the raw stream, ascending; all, or as many as were asked for.
+    pub positions: Vec<u64>,
+}
+
+impl<R: Read + Seek + Send> Archive<R> {
+    /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3 times in `aaaa`.
+    ///
+    /// The empty pattern occurs at every position and at the end, once more than there are bytes. A file without an index is searched
+    /// too: its blocks are decoded, but not restored.
+    ///
+    /// # Errors
+    /// As [`decompress`](crate::decompress()).
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// assert_eq!(archive.count(&["sells", "shore"])?, [1000, 0]);
+    /// let matches = archive.locate(&["sea"], 3)?;
+    /// assert_eq!((matches[0].count, matches[0].positions.len()), (1000, 3));
+    /// assert_eq!(archive.extract(&[10..13, 14..20])?, [&b"sea"[..], b"shells"]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
+        let matches = self.search(patterns, None)?;
+        Ok(matches.into_iter().map(|found| found.count).collect())
+    }
+
+    /// Counts like [`Archive::count`], and locates up to `limit` occurrences of each pattern.
+    ///
+    /// Where there are more, those located are not the first ones, but the same at every call.
+    ///
+    /// # Errors
+    /// As [`Archive::count`].
+    pub fn locate<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: usize,
+    ) -> Result<Vec<Matches>> {
+        self.search(patterns, Some(limit))
+    }
+
+    /// The raw bytes of each range; by the index where there is one and the ranges are short, else by decoding the blocks that hold them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) where a range is not within the raw stream; else as [`Archive::count`].
+    pub fn extract(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        for range in ranges {
+            self.check_range(range)?;
+        }
+        let pool = threads::pool(&self.options)?;
+        let source = Source::new(&mut self.input);
+        let mut out = vec![Vec::new(); ranges.len()];
+        for (info, number) in self.blocks.iter().zip(0..) {
+            let part = |range: &Range<u64>| {
+                let part = range.start.max(info.raw.start)..range.end.min(info.raw.end);
+                (part.start - info.raw.start.min(part.start)) as usize
+                    ..part.end.saturating_sub(info.raw.start) as usize
+            };
+            let parts: Vec<(usize, Range<usize>)> =
+                (0..).zip(ranges.iter().map(part)).filter(|(_, part)| !part.is_empty()).collect();
+            if parts.is_empty() {
+                continue;
+            }
+            let origin = Origin { source: &source, info, number, options: &self.options };
+            let pieces = pool.install(|| origin.extract(&parts))?;
+            for ((n, _), piece) in parts.iter().zip(pieces) {
+                out[*n].extend_from_slice(&piece);
+            }
+        }
+        self.cost += source.cost();
+        Ok(out)
+    }
+
+    /// What the searches of this archive took so far.
+    pub fn search_cost(&self) -> SearchCost {
+        self.cost
+    }
+
+    /// Counts, and with a limit locates.
+    fn search<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: Option<usize>,
+    ) -> Result<Vec<Matches>> {
+        let raw_size = self.raw_size();
+        let words: Vec<&[u8]> =
+            patterns.iter().map(AsRef::as_ref).filter(|p| !p.is_empty()).collect();
+        let mut found = vec![Matches::default(); words.len()].into_iter();
+        if !words.is_empty() {
+            let pool = threads::pool(&self.options)?;
+            let source = Source::new(&mut self.input);
+            let batch = Batch { patterns: &words, limit, options: &self.options };
+            found = pool.install(|| batch.run(&source, &self.blocks))?.into_iter();
+            self.cost += source.cost();
+        }
+        let everywhere = || {
+            let most = usize::try_from(raw_size).unwrap_or(usize::MAX).saturating_add(1);
+            let positions = (0..=raw_size).take(limit.unwrap_or(0).min(most)).collect();
+            Matches { count: raw_size + 1, positions }
+        };
+        let of = |pattern: &P| match pattern.as_ref() {
+            [] => everywhere(),
+            _ => found.next().unwrap_or_default(),
+        };
+        Ok(patterns.iter().map(of).collect())
+    }
+}
+
+impl std::ops::AddAssign for SearchCost {
+    fn add_assign(&mut self, more: SearchCost) {
+        self.coded_bytes += more.coded_bytes;
+        self.segments += more.segments;
+        self.blocks += more.blocks;
+    }
+}
+
+/// Patterns, none of them empty, that are searched together.
+struct Batch<'p> {
+    patterns: &'p [&'p [u8]],
+    limit: Option<usize>,
+    options: &'p Options,
+}
+
+impl Batch<'_> {
+    fn run<R: Read + Seek + Send>(
+        &self,
+        source: &Source<R>,
+        blocks: &[BlockInfo],
+    ) -> Result<Vec<Matches>> {
+        let mut found = vec![Matches::default(); self.patterns.len()];
+        let mut edges = Vec::new();
+        let numbered: Vec<_> = (0..).zip(blocks).collect();
+        for group in numbered.chunks(self.side_by_side(blocks)) {
+            let limits = self.limits(&found);
+            let searched: Vec<(Found, Edges)> = group
+                .par_iter()
+                .map(|&(number, info)| {
+                    let origin = Origin { source, info, number, options: self.options };
+                    self.block(&origin, limits.as_deref(), blocks.len() > 1)
+                })
+                .collect::<Result<_>>()?;
+            for ((block, edge), (_, info)) in searched.into_iter().zip(group) {
+                self.gather(&mut found, block, info.raw.start);
+                edges.push(edge);
+            }
+        }
+        let across = seams::search(&edges, self.patterns);
+        for (found, across) in found.iter_mut().zip(across) {
+            found.count += across.len() as u64;
+            let more = self.limit.unwrap_or(0).saturating_sub(found.positions.len());
+            found.positions.extend(across.into_iter().take(more));
+            found.positions.sort_unstable();
+        }
+        Ok(found)
+    }
+
+    /// Searches one block, and keeps its ends for the seams.
+    fn block<R: Read + Seek + Send>(
+        &self,
+        origin: &Origin<'_, R>,
+        limits: Option<&[usize]>,
+        seams: bool,
+    ) -> Result<(Found, Edges)> {
+        let longest = self.patterns.iter().map(|p| p.len()).max().unwrap_or(0);
+        let len = (origin.info.raw.end - origin.info.raw.start) as usize;
+        let edge = if seams { len.min(longest - 1) } else { 0 };
+        let symbols: u64 = self.patterns.iter().map(|p| p.len() as u64).sum();
+        // The index knows the ends of a block as far as this; what is longer takes two walks.
+        let walks = if edge > EDGE { 2 } else { 0 };
+        let block = origin.open(symbols + walks * edge as u64, walks)?;
+        let (block, found) = block.find(origin, self.patterns, limits)?;
+        let edges = Edges {
+            head: block.extract(0..edge)?,
+            tail: block.extract(len - edge..len)?,
+            end: origin.info.raw.end,
+        };
+        Ok((found, edges))
+    }
+
+    /// How many blocks the memory allows at a time. One that it does not allow at all is refused only if it must be decoded.
+    fn side_by_side(&self, blocks: &[BlockInfo]) -> usize {
+        let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
+        let (threads, memory) = (self.options.thread_count(), self.options.memory_limit());
+        Plan::new(largest.unwrap_or(0) as u32, threads, memory).map_or(1, |plan| plan.workers)
+    }
+
+    /// How many occurrences of each pattern are still to be located.
+    fn limits(&self, found: &[Matches]) -> Option<Vec<usize>> {
+        let limit = self.limit?;
+        Some(found.iter().map(|matches| limit - matches.positions.len()).collect())
+    }
+
+    /// Adds what one block came to.
+    fn gather(&self, found: &mut [Matches], block: Found, start: u64) {
+        for (matches, count) in found.iter_mut().zip(block.counts) {
+            matches.count += u64::from(count);
+        }
+        for (matches, positions) in found.iter_mut().zip(block.positions) {
+            let more = self.limit.unwrap_or(0) - matches.positions.len();
+            let positions = positions.into_iter().take(more);
+            matches.positions.extend(positions.map(|pos| start + u64::from(pos)));
+        }
+    }
+}
