@@ -52,8 +52,8 @@ fn every_device_writes_the_same_file() {
     }
     let gpu = Device::Cuda(0);
     for (name, raw) in cases::named() {
-        for block_size in [5000, 1 << 20] {
-            let options = common::options(block_size).threads(4);
+        for (block_size, threads) in [(5000, 1), (5000, 7), (1 << 20, 4)] {
+            let options = common::options(block_size).threads(threads);
             let (expected, _) = compressed(&raw, options.clone().device(Device::Cpu));
             let (file, warnings) = compressed(&raw, options.device(gpu));
             assert!(file == expected, "{name}, blocks of {block_size}");

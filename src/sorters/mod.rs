@@ -12,7 +12,8 @@
 //! The threads have the coding to do meanwhile. Nothing is lost by it against the CPU alone or the GPU alone: each block
 //! goes where the better of the two would be done with it.
 //!
-//! No driver is even loaded until the work has lasted, or is seen to last, longer than a GPU takes to come up.
+//! No driver is even loaded until the work has lasted, or is seen to last, longer than a GPU takes to come up. That costs
+//! inputs of many short blocks, which nobody knows the number of, up to this half second against opening it at once.
 //!
 //! # Failure
 //! A GPU sorter that fails, in the middle of a block or before, is dropped, and its block is sorted on the CPU; when none

@@ -147,7 +147,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     }
     let (block, pool) = (crate::cases::text(300_000), pool());
     let expected = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
-    for launches in [0, 1, 5, 20, 60] {
+    for launches in [0, 1, 2, 5, 19] {
         let (listener, heard) = listening();
         let mut sorter = gpu::Sorter::new(0, Algorithm::Default).unwrap();
         sorter.fail_after(launches);
