@@ -44,7 +44,9 @@ impl Dictionary {
             different.map(|(k, &first)| (prefix(phrases.bytes(k)), first)).collect();
         let bytes = |phrase: u32| phrases.bytes(phrase as usize);
         let len: usize = sorted.iter().map(|&(_, phrase)| bytes(phrase).len()).sum();
-        if 10 * len > phrases.bytes_in_block() * limits.dictionary_tenths {
+        let squares: usize = sorted.iter().map(|&(_, phrase)| bytes(phrase).len().pow(2)).sum();
+        let block = phrases.bytes_in_block();
+        if 10 * len > block * limits.dictionary_tenths || squares / limits.squares > block {
             return Ok(None);
         }
         sorted.par_sort_unstable_by(|x, y| x.0.cmp(&y.0).then_with(|| bytes(x.1).cmp(bytes(y.1))));

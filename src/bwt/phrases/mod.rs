@@ -42,12 +42,13 @@ pub struct Limits {
     pub repeats: usize,
     /// The bytes between two phrases, on average, if the block has the usual amount of repeats.
     pub spacing: u32,
-    /// No phrase may be longer: equal ends of phrases are compared one by one.
-    pub longest: usize,
     /// The block has at most one phrase for so many bytes.
     pub phrase_share: usize,
     /// The dictionary has at most so many tenths of the bytes of the block.
     pub dictionary_tenths: usize,
+    /// The squares of the lengths of different phrases sum up to at most so many times the length of the block. All
+    /// suffixes of a phrase are compared to their neighbours, so this bounds the time.
+    pub squares: usize,
 }
 
 impl Limits {
@@ -57,9 +58,9 @@ impl Limits {
         min_len: 1 << 20,
         repeats: 4,
         spacing: 8,
-        longest: 1 << 10,
         phrase_share: 6,
         dictionary_tenths: 4,
+        squares: 64,
     };
 }
 
@@ -108,7 +109,7 @@ mod tests {
     /// Nearly all blocks, whatever they are like.
     const ANY: Limits = Limits {
         min_len: 1,
-        longest: usize::MAX,
+        squares: usize::MAX,
         phrase_share: 1,
         dictionary_tenths: 1000,
         ..Limits::USUAL
