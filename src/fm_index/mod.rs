@@ -32,10 +32,6 @@
 //! P. Ferragina and G. Manzini, *Opportunistic data structures with applications*, FOCS 2000. Batches with overlapping
 //! misses: the way of batch matching on GPUs, which needs them more.
 
-#[cfg(test)]
-#[path = "../../tests/common/cases.rs"]
-#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
-mod cases;
 mod counted;
 mod lines;
 mod occ;
@@ -52,6 +48,7 @@ use occ::{Layout, Occ, with_layout};
 pub(crate) use samples::Samples;
 use seeds::Seeds;
 use std::ops::Range;
+use std::slice;
 use std::sync::OnceLock;
 
 /// A block that can be searched.
@@ -110,9 +107,8 @@ impl FmIndex {
 
     /// The rows of the suffixes that start with `pattern`.
     pub fn interval(&self, pattern: &[u8]) -> Range<u32> {
-        let mut interval = [0..0];
-        self.search(&[pattern], &mut interval);
-        let [interval] = interval;
+        let mut interval = 0..0;
+        self.search(&[pattern], slice::from_mut(&mut interval));
         interval
     }
 

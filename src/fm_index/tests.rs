@@ -1,7 +1,8 @@
 //! Against searches so simple that they are hardly wrong.
 
-use super::{FmIndex, cases};
+use super::FmIndex;
 use crate::bwt::{Bwt, Sorter};
+use crate::cases;
 
 /// All places at which `pattern` stands in `text`.
 fn naive(text: &[u8], pattern: &[u8]) -> Vec<u32> {

@@ -96,7 +96,8 @@ pub fn search(input: &[u8]) {
         if let Ok(mut archive) = Archive::open(Cursor::new(bytes), &options) {
             let _ = archive.locate(&patterns, 5);
             let _ = archive.count(&patterns[2..3]);
-            let _ = archive.extract(&[0..archive.raw_size().min(100)]);
+            let head = 0..archive.raw_size().min(100);
+            let _ = archive.extract(std::slice::from_ref(&head));
         }
         return;
     }
