@@ -1,6 +1,6 @@
 //! How much memory there is, and how many blocks at a time it allows.
 //!
-//! A block in the middle of its hard stage (sorting, or the inverse) takes 6 bytes per byte, one that waits takes
+//! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte, one that waits takes
 //! 2 at most. [`Plan::new`] fits as many workers as the limit allows and never less than one, or says what one would need.
 //! What then is left goes to more coders, where a block is too short to have segments for all threads.
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use std::fs;
 use std::path::Path;
 
-/// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace) or restored (its BWT, 4 of table, its text).
+/// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one takes 5 (its BWT, 4 of table).
 const WORKING: u64 = 6;
 
 /// Bytes per raw byte of a block that is being coded or decoded: raw and coded form, its BWT.

@@ -142,7 +142,7 @@ mod tests {
         let mut sizes = source.iter().map(|&b| usize::from(b)).cycle();
         let mut size = || sizes.next().unwrap();
         let mut sorted = 0;
-        for round in 0..2000 {
+        for round in 0..600 {
             let alphabet = [1, 2, 3, 4, 7, 16, 64, 256][size() % 8];
             let len = 16 + size() * if round % 9 == 0 { 64 } else { 8 };
             let start = (round * 7919 + size()) % ((1 << 20) - len);
@@ -163,7 +163,7 @@ mod tests {
                 1 + size() as u32 % 12,
             ));
         }
-        assert!(sorted > 1500, "{sorted} of 2000");
+        assert!(sorted > 450, "{sorted} of 600");
     }
 
     #[test]
