@@ -24,7 +24,7 @@
 //!
 //! let index = FmIndex::new(Sorter::Cpu.sort(b"she sells sea shells", 4)?)?;
 //! assert_eq!(index.count(b"se"), 2);
-//! assert_eq!(index.locate(b"ells", usize::MAX)?, [5, 15]);
+//! assert_eq!(index.locate(b"ells", usize::MAX)?, [5, 16]);
 //! assert_eq!(index.extract(10..13)?, b"sea");
 //! # Ok::<(), bwz::Error>(())
 //! ```
