@@ -110,9 +110,8 @@ impl FmIndex {
 
     /// The rows of the suffixes that start with `pattern`.
     pub fn interval(&self, pattern: &[u8]) -> Range<u32> {
-        let mut interval = [0..0];
-        self.search(&[pattern], &mut interval);
-        let [interval] = interval;
+        let mut interval = 0..0;
+        self.search(&[pattern], std::slice::from_mut(&mut interval));
         interval
     }
 

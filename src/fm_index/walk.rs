@@ -125,7 +125,7 @@ impl FmIndex {
             if pos == begin {
                 sound &= row == rows[lane];
             }
-            if pos % rate == 0 && pos - begin < coarse {
+            if pos.is_multiple_of(rate) && pos - begin < coarse {
                 dense[lane * per_lane + (pos - begin) / rate] = row;
             }
             pos > begin

@@ -34,7 +34,7 @@ pub struct Found {
 }
 
 pub enum Block<'a, R> {
-    Cold(ColdBlock<'a, R>),
+    Cold(Box<ColdBlock<'a, R>>),
     Hot(Box<FmIndex>),
     Plain(Vec<u8>),
 }
@@ -51,7 +51,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     /// Opens the block for a job of about so many steps, and walks from samples.
     pub fn open(&self, steps: u64, walks: u64) -> Result<Block<'a, R>> {
         match self.open_cold(steps, walks)? {
-            Some(cold) => Ok(Block::Cold(cold)),
+            Some(cold) => Ok(Block::Cold(Box::new(cold))),
             None => self.load(),
         }
     }
