@@ -1,7 +1,7 @@
 //! Opens GPUs: all that the machine has, side by side, or the one that was asked for.
 
 use super::desk::{Desk, Foreign, Sorted};
-use crate::bwt::Bwt;
+use crate::bwt::{self, Bwt};
 use crate::error::Result;
 use crate::events::Step;
 use crate::gpu::{self, Algorithm};
