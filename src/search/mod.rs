@@ -106,9 +106,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         let mut out = vec![Vec::new(); ranges.len()];
         for (info, number) in self.blocks.iter().zip(0..) {
             let part = |range: &Range<u64>| {
-                let part = range.start.max(info.raw.start)..range.end.min(info.raw.end);
-                (part.start - info.raw.start.min(part.start)) as usize
-                    ..part.end.saturating_sub(info.raw.start) as usize
+                let Range { start, end } = info.raw;
+                let within = |pos: u64| (pos.clamp(start, end) - start) as usize;
+                within(range.start)..within(range.end)
             };
             let parts: Vec<(usize, Range<usize>)> =
                 (0..).zip(ranges.iter().map(part)).filter(|(_, part)| !part.is_empty()).collect();
