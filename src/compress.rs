@@ -1,12 +1,13 @@
 //! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
-//! Blocks flow reader -> sorters -> coders -> writer through a [`Pipeline`]. All computing happens on one rayon pool of as
+//! Blocks flow reader -> sorters (after the filters) -> coders -> writer through a [`Pipeline`]. All computing happens on one rayon pool of as
 //! many threads as the options say; the pipeline's own threads only hand blocks on. `memory` says what that takes.
 
 use crate::bwt::{self, Bwt, Sorter};
 use crate::coder;
 use crate::error::{Error, Result};
-use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
+use crate::filter::{self, Filtered};
+use crate::frame::{self, BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
@@ -120,51 +121,60 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
             Ok(move |block: RawBlock| sort(block, &mut sorter, &pool))
         })
         .collect::<Result<_>>()?;
-    let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted)));
+    let coder = move |sorted: Sorted| pool.install(|| code(sorted));
     Ok(Pipeline::start(plan.depth, sorters, vec![coder])?)
 }
 
-/// A block on its way from the sorter to the coder.
+/// A block on its way from the sorter to the coder; its text stays for the case that it must be stored.
 struct Sorted {
-    raw: RawBlock,
+    filtered: Filtered,
+    raw_size: usize,
+    raw_offset: u64,
     checksum: u32,
     bwt: Bwt,
 }
 
 fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted> {
-    let sample_rate = bwt::sample_rate(raw.bytes.len());
-    let threads = if raw.alone { pool.current_num_threads() } else { 1 };
-    let (bwt, checksum) = pool.install(|| {
-        (sorter.sort_on(threads, &raw.bytes, sample_rate), crc32fast::hash(&raw.bytes))
-    });
-    Ok(Sorted { raw, checksum, bwt: bwt? })
+    let RawBlock { bytes, offset: raw_offset, alone } = raw;
+    let threads = if alone { pool.current_num_threads() } else { 1 };
+    pool.install(|| {
+        let (raw_size, checksum) = (bytes.len(), crc32fast::hash(&bytes));
+        let filtered = filter::apply(bytes);
+        let sample_rate = bwt::sample_rate(filtered.text.len());
+        let bwt = sorter.sort_on(threads, &filtered.text, sample_rate)?;
+        Ok(Sorted { filtered, raw_size, raw_offset, checksum, bwt })
+    })
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
-    let raw_size = bwt.bytes.len() as u32;
+fn code(Sorted { filtered, raw_size, raw_offset, checksum, bwt }: Sorted) -> Result<CodedBlock> {
     let (segment_size_log, segments) = coder::encode_segments(&bwt.bytes);
     // What is done with goes before the payload is put together: it is the tightest moment.
     drop(bwt.bytes);
-    let payload =
-        BwtPayload { samples: bwt.samples, segments: segments.iter().map(Vec::as_slice).collect() }
-            .to_bytes();
+    let text_size = filtered.text.len() as u32;
+    let payload = BwtPayload {
+        filtered: (filtered.flags != 0)
+            .then_some(frame::Filtered { text_size, side: &filtered.side }),
+        samples: bwt.samples,
+        segments: segments.iter().map(Vec::as_slice).collect(),
+    }
+    .to_bytes();
     drop(segments);
     let sample_rate_log = bwt.sample_rate.ilog2() as u8;
-    let (kind, payload) = if payload.len() < raw.bytes.len() {
-        (Kind::Bwt { sample_rate_log, segment_size_log }, payload)
+    let (kind, payload) = if payload.len() < raw_size {
+        (Kind::Bwt { filters: filtered.flags, sample_rate_log, segment_size_log }, payload)
     } else {
-        (Kind::Stored, raw.bytes)
+        (Kind::Stored, filter::undo(filtered, raw_size)?)
     };
     let header = BlockHeader {
         kind,
-        raw_size,
+        raw_size: raw_size as u32,
         coded_size: payload.len() as u32,
         raw_checksum: checksum,
-        raw_offset: raw.offset,
+        raw_offset,
         payload_checksum: crc32fast::hash(&payload),
     };
-    CodedBlock { header, payload, number: 0, offset: 0 }
+    Ok(CodedBlock { header, payload, number: 0, offset: 0 })
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].

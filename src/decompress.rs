@@ -7,6 +7,7 @@ use crate::bwt::{self, Bwt};
 use crate::coder;
 use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
+use crate::filter::{self, Filtered};
 use crate::frame::{BwtPayload, CodedBlock, FrameReader, Kind, checksum_holds};
 use crate::memory::Plan;
 use crate::options::{MAX_BLOCK_SIZE, Options};
@@ -97,34 +98,43 @@ pub(crate) fn restore(block: CodedBlock) -> Result<Vec<u8>> {
 struct Decoded {
     block: CodedBlock,
     bwt: Option<Bwt>,
+    /// What the filters need.
+    side: Vec<u8>,
 }
 
 /// Decodes a block's segments side by side.
 fn decode(mut block: CodedBlock) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
-    let Kind::Bwt { sample_rate_log, segment_size_log } = block.header.kind else {
-        return Ok(Decoded { block, bwt: None });
+    let Kind::Bwt { filters, sample_rate_log, segment_size_log } = block.header.kind else {
+        return Ok(Decoded { block, bwt: None, side: Vec::new() });
     };
-    let raw_size = block.header.raw_size;
-    let mut bytes = bwt::zeroed(raw_size as usize)?;
-    let bwt = BwtPayload::from_bytes(&block.payload, raw_size, sample_rate_log, segment_size_log)
-        .and_then(|parts| {
-            coder::decode_segments(segment_size_log, &parts.segments, &mut bytes)?;
-            Ok(Bwt { bytes, sample_rate: 1 << sample_rate_log, samples: parts.samples })
-        })
+    let (raw_size, logs) = (block.header.raw_size, [sample_rate_log, segment_size_log]);
+    let parts = BwtPayload::from_bytes(&block.payload, raw_size, filters != 0, logs)
         .map_err(|flaw| block.error(flaw))?;
+    let (text_size, side) = match parts.filtered {
+        Some(filtered) => (filtered.text_size, filtered.side.to_vec()),
+        None => (raw_size, Vec::new()),
+    };
+    let mut bytes = bwt::zeroed(text_size as usize)?;
+    coder::decode_segments(segment_size_log, &parts.segments, &mut bytes)
+        .map_err(|flaw| block.error(flaw))?;
+    let bwt = Bwt { bytes, sample_rate: 1 << sample_rate_log, samples: parts.samples };
     block.payload = Vec::new();
-    Ok(Decoded { block, bwt: Some(bwt) })
+    Ok(Decoded { block, bwt: Some(bwt), side })
 }
 
-/// Restores the text and checks it.
-fn unsort(Decoded { block, bwt }: Decoded) -> Result<Vec<u8>> {
-    let (number, offset, checksum) = (block.number, block.offset, block.header.raw_checksum);
-    let raw = match bwt {
+/// Restores the text, then the block, and checks it.
+fn unsort(Decoded { block, bwt, side }: Decoded) -> Result<Vec<u8>> {
+    let (number, offset, header) = (block.number, block.offset, block.header);
+    let mut raw = match bwt {
         Some(bwt) => bwt::unsort(&bwt).map_err(|e| e.at(number, offset))?,
         None => block.payload,
     };
-    if checksum_holds(checksum, &raw) {
+    if let Kind::Bwt { filters: flags @ 1.., .. } = header.kind {
+        raw = filter::undo(Filtered { text: raw, flags, side }, header.raw_size as usize)
+            .map_err(|flaw| flaw.at(Some(number), offset))?;
+    }
+    if checksum_holds(header.raw_checksum, &raw) {
         return Ok(raw);
     }
     Err(Flaw("the checksum of the block's restored bytes is wrong").at(Some(number), offset))

@@ -26,13 +26,14 @@
 //! | [`Options`], [`Error`] | what a caller chooses; what can go wrong |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
+//! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < memory < options, coder < threads, bwt < frame < compress, decompress, archive, recover < cli`.
-//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
+//! `error, pipeline < memory < options, coder < threads, bwt < filter < frame < compress, decompress, archive, recover < cli`.
+//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
 //! # Features
@@ -49,6 +50,7 @@ compile_error!(
 
 pub mod bwt;
 pub mod coder;
+pub mod filter;
 
 mod archive;
 mod compress;

@@ -2,6 +2,7 @@
 
 use super::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::{Error, Flaw};
+use crate::filter;
 use crate::options::MAX_BLOCK_SIZE;
 use std::io::{self, Read};
 
@@ -11,7 +12,12 @@ pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Stored,
-    Bwt { sample_rate_log: u8, segment_size_log: u8 },
+    Bwt {
+        /// The filters that were applied before the sort, one bit each.
+        filters: u8,
+        sample_rate_log: u8,
+        segment_size_log: u8,
+    },
 }
 
 /// What stands in front of a block's payload.
@@ -65,15 +71,15 @@ impl BlockHeader {
     pub const SIZE: usize = 40;
 
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
-        let (kind, sample_rate_log, segment_size_log) = match self.kind {
-            Kind::Stored => (0, 0, 0),
-            Kind::Bwt { sample_rate_log, segment_size_log } => {
-                (1, sample_rate_log, segment_size_log)
+        let form = match self.kind {
+            Kind::Stored => [0; 4],
+            Kind::Bwt { filters, sample_rate_log, segment_size_log } => {
+                [1, filters, sample_rate_log, segment_size_log]
             }
         };
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&SYNC_MARKER);
-        bytes[8..12].copy_from_slice(&[kind, 0, sample_rate_log, segment_size_log]);
+        bytes[8..12].copy_from_slice(&form);
         bytes[12..16].copy_from_slice(&self.raw_size.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.coded_size.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.raw_checksum.to_le_bytes());
@@ -90,9 +96,8 @@ impl BlockHeader {
             checksum_holds(u32_at(bytes, 36), &bytes[..36]),
             "the block header is damaged: its checksum is wrong",
         )?;
-        ensure(bytes[9] == 0, "a reserved bit of the block header is set")?;
         let header = BlockHeader {
-            kind: Kind::from_bytes(bytes[8], bytes[10], bytes[11])?,
+            kind: Kind::from_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])?,
             raw_size: u32_at(bytes, 12),
             coded_size: u32_at(bytes, 16),
             raw_checksum: u32_at(bytes, 20),
@@ -113,7 +118,7 @@ impl BlockHeader {
         ensure(coded_fits, "the block's coded size does not fit its raw size")?;
         match self.kind {
             Kind::Stored => Ok(()),
-            Kind::Bwt { sample_rate_log, segment_size_log } => ensure(
+            Kind::Bwt { sample_rate_log, segment_size_log, .. } => ensure(
                 (3..=largest_sample_rate_log(self.raw_size)).contains(&sample_rate_log)
                     && (16..=30).contains(&segment_size_log),
                 "the block's sample rate or segment size is out of range",
@@ -122,20 +127,23 @@ impl BlockHeader {
     }
 }
 
-/// A large block has at least 64 samples, so that no file makes a decoder walk it in one long lane.
-fn largest_sample_rate_log(raw_size: u32) -> u8 {
-    (raw_size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
+/// A large text has at least 64 samples, so that no file makes a decoder walk it in one long lane.
+pub(super) fn largest_sample_rate_log(size: u32) -> u8 {
+    (size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
 }
 
 impl Kind {
-    fn from_bytes(kind: u8, sample_rate_log: u8, segment_size_log: u8) -> Result<Self, Flaw> {
+    fn from_bytes([kind, flags, sample_rate_log, segment_size_log]: [u8; 4]) -> Result<Self, Flaw> {
+        const RESERVED: &str = "a reserved bit of the block header is set";
         match kind {
             0 => {
-                let reserved = sample_rate_log | segment_size_log;
-                ensure(reserved == 0, "a reserved bit of the block header is set")?;
+                ensure(flags | sample_rate_log | segment_size_log == 0, RESERVED)?;
                 Ok(Kind::Stored)
             }
-            1 => Ok(Kind::Bwt { sample_rate_log, segment_size_log }),
+            1 => {
+                ensure(flags & !filter::ALL == 0, RESERVED)?;
+                Ok(Kind::Bwt { filters: flags, sample_rate_log, segment_size_log })
+            }
             _ => Err(Flaw("the block is of an unknown kind")),
         }
     }
@@ -146,7 +154,7 @@ mod tests {
     use super::*;
 
     const HEADER: BlockHeader = BlockHeader {
-        kind: Kind::Bwt { sample_rate_log: 16, segment_size_log: 20 },
+        kind: Kind::Bwt { filters: 5, sample_rate_log: 16, segment_size_log: 20 },
         raw_size: 0x0030_2010,
         coded_size: 0x0003_0201,
         raw_checksum: 0xAABB_CCDD,
@@ -159,7 +167,7 @@ mod tests {
         let bytes = HEADER.to_bytes();
         #[rustfmt::skip]
         assert_eq!(bytes[8..36], [
-            1, 0, 16, 20, // Kind, Flags, Sample_Rate_Log, Segment_Size_Log
+            1, 5, 16, 20, // Kind, Flags, Sample_Rate_Log, Segment_Size_Log
             0x10, 0x20, 0x30, 0, // Raw_Size
             1, 2, 3, 0, // Coded_Size
             0xDD, 0xCC, 0xBB, 0xAA, // Raw_Checksum

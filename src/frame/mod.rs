@@ -17,7 +17,7 @@ mod writer;
 pub(crate) use block::{BlockHeader, CodedBlock, Kind, read_payload};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub(crate) use frame_header::{FrameHeader, MAGIC, NOT_BWZ};
-pub(crate) use payload::BwtPayload;
+pub(crate) use payload::{BwtPayload, Filtered};
 pub(crate) use reader::{CUT_OFF, FrameReader};
 pub(crate) use seek_table::{Entry, SeekTable};
 pub(crate) use writer::FrameWriter;
