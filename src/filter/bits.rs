@@ -1,4 +1,4 @@
-//! An adaptive binary arithmetic coder for the numbers that describe matches: FORMAT.md section 7.6.
+//! An adaptive binary arithmetic coder for the numbers that describe matches: FORMAT.md section 14.2.
 //!
 //! There are few of them, so size matters and speed does not: some 50 ns a number. The carryless coder is that of M. Mahoney's
 //! lpaq; numbers go by magnitude, as in I. Pavlov's LZMA: a class, its next bits modelled, the rest as they are.

@@ -1,4 +1,4 @@
-//! Sequences that are wrapped into lines of one width (FASTA): the line breaks go. FORMAT.md section 7.2.
+//! Sequences that are wrapped into lines of one width (FASTA): the line breaks go. FORMAT.md section 14.4.
 //!
 //! A break every so many letters says nothing about the letters, but stands in the contexts of its neighbours and tears
 //! long repeats apart wherever a letter was inserted. Without them a genome loses 8 % of its coded size, a

@@ -1,4 +1,4 @@
-//! Long repeats: what was there before goes, and a list of matches says where it came from. FORMAT.md section 7.5.
+//! Long repeats: what was there before goes, and a list of matches says where it came from. FORMAT.md section 14.2.
 //!
 //! Copies of copies (versions of a file, genomes of one species) cost a block sorter the time to order all of their
 //! suffixes, and a few bits wherever two of them part. [`decode`] copies them back; what is left for the

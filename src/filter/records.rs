@@ -1,4 +1,4 @@
-//! Records and samples of one size: differences from the record before, and fields put together. FORMAT.md section 7.3.
+//! Records and samples of one size: differences from the record before, and fields put together. FORMAT.md section 14.3.
 //!
 //! Tables, images, sound and grids of numbers have little in common with the bytes beside them and much with
 //! those one record, or one row of an image, before. Two steps, each optional: every element (a

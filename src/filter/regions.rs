@@ -1,4 +1,4 @@
-//! The regions of a block and what is done to each: FORMAT.md section 7.3.
+//! The regions of a block and what is done to each: FORMAT.md section 14.3.
 //!
 //! An archive or a program holds tables, code and text side by side. [`encode`] and [`decode`] change each region of a list in
 //! place; `detect` makes the list.
