@@ -72,15 +72,17 @@ fn u32_at(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// Whether so much of a sample looks like x86 calls that it is code.
+/// Whether a sample has so many x86 calls, and moves between them, that it is code.
 ///
-/// A byte of other data is E8 or E9 once in 128, and once in 128 of those the last byte behind it is right.
+/// A byte of other data is E8 or E9 once in 128, and once in 128 of those the last byte behind it is right; but
+/// tables of small numbers have many such bytes. `mov` (89, 8B) is the one opcode that all code is full of.
 pub(super) fn is_x86(sample: &[u8]) -> bool {
     let branches = sample.windows(5).filter(|w| w[0] & 0xFE == 0xE8);
     let (all, near) = branches.fold((0, 0), |(all, near), w| {
         (all + 1, near + usize::from(is_near(w[4]) && w[1..4] != [0; 3] && w[1..4] != [0xFF; 3]))
     });
-    near * 250 > sample.len() && near * 2 > all
+    let moves = sample.iter().filter(|byte| matches!(byte, 0x89 | 0x8B)).count();
+    near * 250 > sample.len() && near * 2 > all && moves * 60 > sample.len()
 }
 
 /// Whether so many words of a sample are ARM64 calls that it is code.

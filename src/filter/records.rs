@@ -85,10 +85,14 @@ fn for_width(width: usize, region: &mut [u8], records: &Records, forward: bool) 
 
 /// Takes every element from its prediction, or (not `forward`) adds the prediction back.
 fn differences<const WIDTH: usize>(region: &mut [u8], stride: usize, row: usize, forward: bool) {
+    // Byte by byte, which the compiler makes one access: an array in between would be a detour through memory.
     let get = |region: &[u8], at: usize| {
-        let mut bytes = [0; 8];
-        bytes[..WIDTH].copy_from_slice(&region[at..at + WIDTH]);
-        u64::from_le_bytes(bytes)
+        let bytes = region[at..at + WIDTH].iter().rev();
+        bytes.fold(0, |value, byte| value << 8 | u64::from(*byte))
+    };
+    let put = |region: &mut [u8], at: usize, value: u64| {
+        let bytes = region[at..at + WIDTH].iter_mut().enumerate();
+        bytes.for_each(|(n, byte)| *byte = (value >> (8 * n)) as u8);
     };
     let predict = |region: &[u8], at: usize| {
         let before = get(region, at - stride);
@@ -104,12 +108,12 @@ fn differences<const WIDTH: usize>(region: &mut [u8], stride: usize, row: usize,
     if forward {
         for at in elements.rev().map(|n| n * WIDTH) {
             let value = get(region, at).wrapping_sub(predict(region, at));
-            region[at..at + WIDTH].copy_from_slice(&value.to_le_bytes()[..WIDTH]);
+            put(region, at, value);
         }
     } else {
         for at in elements.map(|n| n * WIDTH) {
             let value = get(region, at).wrapping_add(predict(region, at));
-            region[at..at + WIDTH].copy_from_slice(&value.to_le_bytes()[..WIDTH]);
+            put(region, at, value);
         }
     }
 }
