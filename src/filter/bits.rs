@@ -138,7 +138,7 @@ impl Encoder {
 
 /// The last value of the part of the interval that means 1.
 fn split(low: u32, high: u32, model: Bit) -> u32 {
-    low + (u64::from(high - low) * u64::from(model.one) >> 16) as u32
+    low + ((u64::from(high - low) * u64::from(model.one)) >> 16) as u32
 }
 
 /// The same interval, and where in it the coded bytes are.

@@ -29,7 +29,7 @@ const MAX_ROW: usize = 12 << 10;
 /// A filter that was good for so many regions of a stride is taken for the others.
 const TRUSTED: usize = 2;
 /// A region of so many bytes is tried even where smaller ones of its stride were none.
-const LARGE: usize = 512 << 10;
+const LARGE: usize = 128 << 10;
 /// The smallest region of records.
 const LEAST_RECORDS: usize = 32 << 10;
 
@@ -180,7 +180,7 @@ impl Trials {
             return Kind::Plain;
         }
         let known = self.good.iter().filter(|good| good.stride == stride);
-        let found = match (known.clone().count(), known.last()) {
+        let found = match (known.clone().count(), known.clone().next_back()) {
             (TRUSTED.., Some(known)) if bad == 0 => Some(*known),
             (_, Some(known)) => {
                 let sample = middle(region, part(region));
@@ -210,7 +210,7 @@ fn part(region: &[u8]) -> usize {
 /// `size` bytes of the middle of `bytes`, or all of them.
 fn middle(bytes: &[u8], size: usize) -> &[u8] {
     let size = size.min(bytes.len());
-    &bytes[(bytes.len() - size) / 2 & !3..][..size]
+    &bytes[((bytes.len() - size) / 2) & !3..][..size]
 }
 
 /// Whether a filter saves a sixteenth of a sample: less may be a loss where there is more to learn from.

@@ -177,10 +177,10 @@ impl<'a> Parse<'a> {
         if fresh {
             self.in_step(at, &mut best);
         }
-        self.from_table(at, &mut best);
+        self.by_key(at, &mut best);
         if fresh || best.found.is_some() {
             for from in at + 1..at + STEP {
-                self.from_table(from, &mut best);
+                self.by_key(from, &mut best);
             }
         }
         best.found.map(|(_, found)| found)
@@ -203,7 +203,7 @@ impl<'a> Parse<'a> {
     }
 
     /// Offers matches of the key at `at`, lengthened both ways.
-    fn from_table(&mut self, at: usize, best: &mut Best) {
+    fn by_key(&mut self, at: usize, best: &mut Best) {
         let Some(key) = self.text.get(at..at + KEY) else { return };
         self.table.enter_up_to(self.text, at);
         let mut longest = LEAST_NEW - 1;
