@@ -11,11 +11,6 @@
 //!
 //! They are applied in this order. All are undone at the speed of a few passes over the block.
 
-#[cfg(test)]
-#[path = "../../tests/common/cases.rs"]
-#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
-mod cases;
-
 mod bits;
 mod branches;
 mod detect;
@@ -26,6 +21,8 @@ mod number;
 mod records;
 mod regions;
 
+#[cfg(test)]
+use crate::bwt::cases;
 use crate::error::Flaw;
 
 /// Flags of a block: which filters were applied.
