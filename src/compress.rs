@@ -4,7 +4,7 @@
 //! many threads as the options say; the pipeline's own threads only hand blocks on. `memory` says what that takes.
 
 use crate::bwt::{self, Bwt, Sorter};
-use crate::coder;
+use crate::coder::{self, Effort};
 use crate::error::{Error, Result};
 use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Kind};
 use crate::memory::Plan;
@@ -120,7 +120,8 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
             Ok(move |block: RawBlock| sort(block, &mut sorter, &pool))
         })
         .collect::<Result<_>>()?;
-    let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted)));
+    let effort = options.chosen_effort();
+    let coder = move |sorted: Sorted| Ok(pool.install(|| code(sorted, effort)));
     Ok(Pipeline::start(plan.depth, sorters, vec![coder])?)
 }
 
@@ -141,9 +142,9 @@ fn sort(raw: RawBlock, sorter: &mut Sorter, pool: &ThreadPool) -> Result<Sorted>
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(Sorted { raw, checksum, bwt }: Sorted) -> CodedBlock {
+fn code(Sorted { raw, checksum, bwt }: Sorted, effort: Effort) -> CodedBlock {
     let raw_size = bwt.bytes.len() as u32;
-    let (segment_size_log, segments) = coder::encode_segments(&bwt.bytes);
+    let (segment_size_log, segments) = coder::encode_segments(&bwt.bytes, effort);
     // What is done with goes before the payload is put together: it is the tightest moment.
     drop(bwt.bytes);
     let payload =

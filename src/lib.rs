@@ -62,6 +62,7 @@ mod recover;
 mod threads;
 
 pub use archive::{Archive, BlockInfo, FrameInfo, RangeCost};
+pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
 pub use error::{Error, Flaw, Result};

@@ -1,5 +1,6 @@
 //! What a caller may choose. Everything else follows from the input.
 
+use crate::coder::Effort;
 use crate::error::{Error, Result};
 use crate::memory;
 use std::thread;
@@ -24,7 +25,7 @@ pub enum Device {
 
 /// Settings of compression and decompression.
 ///
-/// Only the block size changes what is written: the same input at the same block size gives the same bytes
+/// Only the block size and the effort change what is written: the same input with the same two gives the same bytes
 /// whatever the threads, the memory and the device.
 ///
 /// ```
@@ -38,6 +39,7 @@ pub struct Options {
     threads: usize,
     memory: u64,
     device: Device,
+    effort: Effort,
 }
 
 impl Default for Options {
@@ -55,6 +57,7 @@ impl Options {
             threads: thread::available_parallelism().map_or(1, usize::from),
             memory: memory::default_limit(),
             device: Device::Auto,
+            effort: Effort::Default,
         }
     }
 
@@ -107,6 +110,13 @@ impl Options {
         self
     }
 
+    /// Sets what coding may cost for what it saves.
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
+        self
+    }
+
     /// Raw bytes per block.
     #[must_use]
     pub fn block_size(&self) -> u32 {
@@ -119,6 +129,10 @@ impl Options {
 
     pub(crate) fn memory_limit(&self) -> u64 {
         self.memory
+    }
+
+    pub(crate) fn chosen_effort(&self) -> Effort {
+        self.effort
     }
 
     pub(crate) fn chosen_device(&self) -> Device {

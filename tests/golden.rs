@@ -7,7 +7,7 @@
 mod common;
 
 use bwz::bwt::Sorter;
-use bwz::coder;
+use bwz::{Effort, coder};
 use common::{cases, compressed, decompressed};
 use std::fs;
 use std::io::Write;
@@ -37,6 +37,21 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         .into_iter()
         .map(|(name, raw, block)| (name, raw.clone(), compressed(&raw, block)))
         .collect();
+    let best = |raw: &[u8]| {
+        let mut file = Vec::new();
+        let options = common::options(1 << 20).effort(Effort::Best);
+        bwz::compress(raw, &mut file, &options).unwrap();
+        file
+    };
+    for (name, raw) in [
+        ("best-text", cases::text(3000)),
+        ("best-binary", binary()),
+        ("best-long-run", vec![b'a'; 1_000_000]),
+        ("best-random", cases::random(20_000, 4)),
+    ] {
+        let file = best(&raw);
+        all.push((name, raw, file));
+    }
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
     all.push(("concatenated", parts.concat(), file));
@@ -106,7 +121,7 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
         .chunks(1 << 16)
         .map(|segment| {
             let mut coded = Vec::new();
-            coder::encode(segment, &mut coded);
+            coder::encode(segment, Effort::Default, &mut coded);
             coded
         })
         .collect();

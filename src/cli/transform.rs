@@ -17,7 +17,9 @@ use std::time::{Duration, Instant};
 
 /// Does what the arguments ask for with each file.
 pub fn run(args: &FileArgs) -> Exit {
-    match check(args).and_then(|()| args.resources.options().level(args.level.0)) {
+    match check(args)
+        .and_then(|()| args.resources.options().effort(args.effort.chosen()).level(args.level.0))
+    {
         Err(e) => console::fail(&e),
         Ok(options) if args.mode.mode() == Mode::List => list::run(args, &options),
         Ok(options) => {

@@ -32,14 +32,18 @@
 //! recent averages make better contexts than last values was measured here. Each file names its own
 //! sources. The layout is the chapter "Coded segment" of the format.
 
+mod binary;
 mod classes;
 mod context;
 mod entropy;
 mod lanes;
+mod mixed;
+mod mixing;
 mod model;
 mod mtf;
 mod rans;
 mod rle;
+mod tree;
 
 use crate::error::Flaw;
 use rayon::prelude::*;
@@ -48,6 +52,20 @@ use rayon::prelude::*;
 const STORED: u8 = 0;
 /// First byte of a coded segment whose symbols and runs follow.
 const MODELLED: u8 = 1;
+/// First byte of a coded segment whose symbols' weights and mixed decisions follow.
+const MIXED: u8 = 2;
+
+/// What coding may cost for what it saves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// Throughput first.
+    Fast,
+    /// The best trade.
+    #[default]
+    Default,
+    /// Size first.
+    Best,
+}
 
 /// Segments are at least this large, as a power of two, and at most that.
 const SEGMENT_LOGS: std::ops::Range<u8> = 20..25;
@@ -58,20 +76,21 @@ const ENOUGH_RUNS: usize = 1 << 18;
 ///
 /// The smallest that makes an average segment have enough runs to learn from. Data with long runs
 /// gets larger segments, which cost no more time than small ones of other data.
-pub fn segment_log(bwt: &[u8]) -> u8 {
+pub fn segment_log(bwt: &[u8], effort: Effort) -> u8 {
+    let wanted = ENOUGH_RUNS << (u32::from(effort == Effort::Best));
     let runs = rle::count(bwt).max(1);
-    let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= ENOUGH_RUNS;
+    let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= wanted;
     SEGMENT_LOGS.clone().find(enough).unwrap_or(SEGMENT_LOGS.end)
 }
 
 /// Codes a whole transform, its segments side by side on the current rayon pool.
 ///
 /// Gives the binary logarithm of the segment size and the coded segments.
-pub fn encode_segments(bwt: &[u8]) -> (u8, Vec<Vec<u8>>) {
-    let log = segment_log(bwt);
+pub fn encode_segments(bwt: &[u8], effort: Effort) -> (u8, Vec<Vec<u8>>) {
+    let log = segment_log(bwt, effort);
     let code = |segment: &[u8]| {
         let mut coded = Vec::new();
-        encode(segment, &mut coded);
+        encode(segment, effort, &mut coded);
         coded
     };
     (log, bwt.par_chunks(1 << log).map(code).collect())
@@ -100,17 +119,28 @@ pub const fn max_coded_len(n: usize) -> usize {
 }
 
 /// Appends the coded form of `segment`, which has 1 to 2^31 - 1 bytes.
-pub fn encode(segment: &[u8], out: &mut Vec<u8>) {
+pub fn encode(segment: &[u8], effort: Effort, out: &mut Vec<u8>) {
     let begin = out.len();
-    let (places, symbols) = mtf::encode(segment);
-    out.extend([MODELLED, (symbols.len() - 1) as u8]);
-    out.extend_from_slice(&symbols);
-    let limit = begin + max_coded_len(segment.len());
-    if entropy::encode(segment, places, out, limit).is_none() {
+    let limit = begin + segment.len();
+    let coded = match effort {
+        Effort::Fast | Effort::Default => encode_modelled(segment, out, limit),
+        Effort::Best => {
+            out.push(MIXED);
+            mixed::encode(segment, out, limit)
+        }
+    };
+    if coded.is_none() || out.len() > limit {
         out.truncate(begin);
         out.push(STORED);
         out.extend_from_slice(segment);
     }
+}
+
+fn encode_modelled(segment: &[u8], out: &mut Vec<u8>, limit: usize) -> Option<()> {
+    let (places, symbols) = mtf::encode(segment);
+    out.extend([MODELLED, (symbols.len() - 1) as u8]);
+    out.extend_from_slice(&symbols);
+    entropy::encode(segment, places, out, limit)
 }
 
 /// Fills `out` with the segment whose coded form is all of `coded`.
@@ -126,6 +156,7 @@ pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
         }
         STORED => Err(Flaw("a stored segment has the wrong length")),
         MODELLED => decode_modelled(body, out),
+        MIXED => mixed::decode(body, out),
         _ => Err(Flaw("a segment is of an unknown kind")),
     }
 }
@@ -160,9 +191,17 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
+    const EFFORTS: [Effort; 3] = [Effort::Fast, Effort::Default, Effort::Best];
+
+    /// All efforts; gives what the default one coded.
     fn round_trip(segment: &[u8]) -> Vec<u8> {
+        let [_, coded, _] = EFFORTS.map(|effort| round_trip_with(segment, effort));
+        coded
+    }
+
+    fn round_trip_with(segment: &[u8], effort: Effort) -> Vec<u8> {
         let mut coded = b"before".to_vec();
-        encode(segment, &mut coded);
+        encode(segment, effort, &mut coded);
         let coded = coded.split_off(6);
         assert!(!coded.is_empty() && coded.len() <= max_coded_len(segment.len()));
         let mut out = vec![0xee; segment.len()];
@@ -221,48 +260,52 @@ mod tests {
 
     #[test]
     fn every_truncation_is_a_flaw() {
-        let segment = runs(3000, 4);
-        let coded = round_trip(&segment);
-        let mut out = vec![0; segment.len()];
-        for len in 0..coded.len() {
-            assert!(decode(&coded[..len], &mut out).is_err(), "{len} bytes of {}", coded.len());
+        let segment = runs(1500, 4);
+        for coded in EFFORTS.map(|effort| round_trip_with(&segment, effort)) {
+            let mut out = vec![0; segment.len()];
+            for len in 0..coded.len() {
+                assert!(decode(&coded[..len], &mut out).is_err(), "{len} bytes of {}", coded.len());
+            }
+            assert!(decode(&[&coded[..], &[0]].concat(), &mut out).is_err());
+            assert!(decode(&[&coded[..], &[0; 2]].concat(), &mut out).is_err());
         }
-        assert!(decode(&[&coded[..], &[0]].concat(), &mut out).is_err());
-        assert!(decode(&[&coded[..], &[0; 2]].concat(), &mut out).is_err());
     }
 
     #[test]
     fn wrong_lengths_are_flaws() {
         let segment = runs(3000, 4);
-        let coded = round_trip(&segment);
-        for len in [0, 1, 2999, 3001, 100_000] {
-            assert!(decode(&coded, &mut vec![0; len]).is_err(), "{len}");
+        for coded in EFFORTS.map(|effort| round_trip_with(&segment, effort)) {
+            for len in [0, 1, 2999, 3001, 100_000] {
+                assert!(decode(&coded, &mut vec![0; len]).is_err(), "{len}");
+            }
         }
     }
 
     #[test]
     fn any_damage_is_survived() {
         let segment = runs(600, 6);
-        let coded = round_trip(&segment);
         let mut out = vec![0; segment.len()];
-        for bit in 0..coded.len() * 8 {
-            let mut damaged = coded.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            let _ = decode(&damaged, &mut out);
-        }
-        for seed in 1..3000 {
-            let mut noise = random(40 + seed as usize % 400, seed);
-            noise[0] = MODELLED;
-            let _ = decode(&noise, &mut out);
+        for coded in EFFORTS.map(|effort| round_trip_with(&segment, effort)) {
+            for bit in 0..coded.len() * 8 {
+                let mut damaged = coded.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                let _ = decode(&damaged, &mut out);
+            }
+            for seed in 1..1000 {
+                let mut noise = random(40 + seed as usize % 400, seed);
+                noise[0] = coded[0];
+                let _ = decode(&noise, &mut out);
+            }
         }
     }
 
     #[test]
     fn segment_sizes_follow_the_runs() {
-        assert_eq!(segment_log(&[]), 20);
-        assert_eq!(segment_log(&random(1 << 20, 1)), 20);
-        assert_eq!(segment_log(&vec![0; 1 << 22]), 25);
+        assert_eq!(segment_log(&[], Effort::Default), 20);
+        assert_eq!(segment_log(&random(1 << 20, 1), Effort::Default), 20);
+        assert_eq!(segment_log(&vec![0; 1 << 22], Effort::Default), 25);
         let runs_of_64: Vec<u8> = (0..1 << 22).map(|i| (i / 64) as u8).collect();
-        assert_eq!(segment_log(&runs_of_64), 24);
+        assert_eq!(segment_log(&runs_of_64, Effort::Default), 24);
+        assert_eq!(segment_log(&runs_of_64, Effort::Best), 25);
     }
 }
