@@ -29,7 +29,7 @@ const BASE: u64 = 12 << 20;
 const SLACK: u64 = 16;
 
 /// What each thread takes for models and stack.
-const THREAD: u64 = 7 << 20;
+const THREAD: u64 = 6 << 20;
 
 /// What the inverse takes for counters: this per thread and block, but never more than two bytes per byte.
 const COUNTERS: u64 = 512 << 10;

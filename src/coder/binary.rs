@@ -185,7 +185,9 @@ mod tests {
         let good = coded();
         let end = |coded: &[u8]| {
             let mut decoder = Decoder::new(coded);
-            decisions().into_iter().for_each(|(_, yes)| assert!(decoder.code(false, yes) || yes > 0));
+            for (_, yes) in decisions() {
+                decoder.code(false, yes);
+            }
             decoder.finish()
         };
         assert_eq!(end(&good), Ok(()));

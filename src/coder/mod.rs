@@ -221,8 +221,9 @@ mod tests {
     }
 
     #[test]
-    fn every_short_length() {
-        for len in 1..=300 {
+    fn short_lengths() {
+        // Each takes some milliseconds, which go into fresh models.
+        for len in (1..=20).chain((21..=300).step_by(13)) {
             round_trip(&vec![b'a'; len]);
             round_trip(&b"ab".repeat(len)[..len]);
             round_trip(&random(len, 7));
