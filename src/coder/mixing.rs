@@ -147,8 +147,8 @@ impl Mixer {
         let mut inputs = [BIAS; 8];
         let slots: [usize; INPUTS] =
             std::array::from_fn(|k| at.cells[k] as usize & (self.cells[k].len() - 1));
-        for k in 0..INPUTS {
-            inputs[k] = self.cells[k][slots[k]].stretched();
+        for ((input, cells), &slot) in inputs.iter_mut().zip(&self.cells).zip(&slots) {
+            *input = cells[slot].stretched();
         }
         let weights =
             self.sets[0][at.sets[0]].add(self.sets[1][at.sets[1]]).add(self.sets[2][at.sets[2]]);
@@ -166,8 +166,8 @@ impl Mixer {
         for (refinement, refined) in self.refine.iter_mut().zip(refined) {
             refinement.learn(refined.at, bit);
         }
-        for k in 0..INPUTS {
-            self.cells[k][slots[k]].learn(bit, self.limits[k]);
+        for ((cells, &slot), &limit) in self.cells.iter_mut().zip(&slots).zip(&self.limits) {
+            cells[slot].learn(bit, limit);
         }
         bit
     }

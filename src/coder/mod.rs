@@ -9,7 +9,12 @@
 //!                                     context -----------------^
 //! ```
 //!
-//! `entropy` is the loop that drives them. Between the stages only one byte per run is stored.
+//! `entropy` is the loop that drives them. Between the stages only one byte per run is stored. The
+//! effort [`Effort::Best`] has another way, without a list, for the smallest size:
+//!
+//! ```text
+//!   bytes -rle-> runs -mixed-> decisions by tree and number -mixing-> probabilities -binary-> bytes
+//! ```
 //!
 //! # What a byte costs
 //!
@@ -24,7 +29,28 @@
 //!
 //! That makes 55 MB/s to encode and 69 to decode English, 41 and 46 for DNA, 355 and 455 for a
 //! chemical database. A segment's models take 500 kB, of which text touches a quarter, and stay in
-//! the L2 cache. An encoder also needs a byte per run and 400 kB; a decoder nothing else.
+//! the L2 cache. An encoder also needs a byte per run and 400 kB; a decoder nothing else. The models
+//! of [`Effort::Best`] take 5.5 MB, and text seven decisions per run.
+//!
+//! # Where the bytes are
+//!
+//! Of English, a third of the coded bytes are run lengths and two thirds say which symbol follows;
+//! of machine code a sixth and five sixths. Three runs of four are one byte long. The place of the
+//! next symbol is 1 for 34 % of the runs of English and above 15 for 3 %, but above 15 for 41 % of
+//! those of machine code and 53 % of those of a database of fixed records.
+//!
+//! What ideal statistics would give was tried with as many as 16 mixed contexts per decision, whole
+//! files at a time:
+//!
+//! - On English it makes a difference of 0.2 % whether the symbol is coded as its place in a
+//!   move-to-front list, as the place to which the old one goes back, or directly: the history
+//!   seems to hold no more.
+//! - On binaries coding symbols directly is 1.5 % (code) to 12 % (spreadsheets) smaller than
+//!   places: a place hides that the runs' symbols follow each other in patterns.
+//! - Were the rows known at which the context of 2 to 5 bytes changes, the distance from the last
+//!   one, as a context, would save nothing.
+//! - Any single one of the 16 contexts could go at a cost below 0.2 %. The seven kept cost 0.3 %
+//!   more than all; the two refinements save 1 %; segments of 2^18 runs instead of the whole, 0.3 %.
 //!
 //! # Sources
 //!

@@ -84,7 +84,7 @@ impl Tree {
             .map(|(symbol, class)| (symbol, 1 << class))
             .collect();
         // Slice k of the leaves becomes node k.
-        let mut slices = vec![0..leaves.len()];
+        let mut slices: Vec<_> = std::iter::once(0..leaves.len()).collect();
         let mut nodes = Vec::with_capacity(leaves.len());
         if leaves.len() == 1 {
             return Tree { root: leaves[0].0.into(), nodes };
