@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
-        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, the rest 16 MiB.
+        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, the rest 36 MiB.
         let plan = |mib: u64| Plan::new(16 << 20, 4, (mib * MIB).div_ceil(15) * 16);
-        assert_eq!(plan(16 + 96 + 4 * 98).unwrap(), Plan { workers: 4, depth: 6 });
-        assert_eq!(plan(16 + 96 + 2 * 98).unwrap(), Plan { workers: 2, depth: 4 });
-        assert_eq!(plan(16 + 98 + 16).unwrap(), Plan { workers: 1, depth: 1 });
-        let Err(Error::Limit { needed, allowed, .. }) = plan(16 + 98 + 15) else { panic!() };
+        assert_eq!(plan(36 + 96 + 4 * 98).unwrap(), Plan { workers: 4, depth: 6 });
+        assert_eq!(plan(36 + 96 + 2 * 98).unwrap(), Plan { workers: 2, depth: 4 });
+        assert_eq!(plan(36 + 98 + 16).unwrap(), Plan { workers: 1, depth: 1 });
+        let Err(Error::Limit { needed, allowed, .. }) = plan(36 + 98 + 15) else { panic!() };
         assert!(needed > allowed && Plan::new(16 << 20, 4, needed).is_ok());
         assert!(Plan::new(16 << 20, 4, needed - 32).is_err());
     }

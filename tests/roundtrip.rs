@@ -52,7 +52,7 @@ fn threads_and_memory_do_not_change_a_byte() {
     let raw = [cases::text(700_000), cases::random(300_000, 256)].concat();
     let file = compressed(&raw, 1 << 17);
     for threads in [1, 2, 3, 8] {
-        for memory in [26 << 20, 100 << 20] {
+        for memory in [70 << 20, 200 << 20] {
             let options = options(1 << 17).threads(threads).memory(memory);
             let mut again = Vec::new();
             bwz::compress(&raw[..], &mut again, &options).unwrap();

@@ -84,7 +84,7 @@ const MIXED: u8 = 2;
 /// What coding may cost for what it saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// Throughput first.
+    /// Throughput first. For now it codes as the default does.
     Fast,
     /// The best trade.
     #[default]
