@@ -46,7 +46,7 @@
 #[cfg(test)]
 #[path = "../../tests/common/cases.rs"]
 #[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
-mod cases;
+pub(crate) mod cases;
 mod halves;
 mod inverse;
 #[cfg(test)]

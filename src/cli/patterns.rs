@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn hexadecimal_digits_come_in_pairs() {
         assert_eq!(from_hex(b"00fF0a").unwrap(), [0, 255, 10]);
-        assert_eq!(from_hex(b"").unwrap(), []);
+        assert!(from_hex(b"").unwrap().is_empty());
         assert!(from_hex(b"0").is_err() && from_hex(b"0g").is_err() && from_hex(b"+1").is_err());
     }
 

@@ -9,12 +9,12 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | [`occ`], [`planes`], [`counted`] | occ(c, row), in one layout for few symbols and one for any |
-//! | [`search`] | the intervals of many patterns, 32 at a time so that their cache misses overlap |
-//! | [`seeds`] | the intervals of all short strings, so that a search starts some symbols in |
-//! | [`lines`] | arrays that begin at a cache line, on huge pages |
-//! | [`samples`] | the positions of some rows |
-//! | [`walk`] | many walks along LF at a time: locate, extract, denser samples |
+//! | `occ`, `planes`, `counted` | occ(c, row), in one layout for few symbols and one for any |
+//! | `search` | the intervals of many patterns, 32 at a time so that their cache misses overlap |
+//! | `seeds` | the intervals of all short strings, so that a search starts some symbols in |
+//! | `lines` | arrays that begin at a cache line, on huge pages |
+//! | `samples` | the positions of some rows |
+//! | `walk` | many walks along LF at a time: locate, extract, denser samples |
 //!
 //! Nothing here knows files. Everything is a function of the transform alone, whatever the number of threads.
 //!
@@ -32,10 +32,6 @@
 //! P. Ferragina and G. Manzini, *Opportunistic data structures with applications*, FOCS 2000. Batches with overlapping
 //! misses: the way of batch matching on GPUs, which needs them more.
 
-#[cfg(test)]
-#[path = "../../tests/common/cases.rs"]
-#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
-mod cases;
 mod counted;
 mod lines;
 mod occ;
@@ -57,7 +53,7 @@ use std::sync::OnceLock;
 /// A block that can be searched.
 ///
 /// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24; 1.1 bits and 32 per sample for
-/// [`FmIndex::locate`]; after a large batch of searches 2 bits or less for [`seeds`].
+/// [`FmIndex::locate`]; after a large batch of searches 2 bits or less for `seeds`.
 #[derive(Debug)]
 pub struct FmIndex {
     len: usize,

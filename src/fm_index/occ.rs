@@ -93,8 +93,8 @@ pub fn prefetch<T>(items: &[T], index: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases;
     use super::*;
+    use crate::bwt::cases;
 
     fn counts(bytes: &[u8]) -> [u32; 256] {
         let mut counts = [0; 256];

@@ -1,7 +1,7 @@
 //! Against searches so simple that they are hardly wrong.
 
-use super::{FmIndex, cases};
-use crate::bwt::{Bwt, Sorter};
+use super::FmIndex;
+use crate::bwt::{Bwt, Sorter, cases};
 
 /// All places at which `pattern` stands in `text`.
 fn naive(text: &[u8], pattern: &[u8]) -> Vec<u32> {

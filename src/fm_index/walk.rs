@@ -1,6 +1,6 @@
 //! Walks along LF, many at a time: from a row to the rows of the positions before it.
 //!
-//! LF(row) = C[c] + occ(c, row) with c = L[row] is the row of the suffix that is longer by one symbol, which is c. A step waits for
+//! `LF(row) = C[c] + occ(c, row)` with `c = L[row]` is the row of the suffix that is longer by one symbol, which is c. A step waits for
 //! the byte and then for its counter, so a thread moves 32 walks in turn, each by half a step: the lines asked for at the end
 //! of one half are there when the next one comes.
 

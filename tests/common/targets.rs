@@ -96,7 +96,7 @@ pub fn search(input: &[u8]) {
         if let Ok(mut archive) = Archive::open(Cursor::new(bytes), &options) {
             let _ = archive.locate(&patterns, 5);
             let _ = archive.count(&patterns[2..3]);
-            let _ = archive.extract(&[0..archive.raw_size().min(100)]);
+            let _ = archive.extract(0..archive.raw_size().min(100));
         }
         return;
     }
@@ -115,5 +115,5 @@ pub fn search(input: &[u8]) {
     }
     let part = raw.len() as u64 / 3..raw.len() as u64 / 2;
     let wanted = &raw[part.start as usize..part.end as usize];
-    assert_eq!(archive.extract(&[part]).unwrap(), [wanted]);
+    assert_eq!(archive.extract(part).unwrap(), wanted);
 }
