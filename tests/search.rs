@@ -2,7 +2,7 @@
 
 mod common;
 
-use bwz::{Archive, Error, Options};
+use bwz::{Archive, Effort, Error, Options};
 use common::{cases, indexed, options};
 use std::io::Cursor;
 
@@ -241,4 +241,15 @@ fn damage_never_makes_a_wrong_count() {
         }
     }
     assert!(errors > 300 && right >= 10, "{errors} errors, {right} right");
+}
+
+#[test]
+fn an_index_goes_with_every_effort() {
+    let text = cases::text(300_000);
+    for effort in [Effort::Fast, Effort::Best] {
+        let options = options(1 << 20).effort(effort).index(64).unwrap();
+        let mut file = Vec::new();
+        bwz::compress(&text[..], &mut file, &options).unwrap();
+        check("an effort", &text, &file, &patterns(&text, &[1, 5, 30]));
+    }
 }
