@@ -177,7 +177,8 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("R04-index-reserved", put(1, &[1]), "reserved bit of the index"),
         ("R04-frame-flags", t().frame(5, &[1]), "reserved bit of the frame header"),
         ("R04-frame-reserved", t().frame(7, &[0x80]), "reserved bit of the frame header"),
-        ("R04-block-flags", t().block(9, &[2]), "reserved bit of the block header"),
+        ("R04-block-flags", t().block(9, &[16]), "reserved bit of the block header"),
+        ("R04-filters-and-index", t().block(9, &[9]), "both filters and an index"),
         ("R04-stored-flags", stored.clone().block(9, &[1]), "reserved bit of the block header"),
         ("R04-stored-rate", stored.clone().block(10, &[16]), "reserved bit of the block header"),
         ("R04-seek-table", t().seek_table(9, &[1]), "reserved bit of the seek table"),
@@ -252,7 +253,55 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("R27-tail", put(24 + 128, &[0]), "does not match its ends"),
         ("R24-trailing-garbage", Patient([&t().0[..], b"more"].concat()), "trailing garbage"),
     ];
-    files.into_iter().map(|(name, file, says)| (name, file.0, says)).collect()
+    files
+        .into_iter()
+        .chain(filter_rejects())
+        .map(|(name, file, says)| (name, file.0, says))
+        .collect()
+}
+
+/// Those of R28, made from a block of wrapped DNA.
+fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+    let [(_, raw, 1), ..] = &cases::filtered(40_000)[..] else { panic!("DNA comes first") };
+    let lines = Patient(compressed(raw, 1 << 20));
+    let payload = lines.0[lines.payload()].to_vec();
+    let (text_size, side_size) = (lines.u32(PAYLOAD), lines.u32(PAYLOAD + 4) as usize);
+    let sizes = |text: u32, side: u32| {
+        let sizes = [text.to_le_bytes(), side.to_le_bytes()].concat();
+        lines.clone().with_payload(&[&sizes, &payload[8..]].concat())
+    };
+    let side = |flags: u8, side: &[u8]| {
+        let sizes = [text_size.to_le_bytes(), (side.len() as u32).to_le_bytes()].concat();
+        let rest = &payload[8 + side_size..];
+        lines.clone().with_payload(&[&sizes, side, rest].concat()).block(9, &[flags])
+    };
+    let old = &payload[8..8 + side_size];
+    // The size of one region that is all of the text, as a varint.
+    let all = [text_size as u8 | 0x80, (text_size >> 7) as u8 | 0x80, (text_size >> 14) as u8];
+    let region = |kind: &[u8]| side(2, &[&all, kind].concat());
+    vec![
+        ("R28-text-size-0", sizes(0, side_size as u32), "what the filters left"),
+        ("R28-text-size-large", sizes(raw.len() as u32 + 1, side_size as u32), "filters left"),
+        ("R28-side-size", sizes(text_size, u32::MAX), "end after the block"),
+        ("R28-side-cut", side(1, &old[..side_size - 1]), "end too early"),
+        ("R28-side-left-over", side(1, &[old, &[0]].concat()), "do not restore as many"),
+        ("R28-varint", side(1, &[0xFF; 6]), "out of range"),
+        ("R28-lines-width-0", side(1, &[0, 0]), "0 bytes wide"),
+        ("R28-lines-width", side(1, &[&[59], &old[1..]].concat()), "lines do not add up"),
+        ("R28-lines-not-there", side(1, &[60, 1, 100, 1]), "lines do not add up"),
+        ("R28-region-empty", side(2, &[0, 0]), "regions of a block do not add up"),
+        ("R28-region-large", side(2, &[0xFF, 0xFF, 0xFF, 1, 0]), "regions of a block do not"),
+        ("R28-region-kind-4", region(&[4]), "unknown kind"),
+        ("R28-records-stride-0", region(&[1, 0, 0, 0]), "impossible shape"),
+        ("R28-records-width-9", region(&[1, 24, 9, 0]), "impossible shape"),
+        ("R28-records-width-above-stride", region(&[1, 2, 4, 0]), "impossible shape"),
+        ("R28-records-row", region(&[1, 24, 4, 24]), "impossible shape"),
+        ("R28-another-size", region(&[0]), "do not restore as many"),
+        ("R28-matches-size", side(4, &[10, 0, 4, 0, 0, 0, 0]), "matches and literals"),
+        ("R28-matches-large", side(4, &[0xFF, 0xFF, 0xFF, 1, 0, 4, 0, 0, 0, 0]), "matches and"),
+        ("R28-matches-cut", side(4, &[&all[..], &[0, 3, 0, 0, 0]].concat()), "do not end where"),
+        ("R28-matches-form", side(4, &[&all[..], &[1, 4, 0, 0, 0, 0]].concat()), "matches and"),
+    ]
 }
 
 fn folder() -> PathBuf {
@@ -299,7 +348,7 @@ fn every_number_of_the_specification_has_a_file() {
         spec.lines().filter_map(|line| line.strip_prefix("| R")?.get(..2)).collect();
     let numbers: Vec<&str> =
         numbers.into_iter().filter(|n| n.bytes().all(|b| b.is_ascii_digit())).collect();
-    assert_eq!(numbers.len(), 27);
+    assert_eq!(numbers.len(), 28);
     for number in numbers {
         let prefix = format!("R{number}-");
         assert!(

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms from the ground up: one may use those above it in this list, and those on its own line.
-const ROOMS: [&[&str]; 9] = [
+const ROOMS: [&[&str]; 10] = [
     &["error", "pipeline"],
     &["memory"],
     &["options", "events", "coder", "gpu"],
     &["threads", "bwt"],
+    &["filter"],
     &["frame", "fm_index"],
     &["sorters"],
     &["compress", "decompress", "archive", "search", "recover"],
