@@ -232,6 +232,7 @@ fn code(sorted: Sorted, indexed: bool) -> Result<CodedBlock> {
     let (kind, payload) = if payload.len() < raw_size {
         (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }), payload)
     } else {
+        drop(payload);
         (Kind::Stored, filter::undo(filtered, raw_size)?)
     };
     let header = BlockHeader {

@@ -260,35 +260,34 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         .collect()
 }
 
-/// Those of R28, made from a block of wrapped DNA.
+/// Those of R28, made from a block of bwt kind by putting a Side in front of its payload.
 fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
-    let [(_, raw, 1), ..] = &cases::filtered(40_000)[..] else { panic!("DNA comes first") };
-    let lines = Patient(compressed(raw, 1 << 20));
-    let payload = lines.0[lines.payload()].to_vec();
-    let (text_size, side_size) = (lines.u32(PAYLOAD), lines.u32(PAYLOAD + 4) as usize);
-    let sizes = |text: u32, side: u32| {
-        let sizes = [text.to_le_bytes(), side.to_le_bytes()].concat();
-        lines.clone().with_payload(&[&sizes, &payload[8..]].concat())
+    let raw = cases::random(600, 4);
+    let plain = Patient(compressed(&raw, 1 << 20));
+    let payload = &plain.0[plain.payload()];
+    let filtered = |flags: u8, text_size: u32, side_size: u32, side: &[u8]| {
+        let sizes = [text_size.to_le_bytes(), side_size.to_le_bytes()].concat();
+        plain.clone().with_payload(&[&sizes, side, payload].concat()).block(9, &[flags])
     };
-    let side = |flags: u8, side: &[u8]| {
-        let sizes = [text_size.to_le_bytes(), (side.len() as u32).to_le_bytes()].concat();
-        let rest = &payload[8 + side_size..];
-        lines.clone().with_payload(&[&sizes, side, rest].concat()).block(9, &[flags])
-    };
-    let old = &payload[8..8 + side_size];
-    // The size of one region that is all of the text, as a varint.
-    let all = [text_size as u8 | 0x80, (text_size >> 7) as u8 | 0x80, (text_size >> 14) as u8];
+    let text_size = raw.len() as u32;
+    let side = |flags: u8, side: &[u8]| filtered(flags, text_size, side.len() as u32, side);
+    // The number 600 as a varint: lines of that width break nothing, so this side is sound.
+    let all = [0xD8, 4];
+    let sound = [0xD8, 4, 0];
+    assert_eq!(decompressed(&side(1, &sound).0).0, raw);
+    let sizes = |text: u32, side: u32| filtered(1, text, side, &sound);
     let region = |kind: &[u8]| side(2, &[&all, kind].concat());
+    let larger = (text_size + 1).to_le_bytes();
     vec![
-        ("R28-text-size-0", sizes(0, side_size as u32), "what the filters left"),
-        ("R28-text-size-large", sizes(raw.len() as u32 + 1, side_size as u32), "filters left"),
+        ("R28-text-size-0", sizes(0, 3), "what the filters left"),
+        ("R28-text-size-large", sizes(text_size + 1, 3), "what the filters left"),
         ("R28-side-size", sizes(text_size, u32::MAX), "end after the block"),
-        ("R28-side-cut", side(1, &old[..side_size - 1]), "end too early"),
-        ("R28-side-left-over", side(1, &[old, &[0]].concat()), "do not restore as many"),
+        ("R28-side-cut", side(1, &sound[..2]), "end too early"),
+        ("R28-side-left-over", side(1, &[&sound[..], &[0]].concat()), "do not restore as many"),
         ("R28-varint", side(1, &[0xFF; 6]), "out of range"),
         ("R28-lines-width-0", side(1, &[0, 0]), "0 bytes wide"),
-        ("R28-lines-width", side(1, &[&[59], &old[1..]].concat()), "lines do not add up"),
-        ("R28-lines-not-there", side(1, &[60, 1, 100, 1]), "lines do not add up"),
+        ("R28-lines-width", side(1, &[59, 0]), "lines do not add up"),
+        ("R28-lines-not-there", side(1, &[&all[..], &[1, 100, 1]].concat()), "lines do not add up"),
         ("R28-region-empty", side(2, &[0, 0]), "regions of a block do not add up"),
         ("R28-region-large", side(2, &[0xFF, 0xFF, 0xFF, 1, 0]), "regions of a block do not"),
         ("R28-region-kind-4", region(&[4]), "unknown kind"),
@@ -296,7 +295,11 @@ fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-records-width-9", region(&[1, 24, 9, 0]), "impossible shape"),
         ("R28-records-width-above-stride", region(&[1, 2, 4, 0]), "impossible shape"),
         ("R28-records-row", region(&[1, 24, 4, 24]), "impossible shape"),
-        ("R28-another-size", region(&[0]), "do not restore as many"),
+        (
+            "R28-another-size",
+            region(&[0]).frame(8, &larger).block(12, &larger),
+            "do not restore as many",
+        ),
         ("R28-matches-size", side(4, &[10, 0, 4, 0, 0, 0, 0]), "matches and literals"),
         ("R28-matches-large", side(4, &[0xFF, 0xFF, 0xFF, 1, 0, 4, 0, 0, 0, 0]), "matches and"),
         ("R28-matches-cut", side(4, &[&all[..], &[0, 3, 0, 0, 0]].concat()), "do not end where"),

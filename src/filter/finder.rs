@@ -99,8 +99,8 @@ fn hash(key: &[u8]) -> u64 {
 /// 2^64 by the golden ratio.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Takes the repeats out of `text`: the literals and the matches, none where they are not worth it.
-pub(super) fn find(text: &[u8]) -> (Vec<u8>, Vec<Match>) {
+/// Takes the repeats out of `text`: the literals and the matches, if they are worth it.
+pub(super) fn find(text: &[u8]) -> Option<(Vec<u8>, Vec<Match>)> {
     let mut parse = Parse::new(text);
     let mut at = 0;
     while at + KEY <= text.len() {
@@ -115,7 +115,7 @@ pub(super) fn find(text: &[u8]) -> (Vec<u8>, Vec<Match>) {
     parse.literals.extend_from_slice(&text[parse.start..]);
     let removed = (text.len() - parse.literals.len()) as f64;
     let worth = TRANSFORMED * parse.matches.len() as f64 + TRANSFORMED_BYTE * removed;
-    if parse.price < worth { (parse.literals, parse.matches) } else { (text.to_vec(), Vec::new()) }
+    (parse.price < worth).then_some((parse.literals, parse.matches))
 }
 
 /// A match that could be next: `from..end` of the text.
@@ -319,7 +319,7 @@ mod tests {
         for rate in [150, 1000] {
             let text = versions(rate);
             assert!(is_repetitive(&text));
-            let (literals, matches) = find(&text);
+            let (literals, matches) = find(&text).unwrap();
             assert!(literals.len() < 60_000, "{} literals at {rate}", literals.len());
             assert!(matches.len() < 5 * 50_000 / rate * 2);
         }

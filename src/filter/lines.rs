@@ -115,14 +115,16 @@ fn write_ascending(list: &[usize], out: &mut Vec<u8>) {
     }
 }
 
-/// Takes such a list off the front of `bytes`; it is not longer in memory than there.
-fn read_ascending(bytes: &mut &[u8]) -> Result<impl Iterator<Item = usize>, Flaw> {
+/// Takes such a list off the front of `bytes`. It is read as it is used, so that any length of it takes no memory.
+fn read_ascending<'a>(bytes: &mut &'a [u8]) -> Result<impl Iterator<Item = usize> + use<'a>, Flaw> {
     let count = number::read(bytes)?;
-    let mut runs = Vec::new();
+    let mut coded = *bytes;
     for _ in 0..count {
-        runs.push((number::read(bytes)?, number::read(bytes)?));
+        (number::read(bytes)?, number::read(bytes)?);
     }
-    let steps = runs.into_iter().flat_map(|(step, count)| iter::repeat_n(step, count));
+    let runs = (0..count)
+        .map_while(move |_| Some((number::read(&mut coded).ok()?, number::read(&mut coded).ok()?)));
+    let steps = runs.flat_map(|(step, count)| iter::repeat_n(step, count));
     Ok(steps.scan(0, |at, step| {
         *at += step;
         Some(*at)

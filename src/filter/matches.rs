@@ -227,13 +227,16 @@ mod tests {
 
     #[test]
     fn what_the_finder_removes_comes_back() {
+        let mut found = 0;
         for (name, text) in super::super::cases::named() {
-            let (literals, matches) = finder::find(&text);
+            let Some((literals, matches)) = finder::find(&text) else { continue };
+            found += 1;
             let mut side = Vec::new();
             encode(text.len(), &matches, &mut side);
             let mut rest = &side[..];
             assert!(decode(&literals, &mut rest, text.len()).unwrap() == text, "{name}");
             assert!(rest.is_empty());
         }
+        assert!(found > 3, "matches were found in {found} cases");
     }
 }

@@ -72,13 +72,10 @@ pub fn apply(block: Vec<u8>) -> Filtered {
         regions::encode(&mut text, &regions, &mut of_regions);
         flags |= REGIONS;
     }
-    if repetitive {
-        let (literals, found) = finder::find(&text);
-        if !found.is_empty() {
-            matches::encode(text.len(), &found, &mut side);
-            text = literals;
-            flags |= MATCHES;
-        }
+    if let Some((literals, found)) = repetitive.then(|| finder::find(&text)).flatten() {
+        matches::encode(text.len(), &found, &mut side);
+        text = literals;
+        flags |= MATCHES;
     }
     side.extend(of_regions);
     side.extend(of_lines);
