@@ -119,8 +119,8 @@ fn write_ascending(list: &[usize], out: &mut Vec<u8>) {
 fn read_ascending<'a>(bytes: &mut &'a [u8]) -> Result<impl Iterator<Item = usize> + use<'a>, Flaw> {
     let count = number::read(bytes)?;
     let mut coded = *bytes;
-    for _ in 0..count {
-        (number::read(bytes)?, number::read(bytes)?);
+    for _ in 0..2 * count {
+        number::read(bytes)?;
     }
     let runs = (0..count)
         .map_while(move |_| Some((number::read(&mut coded).ok()?, number::read(&mut coded).ok()?)));
