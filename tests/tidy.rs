@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 /// Rooms from the ground up: one may use those above it in this list, and those on its own line.
 const ROOMS: [&[&str]; 10] = [
     &["error", "pipeline"],
+    &["coder"],
     &["memory"],
-    &["options", "events", "coder", "gpu"],
+    &["options", "events", "gpu"],
     &["threads", "bwt"],
     &["filter"],
     &["frame", "fm_index"],

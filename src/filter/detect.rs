@@ -10,7 +10,7 @@ use super::branches::{is_arm64, is_x86};
 use super::records::Records;
 use super::regions::{Kind, Region};
 use crate::bwt::Sorter;
-use crate::coder;
+use crate::coder::{self, Effort};
 use std::iter;
 use std::ops::Range;
 
@@ -281,6 +281,6 @@ fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
     }
     let Ok(bwt) = Sorter::Cpu.sort(&sample, 1 << 15) else { return usize::MAX };
     let mut coded = Vec::new();
-    coder::encode(&bwt.bytes, &mut coded);
+    coder::encode(&bwt.bytes, Effort::Default, &mut coded);
     coded.len()
 }

@@ -109,11 +109,11 @@ pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
 mod tests {
     use super::*;
     use crate::bwt::Sorter;
-    use crate::coder;
+    use crate::coder::{self, Effort};
 
     fn coded_size(text: &[u8]) -> usize {
         let bwt = Sorter::Cpu.sort(text, 1 << 16).unwrap();
-        coder::encode_segments(&bwt.bytes).1.iter().map(Vec::len).sum()
+        coder::encode_segments(&bwt.bytes, Effort::Default).1.iter().map(Vec::len).sum()
     }
 
     #[test]

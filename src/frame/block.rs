@@ -83,7 +83,7 @@ impl BlockHeader {
         let kind = match self.kind {
             Kind::Stored => [0; 4],
             Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }) => {
-                let flags = filters | INDEXED * u8::from(indexed);
+                let flags = filters | (INDEXED * u8::from(indexed));
                 [1, flags, sample_rate_log, segment_size_log]
             }
         };
