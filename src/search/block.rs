@@ -6,7 +6,7 @@
 use super::cold::ColdBlock;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
-use crate::bwt::{self, Sorter};
+use crate::bwt::{self, Sorter, Unsorter};
 use crate::decompress::{self, Decoded};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
@@ -84,7 +84,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
                 let index = index.map_err(|e| e.at(self.number, self.info.coded.start))?;
                 Ok(Block::Hot(Box::new(index)))
             }
-            _ => Ok(Block::Plain(decompress::unsort(decoded)?)),
+            _ => Ok(Block::Plain(decompress::unsort(decoded, &Unsorter::new())?)),
         }
     }
 
@@ -94,7 +94,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         match self.open_cold(steps, ranges.len() as u64)? {
             Some(cold) => ranges.iter().map(|(_, range)| cold.extract(range.clone())).collect(),
             None => {
-                let raw = decompress::unsort(self.decode()?)?;
+                let raw = decompress::unsort(self.decode()?, &Unsorter::new())?;
                 Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
             }
         }
