@@ -194,7 +194,10 @@ impl Stages {
 
     /// What is searched for is in the raw bytes, so an indexed block gets no filters.
     fn filtered(&self, block: Vec<u8>) -> Filtered {
-        if self.index.is_some() { Filtered::unchanged(block) } else { filter::apply(block) }
+        match self.index {
+            Some(_) => Filtered::unchanged(block),
+            None => filter::apply(block, || self.sorters.free()),
+        }
     }
 
     fn code(&self, sorted: Sorted) -> Result<CodedBlock> {
