@@ -28,6 +28,7 @@
 //! | `gpu` | suffix sorting on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
+//! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `sorters` | who sorts which block; what becomes of a block whose GPU fails |
@@ -35,8 +36,8 @@
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < memory < options, events, coder, gpu < threads, bwt < frame, fm_index < sorters < compress, decompress, archive, search, recover < cli`.
-//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
+//! `error, pipeline < memory < options, events, coder, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < cli`.
+//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
 //! # Features
@@ -53,6 +54,7 @@ compile_error!(
 
 pub mod bwt;
 pub mod coder;
+pub mod filter;
 pub mod fm_index;
 #[cfg(feature = "cuda")]
 pub mod gpu;

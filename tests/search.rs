@@ -82,6 +82,31 @@ fn every_case_in_blocks_that_are_worth_a_transform() {
     }
 }
 
+/// What filters made of a block cannot be searched: it is restored first.
+#[test]
+fn filtered_blocks_are_searched_as_the_bytes_that_they_stand_for() {
+    for (name, text, filters) in cases::filtered(40_000) {
+        let file = common::compressed(&text, 1 << 20);
+        assert_eq!(file[16 + 9], filters, "{name}: flags of the first block");
+        let few = patterns(&text, &[1, 4, 61]);
+        check(name, &text, &file, &few);
+        let many: Vec<_> = text.windows(9).step_by(text.len() / 250).map(<[u8]>::to_vec).collect();
+        check(name, &text, &file, &many);
+        let blocks = common::compressed(&text, 33_000);
+        check(name, &text, &blocks, &[&few[..], &many[..20]].concat());
+        let ends = [0..100, 32_990..33_010, 0..text.len() as u64, 39_000..39_900];
+        for file in [&file, &blocks] {
+            let wanted = ends.clone().map(|r| text[r.start as usize..r.end as usize].to_vec());
+            assert_eq!(open(file).extract_all(&ends).unwrap(), wanted, "{name}");
+            for (range, wanted) in ends.iter().zip(&wanted) {
+                let mut out = Vec::new();
+                open(file).read_range(range.clone(), &mut out).unwrap();
+                assert!(out == *wanted, "{name}: {range:?}");
+            }
+        }
+    }
+}
+
 /// A genome in lines, of which single patterns decode only some of the segments.
 fn genome(size: usize) -> Vec<u8> {
     let mut bases = cases::random(size, 4);

@@ -1,4 +1,4 @@
-//! One block as a search takes it: left in the file, decoded to an FM-index, or, where it was stored, plain bytes.
+//! One block as a search takes it: left in the file, decoded to an FM-index, or, where it was stored or has filters, plain bytes.
 //!
 //! Single patterns on an indexed block decode the few segments that they need. As soon as a batch would decode about as many as there
 //! are, or the block has no index, it is cheaper to decode all of them at once and to search in memory.
@@ -21,7 +21,7 @@ use std::ops::Range;
 /// The sample rate that locating many positions in memory works with.
 const DENSE: u32 = 8;
 
-/// Patterns from which sorting a stored block is faster than looking for each in it.
+/// Patterns from which sorting plain bytes is faster than looking for each in it.
 const MANY: usize = 200;
 
 /// What patterns came to in one block.
@@ -77,13 +77,14 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     /// Decodes the whole block for search.
     pub fn load(&self) -> Result<Block<'a, R>> {
         let decoded = self.decode()?;
+        let filtered = decoded.is_filtered();
         match decoded.bwt {
-            None => Ok(Block::Plain(decompress::unsort(decoded, &Unsorter::new())?)),
-            Some(bwt) => {
+            Some(bwt) if !filtered => {
                 let index = FmIndex::new(bwt);
                 let index = index.map_err(|e| e.at(self.number, self.info.coded.start))?;
                 Ok(Block::Hot(Box::new(index)))
             }
+            _ => Ok(Block::Plain(decompress::unsort(decoded, &Unsorter::new())?)),
         }
     }
 
