@@ -208,6 +208,7 @@ impl Lane {
         let (gpu, count) = (&self.gpu, patterns.len());
         let starts = &mut self.input.reserve(gpu, BATCH_ITEMS + 1)?[..=count];
         let mut size = 0;
+        starts[0] = 0;
         for (start, pattern) in starts[1..].iter_mut().zip(patterns) {
             size += tail(pattern, longest).len();
             *start = size as u32;
