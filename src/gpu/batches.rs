@@ -2,8 +2,9 @@
 //!
 //! Batches take turns on a few streams, so that one is packed by the processor while another is copied and a third is
 //! searched. Results come in the order of the patterns. Memory per stream: a batch of [`BATCH_BYTES`] of pattern text, or of one longer
-//! pattern, 12 bytes for each of up to [`BATCH_ITEMS`] patterns, the same on both sides; and the index once on the device, with the size that it has
-//! on the host.
+//! pattern, and 12 bytes for each of up to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. The index is once on the device,
+//! as large as it is on the host: 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to 24, 2 or less for seeds, and
+//! 1.1 bits and 32 per sample where positions are asked for.
 
 use super::buffers::{Array, Carver, Reserve};
 use super::device::Gpu;
@@ -223,6 +224,7 @@ impl Lane {
         let (text, starts, rows) = carve(&mut carver, room);
         let (starts, rows) = (starts.first(count as u32 + 1), rows.first(2 * count as u32));
         if size > 0 {
+            gpu.zero(text.part(size as u32 / 8 * 8..size.next_multiple_of(8) as u32))?;
             self.text.upload(gpu, text.first(size as u32))?;
         }
         self.input.upload(gpu, starts)?;

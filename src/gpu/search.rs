@@ -229,6 +229,8 @@ impl Upload<'_, '_> {
             && !items.is_empty()
         {
             let (from, to) = (gap as u32, (gap + items.len()) as u32);
+            // What lies beside the items is read with them, though nothing depends on it.
+            gpu.zero(array)?;
             gpu.write(items, array.part(from..to))?;
         }
         Ok(array.address())
