@@ -180,7 +180,7 @@ fn print_with_context(
             offsets.map(|&pos| range(pos, pattern.bytes.len()))
         })
         .collect();
-    let mut contexts = archive.extract(&ranges)?.into_iter();
+    let mut contexts = archive.extract_all(&ranges)?.into_iter();
     for (pattern, mut hits) in found {
         let count = hits.offsets.as_ref().map_or(0, Vec::len);
         hits.context = Some(contexts.by_ref().take(count).collect());

@@ -143,7 +143,7 @@ impl Batch<'_> {
         let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
         let (threads, memory) = (self.options.thread_count(), self.options.memory_limit());
         let memory = memory.saturating_sub(session.share);
-        Plan::new(largest.unwrap_or(0) as u32, threads, memory).map_or(1, |plan| plan.workers)
+        Plan::to_decode(largest.unwrap_or(0) as u32, threads, memory).map_or(1, |plan| plan.workers)
     }
 
     /// How many occurrences of each pattern are still to be located.

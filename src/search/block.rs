@@ -8,10 +8,10 @@ use super::finder::Finder;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
 use crate::bwt::{self, Sorter};
-use crate::decompress;
+use crate::decompress::{self, Decoded};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
-use crate::frame::{CodedBlock, Kind};
+use crate::frame::Kind;
 use crate::memory::Plan;
 use crate::options::Options;
 use memchr::memmem;
@@ -82,7 +82,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
 
     /// Decodes the whole block for search.
     pub fn load(&self) -> Result<Block<'a, R>> {
-        let decoded = decompress::decode(self.read()?)?;
+        let decoded = self.decode()?;
         match decoded.bwt {
             None => Ok(Block::Plain(decompress::unsort(decoded)?)),
             Some(bwt) => {
@@ -99,18 +99,19 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         match self.open_cold(steps, ranges.len() as u64)? {
             Some(cold) => ranges.iter().map(|(_, range)| cold.extract(range.clone())).collect(),
             None => {
-                let raw = decompress::restore(self.read()?)?;
+                let raw = decompress::unsort(self.decode()?)?;
                 Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
             }
         }
     }
 
-    fn read(&self) -> Result<CodedBlock> {
-        Plan::new(self.len() as u32, self.options.thread_count(), self.options.memory_limit())?;
+    fn decode(&self) -> Result<Decoded> {
+        let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
+        let plan = Plan::to_decode(self.len() as u32, threads, limit)?;
         let block =
             self.source.with_input(|input| archive::read_block(input, self.info, self.number))?;
         self.source.block_decoded(self.info.coded.end - self.info.coded.start);
-        Ok(block)
+        decompress::decode(block, plan.shortage)
     }
 }
 
