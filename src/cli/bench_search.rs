@@ -5,8 +5,8 @@
 //!
 //! - `one thread`: the CPU on one thread, with a part of the patterns,
 //! - `cpu`: on all threads,
-//! - `cuda:0`: on a GPU; packing the patterns, copying them, and copying the intervals back included. The index is there, as it is after the first
-//!   batch; what that takes is said apart.
+//! - `cuda`: on a GPU; packing the patterns, copying them, and copying the intervals back included. The index and the memory are there, as they are after
+//!   the first search; what that takes is said apart.
 //!
 //! With `--limit`, positions are located too, in millions per second. What a GPU finds is compared with what the CPU finds.
 
@@ -77,10 +77,10 @@ fn one(args: &SearchBenchArgs, text: &[u8]) -> Result<()> {
     let mut gpu = Searcher::new(args.device)?;
     let opened = started.elapsed();
     let started = Instant::now();
-    all.install(|| gpu.search(&index, &patterns[..1], &mut [0..0]))?;
+    all.install(|| gpu.search(&index, &patterns, &mut vec![0..0; patterns.len()]))?;
     let (opened, loaded) = (1e3 * opened.as_secs_f64(), 1e3 * started.elapsed().as_secs_f64());
     let found = cpu("cuda", &all).measure(&mut gpu, &patterns)?;
-    say(format_args!("    {opened:.0} ms to open it, {loaded:.0} ms for the first pattern"))?;
+    say(format_args!("    {opened:.0} ms to open it, {loaded:.0} ms for the first search"))?;
     say(format_args!("    {PUBLISHED}"))?;
     let same = |(a, b): (&Range<u32>, &Range<u32>)| a == b || a.is_empty() && b.is_empty();
     assert!(expected.0.iter().zip(&found.0).all(same), "a GPU counts what the CPU does not");
