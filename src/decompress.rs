@@ -3,7 +3,7 @@
 //! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of one block, and lanes of
 //! one inverse, are spread over the same rayon pool. No byte is given out before its block's checksum held.
 
-use crate::bwt::{self, Bwt};
+use crate::bwt::{self, Bwt, Unsorter};
 use crate::coder;
 use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
@@ -83,10 +83,11 @@ pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) 
             move |block: CodedBlock| pool.install(|| decode(block, plan.shortage))
         })
         .collect();
+    let unsorter = Arc::new(Unsorter::new());
     let unsorters = (0..plan.workers)
         .map(|_| {
-            let pool = Arc::clone(pool);
-            move |decoded| pool.install(|| unsort(decoded))
+            let (pool, unsorter) = (Arc::clone(pool), Arc::clone(&unsorter));
+            move |decoded| pool.install(|| unsort(decoded, &unsorter))
         })
         .collect();
     Ok(Pipeline::start(plan.depth, decoders, unsorters)?)
@@ -94,7 +95,7 @@ pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) 
 
 /// Both stages in one, for a block that comes alone.
 pub(crate) fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<Vec<u8>> {
-    unsort(decode(block, shortage)?)
+    unsort(decode(block, shortage)?, &Unsorter::new())
 }
 
 /// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
@@ -133,10 +134,11 @@ pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Resul
 }
 
 /// Restores the text and checks it.
-pub(crate) fn unsort(Decoded { block, bwt, index }: Decoded) -> Result<Vec<u8>> {
+pub(crate) fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
+    let Decoded { block, bwt, index } = decoded;
     let (number, offset, checksum) = (block.number, block.offset, block.header.raw_checksum);
     let raw = match bwt {
-        Some(bwt) => bwt::unsort(bwt).map_err(|e| e.at(number, offset))?,
+        Some(bwt) => unsorter.unsort(bwt).map_err(|e| e.at(number, offset))?,
         None => block.payload,
     };
     if checksum_holds(checksum, &raw) {
