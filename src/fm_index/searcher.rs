@@ -1,9 +1,7 @@
 //! What searches an index, chosen at run time: the CPU, or a GPU that holds a copy of it. All find the same.
 
 use super::FmIndex;
-#[cfg(not(feature = "cuda"))]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 #[cfg(feature = "cuda")]
 use crate::gpu;
 use crate::options::Device;
@@ -37,7 +35,7 @@ impl Searcher {
     /// A GPU comes up with this, which takes a quarter of a second or so for the first.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where this build or this machine does not have it.
+    /// [`Error::Device`] where this build or this machine does not have it.
     pub fn new(device: Device) -> Result<Self> {
         match device {
             Device::Auto | Device::Cpu => Ok(Searcher::Cpu),
@@ -51,7 +49,7 @@ impl Searcher {
     /// Finds the interval of each pattern, as [`FmIndex::search`] does. A GPU keeps the index that it searched last.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU fails or the index does not fit it.
+    /// [`Error::Device`] where a GPU fails or the index does not fit it.
     ///
     /// # Panics
     /// If there are not as many intervals as patterns.
@@ -84,7 +82,7 @@ impl Searcher {
             #[cfg(feature = "cuda")]
             Searcher::Gpu(gpu) => {
                 let found = gpu.positions(&index.parts(0), &index.sample_parts(), rows)?;
-                found.ok_or_else(|| super::walk::CONTRADICTION.into())
+                found.ok_or_else(|| Error::from(super::walk::CONTRADICTION))
             }
         }
     }

@@ -1,7 +1,6 @@
 //! A GPU against the CPU, whose searches are tested against plain ones.
 
 use super::*;
-use crate::Error;
 use crate::bwt::{Bwt, Sorter};
 use crate::cases;
 use crate::gpu::testing::{gpu, random, say};
