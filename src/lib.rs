@@ -22,10 +22,10 @@
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> unsort -> raw stream |
 //! | [`Archive`] | what is in a file, and any range of its bytes |
-//! | [`Archive::count`], [`Archive::locate`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
+//! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
-//! | `gpu` | suffix sorting on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
+//! | `gpu` | suffix sorting and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
@@ -42,7 +42,7 @@
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
-//! - `cuda`: sorting on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
+//! - `cuda`: sorting and search on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
 
 #![deny(missing_docs, missing_debug_implementations)]
 #![deny(unsafe_code)]
