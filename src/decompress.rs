@@ -1,7 +1,7 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
 //! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of one block, and lanes of
-//! one inverse, are spread over the same rayon pool. No byte is given out before its block's checksum held.
+//! one inverse, are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out before its block's checksum held.
 
 use crate::bwt::{self, Bwt};
 use crate::coder;
@@ -11,6 +11,7 @@ use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, checksum_ho
 use crate::memory::Plan;
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
+use crate::sorters::Unsorters;
 use crate::threads;
 use rayon::ThreadPool;
 use std::fmt;
@@ -83,10 +84,11 @@ pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) 
             move |block: CodedBlock| pool.install(|| decode(block))
         })
         .collect();
+    let unsorters = Arc::new(Unsorters::new(plan.workers, block_size, options)?);
     let unsorters = (0..plan.workers)
         .map(|_| {
-            let pool = Arc::clone(pool);
-            move |decoded| pool.install(|| unsort(decoded))
+            let (unsorters, pool) = (Arc::clone(&unsorters), Arc::clone(pool));
+            move |decoded| unsort_by(decoded, |bwt| unsorters.unsort(bwt, &pool))
         })
         .collect();
     Ok(Pipeline::start(plan.depth, decoders, unsorters)?)
@@ -126,11 +128,19 @@ pub(crate) fn decode(mut block: CodedBlock) -> Result<Decoded> {
     Ok(Decoded { block, bwt: Some(bwt), index })
 }
 
-/// Restores the text and checks it.
-pub(crate) fn unsort(Decoded { block, bwt, index }: Decoded) -> Result<Vec<u8>> {
+/// Restores the text on the CPU and checks it.
+pub(crate) fn unsort(decoded: Decoded) -> Result<Vec<u8>> {
+    unsort_by(decoded, bwt::unsort)
+}
+
+/// Restores the text by one of the ways to do that, and checks it.
+fn unsort_by(
+    Decoded { block, bwt, index }: Decoded,
+    inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
     let (number, offset, checksum) = (block.number, block.offset, block.header.raw_checksum);
     let raw = match bwt {
-        Some(bwt) => bwt::unsort(bwt).map_err(|e| e.at(number, offset))?,
+        Some(bwt) => inverse(bwt).map_err(|e| e.at(number, offset))?,
         None => block.payload,
     };
     if checksum_holds(checksum, &raw) {
