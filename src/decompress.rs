@@ -7,6 +7,7 @@ use crate::bwt::{self, Bwt};
 use crate::coder;
 use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
+use crate::events::{Listener, Step};
 use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, checksum_holds};
 use crate::memory::Plan;
 use crate::options::{MAX_BLOCK_SIZE, Options};
@@ -18,6 +19,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Decompresses all frames of `input`.
 ///
@@ -57,8 +59,8 @@ pub fn decompress<R: Read + Send, W: Write>(
     Ok(Summary { raw_size, coded_size: frames.offset() })
 }
 
-/// The two stages, from a coded block to its raw bytes.
-type Stages = Pipeline<CodedBlock, Vec<u8>, Error>;
+/// From a coded block to its raw bytes.
+type Restoring = Pipeline<CodedBlock, Vec<u8>, Error>;
 
 /// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows: frames whose blocks
 /// grow little by little shall not start them anew each time. Gives the size that they are for.
@@ -66,7 +68,7 @@ fn start_above(
     block_size: u32,
     pool: &Arc<ThreadPool>,
     options: &Options,
-) -> Result<(u32, Stages)> {
+) -> Result<(u32, Restoring)> {
     let rounded = block_size.max(1 << 20).checked_next_power_of_two().unwrap_or(block_size);
     let roomy = rounded.min(MAX_BLOCK_SIZE);
     match start(roomy, pool, options) {
@@ -76,22 +78,56 @@ fn start_above(
 }
 
 /// Starts the stages for blocks of up to `block_size` bytes.
-pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) -> Result<Stages> {
+pub(crate) fn start(
+    block_size: u32,
+    pool: &Arc<ThreadPool>,
+    options: &Options,
+) -> Result<Restoring> {
     let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
-    let decoders = (0..plan.coders)
-        .map(|_| {
-            let pool = Arc::clone(pool);
-            move |block: CodedBlock| pool.install(|| decode(block))
-        })
-        .collect();
-    let unsorters = Arc::new(Unsorters::new(plan.workers, block_size, options)?);
-    let unsorters = (0..plan.workers)
-        .map(|_| {
-            let (unsorters, pool) = (Arc::clone(&unsorters), Arc::clone(pool));
-            move |decoded| unsort_by(decoded, |bwt| unsorters.unsort(bwt, &pool))
-        })
-        .collect();
-    Ok(Pipeline::start(plan.depth, decoders, unsorters)?)
+    let stages = Arc::new(Stages {
+        unsorters: Unsorters::new(plan.workers, block_size, options)?,
+        pool: Arc::clone(pool),
+        listener: options.listener().clone(),
+    });
+    let decoders = (0..plan.coders).map(|_| {
+        let stages = Arc::clone(&stages);
+        move |block: CodedBlock| stages.decode(block)
+    });
+    let unsorters = (0..plan.workers).map(|_| {
+        let stages = Arc::clone(&stages);
+        move |decoded: Decoded| stages.unsort(decoded)
+    });
+    Ok(Pipeline::start(plan.depth, decoders.collect(), unsorters.collect())?)
+}
+
+/// The two stages, shared by the workers.
+struct Stages {
+    unsorters: Unsorters,
+    pool: Arc<ThreadPool>,
+    listener: Listener,
+}
+
+impl Stages {
+    fn decode(&self, block: CodedBlock) -> Result<Decoded> {
+        let (offset, from) = (block.header.raw_offset, Instant::now());
+        let decoded = self.pool.install(|| decode(block))?;
+        self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
+        Ok(decoded)
+    }
+
+    fn unsort(&self, decoded: Decoded) -> Result<Vec<u8>> {
+        let (offset, mut steps) = (decoded.block.header.raw_offset, Vec::new());
+        let restored = invert(decoded, |bwt| {
+            let (text, timed) = self.unsorters.unsort(bwt, &self.pool)?;
+            steps = timed;
+            Ok(text)
+        })?;
+        let from = Instant::now();
+        let raw = self.pool.install(|| check(restored))?;
+        steps.push((Step::Check, from, Instant::now()));
+        self.listener.done(offset, steps);
+        Ok(raw)
+    }
 }
 
 /// Both stages in one, for a block that comes alone.
@@ -130,19 +166,22 @@ pub(crate) fn decode(mut block: CodedBlock) -> Result<Decoded> {
 
 /// Restores the text on the CPU and checks it.
 pub(crate) fn unsort(decoded: Decoded) -> Result<Vec<u8>> {
-    unsort_by(decoded, bwt::unsort)
+    check(invert(decoded, bwt::unsort)?)
 }
 
-/// Restores the text by one of the ways to do that, and checks it.
-fn unsort_by(
-    Decoded { block, bwt, index }: Decoded,
-    inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>,
-) -> Result<Vec<u8>> {
+/// Puts the text in the place of the payload, where a stored block has it.
+fn invert(mut decoded: Decoded, inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>) -> Result<Decoded> {
+    if let Some(bwt) = decoded.bwt.take() {
+        let CodedBlock { number, offset, .. } = decoded.block;
+        decoded.block.payload = inverse(bwt).map_err(|e| e.at(number, offset))?;
+    }
+    Ok(decoded)
+}
+
+/// Checks the text that [`invert`] gives.
+fn check(Decoded { block, index, .. }: Decoded) -> Result<Vec<u8>> {
     let (number, offset, checksum) = (block.number, block.offset, block.header.raw_checksum);
-    let raw = match bwt {
-        Some(bwt) => inverse(bwt).map_err(|e| e.at(number, offset))?,
-        None => block.payload,
-    };
+    let raw = block.payload;
     if checksum_holds(checksum, &raw) {
         let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
         return sound.map(|()| raw).map_err(|flaw| flaw.at(Some(number), offset));
@@ -178,7 +217,7 @@ pub struct Decoder<R> {
 /// A pipeline, and the block size that its memory was planned for.
 struct Running {
     planned: u32,
-    pipeline: Stages,
+    pipeline: Restoring,
 }
 
 impl<R> fmt::Debug for Decoder<R> {

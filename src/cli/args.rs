@@ -1,5 +1,6 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the completions.
 
+use super::bench_inverse::InverseArgs;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::size::{self, Span};
 use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, Options, Result as BwzResult};
@@ -60,7 +61,7 @@ pub enum Command {
     Recover(RecoverArgs),
     /// Measure speed and size in memory, stage by stage
     Bench(BenchArgs),
-    /// List the GPUs that blocks can be sorted on
+    /// List the GPUs that blocks can be sorted and restored on
     Devices,
     /// Print the completion script of a shell
     Completions {
@@ -224,7 +225,7 @@ pub struct Resources {
     /// Memory to use at most; 0 or default is half of the machine's
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "default", value_parser = size::memory)]
     pub memory: size::Memory,
-    /// Where blocks are sorted: auto, cpu, cuda or cuda:N
+    /// Where blocks are sorted, and restored: auto, cpu, cuda or cuda:N
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
 }
@@ -244,7 +245,7 @@ impl Resources {
     }
 }
 
-fn device(text: &str) -> Result<Device, String> {
+pub fn device(text: &str) -> Result<Device, String> {
     match text {
         "auto" => Ok(Device::Auto),
         "cpu" => Ok(Device::Cpu),
@@ -260,7 +261,7 @@ fn device(text: &str) -> Result<Device, String> {
 /// How much is said.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Talk {
-    /// Say what was done, on standard error; twice (-vv): when each block was read, sorted and coded, and where
+    /// Say what was done, on standard error; twice (-vv): when each step of each block was done, and where
     #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
     pub verbose: u8,
     /// Leave out warnings and the progress bar
@@ -326,6 +327,8 @@ pub struct BenchArgs {
 pub enum Stage {
     /// Measure suffix sorting alone, each file as one block
     Sort(SortArgs),
+    /// Measure the inverse transform alone
+    Inverse(InverseArgs),
 }
 
 #[derive(Args, Debug)]

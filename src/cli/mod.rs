@@ -7,7 +7,7 @@
 //! | `input`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `transform` | compress, decompress, test |
 //! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
-//! | `list`, `cat`, `recover`, `bench`, `bench_sort`, `devices`, `generate` | one command each |
+//! | `list`, `cat`, `recover`, `bench`, `bench_sort`, `bench_inverse`, `devices`, `generate` | one command each |
 //! | `console`, `events`, `progress` | what is said, and when |
 //! | `exit` | exit codes, bugs and closed pipes |
 //!
@@ -15,6 +15,7 @@
 
 mod args;
 mod bench;
+mod bench_inverse;
 mod bench_sort;
 mod cat;
 mod console;

@@ -87,9 +87,16 @@ pub fn unsorter(number: u32, block_size: u32) -> Result<unsorters::Foreign> {
     let mut unsorter = gpu::Unsorter::new(number)?;
     unsorter.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
     Ok(Box::new(move |bwt| {
+        let began = Instant::now();
         unsorter.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+        let from = Instant::now();
         let text = unsorter.unsort_input(bwt.sample_rate, &bwt.samples)?;
+        let to = Instant::now();
         bwt.bytes.copy_from_slice(text);
-        Ok(())
+        Ok(vec![
+            (Step::CopyIn, began, from),
+            (Step::Unsort(Device::Cuda(number)), from, to),
+            (Step::CopyOut, to, Instant::now()),
+        ])
     }))
 }

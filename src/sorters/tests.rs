@@ -154,7 +154,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
         Box::new(move |bwt| {
             blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
             bwt.bytes = crate::bwt::unsort(bwt.clone())?;
-            Ok(())
+            Ok(Vec::new())
         })
     };
     let unsorters = unsorters(listener, [0, 1, 3].map(working).into());
@@ -163,7 +163,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..5 {
-                    assert_eq!(unsorters.unsort(banana.clone(), &pool).unwrap(), b"banana");
+                    assert_eq!(unsorters.unsort(banana.clone(), &pool).unwrap().0, b"banana");
                 }
             });
         }
@@ -179,7 +179,7 @@ fn the_cpu_judges_what_a_device_refuses() {
     let (unsorters, pool) = (unsorters(listener, vec![refusing]), pool());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     for _ in 0..2 {
-        assert_eq!(unsorters.unsort(banana.clone(), &pool).unwrap(), b"banana");
+        assert_eq!(unsorters.unsort(banana.clone(), &pool).unwrap().0, b"banana");
         let wrong = Bwt { samples: vec![4, 6, 4], ..banana.clone() };
         let expected = crate::bwt::unsort(wrong.clone()).unwrap_err();
         let end = unsorters.unsort(wrong, &pool).unwrap_err();
@@ -205,11 +205,11 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
         let foreign: unsorters::Foreign = Box::new(move |bwt| {
             unsorter.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
             bwt.bytes.copy_from_slice(unsorter.unsort_input(bwt.sample_rate, &bwt.samples)?);
-            Ok(())
+            Ok(Vec::new())
         });
         let unsorters = unsorters(listener, vec![foreign]);
         for _ in 0..20 {
-            assert!(unsorters.unsort(bwt.clone(), &pool).unwrap() == block);
+            assert!(unsorters.unsort(bwt.clone(), &pool).unwrap().0 == block);
         }
         assert_eq!(heard.lock().unwrap().len(), 1, "after {launches} launches");
     }

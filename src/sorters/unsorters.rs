@@ -11,14 +11,15 @@ use super::open;
 use super::pace::Work;
 use crate::bwt::{self, Bwt};
 use crate::error::{Error, Result};
-use crate::events::Listener;
+use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
 use rayon::ThreadPool;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Puts the text of a transform in the place of its bytes, on a GPU. Where it fails, the transform is as before.
-pub type Foreign = Box<dyn FnMut(&mut Bwt) -> Result<()> + Send>;
+/// Puts the text of a transform in the place of its bytes, on a GPU, and tells when. Where it fails, the transform is as
+/// before.
+pub type Foreign = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
 
 /// All that unsorts, shared by the workers.
 pub(crate) struct Unsorters {
@@ -49,30 +50,30 @@ impl Unsorters {
     }
 
     /// Restores the block of a transform, as [`bwt::unsort`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
-    pub fn unsort(&self, mut bwt: Bwt, pool: &ThreadPool) -> Result<Vec<u8>> {
+    pub fn unsort(&self, mut bwt: Bwt, pool: &ThreadPool) -> Result<(Vec<u8>, Vec<Timed>)> {
         let others = self.on_cpu.load(Ordering::Relaxed);
         let threads = (pool.current_num_threads() / (others + 1)).max(1);
-        if self.unsorted_on_gpu(&mut bwt, threads) {
-            return Ok(bwt.bytes);
+        if let Some(steps) = self.unsort_on_gpu(&mut bwt, threads) {
+            return Ok((bwt.bytes, steps));
         }
         let (len, from) = (bwt.bytes.len() as u64, Instant::now());
         self.on_cpu.fetch_add(1, Ordering::Relaxed);
         let text = pool.install(|| bwt::unsort(bwt));
         self.on_cpu.fetch_sub(1, Ordering::Relaxed);
         self.crew.done_on_cpu(len, threads, from.elapsed());
-        text
+        Ok((text?, vec![(Step::Unsort(Device::Cpu), from, Instant::now())]))
     }
 
-    /// False where the CPU is to do it.
-    fn unsorted_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> bool {
-        let Some(mut loan) = self.crew.lend(bwt.bytes.len() as u64, threads) else { return false };
+    /// `None` where the CPU is to do it.
+    fn unsort_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
+        let mut loan = self.crew.lend(bwt.bytes.len() as u64, threads)?;
         let done = loan.sorter()(bwt);
         if let Err(Error::Device(failure)) = &done {
             self.crew.warn(failure);
         } else {
             loan.give_back();
         }
-        done.is_ok()
+        done.ok()
     }
 }
 
