@@ -264,10 +264,12 @@ BYTES = [bytes([c]) for c in range(256)]
 
 
 def decode_segment(coded, segment_size):
-    """Section 7: one segment, which has Segment_Size bytes when decoded. All that is wrong with it (7.6) is R17."""
+    """Section 7: one segment, which has Segment_Size bytes when decoded. All that is wrong with it (7.8) is R17."""
     if coded[0] == 0:
         require(len(coded) == 1 + segment_size, "R17", "a segment of kind 0 and of the wrong size")
         return coded[1:]
+    if coded[0] == 2:
+        return decode_mixed(coded, segment_size)
     require(coded[0] == 1, "R17", "a segment of Segment_Kind %d" % coded[0])
     require(len(coded) >= 2, "R17", "a segment that ends before Last_Symbol")
     last_symbol = coded[1]
@@ -469,6 +471,238 @@ class Model:
         require(width <= 30, "R17", "a Width of %d" % width)
         self.own_width[c] = self.last_width = width
         return width
+
+
+class Decisions:
+    """Section 7.6: the decisions of a segment of kind 2."""
+
+    def __init__(self, coded, at):
+        self.coded, self.at = coded, at
+        self.range = (1 << 64) - 1
+        self.offset = self.next_word() << 32 | self.next_word()
+
+    def next_word(self):
+        word = self.coded[self.at:self.at + 4]
+        require(len(word) == 4, "R17", "a segment that ends where decisions are needed")
+        self.at += 4
+        return int.from_bytes(word, "big")
+
+    def read(self, yes):
+        bound = (self.range >> 16) * yes
+        decision = self.offset < bound
+        if decision:
+            self.range = bound
+        else:
+            self.range -= bound
+            self.offset -= bound
+        if self.range <= 1 << 32:
+            self.range <<= 32
+            self.offset = self.offset << 32 | self.next_word()
+        return int(decision)
+
+
+LOGISTIC = [32768, 36843, 40793, 44511, 47911, 50941, 53581, 55834, 57724, 59287, 60565,
+            61598, 62428, 63090, 63615, 64030, 64357, 64614, 64816, 64974, 65097, 65194,
+            65269, 65328, 65374, 65410, 65438, 65459, 65476, 65489, 65500, 65508, 65514]
+
+
+def within(x, most):
+    """Section 7.6: x brought within -most and most."""
+    return max(-most, min(x, most))
+
+
+def squash(x):
+    """Section 7.6."""
+    if x < 0:
+        return 65536 - squash(-x)
+    k = x >> 6
+    return LOGISTIC[k] + ((LOGISTIC[k + 1] - LOGISTIC[k]) * (x % 64) >> 6)
+
+
+def stretch_table():
+    """Section 7.6: stretch(v) of v from 0 to 4095."""
+    table, x = [], -2047
+    for v in range(4096):
+        while x < 2047 and squash(x + 1) <= 16 * v + 8:
+            x += 1
+        table.append(x)
+    return table
+
+
+STRETCH = stretch_table()
+
+
+class Mixer:
+    """Section 7.6. Cells, sets and contexts are made when they are first used."""
+
+    def __init__(self, decisions, bits, limits):
+        self.decisions, self.bits, self.limits = decisions, bits, limits
+        self.cells = [collections.defaultdict(lambda: (1 << 21, 0)) for _ in range(7)]  # P and N
+        self.sets = [collections.defaultdict(lambda: [60000] * 8) for _ in range(3)]
+        start = [squash(within(128 * k - 2048, 2047)) for k in range(33)]
+        self.refinements = [collections.defaultdict(start.copy) for _ in range(2)]
+
+    def decide(self, indices, sets, contexts):
+        """A decision with these cell indices, weight sets and contexts of the refinements."""
+        indices = [index % (1 << bits) for index, bits in zip(indices, self.bits)]
+        x = [STRETCH[cells[index][0] >> 10] for cells, index in zip(self.cells, indices)] + [256]
+        sets = [family[index] for family, index in zip(self.sets, sets)]
+        mixed = 0
+        for i in range(8):
+            weight = (sets[0][i] + sets[1][i] + sets[2][i]) >> 6
+            mixed += x[i] * max(-32768, min(weight, 32767))
+        mixed = within(mixed >> 14, 2047)
+        p = squash(mixed)
+        k, part = (mixed + 2048) >> 7, (mixed + 2048) % 128
+        points = [refinement[context] for refinement, context in zip(self.refinements, contexts)]
+        yes = 2 * p
+        for r in points:
+            yes += (r[k] * (128 - part) + r[k + 1] * part) >> 7
+        d = self.decisions.read(max(24, min(yes >> 2, 65512)))
+        error = 32768 * d - (p >> 1)
+        for i in range(8):
+            step = x[i] * error >> 12
+            for weights in sets:
+                weights[i] += step
+        nearest = k + (part >= 64)
+        for r in points:
+            r[nearest] += (65535 - r[nearest]) >> 6 if d else -(r[nearest] >> 6)
+        target = (1 << 22) - 1 if d else 0
+        for cells, index, limit in zip(self.cells, indices, self.limits):
+            probability, count = cells[index]
+            probability += (target - probability) * (655360 // (10 * count + 16)) >> 16
+            cells[index] = (probability, min(count + 1, limit))
+        return d
+
+
+def read_tree(coded):
+    """Section 7.7: `Present` and `Weights`; gives the tree and where the decisions begin.
+
+    A tree is a byte, or (number, Split, left, right) of a node, left and right being trees.
+    """
+    require(len(coded) >= 33, "R17", "a segment that ends within Present")
+    present = [c for c in range(256) if coded[1 + c // 8] >> c % 8 & 1]
+    require(present, "R17", "a segment without bytes")
+    end = 33 + (len(present) + 1) // 2
+    require(len(coded) >= end, "R17", "a segment that ends within Weights")
+    leaves = [(c, 1 << (1 + (coded[33 + k // 2] >> k % 2 * 4 & 15))) for k, c in enumerate(present)]
+    nodes = [[leaves, None]]  # leaves of each node, and what it is when divided
+    for node in nodes:
+        if len(node[0]) == 1:
+            node[1] = node[0][0][0]
+            continue
+        total, left, best = sum(weight for _, weight in node[0]), 0, None
+        for m in range(1, len(node[0])):
+            left += node[0][m - 1][1]
+            if best is None or abs(total - 2 * left) < best[0]:
+                best = abs(total - 2 * left), m
+        sides = [node[0][:best[1]], None], [node[0][best[1]:], None]
+        nodes.extend(sides)
+        node[1] = [None, sides[1][0][0][0], *sides]
+    inner = [node[1] for node in nodes if len(node[0]) > 1]
+    for number, node in enumerate(inner):
+        node[0] = number
+        node[2:] = [side[1] for side in node[2:]]
+    return nodes[0][1], end
+
+
+def spread(i, x):
+    """Section 7.7."""
+    return hash_of(8 * x + i) >> 16 & ~15
+
+
+def hash_of(x):
+    """Section 7.7."""
+    return (x + 1) * 0x9E3779B1 % (1 << 32)
+
+
+def decode_mixed(coded, segment_size):
+    """Section 7.7: a segment of kind 2."""
+    tree, at = read_tree(coded)
+    model = MixedModel(Decisions(coded, at))
+    out = bytearray()
+    while len(out) < segment_size:
+        symbol = model.read_symbol(tree)
+        length = model.read_number(symbol) + 1
+        require(length <= segment_size - len(out), "R17", "a run that reaches beyond its segment")
+        out += BYTES[symbol] * length
+        model.add(symbol, length)
+    require(model.decisions.offset == 0, "R17", "an Offset that does not end at 0")
+    require(model.decisions.at == len(coded), "R17", "coded bytes left over at the end of a segment")
+    return out
+
+
+class MixedModel:
+    """Section 7.7: what is kept of the runs before, and the mixers."""
+
+    def __init__(self, decisions):
+        self.decisions = decisions
+        self.symbol = Mixer(decisions, (8, 8, 16, 18, 16, 16, 18), (3, 14, 60, 30, 20, 255, 20))
+        self.length = Mixer(decisions, (16,) * 7, (250, 400, 400, 60, 400, 255, 255))
+        self.before = (0, 0, 0)
+        self.recent = [0] * 256
+        self.own_length, self.own_classes, self.own_average, self.own_last = ([0] * 256 for _ in range(4))
+        self.pair = collections.defaultdict(int)
+        self.all_classes = self.all_average = self.count = 0
+
+    def read_symbol(self, tree):
+        c1, c2, c3 = self.before
+        two = hash_of(256 * c2 + c1)
+        three = hash_of(two ^ c3)
+        met, depth = self.count > 0, 0
+        while not isinstance(tree, int):
+            n, split, *children = tree
+            side = int(c1 >= split)
+            if met and children[side] == c1:
+                met, tree = False, children[1 - side]
+                continue
+            recent, chosen = self.recent[n], 3 * n + (1 + side if met else 0)
+            d = self.symbol.decide(
+                (n, n, 256 * c1 + n, two >> 14 ^ n, 256 * c2 + n, 256 * recent + n, three >> 14 ^ n),
+                (chosen, 16 * depth + recent % 16, c1),
+                (chosen, 256 * (recent % 32) + n))
+            self.recent[n] = (2 * recent + d) % 256
+            depth = min(depth + 1, 15)
+            met, tree = met and d == side, children[d]
+        return tree
+
+    def read_number(self, s):
+        c1 = self.before[0]
+        a = level(self.own_average[s])
+        both = 8 * a + level(self.all_average)
+        gap = min(lg(max(self.count - self.own_last[s], 1)), 15)
+        length = min(self.own_length[s], 15)
+        cells = (spread(0, s), spread(1, 16 * both + length), spread(2, 16 * both + gap), spread(6, 256 * c1 + s),
+                 spread(3, 16 * self.own_classes[s] + gap), spread(4, 8 * self.all_classes + a),
+                 spread(5, 8 * self.pair[c1, s] + a))
+
+        def decide(k):
+            return self.length.decide([cell + k for cell in cells], (16 * min(k, 15) + length, both, s),
+                                      (8 * min(k, 127) + a, 16 * s + min(k, 15)))
+
+        for k in range(8):
+            if decide(k):
+                return k
+        width = 0
+        while width < 30 and not decide(8 + width):
+            width += 1
+        value = 1
+        for k in range(width):
+            value = 2 * value + decide(64 + 32 * width + (value if k < 5 else 0))
+        return value + 7
+
+    def add(self, s, length):
+        c1, c2, _ = self.before
+        class_, most = min(lg(length), 3), 16 * min(length - 1, 40)
+        self.before = (s, c1, c2)
+        self.pair[c1, s] = (4 * self.pair[c1, s] + class_) % 256
+        self.all_classes = (4 * self.all_classes + class_) % 256
+        self.own_classes[s] = (4 * self.own_classes[s] + class_) % 256
+        self.all_average = (7 * self.all_average + most) >> 3
+        self.own_average[s] = (3 * self.own_average[s] + most) >> 2
+        self.own_length[s] = min(length, 255)
+        self.own_last[s] = self.count
+        self.count += 1
 
 
 def read_seek_table(reader, entries):

@@ -4,7 +4,7 @@
 //! many threads as the options say; the pipeline's own threads only hand blocks on. `memory` says what that takes.
 
 use crate::bwt::{self, Bwt};
-use crate::coder;
+use crate::coder::{self, Effort};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step};
 use crate::fm_index;
@@ -70,7 +70,7 @@ pub fn compress<R: Read + Send, W: Write>(
 
 /// The largest block that the memory allows.
 fn largest(options: &Options) -> u64 {
-    Plan::largest_block(options.thread_count(), options.memory_limit())
+    Plan::largest_block(options.thread_count(), options.memory_limit(), options.chosen_effort())
 }
 
 /// How much to take for the first block: no more than shows that it is too large.
@@ -137,11 +137,14 @@ impl<R: Read> Iterator for RawBlocks<R> {
 fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
-    let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
+    let (threads, limit, effort) =
+        (options.thread_count(), options.memory_limit(), options.chosen_effort());
+    let plan = Plan::new(block_size, threads, limit, effort)?;
     let sample_rate = sample_rate(block_size as usize, options.index_rate());
     let stages = Arc::new(Stages {
         sorters: Sorters::new(plan.workers, block_size, sample_rate, options)?,
         pool: threads::pool(options)?,
+        effort,
         index: options.index_rate(),
         listener: options.listener().clone(),
     });
@@ -167,6 +170,7 @@ struct Sorted {
 struct Stages {
     sorters: Sorters,
     pool: ThreadPool,
+    effort: Effort,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
     listener: Listener,
@@ -184,7 +188,7 @@ impl Stages {
 
     fn code(&self, sorted: Sorted) -> CodedBlock {
         let (offset, from) = (sorted.raw.offset, Instant::now());
-        let block = self.pool.install(|| code(sorted, self.index.is_some()));
+        let block = self.pool.install(|| code(sorted, self.effort, self.index.is_some()));
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
         block
     }
@@ -198,10 +202,13 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(Sorted { raw, checksum, bwt }: Sorted, indexed: bool) -> CodedBlock {
+fn code(Sorted { raw, checksum, bwt }: Sorted, effort: Effort, indexed: bool) -> CodedBlock {
     let raw_size = bwt.bytes.len() as u32;
-    let (segment_size_log, segments) =
-        if indexed { encode_for_search(&bwt.bytes) } else { coder::encode_segments(&bwt.bytes) };
+    let (segment_size_log, segments) = if indexed {
+        encode_for_search(&bwt.bytes, effort)
+    } else {
+        coder::encode_segments(&bwt.bytes, effort)
+    };
     let primary = bwt.samples[0];
     let index =
         indexed.then(|| Index::new(&raw.bytes, &bwt.bytes, primary, segment_size_log, &segments));
@@ -228,11 +235,11 @@ fn code(Sorted { raw, checksum, bwt }: Sorted, indexed: bool) -> CodedBlock {
 }
 
 /// Codes a transform in segments so small that a search can decode one for each of its steps.
-fn encode_for_search(bwt: &[u8]) -> (u8, Vec<Vec<u8>>) {
+fn encode_for_search(bwt: &[u8], effort: Effort) -> (u8, Vec<Vec<u8>>) {
     let log = fm_index::segment_log(bwt);
     let code = |segment: &[u8]| {
         let mut coded = Vec::new();
-        coder::encode(segment, &mut coded);
+        coder::encode(segment, effort, &mut coded);
         coded
     };
     (log, bwt.par_chunks(1 << log).map(code).collect())

@@ -9,7 +9,7 @@ use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, checksum_holds};
-use crate::memory::Plan;
+use crate::memory::{Plan, Shortage};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
 use crate::sorters::Unsorters;
@@ -83,10 +83,11 @@ pub(crate) fn start(
     pool: &Arc<ThreadPool>,
     options: &Options,
 ) -> Result<Restoring> {
-    let plan = Plan::new(block_size, options.thread_count(), options.memory_limit())?;
+    let plan = Plan::to_decode(block_size, options.thread_count(), options.memory_limit())?;
     let stages = Arc::new(Stages {
         unsorters: Unsorters::new(plan.workers, block_size, options)?,
         pool: Arc::clone(pool),
+        shortage: plan.shortage,
         listener: options.listener().clone(),
     });
     let decoders = (0..plan.coders).map(|_| {
@@ -104,13 +105,15 @@ pub(crate) fn start(
 struct Stages {
     unsorters: Unsorters,
     pool: Arc<ThreadPool>,
+    /// Why segments with large models are refused, if they are.
+    shortage: Option<Shortage>,
     listener: Listener,
 }
 
 impl Stages {
     fn decode(&self, block: CodedBlock) -> Result<Decoded> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
-        let decoded = self.pool.install(|| decode(block))?;
+        let decoded = self.pool.install(|| decode(block, self.shortage))?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
         Ok(decoded)
     }
@@ -131,8 +134,8 @@ impl Stages {
 }
 
 /// Both stages in one, for a block that comes alone.
-pub(crate) fn restore(block: CodedBlock) -> Result<Vec<u8>> {
-    unsort(decode(block)?)
+pub(crate) fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<Vec<u8>> {
+    unsort(decode(block, shortage)?)
 }
 
 /// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
@@ -143,23 +146,29 @@ pub(crate) struct Decoded {
     pub index: Option<Index>,
 }
 
-/// Decodes a block's segments side by side.
-pub(crate) fn decode(mut block: CodedBlock) -> Result<Decoded> {
+/// Decodes a block's segments side by side; with a `shortage`, none that need large models.
+pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
     let Kind::Bwt(shape) = block.header.kind else {
         return Ok(Decoded { block, bwt: None, index: None });
     };
     let raw_size = block.header.raw_size;
+    let payload = BwtPayload::from_bytes(&block.payload, raw_size, shape);
+    let payload = payload.map_err(|flaw| block.error(flaw))?;
+    if let Some(shortage) = shortage
+        && payload.segments.iter().any(|segment| coder::needs_large_models(segment))
+    {
+        return Err(shortage.error(format!("a block of {raw_size} bytes, coded with --best,")));
+    }
+    let BwtPayload { samples, index, segments } = payload;
     let mut bytes = bwt::zeroed(raw_size as usize)?;
-    let (bwt, index) = BwtPayload::from_bytes(&block.payload, raw_size, shape)
-        .and_then(|BwtPayload { samples, index, segments }| {
-            coder::decode_segments(shape.segment_size_log, &segments, &mut bytes)?;
-            if let Some(index) = &index {
-                index.check(&segments, &bytes, shape.segment_size_log)?;
-            }
-            Ok((Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples }, index))
+    coder::decode_segments(shape.segment_size_log, &segments, &mut bytes)
+        .and_then(|()| match &index {
+            Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
+            None => Ok(()),
         })
         .map_err(|flaw| block.error(flaw))?;
+    let bwt = Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples };
     block.payload = Vec::new();
     Ok(Decoded { block, bwt: Some(bwt), index })
 }

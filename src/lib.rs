@@ -76,6 +76,7 @@ mod sorters;
 mod threads;
 
 pub use archive::{Archive, BlockInfo, FrameInfo, IndexInfo, RangeCost};
+pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
 pub use error::{Error, Flaw, Result};

@@ -3,7 +3,11 @@
 //! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte, one that waits takes
 //! 2 at most. [`Plan::new`] fits as many workers as the limit allows and never less than one, or says what one would need.
 //! What then is left goes to more coders, where a block is too short to have segments for all threads.
+//!
+//! The models of [`Effort::Best`] are large. A compressor knows whether it needs them. A decompressor does not, since any
+//! segment may be of that kind: [`Plan::to_decode`] keeps room for them, or where that leaves none for a block refuses them.
 
+use crate::coder::Effort;
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::Path;
@@ -33,8 +37,11 @@ const BASE: u64 = 12 << 20;
 /// One part in so many is left to the allocator, which does not give back at once what is freed.
 const SLACK: u64 = 16;
 
-/// What each thread takes for models and stack.
+/// What each thread takes for stack and the usual models.
 const THREAD: u64 = 1 << 20;
+
+/// What each thread takes for the models of [`Effort::Best`].
+const BEST_MODELS: u64 = 6 << 20;
 
 /// What the inverse takes for counters: this per thread and block, but never more than two bytes per byte.
 const COUNTERS: u64 = 512 << 10;
@@ -51,39 +58,64 @@ pub(crate) struct Plan {
     pub coders: usize,
     /// Blocks between reader and writer in all.
     pub depth: usize,
+    /// Why there is no room for the models of [`Effort::Best`], if a decoder's plan has none.
+    pub shortage: Option<Shortage>,
+}
+
+/// A limit, and the bytes that would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shortage {
+    needed: u64,
+    allowed: u64,
+}
+
+impl Shortage {
+    pub fn error(self, what: String) -> Error {
+        Error::Limit { what: what.into(), needed: self.needed, allowed: self.allowed }
+    }
 }
 
 impl Plan {
-    /// Fits up to `threads` workers on blocks of `block_size` bytes into `limit` bytes.
+    /// Fits up to `threads` workers on blocks of `block_size` bytes, which are coded with `effort`, into `limit` bytes.
     ///
     /// # Errors
     /// [`Error::Limit`] where not even one block fits.
-    pub fn new(block_size: u32, threads: usize, limit: u64) -> Result<Plan> {
+    pub fn new(block_size: u32, threads: usize, limit: u64, effort: Effort) -> Result<Plan> {
+        Plan::fit(block_size, threads, limit, effort)
+            .map_err(|shortage| shortage.error(format!("a block of {block_size} bytes")))
+    }
+
+    /// The same for blocks whose effort shows only when they are decoded.
+    pub fn to_decode(block_size: u32, threads: usize, limit: u64) -> Result<Plan> {
+        Plan::fit(block_size, threads, limit, Effort::Best).or_else(|shortage| {
+            let plan = Plan::new(block_size, threads, limit, Effort::Default)?;
+            Ok(Plan { shortage: Some(shortage), ..plan })
+        })
+    }
+
+    fn fit(block_size: u32, threads: usize, limit: u64, effort: Effort) -> Result<Plan, Shortage> {
         let block = u64::from(block_size);
-        let (worker, left) = (worker(block, threads), left(threads, limit));
+        let (worker, left) = (worker(block, threads), left(threads, limit, effort));
         for coders in [coders(block, threads), 1] {
             // One block waits, so that no worker does.
             let spare = (CODING * coders + WAITING + READING) * block;
             let workers = left.saturating_sub(spare) / worker.max(1);
             if workers >= threads as u64 || coders == 1 && workers >= 1 {
                 let (workers, coders) = (workers.min(threads as u64) as usize, coders as usize);
-                return Ok(Plan { workers, coders, depth: workers + coders + 1 });
+                return Ok(Plan { workers, coders, depth: workers + coders + 1, shortage: None });
             }
         }
         let alone = worker + READING * block;
         if left >= alone {
-            return Ok(Plan { workers: 1, coders: 1, depth: 1 });
+            return Ok(Plan { workers: 1, coders: 1, depth: 1, shortage: None });
         }
-        Err(Error::Limit {
-            what: format!("a block of {block_size} bytes").into(),
-            needed: (alone + overhead(threads)).div_ceil(SLACK - 1) * SLACK,
-            allowed: limit,
-        })
+        let needed = (alone + overhead(threads, effort)).div_ceil(SLACK - 1) * SLACK;
+        Err(Shortage { needed, allowed: limit })
     }
 
     /// The largest block that [`Plan::new`] accepts, so that no more is read before it is asked.
-    pub fn largest_block(threads: usize, limit: u64) -> u64 {
-        let left = left(threads, limit);
+    pub fn largest_block(threads: usize, limit: u64, effort: Effort) -> u64 {
+        let left = left(threads, limit, effort);
         let large = left.saturating_sub(COUNTERS * threads as u64) / (WORKING + READING);
         large.max(left / (WORKING + READING + 2))
     }
@@ -100,12 +132,13 @@ fn worker(block: u64, threads: usize) -> u64 {
     WORKING * block + (COUNTERS * threads as u64).min(2 * block)
 }
 
-fn overhead(threads: usize) -> u64 {
-    BASE + THREAD * threads as u64
+fn overhead(threads: usize, effort: Effort) -> u64 {
+    let models = if effort == Effort::Best { BEST_MODELS } else { 0 };
+    BASE + (THREAD + models) * threads as u64
 }
 
-fn left(threads: usize, limit: u64) -> u64 {
-    (limit - limit / SLACK).saturating_sub(overhead(threads))
+fn left(threads: usize, limit: u64, effort: Effort) -> u64 {
+    (limit - limit / SLACK).saturating_sub(overhead(threads, effort))
 }
 
 /// Half of what this process can have: the machine's memory, or its cgroup's where that is less.
@@ -142,20 +175,34 @@ mod tests {
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
         // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, another coder 48, the rest 16 MiB.
-        let planned = |workers, coders, depth| Plan { workers, coders, depth };
-        let plan = |mib: u64| Plan::new(16 << 20, 4, (mib * MIB).div_ceil(15) * 16);
+        let planned = |workers, coders, depth| Plan { workers, coders, depth, shortage: None };
+        let new = |limit| Plan::new(16 << 20, 4, limit, Effort::Default);
+        let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16);
         assert_eq!(plan(16 + 96 + 48 + 4 * 98).unwrap(), planned(4, 2, 7));
         assert_eq!(plan(16 + 96 + 4 * 98).unwrap(), planned(4, 1, 6));
         assert_eq!(plan(16 + 96 + 2 * 98).unwrap(), planned(2, 1, 4));
         assert_eq!(plan(16 + 98 + 16).unwrap(), planned(1, 1, 1));
         let Err(Error::Limit { needed, allowed, .. }) = plan(16 + 98 + 15) else { panic!() };
-        assert!(needed > allowed && Plan::new(16 << 20, 4, needed).is_ok());
-        assert!(Plan::new(16 << 20, 4, needed - 32).is_err());
+        assert!(needed > allowed && new(needed).is_ok());
+        assert!(new(needed - 32).is_err());
+    }
+
+    #[test]
+    fn a_decoder_without_room_for_the_largest_models_says_how_much_they_need() {
+        let plan = |mib: u64| Plan::to_decode(1 << 20, 2, mib << 20);
+        assert_eq!(plan(40).unwrap().shortage, None);
+        let tight = plan(26).unwrap();
+        assert_eq!(tight.workers, 1);
+        let needed = tight.shortage.unwrap().needed;
+        assert_eq!(Plan::to_decode(1 << 20, 2, needed).unwrap().shortage, None);
+        assert!(Plan::to_decode(1 << 20, 2, needed - 32).unwrap().shortage.is_some());
+        assert!(plan(20).is_err());
     }
 
     #[test]
     fn short_blocks_are_coded_side_by_side() {
-        let coders = |block, threads| Plan::new(block, threads, 8 << 30).unwrap().coders;
+        let coders =
+            |block, threads| Plan::new(block, threads, 8 << 30, Effort::Default).unwrap().coders;
         assert_eq!([coders(1, 16), coders(1 << 20, 16), coders(4 << 20, 2)], [16, 16, 2]);
         assert_eq!([coders(32 << 20, 2), coders(32 << 20, 16), coders(256 << 20, 4)], [1, 3, 1]);
     }
@@ -164,9 +211,11 @@ mod tests {
     fn the_largest_block_is_one_that_just_fits() {
         for limit in [10 * MIB, 17 * MIB, 40 * MIB, 700 * MIB] {
             for threads in [1, 2, 16] {
-                let largest = Plan::largest_block(threads, limit) as u32;
-                assert!(largest == 0 || Plan::new(largest, threads, limit).is_ok());
-                assert!(Plan::new(largest + 1, threads, limit).is_err(), "{threads} {limit}");
+                for effort in [Effort::Default, Effort::Best] {
+                    let largest = Plan::largest_block(threads, limit, effort) as u32;
+                    let fits = |size| Plan::new(size, threads, limit, effort).is_ok();
+                    assert!((largest == 0 || fits(largest)) && !fits(largest + 1), "{limit}");
+                }
             }
         }
     }

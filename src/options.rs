@@ -1,5 +1,6 @@
 //! What a caller may choose. Everything else follows from the input.
 
+use crate::coder::Effort;
 use crate::error::{Error, Result};
 use crate::events::{Event, Listener};
 use crate::memory;
@@ -32,7 +33,7 @@ pub enum Device {
 
 /// Settings of compression and decompression.
 ///
-/// Only the block size and the index change what is written: the same input at the same block size gives the same bytes
+/// Only the block size, the effort and the index change what is written: the same input with the same three gives the same bytes
 /// whatever the threads, the memory and the device.
 ///
 /// ```
@@ -48,6 +49,7 @@ pub struct Options {
     device: Device,
     listener: Listener,
     index: Option<u32>,
+    effort: Effort,
 }
 
 impl Default for Options {
@@ -67,6 +69,7 @@ impl Options {
             device: Device::Auto,
             listener: Listener::default(),
             index: None,
+            effort: Effort::Default,
         }
     }
 
@@ -150,6 +153,13 @@ impl Options {
         Ok(self)
     }
 
+    /// Sets what coding may cost for what it saves.
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
+        self
+    }
+
     /// Raw bytes per block.
     #[must_use]
     pub fn block_size(&self) -> u32 {
@@ -170,6 +180,10 @@ impl Options {
 
     pub(crate) fn index_rate(&self) -> Option<u32> {
         self.index
+    }
+
+    pub(crate) fn chosen_effort(&self) -> Effort {
+        self.effort
     }
 
     pub(crate) fn chosen_device(&self) -> Device {

@@ -159,11 +159,11 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
     /// The raw bytes of the block at `offset`, or `None` where it is damaged.
     fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
         let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
-        Plan::new(header.raw_size, threads, limit)?;
+        let plan = Plan::to_decode(header.raw_size, threads, limit)?;
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
         let block = CodedBlock { header, payload, number: 0, offset };
-        match self.pool.install(|| decompress::restore(block)) {
+        match self.pool.install(|| decompress::restore(block, plan.shortage)) {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),
             Err(e) => Err(e),

@@ -2,7 +2,7 @@
 
 mod common;
 
-use bwz::{Archive, Error, Lost};
+use bwz::{Archive, Effort, Error, Lost};
 use common::{cases, compressed, decompressed, options};
 use std::io::{Cursor, Read};
 
@@ -220,4 +220,21 @@ fn a_block_beyond_the_memory_limit_is_refused_with_the_amount_it_needs() {
         let Err(Error::Limit { needed, allowed, .. }) = end else { panic!("{end:?}") };
         assert!(allowed == 32 << 20 && needed > allowed && needed < 60 << 20);
     }
+}
+
+#[test]
+fn a_block_of_best_is_refused_where_its_models_have_no_room() {
+    let raw = cases::text(1 << 20);
+    let mut best = Vec::new();
+    bwz::compress(&raw[..], &mut best, &options(1 << 20).effort(Effort::Best)).unwrap();
+    let usual = compressed(&raw, 1 << 20);
+    let restored = |file: &[u8], memory: u64| {
+        bwz::decompress(file, Vec::new(), &options(1).memory(memory))
+            .map(|summary| summary.raw_size)
+    };
+    assert_eq!(restored(&usual, 26 << 20).unwrap(), 1 << 20);
+    let end = restored(&best, 26 << 20);
+    let Err(Error::Limit { needed, .. }) = end else { panic!("{end:?}") };
+    assert!(needed < 40 << 20);
+    assert_eq!(restored(&best, needed).unwrap(), 1 << 20);
 }

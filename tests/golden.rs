@@ -7,7 +7,7 @@
 mod common;
 
 use bwz::bwt::Sorter;
-use bwz::coder;
+use bwz::{Effort, coder};
 use common::{cases, compressed, decompressed, indexed};
 use std::fs;
 use std::io::Write;
@@ -40,6 +40,21 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let (text, bits) = (cases::text(30_000), cases::random(200_000, 2));
     all.push(("indexed", text.clone(), indexed(&text, 20_000, Some(64))));
     all.push(("indexed-for-counting", bits.clone(), indexed(&bits, 1 << 20, Some(0))));
+    let best = |raw: &[u8]| {
+        let mut file = Vec::new();
+        let options = common::options(1 << 20).effort(Effort::Best);
+        bwz::compress(raw, &mut file, &options).unwrap();
+        file
+    };
+    for (name, raw) in [
+        ("best-text", cases::text(3000)),
+        ("best-binary", binary()),
+        ("best-long-run", vec![b'a'; 1_000_000]),
+        ("best-random", cases::random(20_000, 4)),
+    ] {
+        let file = best(&raw);
+        all.push((name, raw, file));
+    }
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
     all.push(("concatenated", parts.concat(), file));
@@ -109,7 +124,7 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
         .chunks(1 << 16)
         .map(|segment| {
             let mut coded = Vec::new();
-            coder::encode(segment, &mut coded);
+            coder::encode(segment, Effort::Default, &mut coded);
             coded
         })
         .collect();

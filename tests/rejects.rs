@@ -214,7 +214,7 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
             t().with_parts(sample, segment_size + 1, &longer),
             "longer or shorter",
         ),
-        ("R17-segment-kind-2", changed(0, &[2]), "unknown kind"),
+        ("R17-segment-kind-9", changed(0, &[9]), "unknown kind"),
         ("R17-symbol-twice", changed(2, &[segment[3]]), "twice"),
         ("R17-state-too-small", changed(states, &[0; 4]), "too small"),
         ("R17-stored-segment-short", with_segment(&[0; 500]), "wrong length"),

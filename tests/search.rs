@@ -2,7 +2,7 @@
 
 mod common;
 
-use bwz::{Archive, Error, Options};
+use bwz::{Archive, Effort, Error, Options};
 use common::{cases, indexed, options};
 use std::io::Cursor;
 
@@ -124,15 +124,15 @@ fn ranges_are_extracted_with_and_without_an_index() {
         ranges.iter().map(|r| text[r.start as usize..r.end as usize].to_vec()).collect();
     for rate in [None, Some(0), Some(16)] {
         let file = indexed(&text, 3 << 20, rate);
-        assert_eq!(open(&file).extract(&ranges).unwrap(), wanted, "{rate:?}");
+        assert_eq!(open(&file).extract_all(&ranges).unwrap(), wanted, "{rate:?}");
         for (range, wanted) in ranges.iter().zip(&wanted) {
             let mut archive = open(&file);
-            assert_eq!(archive.extract(std::slice::from_ref(range)).unwrap(), [&wanted[..]]);
+            assert_eq!(archive.extract(range.clone()).unwrap(), wanted[..]);
             // The second block has fewer segments than a range takes steps.
             let cold = rate == Some(16) && range.end <= 3 << 20;
             assert!(!cold || archive.search_cost().blocks == 0, "{range:?}");
         }
-        let beyond = open(&file).extract(std::slice::from_ref(&(0..4_000_001)));
+        let beyond = open(&file).extract(0..4_000_001);
         assert!(matches!(beyond, Err(Error::Usage(_))));
     }
 }
@@ -241,4 +241,15 @@ fn damage_never_makes_a_wrong_count() {
         }
     }
     assert!(errors > 300 && right >= 10, "{errors} errors, {right} right");
+}
+
+#[test]
+fn an_index_goes_with_every_effort() {
+    let text = cases::text(300_000);
+    for effort in [Effort::Fast, Effort::Best] {
+        let options = options(1 << 20).effort(effort).index(64).unwrap();
+        let mut file = Vec::new();
+        bwz::compress(&text[..], &mut file, &options).unwrap();
+        check("an effort", &text, &file, &patterns(&text, &[1, 5, 30]));
+    }
 }

@@ -205,15 +205,25 @@ impl FromArgMatches for Level {
     }
 }
 
-/// The coder's effort. Every effort codes alike for now; the names are taken so that scripts can use them.
+/// What coding may cost for what it saves.
 #[derive(Args, Debug)]
 pub struct Effort {
-    /// Code fast rather than small (reserved: every effort codes alike for now)
+    /// Code fast rather than small (reserved: codes as the default does for now)
     #[arg(long, overrides_with = "best")]
     fast: bool,
-    /// Code small rather than fast (reserved: every effort codes alike for now)
+    /// Code small rather than fast
     #[arg(long, overrides_with = "fast")]
     best: bool,
+}
+
+impl Effort {
+    pub fn chosen(&self) -> bwz::Effort {
+        match (self.fast, self.best) {
+            (true, _) => bwz::Effort::Fast,
+            (_, true) => bwz::Effort::Best,
+            _ => bwz::Effort::Default,
+        }
+    }
 }
 
 /// What the work may use.

@@ -11,7 +11,7 @@ use super::input::Input;
 use super::size::{human, ratio_text};
 use super::{bench_inverse, bench_sort};
 use bwz::bwt::{self, Bwt, Sorter};
-use bwz::{Device, Error, Options, Result, coder};
+use bwz::{Device, Effort, Error, Options, Result, coder};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io::{self, Read, Write};
 use std::time::Instant;
@@ -47,6 +47,7 @@ pub fn run(args: &BenchArgs) -> Exit {
 struct Bench {
     options: Options,
     device: Device,
+    effort: Effort,
     runs: usize,
     pool: ThreadPool,
 }
@@ -61,7 +62,8 @@ impl Bench {
     fn new(args: &BenchArgs) -> Result<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(args.resources.threads.into()).build();
         Ok(Bench {
-            options: args.resources.options().level(args.level.0)?,
+            options: args.resources.options().effort(args.effort.chosen()).level(args.level.0)?,
+            effort: args.effort.chosen(),
             device: args.resources.device,
             runs: args.runs.into(),
             pool: pool.map_err(|e| Error::Io(io::Error::other(e)))?,
@@ -93,7 +95,7 @@ impl Bench {
         let (speed, sorted) = self.time(text, each(&blocks, sort))?;
         row("sort", speed, text.len(), None)?;
 
-        let (speed, coded) = self.time(text, each(&sorted, |bwt| Ok(encode(bwt))))?;
+        let (speed, coded) = self.time(text, each(&sorted, |bwt| Ok(encode(bwt, self.effort))))?;
         let size = coded.iter().flat_map(|block| &block.segments).map(Vec::len).sum();
         row("encode", speed, text.len(), Some(size))?;
 
@@ -152,8 +154,8 @@ fn each<'a, A, B>(
     move || items.iter().map(&mut work).collect()
 }
 
-fn encode(bwt: &Bwt) -> Coded {
-    let (segment_log, segments) = coder::encode_segments(&bwt.bytes);
+fn encode(bwt: &Bwt, effort: Effort) -> Coded {
+    let (segment_log, segments) = coder::encode_segments(&bwt.bytes, effort);
     Coded { segment_log, segments }
 }
 

@@ -54,7 +54,7 @@ fn contexts(
         .zip(found)
         .flat_map(|(p, found)| found.positions.iter().map(move |&pos| range(pos, p.bytes.len())))
         .collect();
-    archive.extract(&ranges)
+    archive.extract_all(&ranges)
 }
 
 /// What a pattern came to in a file.

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 /// Does what the arguments ask for with each file.
 pub fn run(args: &FileArgs) -> Exit {
-    let options = || args.index.add_to(args.resources.options().level(args.level.0)?);
+    let resources = || args.resources.options().effort(args.effort.chosen());
+    let options = || args.index.add_to(resources().level(args.level.0)?);
     match check(args).and_then(|()| options()) {
         Err(e) => console::fail(&e),
         Ok(options) if args.mode.mode() == Mode::List => list::run(args, &options),

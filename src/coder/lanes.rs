@@ -1,4 +1,4 @@
-//! Sixteen 16-bit numbers at once.
+//! Sixteen 16-bit numbers, or eight 32-bit weights, at once.
 //!
 //! The only arithmetic that the models need, as SSE2 (part of every x86-64 processor) and as plain
 //! Rust for all others. Both give the same numbers, which the tests compare. Compilers do not find
@@ -6,9 +6,9 @@
 //! runs at more than twice that.
 
 #[cfg(not(target_arch = "x86_64"))]
-pub use plain::Lanes;
+pub use plain::{Eight, Lanes};
 #[cfg(target_arch = "x86_64")]
-pub use sse2::Lanes;
+pub use sse2::{Eight, Lanes};
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -80,6 +80,52 @@ mod sse2 {
             (above | 1 << 16).trailing_zeros() as usize
         }
     }
+
+    /// Eight 32-bit weights.
+    #[derive(Debug, Clone, Copy)]
+    pub struct Eight(__m128i, __m128i);
+
+    impl Eight {
+        pub fn all(weight: i32) -> Self {
+            // SAFETY: as in `Lanes::add`, here and below.
+            let all = unsafe { _mm_set1_epi32(weight) };
+            Eight(all, all)
+        }
+
+        #[inline(always)]
+        pub fn add(self, other: Self) -> Self {
+            // SAFETY: as in `all`.
+            unsafe { Eight(_mm_add_epi32(self.0, other.0), _mm_add_epi32(self.1, other.1)) }
+        }
+
+        /// The sum of each weight by 2^6, brought within 16 bits, times its input.
+        #[inline(always)]
+        pub fn dot(self, inputs: &[i16; 8]) -> i32 {
+            // SAFETY: as in `all`; an array of eight i16 and a register are 16 bytes of any value.
+            unsafe {
+                let inputs = transmute::<[i16; 8], __m128i>(*inputs);
+                let (low, high) = (_mm_srai_epi32::<6>(self.0), _mm_srai_epi32::<6>(self.1));
+                let four = _mm_madd_epi16(_mm_packs_epi32(low, high), inputs);
+                let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+                let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+                _mm_cvtsi128_si32(one)
+            }
+        }
+
+        /// Each input times `error`, by 2^12.
+        #[inline(always)]
+        pub fn products(inputs: &[i16; 8], error: i16) -> Self {
+            // SAFETY: as in `dot`.
+            unsafe {
+                let inputs = transmute::<[i16; 8], __m128i>(*inputs);
+                let error = _mm_set1_epi16(error);
+                let (low, high) = (_mm_mullo_epi16(inputs, error), _mm_mulhi_epi16(inputs, error));
+                let (first, second) =
+                    (_mm_unpacklo_epi16(low, high), _mm_unpackhi_epi16(low, high));
+                Eight(_mm_srai_epi32::<12>(first), _mm_srai_epi32::<12>(second))
+            }
+        }
+    }
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
@@ -123,11 +169,53 @@ mod plain {
             self.0.iter().take_while(|&&lane| lane <= limit).count()
         }
     }
+
+    /// Eight 32-bit weights.
+    #[derive(Debug, Clone, Copy)]
+    pub struct Eight([i32; 8]);
+
+    impl Eight {
+        pub fn all(weight: i32) -> Self {
+            Eight([weight; 8])
+        }
+
+        pub fn add(self, other: Self) -> Self {
+            Eight(from_fn(|j| self.0[j].wrapping_add(other.0[j])))
+        }
+
+        /// The sum of each weight by 2^6, brought within 16 bits, times its input.
+        pub fn dot(self, inputs: &[i16; 8]) -> i32 {
+            let near = |weight: i32| (weight >> 6).clamp(i16::MIN.into(), i16::MAX.into());
+            (0..8).map(|j| near(self.0[j]) * i32::from(inputs[j])).sum()
+        }
+
+        /// Each input times `error`, by 2^12.
+        pub fn products(inputs: &[i16; 8], error: i16) -> Self {
+            Eight(inputs.map(|input| (i32::from(input) * i32::from(error)) >> 12))
+        }
+    }
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::{plain, sse2};
+
+    #[test]
+    fn both_forms_mix_alike() {
+        for seed in 0..500u32 {
+            let number = |j: u32| (seed * 16 + j + 1).wrapping_mul(2654435761) as i32;
+            let inputs: [i16; 8] = std::array::from_fn(|j| (number(j as u32) >> 20) as i16);
+            let error = (number(9) >> 16) as i16;
+            let (step, plain_step) =
+                (sse2::Eight::products(&inputs, error), plain::Eight::products(&inputs, error));
+            let start = number(10) >> (seed % 16);
+            let (mut x, mut p) = (sse2::Eight::all(start), plain::Eight::all(start));
+            for _ in 0..seed {
+                (x, p) = (x.add(step), p.add(plain_step));
+            }
+            assert_eq!(x.dot(&inputs), p.dot(&inputs));
+        }
+    }
 
     #[test]
     fn both_forms_give_the_same_numbers() {

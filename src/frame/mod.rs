@@ -6,6 +6,7 @@
 
 mod block;
 mod footer;
+mod form;
 mod frame_header;
 mod index;
 pub(crate) mod packed;

@@ -7,10 +7,10 @@ use super::cold::ColdBlock;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
 use crate::bwt::{self, Sorter};
-use crate::decompress;
+use crate::decompress::{self, Decoded};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
-use crate::frame::{CodedBlock, Kind};
+use crate::frame::Kind;
 use crate::memory::Plan;
 use crate::options::Options;
 use memchr::memmem;
@@ -76,7 +76,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
 
     /// Decodes the whole block for search.
     pub fn load(&self) -> Result<Block<'a, R>> {
-        let decoded = decompress::decode(self.read()?)?;
+        let decoded = self.decode()?;
         match decoded.bwt {
             None => Ok(Block::Plain(decompress::unsort(decoded)?)),
             Some(bwt) => {
@@ -93,19 +93,20 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         match self.open_cold(steps, ranges.len() as u64)? {
             Some(cold) => ranges.iter().map(|(_, range)| cold.extract(range.clone())).collect(),
             None => {
-                let raw = decompress::restore(self.read()?)?;
+                let raw = decompress::unsort(self.decode()?)?;
                 Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
             }
         }
     }
 
-    fn read(&self) -> Result<CodedBlock> {
+    fn decode(&self) -> Result<Decoded> {
         let raw_size = (self.info.raw.end - self.info.raw.start) as u32;
-        Plan::new(raw_size, self.options.thread_count(), self.options.memory_limit())?;
+        let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
+        let plan = Plan::to_decode(raw_size, threads, limit)?;
         let block =
             self.source.with_input(|input| archive::read_block(input, self.info, self.number))?;
         self.source.block_decoded(self.info.coded.end - self.info.coded.start);
-        Ok(block)
+        decompress::decode(block, plan.shortage)
     }
 }
 

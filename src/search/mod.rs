@@ -71,7 +71,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// assert_eq!(archive.count(&["sells", "shore"])?, [1000, 0]);
     /// let matches = archive.locate(&["sea"], 3)?;
     /// assert_eq!((matches[0].count, matches[0].positions.len()), (1000, 3));
-    /// assert_eq!(archive.extract(&[10..13, 14..20])?, [&b"sea"[..], b"shells"]);
+    /// assert_eq!(archive.extract(10..13)?, b"sea");
     /// # Ok::<(), bwz::Error>(())
     /// ```
     pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
@@ -93,11 +93,19 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.search(patterns, Some(limit))
     }
 
-    /// The raw bytes of each range; by the index where there is one and the ranges are short, else by decoding the blocks that hold them.
+    /// The raw bytes of a range; by the index where there is one and the range is short, else by decoding the blocks that hold it.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) where a range is not within the raw stream; else as [`Archive::count`].
-    pub fn extract(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+    /// [`Error::Usage`](crate::Error::Usage) where the range is not within the raw stream; else as [`Archive::count`].
+    pub fn extract(&mut self, range: Range<u64>) -> Result<Vec<u8>> {
+        Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
+    }
+
+    /// The raw bytes of each range, like [`Archive::extract`]; a block that must be decoded is decoded once for all of them.
+    ///
+    /// # Errors
+    /// As [`Archive::extract`].
+    pub fn extract_all(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
         for range in ranges {
             self.check_range(range)?;
         }
@@ -235,7 +243,7 @@ impl Batch<'_> {
     fn side_by_side(&self, blocks: &[BlockInfo]) -> usize {
         let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
         let (threads, memory) = (self.options.thread_count(), self.options.memory_limit());
-        Plan::new(largest.unwrap_or(0) as u32, threads, memory).map_or(1, |plan| plan.workers)
+        Plan::to_decode(largest.unwrap_or(0) as u32, threads, memory).map_or(1, |plan| plan.workers)
     }
 
     /// How many occurrences of each pattern are still to be located.

@@ -3,7 +3,7 @@
 //! The first bytes of an input choose the options, so that every input means the same to both.
 
 use bwz::bwt::{Bwt, Sorter, unsort};
-use bwz::{Archive, Decoder, Encoder, Options, coder};
+use bwz::{Archive, Decoder, Effort, Encoder, Options, coder};
 use std::io::{Cursor, Read, Write};
 
 /// Any bytes as a file, through every door that reads one, under small limits: never a panic, a hang or much memory.
@@ -29,7 +29,9 @@ pub fn roundtrip(input: &[u8]) {
     let piece = usize::from(u16::from_le_bytes([choice[1], choice[2]])) + 1;
     let block_size = u32::from(choice[3]) << (choice[4] % 8) | 1;
     let options = Options::new().threads(usize::from(choice[4] % 3) + 1).memory(256 << 20);
-    let options = options.with_block_size(block_size.max(raw.len() as u32 / 64 + 1)).unwrap();
+    let effort = [Effort::Default, Effort::Best, Effort::Fast][usize::from(choice[0] / 16 % 3)];
+    let options =
+        options.effort(effort).with_block_size(block_size.max(raw.len() as u32 / 64 + 1)).unwrap();
 
     let mut file = Vec::new();
     bwz::compress(&raw[..], &mut file, &options).unwrap();
@@ -52,7 +54,11 @@ pub fn stages(input: &[u8]) {
     match choice[0] % 4 {
         0 => sort(2 << (number % 20), bytes),
         1 => unsort_any(2 << (number % 20), bytes, number),
-        2 => encode(&bytes.repeat(number % 256 + 1)),
+        2 => {
+            let effort =
+                [Effort::Default, Effort::Best, Effort::Fast][usize::from(choice[0] / 4 % 3)];
+            encode(&bytes.repeat(number % 256 + 1), effort);
+        }
         _ => drop(coder::decode(bytes, &mut vec![0; number + 1])),
     }
 }
@@ -76,10 +82,10 @@ fn unsort_any(sample_rate: u32, bytes: &[u8], seed: usize) {
     }
 }
 
-fn encode(segment: &[u8]) {
+fn encode(segment: &[u8], effort: Effort) {
     if !segment.is_empty() {
         let (mut coded, mut decoded) = (Vec::new(), vec![0; segment.len()]);
-        coder::encode(segment, &mut coded);
+        coder::encode(segment, effort, &mut coded);
         assert!(coded.len() <= coder::max_coded_len(segment.len()));
         coder::decode(&coded, &mut decoded).unwrap();
         assert!(decoded == segment);
@@ -97,7 +103,7 @@ pub fn search(input: &[u8]) {
             let _ = archive.locate(&patterns, 5);
             let _ = archive.count(&patterns[2..3]);
             let head = 0..archive.raw_size().min(100);
-            let _ = archive.extract(std::slice::from_ref(&head));
+            let _ = archive.extract(head);
         }
         return;
     }
@@ -116,5 +122,5 @@ pub fn search(input: &[u8]) {
     }
     let part = raw.len() as u64 / 3..raw.len() as u64 / 2;
     let wanted = &raw[part.start as usize..part.end as usize];
-    assert_eq!(archive.extract(&[part]).unwrap(), [wanted]);
+    assert_eq!(archive.extract(part).unwrap(), wanted);
 }
