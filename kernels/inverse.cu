@@ -5,15 +5,16 @@
 // with the text from its last symbol to its first, and then the sentinel's place, which holds no symbol.
 //
 // The cycle is cut at nodes: rows that a hash picks out, one in a few dozen, so that no order in the text can put them all in
-// one part of it. Each node has a thread, which walks to the next one twice: to measure the stretch between them, and,
-// when the distances of all nodes from the end of the cycle are known (by pointer jumping), to write it. So there are as many
-// walks at a time as a GPU needs, in any block, and of the block's samples only the first is needed; the others are checked.
+// one part of it. Each node has a thread, which walks to the next one and writes the symbols of this stretch to a chunk of
+// memory, or several; when the distances of all nodes from the end of the cycle are known, by pointer jumping, they are copied
+// to where they belong. So there are as many walks at a time as a GPU needs, in any block, and of the block's samples
+// only the first is needed; the others are checked.
 //
 // A jump goes two rows on, to save every other read at random. It tells where it passes a node, at which every stretch ends.
 
 #include "common.cuh"
 
-// All of a block. There is one with room for n = 2^31 - 1.
+// A block, from 1 to 2^31 - 1 symbols, and all that is made of it.
 struct Inverse {
     const uint8_t* bytes;      // [0..n + TEXT_PADDING - 1] the transform, without the sentinel
     uint32_t* counts;          // [0..256 * tiles - 1] by symbol, then by tile; then how many come before those
@@ -21,13 +22,17 @@ struct Inverse {
     uint2* jumps;              // [0..n] LF of LF; the symbols of both rows, and which of the rows reached are nodes
     uint2* links;              // [0..nodes - 1] the next node, and how many symbols away it is
     uint2* followed;           // [0..nodes - 1] links of twice that reach
+    uint8_t* symbols;          // [0..chunks * chunk_size - 1] parts of stretches, each at the end of its chunk
+    uint2* chunks;             // [0..chunks - 1] the node of a stretch, and how many of its symbols come before the chunk's
     uint32_t* lengths;         // [0..nodes - 1] symbols from each node to the next
+    uint32_t* used;            // [0] chunks in use behind the first of each node
     const uint32_t* samples;   // [0..sample_count - 1] the rows, from 1 to n, of the suffixes at multiples of a rate
     uint8_t* text;             // [0..n] the sentinel's place, and the text
     uint32_t* contradictions;  // [0] not 0 where this is the transform of no text, or the samples are not its own
     uint32_t n, primary, tiles, sample_count, log_rate;
     uint32_t row_bits;         // bits that all rows have
     uint32_t nodes;            // a power of two; some numbers have no node, as their row would be above n
+    uint32_t chunk_size;       // a multiple of 8; there are chunks for each node and for all full ones that n symbols make
     uint32_t longest;          // symbols after which a stretch is given up: only a block made for it has one
 };
 
@@ -96,6 +101,11 @@ __device__ inline void store(uint8_t* text, uint32_t at, uint32_t end, uint64_t 
         return;
     }
     for (; at < end; at++, word >>= 8) text[at] = static_cast<uint8_t>(word);
+}
+
+// 8 symbols of a chunk, aligned.
+__device__ inline uint64_t* word_at(const Inverse& v, uint32_t chunk, uint32_t at) {
+    return reinterpret_cast<uint64_t*>(v.symbols + static_cast<uint64_t>(chunk) * v.chunk_size + at);
 }
 
 }  // namespace
@@ -178,16 +188,38 @@ extern "C" __global__ void __launch_bounds__(THREADS) double_steps(const Inverse
     v.jumps[row] = make_uint2(second, symbols | nodes);
 }
 
-// The links and lengths of all nodes.
-extern "C" __global__ void __launch_bounds__(THREADS) measure(const Inverse v) {
+// The symbols, links and lengths of all stretches. The chunk of a node has its number; a stretch that does not fit goes on in
+// another. Symbols come from the last to the first, and are written by 8.
+extern "C" __global__ void __launch_bounds__(THREADS) walk_stretches(const Inverse v) {
     const uint32_t node = global_thread();
     if (node >= v.nodes) return;
-    const uint32_t row = row_of(v, node);
-    Stretch stretch = {0, 0, true};
-    if (row <= v.n) stretch = walk(v, row);
+    uint32_t row = row_of(v, node), length = 0, next = 0, chunk = node;
+    uint32_t room = v.chunk_size;  // of the chunk
+    uint64_t word = 0;
+    bool ended = row > v.n;
+    if (!ended) v.chunks[chunk] = make_uint2(node, 0);
+    while (!ended && length < v.longest) {
+        const uint2 jump = __ldcg(v.jumps + row);
+        const bool one = jump.y & FIRST_IS_NODE;
+        ended = jump.y & (FIRST_IS_NODE | SECOND_IS_NODE);
+        row = one ? v.lf[row] : jump.x;
+        for (uint32_t s = 0; s < (one ? 1 : 2); s++) {
+            if (room == 0) {
+                chunk = v.nodes + atomicAdd(v.used, 1u);
+                v.chunks[chunk] = make_uint2(node, length);
+                room = v.chunk_size;
+            }
+            word = word << 8 | (jump.y >> 8 * s & 255);
+            length++;
+            room--;
+            if (room % 8 == 0) *word_at(v, chunk, room) = word;
+        }
+        if (ended) next = hash_of(v, row);
+    }
+    if (room % 8 != 0) *word_at(v, chunk, room / 8 * 8) = word << 8 * (room % 8);
     // One that is given up links to node 0, where all links end. The sum at node 0 is too small then.
-    v.links[node] = make_uint2(stretch.node, stretch.length);
-    v.lengths[node] = stretch.length;
+    v.links[node] = make_uint2(next, length);
+    v.lengths[node] = length;
 }
 
 // Links of twice the reach; those to node 0, where the cycle ends, stay.
@@ -215,25 +247,25 @@ extern "C" __global__ void __launch_bounds__(THREADS) check(const Inverse v) {
     if (!stretch.found || stretch.length + beyond != (k << v.log_rate) + 1) *v.contradictions = 1;
 }
 
-// Writes the text if it is one, each stretch from its end.
-extern "C" __global__ void __launch_bounds__(THREADS) restore(const Inverse v) {
-    const uint32_t node = global_thread();
-    if (node >= v.nodes || *v.contradictions != 0) return;
-    uint32_t row = row_of(v, node);
-    if (row > v.n) return;
-    uint32_t at = v.links[node].y, end = at;
-    const uint32_t start = at - v.lengths[node];
-    uint64_t word = 0;
-    while (at > start) {
-        const uint2 jump = __ldcg(v.jumps + row);
-        row = jump.x;
+// Copies the symbols of all chunks to the text, if it is one. A thread has a chunk, and goes from its end.
+extern "C" __global__ void __launch_bounds__(THREADS) place(const Inverse v) {
+    const uint32_t chunk = global_thread();
+    if (*v.contradictions != 0 || chunk >= v.nodes + *v.used) return;
+    if (chunk < v.nodes && row_of(v, chunk) > v.n) return;
+    const uint2 part = v.chunks[chunk];
+    uint32_t at = v.links[part.x].y - part.y, end = at;
+    const uint32_t start = at - min(v.lengths[part.x] - part.y, v.chunk_size);
+    uint64_t out = 0;
+    for (uint32_t from = v.chunk_size; at > start;) {
+        from -= 8;
+        uint64_t word = *word_at(v, chunk, from);
 #pragma unroll
-        for (uint32_t s = 0; s < 2; s++) {
+        for (uint32_t s = 0; s < 8; s++, word <<= 8) {
             if (at == start) break;
-            word = word << 8 | (jump.y >> 8 * s & 255);
+            out = out << 8 | word >> 56;
             at--;
             if (at % 8 == 0 || at == start) {
-                store(v.text, at, end, word);
+                store(v.text, at, end, out);
                 end = at;
             }
         }

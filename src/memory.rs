@@ -12,8 +12,7 @@ use crate::error::{Error, Result};
 use std::fs;
 use std::path::Path;
 
-/// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one takes 5
-/// (its BWT, 4 of table), and the GPU's unsorter, which may stand by, 1.
+/// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one takes 5 (its BWT, 4 of table).
 const WORKING: u64 = 6;
 
 /// Bytes per raw byte of a block that is being coded or decoded: raw and coded form, its BWT.

@@ -29,10 +29,10 @@ impl Shape {
         u32::BITS - self.n.leading_zeros()
     }
 
-    /// One of 2^so many rows is a node. Short stretches keep the last walk from being waited for, and more nodes take more
-    /// rounds of larger tables to link: below 32 Mi rows the former counts, above both.
+    /// One of 2^so many rows is a node. Short stretches keep the last walk from being waited for, and more nodes take longer
+    /// to link: up to 2^25 rows the former counts, above that both.
     fn stretch_bits(self) -> u32 {
-        (5 + self.row_bits().saturating_sub(25) / 2).min(self.row_bits())
+        (5 + self.row_bits().saturating_sub(24) * 2 / 3).min(self.row_bits())
     }
 
     /// Rounds of pointer jumping that span all nodes.
@@ -43,12 +43,22 @@ impl Shape {
     fn nodes(self) -> u32 {
         1 << self.rounds()
     }
+
+    /// Symbols of a chunk: twice as many as a usual stretch has, so that one in seven needs another chunk.
+    fn chunk_size(self) -> u32 {
+        (2 << self.stretch_bits()).max(8)
+    }
+
+    /// One for each node, and all that can be full.
+    fn chunks(self) -> u32 {
+        self.nodes() + (self.n + 1) / self.chunk_size()
+    }
 }
 
 /// Symbols after which a stretch is given up, in stretches: one that is 64 times as long as usual comes once in e^64.
 const LONGEST: u32 = 64;
 
-/// All arrays of an inverse: about 15 bytes per byte.
+/// All arrays of an inverse: 18 to 21 bytes per byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays<'m> {
     /// The transform, and padding.
@@ -63,6 +73,9 @@ pub struct Arrays<'m> {
     jumps: Array<'m, u64>,
     links: Double<'m, u64>,
     lengths: Array<'m, u32>,
+    symbols: Array<'m, u8>,
+    chunks: Array<'m, u64>,
+    used: Array<'m, u32>,
     cub: Cub<'m>,
 }
 
@@ -81,6 +94,9 @@ impl<'m> Arrays<'m> {
             jumps: carver.take(rows),
             links: carver.take_two(nodes),
             lengths: carver.take(nodes),
+            symbols: carver.take(shape.chunks() as usize * shape.chunk_size() as usize),
+            chunks: carver.take(shape.chunks() as usize),
+            used: carver.take(1),
             cub: Cub::carve(gpu, carver, counts)?,
         })
     }
@@ -94,18 +110,19 @@ pub fn restore(gpu: &Gpu, arrays: Arrays, shape: Shape) -> Result<()> {
     assert!(arrays.bytes.len() == n + TEXT_PADDING && arrays.text.len() == n + 1);
     gpu.zero(arrays.bytes.part(n..n + TEXT_PADDING))?;
     gpu.zero(arrays.contradictions)?;
+    gpu.zero(arrays.used)?;
     let mut inverse = InverseStruct::new(arrays, shape);
     inverse.tiles(gpu, "inverse/count_tiles")?;
     arrays.cub.exclusive_sum(gpu, arrays.counts)?;
     inverse.tiles(gpu, "inverse/step_tiles")?;
     inverse.each(gpu, "inverse/double_steps", n + 1)?;
-    inverse.each(gpu, "inverse/measure", shape.nodes())?;
+    inverse.each(gpu, "inverse/walk_stretches", shape.nodes())?;
     for _ in 0..shape.rounds() {
         inverse.each(gpu, "inverse/follow", shape.nodes())?;
         std::mem::swap(&mut inverse.links, &mut inverse.followed);
     }
     inverse.each(gpu, "inverse/check", samples)?;
-    inverse.each(gpu, "inverse/restore", shape.nodes())
+    inverse.each(gpu, "inverse/place", shape.chunks())
 }
 
 /// `struct Inverse` of the kernels.
@@ -118,7 +135,10 @@ struct InverseStruct {
     jumps: u64,
     links: u64,
     followed: u64,
+    symbols: u64,
+    chunks: u64,
     lengths: u64,
+    used: u64,
     samples: u64,
     text: u64,
     contradictions: u64,
@@ -129,6 +149,7 @@ struct InverseStruct {
     log_rate: u32,
     row_bits: u32,
     nodes: u32,
+    chunk_size: u32,
     longest: u32,
 }
 
@@ -143,7 +164,10 @@ impl InverseStruct {
             jumps: arrays.jumps.address(),
             links: arrays.links.first.address(),
             followed: arrays.links.second.address(),
+            symbols: arrays.symbols.address(),
+            chunks: arrays.chunks.address(),
             lengths: arrays.lengths.address(),
+            used: arrays.used.address(),
             samples: arrays.samples.address(),
             text: arrays.text.address(),
             contradictions: arrays.contradictions.address(),
@@ -154,6 +178,7 @@ impl InverseStruct {
             log_rate: shape.log_rate,
             row_bits: shape.row_bits(),
             nodes: shape.nodes(),
+            chunk_size: shape.chunk_size(),
             longest: LONGEST << shape.stretch_bits(),
         }
     }

@@ -1,5 +1,5 @@
-//! Who sorts which block: the CPU's threads, or the GPUs (`crew`), whose sorters all workers share (`desk`). The same for
-//! the way back (`unsorters`), where `sorter` below means unsorter.
+//! Who sorts which block, and who restores it (`unsorters`): the CPU's threads, or the GPUs (`crew`), whose sorters and
+//! unsorters all workers share (`desk`). What is said of sorting here holds for both.
 //!
 //! # The choice
 //! With [`Device::Auto`] a block is sorted wherever that is expected to be done first, by the paces measured so far

@@ -1,9 +1,10 @@
 //! The way back: who restores which block.
 //!
-//! The CPU restores a block on all threads that are free; a GPU needs a copy in and out for it, and no samples. What a GPU
-//! cannot make a text of, the CPU judges, so that a damaged block has the same error on every device.
+//! The CPU restores a block on all threads that are free. What a GPU cannot make a text of, the CPU judges, so that a damaged
+//! block has the same error on every device.
 //!
-//! A GPU's unsorter holds one copy of a block in the host's memory, less than the table that the CPU needs instead.
+//! With `--memory`, each block on its way back is taken to need 6 bytes per byte: the transform and the CPU's table take 5,
+//! and a GPU's unsorter, while it works or stands by, 1 for the copy from which the GPU reads and to which it writes.
 
 use super::crew::{Crew, Open};
 #[cfg(feature = "cuda")]
