@@ -1,9 +1,10 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
 //! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of one block, and lanes of
-//! one inverse, are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out before its block's checksum held.
+//! one inverse, are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out
+//! before its block's checksum held.
 
-use crate::bwt::{self, Bwt};
+use crate::bwt::{self, Bwt, Unsorter};
 use crate::coder;
 use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
@@ -135,7 +136,7 @@ impl Stages {
 
 /// Both stages in one, for a block that comes alone.
 pub(crate) fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<Vec<u8>> {
-    unsort(decode(block, shortage)?)
+    unsort(decode(block, shortage)?, &Unsorter::new())
 }
 
 /// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
@@ -174,8 +175,8 @@ pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Resul
 }
 
 /// Restores the text on the CPU and checks it.
-pub(crate) fn unsort(decoded: Decoded) -> Result<Vec<u8>> {
-    check(invert(decoded, bwt::unsort)?)
+pub(crate) fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
+    check(invert(decoded, |bwt| unsorter.unsort(bwt))?)
 }
 
 /// Puts the text in the place of the payload, where a stored block has it.

@@ -6,7 +6,7 @@
 use super::cold::ColdBlock;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
-use crate::bwt::{self, Sorter};
+use crate::bwt::{self, Sorter, Unsorter};
 use crate::decompress::{self, Decoded};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
@@ -78,7 +78,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     pub fn load(&self) -> Result<Block<'a, R>> {
         let decoded = self.decode()?;
         match decoded.bwt {
-            None => Ok(Block::Plain(decompress::unsort(decoded)?)),
+            None => Ok(Block::Plain(decompress::unsort(decoded, &Unsorter::new())?)),
             Some(bwt) => {
                 let index = FmIndex::new(bwt);
                 let index = index.map_err(|e| e.at(self.number, self.info.coded.start))?;
@@ -93,7 +93,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         match self.open_cold(steps, ranges.len() as u64)? {
             Some(cold) => ranges.iter().map(|(_, range)| cold.extract(range.clone())).collect(),
             None => {
-                let raw = decompress::unsort(self.decode()?)?;
+                let raw = decompress::unsort(self.decode()?, &Unsorter::new())?;
                 Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
             }
         }

@@ -34,7 +34,7 @@ mod pace;
 mod tests;
 mod unsorters;
 
-use crate::bwt::{Bwt, Sorter};
+use crate::bwt::{Bwt, CpuSorter};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
@@ -56,6 +56,7 @@ struct Sorted {
 /// All that sorts, shared by the workers.
 pub(crate) struct Sorters {
     crew: Crew<Foreign>,
+    cpu: CpuSorter,
 }
 
 impl Sorters {
@@ -80,7 +81,8 @@ impl Sorters {
         workers: usize,
         listener: Listener,
     ) -> Self {
-        Sorters { crew: Crew::new(open, device, workers, listener, Work::SORTING) }
+        let crew = Crew::new(open, device, workers, listener, Work::SORTING);
+        Sorters { crew, cpu: CpuSorter::new() }
     }
 
     /// Sorts a block, on up to `threads` threads if on the CPU. That happens in `pool`; a GPU is waited for outside of it.
@@ -96,7 +98,7 @@ impl Sorters {
         }
         pool.install(|| {
             let from = Instant::now();
-            let bwt = Sorter::Cpu.sort_on(threads, block, sample_rate)?;
+            let bwt = self.cpu.sort_on(threads, block, sample_rate)?;
             if threads == 1 {
                 self.crew.done_on_cpu(block.len() as u64, threads, from.elapsed());
             }
@@ -130,5 +132,5 @@ fn opener(device: Device, workers: usize, largest: (u32, u32)) -> Result<Option<
 /// Without the feature there are none, and asking for one fails.
 #[cfg(not(feature = "cuda"))]
 fn opener(device: Device, _workers: usize, _largest: (u32, u32)) -> Result<Option<Open<Foreign>>> {
-    Sorter::new(device).map(|_| None)
+    crate::bwt::Sorter::new(device).map(|_| None)
 }

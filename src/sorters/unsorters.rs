@@ -10,7 +10,7 @@ use super::crew::{Crew, Open};
 #[cfg(feature = "cuda")]
 use super::open;
 use super::pace::Work;
-use crate::bwt::{self, Bwt};
+use crate::bwt::{Bwt, Unsorter};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
@@ -25,6 +25,7 @@ pub type Foreign = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
 /// All that unsorts, shared by the workers.
 pub(crate) struct Unsorters {
     crew: Crew<Foreign>,
+    cpu: Unsorter,
     /// Blocks that the CPU is at.
     on_cpu: AtomicUsize,
 }
@@ -47,10 +48,10 @@ impl Unsorters {
         listener: Listener,
     ) -> Self {
         let crew = Crew::new(open, device, workers, listener, Work::UNSORTING);
-        Unsorters { crew, on_cpu: AtomicUsize::new(0) }
+        Unsorters { crew, cpu: Unsorter::new(), on_cpu: AtomicUsize::new(0) }
     }
 
-    /// Restores the block of a transform, as [`bwt::unsort`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
+    /// Restores the block of a transform, as [`crate::bwt::unsort`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
     pub fn unsort(&self, mut bwt: Bwt, pool: &ThreadPool) -> Result<(Vec<u8>, Vec<Timed>)> {
         let others = self.on_cpu.load(Ordering::Relaxed);
         let threads = (pool.current_num_threads() / (others + 1)).max(1);
@@ -59,7 +60,7 @@ impl Unsorters {
         }
         let (len, from) = (bwt.bytes.len() as u64, Instant::now());
         self.on_cpu.fetch_add(1, Ordering::Relaxed);
-        let text = pool.install(|| bwt::unsort(bwt));
+        let text = pool.install(|| self.cpu.unsort(bwt));
         self.on_cpu.fetch_sub(1, Ordering::Relaxed);
         self.crew.done_on_cpu(len, threads, from.elapsed());
         Ok((text?, vec![(Step::Unsort(Device::Cpu), from, Instant::now())]))
@@ -88,5 +89,5 @@ fn opener(device: Device, workers: usize, block_size: u32) -> Result<Option<Open
 /// Without the feature there are none, and asking for one fails.
 #[cfg(not(feature = "cuda"))]
 fn opener(device: Device, _workers: usize, _block_size: u32) -> Result<Option<Open<Foreign>>> {
-    bwt::Sorter::new(device).map(|_| None)
+    crate::bwt::Sorter::new(device).map(|_| None)
 }
