@@ -64,10 +64,7 @@ pub fn run(args: &InverseArgs) -> Exit {
 }
 
 fn one(args: &InverseArgs, text: &[u8], size: usize) -> Result<()> {
-    let mut sorter = Sorter::new(args.device)?;
-    let sort = |block: &[u8]| sorter.sort(block, bwt::sample_rate(block.len()));
-    let blocks: Vec<Bwt> = text.chunks(size).map(sort).collect::<Result<_>>()?;
-    drop(sorter);
+    let blocks = sorted(args.device, text, size)?;
     if !args.no_cpu {
         libsais(args, text, &blocks)?;
         let unsort = |blocks: Vec<Bwt>| blocks.into_iter().map(bwt::unsort).collect();
@@ -79,6 +76,12 @@ fn one(args: &InverseArgs, text: &[u8], size: usize) -> Result<()> {
         Device::Cuda(number) => gpu(args, number, text, &blocks),
         Device::Auto | Device::Cpu => Ok(()),
     }
+}
+
+/// The transforms of all blocks. What sorts them gives its memory back.
+fn sorted(device: Device, text: &[u8], size: usize) -> Result<Vec<Bwt>> {
+    let mut sorter = Sorter::new(device)?;
+    text.chunks(size).map(|block| sorter.sort(block, bwt::sample_rate(block.len()))).collect()
 }
 
 #[allow(unsafe_code)]
