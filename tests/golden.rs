@@ -8,6 +8,7 @@ mod common;
 
 use bwz::bwt::Sorter;
 use bwz::{Effort, coder};
+use common::say::skip;
 use common::{cases, compressed, decompressed, indexed};
 use std::fs;
 use std::io::Write;
@@ -102,7 +103,7 @@ fn reference_decoder(file: &[u8]) -> Option<Output> {
         .spawn();
     let Ok(mut child) = child else {
         assert!(std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(), "python3 is required");
-        println!("skipped: no python3, so decoder.py was not run");
+        skip("no python3, so decoder.py was not run");
         return None;
     };
     let mut stdin = child.stdin.take().unwrap();
@@ -191,7 +192,7 @@ fn the_reference_decoder_reads_a_file_named_by_its_argument() {
     let run = Command::new("python3").arg(folder().join("decoder.py")).arg(path).output();
     let Ok(output) = run else {
         assert!(std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(), "python3 is required");
-        return println!("skipped: no python3, so decoder.py was not run");
+        return skip("no python3, so decoder.py was not run");
     };
     assert!(output.stdout == cases::text(3000));
 }
