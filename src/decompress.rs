@@ -3,11 +3,12 @@
 //! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of one block, and lanes of
 //! one inverse, are spread over the same rayon pool. No byte is given out before its block's checksum held.
 
-use crate::bwt::{self, Bwt};
+use crate::bwt::{self, Bwt, Unsorter};
 use crate::coder;
 use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
-use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, checksum_holds};
+use crate::filter::{self, Filtered};
+use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds};
 use crate::memory::{Plan, Shortage};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
@@ -83,10 +84,11 @@ pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) 
             move |block: CodedBlock| pool.install(|| decode(block, plan.shortage))
         })
         .collect();
+    let unsorter = Arc::new(Unsorter::new());
     let unsorters = (0..plan.workers)
         .map(|_| {
-            let pool = Arc::clone(pool);
-            move |decoded| pool.install(|| unsort(decoded))
+            let (pool, unsorter) = (Arc::clone(pool), Arc::clone(&unsorter));
+            move |decoded| pool.install(|| unsort(decoded, &unsorter))
         })
         .collect();
     Ok(Pipeline::start(plan.depth, decoders, unsorters)?)
@@ -94,33 +96,46 @@ pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) 
 
 /// Both stages in one, for a block that comes alone.
 pub(crate) fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<Vec<u8>> {
-    unsort(decode(block, shortage)?)
+    unsort(decode(block, shortage)?, &Unsorter::new())
 }
 
 /// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
 pub(crate) struct Decoded {
     pub block: CodedBlock,
-    /// The transform, and the index where there is one; a stored block has neither.
+    /// The transform of the block's text, and the index where there is one; a stored block has neither.
     pub bwt: Option<Bwt>,
     pub index: Option<Index>,
+    /// What the filters need.
+    side: Vec<u8>,
+}
+
+impl Decoded {
+    /// Whether the transform is not of the raw bytes but of what filters made of them.
+    pub fn is_filtered(&self) -> bool {
+        matches!(self.block.header.kind, Kind::Bwt(Shape { filters: 1.., .. }))
+    }
 }
 
 /// Decodes a block's segments side by side; with a `shortage`, none that need large models.
 pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
     let Kind::Bwt(shape) = block.header.kind else {
-        return Ok(Decoded { block, bwt: None, index: None });
+        return Ok(Decoded { block, bwt: None, index: None, side: Vec::new() });
     };
     let raw_size = block.header.raw_size;
-    let payload = BwtPayload::from_bytes(&block.payload, raw_size, shape);
-    let payload = payload.map_err(|flaw| block.error(flaw))?;
+    let parts = BwtPayload::from_bytes(&block.payload, raw_size, shape);
+    let parts = parts.map_err(|flaw| block.error(flaw))?;
     if let Some(shortage) = shortage
-        && payload.segments.iter().any(|segment| coder::needs_large_models(segment))
+        && parts.segments.iter().any(|segment| coder::needs_large_models(segment))
     {
         return Err(shortage.error(format!("a block of {raw_size} bytes, coded with --best,")));
     }
-    let BwtPayload { samples, index, segments } = payload;
-    let mut bytes = bwt::zeroed(raw_size as usize)?;
+    let (text_size, side) = match parts.filtered {
+        Some(filtered) => (filtered.text_size, filtered.side.to_vec()),
+        None => (raw_size, Vec::new()),
+    };
+    let BwtPayload { samples, index, segments, .. } = parts;
+    let mut bytes = bwt::zeroed(text_size as usize)?;
     coder::decode_segments(shape.segment_size_log, &segments, &mut bytes)
         .and_then(|()| match &index {
             Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
@@ -129,19 +144,25 @@ pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Resul
         .map_err(|flaw| block.error(flaw))?;
     let bwt = Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples };
     block.payload = Vec::new();
-    Ok(Decoded { block, bwt: Some(bwt), index })
+    Ok(Decoded { block, bwt: Some(bwt), index, side })
 }
 
-/// Restores the text and checks it.
-pub(crate) fn unsort(Decoded { block, bwt, index }: Decoded) -> Result<Vec<u8>> {
-    let (number, offset, checksum) = (block.number, block.offset, block.header.raw_checksum);
-    let raw = match bwt {
-        Some(bwt) => bwt::unsort(bwt).map_err(|e| e.at(number, offset))?,
+/// Restores the text, then the block, and checks it.
+pub(crate) fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
+    let Decoded { block, bwt, index, side } = decoded;
+    let (number, offset, header) = (block.number, block.offset, block.header);
+    let located = |flaw: Flaw| flaw.at(Some(number), offset);
+    let mut raw = match bwt {
+        Some(bwt) => unsorter.unsort(bwt).map_err(|e| e.at(number, offset))?,
         None => block.payload,
     };
-    if checksum_holds(checksum, &raw) {
+    if let Kind::Bwt(Shape { filters: flags @ 1.., .. }) = header.kind {
+        let filtered = Filtered { text: raw, flags, side };
+        raw = filter::undo(filtered, header.raw_size as usize).map_err(located)?;
+    }
+    if checksum_holds(header.raw_checksum, &raw) {
         let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
-        return sound.map(|()| raw).map_err(|flaw| flaw.at(Some(number), offset));
+        return sound.map(|()| raw).map_err(located);
     }
     Err(Flaw("the checksum of the block's restored bytes is wrong").at(Some(number), offset))
 }

@@ -55,7 +55,9 @@ mod sorter;
 use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
+pub(crate) use inverse::Unsorter;
 pub use inverse::unsort;
+pub(crate) use sorter::CpuSorter;
 pub use sorter::Sorter;
 
 /// The Burrows-Wheeler transform of one block, with n the length of the block.

@@ -13,7 +13,8 @@
 //! about 0.5 MiB. The workspace is read at random and lies on huge pages where they can be had.
 
 use super::halves::{self, Limits};
-use super::{Bwt, MAX_BLOCK_SIZE, pages, phrases};
+use super::pages::{self, Tables};
+use super::{Bwt, MAX_BLOCK_SIZE, phrases};
 use crate::error::Error;
 #[cfg(feature = "cuda")]
 use crate::gpu;
@@ -78,18 +79,9 @@ impl Sorter {
         block: &[u8],
         sample_rate: u32,
     ) -> Result<Bwt, Error> {
-        assert!(
-            sample_rate.is_power_of_two() && (2..=1 << 30).contains(&sample_rate),
-            "sample rate {sample_rate} is not a power of two from 2 to 2^30"
-        );
-        if block.is_empty() || block.len() > MAX_BLOCK_SIZE as usize {
-            return Err(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()));
-        }
+        check(block, sample_rate)?;
         match self {
-            Sorter::Cpu => match phrases::sort(block, sample_rate, phrases::Limits::USUAL)? {
-                Some(bwt) => Ok(bwt),
-                None => halves::sort(block, sample_rate, threads, Limits::USUAL, sort_alone),
-            },
+            Sorter::Cpu => CpuSorter::new().sort_on(threads, block, sample_rate),
             #[cfg(feature = "cuda")]
             Sorter::Gpu(sorter) => {
                 let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
@@ -99,13 +91,54 @@ impl Sorter {
     }
 }
 
-/// Sorts on the calling thread.
-pub(super) fn sort_alone(block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+fn check(block: &[u8], sample_rate: u32) -> Result<(), Error> {
+    assert!(
+        sample_rate.is_power_of_two() && (2..=1 << 30).contains(&sample_rate),
+        "sample rate {sample_rate} is not a power of two from 2 to 2^30"
+    );
+    if block.is_empty() || block.len() > MAX_BLOCK_SIZE as usize {
+        return Err(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()));
+    }
+    Ok(())
+}
+
+/// Sorts many blocks like [`Sorter::Cpu`], one after another or side by side, and keeps its workspace from one to the next.
+#[derive(Debug)]
+pub(crate) struct CpuSorter(Tables<i32>);
+
+impl CpuSorter {
+    pub const fn new() -> Self {
+        CpuSorter(Tables::new())
+    }
+
+    /// Frees what is kept for the next blocks.
+    pub fn free(&self) {
+        self.0.free();
+    }
+
+    /// As [`Sorter::sort_on`].
+    pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+        check(block, sample_rate)?;
+        if let Some(bwt) = phrases::sort(block, sample_rate, phrases::Limits::USUAL)? {
+            return Ok(bwt);
+        }
+        let alone = |block: &[u8], rate| self.sort_alone(block, rate);
+        halves::sort(block, sample_rate, threads, Limits::USUAL, alone)
+    }
+
+    /// Sorts on the calling thread.
+    pub(super) fn sort_alone(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+        let sort = |workspace: &mut [i32]| induce(block, sample_rate, workspace);
+        self.0.lend(block.len(), sort).ok_or_else(no_memory)?
+    }
+}
+
+/// Sorts with a workspace as long as the block.
+fn induce(block: &[u8], sample_rate: u32, workspace: &mut [i32]) -> Result<Bwt, Error> {
     let mut bytes = pages::zeroed(block.len()).ok_or_else(no_memory)?;
-    let mut workspace = pages::zeroed::<i32>(block.len()).ok_or_else(no_memory)?;
     let (_, rows, _) = BwtConstruction::for_text(block)
         .in_borrowed_buffer(&mut bytes)
-        .with_borrowed_temporary_array_buffer(&mut workspace)
+        .with_borrowed_temporary_array_buffer(workspace)
         .single_threaded()
         .with_aux_indices(AuxIndicesSamplingRate::new(sample_rate.cast_signed()))
         .run()

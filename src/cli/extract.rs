@@ -31,7 +31,7 @@ pub fn run(args: &ExtractArgs) -> Exit {
                 read.blocks += cost.blocks;
                 read.coded_bytes += cost.coded_bytes;
             } else {
-                archive.extract(&[range])?.iter().try_for_each(|piece| output.write_all(piece))?;
+                output.write_all(&archive.extract(range)?)?;
             }
         }
         output.finish(None)?;

@@ -19,12 +19,12 @@ const BATCH: usize = 1 << 15;
 /// The coded runs of `segment`, or `None` where they take as many bytes as it.
 pub fn encode<const LEARNS: bool>(segment: &[u8]) -> Option<Vec<u8>> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    if lanes::avx2::is_there() {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
         fn with_avx2<const LEARNS: bool>(segment: &[u8]) -> Option<Vec<u8>> {
             encode_with::<lanes::avx2::Lanes, LEARNS>(segment)
         }
-        // SAFETY: the processor has AVX2, and all that have it have the rest.
+        // SAFETY: the processor has all that the function asks for.
         #[allow(unsafe_code)]
         return unsafe { with_avx2::<LEARNS>(segment) };
     }
@@ -62,7 +62,7 @@ fn encode_with<L: Lanes, const LEARNS: bool>(segment: &[u8]) -> Option<Vec<u8>> 
 /// Fills `out` with the runs that `coded` holds.
 pub fn decode<const LEARNS: bool>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    if lanes::avx2::is_there() {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
         fn with_avx2<const LEARNS: bool>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
             decode_with::<lanes::avx2::Lanes, LEARNS>(coded, out)

@@ -146,7 +146,7 @@ mod tests {
                     let node = tree.node(at);
                     at = node.children[usize::from(symbol >= node.split)];
                 }
-                assert_eq!(at, symbol.into());
+                assert_eq!(at, u16::from(symbol));
             }
         }
     }

@@ -3,16 +3,14 @@
 //! Without it, whoever wants one segment would have to read and decode all that stand before it: for its place, its checksum,
 //! and the counts of symbols above it.
 
+use super::form::{from_form, to_form};
 use super::{checksum_holds, ensure, u32_at};
 use crate::error::Flaw;
 
 /// Raw bytes kept of each end of a block, for matches that cross into the next.
 pub(crate) const EDGE: usize = 128;
 
-/// The counts are small and regular: much effort makes them a little smaller, and takes little time.
-const ZSTD_LEVEL: i32 = 15;
-
-const MISFIT: &str = "the index's counts are not of the size they must have";
+const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have");
 
 /// The part of fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,11 +114,7 @@ impl Index {
 
     /// Index as it stands behind Samples and Segment_Sizes, both as they stand in the file.
     pub fn to_bytes(&self, samples: &[u8], sizes: &[u8]) -> Vec<u8> {
-        let plain = self.counts.to_bytes();
-        let smaller =
-            zstd::bulk::compress(&plain, ZSTD_LEVEL).ok().filter(|z| z.len() < plain.len());
-        let form = u8::from(smaller.is_some());
-        let coded = smaller.unwrap_or(plain);
+        let (form, coded) = to_form(self.counts.to_bytes());
         let mut bytes = vec![form, 0, 0, 0];
         bytes.extend_from_slice(&(coded.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&self.primary_index.to_le_bytes());
@@ -213,25 +207,12 @@ impl SegmentCounts {
     }
 
     fn from_bytes(compressed: bool, coded: &[u8], segments: usize) -> Result<Self, Flaw> {
-        if !compressed {
-            return Self::from_plain(coded, segments);
-        }
-        // One frame and nothing behind it: the library would take several.
-        let whole = zstd::zstd_safe::find_frame_compressed_size(coded) == Ok(coded.len());
-        ensure(whole, MISFIT)?;
-        let most = 32 + 4 * 256 * segments;
-        let said = zstd::zstd_safe::get_frame_content_size(coded).ok().flatten();
-        let size = said.filter(|&size| size <= most as u64).ok_or(Flaw(MISFIT))?;
-        let plain = zstd::bulk::decompress(coded, size as usize).map_err(|_| Flaw(MISFIT))?;
-        Self::from_plain(&plain, segments)
-    }
-
-    fn from_plain(plain: &[u8], segments: usize) -> Result<Self, Flaw> {
-        let (bits, planes) = plain.split_at_checked(32).ok_or(Flaw(MISFIT))?;
+        let plain = from_form(compressed, coded, 32 + 4 * 256 * segments, MISFIT)?;
+        let (bits, planes) = plain.split_at_checked(32).ok_or(MISFIT)?;
         let symbols: Vec<u8> =
             (0..=255).filter(|c| bits[usize::from(c / 8)] >> (c % 8) & 1 == 1).collect();
         let count = symbols.len() * segments;
-        ensure(planes.len() == 4 * count && count > 0, MISFIT)?;
+        ensure(planes.len() == 4 * count && count > 0, MISFIT.0)?;
         let value =
             |n: usize| u32::from_le_bytes([0, 1, 2, 3].map(|plane| planes[plane * count + n]));
         Ok(SegmentCounts { segments, symbols, values: (0..count).map(value).collect() })

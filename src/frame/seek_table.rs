@@ -1,14 +1,12 @@
 //! Seek_Table, FORMAT.md section 8: where every block starts, raw and coded.
 
+use super::form::{from_form, to_form};
 use super::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::Flaw;
 
 pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
 
-/// The table is tiny and its entries grow evenly: more effort makes it hardly smaller.
-const ZSTD_LEVEL: i32 = 6;
-
-const MISFIT: &str = "the seek table's entries are not of the size they must have";
+const MISFIT: Flaw = Flaw("the seek table's entries are not of the size they must have");
 
 /// Where one block starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +44,7 @@ impl SeekTable {
 
     /// The whole table; `entries.len()` fits 28 bits.
     pub fn to_bytes(entries: &[Entry]) -> Vec<u8> {
-        let plain: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
-        let smaller =
-            zstd::bulk::compress(&plain, ZSTD_LEVEL).ok().filter(|z| z.len() < plain.len());
-        let form = u8::from(smaller.is_some());
-        let coded = smaller.unwrap_or(plain);
+        let (form, coded) = to_form(entries.iter().flat_map(|entry| entry.to_bytes()).collect());
         let mut bytes = Vec::with_capacity(Self::HEADER_SIZE + coded.len());
         bytes.extend_from_slice(&SEEK_MARKER);
         bytes.extend_from_slice(&[form, 0, 0, 0]);
@@ -85,7 +79,7 @@ impl SeekTable {
             "the seek table does not have as many entries as there are blocks",
         )?;
         let (coded, plain) = (u64::from(self.entries_size), block_count * Entry::SIZE as u64);
-        ensure(if self.compressed { coded < plain } else { coded == plain }, MISFIT)
+        ensure(if self.compressed { coded < plain } else { coded == plain }, MISFIT.0)
     }
 
     /// Reads the entries of a table whose size was checked.
@@ -94,15 +88,9 @@ impl SeekTable {
             checksum_holds(self.entries_checksum, coded),
             "the seek table is damaged: its entries' checksum is wrong",
         )?;
-        if !self.compressed {
-            return Ok(coded.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect());
-        }
-        // One frame and nothing behind it: the library would take several.
-        let whole = zstd::zstd_safe::find_frame_compressed_size(coded) == Ok(coded.len());
-        ensure(whole, MISFIT)?;
         let size = self.block_count as usize * Entry::SIZE;
-        let plain = zstd::bulk::decompress(coded, size).map_err(|_| Flaw(MISFIT))?;
-        ensure(plain.len() == size, MISFIT)?;
+        let plain = from_form(self.compressed, coded, size, MISFIT)?;
+        ensure(plain.len() == size, MISFIT.0)?;
         Ok(plain.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect())
     }
 

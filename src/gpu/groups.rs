@@ -1,6 +1,6 @@
 //! Groups of suffixes in prefix doubling: the host side of `kernels/groups.cu`.
 
-use super::buffers::{Array, Double};
+use super::buffers::{Array, Carver, Double};
 use super::cub::{Cub, Key};
 use super::device::Gpu;
 use crate::error::Result;
@@ -24,7 +24,21 @@ pub struct List<'m> {
     pub groups: u32,
 }
 
-impl List<'_> {
+impl<'m> List<'m> {
+    /// A list of no groups yet, with room for `items` suffixes.
+    pub fn carve(carver: &mut Carver<'m>, items: u32, marks: Array<'m, u64>) -> Self {
+        let room = items as usize;
+        List {
+            pos: carver.take_two(room),
+            rows: carver.take_two(room),
+            ranks: carver.take_two(room),
+            marks,
+            starts: carver.take(room / 2 + 2),
+            len: items,
+            groups: 0,
+        }
+    }
+
     /// Ranks all n suffixes after the first sort, which has put them into `pos`; the keys are those they are sorted by.
     /// A suffix of less than [`super::tuning::FIRST_SYMBOLS`] bytes is a group of its own.
     #[allow(unsafe_code)]

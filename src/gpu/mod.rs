@@ -1,4 +1,4 @@
-//! Suffix sorting on NVIDIA GPUs. Only in builds with the feature `cuda`; running it takes a driver and nothing else.
+//! Suffix sorting and search on NVIDIA GPUs. Only in builds with the feature `cuda`; running it takes a driver and nothing else.
 //!
 //! | room | job |
 //! |---|---|
@@ -8,6 +8,7 @@
 //! | `suffix_array` | the algorithms, one file each |
 //! | `keys`, `groups`, `cover`, `transform` | the steps they consist of |
 //! | `codes`, `refine`, `anchors`, `sparse`, `ties` | those of `default`, and what these share |
+//! | `search`, `batches` | an FM-index that is searched; batches of patterns on their way to it and back |
 //! | `segmented_sort`, `size_classes`, `merge_path` | primitives of ours |
 //! | `cub` | primitives of CUB |
 //! | `tuning` | numbers that kernels and host share |
@@ -16,6 +17,7 @@
 //! Words: a CUDA thread block is a *CTA*, a *block* is what is compressed alone.
 
 mod anchors;
+mod batches;
 mod buffers;
 mod codes;
 mod cover;
@@ -26,6 +28,7 @@ mod keys;
 mod merge_path;
 mod pinned;
 mod refine;
+mod search;
 mod segmented_sort;
 mod size_classes;
 mod sorter;
@@ -37,6 +40,8 @@ mod ties;
 mod transform;
 mod tuning;
 
+pub use batches::Searcher;
 pub use device::{BUILT, Built, DeviceInfo, devices};
+pub use search::{Layout, Parts, Samples, Seeds};
 pub use sorter::{Report, Sorted, Sorter};
 pub use suffix_array::Algorithm;

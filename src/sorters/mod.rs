@@ -31,7 +31,7 @@ mod pace;
 #[cfg(test)]
 mod tests;
 
-use crate::bwt::{Bwt, Sorter};
+use crate::bwt::{Bwt, CpuSorter};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
@@ -48,6 +48,7 @@ type Open = Box<dyn FnOnce(&Desk) + Send>;
 pub(crate) struct Sorters {
     device: Device,
     workers: usize,
+    cpu: CpuSorter,
     desk: Arc<Desk>,
     opener: Mutex<Opener>,
 }
@@ -76,7 +77,18 @@ impl Sorters {
 
     fn opening(open: Option<Open>, device: Device, workers: usize, listener: Listener) -> Self {
         let opener = Mutex::new(Opener::Waiting(open));
-        Sorters { device, workers, desk: Arc::new(Desk::new(listener)), opener }
+        Sorters {
+            device,
+            workers,
+            cpu: CpuSorter::new(),
+            desk: Arc::new(Desk::new(listener)),
+            opener,
+        }
+    }
+
+    /// Frees the memory that is kept for the next blocks on the CPU.
+    pub fn free(&self) {
+        self.cpu.free();
     }
 
     /// Sorts a block, on up to `threads` threads if on the CPU. That happens in `pool`; a GPU is waited for outside of it.
@@ -92,7 +104,7 @@ impl Sorters {
         }
         pool.install(|| {
             let from = Instant::now();
-            let bwt = Sorter::Cpu.sort_on(threads, block, sample_rate)?;
+            let bwt = self.cpu.sort_on(threads, block, sample_rate)?;
             if threads == 1 {
                 self.desk.sorted_on_cpu(block.len() as u64, from.elapsed());
             }
@@ -174,5 +186,5 @@ fn opener(device: Device, workers: usize, largest: (u32, u32)) -> Result<Option<
 /// Without the feature there are none, and asking for one fails.
 #[cfg(not(feature = "cuda"))]
 fn opener(device: Device, _workers: usize, _largest: (u32, u32)) -> Result<Option<Open>> {
-    Sorter::new(device).map(|_| None)
+    crate::bwt::Sorter::new(device).map(|_| None)
 }

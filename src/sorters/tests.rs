@@ -1,6 +1,7 @@
 //! Sorters that fail in every way there is, and the choice between CPU and GPU; no GPU is needed.
 
 use super::*;
+use crate::bwt::Sorter;
 use crate::events::Event;
 use desk::Foreign;
 use std::sync::mpsc::{self, Sender};

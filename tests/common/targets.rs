@@ -3,6 +3,7 @@
 //! The first bytes of an input choose the options, so that every input means the same to both.
 
 use bwz::bwt::{Bwt, Sorter, unsort};
+use bwz::filter::{self, Filtered};
 use bwz::{Archive, Decoder, Effort, Encoder, Options, coder};
 use std::io::{Cursor, Read, Write};
 
@@ -51,15 +52,17 @@ pub fn roundtrip(input: &[u8]) {
 pub fn stages(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(3) else { return };
     let number = usize::from(u16::from_le_bytes([choice[1], choice[2]]));
-    match choice[0] % 4 {
+    match choice[0] % 6 {
         0 => sort(2 << (number % 20), bytes),
         1 => unsort_any(2 << (number % 20), bytes, number),
         2 => {
             let effort =
-                [Effort::Default, Effort::Best, Effort::Fast][usize::from(choice[0] / 4 % 3)];
+                [Effort::Default, Effort::Best, Effort::Fast][usize::from(choice[0] / 6 % 3)];
             encode(&bytes.repeat(number % 256 + 1), effort);
         }
-        _ => drop(coder::decode(bytes, &mut vec![0; number + 1])),
+        3 => drop(coder::decode(bytes, &mut vec![0; number + 1])),
+        4 => filter(&bytes.repeat(number % 256 + 1)),
+        _ => undo_any(choice[1] % 8, bytes, usize::from(choice[2])),
     }
 }
 
@@ -92,6 +95,23 @@ fn encode(segment: &[u8], effort: Effort) {
     }
 }
 
+fn filter(block: &[u8]) {
+    let filtered = filter::apply(block.to_vec(), || ());
+    assert!(filtered.text.len() <= block.len());
+    assert!(filter::undo(filtered, block.len()).unwrap() == block);
+}
+
+/// Made-up parameters of filters, and the text behind them.
+fn undo_any(flags: u8, bytes: &[u8], side_size: usize) {
+    let (side, text) = bytes.split_at(side_size.min(bytes.len()));
+    for size in [text.len(), 1 << 16] {
+        let filtered = Filtered { text: text.to_vec(), flags, side: side.to_vec() };
+        if let Ok(block) = filter::undo(filtered, size) {
+            assert_eq!(block.len(), size);
+        }
+    }
+}
+
 /// Search finds what a plain search finds; in any bytes as a file it finds something or fails.
 pub fn search(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(4) else { return };
@@ -103,7 +123,7 @@ pub fn search(input: &[u8]) {
             let _ = archive.locate(&patterns, 5);
             let _ = archive.count(&patterns[2..3]);
             let head = 0..archive.raw_size().min(100);
-            let _ = archive.extract(std::slice::from_ref(&head));
+            let _ = archive.extract(head);
         }
         return;
     }
@@ -122,5 +142,5 @@ pub fn search(input: &[u8]) {
     }
     let part = raw.len() as u64 / 3..raw.len() as u64 / 2;
     let wanted = &raw[part.start as usize..part.end as usize];
-    assert_eq!(archive.extract(&[part]).unwrap(), [wanted]);
+    assert_eq!(archive.extract(part).unwrap(), wanted);
 }

@@ -70,7 +70,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::super::{cases, naive, sorter};
+    use super::super::{CpuSorter, cases, naive};
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -78,7 +78,7 @@ mod tests {
 
     /// Sorts like `halves` and plainly, on each of the pools. True if the block was cut.
     fn check(name: &str, block: &[u8], sample_rate: u32, limits: Limits) -> bool {
-        let expected = sorter::sort_alone(block, sample_rate).unwrap();
+        let expected = CpuSorter::new().sort_alone(block, sample_rate).unwrap();
         check_against(&expected, name, block, limits)
     }
 
@@ -88,7 +88,7 @@ mod tests {
             let sorted_alone = AtomicUsize::new(0);
             let alone = |part: &[u8], rate| {
                 sorted_alone.fetch_add(1, Ordering::Relaxed);
-                sorter::sort_alone(part, rate)
+                CpuSorter::new().sort_alone(part, rate)
             };
             let sorted = sort(block, expected.sample_rate, threads, limits, alone).unwrap();
             let rate = expected.sample_rate;

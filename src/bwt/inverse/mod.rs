@@ -25,6 +25,7 @@ mod counters;
 mod jumps;
 mod walk;
 
+use super::pages::Tables;
 use super::{Bwt, MAX_BLOCK_SIZE};
 use crate::error::{Error, Flaw, Result};
 use bigrams::Bigrams;
@@ -42,11 +43,30 @@ use walk::Walk;
 /// [`Error::Format`], which knows no place, where a field breaks an invariant;
 /// [`Error::Io`] where there is no memory.
 pub fn unsort(bwt: Bwt) -> Result<Vec<u8>> {
-    check(&bwt)?;
+    Unsorter::new().unsort(bwt)
+}
+
+/// Restores many blocks like [`unsort`], one after another or side by side, and keeps its tables from one to the next.
+#[derive(Debug)]
+pub(crate) struct Unsorter(Tables<u32>);
+
+impl Unsorter {
+    pub const fn new() -> Self {
+        Unsorter(Tables::new())
+    }
+
+    pub fn unsort(&self, bwt: Bwt) -> Result<Vec<u8>> {
+        check(&bwt)?;
+        self.0.lend(bwt.bytes.len() + 1, |table| rebuild(bwt, table)).ok_or_else(no_memory)?
+    }
+}
+
+/// Rebuilds the block of a checked [`Bwt`] with a table of an entry for each row.
+fn rebuild(bwt: Bwt, table: &mut [u32]) -> Result<Vec<u8>> {
     let counters = Counters::new(&bwt.bytes, bwt.samples[0]);
     let bigrams = Bigrams::new(&counters);
     let first_of_last_lane = counters.first_symbol(bwt.samples[bwt.samples.len() - 1]);
-    let jumps = Jumps::new(counters).ok_or_else(no_memory)?;
+    let jumps = Jumps::new(counters, table);
     // The jumps hold all that the transform says, so that the text can take its place.
     let Bwt { bytes: mut text, sample_rate, samples } = bwt;
     Walk::new(&jumps, &bigrams).write(sample_rate, &samples, &mut text)?;

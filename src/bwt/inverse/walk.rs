@@ -24,12 +24,12 @@ const STAGE: usize = 64;
 type Stage = [[u8; 2]; STAGE / 2];
 
 pub struct Walk<'a> {
-    jumps: &'a Jumps,
+    jumps: &'a Jumps<'a>,
     bigrams: &'a Bigrams,
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(jumps: &'a Jumps, bigrams: &'a Bigrams) -> Self {
+    pub fn new(jumps: &'a Jumps<'a>, bigrams: &'a Bigrams) -> Self {
         Walk { jumps, bigrams }
     }
 

@@ -103,7 +103,7 @@ fn no_memory() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{cases, naive, sorter};
+    use super::super::{CpuSorter, cases, naive};
     use super::*;
 
     /// Nearly all blocks, whatever they are like.
@@ -155,7 +155,7 @@ mod tests {
                 block.copy_within(from..from + copied, to);
                 block[to] = symbol(&block[from]);
             }
-            let expected = sorter::sort_alone(&block, 2 << (size() % 8)).unwrap();
+            let expected = CpuSorter::new().sort_alone(&block, 2 << (size() % 8)).unwrap();
             sorted += usize::from(check(
                 &format!("round {round}"),
                 &block,
@@ -171,7 +171,7 @@ mod tests {
         for (name, block) in cases::shapes(100_000) {
             let block = block.repeat(3);
             if !block.is_empty() {
-                check(&name, &block, &sorter::sort_alone(&block, 1024).unwrap(), 8);
+                check(&name, &block, &CpuSorter::new().sort_alone(&block, 1024).unwrap(), 8);
             }
         }
     }
@@ -182,7 +182,8 @@ mod tests {
         let usual = |block: &[u8]| sort(block, 1 << 15, Limits::USUAL).unwrap();
         let versions = text.repeat(40);
         assert!(
-            usual(&versions).is_some_and(|s| s == sorter::sort_alone(&versions, 1 << 15).unwrap())
+            usual(&versions)
+                .is_some_and(|s| s == CpuSorter::new().sort_alone(&versions, 1 << 15).unwrap())
         );
         assert!(usual(&text.repeat(7)).is_none(), "too short");
         assert!(usual(&cases::random(1 << 21, 256)).is_none());

@@ -9,6 +9,14 @@ use std::mem::transmute;
 #[derive(Debug, Clone, Copy)]
 pub struct Lanes(__m256i);
 
+/// Whether this processor has it, and what else its code may use: `avx2,bmi1,bmi2,lzcnt`.
+pub fn is_there() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+}
+
 impl super::Lanes for Lanes {
     #[inline(always)]
     fn load(lanes: &[i16; 16]) -> Self {

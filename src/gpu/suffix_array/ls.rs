@@ -31,15 +31,7 @@ impl<'m> Ls<'m> {
     pub fn carve(gpu: &Gpu, carver: &mut Carver<'m>, n: u32) -> Result<Self> {
         let items = n as usize;
         let cub = Cub::carve(gpu, carver, n)?;
-        let list = List {
-            pos: carver.take_two(items),
-            rows: carver.take_two(items),
-            ranks: carver.take_two(items),
-            marks: Array::none(),
-            starts: carver.take(items / 2 + 2),
-            len: n,
-            groups: 0,
-        };
+        let list = List::carve(carver, n, Array::none());
         Ok(Ls {
             cub,
             classes: SizeClasses::carve(carver, cub, n),

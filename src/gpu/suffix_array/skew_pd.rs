@@ -37,15 +37,7 @@ impl<'m> SkewPd<'m> {
         let count = slots(n);
         let items = count as usize;
         let keys: Double<u64> = carver.take_two(items);
-        let list = List {
-            pos: carver.take_two(items),
-            rows: carver.take_two(items),
-            ranks: carver.take_two(items),
-            marks: keys.second,
-            starts: carver.take(items / 2 + 2),
-            len: count,
-            groups: 0,
-        };
+        let list = List::carve(carver, count, keys.second);
         Ok(SkewPd {
             cub: Cub::carve(gpu, carver, n)?,
             segmented: SegmentedSort::carve(carver, count),
