@@ -1,5 +1,5 @@
-//! Whole files from the GPU: the same bytes as from the CPU, and no block lost where there is no GPU. Searched on the GPU, they
-//! have the same matches.
+//! Whole files by way of the GPU, there and back: the same bytes as by the CPU, and no block lost where there is no GPU. Searched
+//! on the GPU, they have the same matches.
 
 #![cfg(feature = "cuda")]
 
@@ -67,12 +67,28 @@ fn patterns(text: &[u8], count: usize) -> Vec<Vec<u8>> {
     patterns
 }
 
+/// What a file restores to, and how that ended.
+type Restored = (Vec<u8>, Result<(), String>);
+
+/// A file restored, and the warnings that came meanwhile.
+fn restored(file: &[u8], options: Options) -> (Restored, Vec<String>) {
+    heard(options, |options| {
+        let mut raw = Vec::new();
+        let end = bwz::decompress(file, &mut raw, options);
+        (raw, end.map(drop).map_err(|e| e.to_string()))
+    })
+}
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
 fn has_gpu() -> bool {
     let found = bwz::gpu::devices().is_ok_and(|devices| !devices.is_empty());
     let required = env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1");
     assert!(found || !required, "BWZ_REQUIRE_GPU is set, but there is no CUDA device");
     if !found {
-        let _ = writeln!(std::io::stdout(), "skipped: no CUDA device");
+        say("skipped: no CUDA device");
     }
     found
 }
@@ -85,6 +101,18 @@ fn a_gpu_that_is_not_there_is_one_warning() {
     let (file, warnings) = compressed(&raw, options.device(Device::Cuda(999)));
     assert!(file == expected && none.is_empty());
     assert!(warnings.len() == 1 && warnings[0].ends_with("; sorting on the CPU"), "{warnings:?}");
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_one_warning_on_the_way_back() {
+    let raw = cases::text(10_000);
+    let options = common::options(1000).threads(4);
+    let file = compressed(&raw, options.clone()).0;
+    let (back, warnings) = restored(&file, options.clone().device(Device::Cuda(999)));
+    assert_eq!(back, (raw.clone(), Ok(())));
+    assert!(warnings.len() == 1 && warnings[0].ends_with("; restoring on the CPU"), "{warnings:?}");
+    let (back, warnings) = restored(&file, options.device(Device::Cpu));
+    assert!(back == (raw, Ok(())) && warnings.is_empty());
 }
 
 #[test]
@@ -105,7 +133,47 @@ fn every_device_writes_the_same_file() {
 }
 
 #[test]
-fn any_device_writes_the_same_file() {
+fn every_device_restores_the_same() {
+    if !has_gpu() {
+        return;
+    }
+    let mut count = 0;
+    for (name, raw) in cases::named() {
+        for (block_size, rate) in
+            [(5000, None), (5000, Some(8)), (1 << 20, None), (1 << 20, Some(0))]
+        {
+            let file = common::indexed(&raw, block_size, rate);
+            let options = common::options(block_size).threads(4).device(Device::Cuda(0));
+            let (back, warnings) = restored(&file, options);
+            assert!(back == (raw.clone(), Ok(())), "{name}, blocks of {block_size}");
+            assert!(warnings.is_empty(), "{name}: {warnings:?}");
+            count += 1;
+        }
+    }
+    say(&format!("{count} files restored"));
+}
+
+/// Damage anywhere is the same error on every device, and so is what was restored before it.
+#[test]
+fn damage_is_the_same_on_every_device() {
+    if !has_gpu() {
+        return;
+    }
+    let (raw, mut count) = (cases::text(30_000), 0);
+    let file = compressed(&raw, common::options(4000)).0;
+    for at in (0..file.len()).step_by(13) {
+        let mut damaged = file.clone();
+        damaged[at] ^= 1 << (at % 8);
+        let [on_cpu, on_gpu] = [Device::Cpu, Device::Cuda(0)]
+            .map(|device| restored(&damaged, common::options(4000).device(device)));
+        assert_eq!(on_cpu, on_gpu, "byte {at}");
+        count += 1;
+    }
+    say(&format!("{count} damaged files restored alike"));
+}
+
+#[test]
+fn any_device_writes_the_same_file_and_reads_it() {
     if !has_gpu() {
         return;
     }
@@ -115,6 +183,9 @@ fn any_device_writes_the_same_file() {
     for device in [Device::Auto, Device::Cuda(0)] {
         let (file, warnings) = compressed(&raw, options.clone().device(device));
         assert!(file == expected, "{device:?}");
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let (back, warnings) = restored(&file, options.clone().device(device));
+        assert!(back == (raw.clone(), Ok(())), "{device:?}");
         assert!(warnings.is_empty(), "{warnings:?}");
     }
 }
@@ -153,7 +224,7 @@ fn every_device_finds_the_same() {
             count += patterns.len();
         }
     }
-    let _ = writeln!(std::io::stdout(), "{count} patterns");
+    say(&format!("{count} patterns"));
 }
 
 /// So many patterns that a GPU pays, and so little memory that they take several batches.
@@ -172,5 +243,5 @@ fn any_device_finds_the_same() {
         assert!(found == expected, "{device:?}");
         assert!(warnings.is_empty(), "{warnings:?}");
     }
-    let _ = writeln!(std::io::stdout(), "{} patterns", patterns.len());
+    say(&format!("{} patterns", patterns.len()));
 }

@@ -61,7 +61,7 @@ pub enum Command {
     Recover(RecoverArgs),
     /// Measure speed and size in memory, stage by stage
     Bench(BenchArgs),
-    /// List the GPUs that blocks can be sorted and searched on
+    /// List the GPUs that blocks can be sorted, restored and searched on
     Devices,
     /// Print the completion script of a shell
     Completions {
@@ -235,7 +235,7 @@ pub struct Resources {
     /// Memory to use at most; 0 or default is half of the machine's
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "default", value_parser = size::memory)]
     pub memory: size::Memory,
-    /// Where blocks are sorted, and searched for many patterns: auto, cpu, cuda or cuda:N
+    /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
 }
@@ -272,7 +272,7 @@ pub fn device(text: &str) -> Result<Device, String> {
 /// How much is said.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Talk {
-    /// Say what was done, on standard error; twice (-vv): when each block was read, sorted and coded, and where
+    /// Say what was done, on standard error; twice (-vv): when each step of each block was done, and where
     #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
     pub verbose: u8,
     /// Leave out warnings and the progress bar

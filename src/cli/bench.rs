@@ -10,7 +10,7 @@ use super::exit::Exit;
 use super::files;
 use super::input::Input;
 use super::size::{human, ratio_text};
-use super::{bench_search, bench_sort};
+use super::{bench_inverse, bench_search, bench_sort};
 use bwz::bwt::{self, Bwt, Sorter};
 use bwz::{Device, Effort, Error, Options, Result, coder};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -25,6 +25,7 @@ pub fn run(args: &BenchArgs) -> Exit {
     match &args.stage {
         Some(Stage::Sort(args)) => return bench_sort::run(args),
         Some(Stage::Search(args)) => return bench_search::run(args),
+        Some(Stage::Inverse(args)) => return bench_inverse::run(args),
         None => (),
     }
     let bench = match Bench::new(args) {

@@ -1,6 +1,7 @@
 //! The arguments of `bwz bench`.
 
 use super::args::{Effort, Level, Resources, device};
+use super::size;
 use bwz::Device;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -28,6 +29,8 @@ pub struct BenchArgs {
 pub enum Stage {
     /// Measure suffix sorting alone, each file as one block
     Sort(SortArgs),
+    /// Measure the inverse transform alone
+    Inverse(InverseArgs),
     /// Measure search in memory, each file as one block
     Search(SearchBenchArgs),
 }
@@ -40,6 +43,28 @@ pub struct SortArgs {
     /// How a GPU sorts: default, ls, skew or skew-pd, or several of them with commas between
     #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
     pub algorithm: Vec<String>,
+    /// The GPU to measure: cuda or cuda:N; cpu or auto measures the CPU alone
+    #[arg(long, default_value = "cuda", value_parser = device)]
+    pub device: Device,
+    /// Runs, of which the best and the median are said
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: u16,
+    /// Leave out the CPU
+    #[arg(long)]
+    pub no_cpu: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct InverseArgs {
+    /// Files to sort and restore, held in memory
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Cut files into blocks of SIZE
+    #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
+    pub block: Option<u64>,
+    /// Blocks in flight on the GPU
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub in_flight: u16,
     /// The GPU to measure: cuda or cuda:N; cpu or auto measures the CPU alone
     #[arg(long, default_value = "cuda", value_parser = device)]
     pub device: Device,

@@ -97,7 +97,8 @@ fn time<T>(runs: u16, mut work: impl FnMut() -> Result<T>) -> Result<(Vec<Durati
     }
 }
 
-fn row(name: &str, len: usize, times: &[Duration], more: &str) -> Result<()> {
+/// A line with the best and the median of times in order.
+pub fn row(name: &str, len: usize, times: &[Duration], more: &str) -> Result<()> {
     let speed = |time: Duration| len as f64 / 1e6 / time.as_secs_f64().max(1e-9);
     let (best, median) = (speed(times[0]), speed(times[times.len() / 2]));
     say(format_args!("  {name:<10} {best:>8.1} {median:>8.1} MB/s {more}"))
