@@ -51,19 +51,19 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         assert_eq!(file[16 + 9], filters, "{name}: flags of the block");
         all.push((name, raw, file));
     }
-    let best = |raw: &[u8]| {
-        let mut file = Vec::new();
-        let options = common::options(1 << 20).effort(Effort::Best);
-        bwz::compress(raw, &mut file, &options).unwrap();
-        file
-    };
-    for (name, raw) in [
-        ("best-text", cases::text(3000)),
-        ("best-binary", binary()),
-        ("best-long-run", vec![b'a'; 1_000_000]),
-        ("best-random", cases::random(20_000, 4)),
+    for (name, raw, effort) in [
+        ("best-text", cases::text(3000), Effort::Best),
+        ("best-binary", binary(), Effort::Best),
+        ("best-long-run", vec![b'a'; 1_000_000], Effort::Best),
+        ("best-random", cases::random(20_000, 4), Effort::Best),
+        ("fast-text", cases::text(3000), Effort::Fast),
+        ("fast-binary", binary(), Effort::Fast),
+        ("fast-long-run", vec![b'a'; 5_000_000], Effort::Fast),
+        ("fast-random", cases::random(50_000, 4), Effort::Fast),
     ] {
-        let file = best(&raw);
+        let mut file = Vec::new();
+        let options = common::options(8 << 20).effort(effort);
+        bwz::compress(&raw[..], &mut file, &options).unwrap();
         all.push((name, raw, file));
     }
     let parts = [cases::text(700), vec![], cases::random(100, 256)];

@@ -157,7 +157,8 @@ fn each<'a, A, B>(
 }
 
 fn encode(bwt: &Bwt, effort: Effort) -> Coded {
-    let (segment_log, segments) = coder::encode_segments(&bwt.bytes, effort);
+    let segment_log = coder::segment_log(&bwt.bytes, effort);
+    let segments = coder::encode_segments(&bwt.bytes, segment_log, effort);
     Coded { segment_log, segments }
 }
 
