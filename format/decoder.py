@@ -295,10 +295,10 @@ def decode_segment(coded, segment_size):
     return decode_runs(symbols, Coder(coded, 2 + last_symbol + 1), segment_size, coded[0] == 1)
 
 
-def decode_runs(symbols, coder, segment_size, learns):
+def decode_runs(symbols, coder, segment_size, paired):
     """Section 7.1. The model goes on from batch to batch; only the states are new."""
     front = list(symbols)  # `List` of 7.1
-    model = Model(coder, learns)
+    model = Model(coder, paired)
     out = bytearray()
     runs = 0
     while True:
@@ -381,32 +381,28 @@ class Cell:
 class Blend:
     """Section 7.3. Cells are made when they are first used."""
 
-    def __init__(self, first_c, learns):
+    def __init__(self, first_c, paired):
         self.first = collections.defaultdict(functools.partial(Cell, first_c))
-        self.second = collections.defaultdict(functools.partial(Cell, first_c))
-        self.learns = learns
-        self.weights = [24576 if learns else 32768] * 8
+        self.second = collections.defaultdict(functools.partial(Cell, first_c)) if paired else None
 
-    def read(self, coder, k, first, second, weight):
-        """A symbol from State_k, with the cells and the weight of these indices."""
-        cell_a, cell_b, w = self.first[first], self.second[second], self.weights[weight]
-        a, b = cell_a.c, cell_b.c
+    def read(self, coder, k, first, second):
+        """A symbol from State_k, with the cells of these indices."""
+        cells = [self.first[first]]
+        if self.second is not None:
+            cells.append(self.second[second])
         slot = coder.state[k] & 32767
         s, start = 0, 0             # Start[s] <= Slot
         above, end = 16, 32768      # Slot < Start[above]
         while above - s > 1:        # Start rises, so that halving finds the symbol
             j = (s + above) >> 1
-            start_j = (a[j] * (65536 - w) >> 16) + (b[j] * w >> 16) + j
+            start_j = sum(cell.c[j] // len(cells) for cell in cells) + j
             if start_j <= slot:
                 s, start = j, start_j
             else:
                 above, end = j, start_j
         coder.take(k, start, end - start)
-        if self.learns:
-            share = ((b[s + 1] * w >> 16) - (b[s] * w >> 16)) * 65536 // (end - start)
-            self.weights[weight] = min(max(w + ((share - w) >> 5), 1024), 63488)
-        cell_a.learn(s)
-        cell_b.learn(s)
+        for cell in cells:
+            cell.learn(s)
         return s
 
 
@@ -428,20 +424,20 @@ def level(average):
 class Model:
     """Sections 7.4 and 7.5: `Memory` and the blends of one segment, and the numbers that are read with them."""
 
-    def __init__(self, coder, learns):
+    def __init__(self, coder, paired):
         self.coder = coder
         self.run_average, self.place_average, self.own_width = [0] * 256, [0] * 256, [0] * 256
         self.all_run_average = self.all_place_average = self.last_width = self.last_place = 0
-        self.run, self.place, self.width = (Blend(FALLING, learns) for _ in range(3))
-        self.top = Blend(FLAT, learns), Blend(FLAT, learns)    # Top_0, Top_1
-        self.next = Blend(FLAT, learns), Blend(FLAT, learns)   # Next_0, Next_1
+        self.run, self.place, self.width = (Blend(FALLING, paired) for _ in range(3))
+        self.top = Blend(FLAT, paired), Blend(FLAT, paired)    # Top_0, Top_1
+        self.next = Blend(FLAT, paired), Blend(FLAT, paired)   # Next_0, Next_1
 
     def read_run_length(self, c):
         """Section 7.4: Run_Length of a run of byte c."""
         r = level(self.run_average[c])
         q = level(self.place_average[c])
         second = 256 * q + 64 * self.last_place + 8 * level(self.all_run_average) + r
-        symbol = self.run.read(self.coder, 0, 8 * c + r, second, r)
+        symbol = self.run.read(self.coder, 0, 8 * c + r, second)
         number = self.read_number(0, symbol, c)
         self.run_average[c] = add(self.run_average[c], number)
         self.all_run_average = add(self.all_run_average, number)
@@ -451,7 +447,7 @@ class Model:
         """Section 7.4: Place of byte c after a run of Run_Length."""
         q = level(self.place_average[c])
         second = 128 * level(self.all_place_average) + 32 * self.last_place + 4 * q + min(lg(run_length), 3)
-        symbol = self.place.read(self.coder, 1, 8 * c + q, second, q)
+        symbol = self.place.read(self.coder, 1, 8 * c + q, second)
         number = self.read_number(1, symbol, c)
         self.place_average[c] = add(self.place_average[c], number)
         self.all_place_average = add(self.all_place_average, number)
@@ -466,13 +462,13 @@ class Model:
         if k == 0 and class_ == 15:
             width = self.read_width(c)
         v = min(width, 15)
-        top = self.top[k].read(self.coder, k, 256 * v + c, v, v % 8)
+        top = self.top[k].read(self.coder, k, 256 * v + c, v)
         extra = top % (1 << min(width, 4))
         left = max(width - 4, 0)
         if left > 0:
             bits = min(left, 4)
             left -= bits
-            value = self.next[k].read(self.coder, k, 16 * v + top, v, v % 8)
+            value = self.next[k].read(self.coder, k, 16 * v + top, v)
             extra = (extra << bits) + value % (1 << bits)
         while left > 0:
             bits = min(left, 8)
@@ -482,9 +478,9 @@ class Model:
 
     def read_width(self, c):
         """Section 7.5: Width of a long run."""
-        excess = self.width.read(self.coder, 0, self.own_width[c], self.last_width, 0)
+        excess = self.width.read(self.coder, 0, self.own_width[c], self.last_width)
         if excess == 15:
-            excess += self.width.read(self.coder, 0, 32 + self.own_width[c], 32 + self.last_width, 1)
+            excess += self.width.read(self.coder, 0, 32 + self.own_width[c], 32 + self.last_width)
         width = 7 + excess
         require(width <= 30, "R17", "a Width of %d" % width)
         self.own_width[c] = self.last_width = width

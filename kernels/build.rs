@@ -16,10 +16,8 @@ use std::{env, fs, thread};
 const ARCHS: [u32; 5] = [80, 86, 89, 90, 120];
 
 fn main() {
-    println!("cargo::rerun-if-changed=kernels/build.rs");
-    for file in files(&["cu", "cuh", "h"]) {
-        println!("cargo::rerun-if-changed={}", file.display());
-    }
+    // The folder too: a file may be new.
+    println!("cargo::rerun-if-changed=kernels");
     for name in ["BWZ_CUDA_ARCHS", "CUDA_HOME", "PATH"] {
         println!("cargo::rerun-if-env-changed={name}");
     }

@@ -88,7 +88,6 @@ impl Memory {
         Contexts {
             first: usize::from(symbol) << 3 | run,
             second: place << 8 | self.last_place << 6 | self.all_runs.run() << 3 | run,
-            weight: run,
         }
     }
 
@@ -100,7 +99,6 @@ impl Memory {
         Contexts {
             first: usize::from(run.symbol) << 3 | place,
             second: self.all_places.place() << 7 | self.last_place << 5 | place << 2 | len,
-            weight: place,
         }
     }
 
@@ -120,7 +118,6 @@ impl Memory {
         Contexts {
             first: stage << 5 | usize::from(self.own_width[usize::from(symbol)]),
             second: stage << 5 | usize::from(self.last_width),
-            weight: stage,
         }
     }
 

@@ -14,22 +14,22 @@ use crate::error::Flaw;
 /// Bits that are coded as they are, at most this many in one symbol.
 const PLAIN: u32 = 8;
 
-/// All that adapts, with weights that are learnt or not.
-pub struct Models<const LEARNS: bool> {
-    run: Blend<OWN, AROUND_RUN, LEARNS>,
-    place: Blend<OWN, AROUND_PLACE, LEARNS>,
-    extra: [Extra<LEARNS>; 2],
-    width: Blend<WIDTH, WIDTH, LEARNS>,
+/// All that adapts, with cells in pairs or alone.
+pub struct Models<const PAIRED: bool> {
+    run: Blend<OWN, AROUND_RUN, PAIRED>,
+    place: Blend<OWN, AROUND_PLACE, PAIRED>,
+    extra: [Extra<PAIRED>; 2],
+    width: Blend<WIDTH, WIDTH, PAIRED>,
 }
 
 /// The extra bits of one lane: the top four by width and symbol, the next four by width and the
 /// top.
-struct Extra<const LEARNS: bool> {
-    top: Blend<{ 16 * 256 }, 16, LEARNS>,
-    next: Blend<{ 16 * 16 }, 16, LEARNS>,
+struct Extra<const PAIRED: bool> {
+    top: Blend<{ 16 * 256 }, 16, PAIRED>,
+    next: Blend<{ 16 * 16 }, 16, PAIRED>,
 }
 
-impl<const LEARNS: bool> Models<LEARNS> {
+impl<const PAIRED: bool> Models<PAIRED> {
     pub fn new() -> Self {
         let extra = || Extra { top: Blend::new(Cell::FLAT), next: Blend::new(Cell::FLAT) };
         Models {
@@ -41,7 +41,7 @@ impl<const LEARNS: bool> Models<LEARNS> {
     }
 }
 
-impl<const LEARNS: bool> Models<LEARNS> {
+impl<const PAIRED: bool> Models<PAIRED> {
     #[inline(always)]
     pub fn put_run<L: Lanes>(&mut self, coder: &mut Encoder, memory: &mut Memory, run: Run) {
         let parts = classes::split(run.len - 1);
@@ -102,7 +102,7 @@ impl<const LEARNS: bool> Models<LEARNS> {
     }
 }
 
-impl<const LEARNS: bool> Models<LEARNS> {
+impl<const PAIRED: bool> Models<PAIRED> {
     #[inline(always)]
     pub fn take_run<L: Lanes>(
         &mut self,
@@ -111,7 +111,7 @@ impl<const LEARNS: bool> Models<LEARNS> {
         symbol: u8,
     ) -> Result<Run, Flaw> {
         let at = memory.of_run(symbol);
-        let class = take::<L, _, _, LEARNS>(coder, Lane::Run, &mut self.run, at);
+        let class = take::<L, _, _, PAIRED>(coder, Lane::Run, &mut self.run, at);
         let mut number = class;
         if class >= DIRECT as u32 {
             // The coder goes there and back by value, so that it stays in registers elsewhere.
@@ -123,7 +123,7 @@ impl<const LEARNS: bool> Models<LEARNS> {
     #[inline(always)]
     pub fn take_place<L: Lanes>(&mut self, coder: &mut Decoder, memory: &Memory, run: Run) -> u32 {
         let at = memory.of_place(run);
-        let class = take::<L, _, _, LEARNS>(coder, Lane::Place, &mut self.place, at);
+        let class = take::<L, _, _, PAIRED>(coder, Lane::Place, &mut self.place, at);
         let mut number = class;
         if class >= DIRECT as u32 {
             (number, *coder) = self.take_extra::<L>(*coder, Lane::Place, run.symbol, class - 8);
@@ -156,7 +156,7 @@ impl<const LEARNS: bool> Models<LEARNS> {
         let mut excess = 0;
         for stage in 0..2 {
             let at = memory.of_width(symbol, stage);
-            let more = take::<Usual, _, _, LEARNS>(coder, Lane::Run, &mut self.width, at);
+            let more = take::<Usual, _, _, PAIRED>(coder, Lane::Run, &mut self.width, at);
             excess += more;
             if more < 15 {
                 break;
@@ -176,13 +176,13 @@ impl<const LEARNS: bool> Models<LEARNS> {
         let models = &mut self.extra[lane as usize];
         let mut left = width.saturating_sub(4);
         let at = of_top(width, symbol);
-        let top = take::<L, _, _, LEARNS>(&mut coder, lane, &mut models.top, at);
+        let top = take::<L, _, _, PAIRED>(&mut coder, lane, &mut models.top, at);
         let mut extra = top & ((1 << width.min(4)) - 1);
         if left > 0 {
             let bits = left.min(4);
             left -= bits;
             let at = of_next(width, top as usize);
-            let next = take::<L, _, _, LEARNS>(&mut coder, lane, &mut models.next, at);
+            let next = take::<L, _, _, PAIRED>(&mut coder, lane, &mut models.next, at);
             extra = extra << bits | next & ((1 << bits) - 1);
         }
         while left > 0 {
@@ -198,10 +198,10 @@ impl<const LEARNS: bool> Models<LEARNS> {
 
 /// Decodes one symbol.
 #[inline(always)]
-fn take<L: Lanes, const A: usize, const B: usize, const LEARNS: bool>(
+fn take<L: Lanes, const A: usize, const B: usize, const PAIRED: bool>(
     coder: &mut Decoder,
     lane: Lane,
-    model: &mut Blend<A, B, LEARNS>,
+    model: &mut Blend<A, B, PAIRED>,
     at: Contexts,
 ) -> u32 {
     let (symbol, slots) = model.decode::<L>(at, coder.slot(lane));
@@ -211,12 +211,12 @@ fn take<L: Lanes, const A: usize, const B: usize, const LEARNS: bool>(
 
 fn of_top(width: u32, symbol: u8) -> Contexts {
     let width = width.min(15) as usize;
-    Contexts { first: width << 8 | usize::from(symbol), second: width, weight: width }
+    Contexts { first: width << 8 | usize::from(symbol), second: width }
 }
 
 fn of_next(width: u32, top: usize) -> Contexts {
     let width = width.min(15) as usize;
-    Contexts { first: width << 4 | top, second: width, weight: width }
+    Contexts { first: width << 4 | top, second: width }
 }
 
 fn plain_slots(value: u32, bits: u32) -> Slots {

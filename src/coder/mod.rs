@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `modelled` is the loop that drives them. Between the stages only one byte per run is stored.
-//! [`Effort::Fast`] goes the same way with a simpler blend of models. [`Effort::Best`] has another
+//! [`Effort::Fast`] goes the same way with one model for each symbol in place of two. [`Effort::Best`] has another
 //! one, without a list, for the smallest size:
 //!
 //! ```text
@@ -84,8 +84,8 @@ const STORED: u8 = 0;
 const MODELLED: u8 = 1;
 /// First byte of a coded segment whose symbols' weights and mixed decisions follow.
 const MIXED: u8 = 2;
-/// As [`MODELLED`], with two models of equal weight.
-const EVEN: u8 = 3;
+/// As [`MODELLED`], with one context for each symbol in place of two.
+const SINGLE: u8 = 3;
 
 /// What coding may cost for what it saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub fn encode(segment: &[u8], effort: Effort, out: &mut Vec<u8>) {
 
 fn encode_alone(segment: &[u8], effort: Effort) -> Vec<u8> {
     let (kind, coded) = match effort {
-        Effort::Fast => (EVEN, modelled::encode::<false>(segment)),
+        Effort::Fast => (SINGLE, modelled::encode::<false>(segment)),
         Effort::Default => (MODELLED, modelled::encode::<true>(segment)),
         Effort::Best => (MIXED, mixed::encode(segment)),
     };
@@ -177,7 +177,7 @@ pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
         }
         STORED => Err(Flaw("a stored segment has the wrong length")),
         MODELLED => modelled::decode::<true>(body, out),
-        EVEN => modelled::decode::<false>(body, out),
+        SINGLE => modelled::decode::<false>(body, out),
         MIXED => mixed::decode(body, out),
         _ => Err(Flaw("a segment is of an unknown kind")),
     }

@@ -37,12 +37,6 @@ impl super::Lanes for Lanes {
     }
 
     #[inline(always)]
-    fn share(self, weight: u16) -> Self {
-        // SAFETY: as in `add`.
-        Lanes(unsafe { _mm256_mulhi_epu16(self.0, _mm256_set1_epi16(weight as i16)) })
-    }
-
-    #[inline(always)]
     fn half(self) -> Self {
         // SAFETY: as in `add`.
         Lanes(unsafe { _mm256_srli_epi16::<1>(self.0) })

@@ -18,10 +18,6 @@ impl super::Lanes for Lanes {
         Lanes(from_fn(|j| self.0[j].wrapping_add(other.0[j])))
     }
 
-    fn share(self, weight: u16) -> Self {
-        Lanes(self.0.map(|lane| ((u32::from(lane as u16) * u32::from(weight)) >> 16) as i16))
-    }
-
     fn half(self) -> Self {
         Lanes(self.0.map(|lane| (lane as u16 >> 1) as i16))
     }

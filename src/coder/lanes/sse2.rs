@@ -28,15 +28,6 @@ impl super::Lanes for Lanes {
     }
 
     #[inline(always)]
-    fn share(self, weight: u16) -> Self {
-        // SAFETY: as in `add`.
-        unsafe {
-            let weight = _mm_set1_epi16(weight as i16);
-            Lanes(_mm_mulhi_epu16(self.0, weight), _mm_mulhi_epu16(self.1, weight))
-        }
-    }
-
-    #[inline(always)]
     fn half(self) -> Self {
         // SAFETY: as in `add`.
         unsafe { Lanes(_mm_srli_epi16::<1>(self.0), _mm_srli_epi16::<1>(self.1)) }
