@@ -17,10 +17,12 @@ use std::time::Instant;
 const BWZ: &str = env!("CARGO_BIN_EXE_bwz");
 
 /// Name, program, and arguments each way; all read standard input and write standard output.
-const PEERS: [(&str, &str, &str, &str); 8] = [
+const PEERS: [(&str, &str, &str, &str); 10] = [
     ("lbzip2 -9 -n2", "lbzip2", "-9 -n2", "-d -n2"),
     ("bwz -6 -T2", BWZ, "-6 -T2", "-d -T2"),
     ("bwz -9 -T2", BWZ, "-9 -T2", "-d -T2"),
+    ("bwz -6 --fast -T2", BWZ, "-6 --fast -T2", "-d -T2"),
+    ("bwz -9 --best -T2", BWZ, "-9 --best -T2", "-d -T2"),
     ("bwz -6 -T1", BWZ, "-6 -T1", "-d -T1"),
     ("bzip3 -b32 -j2", "bzip3", "-e -b 32 -j 2", "-d -j 2"),
     ("bzip2 -9", "bzip2", "-9", "-d"),

@@ -16,7 +16,7 @@ use std::{env, fs, thread};
 const ARCHS: [u32; 5] = [80, 86, 89, 90, 120];
 
 fn main() {
-    // The folder too: a file may be new.
+    // The folder as a whole, since a file may be new.
     println!("cargo::rerun-if-changed=kernels");
     for name in ["BWZ_CUDA_ARCHS", "CUDA_HOME", "PATH"] {
         println!("cargo::rerun-if-env-changed={name}");
