@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one takes 5 (its BWT, 4 of table).
 /// The filters come before and after that and take no more: to look for matches at most 6 (the block, 3 of table, 2 of
-/// matches and literals), to undo them at most 3.
+/// matches and literals; what is kept to sort with is freed), to undo them 2 beside the table that is kept.
 const WORKING: u64 = 6;
 
 /// Bytes per raw byte of a block that is being coded or decoded: raw and coded form, its BWT.
