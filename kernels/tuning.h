@@ -70,6 +70,9 @@
 // Keys of a list of anchors: the rank of the next one of the sparse level, or as ANCHOR_KEYS.
 #define DENSE_KEYS 4
 
+// Symbols of a transform that a CTA of the inverse counts.
+#define INVERSE_TILE 4096
+
 // Words of the mailbox: a count of items, for which the host waits.
 #define MAIL_ITEMS 0
 // A count of groups, which is written before.

@@ -1,23 +1,27 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
 //! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of one block, and lanes of
-//! one inverse, are spread over the same rayon pool. No byte is given out before its block's checksum held.
+//! one inverse, are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out
+//! before its block's checksum held.
 
 use crate::bwt::{self, Bwt, Unsorter};
 use crate::coder;
 use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
+use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
 use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds};
 use crate::memory::{Plan, Shortage};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
+use crate::sorters::Unsorters;
 use crate::threads;
 use rayon::ThreadPool;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Decompresses all frames of `input`.
 ///
@@ -57,8 +61,8 @@ pub fn decompress<R: Read + Send, W: Write>(
     Ok(Summary { raw_size, coded_size: frames.offset() })
 }
 
-/// The two stages, from a coded block to its raw bytes.
-type Stages = Pipeline<CodedBlock, Vec<u8>, Error>;
+/// From a coded block to its raw bytes.
+type Restoring = Pipeline<CodedBlock, Vec<u8>, Error>;
 
 /// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows: frames whose blocks
 /// grow little by little shall not start them anew each time. Gives the size that they are for.
@@ -66,7 +70,7 @@ fn start_above(
     block_size: u32,
     pool: &Arc<ThreadPool>,
     options: &Options,
-) -> Result<(u32, Stages)> {
+) -> Result<(u32, Restoring)> {
     let rounded = block_size.max(1 << 20).checked_next_power_of_two().unwrap_or(block_size);
     let roomy = rounded.min(MAX_BLOCK_SIZE);
     match start(roomy, pool, options) {
@@ -76,22 +80,59 @@ fn start_above(
 }
 
 /// Starts the stages for blocks of up to `block_size` bytes.
-pub(crate) fn start(block_size: u32, pool: &Arc<ThreadPool>, options: &Options) -> Result<Stages> {
+pub(crate) fn start(
+    block_size: u32,
+    pool: &Arc<ThreadPool>,
+    options: &Options,
+) -> Result<Restoring> {
     let plan = Plan::to_decode(block_size, options.thread_count(), options.memory_limit())?;
-    let decoders = (0..plan.coders)
-        .map(|_| {
-            let pool = Arc::clone(pool);
-            move |block: CodedBlock| pool.install(|| decode(block, plan.shortage))
-        })
-        .collect();
-    let unsorter = Arc::new(Unsorter::new());
-    let unsorters = (0..plan.workers)
-        .map(|_| {
-            let (pool, unsorter) = (Arc::clone(pool), Arc::clone(&unsorter));
-            move |decoded| pool.install(|| unsort(decoded, &unsorter))
-        })
-        .collect();
-    Ok(Pipeline::start(plan.depth, decoders, unsorters)?)
+    let stages = Arc::new(Stages {
+        unsorters: Unsorters::new(plan.workers, block_size, options)?,
+        pool: Arc::clone(pool),
+        shortage: plan.shortage,
+        listener: options.listener().clone(),
+    });
+    let decoders = (0..plan.coders).map(|_| {
+        let stages = Arc::clone(&stages);
+        move |block: CodedBlock| stages.decode(block)
+    });
+    let unsorters = (0..plan.workers).map(|_| {
+        let stages = Arc::clone(&stages);
+        move |decoded: Decoded| stages.unsort(decoded)
+    });
+    Ok(Pipeline::start(plan.depth, decoders.collect(), unsorters.collect())?)
+}
+
+/// The two stages, shared by the workers.
+struct Stages {
+    unsorters: Unsorters,
+    pool: Arc<ThreadPool>,
+    /// Why segments with large models are refused, if they are.
+    shortage: Option<Shortage>,
+    listener: Listener,
+}
+
+impl Stages {
+    fn decode(&self, block: CodedBlock) -> Result<Decoded> {
+        let (offset, from) = (block.header.raw_offset, Instant::now());
+        let decoded = self.pool.install(|| decode(block, self.shortage))?;
+        self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
+        Ok(decoded)
+    }
+
+    fn unsort(&self, decoded: Decoded) -> Result<Vec<u8>> {
+        let (offset, mut steps) = (decoded.block.header.raw_offset, Vec::new());
+        let restored = invert(decoded, |bwt| {
+            let (text, timed) = self.unsorters.unsort(bwt, &self.pool)?;
+            steps = timed;
+            Ok(text)
+        })?;
+        let from = Instant::now();
+        let raw = self.pool.install(|| check(restored))?;
+        steps.push((Step::Check, from, Instant::now()));
+        self.listener.done(offset, steps);
+        Ok(raw)
+    }
 }
 
 /// Both stages in one, for a block that comes alone.
@@ -147,15 +188,25 @@ pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Resul
     Ok(Decoded { block, bwt: Some(bwt), index, side })
 }
 
-/// Restores the text, then the block, and checks it.
+/// Restores the block on the CPU and checks it.
 pub(crate) fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
-    let Decoded { block, bwt, index, side } = decoded;
+    check(invert(decoded, |bwt| unsorter.unsort(bwt))?)
+}
+
+/// Puts the text in the place of the payload, where a stored block has it.
+fn invert(mut decoded: Decoded, inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>) -> Result<Decoded> {
+    if let Some(bwt) = decoded.bwt.take() {
+        let CodedBlock { number, offset, .. } = decoded.block;
+        decoded.block.payload = inverse(bwt).map_err(|e| e.at(number, offset))?;
+    }
+    Ok(decoded)
+}
+
+/// Restores the block from the text that [`invert`] gives, and checks it.
+fn check(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
     let (number, offset, header) = (block.number, block.offset, block.header);
     let located = |flaw: Flaw| flaw.at(Some(number), offset);
-    let mut raw = match bwt {
-        Some(bwt) => unsorter.unsort(bwt).map_err(|e| e.at(number, offset))?,
-        None => block.payload,
-    };
+    let mut raw = block.payload;
     if let Kind::Bwt(Shape { filters: flags @ 1.., .. }) = header.kind {
         let filtered = Filtered { text: raw, flags, side };
         raw = filter::undo(filtered, header.raw_size as usize).map_err(located)?;
@@ -195,7 +246,7 @@ pub struct Decoder<R> {
 /// A pipeline, and the block size that its memory was planned for.
 struct Running {
     planned: u32,
-    pipeline: Stages,
+    pipeline: Restoring,
 }
 
 impl<R> fmt::Debug for Decoder<R> {

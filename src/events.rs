@@ -12,11 +12,11 @@ use std::time::Instant;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Work goes on, but not as asked: a GPU failed, say, and the CPU sorts its blocks. One line, without a name in front.
+    /// Work goes on, but not as asked: a GPU failed, say, and the CPU does its blocks. One line, without a name in front.
     Warning(String),
-    /// A step of compressing a block is done.
+    /// A step of compressing or decompressing a block is done.
     Done {
-        /// Where the block starts in the raw stream.
+        /// Where the block starts in the raw stream, or in that of its frame where it is decompressed.
         offset: u64,
         /// What was done.
         step: Step,
@@ -33,14 +33,20 @@ pub enum Event {
 pub enum Step {
     /// Reading it.
     Read,
-    /// Copying it to a GPU.
+    /// Copying it, or its transform, to a GPU.
     CopyIn,
     /// Sorting its suffixes on this device.
     Sort(Device),
-    /// Copying its transform back from a GPU.
+    /// Copying what came of it back from a GPU.
     CopyOut,
     /// Coding its transform.
     Code,
+    /// Decoding its transform.
+    Decode,
+    /// Restoring it from its transform on this device.
+    Unsort(Device),
+    /// Checking what was restored.
+    Check,
 }
 
 /// A step with its times.

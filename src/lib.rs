@@ -22,16 +22,16 @@
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> unsort -> raw stream |
 //! | [`Archive`] | what is in a file, and any range of its bytes |
-//! | [`Archive::count`], [`Archive::locate`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
+//! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
-//! | `gpu` | suffix sorting on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
+//! | `gpu` | suffix sorting, its inverse and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `sorters` | who sorts which block; what becomes of a block whose GPU fails |
+//! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
@@ -42,7 +42,7 @@
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
-//! - `cuda`: sorting on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
+//! - `cuda`: sorting, restoring and searching blocks on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
 
 #![deny(missing_docs, missing_debug_implementations)]
 #![deny(unsafe_code)]

@@ -10,8 +10,9 @@
 //! then the memory taken on the device, and how many suffixes were left after each round. Each algorithm's transform is
 //! compared with the CPU's.
 
-use super::args::{SortArgs, Talk};
+use super::args::Talk;
 use super::bench::say;
+use super::bench_args::SortArgs;
 use super::console::Task;
 use super::exit::Exit;
 use super::files;
@@ -96,7 +97,8 @@ fn time<T>(runs: u16, mut work: impl FnMut() -> Result<T>) -> Result<(Vec<Durati
     }
 }
 
-fn row(name: &str, len: usize, times: &[Duration], more: &str) -> Result<()> {
+/// A line with the best and the median of times in order.
+pub fn row(name: &str, len: usize, times: &[Duration], more: &str) -> Result<()> {
     let speed = |time: Duration| len as f64 / 1e6 / time.as_secs_f64().max(1e-9);
     let (best, median) = (speed(times[0]), speed(times[times.len() / 2]));
     say(format_args!("  {name:<10} {best:>8.1} {median:>8.1} MB/s {more}"))

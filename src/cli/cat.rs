@@ -2,6 +2,7 @@
 
 use super::args::CatArgs;
 use super::console::Task;
+use super::events::Told;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input::{self, Input};
@@ -12,10 +13,13 @@ use bwz::{Archive, Options, Result};
 
 /// Writes each file, or the range of each file.
 pub fn run(args: &CatArgs) -> Exit {
-    let options = args.resources.options();
-    files::each(&args.files, None, args.talk, Task::Reading, |name| match args.range {
-        Some(span) => range(name, span, args, &options),
-        None => whole(name, args, &options),
+    let (options, told) = (args.resources.options(), Told::default());
+    files::each(&args.files, None, args.talk, Task::Reading, |name| {
+        let options = told.listening(&options, name, args.talk);
+        match args.range {
+            Some(span) => range(name, span, args, &options),
+            None => whole(name, args, &options),
+        }
     })
 }
 

@@ -30,7 +30,7 @@ impl Told {
                 let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
                 let steps = blocks.entry(offset).or_default();
                 steps.push((step, from, to));
-                if step == Step::Code {
+                if matches!(step, Step::Code | Step::Check) {
                     talk.report(&name, line(offset, started, steps));
                     blocks.remove(&offset);
                 }
@@ -62,6 +62,10 @@ fn verb(step: Step) -> String {
         Step::Sort(_) => "sorted".into(),
         Step::CopyOut => "copied out".into(),
         Step::Code => "coded".into(),
+        Step::Decode => "decoded".into(),
+        Step::Unsort(Device::Cuda(number)) => format!("restored on cuda:{number}"),
+        Step::Unsort(_) => "restored".into(),
+        Step::Check => "checked".into(),
         _ => "worked on".into(),
     }
 }

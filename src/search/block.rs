@@ -4,6 +4,7 @@
 //! are, or the block has no index, it is cheaper to decode all of them at once and to search in memory.
 
 use super::cold::ColdBlock;
+use super::finder::Finder;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
 use crate::bwt::{self, Sorter, Unsorter};
@@ -48,6 +49,11 @@ pub struct Origin<'a, R> {
 }
 
 impl<'a, R: Read + Seek + Send> Origin<'a, R> {
+    /// Bytes of the block.
+    pub fn len(&self) -> usize {
+        (self.info.raw.end - self.info.raw.start) as usize
+    }
+
     /// Opens the block for a job of about so many steps, and walks from samples.
     pub fn open(&self, steps: u64, walks: u64) -> Result<Block<'a, R>> {
         match self.open_cold(steps, walks)? {
@@ -101,9 +107,8 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     }
 
     fn decode(&self) -> Result<Decoded> {
-        let raw_size = (self.info.raw.end - self.info.raw.start) as u32;
         let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
-        let plan = Plan::to_decode(raw_size, threads, limit)?;
+        let plan = Plan::to_decode(self.len() as u32, threads, limit)?;
         let block =
             self.source.with_input(|input| archive::read_block(input, self.info, self.number))?;
         self.source.block_decoded(self.info.coded.end - self.info.coded.start);
@@ -118,6 +123,7 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
         origin: &Origin<'a, R>,
         patterns: &[P],
         limits: Option<&[usize]>,
+        finder: &mut Finder,
     ) -> Result<(Self, Found)> {
         let intervals = match &self {
             Block::Plain(raw) if patterns.len() < MANY => {
@@ -126,11 +132,12 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
             }
             Block::Plain(raw) => {
                 let bwt = Sorter::Cpu.sort(raw, bwt::sample_rate(raw.len()))?;
-                return Block::Hot(Box::new(FmIndex::new(bwt)?)).find(origin, patterns, limits);
+                let index = Box::new(FmIndex::new(bwt)?);
+                return Block::Hot(index).find(origin, patterns, limits, finder);
             }
             Block::Hot(index) => {
                 let mut intervals = vec![0..0; patterns.len()];
-                index.search(patterns, &mut intervals);
+                finder.search(index, patterns, &mut intervals)?;
                 intervals
             }
             Block::Cold(cold) => {
@@ -141,7 +148,7 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
         let Some(limits) = limits else {
             return Ok((self, Found { counts, positions: Vec::new() }));
         };
-        let (block, positions) = self.locate(origin, &intervals, limits)?;
+        let (block, positions) = self.locate(origin, &intervals, limits, finder)?;
         Ok((block, Found { counts, positions }))
     }
 
@@ -151,6 +158,7 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
         origin: &Origin<'a, R>,
         intervals: &[Range<u32>],
         limits: &[usize],
+        finder: &mut Finder,
     ) -> Result<(Self, Vec<Vec<u32>>)> {
         let wanted = |(interval, &limit): (&Range<u32>, &usize)| interval.clone().take(limit);
         let rows: Vec<u32> = intervals.iter().zip(limits).flat_map(wanted).collect();
@@ -158,7 +166,8 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
         let mut positions = match &block {
             Block::Cold(cold) => cold.positions(&rows)?,
             Block::Hot(index) => {
-                index.positions(&rows).map_err(|e| e.at(origin.number, origin.info.coded.start))?
+                let found = finder.positions(index, &rows);
+                found.map_err(|e| e.at(origin.number, origin.info.coded.start))?
             }
             Block::Plain(_) => unreachable!("plain bytes have no rows"),
         }

@@ -1,26 +1,15 @@
-//! The desk at which workers get GPU sorters: free ones are lent, broken ones do not come back.
+//! The desk at which workers get GPU sorters, or unsorters: free ones are lent, broken ones do not come back.
 //!
-//! Whoever waits here waits for one of three things: a sorter is free, there will never be one again, or the CPU would
+//! Whoever waits here waits for one of three things: one is free, there will never be one again, or the CPU would
 //! by now be the sooner.
 
-use super::pace::Pace;
-use crate::bwt::Bwt;
-use crate::error::Result;
-use crate::events::{Listener, Timed};
+use super::pace::Work;
+use crate::events::Listener;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Sorts blocks on a GPU, with the given sample rate.
-pub type Foreign = Box<dyn FnMut(&[u8], u32) -> Result<Sorted> + Send>;
-
-/// A sorted block, and when what was done to it.
-pub struct Sorted {
-    pub bwt: Bwt,
-    pub steps: Vec<Timed>,
-}
-
-/// Seconds from the first call of the driver to a GPU that sorts: the context, the kernels, the memory.
+/// Seconds from the first call of the driver to a GPU that works: the context, the kernels, the memory.
 const OPENING: f64 = 0.5;
 
 /// Sorters that a GPU is taken to have until it has them.
@@ -29,24 +18,23 @@ const EXPECTED: f64 = 2.0;
 /// Where opening takes longer than it should, nothing but time tells those who wait.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
-pub struct Desk {
-    state: Mutex<State>,
+pub struct Desk<S> {
+    state: Mutex<State<S>>,
     changed: Condvar,
     listener: Listener,
 }
 
-struct State {
+struct State<S> {
     gpus: Gpus,
-    free: Vec<Foreign>,
+    free: Vec<S>,
     lent: usize,
     /// Who waits, by the order in which they came: in that order they are served, as the file is written in order.
     waiting: BTreeSet<u64>,
     came: u64,
     /// Bytes of blocks that are on a GPU or wait for one.
     queued: u64,
-    cpu: Pace,
-    gpu: Pace,
-    /// Seconds that the CPU's threads have sorted for in all.
+    work: Work,
+    /// Seconds that the CPU's threads have worked for in all.
     cpu_worked: f64,
     warned: bool,
 }
@@ -60,7 +48,7 @@ enum Gpus {
     Opened,
 }
 
-/// Where a block may be sorted.
+/// Where a block may be worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// On a GPU for as long as there is one.
@@ -69,8 +57,8 @@ pub enum Choice {
     First { threads: usize },
 }
 
-impl Desk {
-    pub fn new(listener: Listener) -> Self {
+impl<S> Desk<S> {
+    pub fn new(listener: Listener, work: Work) -> Self {
         let state = State {
             gpus: Gpus::Closed,
             free: Vec::new(),
@@ -78,15 +66,14 @@ impl Desk {
             waiting: BTreeSet::new(),
             came: 0,
             queued: 0,
-            cpu: Pace::CPU,
-            gpu: Pace::GPU,
+            work,
             cpu_worked: 0.0,
             warned: false,
         };
         Desk { state: Mutex::new(state), changed: Condvar::new(), listener }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<S>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -109,7 +96,7 @@ impl Desk {
 
     /// A sorter was opened.
     #[cfg(any(feature = "cuda", test))]
-    pub fn add(&self, sorter: Foreign) {
+    pub fn add(&self, sorter: S) {
         self.state().free.push(sorter);
         self.changed.notify_all();
     }
@@ -120,8 +107,8 @@ impl Desk {
         self.changed.notify_all();
     }
 
-    /// Lends a sorter for a block of `len` bytes, after waiting for it. `None` where the CPU is to sort the block.
-    pub fn lend(&self, len: u64, choice: Choice) -> Option<Loan<'_>> {
+    /// Lends a sorter for a block of `len` bytes, after waiting for it. `None` where the CPU is to do the block.
+    pub fn lend(&self, len: u64, choice: Choice) -> Option<Loan<'_, S>> {
         let mut state = self.state();
         let ticket = state.join_queue(len);
         while state.may_wait(len, choice) {
@@ -141,23 +128,30 @@ impl Desk {
         None
     }
 
-    /// The CPU has sorted so many bytes on one thread.
-    pub fn sorted_on_cpu(&self, len: u64, took: Duration) {
-        let mut state = self.state();
-        state.cpu.add(len, took.as_secs_f64());
-        state.cpu_worked += took.as_secs_f64();
+    /// The CPU has done so many bytes on that many threads.
+    pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
+        let (mut state, seconds) = (self.state(), took.as_secs_f64());
+        state.work.cpu.add(len, seconds * gain(threads));
+        state.cpu_worked += seconds * threads as f64;
     }
 
     /// Says what is wrong with a GPU: once, whatever else goes wrong.
     pub fn warn(&self, failure: &str) {
-        let first = !std::mem::replace(&mut self.state().warned, true);
-        if first {
-            self.listener.warn(format!("{failure}; sorting on the CPU"));
+        let mut state = self.state();
+        if !std::mem::replace(&mut state.warned, true) {
+            let instead = state.work.verb;
+            drop(state);
+            self.listener.warn(format!("{failure}; {instead} on the CPU"));
         }
     }
 }
 
-impl State {
+/// What several threads are taken to gain. They get into each other's way: the more there are, the less each of them does.
+fn gain(threads: usize) -> f64 {
+    (threads as f64).sqrt()
+}
+
+impl<S> State<S> {
     fn join_queue(&mut self, len: u64) -> u64 {
         self.queued += len;
         self.came += 1;
@@ -166,7 +160,7 @@ impl State {
     }
 
     /// A free sorter, for the first in the queue alone.
-    fn serve(&mut self, ticket: u64) -> Option<Foreign> {
+    fn serve(&mut self, ticket: u64) -> Option<S> {
         if self.waiting.first() != Some(&ticket) {
             return None;
         }
@@ -185,13 +179,12 @@ impl State {
         }
     }
 
-    /// Seconds until a block would be sorted by `threads` threads of the CPU. They get into each other's way: the more
-    /// there are, the less each of them does.
+    /// Seconds until a block would be done by `threads` threads of the CPU.
     fn on_cpu(&self, len: u64, threads: usize) -> f64 {
-        self.cpu.seconds(len) / (threads as f64).sqrt()
+        self.work.cpu.seconds(len) / gain(threads)
     }
 
-    /// Seconds until a block that is in the queue already would be sorted on a GPU.
+    /// Seconds until a block that is in the queue already would be done on a GPU.
     fn on_gpu(&self, len: u64) -> f64 {
         let sorters = (self.free.len() + self.lent) as f64;
         let (sorters, until_open) = match self.gpus {
@@ -202,33 +195,32 @@ impl State {
             }
             _ => (sorters.max(1.0), 0.0),
         };
-        until_open + self.gpu.seconds(len) + self.gpu.seconds(self.queued - len) / sorters
+        until_open + self.work.gpu.seconds(len) + self.work.gpu.seconds(self.queued - len) / sorters
     }
 }
 
 /// A sorter out of the desk. Dropping it means that it broke.
-pub struct Loan<'a> {
-    desk: &'a Desk,
-    sorter: Option<Foreign>,
+pub struct Loan<'a, S> {
+    desk: &'a Desk<S>,
+    sorter: Option<S>,
     len: u64,
     since: Instant,
 }
 
-impl Loan<'_> {
-    pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<Sorted> {
-        let sorter = self.sorter.as_mut().expect("it is here until it is given back");
-        sorter(block, sample_rate)
+impl<S> Loan<'_, S> {
+    pub fn sorter(&mut self) -> &mut S {
+        self.sorter.as_mut().expect("it is here until it is given back")
     }
 
     /// Gives it back for others to use.
     pub fn give_back(mut self) {
         let mut state = self.desk.state();
-        state.gpu.add(self.len, self.since.elapsed().as_secs_f64());
+        state.work.gpu.add(self.len, self.since.elapsed().as_secs_f64());
         state.free.extend(self.sorter.take());
     }
 }
 
-impl Drop for Loan<'_> {
+impl<S> Drop for Loan<'_, S> {
     fn drop(&mut self) {
         let mut state = self.desk.state();
         state.lent -= 1;

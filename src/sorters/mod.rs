@@ -1,4 +1,5 @@
-//! Who sorts which block: the CPU's threads, or the GPUs, whose sorters all workers share (`desk`).
+//! Who sorts which block, and who restores it (`unsorters`): the CPU's threads, or the GPUs (`crew`), whose sorters and
+//! unsorters all workers share (`desk`). What is said of sorting here holds for both.
 //!
 //! # The choice
 //! With [`Device::Auto`] a block is sorted wherever that is expected to be done first, by the paces measured so far
@@ -24,39 +25,38 @@
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is counted like that one,
 //! which may have to take over.
 
+mod crew;
 mod desk;
 #[cfg(feature = "cuda")]
 mod open;
 mod pace;
 #[cfg(test)]
 mod tests;
+mod unsorters;
 
 use crate::bwt::{Bwt, CpuSorter};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
-use desk::{Choice, Desk, Sorted};
+use crew::{Crew, Open};
+use pace::Work;
 use rayon::ThreadPool;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::Instant;
+pub(crate) use unsorters::Unsorters;
 
-/// Opens GPUs and adds their sorters to a desk.
-type Open = Box<dyn FnOnce(&Desk) + Send>;
+/// Sorts blocks on a GPU, with the given sample rate.
+type Foreign = Box<dyn FnMut(&[u8], u32) -> Result<Sorted> + Send>;
+
+/// A sorted block, and when what was done to it.
+struct Sorted {
+    bwt: Bwt,
+    steps: Vec<Timed>,
+}
 
 /// All that sorts, shared by the workers.
 pub(crate) struct Sorters {
-    device: Device,
-    workers: usize,
+    crew: Crew<Foreign>,
     cpu: CpuSorter,
-    desk: Arc<Desk>,
-    opener: Mutex<Opener>,
-}
-
-enum Opener {
-    /// Before there was need; `None` where there is no GPU to open.
-    Waiting(Option<Open>),
-    Running(JoinHandle<()>),
 }
 
 impl Sorters {
@@ -75,15 +75,14 @@ impl Sorters {
         Ok(Self::opening(open, device, workers, options.listener().clone()))
     }
 
-    fn opening(open: Option<Open>, device: Device, workers: usize, listener: Listener) -> Self {
-        let opener = Mutex::new(Opener::Waiting(open));
-        Sorters {
-            device,
-            workers,
-            cpu: CpuSorter::new(),
-            desk: Arc::new(Desk::new(listener)),
-            opener,
-        }
+    fn opening(
+        open: Option<Open<Foreign>>,
+        device: Device,
+        workers: usize,
+        listener: Listener,
+    ) -> Self {
+        let crew = Crew::new(open, device, workers, listener, Work::SORTING);
+        Sorters { crew, cpu: CpuSorter::new() }
     }
 
     /// Frees the memory that is kept for the next blocks on the CPU.
@@ -106,7 +105,7 @@ impl Sorters {
             let from = Instant::now();
             let bwt = self.cpu.sort_on(threads, block, sample_rate)?;
             if threads == 1 {
-                self.desk.sorted_on_cpu(block.len() as u64, from.elapsed());
+                self.crew.done_on_cpu(block.len() as u64, threads, from.elapsed());
             }
             Ok((bwt, vec![(Step::Sort(Device::Cpu), from, Instant::now())]))
         })
@@ -114,19 +113,10 @@ impl Sorters {
 
     /// `None` where the CPU is to sort it.
     fn sort_on_gpu(&self, block: &[u8], rate: u32, threads: usize) -> Result<Option<Sorted>> {
-        let len = block.len() as u64;
-        let choice = match self.device {
-            Device::Cpu => return Ok(None),
-            Device::Auto => Choice::First { threads },
-            Device::Cuda(_) => Choice::Gpu,
-        };
-        if self.desk.must_open(len, choice, self.workers) {
-            self.open();
-        }
-        let Some(mut loan) = self.desk.lend(len, choice) else { return Ok(None) };
-        match loan.sort(block, rate) {
+        let Some(mut loan) = self.crew.lend(block.len() as u64, threads) else { return Ok(None) };
+        match loan.sorter()(block, rate) {
             Err(Error::Device(failure)) => {
-                self.desk.warn(&failure);
+                self.crew.warn(&failure);
                 Ok(None)
             }
             done => {
@@ -135,56 +125,17 @@ impl Sorters {
             }
         }
     }
-
-    /// Opens the GPUs in the background.
-    fn open(&self) {
-        let mut opener = self.opener.lock().unwrap_or_else(PoisonError::into_inner);
-        let Opener::Waiting(open) = &mut *opener else { return };
-        let Some(open) = open.take() else { return self.desk.opened() };
-        let desk = Arc::clone(&self.desk);
-        let opening = move || {
-            let _opened = Opened(&desk);
-            open(&desk);
-        };
-        match thread::Builder::new().name("bwz-gpu".into()).spawn(opening) {
-            Ok(thread) => *opener = Opener::Running(thread),
-            Err(e) => {
-                self.desk.opened();
-                self.desk.warn(&format!("cannot start a thread: {e}"));
-            }
-        }
-    }
-}
-
-/// Lets those go on who wait for a GPU, even where opening it panics.
-struct Opened<'a>(&'a Desk);
-
-impl Drop for Opened<'_> {
-    fn drop(&mut self) {
-        self.0.opened();
-    }
-}
-
-impl Drop for Sorters {
-    /// No thread outlives what it works for.
-    fn drop(&mut self) {
-        let opener = self.opener.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Opener::Running(thread) = std::mem::replace(opener, Opener::Waiting(None)) {
-            let _ = thread.join();
-        }
-    }
 }
 
 /// What opens the GPUs of a device, if it may have any, for blocks of the size and sample rate given.
 #[cfg(feature = "cuda")]
 #[allow(clippy::unnecessary_wraps, reason = "without the feature it fails")]
-fn opener(device: Device, workers: usize, largest: (u32, u32)) -> Result<Option<Open>> {
-    let open: Open = Box::new(move |desk| open::open(desk, device, workers, largest));
-    Ok((device != Device::Cpu).then_some(open))
+fn opener(device: Device, workers: usize, largest: (u32, u32)) -> Result<Option<Open<Foreign>>> {
+    Ok(open::opener(device, workers, move |number| open::sorter(number, largest)))
 }
 
 /// Without the feature there are none, and asking for one fails.
 #[cfg(not(feature = "cuda"))]
-fn opener(device: Device, _workers: usize, _largest: (u32, u32)) -> Result<Option<Open>> {
+fn opener(device: Device, _workers: usize, _largest: (u32, u32)) -> Result<Option<Open<Foreign>>> {
     crate::bwt::Sorter::new(device).map(|_| None)
 }

@@ -1,6 +1,31 @@
-//! How long sorting takes: a guess to begin with, and what is measured counts more with every block.
+//! How long sorting and unsorting take: a guess to begin with, and what is measured counts more with every block.
 
-/// Bytes sorted, and the seconds that took. The first of them are made up.
+/// What is done to blocks, and how fast.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// What the CPU does where a GPU fails.
+    pub verb: &'static str,
+    /// One thread of a CPU.
+    pub cpu: Pace,
+    /// A sorter on a GPU, of those that share it.
+    pub gpu: Pace,
+}
+
+impl Work {
+    pub const SORTING: Work = Work {
+        verb: "sorting",
+        cpu: Pace { bytes: 20e6, seconds: 1.0 },
+        gpu: Pace { bytes: 100e6, seconds: 0.2 },
+    };
+
+    pub const UNSORTING: Work = Work {
+        verb: "restoring",
+        cpu: Pace { bytes: 150e6, seconds: 1.0 },
+        gpu: Pace { bytes: 100e6, seconds: 0.1 },
+    };
+}
+
+/// Bytes done, and the seconds that took. The first of them are made up.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     bytes: f64,
@@ -8,19 +33,13 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// One thread of a CPU.
-    pub const CPU: Pace = Pace { bytes: 20e6, seconds: 1.0 };
-
-    /// A sorter on a GPU, of those that share it.
-    pub const GPU: Pace = Pace { bytes: 100e6, seconds: 0.2 };
-
     /// Adds what was measured.
     pub fn add(&mut self, bytes: u64, seconds: f64) {
         self.bytes += bytes as f64;
         self.seconds += seconds;
     }
 
-    /// The seconds that sorting so many bytes takes.
+    /// The seconds that so many bytes take.
     pub fn seconds(&self, bytes: u64) -> f64 {
         bytes as f64 * self.seconds / self.bytes
     }

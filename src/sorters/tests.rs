@@ -3,8 +3,10 @@
 use super::*;
 use crate::bwt::Sorter;
 use crate::events::Event;
-use desk::Foreign;
+use crew::Opener;
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
@@ -24,14 +26,15 @@ fn pool() -> ThreadPool {
 
 /// Sorters that are open at once and used whatever the block.
 fn chosen(listener: Listener, foreign: Vec<Foreign>) -> Sorters {
-    let open: Open = Box::new(move |desk| foreign.into_iter().for_each(|sorter| desk.add(sorter)));
+    let open: Open<Foreign> =
+        Box::new(move |desk| foreign.into_iter().for_each(|sorter| desk.add(sorter)));
     Sorters::opening(Some(open), Device::Cuda(0), 4, listener)
 }
 
 /// One sorter that comes up when that is said, and is used where it is the sooner.
 fn opened_on_demand(foreign: Foreign) -> (Sorters, Sender<()>) {
     let (now, told) = mpsc::channel();
-    let open: Open = Box::new(move |desk| {
+    let open: Open<Foreign> = Box::new(move |desk| {
         told.recv_timeout(Duration::from_secs(60)).unwrap();
         desk.add(foreign);
     });
@@ -93,7 +96,7 @@ fn a_panic_leaves_nobody_waiting() {
 #[test]
 fn opening_may_fail_or_panic() {
     for fails in [false, true] {
-        let open: Open = Box::new(move |_| assert!(!fails, "on purpose"));
+        let open: Open<Foreign> = Box::new(move |_| assert!(!fails, "on purpose"));
         let sorters = Sorters::opening(Some(open), Device::Cuda(0), 2, Listener::default());
         assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
     }
@@ -101,12 +104,12 @@ fn opening_may_fail_or_panic() {
 
 #[test]
 fn small_inputs_open_nothing() {
-    let open: Open = Box::new(|_| panic!("a GPU is opened"));
+    let open: Open<Foreign> = Box::new(|_| panic!("a GPU is opened"));
     let sorters = Sorters::opening(Some(open), Device::Auto, 2, Listener::default());
     for _ in 0..3 {
         assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
     }
-    let opener = sorters.opener.lock().unwrap();
+    let opener = sorters.crew.opener.lock().unwrap();
     assert!(matches!(*opener, Opener::Waiting(Some(_))));
 }
 
@@ -120,7 +123,7 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     let (large, pool) = (vec![0; 1 << 30], pool());
     thread::scope(|scope| {
         let waiting = scope.spawn(|| sorters.sort(&large, 1 << 22, 1, &pool).unwrap().0);
-        while matches!(*sorters.opener.lock().unwrap(), Opener::Waiting(_)) {
+        while matches!(*sorters.crew.opener.lock().unwrap(), Opener::Waiting(_)) {
             thread::yield_now();
         }
         let (_, steps) = sorters.sort(b"banana", 2, 1, &pool).unwrap();
@@ -136,6 +139,81 @@ fn a_gpu_that_never_comes_up_is_not_waited_for() {
     let (_, steps) = sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool()).unwrap();
     assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
     open_now.send(()).unwrap();
+}
+
+/// Unsorters that are open at once and used whatever the block.
+fn unsorters(listener: Listener, foreign: Vec<unsorters::Foreign>) -> Unsorters {
+    let open: Open<_> = Box::new(move |desk| foreign.into_iter().for_each(|one| desk.add(one)));
+    Unsorters::opening(Some(open), Device::Cuda(0), 4, listener)
+}
+
+#[test]
+fn failing_devices_cost_no_block_on_the_way_back() {
+    let (listener, heard) = listening();
+    let pool = pool();
+    let working = |mut blocks: u32| -> unsorters::Foreign {
+        Box::new(move |bwt| {
+            blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
+            bwt.bytes = crate::bwt::unsort(bwt.clone())?;
+            Ok(Vec::new())
+        })
+    };
+    let unsorters = unsorters(listener, [0, 1, 3].map(working).into());
+    let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    assert_eq!(unsorters.unsort(banana.clone(), &pool).unwrap().0, b"banana");
+                }
+            });
+        }
+    });
+    assert_eq!(*heard.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
+}
+
+/// What a device cannot make a text of is no fault of the device, and may be one all the same.
+#[test]
+fn the_cpu_judges_what_a_device_refuses() {
+    let (listener, heard) = listening();
+    let refusing: unsorters::Foreign = Box::new(|_| Err(crate::Flaw("no text").into()));
+    let (unsorters, pool) = (unsorters(listener, vec![refusing]), pool());
+    let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
+    for _ in 0..2 {
+        assert_eq!(unsorters.unsort(banana.clone(), &pool).unwrap().0, b"banana");
+        let wrong = Bwt { samples: vec![4, 6, 4], ..banana.clone() };
+        let expected = crate::bwt::unsort(wrong.clone()).unwrap_err();
+        let end = unsorters.unsort(wrong, &pool).unwrap_err();
+        assert_eq!(end.to_string(), expected.to_string());
+    }
+    assert!(heard.lock().unwrap().is_empty());
+}
+
+/// Whatever launch on a real GPU fails, in whichever block.
+#[test]
+#[cfg(feature = "cuda")]
+fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
+    use crate::gpu::{self, testing};
+    if testing::gpu().is_none() {
+        return;
+    }
+    let (block, pool) = (crate::cases::text(300_000), pool());
+    let bwt = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
+    for launches in [0, 1, 5, 19, 40] {
+        let (listener, heard) = listening();
+        let mut unsorter = gpu::Unsorter::new(0).unwrap();
+        unsorter.fail_after(launches);
+        let foreign: unsorters::Foreign = Box::new(move |bwt| {
+            unsorter.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+            bwt.bytes.copy_from_slice(unsorter.unsort_input(bwt.sample_rate, &bwt.samples)?);
+            Ok(Vec::new())
+        });
+        let unsorters = unsorters(listener, vec![foreign]);
+        for _ in 0..20 {
+            assert!(unsorters.unsort(bwt.clone(), &pool).unwrap().0 == block);
+        }
+        assert_eq!(heard.lock().unwrap().len(), 1, "after {launches} launches");
+    }
 }
 
 /// Whatever launch on a real GPU fails, in whichever block.

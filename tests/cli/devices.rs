@@ -29,6 +29,32 @@ fn a_gpu_that_is_not_there_is_a_warning_or_an_error() {
     } else {
         has_all(&stderr(asked.code(1)), &["bwz: x: ", "CUDA"]);
     }
+    for back in ["-t x.bwz", "-dfk x.bwz", "cat x.bwz", "cat --range 5..10 x.bwz"] {
+        let asked = dir.bwz(&format!("{back} --device cuda:99")).assert();
+        if cfg!(feature = "cuda") {
+            has_all(&stderr(asked.success()), &["bwz: x.bwz: ", "; restoring on the CPU"]);
+        } else {
+            has_all(&stderr(asked.code(1)), &["bwz: x.bwz: ", "CUDA"]);
+        }
+        dir.bwz(&format!("{back} --device cpu")).assert().success().stderr("");
+    }
+}
+
+#[test]
+fn a_search_on_a_gpu_that_is_not_there_is_a_warning_or_trouble() {
+    let dir = Dir::with(&text(1_000_000));
+    dir.bwz("--index x").assert().success();
+    dir.write("lines", &b"99\n1 2\n".repeat(500));
+    let expected = stdout(dir.bwz("count -f lines x.bwz").assert().success().stderr(""));
+    let asked = dir.bwz("count -f lines --device cuda:99 x.bwz").assert();
+    if cfg!(feature = "cuda") {
+        let asked = asked.success().stdout(expected);
+        let said = stderr(asked);
+        has_all(&said, &["bwz: x.bwz: ", "; searching on the CPU"]);
+        assert_eq!(said.lines().count(), 1, "{said}");
+    } else {
+        has_all(&stderr(asked.code(2)), &["bwz: x.bwz: ", "CUDA"]);
+    }
 }
 
 #[test]
@@ -40,5 +66,8 @@ fn twice_verbose_has_a_line_per_block() {
         &["x: block at 0 B: read 0.", "x: block at 2.0 MiB: ", ", sorted ", ", coded ", " s\n"],
     );
     assert_eq!(said.matches("x: block at ").count(), 3, "{said}");
+    assert_eq!(said.lines().count(), 4, "{said}");
+    let said = stderr(dir.bwz("-tvv --device cpu x.bwz").assert().success());
+    has_all(&said, &["x.bwz: block at 2.0 MiB: decoded 0.", ", restored ", ", checked "]);
     assert_eq!(said.lines().count(), 4, "{said}");
 }

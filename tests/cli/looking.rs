@@ -138,7 +138,11 @@ fn bench_measures_each_stage() {
     let table = stdout(dir.bwz("bench -n 1 -1 -T2 x").assert().success().stderr(""));
     has_all(&table, &["x: 300000 bytes", "MB/s", "sort", "encode", "decode", "unsort"]);
     has_all(&table, &["compress", "decompress", "ratio", "threads 2", "median of 1"]);
+    let inverse =
+        stdout(dir.bwz("bench inverse -n 2 --block 100000 --device cpu x").assert().success());
+    has_all(&inverse, &["x: 300000 bytes in 3 blocks", "libsais", "bwz", "MB/s"]);
     dir.write("empty", b"");
+    dir.bwz("bench inverse --device cpu empty").assert().code(1);
     dir.bwz("bench empty").assert().success();
     assert_eq!(dir.names(), ["empty", "x"]);
 }

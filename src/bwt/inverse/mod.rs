@@ -194,4 +194,35 @@ mod tests {
             assert!(unsort_on_all(&pools, &Bwt { bytes, sample_rate: 8, samples }).is_err());
         }
     }
+
+    /// Whatever a GPU takes for a text, the CPU takes for the same one.
+    #[test]
+    #[cfg(feature = "cuda")]
+    fn a_gpu_unsorts_as_the_cpu_does() {
+        use crate::gpu::{Unsorter, testing};
+        if testing::gpu().is_none() {
+            return;
+        }
+        let (mut unsorter, mut count) = (Unsorter::new(0).unwrap(), 0);
+        let mut on_gpu = |bwt: &Bwt| {
+            unsorter.input(bwt.bytes.len()).unwrap().copy_from_slice(&bwt.bytes);
+            unsorter.unsort_input(bwt.sample_rate, &bwt.samples).map(<[u8]>::to_vec)
+        };
+        for (name, block) in naive::blocks() {
+            for rate in RATES {
+                let bwt = naive::sort(&block, rate);
+                assert!(on_gpu(&bwt).unwrap() == unsort(bwt).unwrap(), "{name}, rate {rate}");
+                count += 1;
+            }
+        }
+        for (bits, primary) in (0..1u32 << 9).flat_map(|b| (1..=9).map(move |p| (b, p))) {
+            let bytes: Vec<u8> = (0..9).map(|i| b'a' + (bits >> i & 1) as u8).collect();
+            let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
+            if let Ok(text) = on_gpu(&bwt) {
+                assert_eq!(unsort(bwt).unwrap(), text);
+            }
+            count += 1;
+        }
+        testing::say(format_args!("{count} blocks compared"));
+    }
 }

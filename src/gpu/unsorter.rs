@@ -1,0 +1,137 @@
+//! Transform and samples -> block on a GPU: copy in, restore, copy out.
+
+use super::buffers::{Carver, Reserve};
+use super::device::Gpu;
+use super::inverse::{self, Arrays, Shape};
+use super::pinned::Pinned;
+use crate::error::{Error, Flaw, Result};
+use cudarc::driver::CudaEvent;
+use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
+
+/// Restores blocks on one GPU, on a stream of its own. Its memory grows with the largest block and is kept.
+///
+/// Several unsorters of one GPU work side by side: while one restores, others copy, and their walks at random fill the
+/// time in which each waits for its longest.
+#[derive(Debug)]
+pub struct Unsorter {
+    gpu: Gpu,
+    memory: Reserve,
+    /// The transform, and then the text in its place.
+    bytes: (Pinned<u8>, usize),
+    /// The samples, and then the word that says whether they fit.
+    samples: Pinned<u32>,
+    marks: [CudaEvent; 2],
+}
+
+const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
+
+impl Unsorter {
+    /// An unsorter on GPU `number`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is none, or no driver, or it fails.
+    pub fn new(number: u32) -> Result<Self> {
+        let gpu = Gpu::open(number)?;
+        let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
+        let marks = [mark()?, mark()?];
+        let (bytes, samples) = ((Pinned::default(), 0), Pinned::default());
+        Ok(Unsorter { gpu, memory: Reserve::default(), bytes, samples, marks })
+    }
+
+    /// Takes the memory for blocks of up to `n` bytes with up to `samples` samples, if that is not done yet.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the GPU, or the host, does not have it.
+    pub fn reserve(&mut self, n: u32, samples: u32) -> Result<()> {
+        self.input(n as usize)?;
+        self.samples.reserve(&self.gpu, samples as usize)?;
+        carve(&self.gpu, &mut self.memory, Shape { n, primary: 1, samples, log_rate: 0 }).map(drop)
+    }
+
+    /// Room for a transform of `len` bytes in pinned memory, which [`Unsorter::unsort_input`] restores.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is not so much memory that can be pinned.
+    pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
+        self.bytes.1 = 0;
+        let room = self.bytes.0.reserve(&self.gpu, len)?;
+        self.bytes.1 = len;
+        Ok(room)
+    }
+
+    /// The text of the transform that [`Unsorter::input`] holds, in its place. `samples[k]` is the row of the suffix at
+    /// k * `sample_rate`.
+    ///
+    /// # Errors
+    /// [`Error::Format`], which knows no place, where transform and samples are not those of a text. [`Error::Device`]
+    /// where the memory of the GPU does not do, or the GPU fails. It may be used again, though after some failures all that
+    /// follows fails too.
+    pub fn unsort_input(&mut self, sample_rate: u32, samples: &[u32]) -> Result<&[u8]> {
+        let len = std::mem::take(&mut self.bytes.1);
+        let shape = shape(len, sample_rate, samples)?;
+        let contradictory = self.run(shape, samples).inspect_err(|_| {
+            // Nothing of it may still be at work when the next begins. What that says adds nothing.
+            let _ = self.gpu.wait();
+        })?;
+        if contradictory { Err(CONTRADICTION.into()) } else { Ok(self.bytes.0.first(len)) }
+    }
+
+    /// Milliseconds that the last block took on the device, without copies.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there was none.
+    pub fn milliseconds(&self) -> Result<f32> {
+        self.gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))
+    }
+
+    /// Bytes of device memory in use.
+    pub fn memory(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Makes the launch after the next `launches` fail.
+    #[cfg(test)]
+    pub fn fail_after(&self, launches: u32) {
+        self.gpu.fail_after(launches);
+    }
+
+    /// Copies, restores and copies back; gives whether there was a contradiction.
+    fn run(&mut self, shape: Shape, samples: &[u32]) -> Result<bool> {
+        let (gpu, stream, n) = (&self.gpu, self.gpu.stream(), shape.n);
+        let arrays = carve(gpu, &mut self.memory, shape)?;
+        self.samples.reserve(gpu, samples.len())?.copy_from_slice(samples);
+        self.samples.upload(gpu, arrays.samples)?;
+        self.bytes.0.upload(gpu, arrays.bytes.first(n))?;
+        gpu.check(self.marks[0].record(stream))?;
+        inverse::restore(gpu, arrays, shape)?;
+        gpu.check(self.marks[1].record(stream))?;
+        self.bytes.0.download(gpu, arrays.text.part(1..n + 1), 0..n)?;
+        self.samples.download(gpu, arrays.contradictions, 0..1)?;
+        gpu.wait()?;
+        Ok(self.samples.first(1)[0] != 0)
+    }
+}
+
+/// The shape of a transform, whose fields may come from a hostile file.
+fn shape(len: usize, sample_rate: u32, samples: &[u32]) -> Result<Shape> {
+    let n = u32::try_from(len).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
+    let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;
+    let fits = sample_rate.is_power_of_two()
+        && samples.len() == n.div_ceil(sample_rate) as usize
+        && samples.iter().all(|row| (1..=n).contains(row));
+    if !fits {
+        return Err(CONTRADICTION.into());
+    }
+    let count = samples.len() as u32;
+    Ok(Shape { n, primary: samples[0], samples: count, log_rate: sample_rate.ilog2() })
+}
+
+/// Carves all that a transform takes from memory that is made large enough.
+fn carve<'m>(gpu: &Gpu, memory: &'m mut Reserve, shape: Shape) -> Result<Arrays<'m>> {
+    let mut measure = Carver::measure();
+    Arrays::carve(gpu, &mut measure, shape)?;
+    Arrays::carve(gpu, &mut memory.carve(gpu, measure.used())?, shape)
+}
+
+#[cfg(test)]
+mod tests;

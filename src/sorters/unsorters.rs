@@ -1,0 +1,93 @@
+//! The way back: who restores which block.
+//!
+//! The CPU restores a block on all threads that are free. What a GPU cannot make a text of, the CPU judges, so that a damaged
+//! block has the same error on every device.
+//!
+//! With `--memory`, each block on its way back is taken to need 6 bytes per byte: the transform and the CPU's table take 5,
+//! and a GPU's unsorter, while it works or stands by, 1 for the copy from which the GPU reads and to which it writes.
+
+use super::crew::{Crew, Open};
+#[cfg(feature = "cuda")]
+use super::open;
+use super::pace::Work;
+use crate::bwt::{Bwt, Unsorter};
+use crate::error::{Error, Result};
+use crate::events::{Listener, Step, Timed};
+use crate::options::{Device, Options};
+use rayon::ThreadPool;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Puts the text of a transform in the place of its bytes, on a GPU, and tells when. Where it fails, the transform is as
+/// before.
+pub type Foreign = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
+
+/// All that unsorts, shared by the workers.
+pub(crate) struct Unsorters {
+    crew: Crew<Foreign>,
+    cpu: Unsorter,
+    /// Blocks that the CPU is at.
+    on_cpu: AtomicUsize,
+}
+
+impl Unsorters {
+    /// For up to `workers` blocks at a time, of up to `block_size` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where this build has nothing for the device that is asked for.
+    pub fn new(workers: usize, block_size: u32, options: &Options) -> Result<Self> {
+        let device = options.chosen_device();
+        let open = opener(device, workers, block_size)?;
+        Ok(Self::opening(open, device, workers, options.listener().clone()))
+    }
+
+    pub(super) fn opening(
+        open: Option<Open<Foreign>>,
+        device: Device,
+        workers: usize,
+        listener: Listener,
+    ) -> Self {
+        let crew = Crew::new(open, device, workers, listener, Work::UNSORTING);
+        Unsorters { crew, cpu: Unsorter::new(), on_cpu: AtomicUsize::new(0) }
+    }
+
+    /// Restores the block of a transform, as [`crate::bwt::unsort`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
+    pub fn unsort(&self, mut bwt: Bwt, pool: &ThreadPool) -> Result<(Vec<u8>, Vec<Timed>)> {
+        let others = self.on_cpu.load(Ordering::Relaxed);
+        let threads = (pool.current_num_threads() / (others + 1)).max(1);
+        if let Some(steps) = self.unsort_on_gpu(&mut bwt, threads) {
+            return Ok((bwt.bytes, steps));
+        }
+        let (len, from) = (bwt.bytes.len() as u64, Instant::now());
+        self.on_cpu.fetch_add(1, Ordering::Relaxed);
+        let text = pool.install(|| self.cpu.unsort(bwt));
+        self.on_cpu.fetch_sub(1, Ordering::Relaxed);
+        self.crew.done_on_cpu(len, threads, from.elapsed());
+        Ok((text?, vec![(Step::Unsort(Device::Cpu), from, Instant::now())]))
+    }
+
+    /// `None` where the CPU is to do it.
+    fn unsort_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
+        let mut loan = self.crew.lend(bwt.bytes.len() as u64, threads)?;
+        let done = loan.sorter()(bwt);
+        if let Err(Error::Device(failure)) = &done {
+            self.crew.warn(failure);
+        } else {
+            loan.give_back();
+        }
+        done.ok()
+    }
+}
+
+/// What opens the GPUs of a device, if it may have any, for blocks of up to the given size.
+#[cfg(feature = "cuda")]
+#[allow(clippy::unnecessary_wraps, reason = "without the feature it fails")]
+fn opener(device: Device, workers: usize, block_size: u32) -> Result<Option<Open<Foreign>>> {
+    Ok(open::opener(device, workers, move |number| open::unsorter(number, block_size)))
+}
+
+/// Without the feature there are none, and asking for one fails.
+#[cfg(not(feature = "cuda"))]
+fn opener(device: Device, _workers: usize, _block_size: u32) -> Result<Option<Open<Foreign>>> {
+    crate::bwt::Sorter::new(device).map(|_| None)
+}
