@@ -3,7 +3,7 @@
 
     python3 decoder.py FILE > RAW         or         ... | python3 decoder.py > RAW
 
-It is meant to be read beside FORMAT.md and follows its order; numbers such as 7.3 are sections of that page, and R01 to R27
+It is meant to be read beside FORMAT.md and follows its order; numbers such as 7.3 are sections of that page, and R01 to R28
 are the numbers of section 11. It reads in order, as from a pipe (section 10), and gives out the bytes of a block once its
 Raw_Checksum held. It favours clarity: expect about 100 KB per second, and some 10 bytes of memory per byte of a block.
 
@@ -121,14 +121,15 @@ def read_block(reader, block_size, raw_offset_due):
     require(crc_holds(header), "R07", "wrong Header_Checksum of a Block_Header at %d" % (reader.offset - 40))
     (kind, flags, sample_rate_log, segment_size_log, raw_size, coded_size,
      raw_checksum, raw_offset, payload_checksum) = struct.unpack_from("<BBBBIIIQI", header, 8)
-    require(flags & (254 if kind == 1 else 255) == 0, "R04", "a Reserved bit of a Block_Header is set")
+    require(flags & (240 if kind == 1 else 255) == 0, "R04", "a Reserved bit of a Block_Header is set")
     require(kind <= 1, "R08", "a block of Kind %d" % kind)
     require(1 <= raw_size <= block_size, "R10", "a Raw_Size of %d, where Block_Size is %d" % (raw_size, block_size))
     if kind == 0:
-        require(sample_rate_log == 0 and segment_size_log == 0, "R04", "a Reserved field of a stored block is set")
+        require(flags == 0 and sample_rate_log == 0 and segment_size_log == 0, "R04", "a Reserved field of a stored block is set")
         require(coded_size == raw_size, "R11", "a Coded_Size that is not Raw_Size in a stored block")
     else:
         sample_rate_log_most = max(16, (raw_size - 1).bit_length() - 7)
+        require(flags <= 8, "R04", "a block with both Filters and Indexed")
         require(3 <= sample_rate_log <= sample_rate_log_most, "R09", "a Sample_Rate_Log of %d" % sample_rate_log)
         require(16 <= segment_size_log <= 30, "R09", "a Segment_Size_Log of %d" % segment_size_log)
         require(coded_size < raw_size, "R11", "a Coded_Size that is not less than Raw_Size")
@@ -137,36 +138,51 @@ def read_block(reader, block_size, raw_offset_due):
     require(zlib.crc32(payload) == payload_checksum, "R13", "wrong Payload_Checksum of the block at raw byte %d" % raw_offset)
     raw = payload
     if kind == 1:
-        raw = decode_bwt_payload(payload, raw_size, sample_rate_log, segment_size_log, flags == 1)
+        filters, indexed = flags & 7, flags & 8 != 0
+        text_size, side, at = read_side(payload, filters, raw_size, sample_rate_log)
+        text = decode_bwt_payload(payload[at:], text_size, sample_rate_log, segment_size_log, indexed)
+        raw = undo_filters(text, filters, side, raw_size)
     require(zlib.crc32(raw) == raw_checksum, "R18", "wrong Raw_Checksum of the block at raw byte %d" % raw_offset)
     return raw
 
 
-def decode_bwt_payload(payload, raw_size, sample_rate_log, segment_size_log, indexed):
-    """Section 4, Kind bwt: Samples, Segment_Sizes, Index, Segments; gives the raw bytes."""
+def read_side(payload, filters, raw_size, sample_rate_log):
+    """Section 4, Kind bwt: Text_Size, Side, and where Samples start."""
+    if filters == 0:
+        return raw_size, b"", 0
+    require(len(payload) >= 8, "R28", "a Side that ends after the payload")
+    text_size, side_size = struct.unpack_from("<II", payload)
+    require(1 <= text_size <= raw_size, "R28", "a Text_Size of %d" % text_size)
+    require(sample_rate_log <= max(16, (text_size - 1).bit_length() - 7), "R28", "a Text_Size of %d" % text_size)
+    require(8 + side_size <= len(payload), "R28", "a Side that ends after the payload")
+    return text_size, payload[8:8 + side_size], 8 + side_size
+
+
+def decode_bwt_payload(payload, text_size, sample_rate_log, segment_size_log, indexed):
+    """Section 4, Kind bwt: Samples, Segment_Sizes, Index, Segments; gives the text."""
     sample_rate, segment_size = 1 << sample_rate_log, 1 << segment_size_log
-    samples, sizes_start = read_packed_array(payload, 0, -(-raw_size // sample_rate))
-    require(min(samples) >= 1 and max(samples) <= raw_size, "R16", "a sample of 0 or above Raw_Size")
-    segment_sizes, at = read_packed_array(payload, sizes_start, -(-raw_size // segment_size))
+    samples, sizes_start = read_packed_array(payload, 0, -(-text_size // sample_rate))
+    require(min(samples) >= 1 and max(samples) <= text_size, "R16", "a sample of 0 or above Text_Size")
+    segment_sizes, at = read_packed_array(payload, sizes_start, -(-text_size // segment_size))
     index = None
     if indexed:
-        index, at = read_index(payload, sizes_start, at, len(segment_sizes), min(raw_size, 128))
+        index, at = read_index(payload, sizes_start, at, len(segment_sizes), min(text_size, 128))
         require(index["primary"] == samples[0], "R27", "a Primary_Index that is not Samples[0]")
     require(min(segment_sizes) >= 1, "R15", "a segment of 0 coded bytes")
     require(sum(segment_sizes) == len(payload) - at, "R15", "Segment_Sizes do not add up to the rest of the payload")
     bwt_bytes = bytearray()
     for k, coded_size in enumerate(segment_sizes):
-        size = min(segment_size, raw_size - len(bwt_bytes))
+        size = min(segment_size, text_size - len(bwt_bytes))
         segment = decode_segment(payload[at:at + coded_size], size)
         if index:
             require(zlib.crc32(payload[at:at + coded_size]) == index["checksums"][k], "R27", "a wrong Segment_Checksum")
             check_counts(index["counts"], len(segment_sizes), k, segment)
         bwt_bytes += segment
         at += coded_size
-    raw = unsort(bwt_bytes, samples, sample_rate)
+    text = unsort(bwt_bytes, samples, sample_rate)
     if index:
-        require(raw.startswith(index["head"]) and raw.endswith(index["tail"]), "R27", "a Head or Tail that is not the block's")
-    return raw
+        require(text.startswith(index["head"]) and text.endswith(index["tail"]), "R27", "a Head or Tail that is not the block's")
+    return text
 
 
 def read_index(payload, sizes_start, start, segments, edge):
@@ -471,6 +487,241 @@ class Model:
         require(width <= 30, "R17", "a Width of %d" % width)
         self.own_width[c] = self.last_width = width
         return width
+
+
+class Side:
+    """Section 14: what filters need. All that is wrong with it (14.5) is R28."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, size):
+        require(self.at + size <= len(self.data), "R28", "a filter's field that ends after Side")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def byte(self):
+        return self.take(1)[0]
+
+    def varint(self):
+        """Section 14.1."""
+        number = 0
+        for shift in range(0, 35, 7):
+            byte = self.byte()
+            number |= (byte & 127) << shift
+            if byte < 128:
+                break
+        require(byte < 128 and number < 1 << 31, "R28", "a varint that is too large")
+        return number
+
+
+def undo_filters(text, filters, side_bytes, raw_size):
+    """Section 14: the filters in the order in which they are undone."""
+    side = Side(side_bytes)
+    if filters & 4:
+        text = undo_matches(text, side, raw_size)
+    if filters & 2:
+        text = undo_regions(text, side)
+    if filters & 1:
+        text = undo_lines(text, side, raw_size)
+    require(side.at == len(side_bytes), "R28", "bytes of Side left over")
+    require(len(text) == raw_size, "R28", "filters that give another number of bytes than Raw_Size")
+    return text
+
+
+class BitDecoder:
+    """Section 14.2: decodes bit by bit. A Bit is a list of One and Seen."""
+
+    def __init__(self, coded):
+        self.coded, self.at, self.value = coded, 0, 0
+        self.low, self.high = 0, 0xFFFFFFFF
+        for _ in range(4):
+            self.shift_in()
+
+    def shift_in(self):
+        byte = self.coded[self.at] if self.at < len(self.coded) else 0
+        self.at += 1
+        self.value = self.value << 8 & 0xFFFFFFFF | byte
+
+    def bit(self, model):
+        one, seen = model
+        middle = self.low + ((self.high - self.low) * one >> 16)
+        rate = 2 if seen < 4 else 3 if seen < 12 else 4 if seen < 30 else 5
+        bit = int(self.value <= middle)
+        if bit:
+            self.high = middle
+            model[0] = one + ((65535 - one) >> rate)
+        else:
+            self.low = middle + 1
+            model[0] = one - (one >> rate)
+        model[1] = seen + 1
+        while self.low >> 24 == self.high >> 24:
+            self.low = self.low << 8 & 0xFFFFFFFF
+            self.high = self.high << 8 & 0xFFFFFFFF | 255
+            self.shift_in()
+        return bit
+
+
+class Tree:
+    """Section 14.2."""
+
+    def __init__(self, bits):
+        self.bits, self.models = bits, [[32768, 0] for _ in range(1 << bits)]
+
+    def decode(self, coder):
+        node = 1
+        for _ in range(self.bits):
+            node = 2 * node + coder.bit(self.models[node])
+        return node - (1 << self.bits)
+
+
+class Number:
+    """Section 14.2."""
+
+    def __init__(self):
+        self.tree, self.models = Tree(5), [[[32768, 0] for _ in range(8)] for _ in range(32)]
+
+    def decode(self, coder):
+        value = node = 1
+        number_class = self.tree.decode(coder)
+        for _ in range(number_class):
+            if node < 8:
+                bit = coder.bit(self.models[number_class][node])
+                node = 2 * node + bit
+            else:
+                bit = coder.bit([32768, 0])
+            value = 2 * value + bit
+        return value - 1
+
+
+def undo_matches(text, side, raw_size):
+    """Section 14.2."""
+    output_size, count, coded_size = side.varint(), side.varint(), side.varint()
+    coder = BitDecoder(side.take(coded_size))
+    require(output_size <= raw_size, "R28", "an Output_Size above Raw_Size")
+    literals_number, length_number = [Number() for _ in range(6)], [Number() for _ in range(6)]
+    form_tree, near, distance_number = [Tree(3) for _ in range(6)], Tree(7), Number()
+    last, distances = 5, [0, 0, 0, 0]
+    output, at = bytearray(), 0
+    for _ in range(count):
+        literals = literals_number[last].decode(coder)
+        form = form_tree[last].decode(coder)
+        require(form <= 5, "R28", "a match of form %d" % form)
+        if form < 4:
+            distance = distances[form]
+        elif form == 4:
+            distance = distances[0] - 64 + near.decode(coder)
+        else:
+            distance = distance_number.decode(coder)
+        length = length_number[form].decode(coder) + (32 if form == 5 else 12)
+        if distance in distances:
+            distances.remove(distance)
+        distances = ([distance] + distances)[:4]
+        last = form
+        require(at + literals <= len(text), "R28", "more literals than there are")
+        output += text[at:at + literals]
+        at += literals
+        require(1 <= distance <= len(output), "R28", "a match at a distance of %d" % distance)
+        require(length <= output_size - len(output), "R28", "a match that reaches beyond Output_Size")
+        start = len(output) - distance
+        while length > 0:
+            piece = output[start:start + length]
+            output += piece
+            length -= len(piece)
+    require(coder.at == coded_size, "R28", "Matches of another size than Matches_Size")
+    output += text[at:]
+    require(len(output) == output_size, "R28", "matches and literals that are not Output_Size bytes")
+    return bytes(output)
+
+
+def undo_regions(text, side):
+    """Section 14.3."""
+    text, pos = bytearray(text), 0
+    while pos < len(text):
+        size, kind = side.varint(), side.byte()
+        require(1 <= size <= len(text) - pos, "R28", "a region of %d bytes" % size)
+        require(kind <= 3, "R28", "a region of Kind %d" % kind)
+        region = text[pos:pos + size]
+        if kind == 1:
+            undo_records(region, side)
+        elif kind == 2:
+            undo_x86(region, pos)
+        elif kind == 3:
+            undo_arm64(region, pos)
+        text[pos:pos + size] = region
+        pos += size
+    return bytes(text)
+
+
+def undo_records(region, side):
+    """Section 14.3, Kind 1."""
+    stride, form, row = side.byte(), side.byte(), side.varint()
+    width = form & 127
+    require(stride >= 1 and width <= min(8, stride), "R28", "elements of %d bytes in records of %d" % (width, stride))
+    require(row == 0 or row > stride, "R28", "a Row of %d" % row)
+    if form & 128:
+        count = len(region) // stride
+        columns = bytes(region)
+        for k in range(stride):
+            region[k:count * stride:stride] = columns[k * count:(k + 1) * count]
+    if width == 0:
+        return
+    value = lambda at: int.from_bytes(region[at:at + width], "little")
+    for at in range(-(-stride // width) * width, len(region) - width + 1, width):
+        prediction = value(at - stride)
+        if row > 0 and at >= row:
+            prediction = (prediction + value(at - row)) // 2
+        region[at:at + width] = ((value(at) + prediction) % 256 ** width).to_bytes(width, "little")
+
+
+def undo_x86(region, pos):
+    """Section 14.3, Kind 2."""
+    at = 0
+    while at + 5 <= len(region):
+        if region[at] not in (0xE8, 0xE9):
+            at += 1
+            continue
+        at += 5
+        if region[at - 1] in (0x00, 0xFF):
+            value = int.from_bytes(region[at - 4:at], "little")
+            value = (value - pos - at) % (1 << 25)
+            if value >> 24:
+                value |= 0xFE000000
+            region[at - 4:at] = value.to_bytes(4, "little")
+
+
+def undo_arm64(region, pos):
+    """Section 14.3, Kind 3."""
+    for at in range(0, len(region) - 3, 4):
+        word = int.from_bytes(region[at:at + 4], "little")
+        if word >> 26 == 37:
+            word = word & 0xFC000000 | (word - (pos + at) // 4) % (1 << 26)
+        elif word & 0x9F000000 == 0x90000000:
+            page = (word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3
+            page = (page - (pos + at) // 4096) % (1 << 21)
+            word = word & 0x9F00001F | page >> 2 << 5 | (page & 3) << 29
+        region[at:at + 4] = word.to_bytes(4, "little")
+
+
+def undo_lines(text, side, raw_size):
+    """Section 14.4."""
+    width, run_count = side.varint(), side.varint()
+    require(width >= 1, "R28", "a Line_Width of 0")
+    runs = [(side.varint(), side.varint()) for _ in range(run_count)]
+    lines, number = text.split(b"\n"), 0
+    stay = set()
+    for step, times in runs:
+        fresh = step > 0 or times == 0 or number == 0 and not stay and times == 1
+        require(fresh and number + step * times < len(lines), "R28", "a line that is not there, or is listed twice")
+        stay.update(number + step * (n + 1) for n in range(times))
+        number += step * times
+    broken = []
+    for number, line in enumerate(lines):
+        if number in stay or not line:
+            broken.append(line)
+        else:
+            broken += [line[at:at + width] for at in range(0, len(line), width)]
+    return b"\n".join(broken)
 
 
 class Decisions:

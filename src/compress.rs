@@ -1,14 +1,15 @@
 //! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
-//! Blocks flow reader -> sorters -> coders -> writer through a [`Pipeline`]. All computing happens on one rayon pool of as
+//! Blocks flow reader -> sorters (after the filters) -> coders -> writer through a [`Pipeline`]. All computing happens on one rayon pool of as
 //! many threads as the options say; the pipeline's own threads only hand blocks on. `memory` says what that takes.
 
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, Effort};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step};
+use crate::filter::{self, Filtered};
 use crate::fm_index;
-use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameWriter, Index, Kind, Shape};
+use crate::frame::{self, BlockHeader, BwtPayload, CodedBlock, FrameWriter, Index, Kind, Shape};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
@@ -154,14 +155,16 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
     });
     let coders = (0..plan.coders).map(|_| {
         let stages = Arc::clone(&stages);
-        move |sorted: Sorted| Ok(stages.code(sorted))
+        move |sorted: Sorted| stages.code(sorted)
     });
     Ok(Pipeline::start(plan.depth, sorters.collect(), coders.collect())?)
 }
 
-/// A block on its way from the sorter to the coder.
+/// A block on its way from the sorter to the coder; its text stays for the case that it must be stored.
 struct Sorted {
-    raw: RawBlock,
+    filtered: Filtered,
+    raw_size: usize,
+    raw_offset: u64,
     checksum: u32,
     bwt: Bwt,
 }
@@ -178,23 +181,34 @@ struct Stages {
 
 impl Stages {
     fn sort(&self, raw: RawBlock) -> Result<Sorted> {
-        let sample_rate = sample_rate(raw.bytes.len(), self.index);
-        let threads = if raw.alone { self.pool.current_num_threads() } else { 1 };
-        let (bwt, steps) = self.sorters.sort(&raw.bytes, sample_rate, threads, &self.pool)?;
-        self.listener.done(raw.offset, steps);
-        let checksum = crc32fast::hash(&raw.bytes);
-        Ok(Sorted { raw, checksum, bwt })
+        let RawBlock { bytes, offset: raw_offset, alone } = raw;
+        let raw_size = bytes.len();
+        let (checksum, filtered) =
+            self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
+        let sample_rate = sample_rate(filtered.text.len(), self.index);
+        let threads = if alone { self.pool.current_num_threads() } else { 1 };
+        let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
+        self.listener.done(raw_offset, steps);
+        Ok(Sorted { filtered, raw_size, raw_offset, checksum, bwt })
     }
 
-    fn code(&self, sorted: Sorted) -> CodedBlock {
-        let (offset, from) = (sorted.raw.offset, Instant::now());
+    /// What is searched for is in the raw bytes, so an indexed block gets no filters.
+    fn filtered(&self, block: Vec<u8>) -> Filtered {
+        match self.index {
+            Some(_) => Filtered::unchanged(block),
+            None => filter::apply(block, || self.sorters.free()),
+        }
+    }
+
+    fn code(&self, sorted: Sorted) -> Result<CodedBlock> {
+        let (offset, from) = (sorted.raw_offset, Instant::now());
         let block = self.pool.install(|| code(sorted, self.effort, self.index.is_some()));
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
         block
     }
 }
 
-/// The sample rate of a block of `len` bytes, given that of its index.
+/// The sample rate of a text of `len` bytes, given that of its index.
 fn sample_rate(len: usize, index: Option<u32>) -> u32 {
     let usual = bwt::sample_rate(len);
     // At rate 0 an index is for counting alone and needs no more samples than the inverse.
@@ -202,36 +216,44 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(Sorted { raw, checksum, bwt }: Sorted, effort: Effort, indexed: bool) -> CodedBlock {
-    let raw_size = bwt.bytes.len() as u32;
+fn code(sorted: Sorted, effort: Effort, indexed: bool) -> Result<CodedBlock> {
+    let Sorted { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
     let (segment_size_log, segments) = if indexed {
         encode_for_search(&bwt.bytes, effort)
     } else {
         coder::encode_segments(&bwt.bytes, effort)
     };
     let primary = bwt.samples[0];
-    let index =
-        indexed.then(|| Index::new(&raw.bytes, &bwt.bytes, primary, segment_size_log, &segments));
+    let index = indexed
+        .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
     // What is done with goes before the payload is put together: it is the tightest moment.
     drop(bwt.bytes);
-    let parts = segments.iter().map(Vec::as_slice).collect();
-    let payload = BwtPayload { samples: bwt.samples, index, segments: parts }.to_bytes();
+    let text_size = filtered.text.len() as u32;
+    let payload = BwtPayload {
+        filtered: (filtered.flags != 0)
+            .then_some(frame::Filtered { text_size, side: &filtered.side }),
+        samples: bwt.samples,
+        index,
+        segments: segments.iter().map(Vec::as_slice).collect(),
+    }
+    .to_bytes();
     drop(segments);
-    let sample_rate_log = bwt.sample_rate.ilog2() as u8;
-    let (kind, payload) = if payload.len() < raw.bytes.len() {
-        (Kind::Bwt(Shape { sample_rate_log, segment_size_log, indexed }), payload)
+    let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
+    let (kind, payload) = if payload.len() < raw_size {
+        (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }), payload)
     } else {
-        (Kind::Stored, raw.bytes)
+        drop(payload);
+        (Kind::Stored, filter::undo(filtered, raw_size)?)
     };
     let header = BlockHeader {
         kind,
-        raw_size,
+        raw_size: raw_size as u32,
         coded_size: payload.len() as u32,
         raw_checksum: checksum,
-        raw_offset: raw.offset,
+        raw_offset,
         payload_checksum: crc32fast::hash(&payload),
     };
-    CodedBlock { header, payload, number: 0, offset: 0 }
+    Ok(CodedBlock { header, payload, number: 0, offset: 0 })
 }
 
 /// Codes a transform in segments so small that a search can decode one for each of its steps.

@@ -9,7 +9,8 @@ use crate::coder;
 use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
-use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, checksum_holds};
+use crate::filter::{self, Filtered};
+use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds};
 use crate::memory::{Plan, Shortage};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
@@ -127,7 +128,7 @@ impl Stages {
             Ok(text)
         })?;
         let from = Instant::now();
-        let raw = self.pool.install(|| check(restored))?;
+        let raw = self.pool.install(|| finish(restored))?;
         steps.push((Step::Check, from, Instant::now()));
         self.listener.done(offset, steps);
         Ok(raw)
@@ -142,27 +143,40 @@ pub(crate) fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<V
 /// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
 pub(crate) struct Decoded {
     pub block: CodedBlock,
-    /// The transform, and the index where there is one; a stored block has neither.
+    /// The transform of the block's text, and the index where there is one; a stored block has neither.
     pub bwt: Option<Bwt>,
     pub index: Option<Index>,
+    /// What the filters need.
+    side: Vec<u8>,
+}
+
+impl Decoded {
+    /// Whether the transform is not of the raw bytes but of what filters made of them.
+    pub fn is_filtered(&self) -> bool {
+        matches!(self.block.header.kind, Kind::Bwt(Shape { filters: 1.., .. }))
+    }
 }
 
 /// Decodes a block's segments side by side; with a `shortage`, none that need large models.
 pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
     let Kind::Bwt(shape) = block.header.kind else {
-        return Ok(Decoded { block, bwt: None, index: None });
+        return Ok(Decoded { block, bwt: None, index: None, side: Vec::new() });
     };
     let raw_size = block.header.raw_size;
-    let payload = BwtPayload::from_bytes(&block.payload, raw_size, shape);
-    let payload = payload.map_err(|flaw| block.error(flaw))?;
+    let parts = BwtPayload::from_bytes(&block.payload, raw_size, shape);
+    let parts = parts.map_err(|flaw| block.error(flaw))?;
     if let Some(shortage) = shortage
-        && payload.segments.iter().any(|segment| coder::needs_large_models(segment))
+        && parts.segments.iter().any(|segment| coder::needs_large_models(segment))
     {
         return Err(shortage.error(format!("a block of {raw_size} bytes, coded with --best,")));
     }
-    let BwtPayload { samples, index, segments } = payload;
-    let mut bytes = bwt::zeroed(raw_size as usize)?;
+    let (text_size, side) = match parts.filtered {
+        Some(filtered) => (filtered.text_size, filtered.side.to_vec()),
+        None => (raw_size, Vec::new()),
+    };
+    let BwtPayload { samples, index, segments, .. } = parts;
+    let mut bytes = bwt::zeroed(text_size as usize)?;
     coder::decode_segments(shape.segment_size_log, &segments, &mut bytes)
         .and_then(|()| match &index {
             Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
@@ -171,12 +185,12 @@ pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Resul
         .map_err(|flaw| block.error(flaw))?;
     let bwt = Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples };
     block.payload = Vec::new();
-    Ok(Decoded { block, bwt: Some(bwt), index })
+    Ok(Decoded { block, bwt: Some(bwt), index, side })
 }
 
-/// Restores the text on the CPU and checks it.
+/// Restores the text on the CPU, then the block, and checks it.
 pub(crate) fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
-    check(invert(decoded, |bwt| unsorter.unsort(bwt))?)
+    finish(invert(decoded, |bwt| unsorter.unsort(bwt))?)
 }
 
 /// Puts the text in the place of the payload, where a stored block has it.
@@ -188,13 +202,18 @@ fn invert(mut decoded: Decoded, inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>) ->
     Ok(decoded)
 }
 
-/// Checks the text that [`invert`] gives.
-fn check(Decoded { block, index, .. }: Decoded) -> Result<Vec<u8>> {
-    let (number, offset, checksum) = (block.number, block.offset, block.header.raw_checksum);
-    let raw = block.payload;
-    if checksum_holds(checksum, &raw) {
+/// Restores the block from the text that [`invert`] gives, and checks it.
+fn finish(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
+    let (number, offset, header) = (block.number, block.offset, block.header);
+    let located = |flaw: Flaw| flaw.at(Some(number), offset);
+    let mut raw = block.payload;
+    if let Kind::Bwt(Shape { filters: flags @ 1.., .. }) = header.kind {
+        let filtered = Filtered { text: raw, flags, side };
+        raw = filter::undo(filtered, header.raw_size as usize).map_err(located)?;
+    }
+    if checksum_holds(header.raw_checksum, &raw) {
         let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
-        return sound.map(|()| raw).map_err(|flaw| flaw.at(Some(number), offset));
+        return sound.map(|()| raw).map_err(located);
     }
     Err(Flaw("the checksum of the block's restored bytes is wrong").at(Some(number), offset))
 }

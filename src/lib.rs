@@ -22,12 +22,13 @@
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> unsort -> raw stream |
 //! | [`Archive`] | what is in a file, and any range of its bytes |
-//! | [`Archive::count`], [`Archive::locate`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
+//! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
-//! | `gpu` | suffix sorting and its inverse on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
+//! | `gpu` | suffix sorting, its inverse and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
+//! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
@@ -35,13 +36,13 @@
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < memory < options, events, coder, gpu < threads, bwt < frame, fm_index < sorters < compress, decompress, archive, search, recover < cli`.
-//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and [`coder`] are public for
+//! `error, pipeline < memory < options, events, coder, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < cli`.
+//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
-//! - `cuda`: sorting and restoring blocks on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
+//! - `cuda`: sorting, restoring and search on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
 
 #![deny(missing_docs, missing_debug_implementations)]
 #![deny(unsafe_code)]
@@ -53,6 +54,7 @@ compile_error!(
 
 pub mod bwt;
 pub mod coder;
+pub mod filter;
 pub mod fm_index;
 #[cfg(feature = "cuda")]
 pub mod gpu;

@@ -13,6 +13,8 @@ use std::fs;
 use std::path::Path;
 
 /// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one takes 5 (its BWT, 4 of table).
+/// The filters come before and after that and take no more: to look for matches at most 6 (the block, 3 of table, 2 of
+/// matches and literals), to undo them at most 3.
 const WORKING: u64 = 6;
 
 /// Bytes per raw byte of a block that is being coded or decoded: raw and coded form, its BWT.

@@ -19,10 +19,10 @@ pub const DEFAULT_SAMPLE_RATE: u32 = 256;
 /// The largest such distance; without an index, or with one for counting alone, positions kept are further apart.
 pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
 
-/// Where blocks are sorted and restored.
+/// Where blocks are sorted, restored, and searched in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
-    /// Whatever this machine has.
+    /// Whatever this machine has, where that pays.
     #[default]
     Auto,
     /// The processor only.
@@ -115,7 +115,7 @@ impl Options {
         self
     }
 
-    /// Sets where blocks are sorted, and restored.
+    /// Sets where blocks are sorted and restored, and where decoded ones are searched for many patterns.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;

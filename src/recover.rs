@@ -13,7 +13,7 @@ use crate::memory::Plan;
 use crate::options::Options;
 use crate::threads;
 use rayon::ThreadPool;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
 /// What was saved and what was not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -159,7 +159,11 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
     /// The raw bytes of the block at `offset`, or `None` where it is damaged.
     fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
         let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
-        let plan = Plan::to_decode(header.raw_size, threads, limit)?;
+        let plan = match Plan::to_decode(header.raw_size, threads, limit) {
+            // A block that is too large is an error, unless nothing but its header says that there is one.
+            Err(_) if !self.has_payload(offset, &header)? => return Ok(None),
+            plan => plan?,
+        };
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
         let block = CodedBlock { header, payload, number: 0, offset };
@@ -168,6 +172,20 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             Err(Error::Format { .. }) => Ok(None),
             Err(e) => Err(e),
         }
+    }
+
+    /// Whether the payload of the block at `offset` is undamaged, found out without holding it.
+    fn has_payload(&mut self, offset: u64, header: &BlockHeader) -> Result<bool> {
+        self.input.seek(SeekFrom::Start(header_end(offset)))?;
+        let payload = (&mut self.input).take(header.coded_size.into());
+        let mut pieces = BufReader::with_capacity(1 << 16, payload);
+        let mut hasher = crc32fast::Hasher::new();
+        while let piece @ [_, ..] = pieces.fill_buf()? {
+            hasher.update(piece);
+            let len = piece.len();
+            pieces.consume(len);
+        }
+        Ok(hasher.finalize() == header.payload_checksum)
     }
 }
 

@@ -18,6 +18,10 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("format")
 }
 
+/// Files of the kinds that filters are for, in the order of [`cases::filtered`].
+const FILTERED: [&str; 8] =
+    ["lines", "table", "image", "x86", "arm64", "regions", "matches", "lines-and-matches"];
+
 /// Name, raw bytes, and the file as this version writes it.
 fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let kinds: [(_, Vec<u8>, u32); 11] = [
@@ -40,6 +44,12 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let (text, bits) = (cases::text(30_000), cases::random(200_000, 2));
     all.push(("indexed", text.clone(), indexed(&text, 20_000, Some(64))));
     all.push(("indexed-for-counting", bits.clone(), indexed(&bits, 1 << 20, Some(0))));
+    // Filters are tried on blocks that are large enough.
+    for (name, (_, raw, filters)) in FILTERED.into_iter().zip(cases::filtered(33_000)) {
+        let file = compressed(&raw, 1 << 20);
+        assert_eq!(file[16 + 9], filters, "{name}: flags of the block");
+        all.push((name, raw, file));
+    }
     let best = |raw: &[u8]| {
         let mut file = Vec::new();
         let options = common::options(1 << 20).effort(Effort::Best);

@@ -82,6 +82,83 @@ fn every_case_in_blocks_that_are_worth_a_transform() {
     }
 }
 
+/// What filters made of a block cannot be searched: it is restored first.
+#[test]
+fn filtered_blocks_are_searched_as_the_bytes_that_they_stand_for() {
+    for (name, text, filters) in cases::filtered(40_000) {
+        let file = common::compressed(&text, 1 << 20);
+        assert_eq!(file[16 + 9], filters, "{name}: flags of the first block");
+        let few = patterns(&text, &[1, 4, 61]);
+        check(name, &text, &file, &few);
+        let many: Vec<_> = text.windows(9).step_by(text.len() / 250).map(<[u8]>::to_vec).collect();
+        check(name, &text, &file, &many);
+        let blocks = common::compressed(&text, 33_000);
+        check(name, &text, &blocks, &[&few[..], &many[..20]].concat());
+        let ends = [0..100, 32_990..33_010, 0..text.len() as u64, 39_000..39_900];
+        for file in [&file, &blocks] {
+            let wanted = ends.clone().map(|r| text[r.start as usize..r.end as usize].to_vec());
+            assert_eq!(open(file).extract_all(&ends).unwrap(), wanted, "{name}");
+            for (range, wanted) in ends.iter().zip(&wanted) {
+                let mut out = Vec::new();
+                open(file).read_range(range.clone(), &mut out).unwrap();
+                assert!(out == *wanted, "{name}: {range:?}");
+            }
+        }
+    }
+}
+
+/// Patterns one by one are searched in many batches where memory is short, and decoded blocks are kept or not.
+#[test]
+fn a_stream_of_patterns_is_searched_in_order() {
+    let text = cases::text(400_000);
+    let patterns: Vec<Vec<u8>> = (0..50_000)
+        .map(|n| {
+            let at = n * 7919 % text.len();
+            text[at..text.len().min(at + n % 40)].to_vec()
+        })
+        .collect();
+    for (block, rate) in [(1 << 20, None), (150_000, Some(16)), (90_000, None)] {
+        let file = indexed(&text, block, rate);
+        let counts = open(&file).count(&patterns).unwrap();
+        let some = open(&file).locate(&patterns, 2).unwrap();
+        for memory in [20 << 20, 64 << 20] {
+            let options = options(1).memory(memory);
+            let mut archive = Archive::open(Cursor::new(&file[..]), &options).unwrap();
+            let mut came = 0;
+            for (n, found) in archive.counts(patterns.iter()).enumerate() {
+                assert_eq!(found.unwrap(), (&patterns[n], counts[n]), "{n}");
+                came += 1;
+            }
+            assert_eq!(came, patterns.len());
+            let streamed = archive.matches(patterns.clone(), 2);
+            let streamed: Vec<_> = streamed.collect::<bwz::Result<_>>().unwrap();
+            assert!(streamed.into_iter().eq(patterns.iter().cloned().zip(some.iter().cloned())));
+        }
+        let mut archive = open(&file);
+        assert_eq!(archive.counts([""; 0]).count(), 0);
+        let everywhere: Vec<_> = archive.counts(["", "~"]).map(Result::unwrap).collect();
+        assert_eq!(everywhere, [("", 400_001), ("~", 0)]);
+    }
+}
+
+/// An error is the last item of a stream, and blocks that were decoded for one batch are not decoded for the next.
+#[test]
+fn a_stream_ends_with_its_error_and_keeps_its_blocks() {
+    let text = cases::text(300_000);
+    let patterns = vec![&text[1000..1200]; 30_000];
+    let file = indexed(&text, 100_000, None);
+    let options = options(1).memory(40 << 20);
+    let mut archive = Archive::open(Cursor::new(&file[..]), &options).unwrap();
+    assert!(archive.counts(&patterns).all(|found| found.unwrap().1 == 1));
+    assert_eq!(archive.search_cost().blocks, 3);
+
+    let mut bad = file;
+    bad[5000] ^= 1;
+    let mut archive = Archive::open(Cursor::new(&bad[..]), &options).unwrap();
+    let found: Vec<_> = archive.counts(&patterns).collect();
+    assert!(matches!(found[..], [Err(Error::Format { .. })]));
+}
+
 /// A genome in lines, of which single patterns decode only some of the segments.
 fn genome(size: usize) -> Vec<u8> {
     let mut bases = cases::random(size, 4);

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms from the ground up: one may use those above it in this list, and those on its own line.
-const ROOMS: [&[&str]; 10] = [
+const ROOMS: [&[&str]; 11] = [
     &["error", "pipeline"],
     &["coder"],
     &["memory"],
     &["options", "events", "gpu"],
     &["threads", "bwt"],
+    &["filter"],
     &["frame", "fm_index"],
     &["sorters"],
     &["compress", "decompress", "archive", "search", "recover"],

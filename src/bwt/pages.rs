@@ -63,6 +63,11 @@ impl<T: Zero> Tables<T> {
         Some(done)
     }
 
+    /// Frees the tables that nobody uses.
+    pub fn free(&self) {
+        self.all().clear();
+    }
+
     /// A table that is not much too long. The others go where there is none: memory is better had for the next one.
     fn spare(&self, len: usize) -> Option<Vec<T>> {
         let mut tables = self.all();
@@ -107,6 +112,8 @@ mod tests {
         let tables = Tables::<u32>::new();
         let first = |len| tables.lend(len, |table| std::mem::replace(&mut table[0], 7)).unwrap();
         assert_eq!([100, 100, 90, 101, 96, 50].map(first), [0, 7, 7, 0, 7, 0]);
+        tables.free();
+        assert_eq!([50, 50].map(first), [0, 7]);
     }
 
     #[test]

@@ -111,6 +111,11 @@ impl CpuSorter {
         CpuSorter(Tables::new())
     }
 
+    /// Frees what is kept for the next blocks.
+    pub fn free(&self) {
+        self.0.free();
+    }
+
     /// As [`Sorter::sort_on`].
     pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         check(block, sample_rate)?;

@@ -1,6 +1,6 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the completions.
 
-use super::bench_inverse::InverseArgs;
+use super::bench_args::BenchArgs;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::size::{self, Span};
 use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, Options, Result as BwzResult};
@@ -61,7 +61,7 @@ pub enum Command {
     Recover(RecoverArgs),
     /// Measure speed and size in memory, stage by stage
     Bench(BenchArgs),
-    /// List the GPUs that blocks can be sorted and restored on
+    /// List the GPUs that blocks can be sorted, restored and searched on
     Devices,
     /// Print the completion script of a shell
     Completions {
@@ -235,7 +235,7 @@ pub struct Resources {
     /// Memory to use at most; 0 or default is half of the machine's
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "default", value_parser = size::memory)]
     pub memory: size::Memory,
-    /// Where blocks are sorted, and restored: auto, cpu, cuda or cuda:N
+    /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
 }
@@ -255,6 +255,7 @@ impl Resources {
     }
 }
 
+/// A device, as it is named.
 pub fn device(text: &str) -> Result<Device, String> {
     match text {
         "auto" => Ok(Device::Auto),
@@ -312,52 +313,6 @@ pub struct RecoverArgs {
     pub resources: Resources,
     #[command(flatten)]
     pub talk: Talk,
-}
-
-#[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct BenchArgs {
-    #[command(subcommand)]
-    pub stage: Option<Stage>,
-    /// Files to measure with, held in memory; none is generated text
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Runs of each stage, of which the median counts
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
-    pub runs: u16,
-    #[command(flatten)]
-    pub level: Level,
-    #[command(flatten)]
-    pub effort: Effort,
-    #[command(flatten)]
-    pub resources: Resources,
-}
-
-#[derive(Subcommand, Debug)]
-pub enum Stage {
-    /// Measure suffix sorting alone, each file as one block
-    Sort(SortArgs),
-    /// Measure the inverse transform alone
-    Inverse(InverseArgs),
-}
-
-#[derive(Args, Debug)]
-pub struct SortArgs {
-    /// Files to sort, held in memory
-    #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<PathBuf>,
-    /// How a GPU sorts: default, ls, skew or skew-pd, or several of them with commas between
-    #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
-    pub algorithm: Vec<String>,
-    /// The GPU to measure: cuda or cuda:N; cpu or auto measures the CPU alone
-    #[arg(long, default_value = "cuda", value_parser = device)]
-    pub device: Device,
-    /// Runs, of which the best and the median are said
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
-    pub runs: u16,
-    /// Leave out the CPU
-    #[arg(long)]
-    pub no_cpu: bool,
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 //! Stages run as they do inside the library: block after block on a pool of as many threads as `-T` says, segments of one
 //! block side by side. End to end, blocks run side by side too.
 
-use super::args::{BenchArgs, Stage, Talk};
+use super::args::Talk;
+use super::bench_args::{BenchArgs, Stage};
 use super::console::{self, Task};
 use super::exit::Exit;
 use super::files;
 use super::input::Input;
 use super::size::{human, ratio_text};
-use super::{bench_inverse, bench_sort};
+use super::{bench_inverse, bench_search, bench_sort};
 use bwz::bwt::{self, Bwt, Sorter};
 use bwz::{Device, Effort, Error, Options, Result, coder};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -24,6 +25,7 @@ pub fn run(args: &BenchArgs) -> Exit {
     match &args.stage {
         Some(Stage::Sort(args)) => return bench_sort::run(args),
         Some(Stage::Inverse(args)) => return bench_inverse::run(args),
+        Some(Stage::Search(args)) => return bench_search::run(args),
         None => (),
     }
     let bench = match Bench::new(args) {

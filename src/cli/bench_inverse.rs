@@ -5,8 +5,9 @@
 //! same for all of them, and for a block that is alone that of the kernels too, as the device's clock has it. Every text is
 //! compared with what was sorted.
 
-use super::args::{Talk, device};
+use super::args::Talk;
 use super::bench::say;
+use super::bench_args::InverseArgs;
 use super::bench_sort::row;
 use super::console::Task;
 use super::exit::Exit;
@@ -15,32 +16,8 @@ use super::input::Input;
 use super::size;
 use bwz::bwt::{self, Bwt, Sorter};
 use bwz::{Device, Error, MAX_BLOCK_SIZE, Result};
-use clap::Args;
 use std::io::Read;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-#[derive(Args, Debug)]
-pub struct InverseArgs {
-    /// Files to sort and restore, held in memory
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
-    /// Cut files into blocks of SIZE
-    #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
-    block: Option<u64>,
-    /// Blocks in flight on the GPU
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
-    in_flight: u16,
-    /// The GPU to measure: cuda or cuda:N; cpu or auto measures the CPU alone
-    #[arg(long, default_value = "cuda", value_parser = device)]
-    device: Device,
-    /// Runs, of which the best and the median are said
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
-    runs: u16,
-    /// Leave out the CPU
-    #[arg(long)]
-    no_cpu: bool,
-}
 
 /// Measures with each file.
 pub fn run(args: &InverseArgs) -> Exit {

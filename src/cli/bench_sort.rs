@@ -10,8 +10,9 @@
 //! then the memory taken on the device, and how many suffixes were left after each round. Each algorithm's transform is
 //! compared with the CPU's.
 
-use super::args::{SortArgs, Talk};
+use super::args::Talk;
 use super::bench::say;
+use super::bench_args::SortArgs;
 use super::console::Task;
 use super::exit::Exit;
 use super::files;

@@ -13,7 +13,7 @@ pub fn long_version() -> &'static str {
     &TEXT
 }
 
-/// Lists the devices that blocks can be sorted on.
+/// Lists the devices that blocks can be sorted and searched on.
 pub fn run() -> Exit {
     match list() {
         Ok(()) => Exit::Fine,

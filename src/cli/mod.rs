@@ -6,8 +6,9 @@
 //! | `files` | which files are meant and what their outputs are called |
 //! | `input`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `transform` | compress, decompress, test |
+//! | `bench_args`, `bench`, `bench_sort`, `bench_inverse`, `bench_search` | measuring |
 //! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
-//! | `list`, `cat`, `recover`, `bench`, `bench_sort`, `bench_inverse`, `devices`, `generate` | one command each |
+//! | `list`, `cat`, `recover`, `devices`, `generate` | one command each |
 //! | `console`, `events`, `progress` | what is said, and when |
 //! | `exit` | exit codes, bugs and closed pipes |
 //!
@@ -15,7 +16,9 @@
 
 mod args;
 mod bench;
+mod bench_args;
 mod bench_inverse;
+mod bench_search;
 mod bench_sort;
 mod cat;
 mod console;

@@ -5,7 +5,8 @@ use super::input::Input;
 use super::search_args::SearchArgs;
 use bwz::{Error, Result};
 use std::ffi::OsStr;
-use std::io::Read;
+use std::fmt::Display;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -25,28 +26,80 @@ impl AsRef<[u8]> for Pattern {
     }
 }
 
+impl Pattern {
+    /// Its strand, as results have it.
+    pub fn strand(&self) -> &'static str {
+        if self.reverse { "-" } else { "+" }
+    }
+}
+
+/// The patterns that the arguments name. They are read while they are searched, and anew for each file, so that there may
+/// be more of them than memory holds.
+pub struct Patterns {
+    sources: Vec<Source>,
+    hex: bool,
+    both_strands: bool,
+}
+
+enum Source {
+    Held(Vec<Pattern>),
+    Lines(PathBuf),
+    Sequences(PathBuf),
+}
+
 /// The patterns and the files that the arguments name.
-pub fn gather(args: &SearchArgs) -> Result<(Vec<Pattern>, Vec<PathBuf>)> {
+pub fn gather(args: &SearchArgs) -> Result<(Patterns, Vec<PathBuf>)> {
     let named = args.patterns.is_empty() && args.lines.is_empty() && args.fasta.is_empty();
     let (first, files) = args.words.split_at(usize::from(named));
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     if files.is_empty() {
         return Err(Error::Usage("name the files to search, behind the pattern".into()));
     }
-    let mut patterns = Vec::new();
-    for word in first.iter().chain(&args.patterns) {
-        patterns.push(given(word.as_bytes(), args.hex)?);
-    }
-    for file in &args.lines {
-        lines(&read(file)?, args.hex, &mut patterns)?;
-    }
-    for file in &args.fasta {
-        sequences(file, &mut patterns)?;
-    }
-    if args.revcomp {
-        patterns = patterns.into_iter().flat_map(both_strands).collect();
+    let words = first.iter().chain(&args.patterns);
+    let words = words.map(|word| given(word.as_bytes(), args.hex)).collect::<Result<_>>()?;
+    let mut patterns =
+        Patterns { sources: vec![Source::Held(words)], hex: args.hex, both_strands: args.revcomp };
+    let lines = args.lines.iter().cloned().map(Source::Lines);
+    for source in lines.chain(args.fasta.iter().cloned().map(Source::Sequences)) {
+        let source = if files.len() > 1 { patterns.held(source)? } else { source };
+        patterns.sources.push(source);
     }
     Ok((patterns, files))
+}
+
+impl Patterns {
+    /// All patterns in order, each followed by its reverse complement where that is wanted. What cannot be read is an error in its place.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Pattern>> {
+        let both = self.both_strands;
+        self.sources.iter().flat_map(|source| self.read(source)).flat_map(move |pattern| {
+            let (forward, reverse) = match pattern {
+                Ok(pattern) if both => (Ok(pattern.clone()), reverse(pattern)),
+                pattern => (pattern, None),
+            };
+            std::iter::once(forward).chain(reverse.map(Ok))
+        })
+    }
+
+    fn read<'a>(&self, source: &'a Source) -> Box<dyn Iterator<Item = Result<Pattern>> + 'a> {
+        let read: Result<Box<dyn Iterator<Item = Result<Pattern>> + 'a>> = match source {
+            Source::Held(patterns) => Ok(Box::new(patterns.iter().cloned().map(Ok))),
+            Source::Lines(path) => Input::open(&Name::from(&**path), true)
+                .map(|input| Box::new(lines(input.source, path, self.hex)) as _)
+                .map_err(|e| failed(path, e)),
+            Source::Sequences(path) => sequences(path).map(|all| Box::new(all) as _),
+        };
+        read.unwrap_or_else(|e| Box::new(std::iter::once(Err(e))))
+    }
+
+    /// A source that can be read several times: what is no regular file is held in memory.
+    fn held(&self, source: Source) -> Result<Source> {
+        match &source {
+            Source::Lines(path) | Source::Sequences(path) if !path.is_file() => {
+                Ok(Source::Held(self.read(&source).collect::<Result<_>>()?))
+            }
+            _ => Ok(source),
+        }
+    }
 }
 
 fn given(word: &[u8], hex: bool) -> Result<Pattern> {
@@ -54,38 +107,32 @@ fn given(word: &[u8], hex: bool) -> Result<Pattern> {
     Ok(Pattern { bytes, name: word.to_vec(), reverse: false })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let failed = |e: Error| Error::Usage(format!("{}: {e}", path.display()).into());
-    let mut input = Input::open(&Name::from(path), true).map_err(failed)?;
-    input.source.read_to_end(&mut bytes).map_err(|e| failed(e.into()))?;
-    Ok(bytes)
+/// An error with a file of patterns.
+fn failed(path: &Path, e: impl Display) -> Error {
+    Error::Usage(format!("{}: {e}", path.display()).into())
 }
 
 /// A pattern for each line; the last one may lack its end.
-fn lines(text: &[u8], hex: bool, patterns: &mut Vec<Pattern>) -> Result<()> {
-    let text = text.strip_suffix(b"\n").unwrap_or(text);
-    if !text.is_empty() {
-        for line in text.split(|&c| c == b'\n') {
-            patterns.push(given(line, hex)?);
-        }
-    }
-    Ok(())
+fn lines(input: impl Read, path: &Path, hex: bool) -> impl Iterator<Item = Result<Pattern>> {
+    let lines = BufReader::new(input).split(b'\n');
+    lines.map(move |line| given(&line.map_err(|e| failed(path, e))?, hex))
 }
 
-fn sequences(path: &Path, patterns: &mut Vec<Pattern>) -> Result<()> {
-    let failed = |e| Error::Usage(format!("{}: {e}", path.display()).into());
-    let mut reader = match path.as_os_str() == OsStr::new("-") {
+/// A pattern for each sequence.
+fn sequences(path: &Path) -> Result<impl Iterator<Item = Result<Pattern>>> {
+    let reader = match path.as_os_str() == OsStr::new("-") {
         true => needletail::parse_fastx_stdin(),
         false => needletail::parse_fastx_file(path),
-    }
-    .map_err(failed)?;
-    while let Some(record) = reader.next() {
-        let record = record.map_err(failed)?;
+    };
+    let mut reader = reader.map_err(|e| failed(path, e))?;
+    Ok(std::iter::from_fn(move || {
+        let record = match reader.next()? {
+            Ok(record) => record,
+            Err(e) => return Some(Err(failed(path, e))),
+        };
         let name = record.id().split(u8::is_ascii_whitespace).next().unwrap_or_default().to_vec();
-        patterns.push(Pattern { bytes: record.seq().into_owned(), name, reverse: false });
-    }
-    Ok(())
+        Some(Ok(Pattern { bytes: record.seq().into_owned(), name, reverse: false }))
+    }))
 }
 
 fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
@@ -100,12 +147,10 @@ fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
     })
 }
 
-/// A pattern and its reverse complement, unless they are the same.
-fn both_strands(forward: Pattern) -> impl Iterator<Item = Pattern> {
+/// The reverse complement of a pattern, unless it is the same.
+fn reverse(forward: Pattern) -> Option<Pattern> {
     let bytes: Vec<u8> = forward.bytes.iter().rev().map(|&c| complement(c)).collect();
-    let differs = bytes != forward.bytes;
-    let reverse = differs.then(|| Pattern { bytes, name: forward.name.clone(), reverse: true });
-    std::iter::once(forward).chain(reverse)
+    (bytes != forward.bytes).then_some(Pattern { bytes, name: forward.name, reverse: true })
 }
 
 /// The complement of a base, in the ambiguity codes of IUPAC too; whatever else is its own.
@@ -136,9 +181,7 @@ mod tests {
     #[test]
     fn a_line_is_a_pattern_even_if_it_is_empty() {
         let of = |text: &[u8]| {
-            let mut patterns = Vec::new();
-            lines(text, false, &mut patterns).unwrap();
-            patterns.into_iter().map(|p| p.bytes).collect::<Vec<_>>()
+            lines(text, Path::new("x"), false).map(|p| p.unwrap().bytes).collect::<Vec<_>>()
         };
         assert_eq!(of(b""), [b""; 0]);
         assert_eq!(of(b"a\nb"), [b"a", b"b"]);
@@ -148,8 +191,9 @@ mod tests {
     #[test]
     fn strands_are_complements() {
         let strands = |bases: &[u8]| {
-            let both = both_strands(given(bases, false).unwrap());
-            both.map(|p| (p.bytes, p.reverse)).collect::<Vec<_>>()
+            let sources = vec![Source::Held(vec![given(bases, false).unwrap()])];
+            let patterns = Patterns { sources, hex: false, both_strands: true };
+            patterns.iter().map(Result::unwrap).map(|p| (p.bytes, p.reverse)).collect::<Vec<_>>()
         };
         assert_eq!(strands(b"ACGTTn"), [(b"ACGTTn".to_vec(), false), (b"nAACGT".to_vec(), true)]);
         assert_eq!(strands(b"ACGT"), [(b"ACGT".to_vec(), false)]);

@@ -2,59 +2,39 @@
 
 use super::args::Talk;
 use super::console::{self, Task};
+use super::events::Told;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input;
-use super::patterns::{self, Pattern};
+use super::patterns::{self, Pattern, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::count as counted;
-use bwz::{Archive, Matches, Options, Result};
+use bwz::{Archive, Matches, Options, Result, SearchCost};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::mem;
 use std::ops::Range;
 use std::time::Instant;
 
+/// Matches whose surroundings are fetched together.
+const CONTEXTS: usize = 1 << 20;
+
 /// Prints how often each pattern occurs in each file.
 pub fn count(args: &SearchArgs) -> Exit {
-    run(args, &|search, archive| {
-        let counts = archive.count(search.patterns)?;
-        let matches = counts.into_iter().map(|count| Hits { count, ..Hits::default() });
-        Ok(matches.collect())
-    })
+    run(args, None)
 }
 
 /// Prints where each pattern occurs in each file.
 pub fn locate(args: &LocateArgs) -> Exit {
-    run(&args.search, &|search, archive| {
-        let found = archive.locate(search.patterns, args.limit)?;
-        let context = args.context.map(|around| contexts(archive, search.patterns, &found, around));
-        let mut context = context.transpose()?.map(Vec::into_iter);
-        let hits = found.into_iter().map(|matches| {
-            let context = context.as_mut().map(|all| all.take(matches.positions.len()).collect());
-            Hits { count: matches.count, offsets: Some(matches.positions), context }
-        });
-        Ok(hits.collect())
-    })
+    run(&args.search, Some(Wanted { limit: args.limit, context: args.context }))
 }
 
-/// The text around each match, pattern by pattern.
-fn contexts(
-    archive: &mut Archive<File>,
-    patterns: &[Pattern],
-    found: &[Matches],
-    around: u64,
-) -> Result<Vec<Vec<u8>>> {
-    let size = archive.raw_size();
-    let range = |pos: u64, len: usize| -> Range<u64> {
-        pos.saturating_sub(around)..pos.saturating_add(len as u64).saturating_add(around).min(size)
-    };
-    let ranges: Vec<Range<u64>> = patterns
-        .iter()
-        .zip(found)
-        .flat_map(|(p, found)| found.positions.iter().map(move |&pos| range(pos, p.bytes.len())))
-        .collect();
-    archive.extract_all(&ranges)
+/// What locate prints of each pattern.
+#[derive(Clone, Copy)]
+struct Wanted {
+    limit: usize,
+    context: Option<u64>,
 }
 
 /// What a pattern came to in a file.
@@ -65,46 +45,31 @@ struct Hits {
     context: Option<Vec<Vec<u8>>>,
 }
 
-type Work<'a> = dyn Fn(&Search, &mut Archive<File>) -> Result<Vec<Hits>> + 'a;
-
 struct Search<'a> {
-    patterns: &'a [Pattern],
-    strands: bool,
-    json: bool,
+    patterns: &'a Patterns,
+    wanted: Option<Wanted>,
     talk: Talk,
+    told: Told,
     options: Options,
 }
 
-fn run(args: &SearchArgs, work: &Work) -> Exit {
+fn run(args: &SearchArgs, wanted: Option<Wanted>) -> Exit {
     let (patterns, files) = match patterns::gather(args) {
         Ok(gathered) => gathered,
         Err(e) => return trouble(console::fail(&e)),
     };
-    let search = Search {
-        patterns: &patterns,
-        strands: args.revcomp,
-        json: args.json,
-        talk: args.talk,
-        options: args.resources.options(),
-    };
-    let (mut found, mut results) = (false, Vec::new());
-    let mut out = BufWriter::new(io::stdout().lock());
+    let (options, told) = (args.resources.options(), Told::default());
+    let search = Search { patterns: &patterns, wanted, talk: args.talk, told, options };
+    let mut printer = Printer::new(args);
     let exit = files::each(&files, None, args.talk, Task::Reading, |name| {
-        let hits = search.file(name, work)?;
-        found |= hits.iter().any(|hits| hits.count > 0);
-        if search.json {
-            results.extend(search.json_of(name, hits));
-            return Ok(());
-        }
-        Ok(search.print(name, &hits, &mut out)?)
+        search.file(name, |pattern, hits| printer.print(name, &pattern, hits))
     });
-    let printed = if args.json { print_json(&results, &mut out) } else { Ok(()) };
-    let exit = match printed.and_then(|()| out.flush()) {
+    let exit = match printer.finish() {
         Ok(()) => exit,
         Err(e) => exit.max(console::fail(&e.into())),
     };
     match exit {
-        Exit::Fine if found => Exit::Fine,
+        Exit::Fine if printer.found => Exit::Fine,
         Exit::Fine => Exit::Trouble,
         exit => trouble(exit),
     }
@@ -116,57 +81,173 @@ pub fn trouble(exit: Exit) -> Exit {
 }
 
 impl Search<'_> {
-    fn file(&self, name: &Name, work: &Work) -> Result<Vec<Hits>> {
+    fn file(
+        &self,
+        name: &Name,
+        mut print: impl FnMut(Pattern, Hits) -> io::Result<()>,
+    ) -> Result<()> {
         let started = Instant::now();
-        let mut archive = Archive::open(input::open_seekable(name)?, &self.options)?;
+        let mut archive = self.open(name)?;
         if archive.frames().iter().any(|frame| frame.blocks > 0 && frame.index.is_none()) {
             self.talk
                 .warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
         }
-        let hits = work(self, &mut archive)?;
-        let cost = archive.search_cost();
+        let mut cost = match self.wanted.and_then(|wanted| wanted.context) {
+            None => {
+                self.search(&mut archive, |pattern, hits| Ok(print(pattern, hits)?))?;
+                SearchCost::default()
+            }
+            Some(around) => {
+                // By itself, since the first one is at work.
+                let mut beside = self.open(name)?;
+                let (mut some, mut size) = (Vec::new(), 0);
+                self.search(&mut archive, |pattern, hits| {
+                    size += 1 + hits.offsets.as_ref().map_or(0, Vec::len);
+                    some.push((pattern, hits));
+                    if size < CONTEXTS {
+                        return Ok(());
+                    }
+                    size = 0;
+                    print_with_context(&mut beside, around, mem::take(&mut some), &mut print)
+                })?;
+                print_with_context(&mut beside, around, some, &mut print)?;
+                beside.search_cost()
+            }
+        };
+        cost += archive.search_cost();
+        self.report(name, cost, started);
+        Ok(())
+    }
+
+    fn open(&self, name: &Name) -> Result<Archive<File>> {
+        let options = self.told.listening(&self.options, name, self.talk);
+        Archive::open(input::open_seekable(name)?, &options)
+    }
+
+    /// Searches for pattern after pattern.
+    fn search(
+        &self,
+        archive: &mut Archive<File>,
+        mut take: impl FnMut(Pattern, Hits) -> Result<()>,
+    ) -> Result<()> {
+        let mut unread = Ok(());
+        let patterns = self.patterns.iter().map_while(|pattern| match pattern {
+            Ok(pattern) => Some(pattern),
+            Err(e) => {
+                unread = Err(e);
+                None
+            }
+        });
+        match self.wanted {
+            None => archive.counts(patterns).try_for_each(|found| {
+                let (pattern, count) = found?;
+                take(pattern, Hits { count, ..Hits::default() })
+            })?,
+            Some(wanted) => archive.matches(patterns, wanted.limit).try_for_each(|found| {
+                let (pattern, matches) = found?;
+                let Matches { count, positions, .. } = matches;
+                take(pattern, Hits { count, offsets: Some(positions), context: None })
+            })?,
+        }
+        unread
+    }
+
+    fn report(&self, name: &Name, cost: SearchCost, started: Instant) {
         let (bytes, segments) =
             (counted(cost.coded_bytes, "byte"), counted(cost.segments, "segment"));
         let (blocks, seconds) = (counted(cost.blocks, "block"), started.elapsed().as_secs_f64());
         let report =
             format_args!("{bytes} read, {segments} and {blocks} decoded, {:.3} s", seconds);
         self.talk.report(name, report);
-        Ok(hits)
+    }
+}
+
+/// Prints matches with the text around them, which takes one look into the file.
+fn print_with_context(
+    archive: &mut Archive<File>,
+    around: u64,
+    found: Vec<(Pattern, Hits)>,
+    print: &mut impl FnMut(Pattern, Hits) -> io::Result<()>,
+) -> Result<()> {
+    let size = archive.raw_size();
+    let range = |pos: u64, len: usize| -> Range<u64> {
+        pos.saturating_sub(around)..pos.saturating_add(len as u64).saturating_add(around).min(size)
+    };
+    let ranges: Vec<Range<u64>> = found
+        .iter()
+        .flat_map(|(pattern, hits)| {
+            let offsets = hits.offsets.iter().flatten();
+            offsets.map(|&pos| range(pos, pattern.bytes.len()))
+        })
+        .collect();
+    let mut contexts = archive.extract_all(&ranges)?.into_iter();
+    for (pattern, mut hits) in found {
+        let count = hits.offsets.as_ref().map_or(0, Vec::len);
+        hits.context = Some(contexts.by_ref().take(count).collect());
+        print(pattern, hits)?;
+    }
+    Ok(())
+}
+
+/// Writes what was found to standard output: a line for each count or match, or JSON.
+struct Printer {
+    out: BufWriter<io::StdoutLock<'static>>,
+    strands: bool,
+    json: bool,
+    /// Objects written.
+    objects: u64,
+    /// Whether anything was found.
+    found: bool,
+}
+
+impl Printer {
+    fn new(args: &SearchArgs) -> Self {
+        let out = BufWriter::new(io::stdout().lock());
+        Printer { out, strands: args.revcomp, json: args.json, objects: 0, found: false }
     }
 
-    /// A line for each count, or for each match.
-    fn print(&self, name: &Name, hits: &[Hits], out: &mut impl Write) -> io::Result<()> {
-        let file = escaped(name.to_string().as_bytes());
-        for (pattern, hits) in self.patterns.iter().zip(hits) {
-            let mut start = format!("{file}\t{}\t", escaped(&pattern.name));
-            if self.strands {
-                start.push_str(if pattern.reverse { "-\t" } else { "+\t" });
+    fn print(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
+        self.found |= hits.count > 0;
+        if self.json { self.object(name, pattern, hits) } else { self.lines(name, pattern, &hits) }
+    }
+
+    fn lines(&mut self, name: &Name, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
+        let (file, called) = (escaped(name.to_string().as_bytes()), escaped(&pattern.name));
+        let strand = if self.strands { format!("{}\t", pattern.strand()) } else { String::new() };
+        let start = format!("{file}\t{called}\t{strand}");
+        let Some(offsets) = &hits.offsets else {
+            return writeln!(self.out, "{start}{}", hits.count);
+        };
+        for (n, offset) in offsets.iter().enumerate() {
+            write!(self.out, "{start}{offset}")?;
+            if let Some(context) = &hits.context {
+                write!(self.out, "\t{}", escaped(&context[n]))?;
             }
-            let Some(offsets) = &hits.offsets else {
-                writeln!(out, "{start}{}", hits.count)?;
-                continue;
-            };
-            for (n, offset) in offsets.iter().enumerate() {
-                write!(out, "{start}{offset}")?;
-                if let Some(context) = &hits.context {
-                    write!(out, "\t{}", escaped(&context[n]))?;
-                }
-                writeln!(out)?;
-            }
+            writeln!(self.out)?;
         }
         Ok(())
     }
 
-    fn json_of(&self, name: &Name, hits: Vec<Hits>) -> Vec<Object> {
-        let object = |(pattern, hits): (&Pattern, Hits)| Object {
+    fn object(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
+        let object = Object {
             file: name.to_string(),
             pattern: escaped(&pattern.name),
-            strand: self.strands.then_some(if pattern.reverse { "-" } else { "+" }),
+            strand: self.strands.then_some(pattern.strand()),
             count: hits.count,
             offsets: hits.offsets,
             context: hits.context.map(|all| all.iter().map(|bytes| escaped(bytes)).collect()),
         };
-        self.patterns.iter().zip(hits).map(object).collect()
+        self.out.write_all(if self.objects == 0 { b"[\n" } else { b",\n" })?;
+        self.objects += 1;
+        Ok(serde_json::to_writer_pretty(&mut self.out, &object)?)
+    }
+
+    /// Ends the list of objects.
+    fn finish(&mut self) -> io::Result<()> {
+        if self.json {
+            self.out.write_all(if self.objects == 0 { b"[]\n" } else { b"\n]\n" })?;
+        }
+        self.out.flush()
     }
 }
 
@@ -182,11 +263,6 @@ struct Object {
     offsets: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<Vec<String>>,
-}
-
-fn print_json(objects: &[Object], out: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, objects)?;
-    writeln!(out)
 }
 
 /// Bytes in one field of one line: what is not UTF-8 or would end the field is escaped as in C.

@@ -24,18 +24,18 @@ const PER_LINE: usize = LINE / 2;
 /// The layout for any alphabet.
 #[derive(Debug)]
 pub struct Counted {
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     /// How far into its cache line the first byte lies: places are counted from the beginning of that line.
-    skew: usize,
+    pub(super) skew: usize,
     /// Lines from one border to the next, as a power of two: 1 or 2.
-    log: usize,
+    pub(super) log: usize,
     /// Counters per border, in whole lines.
-    stride: usize,
-    columns: Box<[u8; 256]>,
+    pub(super) stride: usize,
+    pub(super) columns: Box<[u8; 256]>,
     /// `counters[border * stride + column]`.
-    counters: Lines<u16>,
+    pub(super) counters: Lines<u16>,
     /// `supers[super border * stride + column]`.
-    supers: Vec<u32>,
+    pub(super) supers: Vec<u32>,
 }
 
 impl Counted {

@@ -12,6 +12,7 @@
 //! | `occ`, `planes`, `counted` | occ(c, row), in one layout for few symbols and one for any |
 //! | `search` | the intervals of many patterns, 32 at a time so that their cache misses overlap |
 //! | `seeds` | the intervals of all short strings, so that a search starts some symbols in |
+//! | `searcher`, `device` | the CPU or a GPU to search with; the arrays that a GPU takes (feature `cuda`) |
 //! | `lines` | arrays that begin at a cache line, on huge pages |
 //! | `samples` | the positions of some rows |
 //! | `walk` | many walks along LF at a time: locate, extract, denser samples |
@@ -33,11 +34,14 @@
 //! misses: the way of batch matching on GPUs, which needs them more.
 
 mod counted;
+#[cfg(feature = "cuda")]
+mod device;
 mod lines;
 mod occ;
 mod planes;
 mod samples;
 mod search;
+mod searcher;
 mod seeds;
 mod walk;
 
@@ -46,6 +50,7 @@ use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
 use occ::{Layout, Occ, with_layout};
 pub(crate) use samples::Samples;
+pub use searcher::Searcher;
 use seeds::Seeds;
 use std::ops::Range;
 use std::slice;
@@ -66,6 +71,8 @@ pub struct FmIndex {
     rows_of: Vec<u32>,
     samples: Samples,
     seeds: OnceLock<Seeds>,
+    #[cfg(feature = "cuda")]
+    id: device::Id,
 }
 
 impl FmIndex {
@@ -96,6 +103,8 @@ impl FmIndex {
             rows_of,
             samples,
             seeds: OnceLock::new(),
+            #[cfg(feature = "cuda")]
+            id: device::Id::new(),
         })
     }
 

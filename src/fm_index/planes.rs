@@ -31,12 +31,12 @@ const WORDS: usize = LINE / 4;
 #[derive(Debug)]
 pub struct Planes<const P: usize> {
     /// [`WORDS`] for each line.
-    lines: Lines<u32>,
+    pub(super) lines: Lines<u32>,
     /// For each 256 lines, the count of each code above them; `1 << P` each.
-    supers: Vec<u32>,
-    codes: Box<[u8; 256]>,
-    symbols: [u8; 16],
-    rare: Rare,
+    pub(super) supers: Vec<u32>,
+    pub(super) codes: Box<[u8; 256]>,
+    pub(super) symbols: [u8; 16],
+    pub(super) rare: Rare,
 }
 
 impl<const P: usize> Planes<P> {
@@ -190,13 +190,13 @@ impl<const P: usize> Occ for Planes<P> {
 
 /// Where the symbols without a code stand.
 #[derive(Debug)]
-struct Rare {
+pub struct Rare {
     /// All places, ascending, and their symbols.
-    places: Vec<u32>,
-    symbols: Vec<u8>,
+    pub(super) places: Vec<u32>,
+    pub(super) symbols: Vec<u8>,
     /// The places again, those of one symbol together, and where each symbol's end; `ends[c - 1]` is where they start.
-    by_symbol: Vec<u32>,
-    ends: Box<[u32; 256]>,
+    pub(super) by_symbol: Vec<u32>,
+    pub(super) ends: Box<[u32; 256]>,
 }
 
 impl Rare {

@@ -13,12 +13,12 @@ const BORDER: usize = 512;
 /// The sampled rows of a block.
 #[derive(Debug)]
 pub struct Samples {
-    rate: u32,
-    marks: BitVec<u64, Lsb0>,
+    pub(super) rate: u32,
+    pub(super) marks: BitVec<u64, Lsb0>,
     /// How many rows are marked above each border.
-    ranks: Vec<u32>,
+    pub(super) ranks: Vec<u32>,
     /// Of each marked row, which sample it is: its pos is this times the rate.
-    numbers: Vec<u32>,
+    pub(super) numbers: Vec<u32>,
 }
 
 impl Samples {

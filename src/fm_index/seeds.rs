@@ -24,11 +24,11 @@ const NONE: u8 = 0xFF;
 /// The table for one block.
 #[derive(Debug)]
 pub struct Seeds {
-    depth: usize,
-    sigma: usize,
-    codes: Box<[u8; 256]>,
+    pub(super) depth: usize,
+    pub(super) sigma: usize,
+    pub(super) codes: Box<[u8; 256]>,
     /// Lower and upper end for each string; its last symbol is the lowest digit of the index, to the base `sigma`.
-    intervals: Vec<[u32; 2]>,
+    pub(super) intervals: Vec<[u32; 2]>,
 }
 
 impl FmIndex {

@@ -15,7 +15,7 @@ const LANES: usize = 32;
 /// Walks per task.
 const CHUNK: usize = 1024;
 
-const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its transform");
+pub(super) const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its transform");
 
 /// A walk under way: its number, where it is, how many steps it has made, and the byte that it steps over next.
 #[derive(Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use super::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::{Error, Flaw};
+use crate::filter;
 use crate::options::MAX_BLOCK_SIZE;
 use std::io::{self, Read};
 
@@ -17,6 +18,8 @@ pub(crate) enum Kind {
 /// What the header of a bwt block says of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
+    /// The filters that were applied before the sort, one bit each; none in an indexed block.
+    pub filters: u8,
     pub sample_rate_log: u8,
     pub segment_size_log: u8,
     /// An index stands between segment sizes and segments.
@@ -24,7 +27,7 @@ pub(crate) struct Shape {
 }
 
 /// The bit of Flags that announces an index.
-const INDEXED: u8 = 1;
+const INDEXED: u8 = 8;
 
 /// What stands in front of a block's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +82,9 @@ impl BlockHeader {
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let kind = match self.kind {
             Kind::Stored => [0; 4],
-            Kind::Bwt(Shape { sample_rate_log, segment_size_log, indexed }) => {
-                [1, INDEXED * u8::from(indexed), sample_rate_log, segment_size_log]
+            Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }) => {
+                let flags = filters | (INDEXED * u8::from(indexed));
+                [1, flags, sample_rate_log, segment_size_log]
             }
         };
         let mut bytes = [0; Self::SIZE];
@@ -133,24 +137,25 @@ impl BlockHeader {
     }
 }
 
-/// A large block has at least 64 samples, so that no file makes a decoder walk it in one long lane.
-fn largest_sample_rate_log(raw_size: u32) -> u8 {
-    (raw_size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
+/// A large text has at least 64 samples, so that no file makes a decoder walk it in one long lane.
+pub(super) fn largest_sample_rate_log(size: u32) -> u8 {
+    (size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
 }
 
 impl Kind {
     fn from_bytes([kind, flags, rate, segment]: [u8; 4]) -> Result<Self, Flaw> {
-        let reserved = if kind == 0 { flags | rate | segment } else { flags & !INDEXED };
-        ensure(reserved == 0 || kind > 1, "a reserved bit of the block header is set")?;
-        match kind {
-            0 => Ok(Kind::Stored),
-            1 => Ok(Kind::Bwt(Shape {
-                sample_rate_log: rate,
-                segment_size_log: segment,
-                indexed: flags & INDEXED != 0,
-            })),
-            _ => Err(Flaw("the block is of an unknown kind")),
+        let reserved = match kind {
+            0 => flags | rate | segment,
+            1 => flags & !(filter::ALL | INDEXED),
+            _ => return Err(Flaw("the block is of an unknown kind")),
+        };
+        ensure(reserved == 0, "a reserved bit of the block header is set")?;
+        if kind == 0 {
+            return Ok(Kind::Stored);
         }
+        let (filters, indexed) = (flags & filter::ALL, flags & INDEXED != 0);
+        ensure(filters == 0 || !indexed, "the block has both filters and an index")?;
+        Ok(Kind::Bwt(Shape { filters, sample_rate_log: rate, segment_size_log: segment, indexed }))
     }
 }
 
@@ -159,7 +164,12 @@ mod tests {
     use super::*;
 
     const HEADER: BlockHeader = BlockHeader {
-        kind: Kind::Bwt(Shape { sample_rate_log: 16, segment_size_log: 20, indexed: true }),
+        kind: Kind::Bwt(Shape {
+            filters: 5,
+            sample_rate_log: 16,
+            segment_size_log: 20,
+            indexed: false,
+        }),
         raw_size: 0x0030_2010,
         coded_size: 0x0003_0201,
         raw_checksum: 0xAABB_CCDD,
@@ -172,7 +182,7 @@ mod tests {
         let bytes = HEADER.to_bytes();
         #[rustfmt::skip]
         assert_eq!(bytes[8..36], [
-            1, 1, 16, 20, // Kind, Flags, Sample_Rate_Log, Segment_Size_Log
+            1, 5, 16, 20, // Kind, Flags, Sample_Rate_Log, Segment_Size_Log
             0x10, 0x20, 0x30, 0, // Raw_Size
             1, 2, 3, 0, // Coded_Size
             0xDD, 0xCC, 0xBB, 0xAA, // Raw_Checksum

@@ -20,7 +20,7 @@ pub(crate) use block::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub(crate) use frame_header::{FrameHeader, MAGIC, NOT_BWZ};
 pub(crate) use index::{EDGE, Index, IndexHeader, histogram};
-pub(crate) use payload::BwtPayload;
+pub(crate) use payload::{BwtPayload, Filtered};
 pub(crate) use reader::{CUT_OFF, FrameReader};
 pub(crate) use seek_table::{Entry, SeekTable};
 pub(crate) use writer::FrameWriter;

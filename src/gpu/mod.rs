@@ -1,4 +1,4 @@
-//! Suffix sorting and its inverse on NVIDIA GPUs. Only in builds with the feature `cuda`; running it takes a driver and nothing else.
+//! Suffix sorting, its inverse and search on NVIDIA GPUs. Only in builds with the feature `cuda`; running it takes a driver and nothing else.
 //!
 //! | room | job |
 //! |---|---|
@@ -9,6 +9,7 @@
 //! | `keys`, `groups`, `cover`, `transform` | the steps they consist of |
 //! | `codes`, `refine`, `anchors`, `sparse`, `ties` | those of `default`, and what these share |
 //! | `inverse` | the steps of the inverse |
+//! | `search`, `batches` | an FM-index that is searched; batches of patterns on their way to it and back |
 //! | `segmented_sort`, `size_classes`, `merge_path` | primitives of ours |
 //! | `cub` | primitives of CUB |
 //! | `tuning` | numbers that kernels and host share |
@@ -17,6 +18,7 @@
 //! Words: a CUDA thread block is a *CTA*, a *block* is what is compressed alone.
 
 mod anchors;
+mod batches;
 mod buffers;
 mod codes;
 mod cover;
@@ -28,6 +30,7 @@ mod keys;
 mod merge_path;
 mod pinned;
 mod refine;
+mod search;
 mod segmented_sort;
 mod size_classes;
 mod sorter;
@@ -40,7 +43,9 @@ mod transform;
 mod tuning;
 mod unsorter;
 
+pub use batches::Searcher;
 pub use device::{BUILT, Built, DeviceInfo, devices};
+pub use search::{Layout, Parts, Samples, Seeds};
 pub use sorter::{Report, Sorted, Sorter};
 pub use suffix_array::Algorithm;
 pub use unsorter::Unsorter;

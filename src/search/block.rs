@@ -1,9 +1,10 @@
-//! One block as a search takes it: left in the file, decoded to an FM-index, or, where it was stored, plain bytes.
+//! One block as a search takes it: left in the file, decoded to an FM-index, or, where it was stored or has filters, plain bytes.
 //!
 //! Single patterns on an indexed block decode the few segments that they need. As soon as a batch would decode about as many as there
 //! are, or the block has no index, it is cheaper to decode all of them at once and to search in memory.
 
 use super::cold::ColdBlock;
+use super::finder::Finder;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
 use crate::bwt::{self, Sorter, Unsorter};
@@ -21,7 +22,7 @@ use std::ops::Range;
 /// The sample rate that locating many positions in memory works with.
 const DENSE: u32 = 8;
 
-/// Patterns from which sorting a stored block is faster than looking for each in it.
+/// Patterns from which sorting plain bytes is faster than looking for each in it.
 const MANY: usize = 200;
 
 /// What patterns came to in one block.
@@ -48,6 +49,11 @@ pub struct Origin<'a, R> {
 }
 
 impl<'a, R: Read + Seek + Send> Origin<'a, R> {
+    /// Bytes of the block.
+    pub fn len(&self) -> usize {
+        (self.info.raw.end - self.info.raw.start) as usize
+    }
+
     /// Opens the block for a job of about so many steps, and walks from samples.
     pub fn open(&self, steps: u64, walks: u64) -> Result<Block<'a, R>> {
         match self.open_cold(steps, walks)? {
@@ -77,13 +83,14 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     /// Decodes the whole block for search.
     pub fn load(&self) -> Result<Block<'a, R>> {
         let decoded = self.decode()?;
+        let filtered = decoded.is_filtered();
         match decoded.bwt {
-            None => Ok(Block::Plain(decompress::unsort(decoded, &Unsorter::new())?)),
-            Some(bwt) => {
+            Some(bwt) if !filtered => {
                 let index = FmIndex::new(bwt);
                 let index = index.map_err(|e| e.at(self.number, self.info.coded.start))?;
                 Ok(Block::Hot(Box::new(index)))
             }
+            _ => Ok(Block::Plain(decompress::unsort(decoded, &Unsorter::new())?)),
         }
     }
 
@@ -100,9 +107,8 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     }
 
     fn decode(&self) -> Result<Decoded> {
-        let raw_size = (self.info.raw.end - self.info.raw.start) as u32;
         let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
-        let plan = Plan::to_decode(raw_size, threads, limit)?;
+        let plan = Plan::to_decode(self.len() as u32, threads, limit)?;
         let block =
             self.source.with_input(|input| archive::read_block(input, self.info, self.number))?;
         self.source.block_decoded(self.info.coded.end - self.info.coded.start);
@@ -117,6 +123,7 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
         origin: &Origin<'a, R>,
         patterns: &[P],
         limits: Option<&[usize]>,
+        finder: &mut Finder,
     ) -> Result<(Self, Found)> {
         let intervals = match &self {
             Block::Plain(raw) if patterns.len() < MANY => {
@@ -125,11 +132,12 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
             }
             Block::Plain(raw) => {
                 let bwt = Sorter::Cpu.sort(raw, bwt::sample_rate(raw.len()))?;
-                return Block::Hot(Box::new(FmIndex::new(bwt)?)).find(origin, patterns, limits);
+                let index = Box::new(FmIndex::new(bwt)?);
+                return Block::Hot(index).find(origin, patterns, limits, finder);
             }
             Block::Hot(index) => {
                 let mut intervals = vec![0..0; patterns.len()];
-                index.search(patterns, &mut intervals);
+                finder.search(index, patterns, &mut intervals)?;
                 intervals
             }
             Block::Cold(cold) => {
@@ -140,7 +148,7 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
         let Some(limits) = limits else {
             return Ok((self, Found { counts, positions: Vec::new() }));
         };
-        let (block, positions) = self.locate(origin, &intervals, limits)?;
+        let (block, positions) = self.locate(origin, &intervals, limits, finder)?;
         Ok((block, Found { counts, positions }))
     }
 
@@ -150,6 +158,7 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
         origin: &Origin<'a, R>,
         intervals: &[Range<u32>],
         limits: &[usize],
+        finder: &mut Finder,
     ) -> Result<(Self, Vec<Vec<u32>>)> {
         let wanted = |(interval, &limit): (&Range<u32>, &usize)| interval.clone().take(limit);
         let rows: Vec<u32> = intervals.iter().zip(limits).flat_map(wanted).collect();
@@ -157,7 +166,8 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
         let mut positions = match &block {
             Block::Cold(cold) => cold.positions(&rows)?,
             Block::Hot(index) => {
-                index.positions(&rows).map_err(|e| e.at(origin.number, origin.info.coded.start))?
+                let found = finder.positions(index, &rows);
+                found.map_err(|e| e.at(origin.number, origin.info.coded.start))?
             }
             Block::Plain(_) => unreachable!("plain bytes have no rows"),
         }

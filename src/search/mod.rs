@@ -2,6 +2,9 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | [`stream`] | patterns from an iterator, batch after batch: [`Archive::counts`], [`Archive::matches`] |
+//! | [`batch`] | a batch of patterns in all blocks |
+//! | [`finder`] | the CPU or a GPU to search decoded blocks with |
 //! | [`block`] | one block: left in the file, decoded to an FM-index, or plain |
 //! | [`cold`], [`tables`] | search in a block that stays in the file, segment by segment |
 //! | [`seams`] | matches that cross from one block into the next |
@@ -10,21 +13,20 @@
 //! Blocks are searched one group after the other, as many side by side as threads and memory allow, each with all patterns. What is
 //! found does not depend on either, nor on whether the file has an index.
 
+mod batch;
 mod block;
 mod cold;
+mod finder;
 mod seams;
 mod source;
+mod stream;
 mod tables;
 
-use crate::archive::{Archive, BlockInfo};
+use crate::archive::Archive;
 use crate::error::Result;
-use crate::frame::EDGE;
-use crate::memory::Plan;
-use crate::options::Options;
 use crate::threads;
-use block::{Found, Origin};
-use rayon::prelude::*;
-use seams::Edges;
+use batch::{Batch, Session};
+use block::Origin;
 use source::Source;
 use std::io::{Read, Seek};
 use std::ops::Range;
@@ -75,7 +77,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Ok::<(), bwz::Error>(())
     /// ```
     pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
-        let matches = self.search(patterns, None)?;
+        let matches = self.search(patterns, None, &mut Session::new(&self.options, 0))?;
         Ok(matches.into_iter().map(|found| found.count).collect())
     }
 
@@ -90,7 +92,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         patterns: &[P],
         limit: usize,
     ) -> Result<Vec<Matches>> {
-        self.search(patterns, Some(limit))
+        self.search(patterns, Some(limit), &mut Session::new(&self.options, 0))
     }
 
     /// The raw bytes of a range; by the index where there is one and the range is short, else by decoding the blocks that hold it.
@@ -143,6 +145,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         &mut self,
         patterns: &[P],
         limit: Option<usize>,
+        session: &mut Session,
     ) -> Result<Vec<Matches>> {
         let raw_size = self.raw_size();
         let words: Vec<&[u8]> =
@@ -152,7 +155,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             let pool = threads::pool(&self.options)?;
             let source = Source::new(&mut self.input);
             let batch = Batch { patterns: &words, limit, options: &self.options };
-            found = pool.install(|| batch.run(&source, &self.blocks))?.into_iter();
+            found = pool.install(|| batch.run(&source, &self.blocks, session))?.into_iter();
             self.cost += source.cost();
         }
         let everywhere = || {
@@ -173,94 +176,5 @@ impl std::ops::AddAssign for SearchCost {
         self.coded_bytes += more.coded_bytes;
         self.segments += more.segments;
         self.blocks += more.blocks;
-    }
-}
-
-/// Patterns, none of them empty, that are searched together.
-struct Batch<'p> {
-    patterns: &'p [&'p [u8]],
-    limit: Option<usize>,
-    options: &'p Options,
-}
-
-impl Batch<'_> {
-    fn run<R: Read + Seek + Send>(
-        &self,
-        source: &Source<R>,
-        blocks: &[BlockInfo],
-    ) -> Result<Vec<Matches>> {
-        let mut found = vec![Matches::default(); self.patterns.len()];
-        let mut edges = Vec::new();
-        let numbered: Vec<_> = (0..).zip(blocks).collect();
-        for group in numbered.chunks(self.side_by_side(blocks)) {
-            let limits = self.limits(&found);
-            let searched: Vec<(Found, Edges)> = group
-                .par_iter()
-                .map(|&(number, info)| {
-                    let origin = Origin { source, info, number, options: self.options };
-                    self.block(&origin, limits.as_deref(), blocks.len() > 1)
-                })
-                .collect::<Result<_>>()?;
-            for ((block, edge), (_, info)) in searched.into_iter().zip(group) {
-                self.gather(&mut found, block, info.raw.start);
-                edges.push(edge);
-            }
-        }
-        let across = seams::search(&edges, self.patterns);
-        for (found, across) in found.iter_mut().zip(across) {
-            found.count += across.len() as u64;
-            let more = self.limit.unwrap_or(0).saturating_sub(found.positions.len());
-            found.positions.extend(across.into_iter().take(more));
-            found.positions.sort_unstable();
-        }
-        Ok(found)
-    }
-
-    /// Searches one block, and keeps its ends for the seams.
-    fn block<R: Read + Seek + Send>(
-        &self,
-        origin: &Origin<'_, R>,
-        limits: Option<&[usize]>,
-        seams: bool,
-    ) -> Result<(Found, Edges)> {
-        let longest = self.patterns.iter().map(|p| p.len()).max().unwrap_or(0);
-        let len = (origin.info.raw.end - origin.info.raw.start) as usize;
-        let edge = if seams { len.min(longest - 1) } else { 0 };
-        let symbols: u64 = self.patterns.iter().map(|p| p.len() as u64).sum();
-        // The index knows the ends of a block as far as this; what is longer takes two walks.
-        let walks = if edge > EDGE { 2 } else { 0 };
-        let block = origin.open(symbols + walks * edge as u64, walks)?;
-        let (block, found) = block.find(origin, self.patterns, limits)?;
-        let edges = Edges {
-            head: block.extract(0..edge)?,
-            tail: block.extract(len - edge..len)?,
-            end: origin.info.raw.end,
-        };
-        Ok((found, edges))
-    }
-
-    /// How many blocks the memory allows at a time. One that it does not allow at all is refused only if it must be decoded.
-    fn side_by_side(&self, blocks: &[BlockInfo]) -> usize {
-        let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
-        let (threads, memory) = (self.options.thread_count(), self.options.memory_limit());
-        Plan::to_decode(largest.unwrap_or(0) as u32, threads, memory).map_or(1, |plan| plan.workers)
-    }
-
-    /// How many occurrences of each pattern are still to be located.
-    fn limits(&self, found: &[Matches]) -> Option<Vec<usize>> {
-        let limit = self.limit?;
-        Some(found.iter().map(|matches| limit - matches.positions.len()).collect())
-    }
-
-    /// Adds what one block came to.
-    fn gather(&self, found: &mut [Matches], block: Found, start: u64) {
-        for (matches, count) in found.iter_mut().zip(block.counts) {
-            matches.count += u64::from(count);
-        }
-        for (matches, positions) in found.iter_mut().zip(block.positions) {
-            let more = self.limit.unwrap_or(0) - matches.positions.len();
-            let positions = positions.into_iter().take(more);
-            matches.positions.extend(positions.map(|pos| start + u64::from(pos)));
-        }
     }
 }

@@ -85,6 +85,11 @@ impl Sorters {
         Sorters { crew, cpu: CpuSorter::new() }
     }
 
+    /// Frees the memory that is kept for the next blocks on the CPU.
+    pub fn free(&self) {
+        self.cpu.free();
+    }
+
     /// Sorts a block, on up to `threads` threads if on the CPU. That happens in `pool`; a GPU is waited for outside of it.
     pub fn sort(
         &self,

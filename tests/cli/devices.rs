@@ -41,6 +41,23 @@ fn a_gpu_that_is_not_there_is_a_warning_or_an_error() {
 }
 
 #[test]
+fn a_search_on_a_gpu_that_is_not_there_is_a_warning_or_trouble() {
+    let dir = Dir::with(&text(1_000_000));
+    dir.bwz("--index x").assert().success();
+    dir.write("lines", &b"99\n1 2\n".repeat(500));
+    let expected = stdout(dir.bwz("count -f lines x.bwz").assert().success().stderr(""));
+    let asked = dir.bwz("count -f lines --device cuda:99 x.bwz").assert();
+    if cfg!(feature = "cuda") {
+        let asked = asked.success().stdout(expected);
+        let said = stderr(asked);
+        has_all(&said, &["bwz: x.bwz: ", "; searching on the CPU"]);
+        assert_eq!(said.lines().count(), 1, "{said}");
+    } else {
+        has_all(&stderr(asked.code(2)), &["bwz: x.bwz: ", "CUDA"]);
+    }
+}
+
+#[test]
 fn twice_verbose_has_a_line_per_block() {
     let dir = Dir::with(&text(3_000_000));
     let said = stderr(dir.bwz("-1 -vv --device cpu x").assert().success());

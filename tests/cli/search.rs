@@ -92,6 +92,26 @@ fn patterns_come_from_lines_digits_and_sequences() {
     }
 }
 
+/// Patterns from a pipe can be read once: for several files they are kept.
+#[test]
+fn patterns_are_searched_in_every_file() {
+    let dir = shells();
+    dir.write("lines", b"sea\nwhale\n");
+    let wanted = "x.bwz\tsea\t100\nx.bwz\twhale\t0\n".repeat(2);
+    for patterns in ["-f lines", "-f - < lines", "-f <(cat lines)"] {
+        let line = format!("bwz count {patterns} x.bwz x.bwz");
+        let run = dir.run("bash").args(["-c", &line]).assert().success();
+        assert_eq!(stdout(run), wanted, "{patterns}");
+    }
+    dir.write("digits", b"736561\nxyz\n");
+    let said = stderr(dir.bwz("count --hex -f digits x.bwz").assert().code(2));
+    has_all(&said, &["`xyz` is not pairs"]);
+    let run = dir.bwz("locate --json -C 1 whale x.bwz").assert().code(1);
+    has_all(&stdout(run), &["\"offsets\": []", "\"context\": []"]);
+    dir.write("none", b"");
+    dir.bwz("count --json -f none x.bwz").assert().code(1).stdout("[]\n");
+}
+
 #[test]
 fn a_file_without_an_index_is_searched_and_said_to_be_without() {
     let dir = Dir::with(&SHELLS.repeat(50));

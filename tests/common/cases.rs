@@ -129,3 +129,117 @@ fn next(state: &mut u64) -> u32 {
     *state ^= *state >> 27;
     (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as u32
 }
+
+/// Name, bytes and filters (as in a block's header) of data of the kinds that filters are for.
+pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
+    vec![
+        ("wrapped DNA", wrapped(&dna(size)), 1),
+        ("table", table(size), 2),
+        ("image of 16 bits", image(size), 2),
+        ("x86", x86(size), 2),
+        ("ARM64", arm64(size), 2),
+        ("table, x86 and text", [table(size), x86(size), text(size)].concat(), 2),
+        ("versions", versions(&text(size / 6)), 4),
+        ("wrapped versions", wrapped(&versions(&dna(size / 6))), 5),
+    ]
+}
+
+fn dna(size: usize) -> Vec<u8> {
+    random(size, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect()
+}
+
+/// A sequence in lines of 60, with a header and, half-way, another that is longer than the lines.
+fn wrapped(sequence: &[u8]) -> Vec<u8> {
+    let mut file = b">first\n".to_vec();
+    for (n, line) in sequence.chunks(60).enumerate() {
+        if n == sequence.len() / 120 {
+            file.extend(b"ACGT\n>second, whose header is longer than the lines of its sequence are, and by far\n");
+        }
+        file.extend(line);
+        file.push(b'\n');
+    }
+    file
+}
+
+/// Records of 20 bytes: a counter, a place that grows, numbers of few values, and noise.
+fn table(size: usize) -> Vec<u8> {
+    let (noise, mut place) = (random(size / 20 + 1, 256), 0x0040_1000_u32);
+    let records = noise.iter().zip(0u32..).map(|(noise, n)| {
+        place += 8 + u32::from(noise % 5) * 8;
+        let kind = [8, 8, 8, 7, 0x25][usize::from(noise / 3 % 5)];
+        [&n.to_be_bytes()[..], &place.to_le_bytes(), &[kind, 0, 0, 0, 1, 0, 0, 0, *noise, 0, 9, 9]]
+            .concat()
+    });
+    records.flatten().take(size).collect()
+}
+
+/// Rows of 300 samples of 12 bits: slopes and noise.
+fn image(size: usize) -> Vec<u8> {
+    let noise = random(size / 2, 16);
+    let sample = |(n, noise): (usize, &u8)| {
+        let (x, y) = (n % 300, n / 300);
+        let slope = x * (300 - x) / 12 + y * 7 % 1900 + usize::from(*noise);
+        (slope as u16 & 0xFFF).to_le_bytes()
+    };
+    noise.iter().enumerate().flat_map(sample).collect()
+}
+
+/// Calls of a few functions from everywhere, between other instructions.
+fn x86(size: usize) -> Vec<u8> {
+    let (noise, mut code) = (random(size, 256), Vec::new());
+    for part in noise.chunks_exact(4) {
+        let body: [&[u8]; 5] = [
+            b"\x48\x89\xE5",
+            b"\x31\xC0",
+            b"\x48\x8B\x7D\xF8",
+            b"\x83\xF8\x01\x74\x05",
+            b"\x90\xC3",
+        ];
+        code.extend(body[usize::from(part[0] % 5)]);
+        code.extend([0x48, 0x8D, 0x45, part[1] & 0xF8]);
+        code.push(0xE8);
+        let target = 16 * (u32::from(part[2] % 64) * 97 % 1024);
+        code.extend(target.wrapping_sub(code.len() as u32 + 4).to_le_bytes());
+    }
+    code.truncate(size);
+    code
+}
+
+/// The same in words.
+fn arm64(size: usize) -> Vec<u8> {
+    let (noise, mut code) = (random(size / 4, 256), Vec::new());
+    for part in noise.chunks_exact(4) {
+        let here = code.len() as u32 / 4;
+        let target = u32::from(part[2] % 64) * 97 % 1024;
+        let call = 0x9400_0000 | (target.wrapping_sub(here + 2) & 0x03FF_FFFF);
+        let load = 0xF940_0000 | u32::from(part[1]) << 10;
+        let others = [0xAA00_03E0_u32, 0xD65F_03C0, 0xA9BF_7BFD, 0x9100_03FD];
+        for word in [
+            others[usize::from(part[0] % 4)],
+            load,
+            call,
+            0xB000_0000 | u32::from(part[0] % 8) << 5,
+        ] {
+            code.extend(word.to_le_bytes());
+        }
+    }
+    code.truncate(size);
+    code
+}
+
+/// The same six times, each time with other changes: a byte in 500 replaced, now and then one more or less.
+fn versions(first: &[u8]) -> Vec<u8> {
+    let mut all = first.to_vec();
+    let mut state = 99;
+    for _ in 1..6 {
+        for &byte in first {
+            match next(&mut state) % 5000 {
+                0..8 => all.push(first[next(&mut state) as usize % first.len()]),
+                8 => all.extend([byte; 2]),
+                9 => (),
+                _ => all.push(byte),
+            }
+        }
+    }
+    all
+}

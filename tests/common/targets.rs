@@ -3,6 +3,7 @@
 //! The first bytes of an input choose the options, so that every input means the same to both.
 
 use bwz::bwt::{Bwt, Sorter, unsort};
+use bwz::filter::{self, Filtered};
 use bwz::{Archive, Decoder, Effort, Encoder, Options, coder};
 use std::io::{Cursor, Read, Write};
 
@@ -51,15 +52,17 @@ pub fn roundtrip(input: &[u8]) {
 pub fn stages(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(3) else { return };
     let number = usize::from(u16::from_le_bytes([choice[1], choice[2]]));
-    match choice[0] % 4 {
+    match choice[0] % 6 {
         0 => sort(2 << (number % 20), bytes),
         1 => unsort_any(2 << (number % 20), bytes, number),
         2 => {
             let effort =
-                [Effort::Default, Effort::Best, Effort::Fast][usize::from(choice[0] / 4 % 3)];
+                [Effort::Default, Effort::Best, Effort::Fast][usize::from(choice[0] / 6 % 3)];
             encode(&bytes.repeat(number % 256 + 1), effort);
         }
-        _ => drop(coder::decode(bytes, &mut vec![0; number + 1])),
+        3 => drop(coder::decode(bytes, &mut vec![0; number + 1])),
+        4 => filter(&bytes.repeat(number % 256 + 1)),
+        _ => undo_any(choice[1] % 8, bytes, usize::from(choice[2])),
     }
 }
 
@@ -89,6 +92,23 @@ fn encode(segment: &[u8], effort: Effort) {
         assert!(coded.len() <= coder::max_coded_len(segment.len()));
         coder::decode(&coded, &mut decoded).unwrap();
         assert!(decoded == segment);
+    }
+}
+
+fn filter(block: &[u8]) {
+    let filtered = filter::apply(block.to_vec(), || ());
+    assert!(filtered.text.len() <= block.len());
+    assert!(filter::undo(filtered, block.len()).unwrap() == block);
+}
+
+/// Made-up parameters of filters, and the text behind them.
+fn undo_any(flags: u8, bytes: &[u8], side_size: usize) {
+    let (side, text) = bytes.split_at(side_size.min(bytes.len()));
+    for size in [text.len(), 1 << 16] {
+        let filtered = Filtered { text: text.to_vec(), flags, side: side.to_vec() };
+        if let Ok(block) = filter::undo(filtered, size) {
+            assert_eq!(block.len(), size);
+        }
     }
 }
 

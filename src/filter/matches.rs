@@ -1,0 +1,242 @@
+//! Long repeats: what was there before goes, and a list of matches says where it came from. FORMAT.md section 14.2.
+//!
+//! Copies of copies (versions of a file, genomes of one species) cost a block sorter the time to order all of their
+//! suffixes, and a few bits wherever two of them part. [`decode`] copies them back; what is left for the
+//! sorter are the literals, the bytes that no match covers. `finder` chooses the matches.
+//!
+//! A match is coded as the literals before it, its distance and its length. Versions stay in step: most matches go on at the distance
+//! of the last or one shortly before, or next to it. Decoding runs at the speed of copying.
+
+use super::bits::{Decoder, Encoder, Number, Tree};
+use super::number;
+use crate::error::Flaw;
+
+/// A stretch of the text that equals the one `distance` before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Match {
+    /// Bytes between the match before, or the start of the text, and this one.
+    pub literals: usize,
+    /// At least 1; the two may overlap.
+    pub distance: usize,
+    /// At least [`LEAST`], and [`LEAST_NEW`] at a new distance.
+    pub length: usize,
+}
+
+/// The shortest match at a distance that is known.
+pub(super) const LEAST: usize = 12;
+/// The shortest match at a distance that must be told.
+pub(super) const LEAST_NEW: usize = 32;
+
+/// Appends to `side` what [`decode`] needs besides the literals.
+pub(super) fn encode(text_size: usize, matches: &[Match], side: &mut Vec<u8>) {
+    let (mut models, mut out) = (Models::new(), Encoder::new());
+    for found in matches {
+        models.encode(found, &mut out);
+    }
+    let coded = out.finish();
+    number::write(text_size, side);
+    number::write(matches.len(), side);
+    number::write(coded.len(), side);
+    side.extend(coded);
+}
+
+/// Puts the text together again, which has at most `limit` bytes.
+///
+/// # Errors
+/// A [`Flaw`] where `side` does not describe a text of all of these literals.
+pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<Vec<u8>, Flaw> {
+    const MISFIT: Flaw = Flaw("the matches and literals of a block do not add up to it");
+    let (size, count, coded_size) = (number::read(side)?, number::read(side)?, number::read(side)?);
+    let (coded, rest) = side.split_at_checked(coded_size).ok_or(number::CUT)?;
+    *side = rest;
+    if size > limit {
+        return Err(MISFIT);
+    }
+    let (mut models, mut from) = (Models::new(), Decoder::new(coded));
+    let (mut text, mut literals) = (Vec::with_capacity(size), literals);
+    for _ in 0..count {
+        let found = models.decode(&mut from);
+        let (new, rest) = literals.split_at_checked(found.literals).ok_or(MISFIT)?;
+        literals = rest;
+        text.extend_from_slice(new);
+        if !(1..=text.len()).contains(&found.distance)
+            || found.length > size.saturating_sub(text.len())
+        {
+            return Err(MISFIT);
+        }
+        copy(&mut text, found.distance, found.length);
+    }
+    from.finish()?;
+    text.extend_from_slice(literals);
+    if text.len() == size { Ok(text) } else { Err(MISFIT) }
+}
+
+/// Appends `length` bytes from `distance` before the end; where they overlap, by ever longer pieces.
+fn copy(text: &mut Vec<u8>, distance: usize, mut length: usize) {
+    let from = text.len() - distance;
+    while length > 0 {
+        let piece = length.min(text.len() - from);
+        text.extend_from_within(from..from + piece);
+        length -= piece;
+    }
+}
+
+/// How the distance of a match is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// It is that of so many matches ago, counted without repetition: 0 to 3.
+    Known(usize),
+    /// It is the last one and -64 to 63.
+    Near(usize),
+    New,
+}
+
+/// Half of the span of [`Form::Near`].
+pub(super) const NEAR: usize = 64;
+
+/// The last four different distances, the last first; 0 where there are not yet so many.
+pub(super) struct Distances(pub [usize; 4]);
+
+impl Distances {
+    fn form(&self, distance: usize) -> Form {
+        match self.0.iter().position(|&known| known == distance) {
+            Some(ago) => Form::Known(ago),
+            None => match (distance + NEAR).checked_sub(self.0[0]) {
+                Some(step) if step < 2 * NEAR && self.0[0] > 0 => Form::Near(step),
+                _ => Form::New,
+            },
+        }
+    }
+
+    /// Whether `distance` is known, or close to the last.
+    pub fn is_near(&self, distance: usize) -> bool {
+        self.form(distance) != Form::New
+    }
+
+    /// Moves `distance` to the front.
+    pub fn use_again(&mut self, distance: usize) {
+        let ago = self.0.iter().position(|&known| known == distance).unwrap_or(3);
+        self.0[..=ago].rotate_right(1);
+        self.0[0] = distance;
+    }
+}
+
+/// What the coder has learnt, and the distances so far.
+struct Models {
+    distances: Distances,
+    /// The form of the match before: 0 to 5.
+    last: usize,
+    literals: [Number; 6],
+    form: [Tree<3>; 6],
+    near: Tree<7>,
+    distance: Number,
+    length: [Number; 6],
+}
+
+impl Models {
+    fn new() -> Self {
+        use std::array::from_fn;
+        Models {
+            distances: Distances([0; 4]),
+            last: 5,
+            literals: from_fn(|_| Number::new()),
+            form: from_fn(|_| Tree::new()),
+            near: Tree::new(),
+            distance: Number::new(),
+            length: from_fn(|_| Number::new()),
+        }
+    }
+
+    fn encode(&mut self, found: &Match, out: &mut Encoder) {
+        self.literals[self.last].encode(found.literals, out);
+        let form = self.distances.form(found.distance);
+        let (kind, least) = match form {
+            Form::Known(ago) => (ago, LEAST),
+            Form::Near(_) => (4, LEAST),
+            Form::New => (5, LEAST_NEW),
+        };
+        self.form[self.last].encode(kind, out);
+        match form {
+            Form::Known(_) => (),
+            Form::Near(step) => self.near.encode(step, out),
+            Form::New => self.distance.encode(found.distance, out),
+        }
+        self.length[kind].encode(found.length - least, out);
+        self.distances.use_again(found.distance);
+        self.last = kind;
+    }
+
+    /// The next match; any distance and length may come of damage.
+    fn decode(&mut self, from: &mut Decoder<'_>) -> Match {
+        let literals = self.literals[self.last].decode(from);
+        let kind = self.form[self.last].decode(from);
+        let (distance, least) = match kind {
+            0..4 => (self.distances.0[kind], LEAST),
+            4 => ((self.distances.0[0] + self.near.decode(from)).saturating_sub(NEAR), LEAST),
+            5 => (self.distance.decode(from), LEAST_NEW),
+            _ => return Match { literals, distance: 0, length: 0 },
+        };
+        let length = self.length[kind].decode(from) + least;
+        self.distances.use_again(distance);
+        self.last = kind;
+        Match { literals, distance, length }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finder;
+    use super::*;
+
+    fn found(literals: usize, distance: usize, length: usize) -> Match {
+        Match { literals, distance, length }
+    }
+
+    #[test]
+    fn matches_of_every_form_survive() {
+        let literals = super::super::cases::random(1000, 256);
+        let matches = [
+            found(100, 100, 60),
+            found(3, 100, 12),
+            found(0, 101, 40),
+            found(0, 37, 13),
+            found(70, 1, 500),
+            found(1, 101, 12),
+            found(0, 100, 99),
+            found(0, 900, 32),
+        ];
+        let mut side = Vec::new();
+        let size = literals.len() + matches.iter().map(|found| found.length).sum::<usize>();
+        encode(size, &matches, &mut side);
+        let text = decode(&literals, &mut &side[..], size).unwrap();
+        assert_eq!(text[..160], [&literals[..100], &literals[..60]].concat());
+        assert!(decode(&literals, &mut &side[..], size - 1).is_err(), "over the limit");
+        assert!(decode(&literals[1..], &mut &side[..], size).is_err());
+        assert!(decode(&[&literals[..], b"x"].concat(), &mut &side[..], size).is_err());
+        for cut in 0..side.len() {
+            assert!(decode(&literals, &mut &side[..cut], size).is_err());
+        }
+        for bit in 0..side.len() * 8 {
+            let mut damaged = side.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(text) = decode(&literals, &mut &damaged[..], 10_000) {
+                assert!(text.len() <= 10_000);
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_finder_removes_comes_back() {
+        let mut found = 0;
+        for (name, text) in super::super::cases::named() {
+            let Some((literals, matches)) = finder::find(&text) else { continue };
+            found += 1;
+            let mut side = Vec::new();
+            encode(text.len(), &matches, &mut side);
+            let mut rest = &side[..];
+            assert!(decode(&literals, &mut rest, text.len()).unwrap() == text, "{name}");
+            assert!(rest.is_empty());
+        }
+        assert!(found > 3, "matches were found in {found} cases");
+    }
+}
