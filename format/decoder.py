@@ -286,19 +286,19 @@ def decode_segment(coded, segment_size):
         return coded[1:]
     if coded[0] == 2:
         return decode_mixed(coded, segment_size)
-    require(coded[0] == 1, "R17", "a segment of Segment_Kind %d" % coded[0])
+    require(coded[0] in (1, 3), "R17", "a segment of Segment_Kind %d" % coded[0])
     require(len(coded) >= 2, "R17", "a segment that ends before Last_Symbol")
     last_symbol = coded[1]
     symbols = coded[2:2 + last_symbol + 1]
     require(len(symbols) == last_symbol + 1, "R17", "a segment that ends within Symbols")
     require(len(set(symbols)) == last_symbol + 1, "R17", "a byte that is in Symbols twice")
-    return decode_runs(symbols, Coder(coded, 2 + last_symbol + 1), segment_size)
+    return decode_runs(symbols, Coder(coded, 2 + last_symbol + 1), segment_size, coded[0] == 1)
 
 
-def decode_runs(symbols, coder, segment_size):
+def decode_runs(symbols, coder, segment_size, learns):
     """Section 7.1. The model goes on from batch to batch; only the states are new."""
     front = list(symbols)  # `List` of 7.1
-    model = Model(coder)
+    model = Model(coder, learns)
     out = bytearray()
     runs = 0
     while True:
@@ -381,10 +381,11 @@ class Cell:
 class Blend:
     """Section 7.3. Cells are made when they are first used."""
 
-    def __init__(self, first_c):
+    def __init__(self, first_c, learns):
         self.first = collections.defaultdict(functools.partial(Cell, first_c))
         self.second = collections.defaultdict(functools.partial(Cell, first_c))
-        self.weights = [24576] * 8
+        self.learns = learns
+        self.weights = [24576 if learns else 32768] * 8
 
     def read(self, coder, k, first, second, weight):
         """A symbol from State_k, with the cells and the weight of these indices."""
@@ -401,8 +402,9 @@ class Blend:
             else:
                 above, end = j, start_j
         coder.take(k, start, end - start)
-        share = ((b[s + 1] * w >> 16) - (b[s] * w >> 16)) * 65536 // (end - start)
-        self.weights[weight] = min(max(w + ((share - w) >> 5), 1024), 63488)
+        if self.learns:
+            share = ((b[s + 1] * w >> 16) - (b[s] * w >> 16)) * 65536 // (end - start)
+            self.weights[weight] = min(max(w + ((share - w) >> 5), 1024), 63488)
         cell_a.learn(s)
         cell_b.learn(s)
         return s
@@ -426,13 +428,13 @@ def level(average):
 class Model:
     """Sections 7.4 and 7.5: `Memory` and the blends of one segment, and the numbers that are read with them."""
 
-    def __init__(self, coder):
+    def __init__(self, coder, learns):
         self.coder = coder
         self.run_average, self.place_average, self.own_width = [0] * 256, [0] * 256, [0] * 256
         self.all_run_average = self.all_place_average = self.last_width = self.last_place = 0
-        self.run, self.place, self.width = Blend(FALLING), Blend(FALLING), Blend(FALLING)
-        self.top = Blend(FLAT), Blend(FLAT)    # Top_0, Top_1
-        self.next = Blend(FLAT), Blend(FLAT)   # Next_0, Next_1
+        self.run, self.place, self.width = (Blend(FALLING, learns) for _ in range(3))
+        self.top = Blend(FLAT, learns), Blend(FLAT, learns)    # Top_0, Top_1
+        self.next = Blend(FLAT, learns), Blend(FLAT, learns)   # Next_0, Next_1
 
     def read_run_length(self, c):
         """Section 7.4: Run_Length of a run of byte c."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs NVIDIA's CUDA compiler, headers and static runtime from the pinned wheels into target/nvcc, where
-# kernels/build.rs looks. For machines without a CUDA toolkit; takes about 400 MB. Another folder can be named as
+# kernels/build.rs looks. For machines without a CUDA toolkit; takes about 270 MB. Another folder can be named as
 # the first argument: set CUDA_HOME to its nvidia/cu13 then.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -16,7 +16,6 @@ use crate::pipeline::Pipeline;
 use crate::sorters::Sorters;
 use crate::threads;
 use rayon::ThreadPool;
-use rayon::prelude::*;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
@@ -218,11 +217,12 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 /// Codes a block's segments side by side, or stores the block where that is not longer.
 fn code(sorted: Sorted, effort: Effort, indexed: bool) -> Result<CodedBlock> {
     let Sorted { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
-    let (segment_size_log, segments) = if indexed {
-        encode_for_search(&bwt.bytes, effort)
-    } else {
-        coder::encode_segments(&bwt.bytes, effort)
+    // A search decodes one segment for each of its steps.
+    let segment_size_log = match indexed {
+        true => fm_index::segment_log(&bwt.bytes),
+        false => coder::segment_log(&bwt.bytes, effort),
     };
+    let segments = coder::encode_segments(&bwt.bytes, segment_size_log, effort);
     let primary = bwt.samples[0];
     let index = indexed
         .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
@@ -254,17 +254,6 @@ fn code(sorted: Sorted, effort: Effort, indexed: bool) -> Result<CodedBlock> {
         payload_checksum: crc32fast::hash(&payload),
     };
     Ok(CodedBlock { header, payload, number: 0, offset: 0 })
-}
-
-/// Codes a transform in segments so small that a search can decode one for each of its steps.
-fn encode_for_search(bwt: &[u8], effort: Effort) -> (u8, Vec<Vec<u8>>) {
-    let log = fm_index::segment_log(bwt);
-    let code = |segment: &[u8]| {
-        let mut coded = Vec::new();
-        coder::encode(segment, effort, &mut coded);
-        coded
-    };
-    (log, bwt.par_chunks(1 << log).map(code).collect())
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].

@@ -188,7 +188,7 @@ pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Resul
     Ok(Decoded { block, bwt: Some(bwt), index, side })
 }
 
-/// Restores the text on the CPU, then the block, and checks it.
+/// Restores the block on the CPU and checks it.
 pub(crate) fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
     finish(invert(decoded, |bwt| unsorter.unsort(bwt))?)
 }
@@ -203,7 +203,7 @@ fn invert(mut decoded: Decoded, inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>) ->
 }
 
 /// Restores the block from the text that [`invert`] gives, and checks it.
-fn finish(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
+fn check(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
     let (number, offset, header) = (block.number, block.offset, block.header);
     let located = |flaw: Flaw| flaw.at(Some(number), offset);
     let mut raw = block.payload;

@@ -1,7 +1,7 @@
 //! bwz: a block-sorting compressor.
 //!
 //! A stream is cut into blocks; the suffixes of each block are sorted, which gives its Burrows-Wheeler transform (BWT); the BWT is
-//! move-to-front, run-length and entropy coded. The file can be read from any position and searched without being decompressed, and
+//! run-length and entropy coded. The file can be read from any position and searched without being decompressed, and
 //! what is whole of a damaged one can be saved. The layout is written down in `format/FORMAT.md`.
 //!
 //! ```
@@ -36,13 +36,13 @@
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < memory < options, events, coder, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < cli`.
+//! `error, pipeline < coder < memory < options, events, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
-//! - `cuda`: sorting, restoring and search on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
+//! - `cuda`: sorting, restoring and searching blocks on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
 
 #![deny(missing_docs, missing_debug_implementations)]
 #![deny(unsafe_code)]

@@ -19,6 +19,8 @@ mod looking;
 mod refusals;
 #[path = "cli/safety.rs"]
 mod safety;
+#[path = "common/say.rs"]
+mod say;
 #[path = "cli/search.rs"]
 mod search;
 #[path = "cli/support.rs"]

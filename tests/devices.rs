@@ -1,14 +1,15 @@
-//! Whole files by way of the GPU, there and back: the same bytes as by the CPU, and no block lost where there is no GPU.
-//! Searched on the GPU, they have the same matches.
+//! Whole files by way of the GPU, there and back: the same bytes as by the CPU, and no block lost where there is no GPU. Searched
+//! on the GPU, they have the same matches.
 
 #![cfg(feature = "cuda")]
 
 mod common;
 
 use bwz::{Archive, Device, Event, Matches, Options};
+use common::say::{say, skip};
 use common::{cases, indexed};
 use std::env;
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
 /// What `work` does, and the warnings that came meanwhile.
@@ -32,22 +33,6 @@ fn compressed(raw: &[u8], options: Options) -> (Vec<u8>, Vec<String>) {
         bwz::compress(raw, &mut file, options).unwrap();
         file
     })
-}
-
-/// What a file restores to, and how that ended.
-type Restored = (Vec<u8>, Result<(), String>);
-
-/// A file restored, and the warnings that came meanwhile.
-fn restored(file: &[u8], options: Options) -> (Restored, Vec<String>) {
-    heard(options, |options| {
-        let mut raw = Vec::new();
-        let end = bwz::decompress(file, &mut raw, options);
-        (raw, end.map(drop).map_err(|e| e.to_string()))
-    })
-}
-
-fn say(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Counts and matches of patterns in a file, in one batch and one by one, and the warnings that came meanwhile.
@@ -83,12 +68,24 @@ fn patterns(text: &[u8], count: usize) -> Vec<Vec<u8>> {
     patterns
 }
 
+/// What a file restores to, and how that ended.
+type Restored = (Vec<u8>, Result<(), String>);
+
+/// A file restored, and the warnings that came meanwhile.
+fn restored(file: &[u8], options: Options) -> (Restored, Vec<String>) {
+    heard(options, |options| {
+        let mut raw = Vec::new();
+        let end = bwz::decompress(file, &mut raw, options);
+        (raw, end.map(drop).map_err(|e| e.to_string()))
+    })
+}
+
 fn has_gpu() -> bool {
     let found = bwz::gpu::devices().is_ok_and(|devices| !devices.is_empty());
     let required = env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1");
     assert!(found || !required, "BWZ_REQUIRE_GPU is set, but there is no CUDA device");
     if !found {
-        say("skipped: no CUDA device");
+        skip("no CUDA device");
     }
     found
 }
@@ -150,7 +147,7 @@ fn every_device_restores_the_same() {
             count += 1;
         }
     }
-    say(&format!("{count} files restored"));
+    say(format_args!("{count} files restored"));
 }
 
 /// Damage anywhere is the same error on every device, and so is what was restored before it.
@@ -169,7 +166,7 @@ fn damage_is_the_same_on_every_device() {
         assert_eq!(on_cpu, on_gpu, "byte {at}");
         count += 1;
     }
-    say(&format!("{count} damaged files restored alike"));
+    say(format_args!("{count} damaged files restored alike"));
 }
 
 #[test]
@@ -224,7 +221,7 @@ fn every_device_finds_the_same() {
             count += patterns.len();
         }
     }
-    let _ = writeln!(std::io::stdout(), "{count} patterns");
+    say(format_args!("{count} patterns"));
 }
 
 /// So many patterns that a GPU pays, and so little memory that they take several batches.
@@ -243,5 +240,5 @@ fn any_device_finds_the_same() {
         assert!(found == expected, "{device:?}");
         assert!(warnings.is_empty(), "{warnings:?}");
     }
-    let _ = writeln!(std::io::stdout(), "{} patterns", patterns.len());
+    say(format_args!("{} patterns", patterns.len()));
 }

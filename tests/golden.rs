@@ -8,6 +8,7 @@ mod common;
 
 use bwz::bwt::Sorter;
 use bwz::{Effort, coder};
+use common::say::skip;
 use common::{cases, compressed, decompressed, indexed};
 use std::fs;
 use std::io::Write;
@@ -50,19 +51,19 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         assert_eq!(file[16 + 9], filters, "{name}: flags of the block");
         all.push((name, raw, file));
     }
-    let best = |raw: &[u8]| {
-        let mut file = Vec::new();
-        let options = common::options(1 << 20).effort(Effort::Best);
-        bwz::compress(raw, &mut file, &options).unwrap();
-        file
-    };
-    for (name, raw) in [
-        ("best-text", cases::text(3000)),
-        ("best-binary", binary()),
-        ("best-long-run", vec![b'a'; 1_000_000]),
-        ("best-random", cases::random(20_000, 4)),
+    for (name, raw, effort) in [
+        ("best-text", cases::text(3000), Effort::Best),
+        ("best-binary", binary(), Effort::Best),
+        ("best-long-run", vec![b'a'; 1_000_000], Effort::Best),
+        ("best-random", cases::random(20_000, 4), Effort::Best),
+        ("fast-text", cases::text(3000), Effort::Fast),
+        ("fast-binary", binary(), Effort::Fast),
+        ("fast-long-run", vec![b'a'; 5_000_000], Effort::Fast),
+        ("fast-random", cases::random(50_000, 4), Effort::Fast),
     ] {
-        let file = best(&raw);
+        let mut file = Vec::new();
+        let options = common::options(8 << 20).effort(effort);
+        bwz::compress(&raw[..], &mut file, &options).unwrap();
         all.push((name, raw, file));
     }
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
@@ -102,7 +103,7 @@ fn reference_decoder(file: &[u8]) -> Option<Output> {
         .spawn();
     let Ok(mut child) = child else {
         assert!(std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(), "python3 is required");
-        println!("skipped: no python3, so decoder.py was not run");
+        skip("no python3, so decoder.py was not run");
         return None;
     };
     let mut stdin = child.stdin.take().unwrap();
@@ -191,7 +192,7 @@ fn the_reference_decoder_reads_a_file_named_by_its_argument() {
     let run = Command::new("python3").arg(folder().join("decoder.py")).arg(path).output();
     let Ok(output) = run else {
         assert!(std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(), "python3 is required");
-        return println!("skipped: no python3, so decoder.py was not run");
+        return skip("no python3, so decoder.py was not run");
     };
     assert!(output.stdout == cases::text(3000));
 }

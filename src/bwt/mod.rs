@@ -55,8 +55,8 @@ mod sorter;
 use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
-pub(crate) use inverse::Unsorter;
 pub use inverse::unsort;
+pub(crate) use inverse::{Unsorter, could_be_of};
 pub(crate) use sorter::CpuSorter;
 pub use sorter::Sorter;
 

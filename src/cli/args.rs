@@ -208,7 +208,7 @@ impl FromArgMatches for Level {
 /// What coding may cost for what it saves.
 #[derive(Args, Debug)]
 pub struct Effort {
-    /// Code fast rather than small (reserved: codes as the default does for now)
+    /// Code fast rather than small
     #[arg(long, overrides_with = "best")]
     fast: bool,
     /// Code small rather than fast

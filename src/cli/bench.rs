@@ -24,8 +24,8 @@ const GENERATED: usize = 16 << 20;
 pub fn run(args: &BenchArgs) -> Exit {
     match &args.stage {
         Some(Stage::Sort(args)) => return bench_sort::run(args),
-        Some(Stage::Inverse(args)) => return bench_inverse::run(args),
         Some(Stage::Search(args)) => return bench_search::run(args),
+        Some(Stage::Inverse(args)) => return bench_inverse::run(args),
         None => (),
     }
     let bench = match Bench::new(args) {
@@ -157,7 +157,8 @@ fn each<'a, A, B>(
 }
 
 fn encode(bwt: &Bwt, effort: Effort) -> Coded {
-    let (segment_log, segments) = coder::encode_segments(&bwt.bytes, effort);
+    let segment_log = coder::segment_log(&bwt.bytes, effort);
+    let segments = coder::encode_segments(&bwt.bytes, segment_log, effort);
     Coded { segment_log, segments }
 }
 

@@ -56,7 +56,7 @@ fn describe(lost: &Lost) -> String {
             format!("lost bytes {start}..{end} ({})", count(end - start, "byte"))
         }
         Lost { start, end: None } => {
-            format!("lost whatever came at byte {start}: the end of the frame is missing")
+            format!("lost whatever came at byte {start}: what follows cannot be read")
         }
     }
 }

@@ -18,36 +18,49 @@ pub const AROUND_PLACE: usize = 8 * 4 * 8 * 4;
 /// Contexts for the width of a very long run.
 pub const WIDTH: usize = 2 * 32;
 
-/// A smoothed number, in sixteenths.
+/// Two smoothed numbers, of runs and of places, each less one, in sixteenths.
+///
+/// They share a word, and move in one step: places in the upper half.
 #[derive(Debug, Clone, Copy, Default)]
-struct Average(u16);
+struct Averages(u32);
 
-impl Average {
+impl Averages {
     const MOST: u32 = 40;
 
     #[inline(always)]
-    fn add(&mut self, number: u32) {
-        let number = 16 * number.min(Self::MOST) as u16;
-        self.0 = (3 * self.0 + number + 2) >> 2;
+    fn add(&mut self, both: u32) {
+        self.0 = (3 * self.0 + both + 0x2_0002) >> 2 & 0x3FFF_3FFF;
     }
 
     #[inline(always)]
-    fn level(self) -> usize {
-        (self.0 + 1).ilog2().min(7) as usize
+    fn run(self) -> usize {
+        LEVELS[(self.0 & 1023) as usize].into()
+    }
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        LEVELS[(self.0 >> 16 & 1023) as usize].into()
     }
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Averages {
-    run: Average,
-    place: Average,
-}
+/// The level of each average.
+static LEVELS: [u8; 1024] = {
+    let mut levels = [7; 1024];
+    let mut average = 0;
+    while average < 127 {
+        levels[average] = (average as u32 + 1).ilog2() as u8;
+        average += 1;
+    }
+    levels
+};
 
 /// All that was coded so far, as far as it matters.
 #[derive(Debug)]
 pub struct Memory {
     own: [Averages; 256],
-    all: Averages,
+    /// The run of these and the place of those: what a place's average waits for, a run's shall not.
+    all_runs: Averages,
+    all_places: Averages,
     /// The last place less one, 3 for all above 3.
     last_place: usize,
     /// The width of each symbol's last very long run, and of the last one of all.
@@ -59,7 +72,8 @@ impl Memory {
     pub fn new() -> Self {
         Memory {
             own: [Averages::default(); 256],
-            all: Averages::default(),
+            all_runs: Averages::default(),
+            all_places: Averages::default(),
             last_place: 0,
             own_width: [0; 256],
             last_width: 0,
@@ -70,10 +84,10 @@ impl Memory {
     #[inline(always)]
     pub fn of_run(&self, symbol: u8) -> Contexts {
         let own = &self.own[usize::from(symbol)];
-        let (run, place) = (own.run.level(), own.place.level());
+        let (run, place) = (own.run(), own.place());
         Contexts {
             first: usize::from(symbol) << 3 | run,
-            second: place << 8 | self.last_place << 6 | self.all.run.level() << 3 | run,
+            second: place << 8 | self.last_place << 6 | self.all_runs.run() << 3 | run,
             weight: run,
         }
     }
@@ -81,26 +95,23 @@ impl Memory {
     /// Contexts for the place of a symbol after its `run`.
     #[inline(always)]
     pub fn of_place(&self, run: Run) -> Contexts {
-        let place = self.own[usize::from(run.symbol)].place.level();
+        let place = self.own[usize::from(run.symbol)].place();
         let len = run.len.ilog2().min(3) as usize;
         Contexts {
             first: usize::from(run.symbol) << 3 | place,
-            second: self.all.place.level() << 7 | self.last_place << 5 | place << 2 | len,
+            second: self.all_places.place() << 7 | self.last_place << 5 | place << 2 | len,
             weight: place,
         }
     }
 
+    /// Adds a run and the place of its symbol, which is at least 1.
     #[inline(always)]
-    pub fn add_run(&mut self, run: Run) {
-        self.own[usize::from(run.symbol)].run.add(run.len - 1);
-        self.all.run.add(run.len - 1);
-    }
-
-    /// `place` is at least 1.
-    #[inline(always)]
-    pub fn add_place(&mut self, symbol: u8, place: u32) {
-        self.own[usize::from(symbol)].place.add(place - 1);
-        self.all.place.add(place - 1);
+    pub fn add(&mut self, run: Run, place: u32) {
+        let number = |n: u32| 16 * (n - 1).min(Averages::MOST);
+        let (run_part, place_part) = (number(run.len), number(place) << 16);
+        self.own[usize::from(run.symbol)].add(run_part | place_part);
+        self.all_runs.add(run_part);
+        self.all_places.add(place_part);
         self.last_place = (place - 1).min(3) as usize;
     }
 

@@ -33,22 +33,22 @@ const UNARY: u32 = 8;
 /// The widest number that may follow.
 const WIDTHS: u32 = 31;
 
-/// Appends the coded runs of `segment`, or gives up and returns `None` once `out` is longer than
-/// `limit`.
-pub fn encode(segment: &[u8], out: &mut Vec<u8>, limit: usize) -> Option<()> {
-    let tree = Tree::encode(segment, out);
-    let (mut model, mut coder) = (Model::new(), Encoder::new(out));
+/// The coded runs of `segment`, or `None` where they take more bytes.
+pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let tree = Tree::encode(segment, &mut out);
+    let (mut model, mut coder) = (Model::new(), Encoder::new(&mut out));
     let mut pos = 0;
     while pos < segment.len() {
         let run = rle::read(segment, pos);
         pos += run.len as usize;
         model.run(&mut coder, &tree, run);
-        if coder.len() > limit {
+        if coder.len() >= segment.len() {
             return None;
         }
     }
     coder.finish();
-    Some(())
+    (out.len() < segment.len()).then_some(out)
 }
 
 /// Fills `out` with the runs that `coded` holds.

@@ -67,9 +67,11 @@ impl Encoder {
 }
 
 /// Takes symbols from coded bytes, batch by batch.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Decoder<'a> {
-    coded: &'a [u8],
+    words: &'a [[u8; 2]],
+    /// What is left of an odd number of bytes.
+    rest: usize,
     pos: usize,
     states: [u32; 2],
 }
@@ -77,19 +79,20 @@ pub struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     /// Nothing is read before the first [`Decoder::begin`].
     pub fn new(coded: &'a [u8]) -> Self {
-        Decoder { coded, pos: 0, states: [REST; 2] }
+        let (words, rest) = coded.as_chunks();
+        Decoder { words, rest: rest.len(), pos: 0, states: [REST; 2] }
     }
 
     /// Reads the states of the next batch. The batch before must have been used up exactly.
     pub fn begin(&mut self) -> Result<(), Flaw> {
         self.check_rest()?;
-        let head = self
-            .coded
-            .get(self.pos..self.pos + 8)
+        let head = self.words.get(self.pos..self.pos + 4);
+        let [a, b, c, d] = *head
+            .and_then(|head| head.first_chunk())
             .ok_or(Flaw("a segment's coded bytes end too early"))?;
-        self.states =
-            [0, 4].map(|at| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")));
-        self.pos += 8;
+        self.states = [[a, b], [c, d]]
+            .map(|[low, high]| u32::from_le_bytes([low[0], low[1], high[0], high[1]]));
+        self.pos += 4;
         if self.states.iter().any(|&state| state < REST) {
             return Err(Flaw("a segment holds a coder state that is too small"));
         }
@@ -110,17 +113,16 @@ impl<'a> Decoder<'a> {
             slots.freq * (state >> SLOT_BITS) + (state & ((1 << SLOT_BITS) - 1)) - slots.start;
         // Read ahead whether or not it is needed: a conditional move beats a branch that nobody can
         // predict. Words behind the end read as 0; `pos` tells in the end that they were taken.
-        let word =
-            self.coded.get(self.pos..self.pos + 2).map_or(0, |w| u16::from_le_bytes([w[0], w[1]]));
+        let word = self.words.get(self.pos).map_or(0, |&word| u16::from_le_bytes(word));
         let refill = state < REST;
-        self.pos += 2 * usize::from(refill);
+        self.pos += usize::from(refill);
         self.states[lane as usize] = if refill { state << 16 | u32::from(word) } else { state };
     }
 
     /// Checks that the coded bytes were used up exactly.
     pub fn finish(&self) -> Result<(), Flaw> {
         self.check_rest()?;
-        match self.pos == self.coded.len() {
+        match self.pos == self.words.len() && self.rest == 0 {
             true => Ok(()),
             false => Err(Flaw("a segment's coded bytes are longer or shorter than they should be")),
         }

@@ -29,16 +29,13 @@ pub fn read(segment: &[u8], pos: usize) -> Run {
 #[inline(always)]
 pub fn write(out: &mut [u8], pos: usize, run: Run) -> Option<usize> {
     let next = pos + run.len as usize;
-    if next > out.len() {
-        return None;
-    }
-    match out.get_mut(pos..pos + 16) {
-        Some(head) if run.len <= 16 => {
-            let (low, high) = head.split_at_mut(8);
-            low.copy_from_slice(&splat(run.symbol).to_le_bytes());
-            high.copy_from_slice(&splat(run.symbol).to_le_bytes());
-        }
-        _ => fill(&mut out[pos..next], run.symbol),
+    let room = out.get_mut(pos..)?;
+    if let Some(head) = room.first_chunk_mut::<16>()
+        && run.len <= 16
+    {
+        *head = [run.symbol; 16];
+    } else {
+        fill(room.get_mut(..run.len as usize)?, run.symbol);
     }
     Some(next)
 }

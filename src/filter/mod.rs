@@ -117,7 +117,7 @@ mod tests {
 
     fn coded_size(text: &[u8]) -> usize {
         let bwt = Sorter::Cpu.sort(text, 1 << 16).unwrap();
-        coder::encode_segments(&bwt.bytes, Effort::Default).1.iter().map(Vec::len).sum()
+        coder::encode_segments(&bwt.bytes, 20, Effort::Default).iter().map(Vec::len).sum()
     }
 
     #[test]

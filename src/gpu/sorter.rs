@@ -154,6 +154,9 @@ impl Sorter {
             room[0] = block[block.len() - 1];
             // The row of the whole text is left out.
             let (n, primary) = (arrays.sa.len(), gpu.primary()?);
+            if !(1..=n).contains(&primary) {
+                return Err(Error::Device("a GPU gave a primary index that is no row".into()));
+            }
             samples.download(gpu, arrays.samples, 0..arrays.samples.len())?;
             bytes.download(gpu, arrays.rows.part(1..primary), 1..primary)?;
             bytes.download(gpu, arrays.rows.part(primary + 1..n + 1), primary..n)?;

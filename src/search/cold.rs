@@ -76,10 +76,8 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         cache_size: u64,
     ) -> Result<Self> {
         let place = Place { number, offset: info.coded.start };
-        let tables = Tables::read(source, info, &header, shape).map_err(|e| match e {
-            Error::Format { .. } => e.at(place.number, place.offset),
-            other => other,
-        })?;
+        let tables = Tables::read(source, info, &header, shape)
+            .map_err(|e| e.at(place.number, place.offset))?;
         let Tables { header: index_header, index, offsets, samples_at } = tables;
         let segment_size = 1usize << shape.segment_size_log;
         let (columns, above) = accumulate(&index, header.raw_size as usize, segment_size)

@@ -28,9 +28,15 @@ struct Window {
 /// The positions of each pattern across the ends of blocks, in ascending order.
 pub fn search<P: AsRef<[u8]> + Sync>(edges: &[Edges], patterns: &[P]) -> Vec<Vec<u64>> {
     let longest = patterns.iter().map(|p| p.as_ref().len()).max().unwrap_or(0);
-    let windows: Vec<Window> = (1..edges.len()).map(|k| Window::new(edges, k, longest)).collect();
-    let across = |pattern: &P| windows.iter().flat_map(|w| w.matches(pattern.as_ref())).collect();
-    patterns.par_iter().map(across).collect()
+    let mut found = vec![Vec::new(); patterns.len()];
+    // One window at a time: for long patterns they are large.
+    for k in 1..edges.len() {
+        let window = Window::new(edges, k, longest);
+        let add =
+            |(found, pattern): (&mut Vec<u64>, &P)| found.extend(window.matches(pattern.as_ref()));
+        found.par_iter_mut().zip(patterns).for_each(add);
+    }
+    found
 }
 
 impl Window {

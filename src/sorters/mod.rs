@@ -20,7 +20,7 @@
 //! A GPU sorter that fails, in the middle of a block or before, is dropped, and its block is sorted on the CPU; when none
 //! is left, so are all others. The bytes are the same. One warning is given for all. Sorters take the memory of their GPU
 //! when they are opened, for the largest block to come, so that none fails for want of it in the middle; where it does not
-//! do for several at a time, there are fewer.
+//! do for several at a time, there are fewer. A transform whose bytes are not those of the block counts as a failure too.
 //!
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is counted like that one,
 //! which may have to take over.
@@ -34,7 +34,7 @@ mod pace;
 mod tests;
 mod unsorters;
 
-use crate::bwt::{Bwt, CpuSorter};
+use crate::bwt::{Bwt, CpuSorter, could_be_of};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
@@ -98,7 +98,7 @@ impl Sorters {
         threads: usize,
         pool: &ThreadPool,
     ) -> Result<(Bwt, Vec<Timed>)> {
-        if let Some(Sorted { bwt, steps }) = self.sort_on_gpu(block, sample_rate, threads)? {
+        if let Some(Sorted { bwt, steps }) = self.sort_on_gpu(block, sample_rate, threads, pool)? {
             return Ok((bwt, steps));
         }
         pool.install(|| {
@@ -112,11 +112,21 @@ impl Sorters {
     }
 
     /// `None` where the CPU is to sort it.
-    fn sort_on_gpu(&self, block: &[u8], rate: u32, threads: usize) -> Result<Option<Sorted>> {
+    fn sort_on_gpu(
+        &self,
+        block: &[u8],
+        rate: u32,
+        threads: usize,
+        pool: &ThreadPool,
+    ) -> Result<Option<Sorted>> {
         let Some(mut loan) = self.crew.lend(block.len() as u64, threads) else { return Ok(None) };
         match loan.sorter()(block, rate) {
             Err(Error::Device(failure)) => {
                 self.crew.warn(&failure);
+                Ok(None)
+            }
+            Ok(Sorted { bwt, .. }) if !pool.install(|| could_be_of(&bwt, block)) => {
+                self.crew.warn("a GPU gave a transform that is not the block's");
                 Ok(None)
             }
             done => {

@@ -71,6 +71,19 @@ fn failing_devices_cost_no_block_and_one_warning() {
 }
 
 #[test]
+fn a_transform_of_other_bytes_is_not_believed() {
+    let (listener, heard) = listening();
+    let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
+    let foreign: Foreign = Box::new(|_, rate| on_cpu(b"bandana", rate));
+    let (sorters, pool) = (chosen(listener, vec![foreign]), pool());
+    for _ in 0..3 {
+        assert_eq!(sorters.sort(b"banana", 2, 1, &pool).unwrap().0, expected);
+    }
+    let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
+    assert_eq!(*heard.lock().unwrap(), [warning]);
+}
+
+#[test]
 fn other_errors_are_no_reason_to_try_again() {
     let (listener, heard) = listening();
     let foreign: Foreign = Box::new(|_, _| Err(Error::out_of_memory("none left")));

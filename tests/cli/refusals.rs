@@ -1,5 +1,6 @@
 //! What is refused, how that is said, and with which exit code.
 
+use crate::say::skip;
 use crate::support::{Dir, has_all, is_there, stderr, text};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -65,7 +66,7 @@ fn unreadable_files_are_code_1() {
     let dir = Dir::with(b"text");
     fs::set_permissions(dir.path("x"), Permissions::from_mode(0o000)).unwrap();
     if fs::read(dir.path("x")).is_ok() {
-        println!("skipped: this user may read everything");
+        skip("this user may read everything");
         return;
     }
     has_all(&stderr(dir.bwz("x").assert().code(1)), &["bwz: x: Permission denied"]);

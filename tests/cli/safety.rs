@@ -1,5 +1,6 @@
 //! Nothing is lost and nothing is left behind: full disks, limits, signals, files that change under us.
 
+use crate::say::skip;
 use crate::support::{BWZ, Dir, has_all, noise, send, stderr, text, wait_until};
 use std::fs;
 use std::io::Write;
@@ -74,7 +75,7 @@ fn a_signal_leaves_the_input_file_as_it_was() {
 #[test]
 fn signals_that_were_turned_off_stay_off() {
     if !fs::exists("/proc/self/status").unwrap() {
-        println!("skipped: only /proc tells which signals are turned off");
+        skip("only /proc tells which signals are turned off");
         return;
     }
     let dir = Dir::new();
@@ -116,7 +117,7 @@ impl<'a> Small<'a> {
         match mount.output() {
             Ok(output) if output.status.success() => Some(Small(dir)),
             _ => {
-                println!("skipped: this user may not mount a tmpfs");
+                skip("this user may not mount a tmpfs");
                 None
             }
         }
@@ -151,7 +152,7 @@ fn a_full_disk_leaves_nothing_half_written() {
 #[test]
 fn a_full_device_is_code_1() {
     if !fs::exists("/dev/full").unwrap() {
-        println!("skipped: there is no /dev/full");
+        skip("there is no /dev/full");
         return;
     }
     let dir = Dir::with(b"text");

@@ -1,5 +1,6 @@
 //! A directory of its own for each test, and the command run in it.
 
+use crate::say::skip;
 use assert_cmd::Command;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -143,7 +144,7 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 pub fn is_there(program: &str) -> bool {
     let found = process::Command::new(program).arg("--version").output().is_ok();
     if !found {
-        println!("skipped: {program} is not installed");
+        skip(format_args!("{program} is not installed"));
     }
     found
 }

@@ -117,7 +117,7 @@ fn chunk_len(rows: usize) -> usize {
 }
 
 /// Adds the occurrences of each byte value.
-fn count(bytes: &[u8], counts: &mut [u32; 256]) {
+pub fn count(bytes: &[u8], counts: &mut [u32; 256]) {
     // Counting a run of equal bytes in one place would wait for each store. Four places do not.
     const WORTH_IT: usize = 2048;
     let (quads, rest) = bytes.as_chunks::<4>();

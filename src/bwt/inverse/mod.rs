@@ -31,6 +31,7 @@ use crate::error::{Error, Flaw, Result};
 use bigrams::Bigrams;
 use counters::Counters;
 use jumps::Jumps;
+use rayon::prelude::*;
 use walk::Walk;
 
 /// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file.
@@ -81,6 +82,23 @@ fn no_memory() -> Error {
     Error::out_of_memory(
         "there is not enough memory to restore a block, which takes 5 times its size",
     )
+}
+
+/// Whether a transform keeps the invariants and has the bytes of `block`, each as often. That of a sorter which lost a write or
+/// made one twice hardly ever does; to be certain would take the inverse.
+pub(crate) fn could_be_of(bwt: &Bwt, block: &[u8]) -> bool {
+    check(bwt).is_ok() && counts(&bwt.bytes) == counts(block)
+}
+
+fn counts(bytes: &[u8]) -> [u32; 256] {
+    const PIECE: usize = 1 << 20;
+    let piece = |bytes: &[u8]| {
+        let mut counts = [0; 256];
+        counters::count(bytes, &mut counts);
+        counts
+    };
+    let sum = |a: [u32; 256], b: [u32; 256]| std::array::from_fn(|c| a[c] + b[c]);
+    bytes.par_chunks(PIECE).map(piece).reduce(|| [0; 256], sum)
 }
 
 /// The invariants of [`Bwt`] that the rest relies on.
@@ -167,6 +185,19 @@ mod tests {
         assert!(flawed(|bwt| bwt.samples[0] = 0));
         assert!(flawed(|bwt| bwt.samples[2] = 12));
         assert!(flawed(|bwt| bwt.samples.swap(0, 1)));
+    }
+
+    #[test]
+    fn a_transform_with_a_lost_byte_is_not_that_of_the_block() {
+        let block = cases::text(1000);
+        let good = naive::sort(&block, 64);
+        assert!(could_be_of(&good, &block) && !could_be_of(&good, &block[1..]));
+        let mut bad = good.clone();
+        bad.bytes[500] ^= 1;
+        assert!(!could_be_of(&bad, &block));
+        let mut bad = good;
+        bad.samples[3] = 0;
+        assert!(!could_be_of(&bad, &block));
     }
 
     /// All transforms over two symbols, right or wrong, with all primary indices.

@@ -1,0 +1,69 @@
+//! AVX2, which most x86-64 processors have: all sixteen numbers in one register.
+//!
+//! Only code that runs under `#[target_feature(enable = "avx2")]` may name this type.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+use std::mem::transmute;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Lanes(__m256i);
+
+/// Whether this processor has it, and what else its code may use: `avx2,bmi1,bmi2,lzcnt`.
+pub fn is_there() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+}
+
+impl super::Lanes for Lanes {
+    #[inline(always)]
+    fn load(lanes: &[i16; 16]) -> Self {
+        // SAFETY: both types are 32 bytes in which every bit pattern is valid.
+        Lanes(unsafe { transmute::<[i16; 16], __m256i>(*lanes) })
+    }
+
+    #[inline(always)]
+    fn store(self) -> [i16; 16] {
+        // SAFETY: both types are 32 bytes in which every bit pattern is valid.
+        unsafe { transmute::<__m256i, [i16; 16]>(self.0) }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: who names this type has AVX2, here and below.
+        Lanes(unsafe { _mm256_add_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn share(self, weight: u16) -> Self {
+        // SAFETY: as in `add`.
+        Lanes(unsafe { _mm256_mulhi_epu16(self.0, _mm256_set1_epi16(weight as i16)) })
+    }
+
+    #[inline(always)]
+    fn half(self) -> Self {
+        // SAFETY: as in `add`.
+        Lanes(unsafe { _mm256_srli_epi16::<1>(self.0) })
+    }
+
+    #[inline(always)]
+    fn toward(self, target: Self, rate: u8) -> Self {
+        // SAFETY: as in `add`.
+        unsafe {
+            let rate = _mm_cvtsi32_si128(rate.into());
+            self.add(Lanes(_mm256_sra_epi16(_mm256_sub_epi16(target.0, self.0), rate)))
+        }
+    }
+
+    #[inline(always)]
+    fn not_above(self, limit: i16) -> usize {
+        // SAFETY: as in `add`.
+        let above = unsafe {
+            let above = _mm256_cmpgt_epi16(self.0, _mm256_set1_epi16(limit));
+            _mm256_movemask_epi8(above) as u32
+        };
+        (above.trailing_zeros() / 2) as usize
+    }
+}

@@ -1,0 +1,13 @@
+//! What is to be seen of a test that passes: `println!` is not.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+pub fn say(line: impl Display) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Says why a test, or a part of it, cannot run here.
+pub fn skip(why: impl Display) {
+    say(format_args!("skipped: {why}"));
+}
