@@ -128,7 +128,7 @@ impl Stages {
             Ok(text)
         })?;
         let from = Instant::now();
-        let raw = self.pool.install(|| finish(restored))?;
+        let raw = self.pool.install(|| check(restored))?;
         steps.push((Step::Check, from, Instant::now()));
         self.listener.done(offset, steps);
         Ok(raw)
@@ -190,7 +190,7 @@ pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Resul
 
 /// Restores the block on the CPU and checks it.
 pub(crate) fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
-    finish(invert(decoded, |bwt| unsorter.unsort(bwt))?)
+    check(invert(decoded, |bwt| unsorter.unsort(bwt))?)
 }
 
 /// Puts the text in the place of the payload, where a stored block has it.
