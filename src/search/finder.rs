@@ -77,29 +77,24 @@ impl Finder {
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
-        match self.searcher.search(index, patterns, intervals) {
-            Err(Error::Device(e)) => {
-                self.fall_back(Error::Device(e));
-                self.searcher.search(index, patterns, intervals)
-            }
-            done => done,
-        }
+        self.attempt(|searcher| searcher.search(index, patterns, intervals))
     }
 
     /// As [`Searcher::positions`].
     pub fn positions(&mut self, index: &FmIndex, rows: &[u32]) -> Result<Vec<u32>> {
-        match self.searcher.positions(index, rows) {
-            Err(Error::Device(e)) => {
-                self.fall_back(Error::Device(e));
-                self.searcher.positions(index, rows)
+        self.attempt(|searcher| searcher.positions(index, rows))
+    }
+
+    /// Does `work`, and where a GPU fails does it again on the CPU, as all that follows.
+    fn attempt<T>(&mut self, mut work: impl FnMut(&mut Searcher) -> Result<T>) -> Result<T> {
+        match work(&mut self.searcher) {
+            Err(failure @ Error::Device(_)) => {
+                self.warn(&failure);
+                self.searcher = Searcher::Cpu;
+                work(&mut self.searcher)
             }
             done => done,
         }
-    }
-
-    fn fall_back(&mut self, failure: Error) {
-        self.warn(&failure);
-        self.searcher = Searcher::Cpu;
     }
 
     fn warn(&self, failure: &Error) {
