@@ -35,14 +35,9 @@ pub enum Stage {
     Search(SearchBenchArgs),
 }
 
-#[derive(Args, Debug)]
-pub struct SortArgs {
-    /// Files to sort, held in memory
-    #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<PathBuf>,
-    /// How a GPU sorts: default, ls, skew or skew-pd, or several of them with commas between
-    #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
-    pub algorithm: Vec<String>,
+/// A GPU, with the CPU beside it.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Beside {
     /// The GPU to measure: cuda or cuda:N; cpu or auto measures the CPU alone
     #[arg(long, default_value = "cuda", value_parser = device)]
     pub device: Device,
@@ -52,6 +47,18 @@ pub struct SortArgs {
     /// Leave out the CPU
     #[arg(long)]
     pub no_cpu: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct SortArgs {
+    /// Files to sort, held in memory
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// How a GPU sorts: default, ls, skew or skew-pd, or several of them with commas between
+    #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
+    pub algorithm: Vec<String>,
+    #[command(flatten)]
+    pub beside: Beside,
 }
 
 #[derive(Args, Debug)]
@@ -65,15 +72,8 @@ pub struct InverseArgs {
     /// Blocks in flight on the GPU
     #[arg(short = 'j', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub in_flight: u16,
-    /// The GPU to measure: cuda or cuda:N; cpu or auto measures the CPU alone
-    #[arg(long, default_value = "cuda", value_parser = device)]
-    pub device: Device,
-    /// Runs, of which the best and the median are said
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
-    pub runs: u16,
-    /// Leave out the CPU
-    #[arg(long)]
-    pub no_cpu: bool,
+    #[command(flatten)]
+    pub beside: Beside,
 }
 
 #[derive(Args, Debug)]

@@ -34,22 +34,22 @@ pub fn run(args: &InverseArgs) -> Exit {
             "{name}: {} bytes in {}, best and median of {}",
             text.len(),
             size::count(blocks as u64, "block"),
-            args.runs
+            args.beside.runs
         ))?;
         one(args, &text, size)
     })
 }
 
 fn one(args: &InverseArgs, text: &[u8], size: usize) -> Result<()> {
-    let blocks = sorted(args.device, text, size)?;
-    if !args.no_cpu {
+    let blocks = sorted(args.beside.device, text, size)?;
+    if !args.beside.no_cpu {
         libsais(args, text, &blocks)?;
         let unsort = |blocks: Vec<Bwt>| blocks.into_iter().map(bwt::unsort).collect();
-        let (times, texts): (_, Vec<_>) = time(args.runs, || Ok(blocks.clone()), unsort)?;
+        let (times, texts): (_, Vec<_>) = time(args.beside.runs, || Ok(blocks.clone()), unsort)?;
         assert!(texts.concat() == text, "the CPU does not give back what went in");
         row("bwz", text.len(), &times, "on all threads, block after block")?;
     }
-    match args.device {
+    match args.beside.device {
         Device::Cuda(number) => gpu(args, number, text, &blocks),
         Device::Auto | Device::Cpu => Ok(()),
     }
@@ -77,7 +77,7 @@ fn libsais(args: &InverseArgs, text: &[u8], blocks: &[Bwt]) -> Result<()> {
         let restored = blocks.into_iter().map(unsort).collect::<Result<Vec<_>, _>>();
         restored.map_err(|e| Error::Usage(format!("libsais: {e:?}").into()))
     };
-    let (times, _) = time(args.runs, prepare, unsort)?;
+    let (times, _) = time(args.beside.runs, prepare, unsort)?;
     row("libsais", text.len(), &times, "on one thread")
 }
 
@@ -94,7 +94,7 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
     // The first run is for the driver.
     restore_all(&mut places, in_flight)?;
     let (mut times, mut kernels) = (Vec::new(), Vec::new());
-    for _ in 0..args.runs {
+    for _ in 0..args.beside.runs {
         times.push(restore_all(&mut places, in_flight)?);
         kernels.push(Duration::from_secs_f32(places[0].unsorter.milliseconds()? / 1e3));
     }

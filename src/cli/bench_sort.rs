@@ -31,7 +31,7 @@ pub fn run(args: &SortArgs) -> Exit {
         if text.is_empty() {
             return Err(Error::Usage("there is nothing to sort".into()));
         }
-        say(format_args!("{name}: {} bytes, best and median of {}", text.len(), args.runs))?;
+        say(format_args!("{name}: {} bytes, best and median of {}", text.len(), args.beside.runs))?;
         one(args, &text)
     })
 }
@@ -39,12 +39,12 @@ pub fn run(args: &SortArgs) -> Exit {
 fn one(args: &SortArgs, text: &[u8]) -> Result<()> {
     let rate = bwt::sample_rate(text.len());
     let mut expected = None;
-    if !args.no_cpu {
-        let (times, bwt) = time(args.runs, || Sorter::Cpu.sort(text, rate))?;
+    if !args.beside.no_cpu {
+        let (times, bwt) = time(args.beside.runs, || Sorter::Cpu.sort(text, rate))?;
         row("libsais", text.len(), &times, "")?;
         expected = Some(bwt);
     }
-    match args.device {
+    match args.beside.device {
         Device::Cuda(number) => gpu(args, number, text, rate, expected.as_ref()),
         Device::Auto | Device::Cpu => Ok(()),
     }
@@ -58,7 +58,7 @@ fn gpu(args: &SortArgs, number: u32, text: &[u8], rate: u32, expected: Option<&B
         sorter.sort(text, rate)?;
         sorter.input(text.len())?.copy_from_slice(text);
         let mut kernels = Vec::new();
-        let (times, ()) = time(args.runs, || {
+        let (times, ()) = time(args.beside.runs, || {
             sorter.sort_input(rate)?;
             kernels.push(Duration::from_secs_f32(sorter.report().milliseconds / 1e3));
             Ok(())
@@ -69,7 +69,7 @@ fn gpu(args: &SortArgs, number: u32, text: &[u8], rate: u32, expected: Option<&B
         row(name, text.len(), &times, "with copies")?;
         kernels.sort();
         row("", text.len(), &kernels, "kernels")?;
-        let (times, _) = time(args.runs, || sorter.sort(text, rate))?;
+        let (times, _) = time(args.beside.runs, || sorter.sort(text, rate))?;
         row("", text.len(), &times, "ordinary")?;
         let report = sorter.report();
         let (memory, left) = (report.memory as f64 / text.len() as f64, &report.rounds);
