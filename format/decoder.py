@@ -527,37 +527,13 @@ def undo_filters(text, filters, side_bytes, raw_size):
     return text
 
 
-class BitDecoder:
-    """Section 14.2: decodes bit by bit. A Bit is a list of One and Seen."""
-
-    def __init__(self, coded):
-        self.coded, self.at, self.value = coded, 0, 0
-        self.low, self.high = 0, 0xFFFFFFFF
-        for _ in range(4):
-            self.shift_in()
-
-    def shift_in(self):
-        byte = self.coded[self.at] if self.at < len(self.coded) else 0
-        self.at += 1
-        self.value = self.value << 8 & 0xFFFFFFFF | byte
-
-    def bit(self, model):
-        one, seen = model
-        middle = self.low + ((self.high - self.low) * one >> 16)
-        rate = 2 if seen < 4 else 3 if seen < 12 else 4 if seen < 30 else 5
-        bit = int(self.value <= middle)
-        if bit:
-            self.high = middle
-            model[0] = one + ((65535 - one) >> rate)
-        else:
-            self.low = middle + 1
-            model[0] = one - (one >> rate)
-        model[1] = seen + 1
-        while self.low >> 24 == self.high >> 24:
-            self.low = self.low << 8 & 0xFFFFFFFF
-            self.high = self.high << 8 & 0xFFFFFFFF | 255
-            self.shift_in()
-        return bit
+def read_bit(decisions, model):
+    """Section 14.2: a Bit is a list of One and Seen."""
+    one, seen = model
+    rate = 2 if seen < 4 else 3 if seen < 12 else 4 if seen < 30 else 5
+    bit = decisions.read(one)
+    model[:] = one + ((65535 - one) >> rate) if bit else one - (one >> rate), seen + 1
+    return bit
 
 
 class Tree:
@@ -569,7 +545,7 @@ class Tree:
     def decode(self, coder):
         node = 1
         for _ in range(self.bits):
-            node = 2 * node + coder.bit(self.models[node])
+            node = 2 * node + read_bit(coder, self.models[node])
         return node - (1 << self.bits)
 
 
@@ -584,10 +560,10 @@ class Number:
         number_class = self.tree.decode(coder)
         for _ in range(number_class):
             if node < 8:
-                bit = coder.bit(self.models[number_class][node])
+                bit = read_bit(coder, self.models[number_class][node])
                 node = 2 * node + bit
             else:
-                bit = coder.bit([32768, 0])
+                bit = coder.read(32768)
             value = 2 * value + bit
         return value - 1
 
@@ -595,7 +571,7 @@ class Number:
 def undo_matches(text, side, raw_size):
     """Section 14.2."""
     output_size, count, coded_size = side.varint(), side.varint(), side.varint()
-    coder = BitDecoder(side.take(coded_size))
+    coder = Decisions(side.take(coded_size), 0, "R28")
     require(output_size <= raw_size, "R28", "an Output_Size above Raw_Size")
     literals_number, length_number = [Number() for _ in range(6)], [Number() for _ in range(6)]
     form_tree, near, distance_number = [Tree(3) for _ in range(6)], Tree(7), Number()
@@ -626,7 +602,7 @@ def undo_matches(text, side, raw_size):
             piece = output[start:start + length]
             output += piece
             length -= len(piece)
-    require(coder.at == coded_size, "R28", "Matches of another size than Matches_Size")
+    require(coder.is_at_end(), "R28", "Matches of another size than Matches_Size")
     output += text[at:]
     require(len(output) == output_size, "R28", "matches and literals that are not Output_Size bytes")
     return bytes(output)
@@ -723,16 +699,16 @@ def undo_lines(text, side, raw_size):
 
 
 class Decisions:
-    """Section 7.6: the decisions of a segment of kind 2."""
+    """Section 7.6: the decisions of a segment of kind 2, or of matches; `rejected` is the number of what is wrong with them."""
 
-    def __init__(self, coded, at):
-        self.coded, self.at = coded, at
+    def __init__(self, coded, at, rejected):
+        self.coded, self.at, self.rejected = coded, at, rejected
         self.range = (1 << 64) - 1
         self.offset = self.next_word() << 32 | self.next_word()
 
     def next_word(self):
         word = self.coded[self.at:self.at + 4]
-        require(len(word) == 4, "R17", "a segment that ends where decisions are needed")
+        require(len(word) == 4, self.rejected, "coded bytes that end where decisions are needed")
         self.at += 4
         return int.from_bytes(word, "big")
 
@@ -744,10 +720,13 @@ class Decisions:
         else:
             self.range -= bound
             self.offset -= bound
-        if self.range <= 1 << 32:
+        if self.range < 1 << 32:
             self.range <<= 32
             self.offset = self.offset << 32 | self.next_word()
         return int(decision)
+
+    def is_at_end(self):
+        return self.offset == 0 and self.at == len(self.coded)
 
 
 LOGISTIC = [32768, 36843, 40793, 44511, 47911, 50941, 53581, 55834, 57724, 59287, 60565,
@@ -868,7 +847,7 @@ def hash_of(x):
 def decode_mixed(coded, segment_size):
     """Section 7.7: a segment of kind 2."""
     tree, at = read_tree(coded)
-    model = MixedModel(Decisions(coded, at))
+    model = MixedModel(Decisions(coded, at, "R17"))
     out = bytearray()
     while len(out) < segment_size:
         symbol = model.read_symbol(tree)

@@ -300,10 +300,18 @@ fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
             region(&[0]).frame(8, &larger).block(12, &larger),
             "do not restore as many",
         ),
-        ("R28-matches-size", side(4, &[10, 0, 4, 0, 0, 0, 0]), "matches and literals"),
-        ("R28-matches-large", side(4, &[0xFF, 0xFF, 0xFF, 1, 0, 4, 0, 0, 0, 0]), "matches and"),
+        ("R28-matches-size", side(4, &[10, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0]), "matches and literals"),
+        (
+            "R28-matches-large",
+            side(4, &[0xFF, 0xFF, 0xFF, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0]),
+            "matches and",
+        ),
         ("R28-matches-cut", side(4, &[&all[..], &[0, 3, 0, 0, 0]].concat()), "do not end where"),
-        ("R28-matches-form", side(4, &[&all[..], &[1, 4, 0, 0, 0, 0]].concat()), "matches and"),
+        (
+            "R28-matches-form",
+            side(4, &[&all[..], &[1, 8, 0, 0, 0, 0, 0, 0, 0, 0]].concat()),
+            "matches and",
+        ),
     ]
 }
 

@@ -63,7 +63,10 @@ pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
             return Err(Flaw("a segment's coded bytes end too early"));
         }
     }
-    coder.finish()
+    match coder.is_at_end() {
+        true => Ok(()),
+        false => Err(Flaw("a segment's coded bytes do not end where its runs do")),
+    }
 }
 
 /// All that was coded so far, as far as it matters, and what was learnt from it.

@@ -61,7 +61,7 @@
 //! recent averages make better contexts than last values was measured here. Each file names its own
 //! sources. The layout is the chapter "Coded segment" of the format.
 
-mod binary;
+pub(crate) mod binary;
 mod classes;
 mod context;
 mod entropy;

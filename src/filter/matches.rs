@@ -7,12 +7,13 @@
 //! A match is coded as the literals before it, its distance and its length. Versions stay in step: most matches go on at the distance
 //! of the last or one shortly before, or next to it. Decoding runs at the speed of copying.
 
-use super::bits::{Decoder, Encoder, Number, Tree};
+use super::bits::{Number, Tree};
 use super::number;
+use crate::coder::binary::{Coder, Decoder, Encoder};
 use crate::error::Flaw;
 
 /// A stretch of the text that equals the one `distance` before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Match {
     /// Bytes between the match before, or the start of the text, and this one.
     pub literals: usize,
@@ -29,11 +30,12 @@ pub(super) const LEAST_NEW: usize = 32;
 
 /// Appends to `side` what [`decode`] needs besides the literals.
 pub(super) fn encode(text_size: usize, matches: &[Match], side: &mut Vec<u8>) {
-    let (mut models, mut out) = (Models::new(), Encoder::new());
-    for found in matches {
-        models.encode(found, &mut out);
+    let mut coded = Vec::new();
+    let (mut models, mut out) = (Models::new(), Encoder::new(&mut coded));
+    for &found in matches {
+        models.code(found, &mut out);
     }
-    let coded = out.finish();
+    out.finish();
     number::write(text_size, side);
     number::write(matches.len(), side);
     number::write(coded.len(), side);
@@ -55,7 +57,7 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
     let (mut models, mut from) = (Models::new(), Decoder::new(coded));
     let (mut text, mut literals) = (Vec::with_capacity(size), literals);
     for _ in 0..count {
-        let found = models.decode(&mut from);
+        let found = models.code(Match::default(), &mut from);
         let (new, rest) = literals.split_at_checked(found.literals).ok_or(MISFIT)?;
         literals = rest;
         text.extend_from_slice(new);
@@ -66,7 +68,9 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
         }
         copy(&mut text, found.distance, found.length);
     }
-    from.finish()?;
+    if !from.is_at_end() {
+        return Err(Flaw("the matches of a block do not end where their coded bytes do"));
+    }
     text.extend_from_slice(literals);
     if text.len() == size { Ok(text) } else { Err(MISFIT) }
 }
@@ -147,36 +151,26 @@ impl Models {
         }
     }
 
-    fn encode(&mut self, found: &Match, out: &mut Encoder) {
-        self.literals[self.last].encode(found.literals, out);
-        let form = self.distances.form(found.distance);
-        let (kind, least) = match form {
-            Form::Known(ago) => (ago, LEAST),
-            Form::Near(_) => (4, LEAST),
-            Form::New => (5, LEAST_NEW),
+    /// Encodes `found`, or decodes a match whatever `found` is: one of any distance and length, where the coded bytes are damaged.
+    fn code(&mut self, found: Match, coder: &mut impl Coder) -> Match {
+        let literals = self.literals[self.last].code(found.literals, coder);
+        let (kind, step) = match self.distances.form(found.distance) {
+            Form::Known(ago) => (ago, 0),
+            Form::Near(step) => (4, step),
+            Form::New => (5, 0),
         };
-        self.form[self.last].encode(kind, out);
-        match form {
-            Form::Known(_) => (),
-            Form::Near(step) => self.near.encode(step, out),
-            Form::New => self.distance.encode(found.distance, out),
-        }
-        self.length[kind].encode(found.length - least, out);
-        self.distances.use_again(found.distance);
-        self.last = kind;
-    }
-
-    /// The next match; any distance and length may come of damage.
-    fn decode(&mut self, from: &mut Decoder<'_>) -> Match {
-        let literals = self.literals[self.last].decode(from);
-        let kind = self.form[self.last].decode(from);
+        let kind = self.form[self.last].code(kind, coder);
         let (distance, least) = match kind {
             0..4 => (self.distances.0[kind], LEAST),
-            4 => ((self.distances.0[0] + self.near.decode(from)).saturating_sub(NEAR), LEAST),
-            5 => (self.distance.decode(from), LEAST_NEW),
+            4 => {
+                let step = self.near.code(step, coder);
+                ((self.distances.0[0] + step).saturating_sub(NEAR), LEAST)
+            }
+            5 => (self.distance.code(found.distance, coder), LEAST_NEW),
             _ => return Match { literals, distance: 0, length: 0 },
         };
-        let length = self.length[kind].decode(from) + least;
+        let more = found.length.saturating_sub(least);
+        let length = self.length[kind].code(more, coder) + least;
         self.distances.use_again(distance);
         self.last = kind;
         Match { literals, distance, length }
