@@ -34,19 +34,6 @@ extern "C" __global__ void byte_triples(const uint8_t* text, uint32_t n, uint32_
     slots[t] = t;
 }
 
-// As many symbols at each slot as fit into a key, `symbols` of `bits` bits. numbers[c] counts the bytes that occur from 1.
-extern "C" __global__ void byte_runs(const uint8_t* text, uint32_t n, uint32_t ones, uint32_t count,
-                                     const uint32_t* numbers, uint32_t symbols, uint32_t bits, uint64_t* keys,
-                                     uint32_t* slots) {
-    const uint32_t t = global_thread();
-    if (t >= count) return;
-    const uint32_t i = position(t, ones);
-    uint64_t key = 0;
-    for (uint32_t k = 0; k < symbols; ++k) key = key << bits | (i + k < n ? numbers[text[i + k]] : 0);
-    keys[t] = key;
-    slots[t] = t;
-}
-
 // The second and the third symbol of the triple at each slot, of `bits` bits each.
 extern "C" __global__ void name_pairs(const uint32_t* text, uint32_t n, uint32_t ones, uint32_t count, uint32_t bits,
                                       uint64_t* keys, uint32_t* slots) {
@@ -204,17 +191,4 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     name_suffix_merge(const uint32_t* text, uint32_t n, const uint32_t* ranks, uint32_t ones, const uint32_t* a,
                       uint32_t a_len, const uint32_t* b, uint32_t b_len, const uint32_t* splits, uint32_t* out) {
     merge(SuffixLess<Names>{{text, n}, ranks, ones}, a, a_len, b, b_len, splits, out);
-}
-
-// Keys of prefix doubling in the cover: the ranks of the slots `depth` and 2 * `depth` positions behind, 0 past the end.
-// `depth` is a multiple of 3, so it leads to a slot of the same kind.
-extern "C" __global__ void cover_keys(const uint32_t* slots, uint32_t m, const uint32_t* ranks, uint32_t n,
-                                      uint32_t ones, uint32_t depth, uint64_t* keys) {
-    const uint32_t t = global_thread();
-    if (t >= m) return;
-    const uint32_t slot = slots[t];
-    const uint64_t next = static_cast<uint64_t>(position(slot, ones)) + depth, second = next + depth;
-    const uint64_t high = next < n ? ranks[slot + depth / 3] : 0;
-    const uint64_t low = second < n ? ranks[slot + 2 * (depth / 3)] : 0;
-    keys[t] = high << 32 | low;
 }

@@ -15,12 +15,6 @@ extern "C" __global__ void first_heads(const uint64_t* keys, const uint32_t* pos
     seeds[t] = head ? t + 1 : 0;
 }
 
-// The same where keys alone tell groups apart.
-extern "C" __global__ void key_heads(const uint64_t* keys, uint32_t n, uint32_t* seeds) {
-    const uint32_t t = global_thread();
-    if (t < n) seeds[t] = t == 0 || keys[t] != keys[t - 1] ? t + 1 : 0;
-}
-
 // rows[t] = t + 1.
 extern "C" __global__ void first_rows(uint32_t n, uint32_t* rows) {
     const uint32_t t = global_thread();

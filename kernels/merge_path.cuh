@@ -25,12 +25,12 @@ __device__ uint32_t merge_split(const A& a, uint32_t a_len, const B& b, uint32_t
 
 // Merges a tile in shared memory: `items` holds a_len items of A and behind them b_len of B. Each thread of the CTA
 // finds out where its TILE_ITEMS items of the merge stand in `items`, and writes that to `from`.
-template <class Item, class Less>
-__device__ void merge_tile(const Item* items, uint32_t a_len, uint32_t b_len, uint16_t* from, Less less) {
+template <class Items, class Less>
+__device__ void merge_tile(Items items, uint32_t a_len, uint32_t b_len, uint16_t* from, Less less) {
     const uint32_t len = a_len + b_len;
     const uint32_t begin = min(threadIdx.x * TILE_ITEMS, len);
     const uint32_t end = min(begin + TILE_ITEMS, len);
-    const Item* b_items = items + a_len;
+    const Items b_items = items + a_len;
     uint32_t a = merge_split(items, a_len, b_items, b_len, begin, less);
     uint32_t b = begin - a;
     for (uint32_t out = begin; out < end; ++out) {

@@ -6,6 +6,7 @@
 // rest in order to the next list.
 
 #include "anchors.cuh"
+#include "entries.cuh"
 
 // CTAs that a multiprocessor is to hold at once. Those of 8.6 to 8.9 and from 11.0 on hold 1536 threads, the others 2048.
 #if defined(__CUDA_ARCH__) && ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100)
@@ -38,32 +39,6 @@ struct Refine {
 
 // What is refined: all suffixes; a list by text; a list by the ranks of anchors; the anchors themselves.
 enum Kind { FIRST, TEXT, FINISH, ANCHORS };
-
-// An entry that is tied: its place in the CTA, and the first and the number of its group.
-__device__ __forceinline__ uint32_t tie(int place, int first, int members) {
-    return place | first << 11 | (members - 1) << 22;
-}
-__device__ __forceinline__ int place_of(uint32_t tie) { return tie & 2047; }
-__device__ __forceinline__ int first_of(uint32_t tie) { return (tie >> 11) & 2047; }
-__device__ __forceinline__ int members_of(uint32_t tie) { return (tie >> 22) + 1; }
-
-const int FAR = 1 << 20;
-
-// The last head at or before an entry, or far away where there is none within HALO.
-__device__ __forceinline__ int head_before(const uint32_t* heads, int x) {
-    int w = x >> 5;
-    uint32_t bits = heads[w] & (~0u >> (31 - (x & 31)));
-    for (int i = 0; i < HALO / 32 && !bits && w > 0; i++) bits = heads[--w];
-    return bits ? w * 32 + 31 - __clz(bits) : -FAR;
-}
-// The first head behind an entry, or far away where there is none within HALO.
-__device__ __forceinline__ int head_after(const uint32_t* heads, int words, int x) {
-    int w = (x + 1) >> 5;
-    if (w >= words) return FAR;
-    uint32_t bits = heads[w] & (~0u << ((x + 1) & 31));
-    for (int i = 0; i < HALO / 32 && !bits && w + 1 < words; i++) bits = heads[++w];
-    return bits ? w * 32 + __ffs(bits) - 1 : FAR;
-}
 
 // How many of `limit` bytes, SKIP at most, two positions have in common.
 __device__ __forceinline__ uint32_t common_bytes(const uint8_t* bytes, uint32_t a, uint32_t b, uint32_t limit) {
@@ -234,17 +209,8 @@ struct Refiner {
             const int i = q * REFINE_THREADS + tid;
             ties[q] = 0;
             if (i < count) {
-                const uint32_t t = s.tied[i];
-                const int x = place_of(t), first = first_of(t), end = first + members_of(t);
-                const uint64_t key = s.keys[x];
-                int less = 0, equal = 0, before = 0;
-                for (int y = first; y < end; y++) {
-                    const uint64_t other = s.keys[y];
-                    less += other < key;
-                    equal += other == key;
-                    before += other == key && y < x;
-                }
-                ties[q] = tie(first + less + before, first + less, equal);
+                const int x = place_of(s.tied[i]);
+                ties[q] = sorted_tie(s.keys, s.tied[i]);
                 suffixes[q] = s.suffixes[x];
                 depths[q] = s.depths[x];
             }

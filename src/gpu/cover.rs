@@ -198,51 +198,6 @@ pub struct Zeros<'m> {
     pub total: Array<'m, u32>,
 }
 
-/// The bytes of a text counted from 1, those that do not occur left out; and how many of them fit into 64 bits.
-#[derive(Clone, Copy, Debug)]
-pub struct Runs {
-    /// The number of each byte.
-    pub numbers: [u32; 256],
-    /// Bits of a number.
-    pub bits: u32,
-    /// Bytes of a run: a multiple of 3.
-    pub symbols: u32,
-}
-
-impl Runs {
-    /// The runs of a text with so many of each byte.
-    pub fn new(counts: &[u32; 256]) -> Self {
-        let mut most = 0;
-        let numbers = counts.map(|count| {
-            most += u32::from(count > 0);
-            if count > 0 { most } else { 0 }
-        });
-        let bits = u32::BITS - most.leading_zeros();
-        Runs { numbers, bits, symbols: u64::BITS / bits / 3 * 3 }
-    }
-}
-
-/// Sorts the slots of a text of n bytes by their runs, stably.
-#[allow(unsafe_code)]
-pub fn sort_runs<'m>(
-    gpu: &Gpu,
-    cub: &Cub,
-    (text, n): (Array<u8>, u32),
-    (runs, numbers): (Runs, Array<u32>),
-    keys: &mut Double<'m, u64>,
-    order: &mut Double<'m, u32>,
-) -> Result<()> {
-    let count = order.first.len();
-    assert!(count == slots(n) && keys.first.len() == count && numbers.len() == 256);
-    let [symbols, bits] = [runs.symbols.into(), runs.bits.into()];
-    let [text, n, ones] = [text.into(), n.into(), Argument::from(ones(n))];
-    let [to_keys, to_slots] = [keys.first.into(), order.first.into()];
-    let arguments = [text, n, ones, count.into(), numbers.into(), symbols, bits, to_keys, to_slots];
-    // SAFETY: `keys` and `order` have so many items, the text has n.
-    unsafe { gpu.each("cover/byte_runs", count, &arguments)? };
-    cub.sort_pairs(gpu, keys, order, 0..runs.symbols * runs.bits)
-}
-
 /// `names[slots[t]] = values[t]`.
 #[allow(unsafe_code)]
 pub fn scatter(gpu: &Gpu, slots: Array<u32>, values: Array<u32>, names: Array<u32>) -> Result<()> {
@@ -260,22 +215,4 @@ pub fn scatter_order(gpu: &Gpu, slots: Array<u32>, ranks: Array<u32>) -> Result<
     assert!(ranks.len() >= count);
     // SAFETY: as above.
     unsafe { gpu.each("cover/scatter_order", count, &[slots.into(), count.into(), ranks.into()]) }
-}
-
-/// Keys of prefix doubling in the cover: the ranks `depth` and 2 `depth` positions behind each slot.
-#[allow(unsafe_code)]
-pub fn cover_keys(
-    gpu: &Gpu,
-    slots: Array<u32>,
-    ranks: Array<u32>,
-    n: u32,
-    depth: u32,
-    keys: Array<u64>,
-) -> Result<()> {
-    let (m, ones) = (slots.len(), ones(n).into());
-    assert!(keys.len() >= m && depth.is_multiple_of(3));
-    let arguments =
-        [slots.into(), m.into(), ranks.into(), n.into(), ones, depth.into(), keys.into()];
-    // SAFETY: `slots` and `keys` have m items, `ranks` one for each slot of a text of n symbols.
-    unsafe { gpu.each("cover/cover_keys", m, &arguments) }
 }

@@ -53,16 +53,6 @@ impl<'m> List<'m> {
         self.first_rows(gpu)
     }
 
-    /// The same for keys that alone tell groups apart.
-    #[allow(unsafe_code)]
-    pub fn rank_by_keys(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
-        let n = self.len;
-        let (keys, seeds) = (keys.first(n), self.ranks.first.first(n));
-        // SAFETY: all arrays have n items.
-        unsafe { gpu.each("groups/key_heads", n, &[keys.into(), n.into(), seeds.into()])? };
-        self.first_rows(gpu)
-    }
-
     #[allow(unsafe_code)]
     fn first_rows(&mut self, gpu: &Gpu) -> Result<()> {
         let rows = self.rows.first.first(self.len);

@@ -7,6 +7,7 @@
 //! | `sorter`, `unsorter` | block -> transform and samples, and back: the faces of all this |
 //! | `suffix_array` | the algorithms, one file each |
 //! | `keys`, `groups`, `cover`, `transform` | the steps they consist of |
+//! | `cover_groups`, `cover_merge` | those of `skew-pd` |
 //! | `codes`, `refine`, `anchors`, `sparse`, `ties` | those of `default`, and what these share |
 //! | `inverse` | the steps of the inverse |
 //! | `search`, `batches` | an FM-index that is searched; batches of patterns on their way to it and back |
@@ -22,6 +23,8 @@ mod batches;
 mod buffers;
 mod codes;
 mod cover;
+mod cover_groups;
+mod cover_merge;
 mod cub;
 mod device;
 mod groups;

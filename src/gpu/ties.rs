@@ -101,7 +101,7 @@ impl Ground<'_> {
 
     /// The text as kernels take it.
     pub fn text(&self) -> TextStruct {
-        TextStruct { bytes: self.block.text.address(), n: self.len() }
+        TextStruct::new(self.block.text, self.len())
     }
 
     /// Anchors as kernels take them.
@@ -149,6 +149,13 @@ impl From<Ties<'_>> for TiesStruct {
 pub struct TextStruct {
     bytes: u64,
     n: u32,
+}
+
+impl TextStruct {
+    /// The first n bytes of a text, which has its padding behind them.
+    pub fn new(text: Array<u8>, n: u32) -> Self {
+        TextStruct { bytes: text.address(), n }
+    }
 }
 
 /// `struct Anchors` of the kernels.

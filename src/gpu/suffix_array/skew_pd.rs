@@ -1,86 +1,188 @@
 //! The skew algorithm with prefix doubling in place of its recursion: the suffixes at positions i with i mod 3 = 1 or 2 are
 //! sorted by their first symbols, then within groups of equal ones by the pair of ranks h and 2h positions behind, where
 //! h is what has been compared so far. Each round compares three times as much; what has a group of its own is left out.
-//! The others are sorted and merged in as `skew` does.
+//! The others are sorted by the order of those behind them, and merged in.
 //!
 //! The paper sorts by triples at first. Here it is as many triples as 64 bits hold, which is 9 symbols of English and 21
-//! of DNA: that saves a round over nearly all suffixes, and large groups, on which a segmented sort is slow.
+//! of DNA. The paper's segmented sort is left to large groups; small ones are sorted in the shared memory of a CTA, first
+//! by more symbols, then by ranks, [`ROUNDS`] times before these are written anew.
 //!
 //! Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction on the GPU*, 2016, Figure 5
-//! right. Takes about 46 bytes per suffix.
+//! right. Takes about 49 bytes per suffix.
 
 use super::super::buffers::{Array, Carver, Double};
 use super::super::codes::{COUNTS, count_bytes};
-use super::super::cover::{BYTE_BITS, Runs, Symbols, Text, Zeros, cover_keys, slots, sort_runs};
+use super::super::cover::{ones, slots};
+use super::super::cover_groups::{Alphabet, Cover, Left, List, Split, status_len};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
-use super::super::groups::List;
+use super::super::merge_path::splits_for;
 use super::super::segmented_sort::{Lengths, SegmentedSort, Segments};
 use super::Block;
 use crate::error::Result;
+
+/// Rounds of text on small groups after the first sort.
+const TEXT_ROUNDS: u32 = 1;
+/// Rounds on small groups by the same ranks.
+const ROUNDS: u32 = 3;
+/// Ranks behind the last, which are 0: of what is behind the end of the text.
+const PADDING: u32 = 4;
 
 /// The buffers.
 pub struct SkewPd<'m> {
     cub: Cub<'m>,
     segmented: SegmentedSort<'m>,
     keys: Double<'m, u64>,
-    list: List<'m>,
+    suffixes: Double<'m, u32>,
+    changed: Array<'m, u32>,
+    /// What is left, and what will be after the round.
+    lists: [List<'m>; 2],
     ranks: Array<'m, u32>,
     order: Array<'m, u32>,
-    zeros: Zeros<'m>,
-    counts: Array<'m, u32>,
+    splits: Array<'m, u32>,
+    bytes: Array<'m, u32>,
     numbers: Array<'m, u32>,
+    counts: Array<'m, u32>,
+    status: Array<'m, u64>,
+}
+
+/// How far groups have been compared.
+#[derive(Clone, Copy)]
+struct Depth {
+    /// Symbols that small groups have in common.
+    small: u32,
+    /// Symbols that all groups have in common.
+    all: u32,
+}
+
+impl Depth {
+    /// After so many symbols of all groups, and of small ones if these are all there are.
+    fn new(small: u32, all: u32, left: Left) -> Self {
+        Depth { small, all: if left.large > 0 { all } else { small } }
+    }
 }
 
 impl<'m> SkewPd<'m> {
     pub fn carve(gpu: &Gpu, carver: &mut Carver<'m>, n: u32) -> Result<Self> {
         let count = slots(n);
         let items = count as usize;
-        let keys: Double<u64> = carver.take_two(items);
-        let list = List::carve(carver, count, keys.second);
         Ok(SkewPd {
             cub: Cub::carve(gpu, carver, n)?,
             segmented: SegmentedSort::carve(carver, count),
-            keys,
-            list,
-            ranks: carver.take(items),
+            keys: carver.take_two(items),
+            suffixes: carver.take_two(items),
+            changed: carver.take(items),
+            lists: [List::carve(carver, count), List::carve(carver, count)],
+            ranks: carver.take(items + PADDING as usize),
             order: carver.take(items),
-            zeros: Zeros::carve(carver, n),
-            counts: carver.take(COUNTS),
+            splits: carver.take(splits_for(n)),
+            bytes: carver.take(COUNTS),
             numbers: carver.take(256),
+            counts: carver.take(4),
+            status: carver.take(status_len(count)),
         })
     }
 
     pub fn run(mut self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
-        let n = block.sa.len();
-        let text = Text { symbols: Symbols::Bytes(block.text), n, bits: BYTE_BITS };
-        let runs = Runs::new(&count_bytes(gpu, block.text, n, self.counts)?);
-        gpu.post(&runs.numbers, self.numbers)?;
-        let (from, numbers) = ((block.text, n), (runs, self.numbers));
-        sort_runs(gpu, &self.cub, from, numbers, &mut self.keys, &mut self.list.pos)?;
-        // What was sorted is not needed after the ranks, and the other half serves as marks.
-        self.list.marks = self.keys.second;
-        self.list.rank_by_keys(gpu, self.keys.first)?;
-        self.list.settle(gpu, &self.cub, self.ranks, self.order)?;
-        rounds.push(self.list.len);
-        let mut depth = runs.symbols;
-        while self.list.len > 0 {
-            self.round(gpu, n, depth)?;
-            self.list.settle(gpu, &self.cub, self.ranks, self.order)?;
-            rounds.push(self.list.len);
-            depth = depth.saturating_mul(3);
+        let (n, count) = (block.sa.len(), self.order.len());
+        let alphabet = Alphabet::new(&count_bytes(gpu, block.text, n, self.bytes)?);
+        gpu.post(&alphabet.numbers, self.numbers)?;
+        gpu.zero(self.ranks.part(count..count + PADDING))?;
+        for list in self.lists {
+            gpu.zero(list.starts.first(1))?;
         }
-        let zeros = text.sort_zeros(gpu, &self.cub, self.order, &self.zeros)?;
-        text.merge(gpu, self.order, self.ranks, zeros, &self.zeros, block.sa)
+        let (mut left, mut depth, cover) = self.first(gpu, block.text, n, alphabet)?;
+        while left.small + left.large > 0 {
+            rounds.push(left.small + left.large);
+            (left, depth) = self.round(gpu, &cover, left, depth)?;
+        }
+        let [list, other] = self.lists;
+        let zeros = Double { first: list.suffixes, second: list.ranks }.first_items(ones(n));
+        let keys = Double { first: other.suffixes, second: other.ranks }.first_items(ones(n));
+        let zeros = cover.sort_zeros(gpu, &self.cub, zeros, keys)?;
+        cover.merge(gpu, zeros, self.splits, block.sa)
     }
 
-    /// Sorts each group by the ranks `depth` and twice that behind.
-    fn round(&mut self, gpu: &Gpu, n: u32, depth: u32) -> Result<()> {
-        let m = self.list.len;
-        let (keys, slots) = (self.keys.first_items(m), self.list.pos.first_items(m));
-        cover_keys(gpu, slots.first, self.ranks, n, depth, keys.first)?;
-        let segments = Segments { starts: self.list.starts, count: self.list.groups };
-        self.segmented.sort(gpu, keys, slots, segments, Lengths::ALL)?;
-        self.list.rank(gpu, keys.first)
+    /// Sorts the cover by its first symbols, and ranks all of it.
+    fn first(
+        &mut self,
+        gpu: &Gpu,
+        text: Array<'m, u8>,
+        n: u32,
+        alphabet: Alphabet,
+    ) -> Result<(Left, Depth, Cover<'m>)> {
+        let mut cover = Cover {
+            text,
+            n,
+            alphabet,
+            numbers: self.numbers,
+            ranks: self.ranks,
+            order: self.order,
+            changed_suffixes: self.order,
+            changed_ranks: self.changed,
+            counts: self.counts,
+            status: self.status,
+        };
+        cover.sort(gpu, &self.cub, &mut self.keys, &mut self.suffixes)?;
+        cover.clear(gpu)?;
+        let symbols = alphabet.symbols;
+        let all = Split {
+            keys: Some(self.keys.first),
+            suffixes: self.suffixes.first,
+            list: None,
+            depth: symbols,
+            step: symbols,
+            rounds: TEXT_ROUNDS,
+        };
+        cover.split(gpu, all, self.lists[0])?;
+        cover.write(gpu, &self.cub, self.order, self.spare())?;
+        // The first order is needed no more.
+        cover.changed_suffixes = self.suffixes.first;
+        let (left, _) = cover.left(gpu)?;
+        Ok((left, Depth::new(symbols * (1 + TEXT_ROUNDS), symbols, left), cover))
+    }
+
+    /// Sorts each group by the ranks behind what it has in common.
+    fn round(
+        &mut self,
+        gpu: &Gpu,
+        cover: &Cover<'m>,
+        left: Left,
+        depth: Depth,
+    ) -> Result<(Left, Depth)> {
+        let [list, to] = self.lists;
+        let (count, Depth { small, all }) = (list.suffixes.len(), depth);
+        cover.clear(gpu)?;
+        if left.large > 0 {
+            let (keys, suffixes) = (self.keys.first_items(left.large), list.suffixes);
+            let suffixes =
+                Double { first: suffixes, second: self.suffixes.second }.first_items(left.large);
+            cover.keys(gpu, suffixes.first, all, keys.first)?;
+            let segments = Segments { starts: list.starts, count: left.groups };
+            self.segmented.sort(gpu, keys, suffixes, segments, Lengths::ALL)?;
+            let (keys, suffixes) = (Some(keys.first), suffixes.first);
+            let large =
+                Split { keys, suffixes, list: Some(list), depth: all, step: all, rounds: 0 };
+            cover.split(gpu, large, to)?;
+        }
+        if left.small > 0 {
+            let suffixes = list.suffixes.part(count - left.small..count);
+            let list = Some(list);
+            let groups =
+                Split { keys: None, suffixes, list, depth: small, step: all, rounds: ROUNDS };
+            cover.split(gpu, groups, to)?;
+        }
+        let (now, changes) = cover.left(gpu)?;
+        cover.write(gpu, &self.cub, cover.changed_suffixes.first(changes), self.spare())?;
+        self.lists = [to, list];
+        let further = small.saturating_add(all.saturating_mul(2 * ROUNDS));
+        let all = all.saturating_mul(3);
+        let small = if left.large > 0 { all.min(further) } else { further };
+        Ok((now, Depth::new(small, all, now)))
+    }
+
+    /// Room for suffixes and ranks while these are written.
+    fn spare(&self) -> Double<'m, u32> {
+        Double::halves(self.keys.second.cast())
     }
 }
