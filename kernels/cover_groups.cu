@@ -27,7 +27,7 @@ struct List {
     uint32_t* suffixes;
     uint32_t* ranks;
     uint32_t* rows;    // of large groups
-    uint32_t* starts;  // of large groups: where each begins, and the end
+    uint32_t* groups;  // of large groups: their numbers
 };
 
 // suffixes[k] has got the rank ranks[k].
@@ -37,7 +37,7 @@ struct Changes {
 };
 
 struct Groups {
-    const uint64_t* keys;  // but for SMALL: by which each group is sorted
+    const uint64_t* keys;  // but for SMALL: what the list is sorted by, and group by group
     const uint32_t* suffixes;
     const uint32_t* from_ranks;  // FIRST: none, all are in one group
     const uint32_t* from_rows;   // SORTED
@@ -79,24 +79,35 @@ __device__ __forceinline__ uint64_t ranks_at(const uint32_t* ranks, uint32_t n, 
     return high << 32 | low;
 }
 
-// The first symbols at each slot.
+// The first symbols at each slot. A thread takes two slots, which have all but one symbol in common.
 extern "C" __global__ void __launch_bounds__(THREADS)
     cover_runs(const uint8_t* text, uint32_t n, const uint32_t* numbers, uint32_t symbols, uint32_t bits,
                uint32_t count, uint64_t* keys, uint32_t* suffixes) {
     __shared__ uint32_t shared_numbers[256];
     load_codes(shared_numbers, numbers);
     __syncthreads();
-    const uint32_t t = global_thread();
-    if (t >= count) return;
-    suffixes[t] = position_of(t);
-    keys[t] = symbols_at(shared_numbers, {text, n}, position_of(t), symbols, bits);
+    const uint32_t slot = 2 * global_thread(), at = position_of(slot);
+    if (slot >= count) return;
+    const uint64_t key = symbols_at(shared_numbers, {text, n}, at, symbols, bits);
+    keys[slot] = key;
+    suffixes[slot] = at;
+    if (slot + 1 >= count) return;
+    const uint32_t end = at + symbols;
+    const uint64_t all = ~0ull >> (64 - symbols * bits);
+    keys[slot + 1] = (key << bits | (end < n ? shared_numbers[text[end]] : 0)) & all;
+    suffixes[slot + 1] = at + 1;
 }
 
-// Keys of the large groups.
-extern "C" __global__ void large_keys(const uint32_t* suffixes, uint32_t m, const uint32_t* ranks, uint32_t n,
-                                      uint32_t depth, uint64_t* keys) {
+// Keys of large groups: the number of the group, and behind it the ranks of `bits` bits `depth` symbols behind each suffix
+// and, if `two` says so, twice that behind.
+extern "C" __global__ void large_keys(const uint32_t* suffixes, const uint32_t* groups, uint32_t m,
+                                      const uint32_t* ranks, uint32_t n, uint32_t depth, uint32_t bits, uint32_t two,
+                                      uint64_t* keys) {
     const uint32_t t = global_thread();
-    if (t < m) keys[t] = ranks_at(ranks, n, suffixes[t], depth, depth);
+    if (t >= m) return;
+    const uint64_t pair = ranks_at(ranks, n, suffixes[t], depth, depth);
+    const uint64_t key = static_cast<uint64_t>(groups[t]) << bits | pair >> 32;
+    keys[t] = two ? key << bits | (pair & ~0u) : key;
 }
 
 // Writes changed ranks.
@@ -164,24 +175,21 @@ struct Splitter {
             const long long j = begin + x;
             if (j < 0 || j >= a.items) continue;
             s.suffixes[x] = a.suffixes[j];
-            s.tied[x] = old_rank(j);
-            if (KIND != SMALL) {
-                s.keys[x] = a.keys[j];
-                s.rows[x] = old_row(j);
-            }
+            s.keys[x] = KIND == SMALL ? old_rank(j) : a.keys[j];
+            if (KIND != SMALL) s.rows[x] = old_row(j);
         }
         __syncthreads();
         for (int x = threadIdx.x; x < REFINE_TILE; x += REFINE_THREADS) {
             const long long j = begin + x;
-            bool head = j <= 0 || j >= a.items;
-            if (!head && x > 0) head = s.tied[x] != s.tied[x - 1] || (KIND != SMALL && s.keys[x] != s.keys[x - 1]);
+            const bool head = j <= 0 || j >= a.items || (x > 0 && s.keys[x] != s.keys[x - 1]);
             const uint32_t bits = __ballot_sync(~0u, head);
             if ((threadIdx.x & 31) == 0) s.heads[x >> 5] = s.old_heads[x >> 5] = bits;
         }
         __syncthreads();
         if (KIND == SMALL) {
             for (int x = threadIdx.x; x < REFINE_TILE; x += REFINE_THREADS) {
-                if (begin + x >= 0 && begin + x < a.items) s.rows[x] = s.tied[x] + x - head_before(s.heads, x);
+                if (begin + x < 0 || begin + x >= a.items) continue;
+                s.rows[x] = static_cast<uint32_t>(s.keys[x]) + x - head_before(s.heads, x);
             }
             __syncthreads();
         }
@@ -334,8 +342,7 @@ struct Splitter {
                 a.list.suffixes[at] = suffix;
                 a.list.ranks[at] = ranks[q];
                 a.list.rows[at] = row;
-                const bool ends = s.heads[(x + 1) >> 5] >> ((x + 1) & 31) & 1;
-                if (ends) a.list.starts[s.places.group(s.large_heads, w, bit) + 1] = at + 1;
+                a.list.groups[at] = s.places.group(s.large_heads, w, bit);
             }
         }
     }
@@ -368,15 +375,15 @@ __device__ __forceinline__ void split(const Groups& a) {
     Splitter<KIND>{a, shared}.run();
 }
 
-extern "C" __global__ void __launch_bounds__(REFINE_THREADS, 1536 / REFINE_THREADS)
+extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
     split_first(const __grid_constant__ Groups a) {
     split<FIRST>(a);
 }
-extern "C" __global__ void __launch_bounds__(REFINE_THREADS, 1536 / REFINE_THREADS)
+extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
     split_sorted(const __grid_constant__ Groups a) {
     split<SORTED>(a);
 }
-extern "C" __global__ void __launch_bounds__(REFINE_THREADS, 1536 / REFINE_THREADS)
+extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
     split_small(const __grid_constant__ Groups a) {
     split<SMALL>(a);
 }

@@ -22,9 +22,6 @@ struct Cover {
         return (symbol(i) << 9 | symbol(i + 1)) << 32 | rank(i + 2);
     }
 
-    // Of a suffix of the cover, with how many symbols are compared.
-    __device__ __forceinline__ uint64_t key(uint32_t i) const { return i % 3 == 1 ? one(i) << 1 : two(i) << 1 | 1; }
-
     __device__ __forceinline__ bool operator()(uint32_t j, uint32_t i) const {
         return i % 3 == 1 ? one(j) < one(i) : two(j) < two(i);
     }
@@ -66,24 +63,66 @@ extern "C" __global__ void __launch_bounds__(THREADS) list_zeros(const __grid_co
     }
 }
 
-// As in merge_path.cu, with suffixes for integers: a are those of the cover, b the others.
-extern "C" __global__ void partition_cover(const uint8_t* text, uint32_t n, const uint32_t* ranks, const uint32_t* a,
-                                           uint32_t a_len, const uint32_t* b, uint32_t b_len, uint32_t tiles,
-                                           uint32_t* splits) {
+struct Merge {
+    Cover by;
+    const uint32_t* cover;
+    const uint32_t* zeros;
+    uint32_t cover_len, zeros_len;
+    uint32_t* splits;
+    Out out;
+    uint32_t tiles;
+};
+
+// As in merge_path.cu, with suffixes for integers.
+extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __grid_constant__ Merge a) {
     const uint32_t k = global_thread();
-    if (k > tiles) return;
-    const uint64_t diagonal = min(static_cast<uint64_t>(k) * TILE, static_cast<uint64_t>(a_len) + b_len);
-    splits[k] = merge_split(a, a_len, b, b_len, static_cast<uint32_t>(diagonal), Cover{text, n, ranks});
+    if (k > a.tiles) return;
+    const uint32_t len = a.cover_len + a.zeros_len;
+    const uint32_t diagonal = k < a.tiles ? k * TILE : len;
+    a.splits[k] = merge_split(a.cover, a.cover_len, a.zeros, a.zeros_len, diagonal, a.by);
 }
 
-// Compares entries of a tile by what was gathered.
-struct EntryLess {
-    const uint64_t* ones;
-    const uint64_t* twos;
+// The byte before a position and the two from there on, the first one lowest. That before position 0 is 0.
+__device__ __forceinline__ uint32_t bytes_around(const uint8_t* text, uint32_t i) {
+    const uint64_t* words = reinterpret_cast<const uint64_t*>(text);
+    if (i == 0) return static_cast<uint32_t>(__ldg(words) << 8 & 0xffffff);
+    const uint32_t at = i - 1, shift = (at & 7) * 8;
+    uint64_t bytes = __ldg(words + (at >> 3)) >> shift;
+    if (shift > 40) bytes |= __ldg(words + (at >> 3) + 1) << (64 - shift);
+    return static_cast<uint32_t>(bytes & 0xffffff);
+}
 
-    __device__ bool operator()(uint32_t j, uint32_t i) const {
-        const uint64_t key = ones[i];
-        return (key & 1 ? twos[j] : ones[j]) < key >> 1;
+// What is known of the entries of a tile. Of suffixes of the cover, `ones` has what they are compared by, and lowest whether
+// that are two symbols; of the others, what one symbol gives, and `twos` what two give.
+struct Gathered {
+    uint64_t ones[TILE], twos[TILE];
+    uint8_t before[TILE];
+
+    // Reads what an entry needs, as few words as hold it.
+    __device__ __forceinline__ void gather(const Cover& by, uint32_t x, uint32_t i) {
+        const uint32_t bytes = bytes_around(by.text, i);
+        const uint64_t symbol = (bytes >> 8 & 255) + 1, second = i + 1 < by.n ? (bytes >> 16) + 1 : 0;
+        const uint64_t pair = symbol << 9 | second;
+        before[x] = static_cast<uint8_t>(bytes);
+        const uint32_t kind = i % 3;
+        if (kind == 0) {
+            const uint2 ranks = __ldg(reinterpret_cast<const uint2*>(by.ranks + slot_of(i)));
+            ones[x] = symbol << 32 | ranks.x;
+            twos[x] = pair << 32 | ranks.y;
+        } else {
+            const uint64_t key = (kind == 1 ? symbol : pair) << 32 | by.rank(i + kind);
+            ones[x] = key << 1 | (kind == 2);
+        }
+    }
+};
+
+// Compares an entry that is not of the cover with one that is.
+struct EntryLess {
+    const Gathered& gathered;
+
+    __device__ __forceinline__ bool operator()(uint32_t j, uint32_t i) const {
+        const uint64_t key = gathered.ones[i];
+        return (key & 1 ? gathered.twos[j] : gathered.ones[j]) < key >> 1;
     }
 };
 
@@ -94,32 +133,35 @@ struct Entries {
     __device__ Entries operator+(uint32_t i) const { return {base + i}; }
 };
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    merge_cover(const uint8_t* text, uint32_t n, const uint32_t* ranks, const uint32_t* a, uint32_t a_len,
-                const uint32_t* b, uint32_t b_len, const uint32_t* splits, uint32_t* out) {
-    // Of suffixes of the cover, their keys; of the others, what one symbol and what two symbols give.
-    __shared__ uint64_t ones[TILE], twos[TILE];
+// Writes the suffix of slot t, which is row t + 1, with the byte before it.
+__device__ __forceinline__ void put(const Out& out, uint32_t t, uint32_t suffix, uint8_t before) {
+    out.sa[t] = suffix;
+    if (suffix > 0) {
+        out.rows[t + 1] = before;
+    } else {
+        out.mailbox[MAIL_PRIMARY] = t + 1;
+    }
+    if ((suffix & out.rate_mask) == 0) out.samples[suffix >> out.log_rate] = t + 1;
+}
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS) merge_cover(const __grid_constant__ Merge a) {
+    __shared__ Gathered gathered;
     __shared__ uint16_t from[TILE];
-    const Cover cover = {text, n, ranks};
-    const uint32_t begin = blockIdx.x * TILE, count = min(a_len + b_len - begin, TILE);
-    const uint32_t a_begin = splits[blockIdx.x], b_begin = begin - a_begin;
-    const uint32_t a_count = splits[blockIdx.x + 1] - a_begin;
+    const uint32_t begin = blockIdx.x * TILE, count = min(a.cover_len + a.zeros_len - begin, TILE);
+    const uint32_t cover_begin = a.splits[blockIdx.x], cover_count = a.splits[blockIdx.x + 1] - cover_begin;
+    const uint32_t* cover = a.cover + cover_begin;
+    const uint32_t* zeros = a.zeros + (begin - cover_begin);
 #pragma unroll
     for (uint32_t k = 0; k < TILE_ITEMS; k++) {
         const uint32_t x = k * TILE_THREADS + threadIdx.x;
-        if (x < a_count) {
-            ones[x] = cover.key(a[a_begin + x]);
-        } else if (x < count) {
-            const uint32_t j = b[b_begin + x - a_count];
-            ones[x] = cover.one(j);
-            twos[x] = cover.two(j);
-        }
+        if (x < count) gathered.gather(a.by, x, x < cover_count ? cover[x] : zeros[x - cover_count]);
     }
     __syncthreads();
-    merge_tile(Entries{0}, a_count, count - a_count, from, EntryLess{ones, twos});
+    merge_tile(Entries{0}, cover_count, count - cover_count, from, EntryLess{gathered});
     __syncthreads();
     for (uint32_t x = threadIdx.x; x < count; x += TILE_THREADS) {
         const uint32_t source = from[x];
-        out[begin + x] = source < a_count ? a[a_begin + source] : b[b_begin + source - a_count];
+        const uint32_t suffix = source < cover_count ? cover[source] : zeros[source - cover_count];
+        put(a.out, begin + x, suffix, gathered.before[source]);
     }
 }

@@ -4,6 +4,13 @@
 
 #include "common.cuh"
 
+// CTAs that a multiprocessor is to hold at once. Those of 8.6 to 8.9 and from 11.0 on hold 1536 threads, the others 2048.
+#if defined(__CUDA_ARCH__) && ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100)
+#define RESIDENT (1536 / REFINE_THREADS)
+#else
+#define RESIDENT REFINE_CTAS
+#endif
+
 // An entry that is tied: its place in the CTA, and the first and the number of its group.
 __device__ __forceinline__ uint32_t tie(int place, int first, int members) {
     return place | first << 11 | (members - 1) << 22;

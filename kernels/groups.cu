@@ -22,22 +22,12 @@ extern "C" __global__ void first_rows(uint32_t n, uint32_t* rows) {
 }
 
 // Seeds of the ranks in a list whose groups have been sorted by `keys`. `ranks` are those before the sort.
-template <class Key>
-__device__ void seed(const Key* keys, const uint32_t* ranks, const uint32_t* rows, uint32_t m, uint32_t* seeds) {
+extern "C" __global__ void list_heads(const uint32_t* keys, const uint32_t* ranks, const uint32_t* rows, uint32_t m,
+                                      uint32_t* seeds) {
     const uint32_t t = global_thread();
     if (t >= m) return;
     const bool head = t == 0 || ranks[t] != ranks[t - 1] || keys[t] != keys[t - 1];
     seeds[t] = head ? rows[t] : 0;
-}
-
-extern "C" __global__ void heads_u32(const uint32_t* keys, const uint32_t* ranks, const uint32_t* rows, uint32_t m,
-                                     uint32_t* seeds) {
-    seed(keys, ranks, rows, m, seeds);
-}
-
-extern "C" __global__ void heads_u64(const uint64_t* keys, const uint32_t* ranks, const uint32_t* rows, uint32_t m,
-                                     uint32_t* seeds) {
-    seed(keys, ranks, rows, m, seeds);
 }
 
 // Writes the new ranks down and marks what is left to sort.

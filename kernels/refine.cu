@@ -8,13 +8,6 @@
 #include "anchors.cuh"
 #include "entries.cuh"
 
-// CTAs that a multiprocessor is to hold at once. Those of 8.6 to 8.9 and from 11.0 on hold 1536 threads, the others 2048.
-#if defined(__CUDA_ARCH__) && ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100)
-#define RESIDENT (1536 / REFINE_THREADS)
-#else
-#define RESIDENT REFINE_CTAS
-#endif
-
 struct Refine {
     const uint64_t* keys;      // the sorted list: group << width | next bits; or null: it stays in the groups it has
     const uint32_t* groups;    // the groups of the list, if there are no keys

@@ -62,24 +62,21 @@ extern "C" __global__ void segment_spans(const uint32_t* starts, uint32_t segmen
     if (span.begin < span.end) atomicMax(levels, level(span) + 1);
 }
 
-template <class Key>
 struct Tagged {
-    Key key;
+    uint32_t key;
     uint32_t segment;
 };
 
 struct TaggedLess {
-    template <class Key>
-    __device__ bool operator()(const Tagged<Key>& a, const Tagged<Key>& b) const {
+        __device__ bool operator()(const Tagged& a, const Tagged& b) const {
         return a.segment < b.segment || (a.segment == b.segment && a.key < b.key);
     }
 };
 
 // Sorts one tile, segment by segment.
-template <class Key>
 struct TileSort {
     using Scan = cub::BlockScan<uint32_t, TILE_THREADS>;
-    using Sort = cub::BlockMergeSort<Tagged<Key>, TILE_THREADS, TILE_ITEMS, uint32_t>;
+    using Sort = cub::BlockMergeSort<Tagged, TILE_THREADS, TILE_ITEMS, uint32_t>;
     union Storage {
         uint8_t heads[TILE];
         typename Scan::TempStorage scan;
@@ -114,8 +111,8 @@ struct TileSort {
         __syncthreads();
     }
 
-    __device__ void run(Key* keys, uint32_t* values, const uint32_t (&tags)[TILE_ITEMS]) {
-        Tagged<Key> items[TILE_ITEMS];
+    __device__ void run(uint32_t* keys, uint32_t* values, const uint32_t (&tags)[TILE_ITEMS]) {
+        Tagged items[TILE_ITEMS];
         uint32_t payload[TILE_ITEMS];
         const uint32_t base = threadIdx.x * TILE_ITEMS;
         for (uint32_t i = 0; i < TILE_ITEMS; ++i) {
@@ -123,7 +120,7 @@ struct TileSort {
             items[i] = {inside ? keys[begin + base + i] : 0, tags[i]};
             payload[i] = inside ? values[begin + base + i] : 0;
         }
-        Sort(storage.sort).StableSort(items, payload, TaggedLess(), static_cast<int>(len), Tagged<Key>{0, ~0u});
+        Sort(storage.sort).StableSort(items, payload, TaggedLess(), static_cast<int>(len), Tagged{0, ~0u});
         for (uint32_t i = 0; i < TILE_ITEMS && base + i < len; ++i) {
             keys[begin + base + i] = items[i].key;
             values[begin + base + i] = payload[i];
@@ -131,12 +128,11 @@ struct TileSort {
     }
 };
 
-template <class Key>
 __device__ void sort_tile(const uint32_t* starts, uint32_t segments, const uint32_t* first, uint32_t m,
-                          uint32_t shortest, uint32_t longest, Key* keys, uint32_t* values) {
-    __shared__ typename TileSort<Key>::Storage storage;
+                          uint32_t shortest, uint32_t longest, uint32_t* keys, uint32_t* values) {
+    __shared__ TileSort::Storage storage;
     const uint32_t begin = blockIdx.x * TILE;
-    TileSort<Key> tile = {storage, begin, min(m - begin, TILE)};
+    TileSort tile = {storage, begin, min(m - begin, TILE)};
     if (!tile.wanted(starts, segments, first[blockIdx.x], shortest, longest)) return;
     uint32_t tags[TILE_ITEMS];
     tile.number(starts, segments, first[blockIdx.x], tags);
@@ -144,20 +140,13 @@ __device__ void sort_tile(const uint32_t* starts, uint32_t segments, const uint3
 }
 
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    sort_tiles_u32(const uint32_t* starts, uint32_t segments, const uint32_t* first, uint32_t m, uint32_t shortest,
+    sort_tiles(const uint32_t* starts, uint32_t segments, const uint32_t* first, uint32_t m, uint32_t shortest,
                    uint32_t longest, uint32_t* keys, uint32_t* values) {
     sort_tile(starts, segments, first, m, shortest, longest, keys, values);
 }
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    sort_tiles_u64(const uint32_t* starts, uint32_t segments, const uint32_t* first, uint32_t m, uint32_t shortest,
-                   uint32_t longest, uint64_t* keys, uint32_t* values) {
-    sort_tile(starts, segments, first, m, shortest, longest, keys, values);
-}
-
 struct KeyLess {
-    template <class Key>
-    __device__ bool operator()(Key a, Key b) const {
+        __device__ bool operator()(uint32_t a, uint32_t b) const {
         return a < b;
     }
 };
@@ -181,8 +170,7 @@ struct Pair {
 };
 
 // splits[k] = items of the left run before the lower border of tile k, where that lies inside a pair.
-template <class Key>
-__device__ void partition(const Span* spans, uint32_t tiles, uint32_t pass, const Key* keys, uint32_t* splits) {
+__device__ void partition(const Span* spans, uint32_t tiles, uint32_t pass, const uint32_t* keys, uint32_t* splits) {
     const uint32_t k = global_thread();
     if (k >= tiles || !moves(spans[k], pass)) return;
     const Pair pair(spans[k], k, pass);
@@ -190,28 +178,21 @@ __device__ void partition(const Span* spans, uint32_t tiles, uint32_t pass, cons
                             KeyLess());
 }
 
-extern "C" __global__ void partition_segments_u32(const Span* spans, uint32_t tiles, uint32_t pass,
+extern "C" __global__ void partition_segments(const Span* spans, uint32_t tiles, uint32_t pass,
                                                   const uint32_t* keys, uint32_t* splits) {
     partition(spans, tiles, pass, keys, splits);
 }
 
-extern "C" __global__ void partition_segments_u64(const Span* spans, uint32_t tiles, uint32_t pass,
-                                                  const uint64_t* keys, uint32_t* splits) {
-    partition(spans, tiles, pass, keys, splits);
-}
-
-template <class Key>
 struct Lists {
-    const Key* keys;
+    const uint32_t* keys;
     const uint32_t* values;
-    Key* out_keys;
+    uint32_t* out_keys;
     uint32_t* out_values;
 };
 
 // Merges items begin..end of a pair, `a_begin` of the left run having come before and `a_end` coming before the end.
-template <class Key>
-__device__ void merge_range(const Lists<Key>& lists, const Pair& pair, uint32_t begin, uint32_t end, uint32_t a_begin,
-                            uint32_t a_end, Key* keys, uint16_t* from) {
+__device__ void merge_range(const Lists& lists, const Pair& pair, uint32_t begin, uint32_t end, uint32_t a_begin,
+                            uint32_t a_end, uint32_t* keys, uint16_t* from) {
     const uint32_t a = pair.begin + a_begin, b = pair.border + (begin - pair.begin - a_begin);
     const uint32_t a_count = a_end - a_begin, count = end - begin;
     for (uint32_t i = threadIdx.x; i < count; i += TILE_THREADS) {
@@ -229,9 +210,8 @@ __device__ void merge_range(const Lists<Key>& lists, const Pair& pair, uint32_t 
 }
 
 // One tile of one pass. At most two segments in it span a border of tiles: its first and its last.
-template <class Key>
 __device__ void merge_segments(const Span* spans, const uint32_t* splits, uint32_t m, uint32_t pass,
-                               const Lists<Key>& lists, Key* keys, uint16_t* from) {
+                               const Lists& lists, uint32_t* keys, uint16_t* from) {
     const uint32_t tile = blockIdx.x, begin = tile * TILE, end = min(m - begin, TILE) + begin;
     const Span low = spans[tile], high = spans[tile + 1];
     // The split at the end of the tile, unless the pair or the segment ends first.
@@ -252,26 +232,16 @@ __device__ void merge_segments(const Span* spans, const uint32_t* splits, uint32
 }
 
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    merge_segments_u32(const Span* spans, const uint32_t* splits, uint32_t m, uint32_t pass, const uint32_t* keys,
+    merge_segments(const Span* spans, const uint32_t* splits, uint32_t m, uint32_t pass, const uint32_t* keys,
                        const uint32_t* values, uint32_t* out_keys, uint32_t* out_values) {
     __shared__ uint32_t tile[TILE];
     __shared__ uint16_t from[TILE];
-    const Lists<uint32_t> lists = {keys, values, out_keys, out_values};
-    merge_segments(spans, splits, m, pass, lists, tile, from);
-}
-
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    merge_segments_u64(const Span* spans, const uint32_t* splits, uint32_t m, uint32_t pass, const uint64_t* keys,
-                       const uint32_t* values, uint64_t* out_keys, uint32_t* out_values) {
-    __shared__ uint64_t tile[TILE];
-    __shared__ uint16_t from[TILE];
-    const Lists<uint64_t> lists = {keys, values, out_keys, out_values};
+    const Lists lists = {keys, values, out_keys, out_values};
     merge_segments(spans, splits, m, pass, lists, tile, from);
 }
 
 // Copies what ended in the second buffer back to the first.
-template <class Key>
-__device__ void settle(const Span* spans, uint32_t m, Key* keys, uint32_t* values, const Key* other_keys,
+__device__ void settle(const Span* spans, uint32_t m, uint32_t* keys, uint32_t* values, const uint32_t* other_keys,
                        const uint32_t* other_values) {
     const uint32_t tile = blockIdx.x, begin = tile * TILE, end = min(m - begin, TILE) + begin;
     const Span low = spans[tile], high = spans[tile + 1];
@@ -285,12 +255,8 @@ __device__ void settle(const Span* spans, uint32_t m, Key* keys, uint32_t* value
     }
 }
 
-extern "C" __global__ void settle_segments_u32(const Span* spans, uint32_t m, uint32_t* keys, uint32_t* values,
+extern "C" __global__ void settle_segments(const Span* spans, uint32_t m, uint32_t* keys, uint32_t* values,
                                                const uint32_t* other_keys, const uint32_t* other_values) {
     settle(spans, m, keys, values, other_keys, other_values);
 }
 
-extern "C" __global__ void settle_segments_u64(const Span* spans, uint32_t m, uint64_t* keys, uint32_t* values,
-                                               const uint64_t* other_keys, const uint32_t* other_values) {
-    settle(spans, m, keys, values, other_keys, other_values);
-}

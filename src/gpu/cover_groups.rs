@@ -44,9 +44,9 @@ impl Alphabet {
 pub struct List<'m> {
     pub suffixes: Array<'m, u32>,
     pub ranks: Array<'m, u32>,
-    /// Of large groups: their rows, and where each of them starts.
+    /// Of large groups: their rows, and the numbers of the groups.
     pub rows: Array<'m, u32>,
-    pub starts: Array<'m, u32>,
+    pub groups: Array<'m, u32>,
 }
 
 impl<'m> List<'m> {
@@ -56,7 +56,7 @@ impl<'m> List<'m> {
             suffixes: carver.take(room),
             ranks: carver.take(room),
             rows: carver.take(room),
-            starts: carver.take(room / HALO as usize + 2),
+            groups: carver.take(room),
         }
     }
 }
@@ -99,7 +99,7 @@ pub fn status_len(count: u32) -> usize {
 /// What is split, and how small groups are sorted on.
 #[derive(Clone, Copy)]
 pub struct Split<'m> {
-    /// By which each group is sorted: all suffixes, or the large groups of `list`. None for its small groups.
+    /// What all suffixes, or the large groups of `list`, are sorted by. None for its small groups.
     pub keys: Option<Array<'m, u64>>,
     pub suffixes: Array<'m, u32>,
     /// Where they come from; none for all suffixes.
@@ -129,31 +129,37 @@ impl<'m> Cover<'m> {
         let [to_keys, to_suffixes] = [keys.first.into(), suffixes.first.into()];
         let arguments = [text, n, numbers, symbols_each, bits_each, items, to_keys, to_suffixes];
         // SAFETY: `keys` and `suffixes` have so many items, and the text its padding.
-        unsafe { gpu.each("cover_groups/cover_runs", count, &arguments)? };
+        unsafe { gpu.each("cover_groups/cover_runs", count.div_ceil(2), &arguments)? };
         cub.sort_pairs(gpu, keys, suffixes, 0..symbols * bits)
     }
 
-    /// Makes keys of the ranks `depth` and twice that behind each suffix.
+    /// Sorts the large groups of a list, each by the ranks `depth` and twice that behind, or by the first of these alone
+    /// where both do not fit into a key. Says how many symbols the groups of equal keys have in common.
     #[allow(unsafe_code)]
-    pub fn keys(
+    pub fn sort_large(
         &self,
         gpu: &Gpu,
-        suffixes: Array<u32>,
+        cub: &Cub,
+        (list, left): (List<'m>, Left),
         depth: u32,
-        keys: Array<u64>,
-    ) -> Result<()> {
-        let m = suffixes.len();
-        assert!(keys.len() == m && depth.is_multiple_of(3));
-        let arguments = [
-            suffixes.into(),
-            m.into(),
-            self.ranks.into(),
-            self.n.into(),
-            depth.into(),
-            keys.into(),
-        ];
-        // SAFETY: `suffixes` and `keys` have m items, `ranks` one for each slot.
-        unsafe { gpu.each("cover_groups/large_keys", m, &arguments) }
+        keys: &mut Double<'m, u64>,
+        suffixes: &mut Double<'m, u32>,
+    ) -> Result<u32> {
+        let (m, rank_bits) = (left.large, bits(self.order.len()));
+        let group_bits = bits(left.groups.saturating_sub(1));
+        let two = group_bits + 2 * rank_bits <= u64::BITS;
+        assert!(keys.first.len() == m && suffixes.first.len() == m && list.groups.len() >= m);
+        assert!(depth.is_multiple_of(3));
+        let [listed, groups, ranks] = [suffixes.first, list.groups, self.ranks].map(Into::into);
+        let [m_each, n, depth_each, width, second] =
+            [m, self.n, depth, rank_bits, two.into()].map(Into::into);
+        let to = keys.first.into();
+        let arguments = [listed, groups, m_each, ranks, n, depth_each, width, second, to];
+        // SAFETY: `suffixes`, `groups` and `keys` have m items, `ranks` one for each slot.
+        unsafe { gpu.each("cover_groups/large_keys", m, &arguments)? };
+        let known = if two { 3 } else { 2 };
+        cub.sort_pairs(gpu, keys, suffixes, 0..group_bits + (known - 1) * rank_bits)?;
+        Ok(depth.saturating_mul(known))
     }
 
     /// Forgets what has been counted.
@@ -175,7 +181,9 @@ impl<'m> Cover<'m> {
             gpu.zero(self.status.first(tiles + 1))?;
         }
         assert!(split.keys.is_none_or(|keys| keys.len() == m) && self.counts.len() >= 4);
-        assert!([to.suffixes, to.ranks, to.rows].iter().all(|a| a.len() >= self.order.len()));
+        assert!(
+            [to.suffixes, to.ranks, to.rows, to.groups].iter().all(|a| a.len() >= self.order.len())
+        );
         assert!(split.depth.is_multiple_of(3) && split.step.is_multiple_of(3));
         let from = |array: fn(List) -> Array<u32>, behind: bool| {
             split.list.map_or(0, |list| {
@@ -199,7 +207,7 @@ impl<'m> Cover<'m> {
             bits: self.alphabet.bits,
             ranks: self.ranks.address(),
             order: self.order.address(),
-            list: [to.suffixes, to.ranks, to.rows, to.starts].map(Array::address),
+            list: [to.suffixes, to.ranks, to.rows, to.groups].map(Array::address),
             room: self.order.len(),
             changes: [self.changed_suffixes, self.changed_ranks].map(Array::address),
             counts: self.counts.address(),
@@ -231,7 +239,7 @@ impl<'m> Cover<'m> {
         let (first, changed) = (spare.first.first(m), self.changed_ranks.first(m));
         let mut suffixes = Double { first: suffixes, second: first };
         let mut ranks = Double { first: changed, second: spare.second.first(m) };
-        let bits = u32::BITS - self.n.leading_zeros();
+        let bits = bits(self.n);
         if m >= MANY {
             cub.sort_pairs(gpu, &mut suffixes, &mut ranks, bits - REGIONS..bits)?;
             assert_eq!(suffixes.first.address(), first.address(), "one pass, to the other half");
@@ -240,6 +248,11 @@ impl<'m> Cover<'m> {
         // SAFETY: both arrays have m items, `ranks` one for each slot.
         unsafe { gpu.each("cover_groups/write_ranks", m, &arguments) }
     }
+}
+
+/// Bits of the numbers up to `largest`.
+fn bits(largest: u32) -> u32 {
+    u32::BITS - largest.leading_zeros()
 }
 
 /// `struct Groups` of the kernels.

@@ -4,7 +4,8 @@ use super::buffers::{Array, Double};
 use super::cover_groups::Cover;
 use super::cub::Cub;
 use super::device::Gpu;
-use super::ties::kernel_structs;
+use super::suffix_array::Block;
+use super::ties::{OutStruct, kernel_structs};
 use super::tuning::{MARK_TILE, THREADS, TILE, TILE_THREADS};
 use crate::error::Result;
 
@@ -39,29 +40,38 @@ impl<'m> Cover<'m> {
         Ok(zeros.first)
     }
 
-    /// Merges the order of the cover with that of the others. `splits` has an item for each tile, and one more.
+    /// Merges the order of the cover with that of the others, and writes the transform with its samples. `splits` has an
+    /// item for each tile, and one more.
     #[allow(unsafe_code)]
     pub fn merge(
         &self,
         gpu: &Gpu,
         zeros: Array<u32>,
         splits: Array<u32>,
-        sa: Array<u32>,
+        block: Block,
     ) -> Result<()> {
         // The empty suffix, if it has a slot, is the first in order.
         let order = self.order.part(u32::from(self.n % 3 == 1)..self.order.len());
-        assert_eq!([order.len() + zeros.len(), sa.len()], [self.n; 2]);
+        assert_eq!([order.len() + zeros.len(), block.sa.len()], [self.n; 2]);
         let tiles = self.n.div_ceil(TILE);
         assert!(splits.len() > tiles);
-        let [text, n, ranks] = [self.text.into(), self.n.into(), self.ranks.into()];
-        let (a, a_len) = (order.into(), order.len().into());
-        let (b, b_len, splits) = (zeros.into(), zeros.len().into(), splits.into());
+        let arguments = Merge {
+            text: self.text.address(),
+            n: self.n,
+            ranks: self.ranks.address(),
+            cover: order.address(),
+            zeros: zeros.address(),
+            cover_len: order.len(),
+            zeros_len: zeros.len(),
+            splits: splits.address(),
+            out: OutStruct::new(gpu, block),
+            tiles,
+        };
+        let ctas = (tiles + 1).div_ceil(THREADS);
         // SAFETY: the arrays have the lengths that go with them, and `ranks` has an item for each slot and zeros behind.
         unsafe {
-            let arguments = [text, n, ranks, a, a_len, b, b_len, tiles.into(), splits];
-            gpu.each("cover_merge/partition_cover", tiles + 1, &arguments)?;
-            let arguments = [text, n, ranks, a, a_len, b, b_len, splits, sa.into()];
-            gpu.launch("cover_merge/merge_cover", tiles, TILE_THREADS, &arguments)
+            gpu.launch_struct("cover_merge/partition_cover", ctas, THREADS, &arguments)?;
+            gpu.launch_struct("cover_merge/merge_cover", tiles, TILE_THREADS, &arguments)
         }
     }
 }
@@ -79,4 +89,19 @@ struct Zeros {
     tiles: u32,
 }
 
-kernel_structs!(Zeros);
+/// `struct Merge` of the kernels.
+#[repr(C)]
+struct Merge {
+    text: u64,
+    n: u32,
+    ranks: u64,
+    cover: u64,
+    zeros: u64,
+    cover_len: u32,
+    zeros_len: u32,
+    splits: u64,
+    out: OutStruct,
+    tiles: u32,
+}
+
+kernel_structs!(Zeros, Merge);

@@ -1,7 +1,7 @@
 //! Groups of suffixes in prefix doubling: the host side of `kernels/groups.cu`.
 
 use super::buffers::{Array, Carver, Double};
-use super::cub::{Cub, Key};
+use super::cub::Cub;
 use super::device::Gpu;
 use crate::error::Result;
 
@@ -45,32 +45,25 @@ impl<'m> List<'m> {
     pub fn rank_first(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
         let n = self.len;
         let (pos, seeds) = (self.pos.first.first(n), self.ranks.first.first(n));
-        let keys = keys.first(n);
+        let (keys, rows) = (keys.first(n), self.rows.first.first(n));
         // SAFETY: all arrays have n items.
         unsafe {
             gpu.each("groups/first_heads", n, &[keys.into(), pos.into(), n.into(), seeds.into()])?;
+            gpu.each("groups/first_rows", n, &[n.into(), rows.into()])
         }
-        self.first_rows(gpu)
-    }
-
-    #[allow(unsafe_code)]
-    fn first_rows(&mut self, gpu: &Gpu) -> Result<()> {
-        let rows = self.rows.first.first(self.len);
-        // SAFETY: the array has so many items.
-        unsafe { gpu.each("groups/first_rows", self.len, &[self.len.into(), rows.into()]) }
     }
 
     /// Ranks the slots after their groups have been sorted by `keys`.
     #[allow(unsafe_code)]
-    pub fn rank<K: Key>(&mut self, gpu: &Gpu, keys: Array<K>) -> Result<()> {
+    pub fn rank(&mut self, gpu: &Gpu, keys: Array<u32>) -> Result<()> {
         let m = self.len;
-        let kernel = if K::BITS == 32 { "groups/heads_u32" } else { "groups/heads_u64" };
         let keys = keys.first(m);
         let (rows, ranks) = (self.rows.first.first(m), self.ranks.first.first(m));
         let seeds = self.ranks.second.first(m);
-        // SAFETY: all arrays have m items, the keys of the kernel's type.
+        // SAFETY: all arrays have m items.
         unsafe {
-            gpu.each(kernel, m, &[keys.into(), ranks.into(), rows.into(), m.into(), seeds.into()])?;
+            let arguments = [keys.into(), ranks.into(), rows.into(), m.into(), seeds.into()];
+            gpu.each("groups/list_heads", m, &arguments)?;
         }
         self.ranks.swap();
         Ok(())

@@ -117,17 +117,7 @@ impl Ground<'_> {
 
     /// Where results go, as kernels take it.
     pub fn out(&self, gpu: &Gpu) -> OutStruct {
-        let Block { sa, rows, samples, log_rate, whole_sa, .. } = self.block;
-        assert!(rows.len() > sa.len() && samples.len() > (sa.len() - 1) >> log_rate);
-        OutStruct {
-            sa: sa.address(),
-            rows: rows.address(),
-            samples: samples.address(),
-            mailbox: gpu.mailbox(),
-            rate_mask: (1 << log_rate) - 1,
-            log_rate,
-            whole_sa: whole_sa.into(),
-        }
+        OutStruct::new(gpu, self.block)
     }
 }
 
@@ -180,6 +170,23 @@ pub struct OutStruct {
     rate_mask: u32,
     log_rate: u32,
     whole_sa: u32,
+}
+
+impl OutStruct {
+    /// The results of a block.
+    pub fn new(gpu: &Gpu, block: Block) -> Self {
+        let Block { sa, rows, samples, log_rate, whole_sa, .. } = block;
+        assert!(rows.len() > sa.len() && samples.len() > (sa.len() - 1) >> log_rate);
+        OutStruct {
+            sa: sa.address(),
+            rows: rows.address(),
+            samples: samples.address(),
+            mailbox: gpu.mailbox(),
+            rate_mask: (1 << log_rate) - 1,
+            log_rate,
+            whole_sa: whole_sa.into(),
+        }
+    }
 }
 
 macro_rules! kernel_structs {

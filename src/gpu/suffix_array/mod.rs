@@ -107,7 +107,7 @@ impl<'m> Buffers<'m> {
             Buffers::Default(default) => return default.run(gpu, block, extra, rounds),
             Buffers::Ls(ls) => ls.run(gpu, block, rounds),
             Buffers::Skew(skew) => skew.run(gpu, block, rounds),
-            Buffers::SkewPd(skew_pd) => skew_pd.run(gpu, block, rounds),
+            Buffers::SkewPd(skew_pd) => return skew_pd.run(gpu, block, rounds),
         }?;
         transform::sample_rows(gpu, block.sa, block.log_rate, block.samples)?;
         transform::last_column(gpu, block.text, block.sa, block.rows)

@@ -4,11 +4,12 @@
 //! The others are sorted by the order of those behind them, and merged in.
 //!
 //! The paper sorts by triples at first. Here it is as many triples as 64 bits hold, which is 9 symbols of English and 21
-//! of DNA. The paper's segmented sort is left to large groups; small ones are sorted in the shared memory of a CTA, first
-//! by more symbols, then by ranks, [`ROUNDS`] times before these are written anew.
+//! of DNA. The paper's segmented sort compares; here large groups are sorted by radix, the number of the group being a
+//! part of the key, and small ones by counting in the shared memory of a CTA, first by more symbols, then by ranks,
+//! [`ROUNDS`] times before these are written anew.
 //!
 //! Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction on the GPU*, 2016, Figure 5
-//! right. Takes about 49 bytes per suffix.
+//! right. Takes about 46 bytes per suffix.
 
 use super::super::buffers::{Array, Carver, Double};
 use super::super::codes::{COUNTS, count_bytes};
@@ -17,7 +18,6 @@ use super::super::cover_groups::{Alphabet, Cover, Left, List, Split, status_len}
 use super::super::cub::Cub;
 use super::super::device::Gpu;
 use super::super::merge_path::splits_for;
-use super::super::segmented_sort::{Lengths, SegmentedSort, Segments};
 use super::Block;
 use crate::error::Result;
 
@@ -31,7 +31,6 @@ const PADDING: u32 = 4;
 /// The buffers.
 pub struct SkewPd<'m> {
     cub: Cub<'m>,
-    segmented: SegmentedSort<'m>,
     keys: Double<'m, u64>,
     suffixes: Double<'m, u32>,
     changed: Array<'m, u32>,
@@ -68,7 +67,6 @@ impl<'m> SkewPd<'m> {
         let items = count as usize;
         Ok(SkewPd {
             cub: Cub::carve(gpu, carver, n)?,
-            segmented: SegmentedSort::carve(carver, count),
             keys: carver.take_two(items),
             suffixes: carver.take_two(items),
             changed: carver.take(items),
@@ -83,14 +81,12 @@ impl<'m> SkewPd<'m> {
         })
     }
 
+    /// Sorts, and writes the transform with its samples too.
     pub fn run(mut self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         let (n, count) = (block.sa.len(), self.order.len());
         let alphabet = Alphabet::new(&count_bytes(gpu, block.text, n, self.bytes)?);
         gpu.post(&alphabet.numbers, self.numbers)?;
         gpu.zero(self.ranks.part(count..count + PADDING))?;
-        for list in self.lists {
-            gpu.zero(list.starts.first(1))?;
-        }
         let (mut left, mut depth, cover) = self.first(gpu, block.text, n, alphabet)?;
         while left.small + left.large > 0 {
             rounds.push(left.small + left.large);
@@ -100,7 +96,7 @@ impl<'m> SkewPd<'m> {
         let zeros = Double { first: list.suffixes, second: list.ranks }.first_items(ones(n));
         let keys = Double { first: other.suffixes, second: other.ranks }.first_items(ones(n));
         let zeros = cover.sort_zeros(gpu, &self.cub, zeros, keys)?;
-        cover.merge(gpu, zeros, self.splits, block.sa)
+        cover.merge(gpu, zeros, self.splits, block)
     }
 
     /// Sorts the cover by its first symbols, and ranks all of it.
@@ -152,14 +148,16 @@ impl<'m> SkewPd<'m> {
     ) -> Result<(Left, Depth)> {
         let [list, to] = self.lists;
         let (count, Depth { small, all }) = (list.suffixes.len(), depth);
+        let mut further = small.saturating_add(all.saturating_mul(2 * ROUNDS));
+        let mut all_further = further;
         cover.clear(gpu)?;
         if left.large > 0 {
-            let (keys, suffixes) = (self.keys.first_items(left.large), list.suffixes);
-            let suffixes =
-                Double { first: suffixes, second: self.suffixes.second }.first_items(left.large);
-            cover.keys(gpu, suffixes.first, all, keys.first)?;
-            let segments = Segments { starts: list.starts, count: left.groups };
-            self.segmented.sort(gpu, keys, suffixes, segments, Lengths::ALL)?;
+            let mut keys = self.keys.first_items(left.large);
+            let suffixes = Double { first: list.suffixes, second: self.suffixes.second };
+            let mut suffixes = suffixes.first_items(left.large);
+            all_further =
+                cover.sort_large(gpu, &self.cub, (list, left), all, &mut keys, &mut suffixes)?;
+            further = further.min(all_further);
             let (keys, suffixes) = (Some(keys.first), suffixes.first);
             let large =
                 Split { keys, suffixes, list: Some(list), depth: all, step: all, rounds: 0 };
@@ -175,10 +173,7 @@ impl<'m> SkewPd<'m> {
         let (now, changes) = cover.left(gpu)?;
         cover.write(gpu, &self.cub, cover.changed_suffixes.first(changes), self.spare())?;
         self.lists = [to, list];
-        let further = small.saturating_add(all.saturating_mul(2 * ROUNDS));
-        let all = all.saturating_mul(3);
-        let small = if left.large > 0 { all.min(further) } else { further };
-        Ok((now, Depth::new(small, all, now)))
+        Ok((now, Depth::new(further, all_further, now)))
     }
 
     /// Room for suffixes and ranks while these are written.
