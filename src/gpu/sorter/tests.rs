@@ -88,6 +88,18 @@ fn large_shapes() {
     say(format_args!("{count} sorts"));
 }
 
+/// More large groups than fit into a key beside two ranks: `skew-pd` sorts them by one rank then.
+#[test]
+fn ranks_too_long_for_pairs() {
+    if gpu().is_none() {
+        return;
+    }
+    let word = cases::random(260_000, 4);
+    let text: Vec<u8> = word.iter().copied().cycle().take(200 * word.len()).collect();
+    let mut sorter = Sorter::new(0, Algorithm::SkewPd).unwrap();
+    assert!(sorter.suffix_array(&text).unwrap() == expected(&text));
+}
+
 /// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
 #[test]
 fn every_kernel_once() {
