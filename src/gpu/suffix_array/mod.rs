@@ -3,7 +3,7 @@
 //! | name | how |
 //! |---|---|
 //! | `ls` | sort by 8 symbols, then double: groups of equal suffixes sorted by their size (GPU-LS) |
-//! | `skew-pd` | two thirds of the suffixes by doubling with a segmented sort, then a merge (Wang, Baxter, Owens) |
+//! | `skew-pd` | two thirds of the suffixes by doubling, groups sorted by their size, then a merge (Wang, Baxter, Owens) |
 //! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
 //! | `default` | what is fastest: coded symbols, small groups in shared memory, ranks of chosen positions |
 //!
