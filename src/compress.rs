@@ -156,7 +156,9 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
         let stages = Arc::clone(&stages);
         move |sorted: Sorted| stages.code(sorted)
     });
-    Ok(Pipeline::start(plan.depth, sorters.collect(), coders.collect())?)
+    let stages = Arc::clone(&stages);
+    let arrive = move |raw: &RawBlock| stages.sorters.expect(raw.bytes.len());
+    Ok(Pipeline::start(plan.depth, arrive, sorters.collect(), coders.collect())?)
 }
 
 /// A block on its way from the sorter to the coder; its text stays for the case that it must be stored.

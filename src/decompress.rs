@@ -100,7 +100,9 @@ pub(crate) fn start(
         let stages = Arc::clone(&stages);
         move |decoded: Decoded| stages.unsort(decoded)
     });
-    Ok(Pipeline::start(plan.depth, decoders.collect(), unsorters.collect())?)
+    let stages = Arc::clone(&stages);
+    let arrive = move |block: &CodedBlock| stages.unsorters.expect(block.header.raw_size);
+    Ok(Pipeline::start(plan.depth, arrive, decoders.collect(), unsorters.collect())?)
 }
 
 /// The two stages, shared by the workers.

@@ -83,6 +83,7 @@ pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
 pub use error::{Error, Flaw, Result};
 pub use events::{Event, Step};
+pub use frame::MAGIC;
 pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
 pub use search::{Matches, SearchCost};

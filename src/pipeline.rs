@@ -22,6 +22,7 @@ struct Job<I, O, E> {
 
 /// Workers that turn `A` into `C` through two stages, and the results that are still owed.
 pub(crate) struct Pipeline<A, C, E> {
+    arrive: Box<dyn Fn(&A) + Send>,
     jobs: Option<Sender<Job<A, C, E>>>,
     replies: VecDeque<Receiver<Result<C, E>>>,
     depth: usize,
@@ -35,8 +36,14 @@ where
     C: Send + 'static,
     E: Send + 'static,
 {
-    /// Starts one thread per element of `first` and `second`; at most `depth` items are in flight.
-    pub fn start<B, F, G>(depth: usize, first: Vec<F>, second: Vec<G>) -> io::Result<Self>
+    /// Starts one thread per element of `first` and `second`; at most `depth` items are in flight. `arrive` sees each item when
+    /// it comes, ahead of its turn.
+    pub fn start<B, F, G>(
+        depth: usize,
+        arrive: impl Fn(&A) + Send + 'static,
+        first: Vec<F>,
+        second: Vec<G>,
+    ) -> io::Result<Self>
     where
         B: Send + 'static,
         F: FnMut(A) -> Result<B, E> + Send + 'static,
@@ -46,6 +53,7 @@ where
         let (from_first, to_second) = bounded::<Job<B, C, E>>(depth);
         let abandoned = Arc::new(AtomicBool::new(false));
         let mut pipeline = Pipeline {
+            arrive: Box::new(arrive),
             jobs: Some(jobs),
             replies: VecDeque::new(),
             depth,
@@ -94,7 +102,10 @@ where
         let (reply, result) = bounded(1);
         self.replies.push_back(result);
         match (item, &self.jobs) {
-            (Ok(input), Some(jobs)) => drop(jobs.send(Job { input, reply })),
+            (Ok(input), Some(jobs)) => {
+                (self.arrive)(&input);
+                drop(jobs.send(Job { input, reply }));
+            }
             (Ok(_), None) => unreachable!("the job channel lives as long as the pipeline"),
             (Err(e), _) => drop(reply.send(Err(e))),
         }
@@ -229,7 +240,8 @@ mod tests {
     fn outcome(workers: usize, items: u32, fails: [Option<u32>; 4]) -> (Vec<u32>, Result<(), At>) {
         let [reader, first, second, sink] = fails;
         let pipeline =
-            Pipeline::start(workers + 2, steps(workers, first), steps(workers, second)).unwrap();
+            Pipeline::start(workers + 2, |_| (), steps(workers, first), steps(workers, second))
+                .unwrap();
         let source = (0..items).map(|n| if Some(n) == reader { Err(At(n)) } else { Ok(n) });
         let mut seen = Vec::new();
         let end = pipeline.run(source, |n| {
@@ -266,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_pipeline_dropped_full_ends_its_workers() {
-        let mut pipeline = Pipeline::start(4, steps(1, None), steps(1, None)).unwrap();
+        let mut pipeline = Pipeline::start(4, |_| (), steps(1, None), steps(1, None)).unwrap();
         while !pipeline.is_full() {
             pipeline.submit(Ok(3));
         }
@@ -280,7 +292,7 @@ mod tests {
                 if n == at { panic!("worker") } else { Ok::<_, At>(n) }
             };
             let caught = panic::catch_unwind(|| {
-                let pipeline = Pipeline::start(4, vec![work; 2], steps(2, None)).unwrap();
+                let pipeline = Pipeline::start(4, |_| (), vec![work; 2], steps(2, None)).unwrap();
                 pipeline.run((0..20).map(Ok), |_| Ok(()))
             });
             assert_eq!(*caught.unwrap_err().downcast_ref::<&str>().unwrap(), "worker");

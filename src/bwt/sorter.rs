@@ -119,7 +119,9 @@ impl CpuSorter {
     /// As [`Sorter::sort_on`].
     pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         check(block, sample_rate)?;
-        if let Some(bwt) = phrases::sort(block, sample_rate, phrases::Limits::USUAL)? {
+        // Their workspace takes the place of the one that is kept.
+        let by_phrases = phrases::sort(block, sample_rate, phrases::Limits::USUAL, || self.free())?;
+        if let Some(bwt) = by_phrases {
             return Ok(bwt);
         }
         let alone = |block: &[u8], rate| self.sort_alone(block, rate);

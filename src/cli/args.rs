@@ -86,7 +86,7 @@ pub struct FileArgs {
     /// Write to FILE (- is standard output)
     #[arg(short, long, value_name = "FILE", conflicts_with = "recursive")]
     pub output: Option<PathBuf>,
-    /// Overwrite files, write compressed data to a terminal, and take links and special files
+    /// Overwrite files, write compressed data to a terminal, take links and special files; with -dc, copy what is not compressed
     #[arg(short, long)]
     pub force: bool,
     /// Keep the input files (the default)

@@ -91,17 +91,22 @@ fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
     Ok(())
 }
 
-/// Opens a file for reading by position.
+/// Opens a file for reading by position: a named one, or that which is standard input.
 pub fn open_seekable(name: &Name) -> Result<File> {
-    let Name::File(path) = name else {
-        return Err(Error::Usage("standard input cannot be read by position; name a file".into()));
+    let (file, refusal) = match name {
+        Name::Stdin => (
+            File::from(io::stdin().as_fd().try_clone_to_owned()?),
+            "standard input is a pipe here, which cannot be read by position; name a file",
+        ),
+        Name::File(path) => {
+            check_kind(path, true)?;
+            (File::open(path)?, "is not a regular file, so it cannot be read by position")
+        }
     };
-    check_kind(path, true)?;
-    let file = File::open(path)?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(Error::Usage(refusal.into())),
     }
-    Err(Error::Usage("is not a regular file, so it cannot be read by position".into()))
 }
 
 /// Whether both are one and the same file.

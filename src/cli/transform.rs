@@ -10,9 +10,9 @@ use super::output::{self, Destination, Output, Rules};
 use super::progress::Progress;
 use super::size::{human, ratio_text};
 use super::{console, list};
-use bwz::{Error, Options, Result, Summary};
+use bwz::{Error, MAGIC, Options, Result, Summary};
 use std::fs::{self, Metadata};
-use std::io::Read;
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -75,10 +75,11 @@ impl Transform<'_> {
             input: about.regular(),
             pattern: about.pattern(),
         };
+        let passes = self.args.force && matches!(destination, Destination::Stdout);
         let mut output = Output::open(destination, &rules)?;
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let summary = self.convert(name, progress.count(source), &mut output)?;
+        let summary = self.convert(name, progress.count(source), &mut output, passes)?;
         drop(progress);
         let written = output.finish(about.pattern())?;
         if let (Name::File(input), Some(output), true) = (name, written, self.args.remove) {
@@ -98,15 +99,18 @@ impl Transform<'_> {
         Input::open(name, force || makes_no_file)
     }
 
+    /// What is not compressed is copied if it `passes`.
     fn convert(
         &self,
         name: &Name,
         input: impl Read + Send,
         output: &mut Output,
+        passes: bool,
     ) -> Result<Summary> {
         let options = self.told.listening(&self.options, name, self.args.talk);
         match self.mode {
             Mode::Compress => bwz::compress(input, output, &options),
+            _ if passes => restore_or_copy(input, output, &options),
             _ => bwz::decompress(input, output, &options),
         }
     }
@@ -121,6 +125,25 @@ impl Transform<'_> {
             (_, _, Name::File(path)) => restored(path),
         }
     }
+}
+
+/// Copies a file that is none of ours as it is, so that one command reads both kinds, as others of its kind do.
+fn restore_or_copy(
+    mut input: impl Read + Send,
+    output: &mut Output,
+    options: &Options,
+) -> Result<Summary> {
+    let mut start = Vec::new();
+    input.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    let is_ours = start == MAGIC;
+    let mut input = Cursor::new(start).chain(input);
+    if is_ours {
+        return bwz::decompress(input, output, options);
+    }
+    let mut summary = Summary::default();
+    summary.raw_size = io::copy(&mut input, output)?;
+    summary.coded_size = summary.raw_size;
+    Ok(summary)
 }
 
 fn compressed(path: &Path, force: bool) -> Result<Destination> {

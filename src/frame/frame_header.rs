@@ -4,7 +4,8 @@ use super::{checksum_holds, ensure, u32_at};
 use crate::error::{Error, Flaw};
 use crate::options::MAX_BLOCK_SIZE;
 
-pub(crate) const MAGIC: [u8; 4] = *b"\xF7bwz";
+/// The bytes that every compressed file begins with.
+pub const MAGIC: [u8; 4] = *b"\xF7bwz";
 const VERSION: u8 = 1;
 
 /// What a frame says before its first block.

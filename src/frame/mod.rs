@@ -18,7 +18,8 @@ mod writer;
 
 pub(crate) use block::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
 pub(crate) use footer::{Footer, NO_FOOTER};
-pub(crate) use frame_header::{FrameHeader, MAGIC, NOT_BWZ};
+pub use frame_header::MAGIC;
+pub(crate) use frame_header::{FrameHeader, NOT_BWZ};
 pub(crate) use index::{EDGE, Index, IndexHeader, histogram};
 pub(crate) use payload::{BwtPayload, Filtered};
 pub(crate) use reader::{CUT_OFF, FrameReader};

@@ -38,6 +38,18 @@ impl<S: Send + 'static> Crew<S> {
         Crew { device, workers, desk: Arc::new(Desk::new(listener, work)), opener }
     }
 
+    /// A block of `len` bytes has come and will have its turn: GPUs may be opened for it and those that came before.
+    pub fn expect(&self, len: u64) {
+        let must_open = match self.device {
+            Device::Cpu => false,
+            Device::Auto => self.desk.expect(len, self.workers),
+            Device::Cuda(_) => self.desk.must_open(len, Choice::Gpu),
+        };
+        if must_open {
+            self.open();
+        }
+    }
+
     /// Lends a GPU's sorter for a block of `len` bytes. `None` where the CPU is to do it, on `threads` threads.
     pub fn lend(&self, len: u64, threads: usize) -> Option<Loan<'_, S>> {
         let choice = match self.device {
@@ -45,7 +57,7 @@ impl<S: Send + 'static> Crew<S> {
             Device::Auto => Choice::First { threads },
             Device::Cuda(_) => Choice::Gpu,
         };
-        if self.desk.must_open(len, choice, self.workers) {
+        if self.desk.must_open(len, choice) {
             self.open();
         }
         self.desk.lend(len, choice)

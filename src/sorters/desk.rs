@@ -34,8 +34,8 @@ struct State<S> {
     /// Bytes of blocks that are on a GPU or wait for one.
     queued: u64,
     work: Work,
-    /// Seconds that the CPU's threads have worked for in all.
-    cpu_worked: f64,
+    /// Bytes of all blocks that have come, most of them before their turn.
+    came_bytes: u64,
     warned: bool,
 }
 
@@ -67,7 +67,7 @@ impl<S> Desk<S> {
             came: 0,
             queued: 0,
             work,
-            cpu_worked: 0.0,
+            came_bytes: 0,
             warned: false,
         };
         Desk { state: Mutex::new(state), changed: Condvar::new(), listener }
@@ -77,21 +77,23 @@ impl<S> Desk<S> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True once, when GPUs are to be opened: where the CPU's `workers` would go on with a block of `len` bytes for longer
-    /// than they would have had to wait for a GPU.
-    pub fn must_open(&self, len: u64, choice: Choice, workers: usize) -> bool {
+    /// A block of `len` bytes has come, which has its turn later. True once, when GPUs are to be opened: where all that came
+    /// keeps so many `threads` busy for longer than they would have to wait for a GPU.
+    pub fn expect(&self, len: u64, threads: usize) -> bool {
+        let mut state = self.state();
+        state.came_bytes += len;
+        let seconds = state.came_bytes as f64 / (state.work.whole * threads as f64);
+        seconds > OPENING && state.begin_opening()
+    }
+
+    /// The same for a block of `len` bytes that has its turn: where it alone takes the CPU so long, or a GPU has to do it.
+    pub fn must_open(&self, len: u64, choice: Choice) -> bool {
         let mut state = self.state();
         let worth_it = match choice {
             Choice::Gpu => true,
-            Choice::First { threads } => {
-                state.cpu_worked / workers as f64 + state.on_cpu(len, threads) > OPENING
-            }
+            Choice::First { threads } => state.on_cpu(len, threads) > OPENING,
         };
-        let must = worth_it && state.gpus == Gpus::Closed;
-        if must {
-            state.gpus = Gpus::OpeningSince(Instant::now());
-        }
-        must
+        worth_it && state.begin_opening()
     }
 
     /// A sorter was opened.
@@ -130,9 +132,7 @@ impl<S> Desk<S> {
 
     /// The CPU has done so many bytes on that many threads.
     pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
-        let (mut state, seconds) = (self.state(), took.as_secs_f64());
-        state.work.cpu.add(len, seconds * gain(threads));
-        state.cpu_worked += seconds * threads as f64;
+        self.state().work.cpu.add(len, took.as_secs_f64() * gain(threads));
     }
 
     /// Says what is wrong with a GPU: once, whatever else goes wrong.
@@ -152,6 +152,15 @@ fn gain(threads: usize) -> f64 {
 }
 
 impl<S> State<S> {
+    /// True the first time.
+    fn begin_opening(&mut self) -> bool {
+        let closed = self.gpus == Gpus::Closed;
+        if closed {
+            self.gpus = Gpus::OpeningSince(Instant::now());
+        }
+        closed
+    }
+
     fn join_queue(&mut self, len: u64) -> u64 {
         self.queued += len;
         self.came += 1;

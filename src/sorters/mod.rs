@@ -13,8 +13,8 @@
 //! The threads have the coding to do meanwhile. Nothing is lost by it against the CPU alone or the GPU alone: each block
 //! goes where the better of the two would be done with it.
 //!
-//! No driver is even loaded until the work has lasted, or is seen to last, longer than a GPU takes to come up. That costs
-//! inputs of many short blocks, which nobody knows the number of, up to this half second against opening it at once.
+//! No driver is even loaded until so many blocks have come that the work is seen to last longer than a GPU takes to come
+//! up. They come ahead of their turn, so that the GPU is up, or coming up, when the first is to be sorted.
 //!
 //! # Failure
 //! A GPU sorter that fails, in the middle of a block or before, is dropped, and its block is sorted on the CPU; when none
@@ -83,6 +83,11 @@ impl Sorters {
     ) -> Self {
         let crew = Crew::new(open, device, workers, listener, Work::SORTING);
         Sorters { crew, cpu: CpuSorter::new() }
+    }
+
+    /// A block of `len` bytes will be sorted when it has its turn.
+    pub fn expect(&self, len: usize) {
+        self.crew.expect(len as u64);
     }
 
     /// Frees the memory that is kept for the next blocks on the CPU.

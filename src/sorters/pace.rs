@@ -5,6 +5,8 @@
 pub struct Work {
     /// What the CPU does where a GPU fails.
     pub verb: &'static str,
+    /// Bytes a second that one thread gets through all stages of the pipeline, this one included.
+    pub whole: f64,
     /// One thread of a CPU.
     pub cpu: Pace,
     /// A sorter on a GPU, of those that share it.
@@ -14,12 +16,14 @@ pub struct Work {
 impl Work {
     pub const SORTING: Work = Work {
         verb: "sorting",
+        whole: 10e6,
         cpu: Pace { bytes: 20e6, seconds: 1.0 },
         gpu: Pace { bytes: 100e6, seconds: 0.2 },
     };
 
     pub const UNSORTING: Work = Work {
         verb: "restoring",
+        whole: 30e6,
         cpu: Pace { bytes: 150e6, seconds: 1.0 },
         gpu: Pace { bytes: 100e6, seconds: 0.1 },
     };

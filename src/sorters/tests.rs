@@ -127,6 +127,17 @@ fn small_inputs_open_nothing() {
 }
 
 #[test]
+fn many_blocks_open_a_gpu_before_their_turn() {
+    let (sorters, open_now) = opened_on_demand(Box::new(on_cpu));
+    let is_opening = || matches!(*sorters.crew.opener.lock().unwrap(), Opener::Running(_));
+    sorters.expect(4 << 20);
+    assert!(!is_opening());
+    (0..100).for_each(|_| sorters.expect(4 << 20));
+    assert!(is_opening());
+    open_now.send(()).unwrap();
+}
+
+#[test]
 fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     // Of zeros, the shortest suffix is the first.
     const LEN: usize = 1 << 28;

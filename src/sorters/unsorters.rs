@@ -51,6 +51,11 @@ impl Unsorters {
         Unsorters { crew, cpu: Unsorter::new(), on_cpu: AtomicUsize::new(0) }
     }
 
+    /// A block of `len` bytes will be restored when it has its turn.
+    pub fn expect(&self, len: u32) {
+        self.crew.expect(len.into());
+    }
+
     /// Restores the block of a transform, as [`crate::bwt::unsort`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
     pub fn unsort(&self, mut bwt: Bwt, pool: &ThreadPool) -> Result<(Vec<u8>, Vec<Timed>)> {
         let others = self.on_cpu.load(Ordering::Relaxed);

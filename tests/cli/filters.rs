@@ -133,3 +133,18 @@ fn the_null_device_is_an_output() {
     dir.sh("bwz -c x 1<>/dev/null").assert().success();
     dir.sh("bwz -c 0<>/dev/null | bwz -dc").assert().success().stdout("");
 }
+
+#[test]
+fn what_is_not_compressed_passes_with_force() {
+    let dir = Dir::with(b"text");
+    dir.compress_x();
+    dir.write("plain", b"plain ");
+    dir.write("empty", b"");
+    dir.bwz("-dcf plain x.bwz empty plain").assert().success().stdout("plain textplain ");
+    dir.bwz("-dcf").write_stdin("pla").assert().success().stdout("pla");
+    for arguments in ["-dc plain", "-dcf missing", "-tf plain", "-df -o out plain"] {
+        dir.bwz(arguments).assert().failure().stdout("");
+    }
+    let damaged = &dir.read("x.bwz")[..20];
+    dir.bwz("-dcf").write_stdin(damaged).assert().code(2);
+}

@@ -58,6 +58,9 @@ fn listing_needs_a_file_to_seek_in() {
     dir.compress_x();
     let said = stderr(dir.bwz("-l").write_stdin(dir.read("x.bwz")).assert().code(1));
     has_all(&said, &["standard input", "name a file"]);
+    let named = stdout(dir.bwz("-l x.bwz").assert().success());
+    let unnamed = stdout(dir.sh("bwz -l < x.bwz").assert().success());
+    assert_eq!(unnamed, named.replace("x.bwz", "(stdin)"));
     dir.bwz("-l -").assert().code(1);
     dir.bwz("-l /dev/null").assert().code(1);
     dir.bwz("-l .").assert().code(1);

@@ -64,14 +64,21 @@ impl Limits {
     };
 }
 
-/// Sorts a block on the current rayon pool, unless it repeats itself too little for that.
-pub fn sort(block: &[u8], sample_rate: u32, limits: Limits) -> Result<Option<Bwt>, Error> {
+/// Sorts a block on the current rayon pool, unless it repeats itself too little for that. Calls `before` first if it may: what
+/// can be freed should be, as for any way to sort.
+pub fn sort(
+    block: &[u8],
+    sample_rate: u32,
+    limits: Limits,
+    before: impl FnOnce(),
+) -> Result<Option<Bwt>, Error> {
     if block.len() < limits.min_len {
         return Ok(None);
     }
     let Some(scarcity) = repeats::scarcity(block).filter(|s| *s >= limits.repeats) else {
         return Ok(None);
     };
+    before();
     // The more repeats, the longer phrases may get until the dictionary takes longer than their order.
     let spacing = if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing };
     sort_phrases(block, sample_rate, spacing, limits)
@@ -179,7 +186,7 @@ mod tests {
     #[test]
     fn takes_blocks_that_repeat_themselves() {
         let text = cases::text(1 << 17);
-        let usual = |block: &[u8]| sort(block, 1 << 15, Limits::USUAL).unwrap();
+        let usual = |block: &[u8]| sort(block, 1 << 15, Limits::USUAL, || ()).unwrap();
         let versions = text.repeat(40);
         assert!(
             usual(&versions)
