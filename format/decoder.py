@@ -12,7 +12,6 @@ Exit status: 0 decoded; 1 the file could not be read, or the output not written;
 
 import array
 import collections
-import functools
 import os
 import struct
 import sys
@@ -356,20 +355,37 @@ class Coder:
 
 
 # The C of a new cell, C[0..16]. Learning makes new lists, so that all new cells can share these.
-FALLING = [0]
-for _ in range(15):
-    FALLING.append(FALLING[-1] + (32752 - FALLING[-1]) // 3)
-FALLING.append(32752)
-FLAT = [2047 * j for j in range(17)]
+FLAT = [[32752 * min(j, 1 << bits) >> bits for j in range(17)] for bits in range(5)]
+RUN_SHARES = [
+    [244, 9, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [228, 22, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [207, 35, 9, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [180, 45, 16, 7, 3, 2, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0],
+    [145, 53, 23, 12, 7, 5, 3, 2, 1, 1, 2, 1, 1, 0, 0, 0],
+    [110, 48, 27, 18, 12, 9, 6, 5, 3, 3, 7, 5, 2, 1, 0, 0],
+    [87, 39, 25, 18, 13, 11, 8, 7, 6, 5, 13, 12, 7, 3, 1, 1],
+    [55, 25, 17, 14, 11, 10, 8, 7, 6, 6, 19, 23, 22, 16, 9, 8],
+]
+PLACE_SHARES = [
+    [171, 5, 3, 3, 2, 2, 2, 2, 1, 1, 5, 8, 13, 17, 12, 9],
+    [236, 16, 3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [178, 55, 17, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [136, 70, 33, 9, 4, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+    [92, 66, 48, 20, 11, 7, 4, 3, 2, 1, 1, 1, 0, 0, 0, 0],
+    [54, 42, 37, 31, 25, 19, 15, 11, 9, 4, 6, 2, 1, 0, 0, 0],
+    [33, 26, 24, 23, 23, 22, 21, 19, 18, 10, 24, 10, 2, 1, 0, 0],
+    [16, 12, 10, 10, 10, 10, 10, 10, 10, 10, 37, 43, 29, 21, 9, 9],
+]
+RUN_STARTS, PLACE_STARTS = ([[32752 * sum(row[:j]) >> 8 for j in range(17)] for row in shares] for shares in (RUN_SHARES, PLACE_SHARES))
 
-RATE = [1] + [2] * 3 + [3] * 5 + [4] * 10 + [5] * 19 + [6] * 25 + [7]  # by Seen, 0 to 63
+RATE = [3] * 9 + [4] * 10 + [5] * 19 + [6] * 25 + [7]  # by Seen, 4 to 63
 
 
 class Cell:
     """Section 7.3: `Seen`, and C, the share of the slots that the symbols below each one have."""
 
-    def __init__(self, c):
-        self.seen, self.c = 0, c
+    def __init__(self, c, seen):
+        self.seen, self.c = seen, c
 
     def learn(self, s):
         """C[0] and C[16] learn with the others, which leaves them at 0 and 32752."""
@@ -379,17 +395,19 @@ class Cell:
 
 
 class Blend:
-    """Section 7.3. Cells are made when they are first used."""
+    """Section 7.3. Cells are made when they are first used: with the C that `first_c` and `second_c` give of their index."""
 
-    def __init__(self, first_c, paired):
-        self.first = collections.defaultdict(functools.partial(Cell, first_c))
-        self.second = collections.defaultdict(functools.partial(Cell, first_c)) if paired else None
+    def __init__(self, paired, first_c, second_c):
+        self.paired, self.first_c, self.second_c = paired, first_c, second_c
+        self.first, self.second = {}, {}
 
     def read(self, coder, k, first, second):
         """A symbol from State_k, with the cells of these indices."""
-        cells = [self.first[first]]
-        if self.second is not None:
-            cells.append(self.second[second])
+        if first not in self.first:
+            self.first[first] = Cell(self.first_c(first), 4)
+        if second not in self.second:
+            self.second[second] = Cell(self.second_c(second), 13)
+        cells = [self.first[first], self.second[second]] if self.paired else [self.first[first]]
         slot = coder.state[k] & 32767
         s, start = 0, 0             # Start[s] <= Slot
         above, end = 16, 32768      # Slot < Start[above]
@@ -428,9 +446,11 @@ class Model:
         self.coder = coder
         self.run_average, self.place_average, self.own_width = [0] * 256, [0] * 256, [0] * 256
         self.all_run_average = self.all_place_average = self.last_width = self.last_place = 0
-        self.run, self.place, self.width = (Blend(FALLING, paired) for _ in range(3))
-        self.top = Blend(FLAT, paired), Blend(FLAT, paired)    # Top_0, Top_1
-        self.next = Blend(FLAT, paired), Blend(FLAT, paired)   # Next_0, Next_1
+        self.run = Blend(paired, lambda at: RUN_STARTS[at % 8], lambda at: RUN_STARTS[at % 8])
+        self.place = Blend(paired, lambda at: PLACE_STARTS[at % 8], lambda at: PLACE_STARTS[at // 4 % 8])
+        self.width = Blend(paired, lambda at: FLAT[4], lambda at: FLAT[4])
+        self.top = [Blend(paired, lambda at: FLAT[min(at // 256, 4)], lambda v: FLAT[min(v, 4)]) for _ in range(2)]
+        self.next = [Blend(paired, lambda at: FLAT[min(at // 16 - 4, 4)], lambda v: FLAT[min(v - 4, 4)]) for _ in range(2)]
 
     def read_run_length(self, c):
         """Section 7.4: Run_Length of a run of byte c."""
@@ -789,7 +809,7 @@ class Mixer:
         d = self.decisions.read(max(24, min(yes >> 2, 65512)))
         error = 32768 * d - (p >> 1)
         for i in range(8):
-            step = x[i] * error >> 12
+            step = x[i] * error >> 13
             for weights in sets:
                 weights[i] += step
         nearest = k + (part >= 64)
@@ -868,7 +888,7 @@ class MixedModel:
         self.symbol = Mixer(decisions, (8, 8, 16, 18, 16, 16, 18), (3, 14, 60, 30, 20, 255, 20))
         self.length = Mixer(decisions, (16,) * 7, (250, 400, 400, 60, 400, 255, 255))
         self.before = (0, 0, 0)
-        self.recent = [0] * 256
+        self.recent, self.after = [0] * 256, collections.defaultdict(int)
         self.own_length, self.own_classes, self.own_average, self.own_last = ([0] * 256 for _ in range(4))
         self.pair = collections.defaultdict(int)
         self.all_classes = self.all_average = self.count = 0
@@ -884,12 +904,13 @@ class MixedModel:
             if met and children[side] == c1:
                 met, tree = False, children[1 - side]
                 continue
-            recent, chosen = self.recent[n], 3 * n + (1 + side if met else 0)
+            recent, after, chosen = self.recent[n], self.after[c1, n], 3 * n + (1 + side if met else 0)
             d = self.symbol.decide(
-                (n, n, 256 * c1 + n, two >> 14 ^ n, 256 * c2 + n, 256 * recent + n, three >> 14 ^ n),
-                (chosen, 16 * depth + recent % 16, c1),
+                (n, n, 256 * c1 + n, two >> 14 ^ n, 256 * c2 + n, 256 * after + n, three >> 14 ^ n),
+                (chosen, 16 * depth + recent % 16, 256 * (self.all_classes % 16) + c1),
                 (chosen, 256 * (recent % 32) + n))
             self.recent[n] = (2 * recent + d) % 256
+            self.after[c1, n] = (2 * after + d) % 256
             depth = min(depth + 1, 15)
             met, tree = met and d == side, children[d]
         return tree

@@ -15,6 +15,10 @@ pub const OWN: usize = 256 * 8;
 pub const AROUND_RUN: usize = 8 * 4 * 8 * 8;
 pub const AROUND_PLACE: usize = 8 * 4 * 8 * 4;
 
+/// The bit from which on a second context holds the level of the symbol's own average; in a first one it is bit 0.
+pub const SECOND_RUN_LEVEL: usize = 0;
+pub const SECOND_PLACE_LEVEL: usize = 2;
+
 /// Contexts for the width of a very long run.
 pub const WIDTH: usize = 2 * 32;
 
@@ -98,7 +102,10 @@ impl Memory {
         let len = run.len.ilog2().min(3) as usize;
         Contexts {
             first: usize::from(run.symbol) << 3 | place,
-            second: self.all_places.place() << 7 | self.last_place << 5 | place << 2 | len,
+            second: self.all_places.place() << 7
+                | self.last_place << 5
+                | place << SECOND_PLACE_LEVEL
+                | len,
         }
     }
 

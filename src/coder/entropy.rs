@@ -4,11 +4,14 @@
 //! the top eight through blends of their own, the rest as they are.
 
 use super::classes::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
-use super::context::{AROUND_PLACE, AROUND_RUN, Memory, OWN, WIDTH};
+use super::context::{
+    AROUND_PLACE, AROUND_RUN, Memory, OWN, SECOND_PLACE_LEVEL, SECOND_RUN_LEVEL, WIDTH,
+};
 use super::lanes::{Lanes, Usual};
-use super::model::{Blend, Cell, Contexts};
+use super::model::{Blend, Contexts};
 use super::rans::{Decoder, Encoder, Lane, SLOT_BITS, Slots};
 use super::rle::Run;
+use super::start;
 use crate::error::Flaw;
 
 /// Bits that are coded as they are, at most this many in one symbol.
@@ -31,12 +34,15 @@ struct Extra<const PAIRED: bool> {
 
 impl<const PAIRED: bool> Models<PAIRED> {
     pub fn new() -> Self {
-        let extra = || Extra { top: Blend::new(Cell::FLAT), next: Blend::new(Cell::FLAT) };
+        let extra = || Extra {
+            top: Blend::flat(|at| at >> 8, |width| width),
+            next: Blend::flat(|at| (at >> 4).saturating_sub(4), |width| width.saturating_sub(4)),
+        };
         Models {
-            run: Blend::new(Cell::FALLING),
-            place: Blend::new(Cell::FALLING),
+            run: Blend::by_level(&start::RUNS, SECOND_RUN_LEVEL),
+            place: Blend::by_level(&start::PLACES, SECOND_PLACE_LEVEL),
             extra: [extra(), extra()],
-            width: Blend::new(Cell::FALLING),
+            width: Blend::flat(|_| 4, |_| 4),
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The segment is a sequence of runs. For each, its symbol is coded by the way down the segment's
 //! `tree`, and then its length, in decisions that a [`Mixer`] predicts from what was coded before:
-//! for a symbol the symbols of the three runs before it and what was decided at the same node of
-//! late, for a length how long runs of this symbol, and all runs, have been. There is no
+//! for a symbol the symbols of the three runs before it and what was decided of late at the same node
+//! after the same symbol, for a length how long runs of this symbol, and all runs, have been. There is no
 //! move-to-front: coding symbols and not places is what finds the order in tables and signals, and
 //! costs text nothing.
 //!
@@ -18,7 +18,7 @@ use crate::error::Flaw;
 
 const SYMBOL: Shape = Shape {
     cells: [(8, 3), (8, 14), (16, 60), (18, 30), (16, 20), (16, 255), (18, 20)],
-    sets: [256 * 3, 256, 256],
+    sets: [256 * 3, 256, 1 << 12],
     refine: [256 * 3, 1 << 13],
 };
 
@@ -75,8 +75,9 @@ struct Model {
     length: Mixer,
     /// Symbols of the last three runs, the last one first.
     before: [u8; 3],
-    /// The last eight decisions at each node.
+    /// The last eight decisions at each node, and those after each symbol.
     history: [u8; 256],
+    after: Box<[u8]>,
     own: [Own; 256],
     /// Length classes of the last runs of a symbol after another one.
     pairs: Box<[u8]>,
@@ -104,6 +105,7 @@ impl Model {
             length: Mixer::new(&LENGTH),
             before: [0; 3],
             history: [0; 256],
+            after: vec![0; 1 << 16].into_boxed_slice(),
             own: [Own::default(); 256],
             pairs: vec![0; 1 << 16].into_boxed_slice(),
             classes: 0,
@@ -125,6 +127,8 @@ impl Model {
         let two = hash(u32::from(c2) << 8 | u32::from(c1));
         let three = hash(two ^ u32::from(c3));
         let (c1, c2) = (u32::from(c1) << 8, u32::from(c2) << 8);
+        // Of the last two runs.
+        let lengths = usize::from(self.classes & 15) << 8;
         let mut way = tree.root;
         // Whether the last run's symbol is still to be met on this way: it cannot come again.
         let mut met = self.count > 0;
@@ -139,6 +143,7 @@ impl Model {
             }
             let at = u32::from(way - INNER);
             let history = &mut self.history[at as usize & 255];
+            let after = &mut self.after[(c1 | at & 255) as usize];
             let (recent, excluded) = (u32::from(*history), usize::from(met) << usize::from(side));
             let set = at as usize * 3 + excluded;
             let place = Place {
@@ -148,14 +153,19 @@ impl Model {
                     c1 | at,
                     (two >> 14) ^ at,
                     c2 | at,
-                    recent << 8 | at,
+                    u32::from(*after) << 8 | at,
                     (three >> 14) ^ at,
                 ],
-                sets: [set, depth << 4 | recent as usize & 15, self.before[0].into()],
+                sets: [
+                    set,
+                    depth << 4 | recent as usize & 15,
+                    lengths | usize::from(self.before[0]),
+                ],
                 refine: [set, ((recent & 31) << 8 | at) as usize],
             };
             let bit = self.symbol.code(coder, &place, symbol >= node.split);
             *history = *history << 1 | u8::from(bit);
+            *after = *after << 1 | u8::from(bit);
             met &= bit == side;
             way = node.children[usize::from(bit)];
             depth = (depth + 1).min(15);

@@ -50,8 +50,8 @@ impl Eight {
         (0..8).map(|j| near(self.0[j]) * i32::from(inputs[j])).sum()
     }
 
-    /// Each input times `error`, by 2^12.
+    /// Each input times `error`, by 2^13.
     pub fn products(inputs: &[i16; 8], error: i16) -> Self {
-        Eight(inputs.map(|input| (i32::from(input) * i32::from(error)) >> 12))
+        Eight(inputs.map(|input| (i32::from(input) * i32::from(error)) >> 13))
     }
 }

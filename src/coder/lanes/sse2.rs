@@ -87,7 +87,7 @@ impl Eight {
         }
     }
 
-    /// Each input times `error`, by 2^12.
+    /// Each input times `error`, by 2^13.
     #[inline(always)]
     pub fn products(inputs: &[i16; 8], error: i16) -> Self {
         // SAFETY: as in `dot`.
@@ -96,7 +96,7 @@ impl Eight {
             let error = _mm_set1_epi16(error);
             let (low, high) = (_mm_mullo_epi16(inputs, error), _mm_mulhi_epi16(inputs, error));
             let (first, second) = (_mm_unpacklo_epi16(low, high), _mm_unpackhi_epi16(low, high));
-            Eight(_mm_srai_epi32::<12>(first), _mm_srai_epi32::<12>(second))
+            Eight(_mm_srai_epi32::<13>(first), _mm_srai_epi32::<13>(second))
         }
     }
 }
