@@ -1,22 +1,84 @@
-// The first keys of all suffixes, and the count of symbols that their code is made from.
+// The first keys of all suffixes, the count of symbols that their code is made from, and how much of the text is repeated.
 
 #include "ties.cuh"
 
-// counts: of each byte, and a number of CTAs; 0 at the start. The last CTA puts the counts into the mailbox.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    count_bytes(const uint8_t* bytes, uint32_t n, uint32_t* counts, uint32_t* mailbox) {
+// The positions among 16 that are chosen to look for repeats, one in 256: by 8 bytes of the text, so that all copies of
+// a text have the same ones. Runs of one byte, which say little, have none.
+__device__ __forceinline__ uint32_t choose(const uint32_t* words) {
+    uint32_t chosen = 0;
+#pragma unroll
+    for (int k = 0; k < 16; k++) {
+        const uint32_t* at = words + (k >> 2);
+        const int shift = 8 * (k & 3);
+        const uint32_t low = __funnelshift_r(at[0], at[1], shift), high = __funnelshift_r(at[1], at[2], shift);
+        chosen |= ((low - high) * 0x9E3779B1u >> 24 == 1 ? 1u : 0u) << k;
+    }
+    return chosen;
+}
+
+__device__ __forceinline__ uint64_t mix(uint64_t hash, uint64_t bytes) {
+    hash = (hash ^ bytes) * 0x9E3779B97F4A7C15ull;
+    return hash ^ hash >> 32;
+}
+
+// Whether a text of this hash was met before. Of texts met at one time, and of those that share an entry, some are missed.
+__device__ __forceinline__ bool met(uint32_t* table, uint32_t entries, uint64_t hash) {
+    volatile uint32_t* entry = table + (hash & (entries - 1));
+    const uint32_t mark = hash >> 32;
+    // Only then: a short period would have all threads write to one entry.
+    return *entry == mark || atomicExch(const_cast<uint32_t*>(entry), mark) == mark;
+}
+
+// What is repeated, of the chosen positions: how many these are, and those whose next REPEAT_SHORT and REPEAT_LONG bytes
+// were met before, of which the latter are looked at here and there.
+struct Repeats {
+    uint32_t chosen, near, far;
+
+    __device__ __forceinline__ void look(const uint8_t* bytes, uint32_t at, uint32_t* tables, uint32_t entries) {
+        uint64_t hash = 0;
+#pragma unroll
+        for (int i = 0; i < REPEAT_SHORT; i += 8) hash = mix(hash, load8(bytes, at + i));
+        chosen++;
+        near += met(tables, entries, hash);
+#pragma unroll
+        for (int i = REPEAT_STEP; i <= REPEAT_LONG; i += REPEAT_STEP) hash = mix(hash, load8(bytes, at + i - 8));
+        far += met(tables + entries, entries, hash);
+    }
+};
+
+// How many of 1024.
+__device__ __forceinline__ uint32_t share(uint32_t part, uint32_t all) {
+    return all ? (static_cast<uint64_t>(part) << 10) / all : 0;
+}
+
+// counts: of each byte, a number of CTAs, and Repeats; 0 at the start, as are the two tables for repeats, which have a
+// power of two of entries each, or none. The last CTA puts the counts into the mailbox, and tells what is repeated.
+extern "C" __global__ void __launch_bounds__(THREADS) count_bytes(const uint8_t* bytes, uint32_t n, uint32_t* counts,
+                                                                  uint32_t* tables, uint32_t entries,
+                                                                  uint32_t* mailbox) {
     const uint32_t WARPS = THREADS / 32;
     __shared__ uint32_t own[WARPS][256];
+    __shared__ uint32_t repeated[3];
     __shared__ bool last;
     const uint32_t tid = threadIdx.x;
     for (uint32_t w = 0; w < WARPS; w++) own[w][tid] = 0;
+    if (tid < 3) repeated[tid] = 0;
     __syncthreads();
+    Repeats repeats = {0, 0, 0};
     uint32_t* mine = own[tid / 32];
     const uint4* fours = reinterpret_cast<const uint4*>(bytes);
     for (uint32_t i = blockIdx.x * THREADS + tid; i < n / 16; i += gridDim.x * THREADS) {
         const uint4 four = __ldg(fours + i);
-        const uint32_t words[4] = {four.x, four.y, four.z, four.w};
-        for (uint32_t word : words) {
+        const uint2 next = __ldg(reinterpret_cast<const uint2*>(fours + i + 1));
+        const uint32_t words[6] = {four.x, four.y, four.z, four.w, next.x, next.y};
+        if (entries && 16 * i + 16 + REPEAT_LONG <= n) {
+            for (uint32_t chosen = choose(words); chosen; chosen &= chosen - 1) {
+                repeats.look(bytes, 16 * i + __ffs(chosen) - 1, tables, entries);
+            }
+        }
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            const uint32_t word = words[w];
             // Runs would have all threads wait for one counter.
             if (word == (word & 255) * 0x01010101u) {
                 atomicAdd(&mine[word & 255], 4);
@@ -26,10 +88,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         }
     }
     if (blockIdx.x == 0 && tid < n % 16) atomicAdd(&mine[bytes[n / 16 * 16 + tid]], 1);
+    if (repeats.chosen) {
+        atomicAdd(&repeated[0], repeats.chosen);
+        atomicAdd(&repeated[1], repeats.near);
+        atomicAdd(&repeated[2], repeats.far);
+    }
     __syncthreads();
     uint32_t sum = 0;
     for (uint32_t w = 0; w < WARPS; w++) sum += own[w][tid];
     if (sum) atomicAdd(&counts[tid], sum);
+    if (tid < 3 && repeated[tid]) atomicAdd(&counts[257 + tid], repeated[tid]);
     __threadfence();
     __syncthreads();
     if (tid == 0) last = atomicAdd(&counts[256], 1) == gridDim.x - 1;
@@ -38,7 +106,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     mailbox[MAIL_COUNTS + tid] = atomicAdd(&counts[tid], 0);
     __threadfence_system();
     __syncthreads();
-    if (tid == 0) tell(mailbox, n, 0);
+    if (tid > 0) return;
+    const uint32_t chosen = atomicAdd(&counts[257], 0);
+    tell(mailbox, share(atomicAdd(&counts[258], 0), chosen), share(atomicAdd(&counts[259], 0), chosen));
 }
 
 // Positions of each thread.

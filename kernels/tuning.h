@@ -30,6 +30,11 @@
 
 // Positions of a CTA that makes first keys or chooses anchors.
 #define KEY_TILE 4096
+// Bytes that are compared to see what is repeated at all, and over long distances; and how far apart 8 bytes are looked at
+// in the latter.
+#define REPEAT_SHORT 24
+#define REPEAT_LONG 1024
+#define REPEAT_STEP 128
 // Members of the largest group that a CTA sorts in shared memory.
 #define HALO 128
 // Most entries of a refining CTA: HALO, a tile, HALO. At most 2048, which is what fits into a tie.

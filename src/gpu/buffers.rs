@@ -47,6 +47,11 @@ pub struct Reserve(Option<Memory>);
 impl Reserve {
     /// Carves it, when it has `bytes` bytes and more.
     pub fn carve(&mut self, gpu: &Gpu, bytes: usize) -> Result<Carver<'_>> {
+        self.grow(gpu, bytes).map(Memory::carve)
+    }
+
+    /// Makes it have `bytes` bytes and more. Where that fails it has none.
+    pub fn grow(&mut self, gpu: &Gpu, bytes: usize) -> Result<&mut Memory> {
         let memory = match self.0.take() {
             Some(memory) if memory.len() >= bytes => memory,
             smaller => {
@@ -55,7 +60,7 @@ impl Reserve {
                 Memory::new(gpu, bytes)?
             }
         };
-        Ok(self.0.insert(memory).carve())
+        Ok(self.0.insert(memory))
     }
 
     /// Its size in bytes.

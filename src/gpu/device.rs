@@ -199,6 +199,8 @@ pub struct Gpu {
     mailbox: Mailbox,
     /// Launches until a failure is made up, for tests.
     fuse: Cell<Option<u32>>,
+    /// Whether no memory is said to be free, for tests.
+    scarce: Cell<bool>,
 }
 
 impl Gpu {
@@ -210,7 +212,7 @@ impl Gpu {
         let device = Device::open(number)?;
         let stream = device.context.new_stream().map_err(failed)?;
         let mailbox = Mailbox::new(&device.context).map_err(failed)?;
-        Ok(Gpu { device, stream, mailbox, fuse: Cell::new(None) })
+        Ok(Gpu { device, stream, mailbox, fuse: Cell::new(None), scarce: Cell::new(false) })
     }
 
     pub(super) fn context(&self) -> &Arc<CudaContext> {
@@ -304,6 +306,12 @@ impl Gpu {
         self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
     }
 
+    /// Bytes of memory that nobody has taken.
+    pub(super) fn free_memory(&self) -> Result<usize> {
+        let (free, _) = self.check(self.device.context.mem_get_info())?;
+        Ok(if self.scarce.get() { 0 } else { free })
+    }
+
     /// Multiprocessors of this GPU.
     pub(super) fn processors(&self) -> u32 {
         self.device.processors
@@ -349,10 +357,9 @@ impl Gpu {
         }
     }
 
-    /// The counts of bytes that a kernel tells, with the others.
-    pub(super) fn byte_counts(&self) -> Result<[u32; 256]> {
-        self.told()?;
-        Ok(std::array::from_fn(|byte| self.mailbox.word(MAIL_COUNTS as usize + byte)))
+    /// The counts of bytes that a kernel has told before the others.
+    pub(super) fn byte_counts(&self) -> [u32; 256] {
+        std::array::from_fn(|byte| self.mailbox.word(MAIL_COUNTS as usize + byte))
     }
 
     /// Queues a copy of words to an array, by way of the mailbox: once for each block.
@@ -374,6 +381,12 @@ impl Gpu {
     #[cfg(test)]
     pub fn fail_after(&self, launches: u32) {
         self.fuse.set(Some(launches));
+    }
+
+    /// Says from now on that no memory is free.
+    #[cfg(test)]
+    pub fn make_scarce(&self) {
+        self.scarce.set(true);
     }
 
     fn burn_fuse(&self) -> Result<()> {

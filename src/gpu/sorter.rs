@@ -187,6 +187,12 @@ impl Sorter {
         self.gpu.fail_after(launches);
     }
 
+    /// Lets it find no memory free, but for what it cannot do without.
+    #[cfg(test)]
+    pub fn make_scarce(&self) {
+        self.gpu.make_scarce();
+    }
+
     /// Sorts the input, and gives to `finish` what is on the device then.
     fn run<T>(
         &mut self,

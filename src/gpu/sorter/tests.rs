@@ -5,13 +5,22 @@ use super::*;
 use crate::cases;
 use libsais::SuffixArrayConstruction;
 
-/// Every algorithm, or the one that `BWZ_ALGORITHM` names.
+/// Every algorithm, or the one that `BWZ_ALGORITHM` names; and `default` where it may not choose `skew-pd`.
 fn sorters() -> Vec<(&'static str, Sorter)> {
     let one = std::env::var("BWZ_ALGORITHM").ok();
-    let all = Algorithm::ALL.into_iter();
+    let all = Algorithm::ALL.into_iter().chain([(SCARCE, Algorithm::Default)]);
     let all = all.filter(|(name, _)| one.as_ref().is_none_or(|one| one == name));
-    all.map(|(name, algorithm)| (name, Sorter::new(0, algorithm).unwrap())).collect()
+    let sorter = |(name, algorithm)| {
+        let sorter = Sorter::new(0, algorithm).unwrap();
+        if name == SCARCE {
+            sorter.make_scarce();
+        }
+        (name, sorter)
+    };
+    all.map(sorter).collect()
 }
+
+const SCARCE: &str = "default without memory";
 
 fn expected(text: &[u8]) -> Vec<u32> {
     let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
@@ -86,6 +95,33 @@ fn large_shapes() {
         count += sorters.len();
     }
     say(format_args!("{count} sorts"));
+}
+
+/// `default` sorts like `skew-pd` what has many repeats, unless they are long or memory is scarce.
+#[test]
+fn the_way_of_default() {
+    if gpu().is_none() {
+        return;
+    }
+    let phrases = cases::random(900_000, 26);
+    let phrases: Vec<&[u8]> = phrases.chunks(60).collect();
+    let order = random(20_000, phrases.len() as u64, 1);
+    let phrases: Vec<u8> = order.into_iter().flat_map(|n| phrases[n as usize]).copied().collect();
+    let texts = [cases::random(1_200_000, 26), phrases, cases::random(600_000, 26).repeat(2)];
+    for (text, repeated) in texts.iter().zip([false, true, false]) {
+        let sa = expected(text);
+        let memory = |scarce: bool| {
+            let mut sorter = Sorter::new(0, Algorithm::Default).unwrap();
+            if scarce {
+                sorter.make_scarce();
+            }
+            assert!(sorter.sort(text, 64).unwrap() == transform(text, &sa, 64));
+            assert!(sorter.suffix_array(text).unwrap() == sa);
+            sorter.report().memory / text.len()
+        };
+        let (any, little) = (memory(false), memory(true));
+        assert_eq!(any > little, repeated, "{any} and {little} bytes");
+    }
 }
 
 /// More large groups than fit into a key beside two ranks: `skew-pd` sorts them by one rank then.

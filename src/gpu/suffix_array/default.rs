@@ -1,6 +1,9 @@
-//! What is fastest. Suffixes are first sorted by 56 bits of their text in an alphabetic code ([`Code`]), and the sort
-//! carries the byte before each suffix along; then groups of equal ones are split further, and what is settled is
-//! written to the transform at once.
+//! What is fastest. The kernel that counts symbols also sees how much of the text is repeated (`kernels/codes.cu`): where
+//! that is much, but not over long distances, the block is sorted by [`SkewPd`] if there is memory for it. Else:
+//!
+//! Suffixes are first sorted by 56 bits of their text in an alphabetic code ([`Code`]), and the sort carries the byte
+//! before each suffix along; then groups of equal ones are split further, and what is settled is written to the
+//! transform at once.
 //!
 //! 1. Groups of up to `HALO` suffixes are sorted on by text, all rounds in the shared memory of one CTA
 //!    (`kernels/refine.cu`).
@@ -11,11 +14,11 @@
 //!
 //! Anchors are the minimizers of Schleimer, Wilkerson and Aiken (*Winnowing*, 2003) put to this use. Takes about 27 bytes
 //! per suffix. Step 3 takes 8 more and, per suffix that is left, 36 more (kernels/README.md): these are allocated when a
-//! block comes to it.
+//! block comes to it. For [`SkewPd`] it is 46 more.
 
 use super::super::anchors::{Keys, mark_anchors, rank_settled};
 use super::super::buffers::{Array, Carver, Double, Reserve};
-use super::super::codes::{COUNTS, code_keys, count_bytes};
+use super::super::codes::{COUNTS, Repeats, code_keys, count_bytes};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
 use super::super::refine::{Kind, Sorted, most_tiles, refine};
@@ -23,6 +26,7 @@ use super::super::ties::{Anchors, Ground, Ties, most_groups};
 use super::code::Code;
 use super::doubling::Doubling;
 use super::lists::{Left, ListSort};
+use super::skew_pd::SkewPd;
 use super::{Block, bits};
 use crate::error::Result;
 
@@ -60,6 +64,13 @@ const POOR_CODE: f64 = 2.0;
 const HASHED_BITS: f64 = 10.0;
 const RICH_CODE: f64 = 4.5;
 
+/// `skew-pd` is faster where more than one suffix in `REPEATED` has many bytes in common with another, and less than one in
+/// `LONG` has very many.
+const REPEATED: u32 = 32;
+const LONG: u32 = 4;
+/// It is used only where so many times its memory is free, such that other blocks on the same GPU find what they need.
+const PLENTY: usize = 4;
+
 /// Keys start at multiples of 256 bytes.
 const ALIGNED: u32 = 32;
 
@@ -76,6 +87,13 @@ impl Extra {
     /// Its size in bytes.
     pub fn len(&self) -> usize {
         [&self.text, &self.ranks, &self.lists, &self.sparse].map(Reserve::len).iter().sum()
+    }
+
+    /// Makes `lists` have so many bytes, if there is plenty of memory. False where there is not, which is no failure.
+    fn grow(&mut self, gpu: &Gpu, bytes: usize) -> bool {
+        let plenty = |free: usize| free / PLENTY >= bytes;
+        self.lists.len() >= bytes
+            || gpu.free_memory().is_ok_and(plenty) && self.lists.grow(gpu, bytes).is_ok()
     }
 }
 
@@ -160,7 +178,17 @@ impl<'m> DefaultSort<'m> {
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         let n = block.sa.len();
-        let code = Code::new(&count_bytes(gpu, block.text, n, self.counts)?);
+        let tables = self.keys.first.cast();
+        let counts = count_bytes(gpu, block.text, n, self.counts, tables)?;
+        if suits_skew_pd(counts.repeats) {
+            let mut measure = Carver::measure();
+            SkewPd::carve(gpu, &mut measure, n)?;
+            if extra.grow(gpu, measure.used()) {
+                let mut carver = extra.lists.carve(gpu, measure.used())?;
+                return SkewPd::carve(gpu, &mut carver, n)?.sort(gpu, block, &counts, rounds);
+            }
+        }
+        let code = Code::new(&counts.bytes);
         gpu.post(&code.entries, self.codes)?;
         let ground = Ground {
             block,
@@ -269,6 +297,11 @@ impl<'m> DefaultSort<'m> {
         }
         Ok(())
     }
+}
+
+/// Whether a text with these repeats is sorted faster by [`SkewPd`].
+fn suits_skew_pd(Repeats { short, long }: Repeats) -> bool {
+    short > Repeats::ALL / REPEATED && long < Repeats::ALL / LONG
 }
 
 /// Symbols that are hashed and positions that are compared, to choose anchors.

@@ -5,7 +5,7 @@
 //! | `ls` | sort by 8 symbols, then double: groups of equal suffixes sorted by their size (GPU-LS) |
 //! | `skew-pd` | two thirds of the suffixes by doubling, groups sorted by their size, then a merge (Wang, Baxter, Owens) |
 //! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
-//! | `default` | what is fastest: coded symbols, small groups in shared memory, ranks of chosen positions |
+//! | `default` | what is fastest: coded symbols, small groups in shared memory, ranks of chosen positions; or as `skew-pd` |
 //!
 //! An algorithm is a struct of its buffers with two functions: `carve`, which also tells the memory it takes, and `run`.
 //! A new one gets a file here, a variant of [`Algorithm`] and one of [`Buffers`].
@@ -29,7 +29,7 @@ pub use default::Extra;
 /// How suffixes are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Whatever is fastest: coded symbols, then ranks of chosen positions.
+    /// Whatever is fastest: coded symbols, then ranks of chosen positions; or as `SkewPd`, block by block.
     #[default]
     Default,
     /// Prefix doubling, each group sorted by its size.

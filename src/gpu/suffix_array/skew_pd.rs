@@ -12,7 +12,7 @@
 //! right. Takes about 46 bytes per suffix.
 
 use super::super::buffers::{Array, Carver, Double};
-use super::super::codes::{COUNTS, count_bytes};
+use super::super::codes::{COUNTS, Counts, count_bytes};
 use super::super::cover::{ones, slots};
 use super::super::cover_groups::{Alphabet, Cover, Left, List, Split, status_len};
 use super::super::cub::Cub;
@@ -82,9 +82,21 @@ impl<'m> SkewPd<'m> {
     }
 
     /// Sorts, and writes the transform with its samples too.
-    pub fn run(mut self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+    pub fn run(self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+        let counts = count_bytes(gpu, block.text, block.sa.len(), self.bytes, Array::none())?;
+        self.sort(gpu, block, &counts, rounds)
+    }
+
+    /// The same for a text with these counts.
+    pub fn sort(
+        mut self,
+        gpu: &Gpu,
+        block: Block<'m>,
+        counts: &Counts,
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
         let (n, count) = (block.sa.len(), self.order.len());
-        let alphabet = Alphabet::new(&count_bytes(gpu, block.text, n, self.bytes)?);
+        let alphabet = Alphabet::new(&counts.bytes);
         gpu.post(&alphabet.numbers, self.numbers)?;
         gpu.zero(self.ranks.part(count..count + PADDING))?;
         let (mut left, mut depth, cover) = self.first(gpu, block.text, n, alphabet)?;
