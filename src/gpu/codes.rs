@@ -52,7 +52,9 @@ pub fn count_bytes(
     assert!(text.len() >= n + TEXT_PADDING && counts.len() as usize == COUNTS);
     let entries = (n / BYTES_PER_ENTRY).min(tables.len() / 2).checked_ilog2().map_or(0, |b| 1 << b);
     gpu.zero(counts)?;
-    gpu.zero(tables.first(2 * entries))?;
+    if entries > 0 {
+        gpu.zero(tables.first(2 * entries))?;
+    }
     gpu.arm();
     let ctas = n.div_ceil(COUNTED).min(COUNTING * gpu.processors());
     let [text, counts, tables] = [text.into(), counts.into(), tables.into()];
