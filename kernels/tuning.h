@@ -30,6 +30,8 @@
 
 // Positions of a CTA that makes first keys or chooses anchors.
 #define KEY_TILE 4096
+// Words of counts: of each byte, of CTAs, and of repeats.
+#define COUNTS 260
 // Bytes that are compared to see what is repeated at all, and over long distances; and how far apart 8 bytes are looked at
 // in the latter.
 #define REPEAT_SHORT 24

@@ -3,18 +3,26 @@
 use super::buffers::Array;
 use super::device::Gpu;
 use super::ties::Ground;
-use super::tuning::{KEY_TILE, TEXT_PADDING, THREADS};
+use super::tuning::{COUNTS, KEY_TILE, TEXT_PADDING, THREADS};
 use crate::error::Result;
 
 /// Bytes that a CTA counts at least, and CTAs of a multiprocessor that count at most.
 const COUNTED: u32 = 16384;
 const COUNTING: u32 = 2;
 
-/// Words of `counts`: one for each byte, and four more.
-pub const COUNTS: usize = 260;
+/// About one position in 2^8 is looked at for repeats, or fewer, so that there are no more than 2^16 of them in all.
+const LOG_EVERY: u32 = 8;
+const LOG_MOST_LOOKED: u32 = 16;
 
-/// Bytes of a text for each entry of a table of what was met, or up to twice as many. One in 256 positions is entered.
-const BYTES_PER_ENTRY: u32 = 32;
+/// Entries of a table of what was met: twice as many as are looked at, or a few more.
+fn entries(n: u32) -> u32 {
+    2 << (n.ilog2() + 1).saturating_sub(LOG_EVERY).min(LOG_MOST_LOOKED)
+}
+
+/// Words of `counts` for n bytes and their repeats.
+pub fn counts_and_tables(n: u32) -> usize {
+    (COUNTS + 2 * entries(n)) as usize
+}
 
 /// What is counted in a text.
 #[derive(Debug)]
@@ -39,27 +47,19 @@ impl Repeats {
     pub const ALL: u32 = 1024;
 }
 
-/// Counts the bytes of each value among the first n, and waits for the counts. Repeats are looked for where there are
-/// `tables` for them, which take n / 16 items at most.
+/// Counts the bytes of each value among the first n, and waits for the counts. `counts` has [`COUNTS`] words, or
+/// [`counts_and_tables`]: then repeats are looked for too.
 #[allow(unsafe_code)]
-pub fn count_bytes(
-    gpu: &Gpu,
-    text: Array<u8>,
-    n: u32,
-    counts: Array<u32>,
-    tables: Array<u32>,
-) -> Result<Counts> {
-    assert!(text.len() >= n + TEXT_PADDING && counts.len() as usize == COUNTS);
-    let entries = (n / BYTES_PER_ENTRY).min(tables.len() / 2).checked_ilog2().map_or(0, |b| 1 << b);
+pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Result<Counts> {
+    let entries = if counts.len() == COUNTS { 0 } else { entries(n) };
+    assert!(text.len() >= n + TEXT_PADDING && counts.len() == COUNTS + 2 * entries);
+    let log_every = LOG_EVERY.max((n.ilog2() + 1).saturating_sub(LOG_MOST_LOOKED));
     gpu.zero(counts)?;
-    if entries > 0 {
-        gpu.zero(tables.first(2 * entries))?;
-    }
     gpu.arm();
     let ctas = n.div_ceil(COUNTED).min(COUNTING * gpu.processors());
-    let [text, counts, tables] = [text.into(), counts.into(), tables.into()];
-    let arguments = [text, n.into(), counts, tables, entries.into(), gpu.mailbox().into()];
-    // SAFETY: `text` has n items and its padding, `counts` one for each byte and four more, and `tables` two for each entry.
+    let [n, entries, log_every] = [n, entries, log_every].map(Into::into);
+    let arguments = [text.into(), n, counts.into(), entries, log_every, gpu.mailbox().into()];
+    // SAFETY: `text` has n items and its padding, and `counts` two for each entry of a table behind the others.
     unsafe { gpu.launch("codes/count_bytes", ctas, THREADS, &arguments)? };
     let (short, long) = gpu.told()?;
     Ok(Counts { bytes: gpu.byte_counts(), repeats: Repeats { short, long } })
@@ -102,12 +102,11 @@ mod tests {
         for (text, short, long) in cases {
             let (n, padded) =
                 (text.len() as u32, [&text[..], &[0; TEXT_PADDING as usize]].concat());
-            let mut memory = memory(&gpu, 20 * padded.len() + 4096);
+            let mut memory = memory(&gpu, padded.len() + (2 << 20));
             let mut carver = memory.carve();
             let text_there = upload(&gpu, &mut carver, &padded);
-            let counts = carver.take(COUNTS);
-            let tables = carver.take(n as usize);
-            let found = count_bytes(&gpu, text_there, n, counts, tables).unwrap();
+            let counts: Array<u32> = carver.take(counts_and_tables(n));
+            let found = count_bytes(&gpu, text_there, n, counts).unwrap();
             let each = |byte| text.iter().filter(|&&b| b == byte).count() as u32;
             assert_eq!(found.bytes, std::array::from_fn(|byte| each(byte as u8)));
             let near = |found: u32, expected: u32| found.abs_diff(expected) < Repeats::ALL / 20;
@@ -116,7 +115,7 @@ mod tests {
                 near(repeats.short, short) && near(repeats.long, long),
                 "{n} bytes: {repeats:?}"
             );
-            let counted = count_bytes(&gpu, text_there, n, counts, Array::none()).unwrap();
+            let counted = count_bytes(&gpu, text_there, n, counts.first(COUNTS)).unwrap();
             assert_eq!(counted.repeats, Repeats { short: 0, long: 0 });
         }
     }

@@ -18,7 +18,7 @@
 
 use super::super::anchors::{Keys, mark_anchors, rank_settled};
 use super::super::buffers::{Array, Carver, Double, Reserve};
-use super::super::codes::{COUNTS, Repeats, code_keys, count_bytes};
+use super::super::codes::{Repeats, code_keys, count_bytes, counts_and_tables};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
 use super::super::refine::{Kind, Sorted, most_tiles, refine};
@@ -163,7 +163,7 @@ impl<'m> DefaultSort<'m> {
             cub: Cub::carve(gpu, carver, n)?,
             keys: carver.take_two(items),
             suffixes: carver.take(items),
-            counts: carver.take(COUNTS),
+            counts: carver.take(counts_and_tables(n)),
             codes: carver.take(256),
             status: carver.take(most_tiles(gpu, n) as usize + 1),
         })
@@ -178,8 +178,7 @@ impl<'m> DefaultSort<'m> {
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         let n = block.sa.len();
-        let tables = self.keys.first.cast();
-        let counts = count_bytes(gpu, block.text, n, self.counts, tables)?;
+        let counts = count_bytes(gpu, block.text, n, self.counts)?;
         if suits_skew_pd(counts.repeats) {
             let mut measure = Carver::measure();
             SkewPd::carve(gpu, &mut measure, n)?;

@@ -12,12 +12,13 @@
 //! right. Takes about 46 bytes per suffix.
 
 use super::super::buffers::{Array, Carver, Double};
-use super::super::codes::{COUNTS, Counts, count_bytes};
+use super::super::codes::{Counts, count_bytes};
 use super::super::cover::{ones, slots};
 use super::super::cover_groups::{Alphabet, Cover, Left, List, Split, status_len};
 use super::super::cub::Cub;
 use super::super::device::Gpu;
 use super::super::merge_path::splits_for;
+use super::super::tuning::COUNTS;
 use super::Block;
 use crate::error::Result;
 
@@ -74,7 +75,7 @@ impl<'m> SkewPd<'m> {
             ranks: carver.take(items + PADDING as usize),
             order: carver.take(items),
             splits: carver.take(splits_for(n)),
-            bytes: carver.take(COUNTS),
+            bytes: carver.take(COUNTS as usize),
             numbers: carver.take(256),
             counts: carver.take(4),
             status: carver.take(status_len(count)),
@@ -83,7 +84,7 @@ impl<'m> SkewPd<'m> {
 
     /// Sorts, and writes the transform with its samples too.
     pub fn run(self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
-        let counts = count_bytes(gpu, block.text, block.sa.len(), self.bytes, Array::none())?;
+        let counts = count_bytes(gpu, block.text, block.sa.len(), self.bytes)?;
         self.sort(gpu, block, &counts, rounds)
     }
 
