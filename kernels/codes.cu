@@ -21,8 +21,8 @@ __device__ __forceinline__ uint64_t mix(uint64_t hash, uint64_t bytes) {
     return hash ^ hash >> 32;
 }
 
-// Positions of a CTA that are looked at, at most: twice as many as there are on the smallest of GPUs, unless the text
-// has a short period.
+// Positions of a CTA that are looked at, at most. On a GPU of 20 multiprocessors and more it has fewer, unless the text has
+// a short period.
 const uint32_t MOST_LISTED = 2048;
 
 // Whether a text of this hash was met before. Of texts met at one time, and of those that share an entry, some are missed.

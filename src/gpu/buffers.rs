@@ -203,6 +203,12 @@ impl<'m, T> Double<'m, T> {
 }
 
 impl Gpu {
+    /// Bytes of memory that nobody has taken.
+    pub fn free_memory(&self) -> Result<usize> {
+        let (free, _) = self.check(self.context().mem_get_info())?;
+        Ok(if self.scarce.get() { 0 } else { free })
+    }
+
     /// Copies an array to the host and waits for it.
     #[allow(unsafe_code)]
     pub fn read<T: ValidAsZeroBits + Clone + Default>(&self, array: Array<T>) -> Result<Vec<T>> {

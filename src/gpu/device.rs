@@ -200,7 +200,7 @@ pub struct Gpu {
     /// Launches until a failure is made up, for tests.
     fuse: Cell<Option<u32>>,
     /// Whether no memory is said to be free, for tests.
-    scarce: Cell<bool>,
+    pub(super) scarce: Cell<bool>,
 }
 
 impl Gpu {
@@ -306,12 +306,6 @@ impl Gpu {
         self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
     }
 
-    /// Bytes of memory that nobody has taken.
-    pub(super) fn free_memory(&self) -> Result<usize> {
-        let (free, _) = self.check(self.device.context.mem_get_info())?;
-        Ok(if self.scarce.get() { 0 } else { free })
-    }
-
     /// Multiprocessors of this GPU.
     pub(super) fn processors(&self) -> u32 {
         self.device.processors
@@ -381,12 +375,6 @@ impl Gpu {
     #[cfg(test)]
     pub fn fail_after(&self, launches: u32) {
         self.fuse.set(Some(launches));
-    }
-
-    /// Says from now on that no memory is free.
-    #[cfg(test)]
-    pub fn make_scarce(&self) {
-        self.scarce.set(true);
     }
 
     fn burn_fuse(&self) -> Result<()> {

@@ -190,7 +190,7 @@ impl Sorter {
     /// Lets it find no memory free, but for what it cannot do without.
     #[cfg(test)]
     pub fn make_scarce(&self) {
-        self.gpu.make_scarce();
+        self.gpu.scarce.set(true);
     }
 
     /// Sorts the input, and gives to `finish` what is on the device then.
