@@ -44,6 +44,9 @@ const THREAD: u64 = 1 << 20;
 /// What each thread takes for the models of [`Effort::Best`].
 const BEST_MODELS: u64 = 6 << 20;
 
+/// What each thread takes to count a segment for [`Effort::Fast`].
+const FAST_COUNTS: u64 = 4 << 20;
+
 /// What the inverse takes for counters: this per thread and block, but never more than two bytes per byte.
 const COUNTERS: u64 = 512 << 10;
 
@@ -134,8 +137,12 @@ fn worker(block: u64, threads: usize) -> u64 {
 }
 
 fn overhead(threads: usize, effort: Effort) -> u64 {
-    let models = if effort == Effort::Best { BEST_MODELS } else { 0 };
-    BASE + (THREAD + models) * threads as u64
+    let more = match effort {
+        Effort::Fast => FAST_COUNTS,
+        Effort::Default => 0,
+        Effort::Best => BEST_MODELS,
+    };
+    BASE + (THREAD + more) * threads as u64
 }
 
 fn left(threads: usize, limit: u64, effort: Effort) -> u64 {

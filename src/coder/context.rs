@@ -26,7 +26,7 @@ pub const WIDTH: usize = 2 * 32;
 ///
 /// They share a word, and move in one step: places in the upper half.
 #[derive(Debug, Clone, Copy, Default)]
-struct Averages(u32);
+pub struct Averages(u32);
 
 impl Averages {
     const MOST: u32 = 40;
@@ -36,15 +36,29 @@ impl Averages {
         self.0 = (3 * self.0 + both + 0x2_0002) >> 2 & 0x3FFF_3FFF;
     }
 
+    /// Adds a run and a place, each less one.
     #[inline(always)]
-    fn run(self) -> usize {
-        LEVELS[(self.0 & 1023) as usize].into()
+    pub fn add_both(&mut self, run: u32, place: u32) {
+        self.add(number(run) | number(place) << 16);
     }
 
+    /// Of runs and of places.
     #[inline(always)]
-    fn place(self) -> usize {
-        LEVELS[(self.0 >> 16 & 1023) as usize].into()
+    pub fn both(self) -> [usize; 2] {
+        [(self.0 & 1023) as usize, (self.0 >> 16 & 1023) as usize]
     }
+
+    /// Levels of both: that of runs in bits 0 to 2, that of places in bits 8 to 10.
+    #[inline(always)]
+    fn levels(self) -> u16 {
+        let [run, place] = self.both();
+        u16::from(LEVELS[run]) | u16::from(LEVELS[place]) << 8
+    }
+}
+
+#[inline(always)]
+fn number(n: u32) -> u32 {
+    16 * n.min(Averages::MOST)
 }
 
 /// The level of each average.
@@ -62,11 +76,14 @@ static LEVELS: [u8; 1024] = {
 #[derive(Debug)]
 pub struct Memory {
     own: [Averages; 256],
-    /// The run of these and the place of those: what a place's average waits for, a run's shall not.
-    all_runs: Averages,
-    all_places: Averages,
-    /// The last place less one, 3 for all above 3.
-    last_place: usize,
+    /// The levels of those.
+    levels: [u16; 256],
+    /// Of all runs but the last, which waits in `last`: the next one is decoded beside it.
+    all: Averages,
+    last: u32,
+    /// What these make of the second contexts of runs and of places.
+    around_run: usize,
+    around_place: usize,
     /// The width of each symbol's last very long run, and of the last one of all.
     own_width: [u8; 256],
     last_width: u8,
@@ -76,9 +93,11 @@ impl Memory {
     pub fn new() -> Self {
         Memory {
             own: [Averages::default(); 256],
-            all_runs: Averages::default(),
-            all_places: Averages::default(),
-            last_place: 0,
+            levels: [0; 256],
+            all: Averages::default(),
+            last: 0,
+            around_run: 0,
+            around_place: 0,
             own_width: [0; 256],
             last_width: 0,
         }
@@ -87,37 +106,34 @@ impl Memory {
     /// Contexts for the length of a run of `symbol`.
     #[inline(always)]
     pub fn of_run(&self, symbol: u8) -> Contexts {
-        let own = &self.own[usize::from(symbol)];
-        let (run, place) = (own.run(), own.place());
-        Contexts {
-            first: usize::from(symbol) << 3 | run,
-            second: place << 8 | self.last_place << 6 | self.all_runs.run() << 3 | run,
-        }
+        let levels = usize::from(self.levels[usize::from(symbol)]);
+        Contexts { first: usize::from(symbol) << 3 | levels & 7, second: self.around_run | levels }
     }
 
     /// Contexts for the place of a symbol after its `run`.
     #[inline(always)]
     pub fn of_place(&self, run: Run) -> Contexts {
-        let place = self.own[usize::from(run.symbol)].place();
+        let level = usize::from(self.levels[usize::from(run.symbol)] >> 8);
         let len = run.len.ilog2().min(3) as usize;
         Contexts {
-            first: usize::from(run.symbol) << 3 | place,
-            second: self.all_places.place() << 7
-                | self.last_place << 5
-                | place << SECOND_PLACE_LEVEL
-                | len,
+            first: usize::from(run.symbol) << 3 | level,
+            second: self.around_place | level << SECOND_PLACE_LEVEL | len,
         }
     }
 
     /// Adds a run and the place of its symbol, which is at least 1.
     #[inline(always)]
     pub fn add(&mut self, run: Run, place: u32) {
-        let number = |n: u32| 16 * (n - 1).min(Averages::MOST);
-        let (run_part, place_part) = (number(run.len), number(place) << 16);
-        self.own[usize::from(run.symbol)].add(run_part | place_part);
-        self.all_runs.add(run_part);
-        self.all_places.add(place_part);
-        self.last_place = (place - 1).min(3) as usize;
+        let both = number(run.len - 1) | number(place - 1) << 16;
+        let own = &mut self.own[usize::from(run.symbol)];
+        own.add(both);
+        self.levels[usize::from(run.symbol)] = own.levels();
+        self.all.add(self.last);
+        let levels = usize::from(self.all.levels());
+        let last_place = (self.last as usize >> 20).min(3);
+        self.around_run = last_place << 6 | (levels & 7) << 3;
+        self.around_place = (levels >> 8) << 7 | last_place << 5;
+        self.last = both;
     }
 
     /// Contexts for how wide a very long run is, which takes one or two symbols.

@@ -9,7 +9,7 @@ use super::context::{
 };
 use super::lanes::{Lanes, Usual};
 use super::model::{Blend, Contexts};
-use super::rans::{Decoder, Encoder, Lane, SLOT_BITS, Slots};
+use super::rans::{Decoder, Encoder, Lane, Slots};
 use super::rle::Run;
 use super::start;
 use crate::error::Flaw;
@@ -18,21 +18,21 @@ use crate::error::Flaw;
 const PLAIN: u32 = 8;
 
 /// All that adapts, with cells in pairs or alone.
-pub struct Models<const PAIRED: bool> {
-    run: Blend<OWN, AROUND_RUN, PAIRED>,
-    place: Blend<OWN, AROUND_PLACE, PAIRED>,
-    extra: [Extra<PAIRED>; 2],
-    width: Blend<WIDTH, WIDTH, PAIRED>,
+pub struct Models {
+    run: Blend<OWN, AROUND_RUN>,
+    place: Blend<OWN, AROUND_PLACE>,
+    extra: [Extra; 2],
+    width: Blend<WIDTH, WIDTH>,
 }
 
 /// The extra bits of one lane: the top four by width and symbol, the next four by width and the
 /// top.
-struct Extra<const PAIRED: bool> {
-    top: Blend<{ 16 * 256 }, 16, PAIRED>,
-    next: Blend<{ 16 * 16 }, 16, PAIRED>,
+struct Extra {
+    top: Blend<{ 16 * 256 }, 16>,
+    next: Blend<{ 16 * 16 }, 16>,
 }
 
-impl<const PAIRED: bool> Models<PAIRED> {
+impl Models {
     pub fn new() -> Self {
         let extra = || Extra {
             top: Blend::flat(|at| at >> 8, |width| width),
@@ -47,7 +47,7 @@ impl<const PAIRED: bool> Models<PAIRED> {
     }
 }
 
-impl<const PAIRED: bool> Models<PAIRED> {
+impl Models {
     #[inline(always)]
     pub fn put_run<L: Lanes>(&mut self, coder: &mut Encoder, memory: &mut Memory, run: Run) {
         let parts = classes::split(run.len - 1);
@@ -103,12 +103,12 @@ impl<const PAIRED: bool> Models<PAIRED> {
         while left > 0 {
             let bits = left.min(PLAIN);
             left -= bits;
-            coder.put(lane, plain_slots(parts.extra >> left & ((1 << bits) - 1), bits));
+            coder.put(lane, Slots::plain(parts.extra >> left & ((1 << bits) - 1), bits));
         }
     }
 }
 
-impl<const PAIRED: bool> Models<PAIRED> {
+impl Models {
     #[inline(always)]
     pub fn take_run<L: Lanes>(
         &mut self,
@@ -117,7 +117,7 @@ impl<const PAIRED: bool> Models<PAIRED> {
         symbol: u8,
     ) -> Result<Run, Flaw> {
         let at = memory.of_run(symbol);
-        let class = take::<L, _, _, PAIRED>(coder, Lane::Run, &mut self.run, at);
+        let class = take::<L, _, _>(coder, Lane::Run, &mut self.run, at);
         let mut number = class;
         if class >= DIRECT as u32 {
             // The coder goes there and back by value, so that it stays in registers elsewhere.
@@ -129,7 +129,7 @@ impl<const PAIRED: bool> Models<PAIRED> {
     #[inline(always)]
     pub fn take_place<L: Lanes>(&mut self, coder: &mut Decoder, memory: &Memory, run: Run) -> u32 {
         let at = memory.of_place(run);
-        let class = take::<L, _, _, PAIRED>(coder, Lane::Place, &mut self.place, at);
+        let class = take::<L, _, _>(coder, Lane::Place, &mut self.place, at);
         let mut number = class;
         if class >= DIRECT as u32 {
             (number, *coder) = self.take_extra::<L>(*coder, Lane::Place, run.symbol, class - 8);
@@ -162,7 +162,7 @@ impl<const PAIRED: bool> Models<PAIRED> {
         let mut excess = 0;
         for stage in 0..2 {
             let at = memory.of_width(symbol, stage);
-            let more = take::<Usual, _, _, PAIRED>(coder, Lane::Run, &mut self.width, at);
+            let more = take::<Usual, _, _>(coder, Lane::Run, &mut self.width, at);
             excess += more;
             if more < 15 {
                 break;
@@ -182,21 +182,19 @@ impl<const PAIRED: bool> Models<PAIRED> {
         let models = &mut self.extra[lane as usize];
         let mut left = width.saturating_sub(4);
         let at = of_top(width, symbol);
-        let top = take::<L, _, _, PAIRED>(&mut coder, lane, &mut models.top, at);
+        let top = take::<L, _, _>(&mut coder, lane, &mut models.top, at);
         let mut extra = top & ((1 << width.min(4)) - 1);
         if left > 0 {
             let bits = left.min(4);
             left -= bits;
             let at = of_next(width, top as usize);
-            let next = take::<L, _, _, PAIRED>(&mut coder, lane, &mut models.next, at);
+            let next = take::<L, _, _>(&mut coder, lane, &mut models.next, at);
             extra = extra << bits | next & ((1 << bits) - 1);
         }
         while left > 0 {
             let bits = left.min(PLAIN);
             left -= bits;
-            let value = coder.slot(lane) >> (SLOT_BITS - bits);
-            coder.take(lane, plain_slots(value, bits));
-            extra = extra << bits | value;
+            extra = extra << bits | coder.take_plain(lane, bits);
         }
         (classes::join(width, extra), coder)
     }
@@ -204,10 +202,10 @@ impl<const PAIRED: bool> Models<PAIRED> {
 
 /// Decodes one symbol.
 #[inline(always)]
-fn take<L: Lanes, const A: usize, const B: usize, const PAIRED: bool>(
+fn take<L: Lanes, const A: usize, const B: usize>(
     coder: &mut Decoder,
     lane: Lane,
-    model: &mut Blend<A, B, PAIRED>,
+    model: &mut Blend<A, B>,
     at: Contexts,
 ) -> u32 {
     let (symbol, slots) = model.decode::<L>(at, coder.slot(lane));
@@ -223,8 +221,4 @@ fn of_top(width: u32, symbol: u8) -> Contexts {
 fn of_next(width: u32, top: usize) -> Contexts {
     let width = width.min(15) as usize;
     Contexts { first: width << 4 | top, second: width }
-}
-
-fn plain_slots(value: u32, bits: u32) -> Slots {
-    Slots { start: value << (SLOT_BITS - bits), freq: 1 << (SLOT_BITS - bits) }
 }

@@ -64,6 +64,7 @@
 pub(crate) mod binary;
 mod classes;
 mod context;
+mod counted;
 mod entropy;
 mod lanes;
 mod mixed;
@@ -74,6 +75,7 @@ mod mtf;
 mod rans;
 mod rle;
 mod start;
+mod table;
 mod tree;
 
 use crate::error::Flaw;
@@ -85,8 +87,8 @@ const STORED: u8 = 0;
 const MODELLED: u8 = 1;
 /// First byte of a coded segment whose symbols' weights and mixed decisions follow.
 const MIXED: u8 = 2;
-/// As [`MODELLED`], with one context for each symbol in place of two.
-const SINGLE: u8 = 3;
+/// As [`MODELLED`], with tables that come first in place of models that learn.
+const COUNTED: u8 = 3;
 
 /// What coding may cost for what it saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +106,8 @@ pub enum Effort {
 const SEGMENT_LOGS: std::ops::Range<u8> = 20..25;
 /// Models learn during their first runs; a segment of this many loses little by starting anew.
 const ENOUGH_RUNS: usize = 1 << 18;
+/// Tables are a tenth of a segment of so many runs. Shorter ones are coded fast enough by models.
+const COUNTABLE_RUNS: usize = if cfg!(fuzzing) { 1 } else { 1 << 13 };
 
 /// The binary logarithm of the segment size that suits `bwt`, the transform of a block: 20 to 25.
 ///
@@ -154,10 +158,23 @@ pub fn encode(segment: &[u8], effort: Effort, out: &mut Vec<u8>) {
 }
 
 fn encode_alone(segment: &[u8], effort: Effort) -> Vec<u8> {
-    let (kind, coded) = match effort {
-        Effort::Fast => (SINGLE, modelled::encode::<false>(segment)),
-        Effort::Default => (MODELLED, modelled::encode::<true>(segment)),
-        Effort::Best => (MIXED, mixed::encode(segment)),
+    encode_as(kind(segment, effort), segment)
+}
+
+/// The kind that suits `segment`.
+fn kind(segment: &[u8], effort: Effort) -> u8 {
+    match effort {
+        Effort::Fast if rle::count(segment) >= COUNTABLE_RUNS => COUNTED,
+        Effort::Fast | Effort::Default => MODELLED,
+        Effort::Best => MIXED,
+    }
+}
+
+fn encode_as(kind: u8, segment: &[u8]) -> Vec<u8> {
+    let coded = match kind {
+        COUNTED => counted::encode(segment),
+        MODELLED => modelled::encode(segment),
+        _ => mixed::encode(segment),
     };
     match coded {
         Some(coded) => [&[kind], &coded[..]].concat(),
@@ -177,8 +194,8 @@ pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
             Ok(())
         }
         STORED => Err(Flaw("a stored segment has the wrong length")),
-        MODELLED => modelled::decode::<true>(body, out),
-        SINGLE => modelled::decode::<false>(body, out),
+        MODELLED => modelled::decode(body, out),
+        COUNTED => counted::decode(body, out),
         MIXED => mixed::decode(body, out),
         _ => Err(Flaw("a segment is of an unknown kind")),
     }
@@ -199,18 +216,16 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
-    const EFFORTS: [Effort; 3] = [Effort::Fast, Effort::Default, Effort::Best];
+    const KINDS: [u8; 3] = [MODELLED, MIXED, COUNTED];
 
-    /// All efforts; gives what the default one coded.
+    /// All kinds; gives what the default one coded.
     fn round_trip(segment: &[u8]) -> Vec<u8> {
-        let [_, coded, _] = EFFORTS.map(|effort| round_trip_with(segment, effort));
+        let [coded, ..] = KINDS.map(|kind| round_trip_as(kind, segment));
         coded
     }
 
-    fn round_trip_with(segment: &[u8], effort: Effort) -> Vec<u8> {
-        let mut coded = b"before".to_vec();
-        encode(segment, effort, &mut coded);
-        let coded = coded.split_off(6);
+    fn round_trip_as(kind: u8, segment: &[u8]) -> Vec<u8> {
+        let coded = encode_as(kind, segment);
         assert!(!coded.is_empty() && coded.len() <= max_coded_len(segment.len()));
         let mut out = vec![0xee; segment.len()];
         assert_eq!(decode(&coded, &mut out), Ok(()));
@@ -270,7 +285,7 @@ mod tests {
     #[test]
     fn every_truncation_is_a_flaw() {
         let segment = runs(1500, 4);
-        for coded in EFFORTS.map(|effort| round_trip_with(&segment, effort)) {
+        for coded in KINDS.map(|kind| round_trip_as(kind, &segment)) {
             let mut out = vec![0; segment.len()];
             for len in 0..coded.len() {
                 assert!(decode(&coded[..len], &mut out).is_err(), "{len} bytes of {}", coded.len());
@@ -283,7 +298,7 @@ mod tests {
     #[test]
     fn wrong_lengths_are_flaws() {
         let segment = runs(3000, 4);
-        for coded in EFFORTS.map(|effort| round_trip_with(&segment, effort)) {
+        for coded in KINDS.map(|kind| round_trip_as(kind, &segment)) {
             // Not 3001: the last bits of a range coder may hold one likely run more.
             for len in [0, 1, 2999, 3020, 100_000] {
                 assert!(decode(&coded, &mut vec![0; len]).is_err(), "{len}");
@@ -295,7 +310,7 @@ mod tests {
     fn any_damage_is_survived() {
         let segment = runs(600, 6);
         let mut out = vec![0; segment.len()];
-        for coded in EFFORTS.map(|effort| round_trip_with(&segment, effort)) {
+        for coded in KINDS.map(|kind| round_trip_as(kind, &segment)) {
             for bit in 0..coded.len() * 8 {
                 let mut damaged = coded.clone();
                 damaged[bit / 8] ^= 1 << (bit % 8);
@@ -307,6 +322,19 @@ mod tests {
                 let _ = decode(&noise, &mut out);
             }
         }
+    }
+
+    #[test]
+    fn efforts_have_their_kinds() {
+        let (long, short) = (runs(100_000, 1), runs(1000, 1));
+        let coded = |segment, effort| {
+            let mut out = b"before".to_vec();
+            encode(segment, effort, &mut out);
+            out.strip_prefix(b"before").expect("what was there before")[0]
+        };
+        let efforts = [Effort::Fast, Effort::Default, Effort::Best];
+        assert_eq!(efforts.map(|effort| coded(&long, effort)), [COUNTED, MODELLED, MIXED]);
+        assert_eq!(efforts.map(|effort| coded(&short, effort)), [MODELLED, MODELLED, MIXED]);
     }
 
     #[test]

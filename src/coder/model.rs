@@ -123,12 +123,11 @@ impl<const N: usize> Cells<N> {
     }
 
     #[inline(always)]
-    fn update<L: Lanes>(&mut self, at: usize, target: L) {
+    fn update<L: Lanes>(&mut self, at: usize, loaded: L, target: L) {
         let seen = &mut self.seen[at % N];
         let rate = RATES[usize::from(*seen)];
         *seen = MORE[usize::from(*seen)];
-        let cell = &mut self.cells[at % N].0;
-        *cell = L::load(cell).toward(target, rate).store();
+        self.cells[at % N].0 = loaded.toward(target, rate).store();
     }
 }
 
@@ -141,12 +140,12 @@ pub struct Contexts {
 
 /// Two sets of cells, A and B of them, of which the second is used where they are paired.
 #[derive(Debug)]
-pub struct Blend<const A: usize, const B: usize, const PAIRED: bool> {
+pub struct Blend<const A: usize, const B: usize> {
     first: Cells<A>,
     second: Cells<B>,
 }
 
-impl<const A: usize, const B: usize, const PAIRED: bool> Blend<A, B, PAIRED> {
+impl<const A: usize, const B: usize> Blend<A, B> {
     /// Cells begin as [`Cell::flat`], of as many bits as these say of each one's index.
     pub fn flat(first: impl Fn(usize) -> usize, second: impl Fn(usize) -> usize) -> Self {
         Blend {
@@ -166,37 +165,41 @@ impl<const A: usize, const B: usize, const PAIRED: bool> Blend<A, B, PAIRED> {
     /// The slots of `symbol`, which the model learns.
     #[inline(always)]
     pub fn encode<L: Lanes>(&mut self, at: Contexts, symbol: usize) -> Slots {
-        let starts = self.starts::<L>(at);
-        self.learn(at, starts, symbol)
+        let loaded = self.load::<L>(at);
+        let slots = spread(starts(loaded), symbol);
+        self.learn(at, loaded, symbol);
+        slots
     }
 
     /// The symbol that owns `slot`, and its slots.
     #[inline(always)]
     pub fn decode<L: Lanes>(&mut self, at: Contexts, slot: u32) -> (usize, Slots) {
-        let starts = self.starts::<L>(at);
+        let loaded = self.load::<L>(at);
+        let starts = starts(loaded);
         let symbol = starts.not_above(slot as i16) - 1;
-        (symbol, self.learn(at, starts, symbol))
-    }
-
-    /// Where each symbol's slots start.
-    #[inline(always)]
-    fn starts<L: Lanes>(&self, at: Contexts) -> L {
-        let first: L = self.first.load(at.first);
-        let mean =
-            if PAIRED { first.half().add(self.second.load::<L>(at.second).half()) } else { first };
-        mean.add(L::load(&ONE_EACH.0))
-    }
-
-    #[inline(always)]
-    fn learn<L: Lanes>(&mut self, at: Contexts, starts: L, symbol: usize) -> Slots {
         let slots = spread(starts, symbol);
-        let target = L::load(&TARGETS[symbol & 15].0);
-        self.first.update(at.first, target);
-        if PAIRED {
-            self.second.update(at.second, target);
-        }
-        slots
+        self.learn(at, loaded, symbol);
+        (symbol, slots)
     }
+
+    #[inline(always)]
+    fn load<L: Lanes>(&self, at: Contexts) -> [L; 2] {
+        [self.first.load(at.first), self.second.load(at.second)]
+    }
+
+    /// Moves the cells, of which these are the contents, towards `symbol`.
+    #[inline(always)]
+    fn learn<L: Lanes>(&mut self, at: Contexts, [first, second]: [L; 2], symbol: usize) {
+        let target = L::load(&TARGETS[symbol & 15].0);
+        self.first.update(at.first, first, target);
+        self.second.update(at.second, second, target);
+    }
+}
+
+/// Where each symbol's slots start: the mean of both cells.
+#[inline(always)]
+fn starts<L: Lanes>([first, second]: [L; 2]) -> L {
+    first.half().add(second.half()).add(L::load(&ONE_EACH.0))
 }
 
 fn boxed<T: std::fmt::Debug, const N: usize>(value: impl Fn(usize) -> T) -> Box<[T; N]> {
@@ -211,8 +214,7 @@ fn spread<L: Lanes>(starts: L, symbol: usize) -> Slots {
     struct Borders([i16; 32]);
     let mut borders = Borders([SLOTS as i16; 32]);
     borders.0[..16].copy_from_slice(&starts.store());
-    let start = u32::from(borders.0[symbol & 15] as u16);
-    let next = u32::from(borders.0[(symbol & 15) + 1] as u16);
+    let [start, next] = [0, 1].map(|more| u32::from(borders.0[(symbol & 15) + more] as u16));
     Slots { start, freq: next - start }
 }
 
@@ -225,22 +227,21 @@ mod tests {
     const HEAVY: [u8; 16] = [254, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2];
     const AT: Contexts = Contexts { first: 0, second: 0 };
 
-    fn all_slots<const PAIRED: bool>(blend: &Blend<1, 1, PAIRED>) -> Vec<Slots> {
-        (0..16).map(|symbol| spread(blend.starts::<Usual>(AT), symbol)).collect()
+    fn all_slots(blend: &Blend<1, 1>) -> Vec<Slots> {
+        (0..16).map(|symbol| spread(starts(blend.load::<Usual>(AT)), symbol)).collect()
     }
 
     #[test]
     fn slots_are_never_empty_and_cover_all() {
         for start in [Cell::of_shares(&[16; 16]), Cell::of_shares(&HEAVY), Cell::flat(1)] {
             for symbol in [0, 1, 7, 14, 15] {
-                cover_all::<true>(start, symbol);
-                cover_all::<false>(start, symbol);
+                cover_all(start, symbol);
             }
         }
     }
 
-    fn cover_all<const PAIRED: bool>(start: Cell, symbol: usize) {
-        let mut blend = Blend::<1, 1, PAIRED>::by_level(&[start; 8], 0);
+    fn cover_all(start: Cell, symbol: usize) {
+        let mut blend = Blend::<1, 1>::by_level(&[start; 8], 0);
         for _ in 0..3000 {
             let slots = all_slots(&blend);
             assert!(slots.iter().all(|s| s.freq > 0));
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn decoding_learns_the_same() {
         let (mut left, mut right) =
-            (Blend::<4, 2, true>::flat(|_| 4, |_| 3), Blend::<4, 2, true>::flat(|_| 4, |_| 3));
+            (Blend::<4, 2>::flat(|_| 4, |_| 3), Blend::<4, 2>::flat(|_| 4, |_| 3));
         for i in 0..20_000usize {
             let symbol = ((i * i) >> 3) % 16;
             let at = Contexts { first: i % 4, second: i / 7 % 2 };

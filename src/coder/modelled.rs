@@ -1,7 +1,7 @@
-//! Kinds 1 and 3 of segments: runs and places through adaptive models.
+//! Kind 1 of segments: runs and places through adaptive models.
 //!
 //! For each run its length is coded, then, unless the segment is full, the place of its symbol (see
-//! `mtf`). Kind 1 predicts each from two contexts, kind 3 from one.
+//! `mtf`).
 
 use super::context::Memory;
 use super::entropy::Models;
@@ -16,37 +16,38 @@ use crate::error::Flaw;
 const BATCH: usize = 1 << 15;
 
 /// The coded runs of `segment`, or `None` where they take as many bytes as it.
-pub fn encode<const PAIRED: bool>(segment: &[u8]) -> Option<Vec<u8>> {
+pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
     #[cfg(target_arch = "x86_64")]
     if lanes::avx2::is_there() {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-        fn with_avx2<const PAIRED: bool>(segment: &[u8]) -> Option<Vec<u8>> {
-            encode_with::<lanes::avx2::Lanes, PAIRED>(segment)
+        fn with_avx2(segment: &[u8]) -> Option<Vec<u8>> {
+            encode_with::<lanes::avx2::Lanes>(segment)
         }
         // SAFETY: the processor has all that the function asks for.
         #[allow(unsafe_code)]
-        return unsafe { with_avx2::<PAIRED>(segment) };
+        return unsafe { with_avx2(segment) };
     }
-    encode_with::<Usual, PAIRED>(segment)
+    encode_with::<Usual>(segment)
 }
 
 #[inline(always)]
-fn encode_with<L: Lanes, const PAIRED: bool>(segment: &[u8]) -> Option<Vec<u8>> {
-    let (mut places, symbols) = mtf::encode(segment);
+fn encode_with<L: Lanes>(segment: &[u8]) -> Option<Vec<u8>> {
+    let (mut steps, symbols) = mtf::encode(segment);
     let mut out = vec![(symbols.len() - 1) as u8];
     out.extend_from_slice(&symbols);
-    let (mut models, mut memory) = (Models::<PAIRED>::new(), Memory::new());
+    let (mut models, mut memory) = (Models::new(), Memory::new());
     let mut coder = Encoder::default();
     let mut pos = 0;
     while pos < segment.len() {
         for _ in 0..BATCH {
-            let run = rle::read(segment, pos);
+            let step = steps.pop().expect("a step for each run");
+            let run = rle::read_short(segment, pos, step.len);
             pos += run.len as usize;
             models.put_run::<L>(&mut coder, &mut memory, run);
             if pos == segment.len() {
                 break;
             }
-            let place = places.pop().expect("a place for each run").into();
+            let place = step.place.into();
             models.put_place::<L>(&mut coder, &memory, run, place);
             memory.add(run, place);
         }
@@ -59,25 +60,25 @@ fn encode_with<L: Lanes, const PAIRED: bool>(segment: &[u8]) -> Option<Vec<u8>> 
 }
 
 /// Fills `out` with the runs that `coded` holds.
-pub fn decode<const PAIRED: bool>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
+pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     #[cfg(target_arch = "x86_64")]
     if lanes::avx2::is_there() {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-        fn with_avx2<const PAIRED: bool>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-            decode_with::<lanes::avx2::Lanes, PAIRED>(coded, out)
+        fn with_avx2(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
+            decode_with::<lanes::avx2::Lanes>(coded, out)
         }
         // SAFETY: as in `encode`.
         #[allow(unsafe_code)]
-        return unsafe { with_avx2::<PAIRED>(coded, out) };
+        return unsafe { with_avx2(coded, out) };
     }
-    decode_with::<Usual, PAIRED>(coded, out)
+    decode_with::<Usual>(coded, out)
 }
 
 #[inline(always)]
-fn decode_with<L: Lanes, const PAIRED: bool>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-    let (symbols, coded) = take_symbols(coded)?;
+fn decode_with<L: Lanes>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
+    let (symbols, coded) = mtf::take_symbols(coded)?;
     let mut list = List::of(symbols);
-    let (mut models, mut memory) = (Models::<PAIRED>::new(), Memory::new());
+    let (mut models, mut memory) = (Models::new(), Memory::new());
     let mut coder = Decoder::new(coded);
     let mut pos = 0;
     let mut symbol = list.front();
@@ -101,16 +102,4 @@ fn decode_with<L: Lanes, const PAIRED: bool>(coded: &[u8], out: &mut [u8]) -> Re
         }
     }
     coder.finish()
-}
-
-/// Splits off the segment's symbols, in the order of first appearance.
-fn take_symbols(coded: &[u8]) -> Result<(&[u8], &[u8]), Flaw> {
-    let early = Flaw("a segment's coded bytes end too early");
-    let (last, coded) = coded.split_first().ok_or(early)?;
-    let (symbols, coded) = coded.split_at_checked(usize::from(*last) + 1).ok_or(early)?;
-    let mut seen = [false; 256];
-    if symbols.iter().any(|&symbol| std::mem::replace(&mut seen[usize::from(symbol)], true)) {
-        return Err(Flaw("a segment lists a symbol twice"));
-    }
-    Ok((symbols, coded))
 }

@@ -19,116 +19,151 @@
 //! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.
 
 use super::rle;
+use crate::error::Flaw;
 
 /// Symbols in the order of their next run, the current one in front.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
-    symbols: [u8; 256],
+    /// The first eight, the front in the lowest byte: nearly all that happens happens there.
+    head: u64,
+    rest: [u64; 31],
 }
 
-/// The places of all runs of `segment`, **last run first**, and the symbols in order of first
-/// appearance.
-pub fn encode(segment: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let mut places = Vec::with_capacity(segment.len() / 4);
+/// What a segment's runs are coded from, **last run first**.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Where the run's symbol goes once it is over.
+    pub place: u8,
+    /// How long the run is, 255 standing for that and all above.
+    pub len: u8,
+}
+
+/// The steps of all runs of `segment`, and the symbols in order of first appearance.
+#[inline(always)]
+pub fn encode(segment: &[u8]) -> (Vec<Step>, Vec<u8>) {
+    let mut steps = Vec::with_capacity(segment.len() / 2);
     let mut list = List::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
     let mut seen = 0;
     let mut pos = segment.len();
     while pos > 0 {
         let symbol = segment[pos - 1];
-        let place = list.find(symbol);
-        list.bring_to_front(place, symbol);
+        let start = rle::start(segment, pos, symbol);
+        let place = list.bring_to_front(symbol);
         // Symbols not seen yet lie behind all that were, in an order that means nothing.
-        places.push(place.min(seen) as u8);
+        let len = (pos - start).min(255) as u8;
+        steps.push(Step { place: place.min(seen) as u8, len });
         seen += usize::from(place >= seen);
-        pos = rle::start(segment, pos, symbol);
+        pos = start;
     }
-    (places, list.symbols[..seen].to_vec())
+    (steps, list.first(seen))
+}
+
+/// Splits off the symbols of a coded segment, in the order of first appearance: their count less one, and themselves.
+pub fn take_symbols(coded: &[u8]) -> Result<(&[u8], &[u8]), Flaw> {
+    let early = Flaw("a segment's coded bytes end too early");
+    let (last, coded) = coded.split_first().ok_or(early)?;
+    let (symbols, coded) = coded.split_at_checked(usize::from(*last) + 1).ok_or(early)?;
+    let mut seen = [false; 256];
+    if symbols.iter().any(|&symbol| std::mem::replace(&mut seen[usize::from(symbol)], true)) {
+        return Err(Flaw("a segment lists a symbol twice"));
+    }
+    Ok((symbols, coded))
 }
 
 impl List {
     /// A list that begins with `symbols`, at most 256.
     pub fn of(symbols: &[u8]) -> Self {
-        let mut list = List { symbols: [0; 256] };
-        list.symbols[..symbols.len()].copy_from_slice(symbols);
-        list
+        let mut all = [0; 256];
+        all[..symbols.len()].copy_from_slice(symbols);
+        let words = all.as_chunks().0;
+        let word = |k: usize| u64::from_le_bytes(words[k]);
+        List { head: word(0), rest: std::array::from_fn(|k| word(k + 1)) }
+    }
+
+    /// The first `count` symbols.
+    fn first(&self, count: usize) -> Vec<u8> {
+        let words = std::iter::once(&self.head).chain(&self.rest);
+        words.flat_map(|word| word.to_le_bytes()).take(count).collect()
     }
 
     /// The symbol of the current run.
     #[inline(always)]
     pub fn front(&self) -> u8 {
-        self.symbols[0]
+        self.head as u8
     }
 
     /// The symbol of the next run.
     #[inline(always)]
     pub fn second(&self) -> u8 {
-        self.symbols[1]
+        (self.head >> 8) as u8
     }
 
     /// Decodes one place: takes the front out and puts it back at `place`.
     #[inline(always)]
     pub fn put_back(&mut self, place: u8) {
-        let symbol = self.front();
-        if place < 8 {
-            let word = self.head();
-            let before = (1u64 << (8 * place)) - 1;
-            let behind = !before << 8;
-            let inserted = u64::from(symbol) << (8 * place);
-            self.set_head(word >> 8 & before | inserted | word & behind);
-        } else {
-            self.symbols.copy_within(1..=usize::from(place), 0);
-            self.symbols[usize::from(place)] = symbol;
+        let symbol = u64::from(self.front());
+        let (above, at) = (usize::from(place / 8), 8 * (place % 8));
+        let mut word = &mut self.head;
+        for next in &mut self.rest[..above] {
+            *word = *word >> 8 | *next << 56;
+            word = next;
         }
+        let before = (1u64 << at) - 1;
+        let behind = !before << 8;
+        *word = *word >> 8 & before | symbol << at | *word & behind;
     }
 
-    fn bring_to_front(&mut self, place: usize, symbol: u8) {
-        if place < 8 {
-            let word = self.head();
-            let behind = u64::MAX << (8 * place) << 8;
-            self.set_head((word << 8 | u64::from(symbol)) & !behind | word & behind);
-        } else {
-            self.symbols.copy_within(0..place, 1);
-            self.symbols[0] = symbol;
+    /// Puts `symbol`, which is in the list, in front, and gives the place where it was.
+    #[inline(always)]
+    fn bring_to_front(&mut self, symbol: u8) -> usize {
+        let mut before = u64::from(symbol);
+        if let Some(at) = shift_in(&mut self.head, &mut before, symbol) {
+            return at;
         }
+        let mut rest = self.rest.iter_mut().enumerate();
+        let at = rest.find_map(|(above, word)| {
+            shift_in(word, &mut before, symbol).map(|at| 8 * (above + 1) + at)
+        });
+        at.expect("the list holds all symbols")
     }
+}
 
-    fn find(&self, symbol: u8) -> usize {
-        let same = self.head() ^ (u64::from(symbol) * 0x0101_0101_0101_0101);
-        // The lowest zero byte of `same` is the lowest byte whose top bit survives.
-        let zeros = same.wrapping_sub(0x0101_0101_0101_0101) & !same & 0x8080_8080_8080_8080;
-        if zeros != 0 {
-            return (zeros.trailing_zeros() / 8) as usize;
-        }
-        let behind = self.symbols[8..].iter().position(|&s| s == symbol);
-        8 + behind.expect("the list holds all symbols")
+/// Moves `before` into a word of symbols, from below, up to where `symbol` is, or through all of it.
+#[inline(always)]
+fn shift_in(word: &mut u64, before: &mut u64, symbol: u8) -> Option<usize> {
+    let moved = *word << 8 | *before;
+    let same = *word ^ (u64::from(symbol) * 0x0101_0101_0101_0101);
+    // The lowest zero byte of `same` is the lowest byte whose top bit survives.
+    let zeros = same.wrapping_sub(0x0101_0101_0101_0101) & !same & 0x8080_8080_8080_8080;
+    if zeros == 0 {
+        *before = *word >> 56;
+        *word = moved;
+        return None;
     }
-
-    fn head(&self) -> u64 {
-        u64::from_le_bytes(self.symbols[..8].try_into().expect("eight bytes"))
-    }
-
-    fn set_head(&mut self, word: u64) {
-        self.symbols[..8].copy_from_slice(&word.to_le_bytes());
-    }
+    let at = zeros.trailing_zeros() & 56;
+    let behind = u64::MAX << at << 8;
+    *word = moved & !behind | *word & behind;
+    Some(at as usize / 8)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn decode(mut places: Vec<u8>, symbols: &[u8]) -> Vec<u8> {
+    fn decode(mut steps: Vec<Step>, symbols: &[u8]) -> Vec<u8> {
         let mut list = List::of(symbols);
         let mut out = Vec::new();
-        while let Some(place) = places.pop() {
-            out.push(list.front());
-            list.put_back(place);
+        while let Some(step) = steps.pop() {
+            out.extend(std::iter::repeat_n(list.front(), step.len.into()));
+            list.put_back(step.place);
         }
         out
     }
 
     #[test]
     fn the_example_of_the_page() {
-        assert_eq!(encode(b"baana"), (vec![0, 1, 1, 2], b"ban".to_vec()));
+        let steps = [(0, 1), (1, 1), (1, 2), (2, 1)].map(|(place, len)| Step { place, len });
+        assert_eq!(encode(b"baana"), (steps.to_vec(), b"ban".to_vec()));
     }
 
     #[test]
@@ -137,10 +172,8 @@ mod tests {
         let down: Vec<u8> = all.iter().rev().copied().collect();
         let mixed: Vec<u8> = (0..5000u32).map(|i| (i.wrapping_mul(i) >> 3) as u8).collect();
         for data in [b"x".to_vec(), b"mississippi".to_vec(), [all, down].concat(), mixed] {
-            let mut runs = data.clone();
-            runs.dedup();
-            let (places, symbols) = encode(&data);
-            assert_eq!(decode(places, &symbols), runs);
+            let (steps, symbols) = encode(&data);
+            assert_eq!(decode(steps, &symbols), data);
         }
     }
 
@@ -150,8 +183,7 @@ mod tests {
             let list = List::of(&(0..=255).collect::<Vec<u8>>());
             let mut moved = list.clone();
             moved.put_back(place);
-            assert_eq!(moved.find(0), usize::from(place));
-            moved.bring_to_front(place.into(), 0);
+            assert_eq!(moved.bring_to_front(0), usize::from(place));
             assert_eq!(moved, list);
         }
     }

@@ -21,6 +21,15 @@ pub fn read(segment: &[u8], pos: usize) -> Run {
     Run { symbol, len }
 }
 
+/// The run that starts at `pos` and has `short` bytes, or 255 and more.
+#[inline(always)]
+pub fn read_short(segment: &[u8], pos: usize, short: u8) -> Run {
+    match short {
+        255 => read(segment, pos),
+        _ => Run { symbol: segment[pos], len: short.into() },
+    }
+}
+
 /// Writes `run` at `pos` of `out` and returns the position behind it, or `None` where it does not
 /// fit.
 ///
@@ -47,6 +56,7 @@ fn fill(out: &mut [u8], symbol: u8) {
 }
 
 /// Where the run of `symbol` that reaches up to `end` (exclusive) begins.
+#[inline(always)]
 pub fn start(segment: &[u8], mut end: usize, symbol: u8) -> usize {
     while let Some(head) = end.checked_sub(8) {
         let other = word(segment, head) ^ splat(symbol);
