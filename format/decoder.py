@@ -291,17 +291,19 @@ def decode_segment(coded, segment_size):
     symbols = coded[2:2 + last_symbol + 1]
     require(len(symbols) == last_symbol + 1, "R17", "a segment that ends within Symbols")
     require(len(set(symbols)) == last_symbol + 1, "R17", "a byte that is in Symbols twice")
-    return decode_runs(symbols, Coder(coded, 2 + last_symbol + 1), segment_size, coded[0] == 1)
+    coder = Coder(coded, 2 + last_symbol + 1)
+    if coded[0] == 3:
+        return decode_runs(symbols, coder, Counted(coder), segment_size, None)
+    return decode_runs(symbols, coder, Model(coder), segment_size, BATCH_RUNS)
 
 
-def decode_runs(symbols, coder, segment_size, paired):
-    """Section 7.1. The model goes on from batch to batch; only the states are new."""
+def decode_runs(symbols, coder, model, segment_size, batch_runs):
+    """Section 7.1. The model goes on from batch to batch; only the states are new. None is one batch."""
     front = list(symbols)  # `List` of 7.1
-    model = Model(coder, paired)
     out = bytearray()
     runs = 0
     while True:
-        if runs % BATCH_RUNS == 0:
+        if runs == 0 or batch_runs and runs % batch_runs == 0:
             coder.begin_batch()
         symbol = front[0]
         run_length = model.read_run_length(symbol)
@@ -314,7 +316,8 @@ def decode_runs(symbols, coder, segment_size, paired):
         del front[0]
         front.insert(place, symbol)
         runs += 1
-        if runs % BATCH_RUNS == 0:
+        model.add(symbol, run_length - 1, place - 1)
+        if batch_runs and runs % batch_runs == 0:
             coder.end_batch()
     coder.end_batch()
     require(coder.at == len(coder.coded), "R17", "coded bytes left over at the end of a segment")
@@ -397,8 +400,8 @@ class Cell:
 class Blend:
     """Section 7.3. Cells are made when they are first used: with the C that `first_c` and `second_c` give of their index."""
 
-    def __init__(self, paired, first_c, second_c):
-        self.paired, self.first_c, self.second_c = paired, first_c, second_c
+    def __init__(self, first_c, second_c):
+        self.first_c, self.second_c = first_c, second_c
         self.first, self.second = {}, {}
 
     def read(self, coder, k, first, second):
@@ -407,13 +410,13 @@ class Blend:
             self.first[first] = Cell(self.first_c(first), 4)
         if second not in self.second:
             self.second[second] = Cell(self.second_c(second), 13)
-        cells = [self.first[first], self.second[second]] if self.paired else [self.first[first]]
+        cells = [self.first[first], self.second[second]]
         slot = coder.state[k] & 32767
         s, start = 0, 0             # Start[s] <= Slot
         above, end = 16, 32768      # Slot < Start[above]
         while above - s > 1:        # Start rises, so that halving finds the symbol
             j = (s + above) >> 1
-            start_j = sum(cell.c[j] // len(cells) for cell in cells) + j
+            start_j = sum(cell.c[j] >> 1 for cell in cells) + j
             if start_j <= slot:
                 s, start = j, start_j
             else:
@@ -442,37 +445,40 @@ def level(average):
 class Model:
     """Sections 7.4 and 7.5: `Memory` and the blends of one segment, and the numbers that are read with them."""
 
-    def __init__(self, coder, paired):
+    def __init__(self, coder):
         self.coder = coder
         self.run_average, self.place_average, self.own_width = [0] * 256, [0] * 256, [0] * 256
-        self.all_run_average = self.all_place_average = self.last_width = self.last_place = 0
-        self.run = Blend(paired, lambda at: RUN_STARTS[at % 8], lambda at: RUN_STARTS[at % 8])
-        self.place = Blend(paired, lambda at: PLACE_STARTS[at % 8], lambda at: PLACE_STARTS[at // 4 % 8])
-        self.width = Blend(paired, lambda at: FLAT[4], lambda at: FLAT[4])
-        self.top = [Blend(paired, lambda at: FLAT[min(at // 256, 4)], lambda v: FLAT[min(v, 4)]) for _ in range(2)]
-        self.next = [Blend(paired, lambda at: FLAT[min(at // 16 - 4, 4)], lambda v: FLAT[min(v - 4, 4)]) for _ in range(2)]
+        self.all_run_average = self.all_place_average = self.last_width = 0
+        self.last_run = self.last_place = self.place_before = 0
+        self.run = Blend(lambda at: RUN_STARTS[at % 8], lambda at: RUN_STARTS[at % 8])
+        self.place = Blend(lambda at: PLACE_STARTS[at % 8], lambda at: PLACE_STARTS[at // 4 % 8])
+        self.width = Blend(lambda at: FLAT[4], lambda at: FLAT[4])
+        self.top = [Blend(lambda at: FLAT[min(at // 256, 4)], lambda v: FLAT[min(v, 4)]) for _ in range(2)]
+        self.next = [Blend(lambda at: FLAT[min(at // 16 - 4, 4)], lambda v: FLAT[min(v - 4, 4)]) for _ in range(2)]
 
     def read_run_length(self, c):
         """Section 7.4: Run_Length of a run of byte c."""
         r = level(self.run_average[c])
         q = level(self.place_average[c])
-        second = 256 * q + 64 * self.last_place + 8 * level(self.all_run_average) + r
+        second = 256 * q + 64 * self.place_before + 8 * level(self.all_run_average) + r
         symbol = self.run.read(self.coder, 0, 8 * c + r, second)
-        number = self.read_number(0, symbol, c)
-        self.run_average[c] = add(self.run_average[c], number)
-        self.all_run_average = add(self.all_run_average, number)
-        return number + 1
+        return self.read_number(0, symbol, c) + 1
 
     def read_place(self, c, run_length):
         """Section 7.4: Place of byte c after a run of Run_Length."""
         q = level(self.place_average[c])
-        second = 128 * level(self.all_place_average) + 32 * self.last_place + 4 * q + min(lg(run_length), 3)
+        second = 128 * level(self.all_place_average) + 32 * self.place_before + 4 * q + min(lg(run_length), 3)
         symbol = self.place.read(self.coder, 1, 8 * c + q, second)
-        number = self.read_number(1, symbol, c)
-        self.place_average[c] = add(self.place_average[c], number)
-        self.all_place_average = add(self.all_place_average, number)
-        self.last_place = min(number, 3)
-        return number + 1
+        return self.read_number(1, symbol, c) + 1
+
+    def add(self, c, run, place):
+        """Section 7.4: after a run of byte c and its place, both less one."""
+        self.run_average[c] = add(self.run_average[c], run)
+        self.place_average[c] = add(self.place_average[c], place)
+        self.all_run_average = add(self.all_run_average, self.last_run)
+        self.all_place_average = add(self.all_place_average, self.last_place)
+        self.place_before = min(self.last_place, 3)
+        self.last_run, self.last_place = run, place
 
     def read_number(self, k, class_, c):
         """Section 7.5: the number that begins with the symbol Class."""
@@ -505,6 +511,66 @@ class Model:
         require(width <= 30, "R17", "a Width of %d" % width)
         self.own_width[c] = self.last_width = width
         return width
+
+
+class Counted:
+    """Section 7.9: the tables of a segment of kind 3, and the numbers that are read with them."""
+
+    def __init__(self, coder):
+        self.coder = coder
+        self.tables = [self.read_table() for _ in range(44)]
+        self.run_average, self.place_average = [0] * 256, [0] * 256
+
+    def read_table(self):
+        """Start[0..16]."""
+        coder = self.coder
+        require(coder.at < len(coder.coded), "R17", "a segment that ends before a Table")
+        count = coder.coded[coder.at]
+        codes = coder.coded[coder.at + 1:coder.at + 1 + count]
+        require(count <= 16, "R17", "a Table of %d symbols" % count)
+        require(len(codes) == count, "R17", "a segment that ends within a Table")
+        coder.at += 1 + count
+        weights = [code if code < 16 else (8 + code % 8) << (code // 8 - 1) for code in codes] + [0] * (16 - count)
+        return [sum(weights[:j]) * 32752 // max(sum(weights), 1) + j for j in range(16)] + [32768]
+
+    def read(self, k, table):
+        """A symbol from State_k."""
+        start, slot = self.tables[table], self.coder.state[k] & 32767
+        s = max(j for j in range(16) if start[j] <= slot)
+        self.coder.take(k, start[s], start[s + 1] - start[s])
+        return s
+
+    def read_run_length(self, c):
+        return self.read_number(0, self.read(0, step(self.run_average[c]))) + 1
+
+    def read_place(self, c, run_length):
+        return self.read_number(1, self.read(1, 16 + step(self.place_average[c]))) + 1
+
+    def add(self, c, run, place):
+        self.run_average[c] = add(self.run_average[c], run)
+        self.place_average[c] = add(self.place_average[c], place)
+
+    def read_number(self, k, class_):
+        if class_ < 10:
+            return class_
+        width = class_ - 8
+        if k == 0 and class_ == 15:
+            width = 7 + self.coder.read_bits(0, 5)
+            require(width <= 30, "R17", "a Width of %d" % width)
+        top = self.read(k, 32 + 6 * k + min(width, 7) - 2)
+        extra = top % (1 << min(width, 4))
+        left = max(width - 4, 0)
+        while left > 0:
+            bits = min(left, 8)
+            left -= bits
+            extra = (extra << bits) + self.coder.read_bits(k, bits)
+        return (1 << width) + extra + 6
+
+
+def step(average):
+    """Section 7.9."""
+    a = average + 1
+    return min(2 * lg(a) - 1 + (a >> (lg(a) - 1) & 1), 15) if average > 0 else 0
 
 
 class Side:

@@ -56,9 +56,10 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         ("best-binary", binary(), Effort::Best),
         ("best-long-run", vec![b'a'; 1_000_000], Effort::Best),
         ("best-random", cases::random(20_000, 4), Effort::Best),
-        ("fast-text", cases::text(3000), Effort::Fast),
-        ("fast-binary", binary(), Effort::Fast),
-        ("fast-long-run", vec![b'a'; 5_000_000], Effort::Fast),
+        // Longer, as few runs would be coded as the default effort does.
+        ("fast-text", cases::text(50_000), Effort::Fast),
+        ("fast-binary", binary().repeat(9), Effort::Fast),
+        ("fast-long-run", [vec![b'a'; 5_000_000], cases::random(20_000, 5)].concat(), Effort::Fast),
         ("fast-random", cases::random(50_000, 4), Effort::Fast),
     ] {
         let mut file = Vec::new();

@@ -154,6 +154,8 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     };
     // Segment_Kind, Last_Symbol, Symbols, then the states.
     let states = 2 + usize::from(segment[1]) + 1;
+    // As kind 3, with other bytes where its tables begin.
+    let counted = |tables: &[u8]| with_segment(&[&[3], &segment[1..states], tables].concat());
     let t = || text.clone();
     let searchable = Patient(indexed(&raw, 1 << 20, Some(0)));
     let put = |at: usize, bytes: &'static [u8]| {
@@ -219,6 +221,8 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("R17-symbol-twice", changed(2, &[segment[3]]), "twice"),
         ("R17-state-too-small", changed(states, &[0; 4]), "too small"),
         ("R17-stored-segment-short", with_segment(&[0; 500]), "wrong length"),
+        ("R17-table-of-17", counted(&[17; 60]), "more than 16 symbols"),
+        ("R17-tables-cut", counted(&[0, 2, 1]), "end too early"),
         ("R17-symbols-cut", with_segment(&segment[..states - 1]), "end too early"),
         ("R18-raw-checksum", t().block(20, &[0; 4]), "restored bytes"),
         ("R19-seek-table-checksum", t().set(table + 24, &[0; 4]), "seek table is damaged"),
