@@ -2,9 +2,12 @@
 //!
 //! Three things predict a run. How long its symbol's runs have been of late and how far back the
 //! symbol went, both smoothed per symbol; the same smoothed over all symbols, which tells a quiet
-//! stretch of the transform from a noisy one; and what was coded just before. Averages are kept in
+//! stretch of the transform from a noisy one; and the place before. Averages are kept in
 //! sixteenths, move by a quarter, and enter a context as a `level`, their binary logarithm. Encoder
 //! and decoder keep the same [`Memory`].
+//!
+//! What is about all symbols is one run late, so that a decoder can look cells up before the last run and place are
+//! decoded: waiting for them took it a tenth of its time, and they save 0.05 %.
 
 use super::model::Contexts;
 use super::rle::Run;
