@@ -27,3 +27,31 @@ pub(crate) fn each<T: Send>(
     let work = &work;
     pool.in_place_scope(|scope| items.for_each(|item| scope.spawn(move |_| work(item))));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Mutex;
+
+    #[test]
+    fn all_items_are_done_and_begun_in_order() {
+        for threads in [1, 4] {
+            let pool = pool(&Options::new().threads(threads)).unwrap();
+            let done = Mutex::new(Vec::new());
+            each(&pool, 0..100, |item| done.lock().unwrap().push(item));
+            let mut done = done.into_inner().unwrap();
+            if threads > 1 {
+                done.sort_unstable();
+            }
+            assert!(done.into_iter().eq(0..100), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_whoever_waits() {
+        let pool = pool(&Options::new().threads(2)).unwrap();
+        let work = || each(&pool, 0..9, |item| assert!(item != 5, "on purpose"));
+        assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
+    }
+}
