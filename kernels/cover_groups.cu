@@ -124,21 +124,7 @@ struct Chunks {
     __device__ __forceinline__ void take(const uint32_t* firsts, const uint32_t* seconds, uint32_t* counts) {
         const int lane = threadIdx.x & 31;
         if (threadIdx.x < 32) {
-            uint64_t sum = 0;
-            for (int begin = 0; begin < REFINE_WORDS; begin += 32) {
-                const int w = begin + lane;
-                const uint64_t own = w < REFINE_WORDS ? pack(__popc(firsts[w]), __popc(seconds[w])) : 0;
-                uint64_t up_to = own;
-                for (int o = 1; o < 32; o <<= 1) {
-                    const uint64_t other = __shfl_up_sync(~0u, up_to, o);
-                    if (lane >= o) up_to += other;
-                }
-                if (w < REFINE_WORDS) {
-                    first[w] = items_of(sum + up_to - own);
-                    second[w] = groups_of(sum + up_to - own);
-                }
-                sum += __shfl_sync(~0u, up_to, 31);
-            }
+            const uint64_t sum = scan_bits(firsts, seconds, REFINE_WORDS, first, second);
             if (lane == 0) {
                 first_count = items_of(sum);
                 first_base = first_count ? atomicAdd(counts, first_count) : 0;
@@ -197,18 +183,9 @@ struct Splitter {
 
     // Finds what belongs to this CTA, and lists the small groups of more than one.
     __device__ __forceinline__ void list_ties(long long begin) const {
-        const int last = REFINE_TILE - HALO, lane = threadIdx.x & 31;
+        const int lane = threadIdx.x & 31;
         for (int x = threadIdx.x; x < REFINE_TILE; x += REFINE_THREADS) {
-            bool large = false, own = false, tied = false;
-            int first = 0, end = 0;
-            if (x >= HALO && begin + x < a.items) {
-                first = head_before(s.heads, x);
-                end = head_after(s.heads, REFINE_WORDS, x);
-                const bool small = end - first <= HALO;
-                own = small ? first >= HALO && first < last : x < last;
-                large = own && !small;
-                tied = own && small && end - first > 1;
-            }
+            const auto [first, end, own, large, tied] = standing(s.heads, REFINE_TILE, x, begin + x < a.items);
             const uint32_t owned = __ballot_sync(~0u, own), larges = __ballot_sync(~0u, large);
             const uint32_t ties = __ballot_sync(~0u, tied);
             uint32_t at = 0;

@@ -38,6 +38,22 @@ __device__ __forceinline__ int head_after(const uint32_t* heads, int words, int 
     return bits ? w * 32 + __ffs(bits) - 1 : FAR;
 }
 
+// What an entry is to a CTA, which reads a tile of a list and HALO entries on both sides of it: it owns the groups of up to
+// HALO entries that start in its tile, and of larger ones the entries in its tile.
+struct Standing {
+    int first, end;  // of its group; of a large one, as far as is seen
+    bool own, large, tied;
+};
+
+// The same for entry x of so many, if it is in the list.
+__device__ __forceinline__ Standing standing(const uint32_t* heads, int entries, int x, bool inside) {
+    if (x < HALO || !inside) return {};
+    const int first = head_before(heads, x), end = head_after(heads, entries >> 5, x), last = entries - HALO;
+    const bool small = end - first <= HALO;
+    const bool own = small ? first >= HALO && first < last : x < last;
+    return {first, end, own, own && !small, own && small && end - first > 1};
+}
+
 // Where an entry comes to lie when its group is sorted by `keys`, and its group of equal ones then.
 __device__ __forceinline__ uint32_t sorted_tie(const uint64_t* keys, uint32_t t) {
     const int x = place_of(t), first = first_of(t), end = first + members_of(t);

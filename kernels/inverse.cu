@@ -10,26 +10,34 @@
 // to where they belong. So there are as many walks at a time as a GPU needs, in any block, and of the block's samples
 // only the first is needed; the others are checked.
 //
-// A jump goes two rows on, to save every other read at random. It tells where it passes a node, at which every stretch ends.
+// A jump goes two rows on, to save every other read at random. It ends at a node that it would pass, as every stretch does.
+//
+// The transform comes in pieces, and the text goes in pieces. What LF takes to the place of a row among those of equal symbols
+// is known when the row has come; where these begin, when all have. Of the text, all is known at once.
 
 #include "common.cuh"
 
 // A block, from 1 to 2^31 - 1 symbols, and all that is made of it.
 struct Inverse {
     const uint8_t* bytes;      // [0..n + TEXT_PADDING - 1] the transform, without the sentinel
-    uint32_t* counts;          // [0..256 * tiles - 1] by symbol, then by tile; then how many come before those
-    uint32_t* lf;              // [0..n]
-    uint2* jumps;              // [0..n] LF of LF; the symbols of both rows, and which of the rows reached are nodes
+    uint32_t* counts;          // [0..256 * tiles - 1] of a piece, by symbol, then by tile; then how many come before those
+    uint32_t* offsets;         // [0..255] to be added to these, by symbol, to count all rows before a tile
+    uint32_t* firsts;          // [0..255] rows of each symbol that have come; then the first row that starts with it
+    uint32_t* ranks;           // [0..n] rows before each that have the same symbol; anything for that of the sentinel
+    uint2* jumps;              // [0..n] LF, or LF of LF; the symbols of both rows, and which of the rows reached is a node
     uint2* links;              // [0..nodes - 1] the next node, and how many symbols away it is
     uint2* followed;           // [0..nodes - 1] links of twice that reach
     uint8_t* symbols;          // [0..chunks * chunk_size - 1] parts of stretches, each at the end of its chunk
-    uint2* chunks;             // [0..chunks - 1] the node of a stretch, and how many of its symbols come before the chunk's
+    uint2* chunks;             // [0..chunks - nodes - 1] of those behind the first of each node, which has its number: the node, and
+                               // how many symbols of its stretch come before the chunk's
     uint32_t* lengths;         // [0..nodes - 1] symbols from each node to the next
     uint32_t* used;            // [0] chunks in use behind the first of each node
     const uint32_t* samples;   // [0..sample_count - 1] the rows, from 1 to n, of the suffixes at multiples of a rate
     uint8_t* text;             // [0..n] the sentinel's place, and the text
     uint32_t* contradictions;  // [0] not 0 where this is the transform of no text, or the samples are not its own
-    uint32_t n, primary, tiles, sample_count, log_rate;
+    uint32_t n, primary, sample_count, log_rate;
+    uint32_t first_tile, tiles;  // of the piece that is looked at
+    uint32_t from, to;         // of the text, where to begin and to end; multiples of 8, unless it is the end
     uint32_t row_bits;         // bits that all rows have
     uint32_t nodes;            // a power of two; some numbers have no node, as their row would be above n
     uint32_t chunk_size;       // a multiple of 8; there are chunks for each node and for all full ones that n symbols make
@@ -86,8 +94,8 @@ __device__ inline Stretch walk(const Inverse& v, uint32_t row) {
     uint32_t length = 0;
     for (;;) {
         const uint2 jump = __ldcg(v.jumps + row);
-        if (jump.y & FIRST_IS_NODE) return {hash_of(v, v.lf[row]), length + 1, true};
         row = jump.x;
+        if (jump.y & FIRST_IS_NODE) return {hash_of(v, row), length + 1, true};
         length += 2;
         if (jump.y & SECOND_IS_NODE) return {hash_of(v, row), length, true};
         if (length >= v.longest) return {0, length, false};
@@ -110,7 +118,7 @@ __device__ inline uint64_t* word_at(const Inverse& v, uint32_t chunk, uint32_t a
 
 }  // namespace
 
-// counts[c * tiles + t] = how many symbols c tile t has. A CTA has one tile, and a thread 16 neighbouring symbols, of which
+// counts[c * tiles + t] = how many symbols c tile t of the piece has. A CTA has one tile, and a thread 16 neighbouring symbols, of which
 // it counts equal ones together.
 extern "C" __global__ void __launch_bounds__(THREADS) count_tiles(const Inverse v) {
     static_assert(INVERSE_TILE == 16 * THREADS && THREADS == 256, "a thread has 16 symbols, and one to sum up");
@@ -118,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_tiles(const Inverse 
     __shared__ uint32_t counts[256];
     counts[threadIdx.x] = 0;
     __syncthreads();
-    const uint32_t from = blockIdx.x * INVERSE_TILE + threadIdx.x * 16;
+    const uint32_t from = (v.first_tile + blockIdx.x) * INVERSE_TILE + threadIdx.x * 16;
     if (from < v.n) {
         const uint32_t items = min(16u, v.n - from);
         const uint4 all = *reinterpret_cast<const uint4*>(v.bytes + from);
@@ -140,12 +148,33 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_tiles(const Inverse 
     v.counts[threadIdx.x * v.tiles + blockIdx.x] = counts[threadIdx.x];
 }
 
-// lf, from the counts of all symbols before those of each tile. A warp has a part of the tile, 32 neighbours at a time.
-extern "C" __global__ void __launch_bounds__(THREADS) step_tiles(const Inverse v) {
+// offsets for the piece whose counts were summed up, and firsts with it. One CTA, with a thread for each symbol.
+extern "C" __global__ void __launch_bounds__(THREADS) count_piece(const Inverse v) {
+    static_assert(THREADS == 256, "a thread has a symbol");
+    __shared__ uint32_t sums[256];
+    const uint32_t c = threadIdx.x, end = (v.first_tile + v.tiles) * INVERSE_TILE;
+    const uint32_t size = min(v.n, end) - v.first_tile * INVERSE_TILE;
+    const uint32_t before = v.counts[c * v.tiles], after = c == 255 ? size : v.counts[(c + 1) * v.tiles];
+    const uint32_t count = v.firsts[c];
+    v.offsets[c] = count - before;
+    sums[c] = count + after - before;
+    if (end < v.n) {
+        v.firsts[c] = sums[c];
+        return;
+    }
+    // Row 0 starts with no symbol.
+    uint32_t first = 1;
+    __syncthreads();
+    for (uint32_t other = 0; other < c; other++) first += sums[other];
+    v.firsts[c] = first;
+}
+
+// ranks, from the counts of all symbols before those of each tile. A warp has a part of the tile, 32 neighbours at a time.
+extern "C" __global__ void __launch_bounds__(THREADS) rank_tiles(const Inverse v) {
     constexpr uint32_t NONE = 256;
     __shared__ uint32_t counts[WARPS][256];
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const uint32_t from = blockIdx.x * INVERSE_TILE + warp * (INVERSE_TILE / WARPS) + lane;
+    const uint32_t from = (v.first_tile + blockIdx.x) * INVERSE_TILE + warp * (INVERSE_TILE / WARPS) + lane;
     uint32_t symbols[TILE_ROUNDS], ranks[TILE_ROUNDS];
 #pragma unroll
     for (uint32_t k = 0; k < TILE_ROUNDS; k++) symbols[k] = from + 32 * k < v.n ? v.bytes[from + 32 * k] : NONE;
@@ -162,8 +191,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) step_tiles(const Inverse v
         __syncwarp();
     }
     __syncthreads();
-    // Row 0 starts with no symbol.
-    uint32_t start = 1 + v.counts[threadIdx.x * v.tiles + blockIdx.x];
+    uint32_t start = v.offsets[threadIdx.x] + v.counts[threadIdx.x * v.tiles + blockIdx.x];
     for (uint32_t w = 0; w < WARPS; w++) {
         const uint32_t count = counts[w][threadIdx.x];
         counts[w][threadIdx.x] = start;
@@ -173,19 +201,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) step_tiles(const Inverse v
 #pragma unroll
     for (uint32_t k = 0; k < TILE_ROUNDS; k++) {
         const uint32_t i = from + 32 * k;
-        if (i < v.n) v.lf[i + (i >= v.primary)] = counts[warp][symbols[k]] + ranks[k];
+        if (i < v.n) v.ranks[i + (i >= v.primary)] = counts[warp][symbols[k]] + ranks[k];
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0) v.lf[v.primary] = 0;
 }
 
-// jumps, from lf. Equal symbols of neighbouring rows have neighbouring LF, so that reading it there is no walk at random.
+// jumps, from ranks. Equal symbols of neighbouring rows have neighbouring LF, so that reading it there is no walk at random.
 extern "C" __global__ void __launch_bounds__(THREADS) double_steps(const Inverse v) {
+    static_assert(THREADS == 256, "a thread has a symbol");
+    __shared__ uint32_t firsts[256];
+    firsts[threadIdx.x] = v.firsts[threadIdx.x];
+    __syncthreads();
     const uint32_t row = global_thread();
     if (row > v.n) return;
-    const uint32_t first = v.lf[row], second = v.lf[first];
-    const uint32_t symbols = symbol_of(v, row) | symbol_of(v, first) << 8;
-    const uint32_t nodes = (is_node(v, first) ? FIRST_IS_NODE : 0) | (is_node(v, second) ? SECOND_IS_NODE : 0);
-    v.jumps[row] = make_uint2(second, symbols | nodes);
+    const auto step = [&](uint32_t row, uint32_t symbol) { return row == v.primary ? 0 : firsts[symbol] + v.ranks[row]; };
+    const uint32_t symbol = symbol_of(v, row), first = step(row, symbol);
+    const uint32_t other = symbol_of(v, first), second = step(first, other);
+    const bool ends = is_node(v, first);
+    const uint32_t nodes = (ends ? FIRST_IS_NODE : 0) | (is_node(v, second) ? SECOND_IS_NODE : 0);
+    v.jumps[row] = make_uint2(ends ? first : second, symbol | other << 8 | nodes);
 }
 
 // The symbols, links and lengths of all stretches. The chunk of a node has its number; a stretch that does not fit goes on in
@@ -197,16 +230,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) walk_stretches(const Inver
     uint32_t room = v.chunk_size;  // of the chunk
     uint64_t word = 0;
     bool ended = row > v.n;
-    if (!ended) v.chunks[chunk] = make_uint2(node, 0);
     while (!ended && length < v.longest) {
         const uint2 jump = __ldcg(v.jumps + row);
-        const bool one = jump.y & FIRST_IS_NODE;
         ended = jump.y & (FIRST_IS_NODE | SECOND_IS_NODE);
-        row = one ? v.lf[row] : jump.x;
-        for (uint32_t s = 0; s < (one ? 1 : 2); s++) {
+        row = jump.x;
+        for (uint32_t s = 0; s < (jump.y & FIRST_IS_NODE ? 1 : 2); s++) {
             if (room == 0) {
-                chunk = v.nodes + atomicAdd(v.used, 1u);
-                v.chunks[chunk] = make_uint2(node, length);
+                const uint32_t further = atomicAdd(v.used, 1u);
+                v.chunks[further] = make_uint2(node, length);
+                chunk = v.nodes + further;
                 room = v.chunk_size;
             }
             word = word << 8 | (jump.y >> 8 * s & 255);
@@ -247,13 +279,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) check(const Inverse v) {
     if (!stretch.found || stretch.length + beyond != (k << v.log_rate) + 1) *v.contradictions = 1;
 }
 
-// Copies the symbols of all chunks to the text, if it is one. A thread has a chunk, and goes from its end.
+// Copies the symbols of all chunks that belong to text[from..to - 1] there, if this is a text. A thread has a chunk, and goes
+// from its end.
 extern "C" __global__ void __launch_bounds__(THREADS) place(const Inverse v) {
     const uint32_t chunk = global_thread();
-    if (*v.contradictions != 0 || chunk >= v.nodes + *v.used) return;
-    if (chunk < v.nodes && row_of(v, chunk) > v.n) return;
-    const uint2 part = v.chunks[chunk];
+    if (v.links[0].y != v.n + 1 || chunk >= v.nodes + *v.used) return;
+    const uint2 part = chunk < v.nodes ? make_uint2(chunk, 0) : v.chunks[chunk - v.nodes];
     uint32_t at = v.links[part.x].y - part.y, end = at;
+    // Most chunks lie elsewhere. A number that has no node has a length of 0, at 0.
+    if (end <= v.from || end >= v.to + v.chunk_size) return;
     const uint32_t start = at - min(v.lengths[part.x] - part.y, v.chunk_size);
     uint64_t out = 0;
     for (uint32_t from = v.chunk_size; at > start;) {
@@ -265,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) place(const Inverse v) {
             out = out << 8 | word >> 56;
             at--;
             if (at % 8 == 0 || at == start) {
-                store(v.text, at, end, out);
+                if (at >= v.from && at < v.to) store(v.text, at, end, out);
                 end = at;
             }
         }

@@ -115,18 +115,9 @@ struct Refiner {
 
     // Finds what belongs to this CTA, and lists what of it is to be sorted.
     __device__ __forceinline__ void list_ties(long long begin) const {
-        const int entries = a.entries, last = entries - HALO, words = entries >> 5, lane = threadIdx.x & 31;
+        const int entries = a.entries, lane = threadIdx.x & 31;
         for (int x = threadIdx.x; x < entries; x += REFINE_THREADS) {
-            bool large = false, own = false, tied = false;
-            int first = 0, end = 0;
-            if (x >= HALO && begin + x < a.items) {
-                first = head_before(s.heads, x);
-                end = head_after(s.heads, words, x);
-                const bool small = end - first <= HALO;
-                own = small ? first >= HALO && first < last : x < last;
-                large = own && !small;
-                tied = own && small && end - first > 1;
-            }
+            const auto [first, end, own, large, tied] = standing(s.heads, entries, x, begin + x < a.items);
             const uint32_t active = __activemask(), owned = __ballot_sync(active, own);
             const uint32_t larges = __ballot_sync(active, large), ties = __ballot_sync(active, tied);
             const uint32_t firsts = __ballot_sync(active, tied && x == first);

@@ -66,6 +66,29 @@ __device__ __forceinline__ uint32_t next_tile(uint64_t* status) {
     return atomicAdd(reinterpret_cast<unsigned int*>(status), 1);
 }
 
+// Gets for each word of two bitmaps how many bits are set in the words before it; gives back how many are in all, as a pair.
+// For the first warp of a CTA.
+__device__ __forceinline__ uint64_t scan_bits(const uint32_t* left, const uint32_t* heads, int words, uint32_t* items,
+                                              uint32_t* groups) {
+    const int lane = threadIdx.x & 31;
+    uint64_t sum = 0;
+    for (int first = 0; first < words; first += 32) {
+        const int w = first + lane;
+        const uint64_t own = w < words ? pack(__popc(left[w]), __popc(heads[w])) : 0;
+        uint64_t up_to = own;
+        for (int o = 1; o < 32; o <<= 1) {
+            const uint64_t other = __shfl_up_sync(~0u, up_to, o);
+            if (lane >= o) up_to += other;
+        }
+        if (w < words) {
+            items[w] = items_of(sum + up_to - own);
+            groups[w] = groups_of(sum + up_to - own);
+        }
+        sum += __shfl_sync(~0u, up_to, 31);
+    }
+    return sum;
+}
+
 // Places of a tile's items in the next list: those of each word of 32 bits within the tile, and of the tile.
 struct Places {
     uint32_t items[MOST_WORDS], groups[MOST_WORDS];
@@ -77,21 +100,7 @@ struct Places {
                                           int tile, int tiles, uint32_t* mailbox) {
         const int lane = threadIdx.x & 31;
         if (threadIdx.x < 32) {
-            uint64_t sum = 0;
-            for (int first = 0; first < words; first += 32) {
-                const int w = first + lane;
-                const uint64_t own = w < words ? pack(__popc(left[w]), __popc(heads[w])) : 0;
-                uint64_t up_to = own;
-                for (int o = 1; o < 32; o <<= 1) {
-                    const uint64_t other = __shfl_up_sync(~0u, up_to, o);
-                    if (lane >= o) up_to += other;
-                }
-                if (w < words) {
-                    items[w] = items_of(sum + up_to - own);
-                    groups[w] = groups_of(sum + up_to - own);
-                }
-                sum += __shfl_sync(~0u, up_to, 31);
-            }
+            const uint64_t sum = scan_bits(left, heads, words, items, groups);
             const uint64_t before = look_back(status + 1, tile, sum);
             if (lane == 0) {
                 base = before;

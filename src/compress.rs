@@ -1,7 +1,8 @@
 //! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
-//! Blocks flow reader -> sorters (after the filters) -> coders -> writer through a [`Pipeline`]. All computing happens on one rayon pool of as
-//! many threads as the options say; the pipeline's own threads only hand blocks on. `memory` says what that takes.
+//! Blocks flow reader -> sorters (after the filters) -> coders -> writer through a [`Pipeline`]. What takes long is done on one rayon pool of as
+//! many threads as the options say, segment by segment; the pipeline's own threads put blocks together and hand them on. `memory`
+//! says what that takes.
 
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, Effort};
@@ -203,7 +204,7 @@ impl Stages {
 
     fn code(&self, sorted: Sorted) -> Result<CodedBlock> {
         let (offset, from) = (sorted.raw_offset, Instant::now());
-        let block = self.pool.install(|| code(sorted, self.effort, self.index.is_some()));
+        let block = code(sorted, self.effort, self.index.is_some(), &self.pool);
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
         block
     }
@@ -217,14 +218,18 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(sorted: Sorted, effort: Effort, indexed: bool) -> Result<CodedBlock> {
+fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &ThreadPool) -> Result<CodedBlock> {
     let Sorted { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
     // A search decodes one segment for each of its steps.
     let segment_size_log = match indexed {
         true => fm_index::segment_log(&bwt.bytes),
         false => coder::segment_log(&bwt.bytes, effort),
     };
-    let segments = coder::encode_segments(&bwt.bytes, segment_size_log, effort);
+    let uncoded = bwt.bytes.chunks(1 << segment_size_log);
+    let mut segments = vec![Vec::new(); uncoded.len()];
+    threads::each(pool, uncoded.zip(&mut segments), |(segment, coded)| {
+        coder::encode(segment, effort, coded);
+    });
     let primary = bwt.samples[0];
     let index = indexed
         .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));

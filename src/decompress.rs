@@ -1,7 +1,7 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
-//! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of one block, and lanes of
-//! one inverse, are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out
+//! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of the blocks, in their order, and
+//! lanes of one inverse are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out
 //! before its block's checksum held.
 
 use crate::bwt::{self, Bwt, Unsorter};
@@ -20,7 +20,7 @@ use rayon::ThreadPool;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Decompresses all frames of `input`.
@@ -101,7 +101,11 @@ pub(crate) fn start(
         move |decoded: Decoded| stages.unsort(decoded)
     });
     let stages = Arc::clone(&stages);
-    let arrive = move |block: &CodedBlock| stages.unsorters.expect(block.header.raw_size);
+    let arrive = move |block: &CodedBlock| {
+        if let Kind::Bwt(_) = block.header.kind {
+            stages.unsorters.expect(block.header.raw_size);
+        }
+    };
     Ok(Pipeline::start(plan.depth, arrive, decoders.collect(), unsorters.collect())?)
 }
 
@@ -117,7 +121,18 @@ struct Stages {
 impl Stages {
     fn decode(&self, block: CodedBlock) -> Result<Decoded> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
-        let decoded = self.pool.install(|| decode(block, self.shortage))?;
+        let decoded = decode_with(block, self.shortage, |log, segments, bwt| {
+            let flaw = OnceLock::new();
+            threads::each(&self.pool, coder::pair_segments(log, segments, bwt)?, |(coded, out)| {
+                if flaw.get().is_none()
+                    && let Err(found) = coder::decode(coded, out)
+                {
+                    // Another thread's may be there by now, and is as good.
+                    let _ = flaw.set(found);
+                }
+            });
+            flaw.into_inner().map_or(Ok(()), Err)
+        })?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
         Ok(decoded)
     }
@@ -159,8 +174,17 @@ impl Decoded {
     }
 }
 
-/// Decodes a block's segments side by side; with a `shortage`, none that need large models.
-pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
+/// Decodes a block's segments side by side on the current rayon pool; with a `shortage`, none that need large models.
+pub(crate) fn decode(block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
+    decode_with(block, shortage, |log, segments, bwt| coder::decode_segments(log, segments, bwt))
+}
+
+/// The same by what decodes segments, given the logarithm of their size and the place for them.
+fn decode_with(
+    mut block: CodedBlock,
+    shortage: Option<Shortage>,
+    decode_segments: impl FnOnce(u8, &[&[u8]], &mut [u8]) -> Result<(), Flaw>,
+) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
     let Kind::Bwt(shape) = block.header.kind else {
         return Ok(Decoded { block, bwt: None, index: None, side: Vec::new() });
@@ -179,7 +203,7 @@ pub(crate) fn decode(mut block: CodedBlock, shortage: Option<Shortage>) -> Resul
     };
     let BwtPayload { samples, index, segments, .. } = parts;
     let mut bytes = bwt::zeroed(text_size as usize)?;
-    coder::decode_segments(shape.segment_size_log, &segments, &mut bytes)
+    decode_segments(shape.segment_size_log, &segments, &mut bytes)
         .and_then(|()| match &index {
             Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
             None => Ok(()),

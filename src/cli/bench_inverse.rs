@@ -2,8 +2,7 @@
 //!
 //! For each, the best and the median of all runs in MB/s. A file is one block, or with `--block` several. On a GPU each of these
 //! has memory of its own, and `-j` of them are in flight at a time: the time is that from pinned memory of the host to the
-//! same for all of them, and for a block that is alone that of the kernels too, as the device's clock has it. Every text is
-//! compared with what was sorted.
+//! same for all of them. Every text is compared with what was sorted.
 
 use super::args::Talk;
 use super::bench::say;
@@ -93,17 +92,10 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
     let mut places = places.collect::<Result<Vec<Place>>>()?;
     // The first run is for the driver.
     restore_all(&mut places, in_flight)?;
-    let (mut times, mut kernels) = (Vec::new(), Vec::new());
-    for _ in 0..args.beside.runs {
-        times.push(restore_all(&mut places, in_flight)?);
-        kernels.push(Duration::from_secs_f32(places[0].unsorter.milliseconds()? / 1e3));
-    }
+    let runs = (0..args.beside.runs).map(|_| restore_all(&mut places, in_flight));
+    let mut times = runs.collect::<Result<Vec<_>>>()?;
     times.sort();
-    kernels.sort();
     row("gpu", text.len(), &times, &format!("with copies, {in_flight} in flight"))?;
-    if blocks.len() == 1 {
-        row("", text.len(), &kernels, "kernels")?;
-    }
     let memory = places[0].unsorter.memory() as f64 / size as f64;
     say(format_args!("    {memory:.1} bytes of memory each"))
 }

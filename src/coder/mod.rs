@@ -138,12 +138,23 @@ pub fn decode_segments<S: AsRef<[u8]> + Sync>(
     segments: &[S],
     bwt: &mut [u8],
 ) -> Result<(), Flaw> {
+    let pairs = pair_segments(log, segments, bwt)?.collect::<Vec<_>>();
+    pairs.into_par_iter().try_for_each(|(coded, segment)| decode(coded, segment))
+}
+
+/// The coded form and the place of each segment, to be given to [`decode`].
+///
+/// # Errors
+/// A [`Flaw`] where there are fewer or more segments than `bwt` takes.
+pub(crate) fn pair_segments<'a, S: AsRef<[u8]>>(
+    log: u8,
+    segments: &'a [S],
+    bwt: &'a mut [u8],
+) -> Result<impl Iterator<Item = (&'a [u8], &'a mut [u8])>, Flaw> {
     if segments.len() != bwt.len().div_ceil(1 << log) {
         return Err(Flaw("the number of segments does not fit the block"));
     }
-    bwt.par_chunks_mut(1 << log)
-        .zip(segments)
-        .try_for_each(|(segment, coded)| decode(coded.as_ref(), segment))
+    Ok(segments.iter().map(AsRef::as_ref).zip(bwt.chunks_mut(1 << log)))
 }
 
 /// Whether decoding this segment takes the large models of [`Effort::Best`]: 6 MiB, where others take less than 1.

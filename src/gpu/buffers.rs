@@ -114,7 +114,7 @@ impl<'m> Carver<'m> {
 /// Items in device memory.
 ///
 /// It is to device memory what `&[Cell<T>]` is to the host's: copies may be kept, and each may be written through.
-/// That is sound because all work on the memory is queued on one stream.
+/// That is sound because all work on the memory is queued on one stream, or on two of which one waits for the other.
 #[derive(Debug)]
 pub struct Array<'m, T> {
     address: u64,

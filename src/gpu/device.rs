@@ -1,7 +1,7 @@
 //! A GPU with the kernels loaded, and one stream of work on it.
 //!
 //! [`Device`] is opened once per GPU and kept until the program ends; [`Gpu`] is a stream on it. All work of a sorter goes
-//! to its one stream, one step after the other, so nothing here waits for anything but the host for the stream.
+//! to its one stream, one step after the other. An unsorter has two, for work and for copies, which wait for each other.
 
 use super::buffers::Array;
 use super::pinned::{Mailbox, UNTOLD};
@@ -238,6 +238,11 @@ impl Gpu {
     pub(super) fn wait(&self) -> Result<()> {
         self.check(self.stream.synchronize())?;
         self.check(self.device.context.check_err())
+    }
+
+    /// Lets the work that is queued from now on begin when what `other` has been given by now is done.
+    pub(super) fn wait_for(&self, other: &Gpu) -> Result<()> {
+        self.check(self.stream.join(&other.stream))
     }
 
     /// Queues a kernel over `items` items, one thread for each. Nothing happens for none.

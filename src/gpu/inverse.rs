@@ -6,6 +6,7 @@ use super::device::Gpu;
 use super::ties::kernel_structs;
 use super::tuning::{INVERSE_TILE, TEXT_PADDING, THREADS};
 use crate::error::Result;
+use std::ops::Range;
 
 /// What is known of a transform before it is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +21,16 @@ pub struct Shape {
 }
 
 impl Shape {
-    fn tiles(self) -> u32 {
-        self.n.div_ceil(INVERSE_TILE)
+    /// Tiles of a piece: one is worked on while the next is on its way.
+    fn piece_tiles(self) -> u32 {
+        self.n.div_ceil(INVERSE_TILE).div_ceil(MOST_PIECES).max(LEAST_TILES)
+    }
+
+    /// The pieces in which a transform is to come, and in which its text goes. The text's last has one symbol more, since the
+    /// sentinel's place stands before it.
+    pub fn pieces(self) -> impl Iterator<Item = Range<u32>> {
+        let size = self.piece_tiles() * INVERSE_TILE;
+        (0..self.n).step_by(size as usize).map(move |from| from..self.n.min(from + size))
     }
 
     /// Bits that the rows 0 to n have.
@@ -55,6 +64,10 @@ impl Shape {
     }
 }
 
+/// More pieces take longer to launch than is gained by them, and smaller ones too where blocks wait for each other's kernels.
+const MOST_PIECES: u32 = 8;
+const LEAST_TILES: u32 = 4096;
+
 /// Symbols after which a stretch is given up, in stretches: one that is 64 times as long as usual comes once in e^64.
 const LONGEST: u32 = 64;
 
@@ -69,7 +82,9 @@ pub struct Arrays<'m> {
     /// One word that is not 0 afterwards where this was the transform of no text, or the samples were not its own.
     pub contradictions: Array<'m, u32>,
     counts: Array<'m, u32>,
-    lf: Array<'m, u32>,
+    offsets: Array<'m, u32>,
+    firsts: Array<'m, u32>,
+    ranks: Array<'m, u32>,
     jumps: Array<'m, u64>,
     links: Double<'m, u64>,
     lengths: Array<'m, u32>,
@@ -83,46 +98,82 @@ impl<'m> Arrays<'m> {
     /// Carves the arrays of a transform.
     pub fn carve(gpu: &Gpu, carver: &mut Carver<'m>, shape: Shape) -> Result<Self> {
         let (rows, nodes) = (shape.n as usize + 1, shape.nodes() as usize);
-        let counts = 256 * shape.tiles();
+        let counts = 256 * shape.piece_tiles();
         Ok(Arrays {
             bytes: carver.take(shape.n as usize + TEXT_PADDING as usize),
             text: carver.take(rows),
             samples: carver.take(shape.samples as usize),
             contradictions: carver.take(1),
             counts: carver.take(counts as usize),
-            lf: carver.take(rows),
+            offsets: carver.take(256),
+            firsts: carver.take(256),
+            ranks: carver.take(rows),
             jumps: carver.take(rows),
             links: carver.take_two(nodes),
             lengths: carver.take(nodes),
             symbols: carver.take(shape.chunks() as usize * shape.chunk_size() as usize),
-            chunks: carver.take(shape.chunks() as usize),
+            chunks: carver.take((shape.chunks() - shape.nodes()) as usize),
             used: carver.take(1),
             cub: Cub::carve(gpu, carver, counts)?,
         })
     }
 }
 
-/// Queues all that makes the text from the transform and the samples.
-pub fn restore(gpu: &Gpu, arrays: Arrays, shape: Shape) -> Result<()> {
-    let Shape { n, primary, samples, .. } = shape;
-    assert!((1..=n).contains(&primary) && n < 1 << 31);
-    assert!((samples - 1) << shape.log_rate < n && arrays.samples.len() == samples);
-    assert!(arrays.bytes.len() == n + TEXT_PADDING && arrays.text.len() == n + 1);
-    gpu.zero(arrays.bytes.part(n..n + TEXT_PADDING))?;
-    gpu.zero(arrays.contradictions)?;
-    gpu.zero(arrays.used)?;
-    let mut inverse = InverseStruct::new(arrays, shape);
-    inverse.tiles(gpu, "inverse/count_tiles")?;
-    arrays.cub.exclusive_sum(gpu, arrays.counts)?;
-    inverse.tiles(gpu, "inverse/step_tiles")?;
-    inverse.each(gpu, "inverse/double_steps", n + 1)?;
-    inverse.each(gpu, "inverse/walk_stretches", shape.nodes())?;
-    for _ in 0..shape.rounds() {
-        inverse.each(gpu, "inverse/follow", shape.nodes())?;
-        std::mem::swap(&mut inverse.links, &mut inverse.followed);
+/// An inverse on its way. All of this queues work: [`Inverse::take`] for each piece of the transform, then [`Inverse::link`],
+/// then [`Inverse::place`] for each piece of the text, and [`Inverse::check`].
+pub struct Inverse<'m> {
+    arrays: Arrays<'m>,
+    shape: Shape,
+    kernels: InverseStruct,
+}
+
+impl<'m> Inverse<'m> {
+    /// The samples are to be in their array by the time of the check.
+    pub fn start(gpu: &Gpu, arrays: Arrays<'m>, shape: Shape) -> Result<Self> {
+        let Shape { n, primary, samples, .. } = shape;
+        assert!((1..=n).contains(&primary) && n < 1 << 31);
+        assert!((samples - 1) << shape.log_rate < n && arrays.samples.len() == samples);
+        assert!(arrays.bytes.len() == n + TEXT_PADDING && arrays.text.len() == n + 1);
+        gpu.zero(arrays.bytes.part(n..n + TEXT_PADDING))?;
+        gpu.zero(arrays.contradictions)?;
+        gpu.zero(arrays.used)?;
+        gpu.zero(arrays.firsts)?;
+        Ok(Inverse { arrays, shape, kernels: InverseStruct::new(arrays, shape) })
     }
-    inverse.each(gpu, "inverse/check", samples)?;
-    inverse.each(gpu, "inverse/place", shape.chunks())
+
+    /// Takes a piece of the transform, which has come.
+    pub fn take(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<()> {
+        let tiles = (piece.end - piece.start).div_ceil(INVERSE_TILE);
+        (self.kernels.first_tile, self.kernels.tiles) = (piece.start / INVERSE_TILE, tiles);
+        self.kernels.launch(gpu, "inverse/count_tiles", tiles)?;
+        self.arrays.cub.exclusive_sum(gpu, self.arrays.counts.first(256 * tiles))?;
+        self.kernels.launch(gpu, "inverse/count_piece", 1)?;
+        self.kernels.launch(gpu, "inverse/rank_tiles", tiles)
+    }
+
+    /// Finds out where all parts of the text are.
+    pub fn link(&mut self, gpu: &Gpu) -> Result<()> {
+        self.kernels.each(gpu, "inverse/double_steps", self.shape.n + 1)?;
+        self.kernels.each(gpu, "inverse/walk_stretches", self.shape.nodes())?;
+        for _ in 0..self.shape.rounds() {
+            self.kernels.each(gpu, "inverse/follow", self.shape.nodes())?;
+            std::mem::swap(&mut self.kernels.links, &mut self.kernels.followed);
+        }
+        Ok(())
+    }
+
+    /// Puts a piece of the text into its place, if it is one. Gives the places in which it lies then.
+    pub fn place(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<Range<u32>> {
+        let last = u32::from(piece.end == self.shape.n);
+        (self.kernels.from, self.kernels.to) = (piece.start, piece.end + last);
+        self.kernels.each(gpu, "inverse/place", self.shape.chunks())?;
+        Ok(piece.start.max(1)..piece.end + last)
+    }
+
+    /// Tells contradictions, if there are any.
+    pub fn check(&self, gpu: &Gpu) -> Result<()> {
+        self.kernels.each(gpu, "inverse/check", self.shape.samples)
+    }
 }
 
 /// `struct Inverse` of the kernels.
@@ -131,7 +182,9 @@ pub fn restore(gpu: &Gpu, arrays: Arrays, shape: Shape) -> Result<()> {
 struct InverseStruct {
     bytes: u64,
     counts: u64,
-    lf: u64,
+    offsets: u64,
+    firsts: u64,
+    ranks: u64,
     jumps: u64,
     links: u64,
     followed: u64,
@@ -144,9 +197,12 @@ struct InverseStruct {
     contradictions: u64,
     n: u32,
     primary: u32,
-    tiles: u32,
     sample_count: u32,
     log_rate: u32,
+    first_tile: u32,
+    tiles: u32,
+    from: u32,
+    to: u32,
     row_bits: u32,
     nodes: u32,
     chunk_size: u32,
@@ -160,7 +216,9 @@ impl InverseStruct {
         InverseStruct {
             bytes: arrays.bytes.address(),
             counts: arrays.counts.address(),
-            lf: arrays.lf.address(),
+            offsets: arrays.offsets.address(),
+            firsts: arrays.firsts.address(),
+            ranks: arrays.ranks.address(),
             jumps: arrays.jumps.address(),
             links: arrays.links.first.address(),
             followed: arrays.links.second.address(),
@@ -173,19 +231,17 @@ impl InverseStruct {
             contradictions: arrays.contradictions.address(),
             n: shape.n,
             primary: shape.primary,
-            tiles: shape.tiles(),
             sample_count: shape.samples,
             log_rate: shape.log_rate,
+            first_tile: 0,
+            tiles: 0,
+            from: 0,
+            to: 0,
             row_bits: shape.row_bits(),
             nodes: shape.nodes(),
             chunk_size: shape.chunk_size(),
             longest: LONGEST << shape.stretch_bits(),
         }
-    }
-
-    /// Queues a kernel with a CTA for each tile.
-    fn tiles(&self, gpu: &Gpu, name: &'static str) -> Result<()> {
-        self.launch(gpu, name, self.tiles)
     }
 
     /// Queues a kernel with a thread for each item.
@@ -195,7 +251,7 @@ impl InverseStruct {
 
     #[allow(unsafe_code)]
     fn launch(&self, gpu: &Gpu, name: &'static str, ctas: u32) -> Result<()> {
-        // SAFETY: the arrays were carved for this shape, which `restore` checks; the kernels take this struct alone, and
+        // SAFETY: the arrays were carved for this shape, which `Inverse::start` checks; the kernels take this struct alone, and
         // keep within it whatever the bytes are. Samples are rows, as the caller has made sure.
         unsafe { gpu.launch_struct(name, ctas, THREADS, self) }
     }

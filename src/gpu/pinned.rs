@@ -70,10 +70,16 @@ impl<T: DeviceRepr + ValidAsZeroBits> Pinned<T> {
     }
 
     /// Queues a copy of the first items to an array. They may be written to when the work of the stream is done.
-    #[allow(unsafe_code)]
     pub fn upload(&self, gpu: &Gpu, array: Array<T>) -> Result<()> {
+        self.upload_part(gpu, array, 0..array.len())
+    }
+
+    /// The same of a range of the items.
+    #[allow(unsafe_code)]
+    pub fn upload_part(&self, gpu: &Gpu, array: Array<T>, range: Range<u32>) -> Result<()> {
+        assert_eq!(array.len() as usize, range.len());
         let stream = gpu.raw_stream()?;
-        let items = self.first(array.len() as usize);
+        let items = &self.first(range.end as usize)[range.start as usize..];
         // SAFETY: the array is as long as `items`, which live on.
         gpu.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })
     }

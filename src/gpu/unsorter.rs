@@ -1,26 +1,26 @@
-//! Transform and samples -> block on a GPU: copy in, restore, copy out.
+//! Transform and samples -> block on a GPU: copy in, restore, copy out. Copies go piece by piece on a stream of their own: one
+//! comes in while that before it is counted, and one goes out while the next is put together.
 
 use super::buffers::{Carver, Reserve};
 use super::device::Gpu;
-use super::inverse::{self, Arrays, Shape};
+use super::inverse::{Arrays, Inverse, Shape};
 use super::pinned::Pinned;
 use crate::error::{Error, Flaw, Result};
-use cudarc::driver::CudaEvent;
-use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 
-/// Restores blocks on one GPU, on a stream of its own. Its memory grows with the largest block and is kept.
+/// Restores blocks on one GPU, on two streams of its own. Its memory grows with the largest block and is kept.
 ///
 /// Several unsorters of one GPU work side by side: while one restores, others copy, and their walks at random fill the
 /// time in which each waits for its longest.
 #[derive(Debug)]
 pub struct Unsorter {
     gpu: Gpu,
+    /// The stream of the copies.
+    copies: Gpu,
     memory: Reserve,
     /// The transform, and then the text in its place.
     bytes: (Pinned<u8>, usize),
     /// The samples, and then the word that says whether they fit.
     samples: Pinned<u32>,
-    marks: [CudaEvent; 2],
 }
 
 const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
@@ -31,11 +31,9 @@ impl Unsorter {
     /// # Errors
     /// [`Error::Device`] where there is none, or no driver, or it fails.
     pub fn new(number: u32) -> Result<Self> {
-        let gpu = Gpu::open(number)?;
-        let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
-        let marks = [mark()?, mark()?];
+        let (gpu, copies) = (Gpu::open(number)?, Gpu::open(number)?);
         let (bytes, samples) = ((Pinned::default(), 0), Pinned::default());
-        Ok(Unsorter { gpu, memory: Reserve::default(), bytes, samples, marks })
+        Ok(Unsorter { gpu, copies, memory: Reserve::default(), bytes, samples })
     }
 
     /// Takes the memory for blocks of up to `n` bytes with up to `samples` samples, if that is not done yet.
@@ -71,17 +69,9 @@ impl Unsorter {
         let shape = shape(len, sample_rate, samples)?;
         let contradictory = self.run(shape, samples).inspect_err(|_| {
             // Nothing of it may still be at work when the next begins. What that says adds nothing.
-            let _ = self.gpu.wait();
+            let _ = (self.gpu.wait(), self.copies.wait());
         })?;
         if contradictory { Err(CONTRADICTION.into()) } else { Ok(self.bytes.0.first(len)) }
-    }
-
-    /// Milliseconds that the last block took on the device, without copies.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where there was none.
-    pub fn milliseconds(&self) -> Result<f32> {
-        self.gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))
     }
 
     /// Bytes of device memory in use.
@@ -97,17 +87,27 @@ impl Unsorter {
 
     /// Copies, restores and copies back; gives whether there was a contradiction.
     fn run(&mut self, shape: Shape, samples: &[u32]) -> Result<bool> {
-        let (gpu, stream, n) = (&self.gpu, self.gpu.stream(), shape.n);
+        let (gpu, copies) = (&self.gpu, &self.copies);
         let arrays = carve(gpu, &mut self.memory, shape)?;
         self.samples.reserve(gpu, samples.len())?.copy_from_slice(samples);
         self.samples.upload(gpu, arrays.samples)?;
-        self.bytes.0.upload(gpu, arrays.bytes.first(n))?;
-        gpu.check(self.marks[0].record(stream))?;
-        inverse::restore(gpu, arrays, shape)?;
-        gpu.check(self.marks[1].record(stream))?;
-        self.bytes.0.download(gpu, arrays.text.part(1..n + 1), 0..n)?;
+        let mut inverse = Inverse::start(gpu, arrays, shape)?;
+        for piece in shape.pieces() {
+            self.bytes.0.upload_part(copies, arrays.bytes.part(piece.clone()), piece.clone())?;
+            gpu.wait_for(copies)?;
+            inverse.take(gpu, piece)?;
+        }
+        inverse.link(gpu)?;
+        for piece in shape.pieces() {
+            let places = inverse.place(gpu, piece)?;
+            copies.wait_for(gpu)?;
+            let text = arrays.text.part(places.clone());
+            self.bytes.0.download(copies, text, places.start - 1..places.end - 1)?;
+        }
+        inverse.check(gpu)?;
         self.samples.download(gpu, arrays.contradictions, 0..1)?;
         gpu.wait()?;
+        copies.wait()?;
         Ok(self.samples.first(1)[0] != 0)
     }
 }

@@ -14,7 +14,6 @@ pub type Open<S> = Box<dyn FnOnce(&Desk<S>) + Send>;
 /// The GPUs that one kind of work may be done on, each by way of an `S`.
 pub struct Crew<S> {
     device: Device,
-    workers: usize,
     desk: Arc<Desk<S>>,
     pub(super) opener: Mutex<Opener<S>>,
 }
@@ -35,14 +34,14 @@ impl<S: Send + 'static> Crew<S> {
         work: Work,
     ) -> Self {
         let opener = Mutex::new(Opener::Waiting(open));
-        Crew { device, workers, desk: Arc::new(Desk::new(listener, work)), opener }
+        Crew { device, desk: Arc::new(Desk::new(listener, work, workers)), opener }
     }
 
     /// A block of `len` bytes has come and will have its turn: GPUs may be opened for it and those that came before.
     pub fn expect(&self, len: u64) {
         let must_open = match self.device {
             Device::Cpu => false,
-            Device::Auto => self.desk.expect(len, self.workers),
+            Device::Auto => self.desk.expect(len),
             Device::Cuda(_) => self.desk.must_open(len, Choice::Gpu),
         };
         if must_open {

@@ -25,6 +25,8 @@ pub struct Desk<S> {
 }
 
 struct State<S> {
+    /// Of the CPU, for all blocks together.
+    threads: usize,
     gpus: Gpus,
     free: Vec<S>,
     lent: usize,
@@ -34,8 +36,9 @@ struct State<S> {
     /// Bytes of blocks that are on a GPU or wait for one.
     queued: u64,
     work: Work,
-    /// Bytes of all blocks that have come, most of them before their turn.
-    came_bytes: u64,
+    /// All blocks that have come or will come here, and their bytes.
+    expected: u64,
+    expected_bytes: u64,
     warned: bool,
 }
 
@@ -58,8 +61,10 @@ pub enum Choice {
 }
 
 impl<S> Desk<S> {
-    pub fn new(listener: Listener, work: Work) -> Self {
+    /// For the blocks that come to so many threads.
+    pub fn new(listener: Listener, work: Work, threads: usize) -> Self {
         let state = State {
+            threads,
             gpus: Gpus::Closed,
             free: Vec::new(),
             lent: 0,
@@ -67,7 +72,8 @@ impl<S> Desk<S> {
             came: 0,
             queued: 0,
             work,
-            came_bytes: 0,
+            expected: 0,
+            expected_bytes: 0,
             warned: false,
         };
         Desk { state: Mutex::new(state), changed: Condvar::new(), listener }
@@ -77,13 +83,13 @@ impl<S> Desk<S> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A block of `len` bytes has come, which has its turn later. True once, when GPUs are to be opened: where all that came
-    /// keeps so many `threads` busy for longer than they would have to wait for a GPU.
-    pub fn expect(&self, len: u64, threads: usize) -> bool {
+    /// A block of `len` bytes will come when it has its turn. True once, when GPUs are to be opened: where all that
+    /// keeps the threads busy for longer than they would have to wait for a GPU.
+    pub fn expect(&self, len: u64) -> bool {
         let mut state = self.state();
-        state.came_bytes += len;
-        let seconds = state.came_bytes as f64 / (state.work.whole * threads as f64);
-        seconds > OPENING && state.begin_opening()
+        state.expected += 1;
+        state.expected_bytes += len;
+        state.all_stages(state.expected) > OPENING && state.begin_opening()
     }
 
     /// The same for a block of `len` bytes that has its turn: where it alone takes the CPU so long, or a GPU has to do it.
@@ -184,11 +190,20 @@ impl<S> State<S> {
         match choice {
             _ if !some && matches!(self.gpus, Gpus::Closed | Gpus::Opened) => false,
             Choice::Gpu => true,
-            Choice::First { threads } => self.on_gpu(len) < self.on_cpu(len, threads),
+            Choice::First { threads } => {
+                let ahead = self.all_stages(self.expected.saturating_sub(self.came));
+                self.on_gpu(len) < self.on_cpu(len, threads) + ahead
+            }
         }
     }
 
-    /// Seconds until a block would be done by `threads` threads of the CPU.
+    /// Seconds that the threads have to do with so many blocks.
+    fn all_stages(&self, blocks: u64) -> f64 {
+        let mean = self.expected_bytes as f64 / self.expected.max(1) as f64;
+        blocks as f64 * mean / (self.work.whole * self.threads as f64)
+    }
+
+    /// Seconds in which `threads` threads of the CPU would do a block, if they had nothing else to do.
     fn on_cpu(&self, len: u64, threads: usize) -> f64 {
         self.work.cpu.seconds(len) / gain(threads)
     }

@@ -5,7 +5,8 @@
 //! With [`Device::Auto`] a block is sorted wherever that is expected to be done first, by the paces measured so far
 //! (`pace`). The CPU needs what one of its threads needs for the block, or all of them for a block that is alone. A GPU
 //! needs the time until it is open, that for the blocks before this one, and that for the block. Who waits for a GPU asks
-//! again whenever something changes.
+//! again whenever something changes. The threads have other work too: what must be done before blocks that have come are
+//! even here, such as decoding. A block that the CPU took first would delay all of that, so it counts on the CPU's side.
 //!
 //! So the CPU sorts small blocks from the first moment, while the GPU comes up, and again where a GPU is slow or has much
 //! to do. Large blocks wait for the GPU from the first on, even while it comes up: one thread takes seconds for each, in

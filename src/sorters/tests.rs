@@ -160,6 +160,20 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
 }
 
 #[test]
+fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
+    let (sorters, open_now) = opened_on_demand(Box::new(on_cpu));
+    (0..100).for_each(|_| sorters.expect(4 << 20));
+    let pool = pool();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| sorters.sort(b"banana", 2, 1, &pool).unwrap().1);
+        thread::sleep(Duration::from_millis(100));
+        assert!(!waiting.is_finished(), "the CPU has sorted it");
+        open_now.send(()).unwrap();
+        assert!(waiting.join().unwrap().is_empty(), "it was not sorted on the GPU");
+    });
+}
+
+#[test]
 fn a_gpu_that_never_comes_up_is_not_waited_for() {
     let (sorters, open_now) = opened_on_demand(Box::new(|_, _| panic!("it came up")));
     let (_, steps) = sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool()).unwrap();

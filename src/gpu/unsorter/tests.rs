@@ -67,6 +67,19 @@ fn borders() {
     say(format_args!("{count} blocks restored"));
 }
 
+/// Sizes around that up to which a block comes in one piece.
+#[test]
+fn pieces() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut unsorter, border) = (Unsorter::new(0).unwrap(), 1 << 24);
+    for size in border - 1..=border + 2 {
+        check(&mut unsorter, "text in pieces", &cases::text(size), &[1 << 15]);
+    }
+    say("4 blocks restored");
+}
+
 /// Shapes in which neighbouring rows lie far apart in a regular way, or all in one part of the text.
 #[test]
 fn large_shapes() {
@@ -94,7 +107,8 @@ fn every_kernel_of_the_inverse_once() {
         return;
     }
     let mut unsorter = Unsorter::new(0).unwrap();
-    let texts = [cases::text(9000), cases::random(4097, 256), vec![b'a'; 700], vec![1]];
+    // The longest comes in pieces.
+    let texts = [cases::text((1 << 24) + 9000), cases::random(4097, 256), vec![b'a'; 700], vec![1]];
     for text in &texts {
         check(&mut unsorter, "a small text", text, &[64]);
     }
