@@ -122,19 +122,23 @@ impl Stages {
     fn decode(&self, block: CodedBlock) -> Result<Decoded> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
         let decoded = decode_with(block, self.shortage, |log, segments, bwt| {
-            let flaw = OnceLock::new();
-            threads::each(&self.pool, coder::pair_segments(log, segments, bwt)?, |(coded, out)| {
-                if flaw.get().is_none()
-                    && let Err(found) = coder::decode(coded, out)
-                {
-                    // Another thread's may be there by now, and is as good.
-                    let _ = flaw.set(found);
-                }
-            });
-            flaw.into_inner().map_or(Ok(()), Err)
+            self.decode_segments(log, segments, bwt)
         })?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
         Ok(decoded)
+    }
+
+    fn decode_segments(&self, log: u8, segments: &[&[u8]], bwt: &mut [u8]) -> Result<(), Flaw> {
+        let flaw = OnceLock::new();
+        threads::each(&self.pool, coder::pair_segments(log, segments, bwt)?, |(coded, out)| {
+            if flaw.get().is_none()
+                && let Err(found) = coder::decode(coded, out)
+            {
+                // Another thread's may be there by now, and is as good.
+                let _ = flaw.set(found);
+            }
+        });
+        flaw.into_inner().map_or(Ok(()), Err)
     }
 
     fn unsort(&self, decoded: Decoded) -> Result<Vec<u8>> {
