@@ -833,66 +833,61 @@ def squash(x):
     return LOGISTIC[k] + ((LOGISTIC[k + 1] - LOGISTIC[k]) * (x % 64) >> 6)
 
 
-def stretch_table():
-    """Section 7.6: stretch(v) of v from 0 to 4095."""
-    table, x = [], -2047
-    for v in range(4096):
-        while x < 2047 and squash(x + 1) <= 16 * v + 8:
-            x += 1
-        table.append(x)
-    return table
+def line(y):
+    """Section 7.6."""
+    width = y.bit_length() - 1
+    return (width - 1 << 23) + (y << 23 - width)
 
 
-STRETCH = stretch_table()
+STRETCH = [line(2 * p + 1) - line(8191 - 2 * p) >> 15 for p in range(4096)]
+RATES = [160, 98, 71, 55, 46, 39, 34, 30, 27, 24, 21, 18, 16, 14, 12, 10]
 
 
 class Mixer:
-    """Section 7.6. Cells, sets and contexts are made when they are first used."""
+    """Section 7.6. Groups, sets and refinements are made when they are first used."""
 
     def __init__(self, decisions, bits, limits):
         self.decisions, self.bits, self.limits = decisions, bits, limits
-        self.cells = [collections.defaultdict(lambda: (1 << 21, 0)) for _ in range(7)]  # P and N
-        self.sets = [collections.defaultdict(lambda: [60000] * 8) for _ in range(3)]
+        self.groups = [collections.defaultdict(lambda: [(2048, 0)] * 8) for _ in limits]  # P and N
+        self.sets = [collections.defaultdict(lambda: [42000] * 8) for _ in range(2)]
+        self.common = [42000] * 8
         start = [squash(within(128 * k - 2048, 2047)) for k in range(33)]
-        self.refinements = [collections.defaultdict(start.copy) for _ in range(2)]
+        self.refinements = collections.defaultdict(start.copy)
 
-    def decide(self, indices, sets, contexts):
-        """A decision with these cell indices, weight sets and contexts of the refinements."""
-        indices = [index % (1 << bits) for index, bits in zip(indices, self.bits)]
-        x = [STRETCH[cells[index][0] >> 10] for cells, index in zip(self.cells, indices)] + [256]
-        sets = [family[index] for family, index in zip(self.sets, sets)]
+    def decide(self, numbers, cell, sets, refinement):
+        """A decision with this cell of these groups, these weight sets and this refinement."""
+        groups = [groups[number % (1 << self.bits)] for groups, number in zip(self.groups, numbers)]
+        x = [STRETCH[group[cell][0]] for group in groups]
+        x += [192] * (8 - len(x))
+        families = [family[index] for family, index in zip(self.sets, sets)] + [self.common]
         mixed = 0
         for i in range(8):
-            weight = (sets[0][i] + sets[1][i] + sets[2][i]) >> 6
+            weight = sum(weights[i] for weights in families) >> 6
             mixed += x[i] * max(-32768, min(weight, 32767))
         mixed = within(mixed >> 14, 2047)
         p = squash(mixed)
         k, part = (mixed + 2048) >> 7, (mixed + 2048) % 128
-        points = [refinement[context] for refinement, context in zip(self.refinements, contexts)]
-        yes = 2 * p
-        for r in points:
-            yes += (r[k] * (128 - part) + r[k + 1] * part) >> 7
-        d = self.decisions.read(max(24, min(yes >> 2, 65512)))
+        r = self.refinements[refinement]
+        d = self.decisions.read(p + (r[k] * (128 - part) + r[k + 1] * part >> 7) >> 1)
         error = 32768 * d - (p >> 1)
         for i in range(8):
-            step = x[i] * error >> 13
-            for weights in sets:
+            step = x[i] * error >> 14
+            for weights in families:
                 weights[i] += step
         nearest = k + (part >= 64)
-        for r in points:
-            r[nearest] += (65535 - r[nearest]) >> 6 if d else -(r[nearest] >> 6)
-        target = (1 << 22) - 1 if d else 0
-        for cells, index, limit in zip(self.cells, indices, self.limits):
-            probability, count = cells[index]
-            probability += (target - probability) * (655360 // (10 * count + 16)) >> 16
-            cells[index] = (probability, min(count + 1, limit))
+        r[nearest] += (65535 - r[nearest]) >> 7 if d else -(r[nearest] >> 7)
+        for group, limit in zip(groups, self.limits):
+            probability, count = group[cell]
+            other = 4095 - probability if d else probability
+            other -= other * RATES[count] >> 8
+            group[cell] = (4095 - other if d else other, min(count + 1, limit))
         return d
 
 
 def read_tree(coded):
     """Section 7.7: `Present` and `Weights`; gives the tree and where the decisions begin.
 
-    A tree is a byte, or (number, Split, left, right) of a node, left and right being trees.
+    A tree is a byte, or (number, Group, Place, Split, left, right) of a node, left and right being trees.
     """
     require(len(coded) >= 33, "R17", "a segment that ends within Present")
     present = [c for c in range(256) if coded[1 + c // 8] >> c % 8 & 1]
@@ -912,17 +907,19 @@ def read_tree(coded):
                 best = abs(total - 2 * left), m
         sides = [node[0][:best[1]], None], [node[0][best[1]:], None]
         nodes.extend(sides)
-        node[1] = [None, sides[1][0][0][0], *sides]
+        node[1] = [None, None, None, sides[1][0][0][0], *sides]
     inner = [node[1] for node in nodes if len(node[0]) > 1]
+    groups = 0
     for number, node in enumerate(inner):
         node[0] = number
-        node[2:] = [side[1] for side in node[2:]]
+        node[4:] = [side[1] for side in node[4:]]
+        if node[2] is None:
+            node[1:3] = groups, 1
+            groups += 1
+        for side, child in enumerate(node[4:]):
+            if node[2] < 4 and not isinstance(child, int):
+                child[1:3] = node[1], 2 * node[2] + side
     return nodes[0][1], end
-
-
-def spread(i, x):
-    """Section 7.7."""
-    return hash_of(8 * x + i) >> 16 & ~15
 
 
 def hash_of(x):
@@ -951,49 +948,45 @@ class MixedModel:
 
     def __init__(self, decisions):
         self.decisions = decisions
-        self.symbol = Mixer(decisions, (8, 8, 16, 18, 16, 16, 18), (3, 14, 60, 30, 20, 255, 20))
-        self.length = Mixer(decisions, (16,) * 7, (250, 400, 400, 60, 400, 255, 255))
+        self.symbol = Mixer(decisions, 15, (2, 14, 10, 15, 15, 15, 15))
+        self.length = Mixer(decisions, 13, (15,) * 5)
         self.before = (0, 0, 0)
         self.recent, self.after = [0] * 256, collections.defaultdict(int)
         self.own_length, self.own_classes, self.own_average, self.own_last = ([0] * 256 for _ in range(4))
-        self.pair = collections.defaultdict(int)
         self.all_classes = self.all_average = self.count = 0
 
     def read_symbol(self, tree):
         c1, c2, c3 = self.before
         two = hash_of(256 * c2 + c1)
         three = hash_of(two ^ c3)
-        met, depth = self.count > 0, 0
+        met = self.count > 0
         while not isinstance(tree, int):
-            n, split, *children = tree
+            n, g, place, split, *children = tree
             side = int(c1 >= split)
             if met and children[side] == c1:
                 met, tree = False, children[1 - side]
                 continue
-            recent, after, chosen = self.recent[n], self.after[c1, n], 3 * n + (1 + side if met else 0)
+            recent, after, case = self.recent[n], self.after[c1, n], 3 * n + (1 + side if met else 0)
             d = self.symbol.decide(
-                (n, n, 256 * c1 + n, two >> 14 ^ n, 256 * c2 + n, 256 * after + n, three >> 14 ^ n),
-                (chosen, 16 * depth + recent % 16, 256 * (self.all_classes % 16) + c1),
-                (chosen, 256 * (recent % 32) + n))
+                (g, g, 128 * c1 ^ g, two >> 17 ^ g, 128 * c2 ^ g, 128 * after ^ g, three >> 17 ^ g), place,
+                (4 * case + recent % 4, 8 * (self.all_classes % 16) + place),
+                2 * case + recent % 2)
             self.recent[n] = (2 * recent + d) % 256
             self.after[c1, n] = (2 * after + d) % 256
-            depth = min(depth + 1, 15)
             met, tree = met and d == side, children[d]
         return tree
 
     def read_number(self, s):
-        c1 = self.before[0]
         a = level(self.own_average[s])
         both = 8 * a + level(self.all_average)
         gap = min(lg(max(self.count - self.own_last[s], 1)), 15)
         length = min(self.own_length[s], 15)
-        cells = (spread(0, s), spread(1, 16 * both + length), spread(2, 16 * both + gap), spread(6, 256 * c1 + s),
-                 spread(3, 16 * self.own_classes[s] + gap), spread(4, 8 * self.all_classes + a),
-                 spread(5, 8 * self.pair[c1, s] + a))
+        groups = (s, 16 * both + length, 16 * both + gap, 16 * self.own_classes[s] + gap, 8 * self.all_classes + a)
 
         def decide(k):
-            return self.length.decide([cell + k for cell in cells], (16 * min(k, 15) + length, both, s),
-                                      (8 * min(k, 127) + a, 16 * s + min(k, 15)))
+            m = min(k, 15)
+            return self.length.decide([group ^ (k >> 3) * 0x1357 for group in groups], k % 8,
+                                      (16 * m + length, s), 16 * s + m)
 
         for k in range(8):
             if decide(k):
@@ -1010,7 +1003,6 @@ class MixedModel:
         c1, c2, _ = self.before
         class_, most = min(lg(length), 3), 16 * min(length - 1, 40)
         self.before = (s, c1, c2)
-        self.pair[c1, s] = (4 * self.pair[c1, s] + class_) % 256
         self.all_classes = (4 * self.all_classes + class_) % 256
         self.own_classes[s] = (4 * self.own_classes[s] + class_) % 256
         self.all_average = (7 * self.all_average + most) >> 3

@@ -1,6 +1,6 @@
-//! Sixteen 16-bit numbers, or eight 32-bit weights, at once.
+//! Sixteen 16-bit numbers at once.
 //!
-//! The only arithmetic that the models need, as SSE2, as AVX2 where the processor has it, and as plain
+//! The only arithmetic that the models of runs and places need, as SSE2, as AVX2 where the processor has it, and as plain
 //! Rust. All give the same numbers, which the tests compare. Compilers do not find the vector form by
 //! themselves here: with arrays the coder ran at less than half the speed.
 
@@ -13,9 +13,9 @@ mod sse2;
 
 /// The form that every processor of this kind has.
 #[cfg(not(target_arch = "x86_64"))]
-pub use plain::{Eight, Lanes as Usual};
+pub use plain::Lanes as Usual;
 #[cfg(target_arch = "x86_64")]
-pub use sse2::{Eight, Lanes as Usual};
+pub use sse2::Lanes as Usual;
 
 /// Sixteen 16-bit numbers.
 pub trait Lanes: Copy {
@@ -38,23 +38,6 @@ pub trait Lanes: Copy {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::{Lanes, avx2, plain, sse2};
-
-    #[test]
-    fn both_forms_mix_alike() {
-        for seed in 0..500u32 {
-            let number = |j: u32| (seed * 16 + j + 1).wrapping_mul(2654435761) as i32;
-            let inputs: [i16; 8] = std::array::from_fn(|j| (number(j as u32) >> 20) as i16);
-            let error = (number(9) >> 16) as i16;
-            let (step, plain_step) =
-                (sse2::Eight::products(&inputs, error), plain::Eight::products(&inputs, error));
-            let start = number(10) >> (seed % 16);
-            let (mut x, mut p) = (sse2::Eight::all(start), plain::Eight::all(start));
-            for _ in 0..seed {
-                (x, p) = (x.add(step), p.add(plain_step));
-            }
-            assert_eq!(x.dot(&inputs), p.dot(&inputs));
-        }
-    }
 
     /// All that the lanes can do, with numbers that follow from `seed`.
     fn results<L: Lanes>(seed: u32) -> ([[i16; 16]; 3], usize) {

@@ -4,8 +4,10 @@
 //! The order of the leaves is that of the byte values, so symbols that lie close (letters, digits,
 //! samples of a signal) share most of their way and what is learnt there; and every split halves
 //! the weight of what is left as well as it can, so text takes about five turns and DNA two, where
-//! plain bits would take eight. Nodes are numbered level by level, so that the models of the first
-//! turns lie side by side.
+//! plain bits would take eight. Nodes are numbered level by level.
+//!
+//! A node and those up to two levels below it are a group, whose cells share one line of the cache: a
+//! symbol has one to three groups, where it has five nodes and more.
 //!
 //! The tree follows from one weight class per symbol, the binary logarithm of how many runs it has,
 //! which the segment's header holds in 32 bytes and half a byte per symbol.
@@ -19,6 +21,9 @@ pub struct Node {
     pub split: u8,
     /// Left and right: a symbol, or 256 plus the number of a node.
     pub children: [u16; 2],
+    /// The group, and the place in it: 1 for the topmost, 2 c and 2 c + 1 below place c.
+    pub group: u8,
+    pub place: u8,
 }
 
 /// The tree of a segment, or its only symbol.
@@ -98,9 +103,28 @@ impl Tree {
                 slices.push(half);
                 INNER + slices.len() as u16 - 1
             });
-            nodes.push(Node { split: leaves[middle].0, children });
+            nodes.push(Node { split: leaves[middle].0, children, group: 0, place: 0 });
         }
+        put_in_groups(&mut nodes);
         Tree { root: INNER, nodes }
+    }
+}
+
+/// Groups are numbered in the order of their topmost nodes.
+fn put_in_groups(nodes: &mut [Node]) {
+    let mut groups = 0;
+    for at in 0..nodes.len() {
+        if nodes[at].place == 0 {
+            (nodes[at].group, nodes[at].place) = (groups, 1);
+            groups += 1;
+        }
+        let Node { children, group, place, .. } = nodes[at];
+        for (side, child) in children.into_iter().enumerate().filter(|(_, c)| *c >= INNER) {
+            if place < 4 {
+                let child = &mut nodes[usize::from(child - INNER)];
+                (child.group, child.place) = (group, 2 * place + side as u8);
+            }
+        }
     }
 }
 
@@ -149,6 +173,18 @@ mod tests {
                 assert_eq!(at, u16::from(symbol));
             }
         }
+    }
+
+    #[test]
+    fn groups_have_seven_places_and_share_none() {
+        let all: Vec<(u8, u8)> = (0..=255).map(|s: u8| (s, 1 + s.wrapping_mul(77) % 16)).collect();
+        let tree = Tree::of(&classes(&all));
+        let mut places: Vec<_> = tree.nodes.iter().map(|node| (node.group, node.place)).collect();
+        assert!(places.iter().all(|(_, place)| (1..8).contains(place)));
+        assert_eq!(places[..3], [(0, 1), (0, 2), (0, 3)]);
+        places.sort();
+        places.dedup();
+        assert_eq!(places.len(), 255);
     }
 
     #[test]

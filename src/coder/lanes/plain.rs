@@ -30,28 +30,3 @@ impl super::Lanes for Lanes {
         self.0.iter().take_while(|&&lane| lane <= limit).count()
     }
 }
-
-/// Eight 32-bit weights.
-#[derive(Debug, Clone, Copy)]
-pub struct Eight([i32; 8]);
-
-impl Eight {
-    pub fn all(weight: i32) -> Self {
-        Eight([weight; 8])
-    }
-
-    pub fn add(self, other: Self) -> Self {
-        Eight(from_fn(|j| self.0[j].wrapping_add(other.0[j])))
-    }
-
-    /// The sum of each weight by 2^6, brought within 16 bits, times its input.
-    pub fn dot(self, inputs: &[i16; 8]) -> i32 {
-        let near = |weight: i32| (weight >> 6).clamp(i16::MIN.into(), i16::MAX.into());
-        (0..8).map(|j| near(self.0[j]) * i32::from(inputs[j])).sum()
-    }
-
-    /// Each input times `error`, by 2^13.
-    pub fn products(inputs: &[i16; 8], error: i16) -> Self {
-        Eight(inputs.map(|input| (i32::from(input) * i32::from(error)) >> 13))
-    }
-}
