@@ -230,8 +230,9 @@ impl Model {
         bit: bool,
     ) -> bool {
         let low = node.min(15) as usize;
+        let eight = (node >> 3) * 0x1357;
         let place = Place {
-            groups: Lengths::groups(known.contexts.map(|context| context ^ (node >> 3) * 0x1357)),
+            groups: Lengths::groups(known.contexts.map(|context| context ^ eight)),
             cell: node as usize & 7,
             sets: [low << 4 | known.length, known.symbol],
             refine: known.symbol << 4 | low,
