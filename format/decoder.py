@@ -969,7 +969,7 @@ class MixedModel:
             recent, after, case = self.recent[n], self.after[c1, n], 3 * n + (1 + side if met else 0)
             d = self.symbol.decide(
                 (g, g, 128 * c1 ^ g, two >> 17 ^ g, 128 * c2 ^ g, 128 * after ^ g, three >> 17 ^ g), place,
-                (4 * case + recent % 4, 8 * (self.all_classes % 16) + place),
+                (4 * case + recent % 4, 256 * (self.all_classes % 16) + c1),
                 2 * case + recent % 2)
             self.recent[n] = (2 * recent + d) % 256
             self.after[c1, n] = (2 * after + d) % 256

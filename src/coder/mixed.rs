@@ -18,9 +18,9 @@ use super::rle::{self, Run};
 use super::tree::{INNER, Tree};
 use crate::error::Flaw;
 
-/// Cells, sets of both families and contexts of the refinement: 256 nodes, 3 cases and 4 or 2 histories; or 256 symbols
-/// and 16 nodes.
-type Symbols = Mixer<7, { 1 << 21 }, { 1 << 12 }, 128, { 1 << 11 }>;
+/// Cells, sets of both families and contexts of the refinement: 256 nodes, 3 cases and 4 or 2 histories, or 16 lengths and
+/// 256 symbols; 256 symbols and 16 nodes or lengths.
+type Symbols = Mixer<7, { 1 << 21 }, { 1 << 12 }, { 1 << 12 }, { 1 << 11 }>;
 type Lengths = Mixer<5, { 1 << 19 }, 256, 256, { 1 << 12 }>;
 
 /// Two cells follow the last decisions at a node, one those after a symbol; the others what is lasting.
@@ -159,7 +159,7 @@ impl Model {
         let contexts = contexts(self.before);
         let after = &mut self.after[usize::from(last)];
         // Of the last two runs.
-        let lengths = usize::from(self.classes & 15) << 3;
+        let lengths = usize::from(self.classes & 15) << 8;
         let mut groups = [0; 7];
         let mut way = tree.root;
         // Whether the last run's symbol is still to be met on this way: it cannot come again.
@@ -183,7 +183,7 @@ impl Model {
             let place = Place {
                 groups,
                 cell: usize::from(node.place & 7),
-                sets: [case << 2 | usize::from(*recent & 3), lengths | usize::from(node.place & 7)],
+                sets: [case << 2 | usize::from(*recent & 3), lengths | usize::from(last)],
                 refine: case << 1 | usize::from(*recent & 1),
             };
             let bit = self.symbol.code::<E, C>(coder, &place, symbol >= node.split);
@@ -230,8 +230,9 @@ impl Model {
         bit: bool,
     ) -> bool {
         let low = node.min(15) as usize;
+        let eight = (node >> 3) * 0x1357;
         let place = Place {
-            groups: Lengths::groups(known.contexts.map(|context| context ^ (node >> 3) * 0x1357)),
+            groups: Lengths::groups(known.contexts.map(|context| context ^ eight)),
             cell: node as usize & 7,
             sets: [low << 4 | known.length, known.symbol],
             refine: known.symbol << 4 | low,

@@ -101,7 +101,7 @@ impl<
     #[inline(always)]
     pub fn group(input: usize, number: u32) -> u32 {
         let each = CELLS as u32 / 8;
-        input as u32 * each | (number << 3) & (each - 1)
+        (input as u32 * each) | (number << 3) & (each - 1)
     }
 
     /// [`Mixer::group`] for all inputs.
