@@ -13,6 +13,7 @@
 
 use super::binary::{Coder, Decoder, Encoder};
 use super::eight::{self, Eight};
+use super::lanes::widest;
 use super::mixing::{Mixer, Place};
 use super::rle::{self, Run};
 use super::tree::{INNER, Tree};
@@ -34,17 +35,7 @@ const WIDTHS: u32 = 31;
 
 /// The coded runs of `segment`, or `None` where they take more bytes.
 pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
-    #[cfg(target_arch = "x86_64")]
-    if super::lanes::avx2::is_there() {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-        fn with_avx2(segment: &[u8]) -> Option<Vec<u8>> {
-            encode_with::<eight::avx2::Eight>(segment)
-        }
-        // SAFETY: the processor has all that the function asks for.
-        #[allow(unsafe_code)]
-        return unsafe { with_avx2(segment) };
-    }
-    encode_with::<eight::plain::Eight>(segment)
+    widest!(encode_with::<eight::avx2::Eight, eight::plain::Eight>(segment: &[u8]) -> Option<Vec<u8>>)
 }
 
 #[inline(always)]
@@ -67,17 +58,9 @@ fn encode_with<E: Eight>(segment: &[u8]) -> Option<Vec<u8>> {
 
 /// Fills `out` with the runs that `coded` holds.
 pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-    #[cfg(target_arch = "x86_64")]
-    if super::lanes::avx2::is_there() {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-        fn with_avx2(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-            decode_with::<eight::avx2::Eight>(coded, out)
-        }
-        // SAFETY: as in `encode`.
-        #[allow(unsafe_code)]
-        return unsafe { with_avx2(coded, out) };
-    }
-    decode_with::<eight::plain::Eight>(coded, out)
+    widest!(
+        decode_with::<eight::avx2::Eight, eight::plain::Eight>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
+    )
 }
 
 #[inline(always)]

@@ -5,7 +5,7 @@
 
 use super::context::Memory;
 use super::entropy::Models;
-use super::lanes::{self, Lanes, Usual};
+use super::lanes::{self, Lanes, Usual, widest};
 use super::mtf::{self, List};
 use super::rans::{Decoder, Encoder};
 use super::rle;
@@ -17,17 +17,7 @@ const BATCH: usize = 1 << 15;
 
 /// The coded runs of `segment`, or `None` where they take as many bytes as it.
 pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
-    #[cfg(target_arch = "x86_64")]
-    if lanes::avx2::is_there() {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-        fn with_avx2(segment: &[u8]) -> Option<Vec<u8>> {
-            encode_with::<lanes::avx2::Lanes>(segment)
-        }
-        // SAFETY: the processor has all that the function asks for.
-        #[allow(unsafe_code)]
-        return unsafe { with_avx2(segment) };
-    }
-    encode_with::<Usual>(segment)
+    widest!(encode_with::<lanes::avx2::Lanes, Usual>(segment: &[u8]) -> Option<Vec<u8>>)
 }
 
 #[inline(always)]
@@ -61,17 +51,9 @@ fn encode_with<L: Lanes>(segment: &[u8]) -> Option<Vec<u8>> {
 
 /// Fills `out` with the runs that `coded` holds.
 pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-    #[cfg(target_arch = "x86_64")]
-    if lanes::avx2::is_there() {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-        fn with_avx2(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-            decode_with::<lanes::avx2::Lanes>(coded, out)
-        }
-        // SAFETY: as in `encode`.
-        #[allow(unsafe_code)]
-        return unsafe { with_avx2(coded, out) };
-    }
-    decode_with::<Usual>(coded, out)
+    widest!(
+        decode_with::<lanes::avx2::Lanes, Usual>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
+    )
 }
 
 #[inline(always)]
