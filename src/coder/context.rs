@@ -7,7 +7,7 @@
 //! and decoder keep the same [`Memory`].
 //!
 //! What is about all symbols is one run late, so that a decoder can look cells up before the last run and place are
-//! decoded: waiting for them took it a tenth of its time, and they save 0.05 %.
+//! decoded. It costs 0.05 % of the size.
 
 use super::model::Contexts;
 use super::rle::Run;

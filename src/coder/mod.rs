@@ -27,11 +27,10 @@
 //! | [`Effort::Fast`]   |  24 ns |  15 ns |
 //! | [`Effort::Default`]|  35 ns |  28 ns |
 //!
-//! To encode, rle and mtf take a third of it, rans a seventh, models and contexts the rest. To
-//! decode, the default effort runs 300 instructions in 90 cycles, and the fast one half of either. What made them faster were
-//! chains cut through, along which one symbol waits for another: two coder states in one register, so that
-//! places waited for run lengths (a third of the time of a fast decoder); a branch that nobody can foretell for each
-//! word written (an eighth of an encoder's); contexts that need the run just decoded (they now are one run late, for
+//! To encode, rans takes a seventh of it. To decode, the default effort runs some 300 instructions in 90 cycles. What made them faster
+//! were chains cut through, along which one symbol waits for another: two coder states in one register, so that
+//! places waited for run lengths (a fifth of the time of a fast decoder); a division and a branch that nobody can foretell for each
+//! symbol written (a fifth of a fast encoder's); contexts that need the run just decoded (they now are one run late, for
 //! 0.05 % of the size); counts of the same symbol twice in a row. Four states in place of two were tried and are slower, as are two segments
 //! decoded in one loop where cores are shared by two threads. A segment's models take 500 kB, of which text touches a
 //! quarter, and stay in the L2 cache. An encoder also needs two bytes per run and 600 kB; a decoder nothing else.

@@ -1,7 +1,7 @@
 //! How often each of 16 symbols comes, counted ahead and sent with the segment.
 //!
 //! A count is sent as one byte, its four highest bits and their place, so that a table of 16 takes up to 17 bytes and
-//! is within a few percent of what was counted, which costs 0.1 % of the symbols' bits. Every symbol owns at least one
+//! is within a sixteenth of what was counted. Every symbol owns at least one
 //! slot, sent or not: any bytes make a table.
 
 use super::lanes::Lanes;
