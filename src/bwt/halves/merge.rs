@@ -1,16 +1,13 @@
 //! Two transforms and the gaps between them -> one transform.
 
 use super::super::{Bwt, pages};
+use super::log::{self, TASK};
 use super::occ::{self, Occ};
 use super::ranks::{self, Ranks};
 use super::{Limits, split::Split};
 use crate::error::Error;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::AtomicU8;
-
-/// Rows of B that are merged in one task.
-const TASK: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
 /// Bytes of the transform of A between counts, for as many steps as the overlap has bytes.
 const INTERVAL: usize = if cfg!(test) { 50 } else { 1 << 12 };
@@ -23,7 +20,7 @@ pub fn merge(block: &[u8], split: Split, a: Bwt, b: &Bwt, limits: Limits) -> Res
     let ranks =
         ranks::rank_all(&block[..split.at], sample_rate, &occ, b, limits).ok_or_else(no_memory)?;
     drop(occ);
-    let mut merge = Merge::new(&a, b, ranks);
+    let merge = Merge::new(&a, b, &ranks);
     let samples = merge.samples();
     let bytes = merge.bytes(block.len()).ok_or_else(no_memory)?;
     Ok(Bwt { bytes, sample_rate, samples })
@@ -81,73 +78,61 @@ fn remove(bytes: &mut Vec<u8>, mut out: impl Iterator<Item = usize>) {
 struct Merge<'a> {
     a: &'a Filtered,
     b: &'a Bwt,
-    ranks: Ranks,
+    /// The ranks of the sampled suffixes of A in B.
+    sampled: &'a [u32],
+    /// The ranks of all of A, by task.
+    ranks: Vec<Vec<&'a [u16]>>,
     /// For each task, the bytes of A before its first row.
     starts: Vec<usize>,
 }
 
 impl<'a> Merge<'a> {
-    fn new(a: &'a Filtered, b: &'a Bwt, mut ranks: Ranks) -> Self {
-        let sums: Vec<usize> =
-            ranks.gaps.par_chunks_mut(TASK).map(|gaps| gaps.iter_mut().map(gap).sum()).collect();
-        let mut starts = Vec::with_capacity(sums.len() + 1);
-        let mut sum = 0;
-        for (task, of_task) in sums.into_iter().enumerate() {
-            starts.push(sum);
-            let rows = task * TASK..(task + 1) * TASK;
-            sum += of_task + 256 * carries_in(&ranks.carries, &rows).len();
+    fn new(a: &'a Filtered, b: &'a Bwt, Ranks { logs, sampled }: &'a Ranks) -> Self {
+        let ranks = log::by_task(logs);
+        let mut starts = vec![0];
+        for ranks in &ranks {
+            let of_task: usize = ranks.iter().map(|ranks| ranks.len()).sum();
+            starts.push(starts[starts.len() - 1] + of_task);
         }
-        starts.push(sum);
-        Merge { a, b, ranks, starts }
+        Merge { a, b, sampled, ranks, starts }
     }
 
-    fn samples(&mut self) -> Vec<u32> {
-        let primary = self.b.samples[0];
-        let first = self.ranks.sampled[0];
-        let mut samples: Vec<u32> =
-            self.a.samples.iter().zip(&self.ranks.sampled).map(|(row, rank)| row + rank).collect();
-        for &row in &self.b.samples {
-            let task = row as usize / TASK;
-            let rows = task * TASK..row as usize + 1;
-            let carries = 256 * carries_in(&self.ranks.carries, &rows).len();
-            let gaps: usize = self.ranks.gaps[rows].iter_mut().map(gap).sum();
-            // The gaps are those of the suffixes at 1..=h, and this is about those at 0..h.
-            let smaller = (self.starts[task] + carries + gaps) as u32 + u32::from(first <= row)
+    fn samples(&self) -> Vec<u32> {
+        let of_a = self.a.samples.iter().zip(self.sampled).map(|(row, rank)| row + rank);
+        let mut samples: Vec<u32> = of_a.collect();
+        let (primary, first) = (self.b.samples[0], self.sampled[0]);
+        let of_b = self.b.samples.par_iter().map(|&row| {
+            let (task, last) = (row as usize / TASK, (row as usize % TASK) as u16);
+            let not_above = |ranks: &&[u16]| ranks.iter().filter(|&&rank| rank <= last).count();
+            let here: usize = self.ranks[task].iter().map(not_above).sum();
+            // The ranks are those of the suffixes at 1..=h, and this is about those at 0..h.
+            let smaller = (self.starts[task] + here) as u32 + u32::from(first <= row)
                 - u32::from(primary <= row);
-            samples.push(row + smaller);
-        }
+            row + smaller
+        });
+        samples.par_extend(of_b);
         samples
     }
 
-    fn bytes(&mut self, len: usize) -> Option<Vec<u8>> {
+    fn bytes(&self, len: usize) -> Option<Vec<u8>> {
         let mut bytes = pages::zeroed::<u8>(len)?;
-        let bare = [self.b.samples[0] as usize, self.b.bytes.len() + 1];
-        let (a, b, carries) = (&self.a.bytes, &self.b.bytes, &self.ranks.carries);
+        let rows_of_b = self.b.bytes.len() + 1;
+        let bare = [self.b.samples[0] as usize, rows_of_b];
         let mut rest = &mut bytes[..];
-        let mut tasks = Vec::with_capacity(self.starts.len());
-        for (task, gaps) in self.ranks.gaps.chunks_mut(TASK).enumerate() {
-            let rows = task * TASK..task * TASK + gaps.len();
+        let mut tasks = Vec::with_capacity(self.ranks.len());
+        for (task, ranks) in self.ranks.iter().enumerate() {
+            let rows = task * TASK..(rows_of_b + 1).min((task + 1) * TASK);
             let start_b = rows.start - bare.iter().filter(|&&row| row < rows.start).count();
             let of_a = self.starts[task + 1] - self.starts[task];
-            let of_b = gaps.len() - bare.iter().filter(|row| rows.contains(row)).count();
+            let of_b = rows.len() - bare.iter().filter(|row| rows.contains(row)).count();
             let out = rest.split_off_mut(..of_a + of_b)?;
-            let weave = Weave { a: &a[self.starts[task]..], b: &b[start_b..], out };
-            tasks.push((rows, gaps, weave));
+            let weave =
+                Weave { a: &self.a.bytes[self.starts[task]..], b: &self.b.bytes[start_b..], out };
+            tasks.push((rows, ranks, weave));
         }
-        tasks.into_par_iter().for_each(|(rows, gaps, weave)| weave.all(rows, gaps, carries, bare));
+        tasks.into_par_iter().for_each(|(rows, ranks, weave)| weave.all(rows, ranks, bare));
         Some(bytes)
     }
-}
-
-#[inline]
-fn gap(gap: &mut AtomicU8) -> usize {
-    usize::from(*gap.get_mut())
-}
-
-/// The carries of some rows.
-fn carries_in<'a>(carries: &'a [u32], rows: &Range<usize>) -> &'a [u32] {
-    let before = |end: usize| carries.partition_point(|&row| (row as usize) < end);
-    &carries[before(rows.start)..before(rows.end)]
 }
 
 /// What is left of both sides and of the place for them.
@@ -158,31 +143,24 @@ struct Weave<'a> {
 }
 
 impl Weave<'_> {
-    /// Weaves some rows. Those with carries, and the `bare` ones, are taken one by one: the row whose
+    /// Weaves some rows, before each of which go as many bytes of A as there are `ranks` of it. Two have no byte in B: the row whose
     /// byte comes from A, and the place behind the rows.
-    fn all(mut self, rows: Range<usize>, gaps: &mut [AtomicU8], carries: &[u32], bare: [usize; 2]) {
-        let carries = carries_in(carries, &rows);
-        let bare_here = bare.into_iter().filter(|row| rows.contains(row));
-        let mut special: Vec<usize> =
-            carries.iter().map(|&row| row as usize).chain(bare_here).collect();
-        special.sort_unstable();
-        special.dedup();
+    fn all(mut self, rows: Range<usize>, ranks: &[&[u16]], bare: [usize; 2]) {
+        let mut gaps = vec![0; rows.len()];
+        ranks.iter().copied().flatten().for_each(|&rank| gaps[usize::from(rank)] += 1);
         let mut done = 0;
-        for row in special {
+        for row in bare.into_iter().filter(|row| rows.contains(row)) {
             let at = row - rows.start;
-            self.rows(&mut gaps[done..at]);
-            let carried = carries_in(carries, &(row..row + 1)).len();
-            self.take_a(256 * carried + gap(&mut gaps[at]));
-            if !bare.contains(&row) {
-                self.take_b();
-            }
+            self.rows(&gaps[done..at]);
+            self.take_a(gaps[at]);
             done = at + 1;
         }
-        self.rows(&mut gaps[done..]);
+        self.rows(&gaps[done..]);
         debug_assert!(self.out.is_empty());
     }
 
-    fn take_a(&mut self, count: usize) {
+    fn take_a(&mut self, count: u32) {
+        let count = count as usize;
         let (now, rest) = self.a.split_at(count);
         if let Some(place) = self.out.split_off_mut(..count) {
             place.copy_from_slice(now);
@@ -190,20 +168,13 @@ impl Weave<'_> {
         self.a = rest;
     }
 
-    fn take_b(&mut self) {
-        if let (Some(&c), Some(place)) = (self.b.split_off_first(), self.out.split_off_first_mut())
-        {
-            *place = c;
-        }
-    }
-
     /// The rows of B with these gaps, each after its gap.
-    fn rows(&mut self, gaps: &mut [AtomicU8]) {
+    fn rows(&mut self, gaps: &[u32]) {
         // Most gaps are short: to copy some bytes too many is faster than to foretell a length.
         const WIDE: usize = 16;
         let (mut from, mut to) = (0, 0);
-        for (gap, &c) in gaps.iter_mut().zip(self.b) {
-            let gap = usize::from(*gap.get_mut());
+        for (&gap, &c) in gaps.iter().zip(self.b) {
+            let gap = gap as usize;
             let (a, out) = (&self.a[from..], &mut self.out[to..]);
             if let (Some(bytes), Some(place), 0..=WIDE) =
                 (a.first_chunk::<WIDE>(), out.first_chunk_mut::<{ WIDE + 1 }>(), gap)

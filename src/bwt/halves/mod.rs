@@ -19,6 +19,7 @@
 //! block, two transforms, half a byte for the gaps, and first up to 2 1/2 for the counts of B, then 1 for
 //! the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and mostly nothing.
 
+mod log;
 mod merge;
 mod occ;
 mod ranks;

@@ -9,12 +9,13 @@
 //! bytes. Where they do not, as the text goes on like somewhere in B for long, the lane waits for its
 //! right neighbour and goes on from where that one ends.
 
-use super::super::{Bwt, pages};
+use super::super::Bwt;
 use super::Limits;
-use super::occ::{Occ, prefetch};
+use super::log::Log;
+use super::occ::Occ;
 use rayon::prelude::*;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Lanes that a thread follows at a time: with fewer it waits for memory, with more it gains nothing.
 const LANES: usize = 32;
@@ -31,16 +32,13 @@ struct Lane {
 
 /// What the merge needs to know.
 pub struct Ranks {
-    /// For each row of B and behind them, how many of the suffixes at 1..=h have that rank, modulo
-    /// 256. The suffix at h is B itself: it stands for the byte before it, which is not in B.
-    pub gaps: Vec<AtomicU8>,
-    /// The rows of B whose gaps have 256 more, in order, as often as they do.
-    pub carries: Vec<u32>,
+    /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it stands for the byte before it, which is not in B.
+    pub logs: Vec<Log>,
     /// The ranks of the sampled suffixes of A.
     pub sampled: Vec<u32>,
 }
 
-/// A, the transform of B, and what is found.
+/// A, the transform of B, and where A is cut.
 struct Walk<'a> {
     a: &'a [u8],
     occ: &'a Occ,
@@ -48,7 +46,6 @@ struct Walk<'a> {
     /// The row of pos 0 of B, whose symbol is not in the transform.
     primary: u32,
     lane_len: usize,
-    gaps: Vec<AtomicU8>,
 }
 
 /// Ranks all suffixes of `a` in `b`, with its counts in `occ`. `None` where there is no memory.
@@ -61,7 +58,6 @@ pub fn rank_all(a: &[u8], sample_rate: u32, occ: &Occ, b: &Bwt, limits: Limits) 
         rows: rows as u32,
         primary: b.samples[0],
         lane_len: sample_rate.min(limits.lane_len),
-        gaps: pages::zeroed(rows + 1)?,
     };
     let ends = walk.lane_ends();
     let sampled: Vec<AtomicU32> = (0..a.len() / sample_rate).map(|_| AtomicU32::new(0)).collect();
@@ -73,12 +69,16 @@ pub fn rank_all(a: &[u8], sample_rate: u32, occ: &Occ, b: &Bwt, limits: Limits) 
             sampled[lane.pos / sample_rate].store(lane.rank, Ordering::Relaxed);
         }
     };
-    let workers = (0..rayon::current_num_threads()).into_par_iter().with_max_len(1);
-    let mut carries: Vec<u32> =
-        workers.flat_map_iter(|_| walk.follow(&waiting, &ends, reached)).collect();
-    carries.par_sort_unstable();
+    let threads = rayon::current_num_threads();
+    let workers = (0..threads).into_par_iter().with_max_len(1);
+    let follow = |_| {
+        let mut log = Log::new(a.len() / threads, walk.rows);
+        walk.follow(&waiting, &ends, |rank| log.push(rank), reached);
+        log
+    };
+    let logs: Vec<Log> = workers.map(follow).collect();
     let sampled = sampled.into_iter().map(AtomicU32::into_inner).collect();
-    Some(Ranks { gaps: walk.gaps, carries, sampled })
+    logs.iter().all(Log::is_complete).then_some(Ranks { logs, sampled })
 }
 
 impl Walk<'_> {
@@ -112,15 +112,14 @@ impl Walk<'_> {
         (lane + 1) * self.lane_len
     }
 
-    /// Takes lanes from those that wait and follows them, and then those that start where they end.
-    /// Gives the carries of the gaps.
+    /// Takes lanes from those that wait and follows them, and then those that start where they end, with a visit to each rank.
     fn follow(
         &self,
         waiting: &Mutex<Vec<Lane>>,
         ends: &[Option<Lane>],
+        mut visit: impl FnMut(u32),
         reached: impl Fn(Lane),
-    ) -> Vec<u32> {
-        let mut carries = Vec::new();
+    ) {
         let mut lanes = Vec::with_capacity(LANES);
         loop {
             if let Ok(mut waiting) = waiting.lock() {
@@ -128,14 +127,9 @@ impl Walk<'_> {
                 lanes.extend(waiting.drain(left..));
             }
             if lanes.is_empty() {
-                return carries;
+                return;
             }
-            self.steps(&mut lanes, self.lane_len, |rank| {
-                // Which thread adds first makes no difference, and they are joined before it is read.
-                if self.gaps[rank as usize].fetch_add(1, Ordering::Relaxed) == u8::MAX {
-                    carries.push(rank);
-                }
-            });
+            self.steps(&mut lanes, self.lane_len, &mut visit);
             lanes.iter().for_each(|&lane| reached(lane));
             lanes.retain(|lane| lane.pos > 0 && ends[lane.pos / self.lane_len - 1].is_none());
         }
@@ -152,7 +146,6 @@ impl Walk<'_> {
                 lane.rank = self.occ.step(c, self.stored(lane.rank));
                 let next = self.a[lane.pos.saturating_sub(1)];
                 self.occ.prefetch(next, self.stored(lane.rank));
-                prefetch(self.gaps.as_ptr().wrapping_add(lane.rank as usize));
             }
         }
     }
