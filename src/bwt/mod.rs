@@ -45,6 +45,7 @@
 
 mod halves;
 mod inverse;
+pub(crate) mod lines;
 #[cfg(test)]
 mod naive;
 pub(crate) mod pages;

@@ -10,8 +10,8 @@
 //!
 //! Bits per symbol: 8 and, for counters, 4 for alphabets up to 32 symbols, 8 up to 64, 16 for larger.
 
-use super::lines::{LINE, Lines};
-use super::occ::{Occ, prefetch};
+use super::occ::{Occ, no_memory};
+use crate::bwt::lines::{LINE, Lines, equal, prefetch};
 use crate::error::Result;
 use rayon::prelude::*;
 
@@ -50,7 +50,7 @@ impl Counted {
         let stride = sigma.next_multiple_of(PER_LINE);
         // A border for each line from which it is the nearest, the one behind the last byte included.
         let borders = (nearest((bytes.len() + skew) / LINE, log) >> log) + 1;
-        let counters = Lines::zeroed(borders * stride)?;
+        let counters = Lines::zeroed(borders * stride).ok_or_else(no_memory)?;
         let mut counted =
             Counted { bytes, skew, log, stride, columns, counters, supers: Vec::new() };
         counted.count_all(borders);
@@ -132,30 +132,6 @@ fn nearest(line: usize, log: usize) -> usize {
 #[inline(always)]
 fn below(place: usize) -> u64 {
     (1 << (place % LINE)) - 1
-}
-
-/// Which bytes of a line are `c`.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-#[allow(unsafe_code)]
-fn equal(line: &[u8; LINE], c: u8) -> u64 {
-    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
-    let quarter = |n: usize| {
-        // SAFETY: SSE2 is part of x86-64, and the 16 bytes from 16 n on are within the line.
-        let mask = unsafe {
-            let bytes = _mm_loadu_si128(line.as_ptr().add(16 * n).cast());
-            _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c.cast_signed())))
-        };
-        u64::from(mask.cast_unsigned()) << (16 * n)
-    };
-    quarter(0) | quarter(1) | quarter(2) | quarter(3)
-}
-
-/// Which bytes of a line are `c`.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn equal(line: &[u8; LINE], c: u8) -> u64 {
-    line.iter().rev().fold(0, |mask, &b| mask << 1 | u64::from(b == c))
 }
 
 /// Writes the counters of one stretch, whose first byte is `first` into a line, and gives its sums.

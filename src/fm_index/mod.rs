@@ -36,7 +36,6 @@
 mod counted;
 #[cfg(feature = "cuda")]
 mod device;
-mod lines;
 mod occ;
 mod planes;
 mod samples;

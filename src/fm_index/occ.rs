@@ -6,7 +6,7 @@
 
 use super::counted::Counted;
 use super::planes::Planes;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What the searches need of a layout. `at` is at most the number n of bytes, below n for [`Occ::byte`].
 pub trait Occ: Sync {
@@ -63,6 +63,10 @@ impl Layout {
     }
 }
 
+pub(super) fn no_memory() -> Error {
+    Error::out_of_memory("there is not enough memory for a search index")
+}
+
 /// Calls a generic function with the layout there is.
 macro_rules! with_layout {
     ($layout:expr, $occ:ident => $work:expr) => {
@@ -75,21 +79,6 @@ macro_rules! with_layout {
     };
 }
 pub(super) use with_layout;
-
-/// Asks for the cache line that holds `items[index]`; an index out of range asks for nothing that harms.
-#[inline(always)]
-#[allow(unsafe_code)]
-pub fn prefetch<T>(items: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing that a program can see and never faults, whatever the address; SSE is part
-        // of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().wrapping_add(index).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (items, index);
-}
 
 #[cfg(test)]
 mod tests {

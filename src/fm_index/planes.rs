@@ -13,8 +13,8 @@
 //! and as sorted lists of places beside them; code 0 is the least frequent of the coded, so that few searches need
 //! the lists.
 
-use super::lines::{LINE, Lines};
-use super::occ::{Occ, prefetch};
+use super::occ::{Occ, no_memory};
+use crate::bwt::lines::{LINE, Lines, prefetch};
 use crate::error::Result;
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ impl<const P: usize> Planes<P> {
             codes[usize::from(symbol)] = code as u8;
         }
         let rare = Rare::new(bytes, &codes);
-        let lines = Lines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1))?;
+        let lines = Lines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
         let mut planes = Planes { lines, supers: vec![], codes, symbols, rare };
         planes.fill(bytes);
         Ok(planes)

@@ -70,7 +70,7 @@ impl Samples {
     /// Has the line fetched that `pos(row)` reads first.
     #[inline(always)]
     pub fn prefetch(&self, row: u32) {
-        super::occ::prefetch(self.marks.as_raw_slice(), row as usize / 64);
+        crate::bwt::lines::prefetch(self.marks.as_raw_slice(), row as usize / 64);
     }
 
     /// Bytes of memory.

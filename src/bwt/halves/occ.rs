@@ -2,14 +2,13 @@
 //!
 //! Counts are kept for the middle of each block of two cache lines, relative to those of 64 Ki bytes. From
 //! there a step counts on, or back, in that line of the block where its place is: it reads one line of
-//! the transform and one of the counts. Only symbols that occur have counts per block: a byte of the
+//! the transform and one of the counts. Only symbols that occur have counts per block, the most frequent ones first: what most
+//! steps ask for is in one line of each block, which the cache has to hold. A byte of the
 //! transform takes 2 bytes of counts with 128 symbols, 4 with all 256.
 
-use super::super::pages;
+use super::super::lines::{LINE, Lines, equal, prefetch};
 use rayon::prelude::*;
-
-/// Bytes per cache line.
-const LINE: usize = 64;
+use std::cmp::Reverse;
 
 /// Bytes per block.
 const BLOCK: usize = 2 * LINE;
@@ -17,46 +16,36 @@ const BLOCK: usize = 2 * LINE;
 /// Bytes per group of blocks: a count within it fits 16 bits.
 const GROUP: usize = 1 << 16;
 
-/// Some of the transform, where the memory has it in one piece.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-pub struct Line([u8; LINE]);
-
-// SAFETY: bytes, for which zero bits are 0.
-#[allow(unsafe_code)]
-unsafe impl pages::Zero for Line {}
-
 /// A transform with counts.
 pub struct Occ {
     /// The transform, padded with 0 to whole blocks. The place behind it is in one as well.
-    lines: Vec<Line>,
+    bytes: Lines<u8>,
     /// LF at the first byte of each group.
     groups: Vec<[u32; 256]>,
     /// For each block and symbol, what is added to that up to its middle.
-    blocks: Vec<u16>,
+    blocks: Lines<u16>,
     numbers: [u8; 256],
-    /// Counts per block.
-    symbols: usize,
+    /// Counts per block, in whole lines or parts of one.
+    stride: usize,
 }
 
 impl Occ {
     /// Counts a transform. `None` where there is no memory.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let groups = starts(bytes, GROUP);
-        let (numbers, symbols) = number(&groups);
+        let (numbers, stride) = number(&groups);
         let count = bytes.len() / BLOCK + 1;
-        let mut lines = pages::zeroed::<Line>(2 * count)?;
-        let mut blocks = pages::zeroed::<u16>(count * symbols)?;
-        let tasks = lines.par_chunks_mut(GROUP / LINE).enumerate();
-        tasks.zip(blocks.par_chunks_mut(GROUP / BLOCK * symbols)).for_each(
-            |((group, lines), blocks)| {
-                for (line, bytes) in lines.iter_mut().zip(bytes[group * GROUP..].chunks(LINE)) {
-                    line.0[..bytes.len()].copy_from_slice(bytes);
-                }
-                count_blocks(lines, blocks, &numbers, symbols);
-            },
-        );
-        Some(Occ { lines, groups, blocks, numbers, symbols })
+        let mut padded = Lines::<u8>::zeroed(BLOCK * count)?;
+        let mut blocks = Lines::<u16>::zeroed(count * stride)?;
+        padded[..bytes.len()]
+            .par_chunks_mut(GROUP)
+            .zip(bytes.par_chunks(GROUP))
+            .for_each(|(place, bytes)| place.copy_from_slice(bytes));
+        padded[..BLOCK * count]
+            .par_chunks(GROUP)
+            .zip(blocks.par_chunks_mut(GROUP / BLOCK * stride))
+            .for_each(|(bytes, blocks)| count_blocks(bytes, blocks, &numbers, stride));
+        Some(Occ { bytes: padded, groups, blocks, numbers, stride })
     }
 
     /// The first row that starts with `c`, and one more for each `c` in the first `at` bytes.
@@ -64,36 +53,41 @@ impl Occ {
     pub fn step(&self, c: u8, at: usize) -> u32 {
         let group = self.groups[at / GROUP][usize::from(c)];
         let block = self.blocks[self.count_at(c, at)];
-        let more = count_from_middle(&self.lines[at / LINE], c, at % BLOCK);
-        (group + u32::from(block)).wrapping_add_signed(more.into())
+        let line = self.bytes[at / LINE * LINE..].first_chunk().expect("whole blocks");
+        let more = count_from_middle(line, c, at % BLOCK);
+        (group + u32::from(block)).wrapping_add_signed(more)
     }
 
     /// Asks for what `step` will read.
     #[inline(always)]
     pub fn prefetch(&self, c: u8, at: usize) {
-        prefetch(self.blocks.as_ptr().wrapping_add(self.count_at(c, at)));
-        prefetch(self.lines.as_ptr().wrapping_add(at / LINE));
+        prefetch(&self.blocks, self.count_at(c, at));
+        prefetch(&self.bytes, at);
     }
 
     #[inline(always)]
     fn count_at(&self, c: u8, at: usize) -> usize {
-        at / BLOCK * self.symbols + usize::from(self.numbers[usize::from(c)])
+        at / BLOCK * self.stride + usize::from(self.numbers[usize::from(c)])
     }
 }
 
-/// Numbers the symbols that occur, and that of the padding. The others share a number of their own,
-/// with counts that stay 0.
+/// Numbers the symbols that occur, and that of the padding, by how often they do. The others share a number of their own,
+/// with counts that stay 0. Gives also how many numbers a block takes.
 fn number(groups: &[[u32; 256]]) -> ([u8; 256], usize) {
-    let occurs = |c: usize| {
-        c == 0 || groups.first().map(|first| first[c]) < groups.last().map(|last| last[c])
-    };
-    let symbols = (0..256).filter(|&c| occurs(c)).count();
-    let mut next = 0..=u8::MAX;
-    let numbers = std::array::from_fn(|c| {
-        let number = if occurs(c) { next.next() } else { u8::try_from(symbols).ok() };
-        number.expect("there are no more than 256, and less if one does not occur")
-    });
-    (numbers, symbols + usize::from(symbols < 256))
+    let (first, last) = (groups[0], groups[groups.len() - 1]);
+    let count = |c: u8| last[usize::from(c)] - first[usize::from(c)];
+    let mut symbols: Vec<u8> = (0..=255).filter(|&c| c == 0 || count(c) > 0).collect();
+    symbols.sort_by_key(|&c| Reverse(count(c)));
+    let mut numbers = [symbols.len() as u8; 256];
+    for (number, &c) in (0..).zip(&symbols) {
+        numbers[usize::from(c)] = number;
+    }
+    let used = symbols.len() + usize::from(symbols.len() < 256);
+    let per_line = LINE / size_of::<u16>();
+    (
+        numbers,
+        if used > per_line { used.next_multiple_of(per_line) } else { used.next_power_of_two() },
+    )
 }
 
 /// For each `interval`, the row of LF of each symbol at its first byte.
@@ -127,54 +121,33 @@ pub fn starts(bytes: &[u8], interval: usize) -> Vec<[u32; 256]> {
 }
 
 /// Fills in the counts of the blocks of one group.
-fn count_blocks(lines: &[Line], blocks: &mut [u16], numbers: &[u8; 256], symbols: usize) {
+fn count_blocks(bytes: &[u8], blocks: &mut [u16], numbers: &[u8; 256], stride: usize) {
     let mut counts = [0u16; 256];
-    let add = |counts: &mut [u16; 256], line: &Line| {
-        for &c in &line.0 {
+    let add = |counts: &mut [u16; 256], half: &[u8]| {
+        for &c in half {
             let count = &mut counts[usize::from(numbers[usize::from(c)])];
             // Only what is counted behind the last middle can be too much, and it is not read.
             *count = count.wrapping_add(1);
         }
     };
-    for (lines, block) in lines.as_chunks::<2>().0.iter().zip(blocks.chunks_exact_mut(symbols)) {
-        add(&mut counts, &lines[0]);
-        block.copy_from_slice(&counts[..symbols]);
-        add(&mut counts, &lines[1]);
+    for (bytes, block) in bytes.chunks_exact(BLOCK).zip(blocks.chunks_exact_mut(stride)) {
+        let (first, second) = bytes.split_at(LINE);
+        add(&mut counts, first);
+        block.copy_from_slice(&counts[..stride]);
+        add(&mut counts, second);
     }
 }
 
 /// How many more `c` there are in the first `len` bytes of a block than in the first half of it.
 /// `line` is where the byte at `len` is.
 #[inline(always)]
-fn count_from_middle(line: &Line, c: u8, len: usize) -> i8 {
-    /// For the first line, -1 from a place on; for the second, 1 up to a place.
-    const WEIGHTS: [i8; 4 * LINE] = {
-        let mut weights = [0; 4 * LINE];
-        let mut at = 0;
-        while at < LINE {
-            weights[LINE + at] = -1;
-            weights[2 * LINE + at] = 1;
-            at += 1;
-        }
-        weights
-    };
-    let first = LINE + len / LINE * 2 * LINE - len % LINE;
-    let weights = WEIGHTS[first..].first_chunk::<LINE>().expect("first <= 3 * LINE");
-    // -1 is all bits: an and of it with the weight is the weight.
-    let weigh = |(&b, &weight): (&u8, &i8)| -i8::from(b == c) & weight;
-    line.0.iter().zip(weights).map(weigh).fold(0, i8::wrapping_add)
-}
-
-/// Asks for a line of memory ahead of its use.
-#[inline(always)]
-#[allow(unsafe_code)]
-pub fn prefetch<T>(place: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint. It reads nothing and cannot fault, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+fn count_from_middle(line: &[u8; LINE], c: u8, len: usize) -> i32 {
+    let below = (1 << (len % LINE)) - 1;
+    let equal = equal(line, c);
+    if len < LINE {
+        // The middle counts those from the place on too.
+        -((equal & !below).count_ones() as i32)
+    } else {
+        (equal & below).count_ones() as i32
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }

@@ -136,8 +136,24 @@ impl Walk<'_> {
     }
 
     /// Takes `count` steps with all lanes, with a visit to each rank but the last.
+    #[allow(unsafe_code)]
+    fn steps(&self, lanes: &mut [Lane], count: usize, visit: impl FnMut(u32)) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the features that the function is compiled for.
+            return unsafe { self.steps_v3(lanes, count, visit) };
+        }
+        self.steps_of_all(lanes, count, visit);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
+    fn steps_v3(&self, lanes: &mut [Lane], count: usize, visit: impl FnMut(u32)) {
+        self.steps_of_all(lanes, count, visit);
+    }
+
     #[inline(always)]
-    fn steps(&self, lanes: &mut [Lane], count: usize, mut visit: impl FnMut(u32)) {
+    fn steps_of_all(&self, lanes: &mut [Lane], count: usize, mut visit: impl FnMut(u32)) {
         for _ in 0..count {
             for lane in &mut *lanes {
                 visit(lane.rank);
