@@ -8,15 +8,16 @@
 //! Merging needs one number for each suffix of A: how many suffixes of B are smaller. Prefixing both
 //! sides with a symbol keeps their order, so the number for a suffix follows from that for the next
 //! shorter one by a step of backward search in the transform of B (`ranks`, with the counts of `occ`).
-//! `gap[row]` of them come right before the suffix of B in `row`, and `merge` puts them there. No step
-//! looks at how long the common prefixes are: the time is O(n) whatever the data.
+//! They are kept by where they lie (`log`), and `merge` puts as many bytes of A before each of B. No step
+//! looks at how long the common prefixes are: the time is O(n) whatever the data. The steps wait for memory: with the text and the
+//! counts of what is frequent on huge pages and in few lines they take 11 ns on each of two threads, where they took 15 to 20.
 //!
 //! P. Ferragina, T. Gagie and G. Manzini, *Lightweight data indexing and compression in external
 //! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like this.
 //!
 //! Memory: no more than sorting the block on one thread takes, 6 bytes per byte. While the halves are
-//! sorted it is the block, two transforms and two workspaces; while they are merged, at most 5: the
-//! block, two transforms, half a byte for the gaps, and first up to 2 1/2 for the counts of B, then 1 for
+//! sorted it is the block, two transforms and two workspaces; while they are merged, at most 5 1/2: the
+//! block, two transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B, then 1 for
 //! the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and mostly nothing.
 
 mod log;

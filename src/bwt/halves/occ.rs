@@ -79,15 +79,16 @@ fn number(groups: &[[u32; 256]]) -> ([u8; 256], usize) {
     let mut symbols: Vec<u8> = (0..=255).filter(|&c| c == 0 || count(c) > 0).collect();
     symbols.sort_by_key(|&c| Reverse(count(c)));
     let mut numbers = [symbols.len() as u8; 256];
-    for (number, &c) in (0..).zip(&symbols) {
-        numbers[usize::from(c)] = number;
+    for (number, &c) in symbols.iter().enumerate() {
+        numbers[usize::from(c)] = number as u8;
     }
     let used = symbols.len() + usize::from(symbols.len() < 256);
-    let per_line = LINE / size_of::<u16>();
-    (
-        numbers,
-        if used > per_line { used.next_multiple_of(per_line) } else { used.next_power_of_two() },
-    )
+    const PER_LINE: usize = LINE / size_of::<u16>();
+    let stride = match used {
+        ..=PER_LINE => used.next_power_of_two(),
+        _ => used.next_multiple_of(PER_LINE),
+    };
+    (numbers, stride)
 }
 
 /// For each `interval`, the row of LF of each symbol at its first byte.
