@@ -18,11 +18,13 @@ const CONTEXT: usize = 8;
 const KEY: usize = 24;
 /// Anchors are one in 2^4 places, and this far apart.
 const APART: usize = 8;
+/// Anchors that are further apart than this have runs of one byte between them, which cost nothing.
+const SPREAD: u64 = 32;
 
 /// Shorter copies are left alone.
 const LEAST: usize = 64;
-/// So is a text of which less than one part in so many would go.
-const LEAST_PART: usize = 128;
+/// So is a text that would not get smaller by a bit for so many bytes.
+const BYTES_A_BIT: u64 = 1000;
 
 /// What a match costs in bits: its numbers, and the contexts that it tears apart. These cost the more, the more of the text is copies,
 /// since there all contexts tell much: `TORN` in a text of nothing else.
@@ -34,7 +36,7 @@ pub(super) fn find(text: &[u8]) -> Option<Vec<Match>> {
     let mut search = Search::new(text);
     anchors::for_each::<4>(text, APART, KEY, |at| search.visit(at));
     search.settle();
-    (search.removed * LEAST_PART > text.len()).then_some(search.matches)
+    (search.gain * BYTES_A_BIT > text.len() as u64 * BIT).then_some(search.matches)
 }
 
 /// A copy that is looked at: `from..end` of the text.
@@ -56,7 +58,8 @@ struct Search<'a> {
     /// Bytes in copies, whether they were taken or not.
     copied: usize,
     matches: Vec<Match>,
-    removed: usize,
+    /// What the matches are worth more than they cost.
+    gain: u64,
     /// Where the last match ended.
     start: usize,
 }
@@ -71,7 +74,7 @@ impl<'a> Search<'a> {
             copy: None,
             copied: 0,
             matches: Vec::new(),
-            removed: 0,
+            gain: 0,
             start: 0,
         }
     }
@@ -117,12 +120,13 @@ impl<'a> Search<'a> {
         let Some(copy) = self.copy.take() else { return };
         let length = copy.end - copy.from;
         self.copied += length;
-        let worth = copy.price * length as u64 / copy.anchors.max(1);
-        let cost = TOLD + TORN * self.copied as u64 / copy.end as u64;
-        if worth > cost * BIT {
+        let bytes = (length as u64).min(SPREAD * copy.anchors);
+        let worth = copy.price * bytes / copy.anchors.max(1);
+        let cost = TOLD * BIT + TORN * BIT * self.copied as u64 / copy.end as u64;
+        if worth > cost {
             let literals = copy.from - self.start;
             self.matches.push(Match { literals, distance: copy.distance, length });
-            self.removed += length;
+            self.gain += worth - cost;
             self.start = copy.end;
         }
     }
