@@ -16,10 +16,13 @@ use super::matches::Match;
 /// Bytes that tell what comes next, and bytes that tell what they are a copy of.
 const CONTEXT: usize = 8;
 const KEY: usize = 24;
-/// Anchors are one in 2^4 places, and this far apart.
+/// Anchors are one in 2^5 places, and this far apart.
+const RARE: u32 = 5;
 const APART: usize = 8;
-/// Anchors that are further apart than this have runs of one byte between them, which cost nothing.
-const SPREAD: u64 = 32;
+/// So many are fetched from the tables at once.
+const BATCH: usize = 32;
+/// Where they are further apart than this, there are runs of one byte between them, which cost nothing.
+const SPARSE: u64 = 128;
 
 /// Shorter copies are left alone.
 const LEAST: usize = 64;
@@ -34,9 +37,33 @@ const TORN: u64 = 200;
 /// The copies in `text`, if there are enough that are worth taking out.
 pub(super) fn find(text: &[u8]) -> Option<Vec<Match>> {
     let mut search = Search::new(text);
-    anchors::for_each::<4>(text, APART, KEY, |at| search.visit(at));
+    let mut batch = Vec::with_capacity(BATCH);
+    anchors::for_each::<RARE>(text, APART, KEY, |at| {
+        batch.push(Anchor::new(text, at));
+        if batch.len() == BATCH {
+            search.visit_all(&batch);
+            batch.clear();
+        }
+    });
+    search.visit_all(&batch);
     search.settle();
     (search.gain * BYTES_A_BIT > text.len() as u64 * BIT).then_some(search.matches)
+}
+
+/// A place, and the hashes of what stands there.
+struct Anchor {
+    at: usize,
+    before: u8,
+    context: u64,
+    key: u64,
+}
+
+impl Anchor {
+    fn new(text: &[u8], at: usize) -> Self {
+        let before = if at > 0 { text[at - 1] } else { 0 };
+        let (context, key) = (hash(&text[at..at + CONTEXT]), hash(&text[at..at + KEY]));
+        Anchor { at, before, context, key }
+    }
 }
 
 /// A copy that is looked at: `from..end` of the text.
@@ -51,8 +78,8 @@ struct Copy {
 
 struct Search<'a> {
     text: &'a [u8],
-    contexts: Table<CONTEXT>,
-    keys: Table<KEY>,
+    contexts: Table,
+    keys: Table,
     runs: Runs,
     copy: Option<Copy>,
     /// Bytes in copies, whether they were taken or not.
@@ -79,13 +106,23 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at the anchor `at`: all are, in order.
-    fn visit(&mut self, at: usize) {
+    /// Looks at anchors: all are, in order.
+    fn visit_all(&mut self, anchors: &[Anchor]) {
+        // Waits for memory once, not at each of them.
+        std::hint::black_box(anchors.iter().fold(0, |all, anchor| {
+            all ^ self.contexts.touch(anchor.context) ^ self.keys.touch(anchor.key)
+        }));
+        for anchor in anchors {
+            self.visit(anchor);
+        }
+    }
+
+    fn visit(&mut self, &Anchor { at, before, context, key }: &Anchor) {
         if self.copy.as_ref().is_some_and(|copy| at >= copy.end) {
             self.settle();
         }
-        let context = self.contexts.enter(self.text, at);
-        let key = self.keys.enter(self.text, at);
+        let context = self.contexts.enter(context, at, before);
+        let key = self.keys.enter(key, at, before);
         if self.copy.is_none()
             && let Some(key) = &key
         {
@@ -120,8 +157,8 @@ impl<'a> Search<'a> {
         let Some(copy) = self.copy.take() else { return };
         let length = copy.end - copy.from;
         self.copied += length;
-        let bytes = (length as u64).min(SPREAD * copy.anchors);
-        let worth = copy.price * bytes / copy.anchors.max(1);
+        let sparse = copy.anchors * SPARSE < length as u64;
+        let worth = if sparse { 0 } else { copy.price * length as u64 / copy.anchors };
         let cost = TOLD * BIT + TORN * BIT * self.copied as u64 / copy.end as u64;
         if worth > cost {
             let literals = copy.from - self.start;
@@ -142,8 +179,8 @@ struct Known {
     goes_on: bool,
 }
 
-/// The anchors so far, by `BYTES` bytes at them: the last of each hash.
-struct Table<const BYTES: usize> {
+/// The anchors so far: the last of each hash.
+struct Table {
     slots: Vec<Slot>,
     shift: u32,
 }
@@ -157,15 +194,17 @@ struct Slot {
     before: u8,
 }
 
-impl<const BYTES: usize> Table<BYTES> {
+impl Table {
     fn new(size: usize) -> Self {
         let log = (size / 32).next_power_of_two().ilog2().max(6);
         Table { slots: vec![Slot::default(); 1 << log], shift: 64 - log }
     }
 
-    fn enter(&mut self, text: &[u8], at: usize) -> Option<Known> {
-        let hash = hash(&text[at..at + BYTES]);
-        let before = if at > 0 { text[at - 1] } else { 0 };
+    fn touch(&self, hash: u64) -> u16 {
+        self.slots[(hash >> self.shift) as usize].print
+    }
+
+    fn enter(&mut self, hash: u64, at: usize, before: u8) -> Option<Known> {
         let slot = &mut self.slots[(hash >> self.shift) as usize];
         let print = hash as u16;
         let known = (slot.print == print && slot.last > 0).then_some(Known {
