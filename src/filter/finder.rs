@@ -1,4 +1,4 @@
-//! Which repeats of a text to remove, for [`super::matches`].
+//! Which repeats of a text that repeats itself to remove, for [`super::matches`].
 //!
 //! [`is_repetitive`] tells in 0.3 ns a byte whether it is worth looking. It takes fingerprints at anchors and
 //! counts those that were seen before in step with their neighbours.

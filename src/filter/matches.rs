@@ -2,7 +2,8 @@
 //!
 //! Copies of copies (versions of a file, genomes of one species) cost a block sorter the time to order all of their
 //! suffixes, and a few bits wherever two of them part. [`decode`] copies them back; what is left for the
-//! sorter are the literals, the bytes that no match covers. `finder` chooses the matches.
+//! sorter are the literals, the bytes that no match covers. `finder` chooses the matches where all of a text repeats
+//! itself, `copies` where some of it does.
 //!
 //! A match is coded as the literals before it, its distance and its length. Versions stay in step: most matches go on at the distance
 //! of the last or one shortly before, or next to it. Decoding runs at the speed of copying.

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `lines` | genomes and proteins in lines of one width | joins the lines |
 //! | `regions` | tables, images, sound, machine code | differences, transposition, absolute targets |
-//! | `matches` | versions and copies | takes out what was there before |
+//! | `matches` | versions, and long copies in anything | takes out what was there before |
 //!
 //! They are applied in this order. All are undone at the speed of a few passes over the block.
 
