@@ -37,12 +37,13 @@ fn chosen<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> u64 {
         }
     }
     const ONES: u64 = 0x0101_0101_0101_0101;
+    const LOW: u64 = ONES * 0x7F;
     let mask = ONES * (0xFF << (8 - BITS) & 0xFF);
     sums.chunks_exact(8).rev().fold(0, |chosen, part| {
         let sums = u64::from_le_bytes(part.try_into().expect("8"));
-        let other = (sums ^ ONES * CHOSEN) & mask;
-        // The top bit of each byte that is 0, then these 8 bits side by side.
-        let zero = !(other | ((other & ONES * 0x7F) + ONES * 0x7F)) >> 7 & ONES;
+        let other = (sums ^ (ONES * CHOSEN)) & mask;
+        // 1 in each byte that is 0, then these 8 bits side by side.
+        let zero = (!(other | ((other & LOW) + LOW)) >> 7) & ONES;
         chosen << 8 | zero.wrapping_mul(0x0102_0408_1020_4080) >> 56
     })
 }
