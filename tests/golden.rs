@@ -35,7 +35,7 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         ("run", vec![b'a'; 100_000], 1 << 20),
         ("long-run", vec![b'a'; 5_000_000], 8 << 20),
         ("batches", cases::random(50_000, 4), 1 << 20),
-        ("samples", cases::text(40).repeat(5000), 1 << 20),
+        ("samples", runs(), 1 << 20),
         ("many-entries", vec![0; 3000], 64),
     ];
     let mut all: Vec<_> = kinds
@@ -71,6 +71,11 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
     all.push(("concatenated", parts.concat(), file));
     all
+}
+
+/// Runs, long enough for many samples, that no filter takes.
+fn runs() -> Vec<u8> {
+    (0..200).flat_map(|n| vec![b'a' + (n * n % 5) as u8; 900 + n]).collect()
 }
 
 /// Numbers as a program's data holds them: little-endian, slowly growing, with zeros between.

@@ -1,7 +1,6 @@
-//! Which repeats of a text to remove, for [`super::matches`].
+//! Which repeats of a text that repeats itself to remove, for [`super::matches`].
 //!
-//! [`is_repetitive`] tells in 0.3 ns a byte whether it is worth looking. It takes fingerprints at places that
-//! the text itself chooses (content-defined, as in rsync and its heirs), so that copies choose the same ones, and
+//! [`is_repetitive`] tells in 0.3 ns a byte whether it is worth looking. It takes fingerprints at anchors and
 //! counts those that were seen before in step with their neighbours.
 //!
 //! [`find`] goes through the text from left to right. Every fourth position is entered into a hash table
@@ -10,6 +9,7 @@
 //! far, less its own price: where matches are long a new distance is as good as the old one, where
 //! they are short it pays to stay in step. About 10 ns per literal and 2 ns per matched byte; 2 bytes of memory per byte.
 
+use super::anchors::{self, hash};
 use super::matches::{Distances, LEAST, LEAST_NEW, Match, NEAR};
 
 /// Bytes of a key, and the distance between those in the table.
@@ -36,8 +36,8 @@ pub(super) fn is_repetitive(text: &[u8]) -> bool {
     let slots = (text.len() >> 8).next_power_of_two().max(64);
     let mut seen = vec![(0_u32, 0_u32); slots];
     let (mut anchors, mut repeated, mut in_step, mut recent) = (0, 0, 0, [0; 2]);
-    for_each_anchor(text, |at, key| {
-        let hash = hash(key);
+    anchors::for_each::<8>(text, KEY, KEY, |at| {
+        let hash = hash(&text[at..at + KEY]);
         if hash >> 63 == 1 {
             return; // Every second one will do.
         }
@@ -54,53 +54,8 @@ pub(super) fn is_repetitive(text: &[u8]) -> bool {
     in_step * 8 > anchors && in_step * 5 > repeated * 3
 }
 
-/// Calls `visit` with places that 8 bytes choose, about one in 256, and the keys there.
-fn for_each_anchor<'a>(text: &'a [u8], mut visit: impl FnMut(usize, &'a [u8])) {
-    const SPAN: usize = 64;
-    let mut next = 0;
-    let spans = (0..text.len().saturating_sub(SPAN + KEY)).step_by(SPAN);
-    for start in spans {
-        // Of known size, so that it is done for many places at once.
-        let bytes: &[u8; SPAN + 8] = text[start..][..SPAN + 8].try_into().expect("as long");
-        let mut sums = [0_u8; SPAN];
-        for shift in 0..8 {
-            for n in 0..SPAN {
-                sums[n] = (sums[n] << 1).wrapping_add(bytes[n + shift]);
-            }
-        }
-        for (n, part) in sums.chunks_exact(8).enumerate() {
-            if part.iter().fold(true, |none, sum| none & (*sum != CHOSEN)) {
-                continue;
-            }
-            for (m, sum) in part.iter().enumerate() {
-                let at = start + 8 * n + m;
-                if *sum == CHOSEN && at >= next {
-                    visit(at, &text[at..at + KEY]);
-                    next = at + KEY;
-                }
-            }
-        }
-    }
-}
-
-/// What the weighted sum of 8 bytes is where an anchor is; any number would do.
-const CHOSEN: u8 = 0x5A;
-
-/// Mixes a key; the high bits are the best.
-fn hash(key: &[u8]) -> u64 {
-    let words = key.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8")));
-    let mixed = words.fold(0_u64, |hash, word| {
-        let hash = (hash ^ word).wrapping_mul(MIX);
-        hash ^ hash >> 29
-    });
-    mixed.wrapping_mul(MIX)
-}
-
-/// 2^64 by the golden ratio.
-const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// Takes the repeats out of `text`: the literals and the matches, if they are worth it.
-pub(super) fn find(text: &[u8]) -> Option<(Vec<u8>, Vec<Match>)> {
+/// The repeats of `text`, if they are worth taking out.
+pub(super) fn find(text: &[u8]) -> Option<Vec<Match>> {
     let mut parse = Parse::new(text);
     let mut at = 0;
     while at + KEY <= text.len() {
@@ -112,10 +67,9 @@ pub(super) fn find(text: &[u8]) -> Option<(Vec<u8>, Vec<Match>)> {
             None => at += 1,
         }
     }
-    parse.literals.extend_from_slice(&text[parse.start..]);
-    let removed = (text.len() - parse.literals.len()) as f64;
+    let removed = parse.matches.iter().map(|found| found.length).sum::<usize>() as f64;
     let worth = TRANSFORMED * parse.matches.len() as f64 + TRANSFORMED_BYTE * removed;
-    (parse.price < worth).then_some((parse.literals, parse.matches))
+    (parse.price < worth).then_some(parse.matches)
 }
 
 /// A match that could be next: `from..end` of the text.
@@ -149,7 +103,8 @@ struct Parse<'a> {
     distances: Distances,
     /// Where the last match ended.
     start: usize,
-    literals: Vec<u8>,
+    /// Literals before `start`.
+    literals: usize,
     matches: Vec<Match>,
     /// Bits for all matches so far.
     price: f64,
@@ -162,7 +117,7 @@ impl<'a> Parse<'a> {
             table: Table::new(text.len()),
             distances: Distances([0; 4]),
             start: 0,
-            literals: Vec::new(),
+            literals: 0,
             matches: Vec::new(),
             price: 0.0,
         }
@@ -171,7 +126,7 @@ impl<'a> Parse<'a> {
     /// The best match that covers `at` or comes soon after it.
     fn best(&mut self, at: usize) -> Option<Candidate> {
         let fresh = at == self.start;
-        let literals = (self.literals.len() + at - self.start) as f64;
+        let literals = (self.literals + at - self.start) as f64;
         let byte = LITERAL.min((self.price + LITERAL * literals) / (at.max(1) as f64));
         let mut best = Best { at, byte, found: None };
         if fresh {
@@ -227,10 +182,10 @@ impl<'a> Parse<'a> {
     }
 
     fn take(&mut self, best: &Candidate) {
-        let literals = &self.text[self.start..best.from];
-        self.literals.extend_from_slice(literals);
+        let literals = best.from - self.start;
+        self.literals += literals;
         self.matches.push(Match {
-            literals: literals.len(),
+            literals,
             distance: best.distance,
             length: best.end - best.from,
         });
@@ -241,7 +196,7 @@ impl<'a> Parse<'a> {
 }
 
 /// How many bytes at `a` and `b` are equal, where `a < b`.
-fn common(text: &[u8], a: usize, b: usize) -> usize {
+pub(super) fn common(text: &[u8], a: usize, b: usize) -> usize {
     const PIECE: usize = 32;
     let (one, two) = (&text[a..], &text[b..]);
     let pieces = one.chunks_exact(PIECE).zip(two.chunks_exact(PIECE));
@@ -319,8 +274,9 @@ mod tests {
         for rate in [150, 1000] {
             let text = versions(rate);
             assert!(is_repetitive(&text));
-            let (literals, matches) = find(&text).unwrap();
-            assert!(literals.len() < 60_000, "{} literals at {rate}", literals.len());
+            let matches = find(&text).unwrap();
+            let literals = text.len() - matches.iter().map(|found| found.length).sum::<usize>();
+            assert!(literals < 60_000, "{literals} literals at {rate}");
             assert!(matches.len() < 5 * 50_000 / rate * 2);
         }
         for (name, text) in cases::shapes(300_000) {

@@ -2,7 +2,8 @@
 //!
 //! Copies of copies (versions of a file, genomes of one species) cost a block sorter the time to order all of their
 //! suffixes, and a few bits wherever two of them part. [`decode`] copies them back; what is left for the
-//! sorter are the literals, the bytes that no match covers. `finder` chooses the matches.
+//! sorter are the literals, the bytes that no match covers. `finder` chooses the matches where all of a text repeats
+//! itself, `copies` where some of it does.
 //!
 //! A match is coded as the literals before it, its distance and its length. Versions stay in step: most matches go on at the distance
 //! of the last or one shortly before, or next to it. Decoding runs at the speed of copying.
@@ -28,15 +29,26 @@ pub(super) const LEAST: usize = 12;
 /// The shortest match at a distance that must be told.
 pub(super) const LEAST_NEW: usize = 32;
 
-/// Appends to `side` what [`decode`] needs besides the literals.
-pub(super) fn encode(text_size: usize, matches: &[Match], side: &mut Vec<u8>) {
+/// Takes `matches` out of `text` and appends to `side` what [`decode`] needs besides the literals that are left.
+pub(super) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) {
+    number::write(text.len(), side);
+    write(matches, side);
+    let (mut from, mut kept) = (0, 0);
+    for found in matches {
+        text.copy_within(from..from + found.literals, kept);
+        kept += found.literals;
+        from += found.literals + found.length;
+    }
+    text.drain(kept..from);
+}
+
+fn write(matches: &[Match], side: &mut Vec<u8>) {
     let mut coded = Vec::new();
     let (mut models, mut out) = (Models::new(), Encoder::new(&mut coded));
     for &found in matches {
         models.code(found, &mut out);
     }
     out.finish();
-    number::write(text_size, side);
     number::write(matches.len(), side);
     number::write(coded.len(), side);
     side.extend(coded);
@@ -201,7 +213,8 @@ mod tests {
         ];
         let mut side = Vec::new();
         let size = literals.len() + matches.iter().map(|found| found.length).sum::<usize>();
-        encode(size, &matches, &mut side);
+        number::write(size, &mut side);
+        write(&matches, &mut side);
         let text = decode(&literals, &mut &side[..], size).unwrap();
         assert_eq!(text[..160], [&literals[..100], &literals[..60]].concat());
         assert!(decode(&literals, &mut &side[..], size - 1).is_err(), "over the limit");
@@ -223,10 +236,10 @@ mod tests {
     fn what_the_finder_removes_comes_back() {
         let mut found = 0;
         for (name, text) in super::super::cases::named() {
-            let Some((literals, matches)) = finder::find(&text) else { continue };
+            let Some(matches) = finder::find(&text) else { continue };
             found += 1;
-            let mut side = Vec::new();
-            encode(text.len(), &matches, &mut side);
+            let (mut literals, mut side) = (text.clone(), Vec::new());
+            encode(&mut literals, &matches, &mut side);
             let mut rest = &side[..];
             assert!(decode(&literals, &mut rest, text.len()).unwrap() == text, "{name}");
             assert!(rest.is_empty());

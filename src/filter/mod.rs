@@ -7,12 +7,14 @@
 //! |---|---|---|
 //! | `lines` | genomes and proteins in lines of one width | joins the lines |
 //! | `regions` | tables, images, sound, machine code | differences, transposition, absolute targets |
-//! | `matches` | versions and copies | takes out what was there before |
+//! | `matches` | versions, and long copies in anything | takes out what was there before |
 //!
 //! They are applied in this order. All are undone at the speed of a few passes over the block.
 
+mod anchors;
 mod bits;
 mod branches;
+mod copies;
 mod detect;
 mod finder;
 mod lines;
@@ -73,12 +75,14 @@ pub fn apply(block: Vec<u8>, before_matches: impl FnOnce()) -> Filtered {
         regions::encode(&mut text, &regions, &mut of_regions);
         flags |= REGIONS;
     }
-    if repetitive {
+    let found = if repetitive {
         before_matches();
-    }
-    if let Some((literals, found)) = repetitive.then(|| finder::find(&text)).flatten() {
-        matches::encode(text.len(), &found, &mut side);
-        text = literals;
+        finder::find(&text)
+    } else {
+        copies::find(&text)
+    };
+    if let Some(found) = found {
+        matches::encode(&mut text, &found, &mut side);
         flags |= MATCHES;
     }
     side.extend(of_regions);
