@@ -9,7 +9,7 @@
 //! run to encode and 15 to decode; 6 bytes per run, and 4 per number with extra bits, between the passes. The tables take 44 to 748 bytes of a segment.
 
 use super::classes::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
-use super::context::Averages;
+use super::context::{Averages, PLACE_LEVELS, RUN_LEVELS};
 use super::lanes::{self, Lanes, Usual, widest};
 use super::mtf::{self, List, Step};
 use super::rans::{Decoder, Lane, Prepared, Slots, Stack};
@@ -18,29 +18,14 @@ use super::table::Table;
 use crate::error::Flaw;
 
 /// Tables for classes, by level, first those of runs.
-const LEVELS: usize = 16;
-const OF_PLACES: usize = LEVELS;
+const OF_PLACES: usize = RUN_LEVELS;
 /// Then tables for the highest extra bits, by width from 2 to 7 and above, first those of runs.
-const OF_EXTRA: usize = 2 * LEVELS;
+const OF_EXTRA: usize = RUN_LEVELS + PLACE_LEVELS;
 const WIDTHS: usize = 6;
 const TABLES: usize = OF_EXTRA + 2 * WIDTHS;
 
 /// Bits of the width of a very long run, less the least.
 const WIDTH_BITS: u32 = 5;
-
-/// The level of each average: twice the logarithm of one more, less one.
-static LEVEL: [u8; 1024] = {
-    let mut levels = [LEVELS as u8 - 1; 1024];
-    levels[0] = 0;
-    let mut average = 1;
-    while average < 255 {
-        let log = (average as u32 + 1).ilog2();
-        let second_bit = ((average + 1) >> (log - 1)) & 1;
-        levels[average] = (2 * log as usize - 1 + second_bit) as u8;
-        average += 1;
-    }
-    levels
-};
 
 /// What each byte did of late.
 struct Memory {
@@ -64,8 +49,7 @@ impl Memory {
     fn add(&mut self, run: Run, place: u32) {
         let averages = &mut self.averages[usize::from(run.symbol)];
         averages.add_both(run.len - 1, place - 1);
-        let [run_average, place_average] = averages.both();
-        self.levels[usize::from(run.symbol)] = [LEVEL[run_average], LEVEL[place_average]];
+        self.levels[usize::from(run.symbol)] = averages.levels();
     }
 }
 
