@@ -225,11 +225,9 @@ fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &ThreadPool) -> Res
         true => fm_index::segment_log(&bwt.bytes),
         false => coder::segment_log(&bwt.bytes, effort),
     };
-    let uncoded = bwt.bytes.chunks(1 << segment_size_log);
-    let mut segments = vec![Vec::new(); uncoded.len()];
-    threads::each(pool, uncoded.zip(&mut segments), |(segment, coded)| {
-        coder::encode(segment, effort, coded);
-    });
+    let mut segments = vec![Vec::new(); bwt.bytes.len().div_ceil(1 << segment_size_log)];
+    let pairs = coder::pairs_to_encode(segment_size_log, &bwt.bytes, &mut segments);
+    threads::each(pool, pairs, |(segment, coded)| coder::encode(segment, effort, coded));
     let primary = bwt.samples[0];
     let index = indexed
         .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));

@@ -1,6 +1,6 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
-//! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of the blocks, in their order, and
+//! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of one block after another and
 //! lanes of one inverse are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out
 //! before its block's checksum held.
 
@@ -130,14 +130,8 @@ impl Stages {
 
     fn decode_segments(&self, log: u8, segments: &[&[u8]], bwt: &mut [u8]) -> Result<(), Flaw> {
         let flaw = OnceLock::new();
-        threads::each(&self.pool, coder::pair_segments(log, segments, bwt)?, |(coded, out)| {
-            if flaw.get().is_none()
-                && let Err(found) = coder::decode(coded, out)
-            {
-                // Another thread's may be there by now, and is as good.
-                let _ = flaw.set(found);
-            }
-        });
+        let pairs = coder::pairs_to_decode(log, segments, bwt)?;
+        threads::each(&self.pool, pairs, |pair| coder::decode_unless(&flaw, pair));
         flaw.into_inner().map_or(Ok(()), Err)
     }
 

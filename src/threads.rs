@@ -21,11 +21,13 @@ pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
 /// side by side would come to an end at the same time, with nothing left to do for most threads.
 pub(crate) fn each<T: Send>(
     pool: &ThreadPool,
-    items: impl Iterator<Item = T>,
+    items: impl IntoIterator<Item = T>,
     work: impl Fn(T) + Sync,
 ) {
     let work = &work;
-    pool.in_place_scope(|scope| items.for_each(|item| scope.spawn(move |_| work(item))));
+    pool.in_place_scope(|scope| {
+        items.into_iter().for_each(|item| scope.spawn(move |_| work(item)));
+    });
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `bwz bench`: speed and size in memory, of each stage alone and of all together. Nothing is read or written meanwhile.
 //!
-//! Stages run as they do inside the library: block after block on a pool of as many threads as `-T` says, segments of one
-//! block side by side. End to end, blocks run side by side too.
+//! Stages run as they do inside the library, on a pool of as many threads as `-T` says: segments of all blocks are coded side by
+//! side, blocks are sorted and restored one after another. End to end, all of this goes on at the same time.
 
 use super::args::Talk;
 use super::bench_args::{BenchArgs, Stage};
@@ -13,6 +13,7 @@ use super::size::{human, ratio_text};
 use super::{bench_inverse, bench_search, bench_sort};
 use bwz::bwt::{self, Bwt, Sorter};
 use bwz::{Device, Effort, Error, Options, Result, coder};
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io::{self, Read, Write};
 use std::time::Instant;
@@ -97,14 +98,15 @@ impl Bench {
         let (speed, sorted) = self.time(text, each(&blocks, sort))?;
         row("sort", speed, text.len(), None)?;
 
-        let (speed, coded) = self.time(text, each(&sorted, |bwt| Ok(encode(bwt, self.effort))))?;
+        let (speed, coded) =
+            self.time(text, side_by_side(&sorted, |bwt| Ok(encode(bwt, self.effort))))?;
         let size = coded.iter().flat_map(|block| &block.segments).map(Vec::len).sum();
         row("encode", speed, text.len(), Some(size))?;
 
         let lengths: Vec<usize> = sorted.iter().map(|bwt| bwt.bytes.len()).collect();
         let jobs: Vec<(&Coded, usize)> = coded.iter().zip(lengths).collect();
         let (speed, decoded) =
-            self.time(text, each(&jobs, |(coded, length)| decode(coded, *length)))?;
+            self.time(text, side_by_side(&jobs, |(coded, length)| decode(coded, *length)))?;
         row("decode", speed, text.len(), None)?;
         check(decoded.iter().eq(sorted.iter().map(|bwt| &bwt.bytes)))?;
 
@@ -154,6 +156,14 @@ fn each<'a, A, B>(
     mut work: impl FnMut(&A) -> Result<B> + 'a,
 ) -> impl FnMut() -> Result<Vec<B>> + 'a {
     move || items.iter().map(&mut work).collect()
+}
+
+/// A stage: `work` on all items at a time.
+fn side_by_side<'a, A: Sync, B: Send>(
+    items: &'a [A],
+    work: impl Fn(&A) -> Result<B> + Sync + 'a,
+) -> impl FnMut() -> Result<Vec<B>> + 'a {
+    move || items.par_iter().map(&work).collect()
 }
 
 fn encode(bwt: &Bwt, effort: Effort) -> Coded {

@@ -1,12 +1,12 @@
 //! Kind 3 of segments, the fastest: runs and places by tables that are counted ahead.
 //!
 //! For each run its length is coded and then, unless the segment is full, the place of its symbol, as in kind 1. What
-//! predicts both is what the run's symbol did of late: the level of its average picks one of 16 tables. They stay
+//! predicts both is what the run's symbol did of late: the level of its average picks one of 11 or 16 tables. They stay
 //! as they are through the segment, so that a symbol costs a comparison and a multiplication, and hardly waits for
 //! the one before: the next run's symbol is known before the place is.
 //!
-//! An encoder goes over the segment three times: backwards for the places, forwards to count, backwards to code. Cost: 24 to 26 ns per
-//! run to encode and 15 to decode; 6 bytes per run, and 4 per number with extra bits, between the passes. The tables take 44 to 748 bytes of a segment.
+//! An encoder goes over the segment three times: backwards for the places, forwards to count, backwards to code. Cost: 21 to 24 ns per
+//! run to encode and 15 to decode; 6 bytes per run, and 4 per number with extra bits, between the passes. The tables take 39 to 663 bytes of a segment.
 
 use super::classes::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
 use super::context::{Averages, PLACE_LEVELS, RUN_LEVELS};
@@ -27,7 +27,13 @@ const TABLES: usize = OF_EXTRA + 2 * WIDTHS;
 /// Bits of the width of a very long run, less the least.
 const WIDTH_BITS: u32 = 5;
 
-/// What each byte did of late.
+/// The tables for the length of a run and for the place of its symbol.
+#[inline(always)]
+fn tables([run, place]: [u8; 2]) -> [usize; 2] {
+    [usize::from(run), OF_PLACES + usize::from(place)]
+}
+
+/// What each byte did of late. Decoders want the levels early, and keep them.
 struct Memory {
     averages: [Averages; 256],
     levels: [[u8; 2]; 256],
@@ -38,11 +44,9 @@ impl Memory {
         Memory { averages: [Averages::default(); 256], levels: [[0; 2]; 256] }
     }
 
-    /// The tables for the length of a run and for the place of its symbol.
     #[inline(always)]
     fn tables(&self, symbol: u8) -> [usize; 2] {
-        let [run, place] = self.levels[usize::from(symbol)];
-        [usize::from(run), OF_PLACES + usize::from(place)]
+        tables(self.levels[usize::from(symbol)])
     }
 
     #[inline(always)]
@@ -59,8 +63,9 @@ struct Counted {
     runs: Vec<[u16; 2]>,
     /// The numbers that have extra bits.
     wide: Vec<u32>,
-    /// Twice, for even and for odd runs: what is counted may be the same again, and would wait for itself.
-    counts: Box<[[[u32; 16]; TABLES]; 2]>,
+    /// By 16 times the table plus the symbol. Twice, for even and for odd runs: what is counted may be the same again, and would
+    /// wait for itself.
+    counts: Box<[[u32; 16 * TABLES]; 2]>,
 }
 
 /// In place of the last run's place.
@@ -69,39 +74,43 @@ const NONE: u16 = u16::MAX;
 impl Counted {
     #[inline(always)]
     fn of(segment: &[u8], steps: &[Step]) -> Self {
-        let counts = Box::new([[[0; 16]; TABLES]; 2]);
-        let mut counted = Counted { runs: Vec::with_capacity(steps.len()), wide: vec![], counts };
-        let mut memory = Memory::new();
-        let mut pos = 0;
-        for (odd, step) in [0, 1].into_iter().cycle().zip(steps.iter().rev()) {
+        let counts = Box::new([[0; 16 * TABLES]; 2]);
+        let mut counted = Counted { runs: vec![], wide: vec![], counts };
+        let mut runs = vec![[NONE; 2]; steps.len()];
+        let mut averages = [Averages::default(); 256];
+        let (mut pos, mut odd) = (0, 0);
+        for (classes, step) in runs.iter_mut().zip(steps.iter().rev()) {
             let run = rle::read_short(segment, pos, step.len);
             pos += run.len as usize;
-            let [of_run, of_place] = memory.tables(run.symbol);
-            let mut classes = [counted.count(Lane::Run, odd, of_run, run.len - 1), NONE];
+            odd ^= 1;
+            let averages = &mut averages[usize::from(run.symbol)];
+            let [of_run, of_place] = tables(averages.levels());
+            classes[0] = counted.count(Lane::Run, odd, of_run, run.len - 1);
             if step.place > 0 {
-                classes[1] = counted.count(Lane::Place, odd, of_place, u32::from(step.place) - 1);
-                memory.add(run, step.place.into());
+                let place = u32::from(step.place) - 1;
+                classes[1] = counted.count(Lane::Place, odd, of_place, place);
+                averages.add_both(run.len - 1, place);
             }
-            counted.runs.push(classes);
         }
-        counted
+        Counted { runs, ..counted }
     }
 
     #[inline(always)]
     fn count(&mut self, lane: Lane, odd: usize, table: usize, number: u32) -> u16 {
         let parts = classes::split(number);
-        self.counts[odd][table][parts.class] += 1;
+        let symbol = table << 4 | parts.class;
+        self.counts[odd % 2][symbol] += 1;
         if parts.class >= DIRECT {
-            self.counts[odd][of_extra(lane, parts.width)][top(parts)] += 1;
+            self.counts[odd % 2][of_extra(lane, parts.width) << 4 | top(parts)] += 1;
             self.wide.push(number);
         }
-        (table << 4 | parts.class) as u16
+        symbol as u16
     }
 
     /// Appends all tables.
     fn write(&self, out: &mut Vec<u8>) {
         let [even, odd] = &*self.counts;
-        for (even, odd) in even.iter().zip(odd) {
+        for (even, odd) in even.as_chunks::<16>().0.iter().zip(odd.as_chunks::<16>().0) {
             Table::write(&std::array::from_fn(|symbol| even[symbol] + odd[symbol]), out);
         }
     }

@@ -82,12 +82,14 @@ mod modelled;
 mod mtf;
 mod rans;
 mod rle;
+mod segments;
 mod start;
 mod table;
 mod tree;
 
 use crate::error::Flaw;
-use rayon::prelude::*;
+pub use segments::{decode_segments, encode_segments, segment_log};
+pub(crate) use segments::{decode_unless, pairs_to_decode, pairs_to_encode};
 
 /// First byte of a coded segment whose bytes follow as they are.
 const STORED: u8 = 0;
@@ -110,56 +112,8 @@ pub enum Effort {
     Best,
 }
 
-/// Segments are at least this large, as a power of two, and at most that.
-const SEGMENT_LOGS: std::ops::Range<u8> = 20..25;
-/// Models learn during their first runs; a segment of this many loses little by starting anew.
-const ENOUGH_RUNS: usize = 1 << 18;
 /// Tables are a tenth of a segment of so many runs. Shorter ones are coded fast enough by models.
 const COUNTABLE_RUNS: usize = if cfg!(fuzzing) { 1 } else { 1 << 13 };
-
-/// The binary logarithm of the segment size that suits `bwt`, the transform of a block: 20 to 25.
-///
-/// The smallest that makes an average segment have enough runs to learn from. Data with long runs
-/// gets larger segments, which cost no more time than small ones of other data.
-pub fn segment_log(bwt: &[u8], effort: Effort) -> u8 {
-    let wanted = ENOUGH_RUNS << (u32::from(effort == Effort::Best));
-    let runs = rle::count(bwt).max(1);
-    let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= wanted;
-    SEGMENT_LOGS.clone().find(enough).unwrap_or(SEGMENT_LOGS.end)
-}
-
-/// Codes a whole transform in segments of 2^`log` bytes, side by side on the current rayon pool.
-pub fn encode_segments(bwt: &[u8], log: u8, effort: Effort) -> Vec<Vec<u8>> {
-    bwt.par_chunks(1 << log).map(|segment| encode_alone(segment, effort)).collect()
-}
-
-/// Fills `bwt` with what [`encode_segments`] has coded, segments side by side.
-///
-/// # Errors
-/// A [`Flaw`] where there are fewer or more segments than `bwt` takes, or one of them is damaged.
-pub fn decode_segments<S: AsRef<[u8]> + Sync>(
-    log: u8,
-    segments: &[S],
-    bwt: &mut [u8],
-) -> Result<(), Flaw> {
-    let pairs = pair_segments(log, segments, bwt)?.collect::<Vec<_>>();
-    pairs.into_par_iter().try_for_each(|(coded, segment)| decode(coded, segment))
-}
-
-/// The coded form and the place of each segment, to be given to [`decode`].
-///
-/// # Errors
-/// A [`Flaw`] where there are fewer or more segments than `bwt` takes.
-pub(crate) fn pair_segments<'a, S: AsRef<[u8]>>(
-    log: u8,
-    segments: &'a [S],
-    bwt: &'a mut [u8],
-) -> Result<impl Iterator<Item = (&'a [u8], &'a mut [u8])>, Flaw> {
-    if segments.len() != bwt.len().div_ceil(1 << log) {
-        return Err(Flaw("the number of segments does not fit the block"));
-    }
-    Ok(segments.iter().map(AsRef::as_ref).zip(bwt.chunks_mut(1 << log)))
-}
 
 /// Whether decoding this segment takes the large models of [`Effort::Best`]: 6 MiB, where others take less than 1.
 pub fn needs_large_models(coded: &[u8]) -> bool {

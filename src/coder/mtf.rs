@@ -30,7 +30,7 @@ pub struct List {
 }
 
 /// What a segment's runs are coded from, **last run first**.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Step {
     /// Where the run's symbol goes once it is over.
     pub place: u8,
@@ -41,17 +41,17 @@ pub struct Step {
 /// The steps of all runs of `segment`, and the symbols in order of first appearance.
 #[inline(always)]
 pub fn encode(segment: &[u8]) -> (Vec<Step>, Vec<u8>) {
-    let mut steps = Vec::with_capacity(segment.len() / 2);
+    let mut steps = vec![Step::default(); rle::count(segment)];
     let mut list = List::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
     let mut seen = 0;
     let mut pos = segment.len();
-    while pos > 0 {
+    for step in &mut steps {
         let symbol = segment[pos - 1];
         let start = rle::start(segment, pos, symbol);
         let place = list.bring_to_front(symbol);
         // Symbols not seen yet lie behind all that were, in an order that means nothing.
         let len = (pos - start).min(255) as u8;
-        steps.push(Step { place: place.min(seen) as u8, len });
+        *step = Step { place: place.min(seen) as u8, len };
         seen += usize::from(place >= seen);
         pos = start;
     }
