@@ -26,7 +26,7 @@ impl super::Lanes for Lanes {
     fn toward(self, target: Self, least: Self) -> Self {
         let rate = |j: usize| i32::from(self.0[0].max(least.0[j]));
         let way = |j: usize| i32::from(target.0[j].wrapping_sub(self.0[j]));
-        Lanes(from_fn(|j| self.0[j].wrapping_add((way(j) * rate(j) >> 16) as i16)))
+        Lanes(from_fn(|j| self.0[j].wrapping_add(((way(j) * rate(j)) >> 16) as i16)))
     }
 
     fn not_above(self, limit: i16) -> usize {
