@@ -11,7 +11,9 @@ Exit status: 0 decoded; 1 the file could not be read, or the output not written;
 """
 
 import array
+import bisect
 import collections
+import math
 import os
 import struct
 import sys
@@ -357,66 +359,81 @@ class Coder:
         return value
 
 
-# The C of a new cell, C[0..16]. Learning makes new lists, so that all new cells can share these.
-FLAT = [[32752 * min(j, 1 << bits) >> bits for j in range(17)] for bits in range(5)]
+# The C of a new cell, C[0..16], where the first and the last are the ends. Learning makes new lists, so that all new cells can share these.
+FLAT = [[(32752 * min(j, 1 << bits) >> bits) + j for j in range(17)] for bits in range(5)]
 RUN_SHARES = [
-    [244, 9, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [228, 22, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [207, 35, 9, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [180, 45, 16, 7, 3, 2, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0],
-    [145, 53, 23, 12, 7, 5, 3, 2, 1, 1, 2, 1, 1, 0, 0, 0],
-    [110, 48, 27, 18, 12, 9, 6, 5, 3, 3, 7, 5, 2, 1, 0, 0],
-    [87, 39, 25, 18, 13, 11, 8, 7, 6, 5, 13, 12, 7, 3, 1, 1],
-    [55, 25, 17, 14, 11, 10, 8, 7, 6, 6, 19, 23, 22, 16, 9, 8],
+    [972, 29, 7, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2],
+    [886, 97, 21, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [807, 144, 39, 14, 6, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [704, 184, 66, 28, 14, 8, 5, 3, 2, 1, 3, 2, 1, 1, 1, 1],
+    [561, 218, 96, 53, 29, 18, 11, 8, 5, 4, 9, 6, 3, 1, 1, 1],
+    [468, 204, 111, 67, 41, 31, 21, 15, 11, 9, 18, 15, 7, 3, 1, 2],
+    [366, 176, 110, 78, 52, 44, 31, 24, 20, 17, 39, 33, 19, 8, 3, 4],
+    [285, 142, 95, 72, 55, 48, 35, 32, 27, 22, 66, 66, 42, 21, 8, 8],
+    [213, 109, 69, 57, 45, 38, 32, 32, 27, 24, 80, 98, 89, 57, 30, 24],
+    [151, 83, 50, 38, 31, 27, 26, 20, 19, 19, 68, 96, 109, 98, 90, 99],
+    [101, 43, 26, 23, 14, 16, 12, 12, 7, 11, 36, 62, 89, 98, 124, 350],
 ]
 PLACE_SHARES = [
-    [171, 5, 3, 3, 2, 2, 2, 2, 1, 1, 5, 8, 13, 17, 12, 9],
-    [236, 16, 3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [178, 55, 17, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [136, 70, 33, 9, 4, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
-    [92, 66, 48, 20, 11, 7, 4, 3, 2, 1, 1, 1, 0, 0, 0, 0],
-    [54, 42, 37, 31, 25, 19, 15, 11, 9, 4, 6, 2, 1, 0, 0, 0],
-    [33, 26, 24, 23, 23, 22, 21, 19, 18, 10, 24, 10, 2, 1, 0, 0],
-    [16, 12, 10, 10, 10, 10, 10, 10, 10, 10, 37, 43, 29, 21, 9, 9],
+    [125, 33, 23, 13, 17, 19, 16, 15, 18, 10, 54, 72, 99, 157, 126, 227],
+    [918, 73, 17, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [674, 223, 84, 17, 7, 4, 3, 2, 1, 1, 2, 2, 1, 1, 1, 1],
+    [514, 279, 150, 32, 16, 9, 6, 4, 3, 2, 3, 2, 1, 1, 1, 1],
+    [402, 282, 198, 51, 30, 18, 12, 8, 6, 3, 7, 3, 1, 1, 1, 1],
+    [324, 245, 207, 74, 51, 35, 25, 18, 13, 7, 14, 6, 2, 1, 1, 1],
+    [252, 189, 168, 103, 79, 60, 47, 36, 28, 16, 27, 12, 4, 1, 1, 1],
+    [193, 150, 126, 111, 95, 78, 66, 55, 47, 26, 49, 20, 5, 1, 1, 1],
+    [149, 122, 109, 101, 93, 84, 77, 68, 60, 36, 78, 34, 9, 2, 1, 1],
+    [118, 98, 90, 85, 82, 79, 76, 72, 69, 49, 122, 62, 16, 4, 1, 1],
+    [91, 74, 69, 66, 65, 64, 64, 66, 86, 54, 165, 114, 35, 8, 2, 1],
+    [74, 57, 51, 49, 48, 48, 48, 49, 49, 48, 186, 206, 86, 20, 4, 1],
+    [54, 40, 35, 34, 32, 31, 31, 31, 32, 32, 136, 268, 193, 60, 12, 3],
+    [44, 29, 26, 23, 21, 21, 20, 19, 20, 19, 75, 170, 290, 183, 55, 9],
+    [29, 19, 16, 15, 13, 12, 12, 11, 11, 11, 43, 87, 180, 317, 208, 40],
+    [14, 9, 8, 7, 6, 6, 6, 5, 5, 5, 20, 39, 73, 149, 297, 375],
 ]
-RUN_STARTS, PLACE_STARTS = ([[32752 * sum(row[:j]) >> 8 for j in range(17)] for row in shares] for shares in (RUN_SHARES, PLACE_SHARES))
+RUN_STARTS, PLACE_STARTS = ([[(32752 * sum(row[:j]) >> 10) + j for j in range(17)] for row in shares] for shares in (RUN_SHARES, PLACE_SHARES))
+OWN_RUN_STARTS = [RUN_STARTS[level] for level in (0, 2, 5, 9)]
+OWN_PLACE_STARTS = [PLACE_STARTS[level] for level in (1, 2, 6, 14)]
 
-RATE = [3] * 9 + [4] * 10 + [5] * 19 + [6] * 25 + [7]  # by Seen, 4 to 63
+# Rate at first and Least, of first and of second cells.
+RUN_PACES, PLACE_PACES, OTHER_PACES = ((5461, 410), (1680, 262)), ((5461, 819), (1680, 410)), ((8738, 512), (4096, 512))
 
 
 class Cell:
-    """Section 7.3: `Seen`, and C, the share of the slots that the symbols below each one have."""
+    """Section 7.3: `Rate`, and C, where the slots of the symbols start."""
 
-    def __init__(self, c, seen):
-        self.seen, self.c = seen, c
+    def __init__(self, c, pace):
+        self.c = c
+        self.rate, self.least = pace
 
     def learn(self, s):
-        """C[0] and C[16] learn with the others, which leaves them at 0 and 32752."""
-        rate, c = RATE[self.seen], self.c
-        self.c = [x + (-x >> rate) for x in c[:s + 1]] + [x + ((32752 - x) >> rate) for x in c[s + 1:]]
-        self.seen = min(self.seen + 1, 63)
+        """C[0] and C[16] learn with the others, which leaves them at 0 and 32768."""
+        r = max(self.rate, self.least)
+        self.c = [x + ((j + (32752 if j > s else 0) - x) * r >> 16) for j, x in enumerate(self.c)]
+        self.rate += -self.rate * r >> 16
 
 
 class Blend:
     """Section 7.3. Cells are made when they are first used: with the C that `first_c` and `second_c` give of their index."""
 
-    def __init__(self, first_c, second_c):
-        self.first_c, self.second_c = first_c, second_c
+    def __init__(self, first_c, second_c, paces=OTHER_PACES):
+        self.first_c, self.second_c, self.paces = first_c, second_c, paces
         self.first, self.second = {}, {}
 
     def read(self, coder, k, first, second):
         """A symbol from State_k, with the cells of these indices."""
         if first not in self.first:
-            self.first[first] = Cell(self.first_c(first), 4)
+            self.first[first] = Cell(self.first_c(first), self.paces[0])
         if second not in self.second:
-            self.second[second] = Cell(self.second_c(second), 13)
+            self.second[second] = Cell(self.second_c(second), self.paces[1])
         cells = [self.first[first], self.second[second]]
         slot = coder.state[k] & 32767
         s, start = 0, 0             # Start[s] <= Slot
         above, end = 16, 32768      # Slot < Start[above]
         while above - s > 1:        # Start rises, so that halving finds the symbol
             j = (s + above) >> 1
-            start_j = sum(cell.c[j] >> 1 for cell in cells) + j
+            start_j = (cells[0].c[j] + cells[1].c[j] + 1) >> 1
             if start_j <= slot:
                 s, start = j, start_j
             else:
@@ -434,12 +451,26 @@ def lg(x):
 
 def add(average, number):
     """Section 7.4."""
-    return (3 * average + 16 * min(number, 40) + 2) >> 2
+    return (3 * average + math.isqrt(1600 * (min(number, 255) + 1)) - 40 + 2) >> 2
 
 
 def level(average):
-    """Section 7.4."""
+    """Section 7.7."""
     return min(lg(average + 1), 7)
+
+
+def levels_of(*limits):
+    """Section 7.4: what gives the level of an average."""
+    return lambda average: bisect.bisect_right(limits, average)
+
+
+run_level = levels_of(2, 4, 7, 15, 23, 34, 52, 80, 160, 280)
+place_level = levels_of(1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290)
+own_run_level = levels_of(2, 10, 58)
+own_place_level = levels_of(4, 15, 60)
+beside_level = levels_of(1, 4, 12, 21, 42, 80, 270)
+all_run_level = levels_of(2, 4, 7, 15, 30, 68, 280)
+all_place_level = levels_of(2, 3, 9, 20, 40, 80, 260)
 
 
 class Model:
@@ -450,25 +481,24 @@ class Model:
         self.run_average, self.place_average, self.own_width = [0] * 256, [0] * 256, [0] * 256
         self.all_run_average = self.all_place_average = self.last_width = 0
         self.last_run = self.last_place = self.place_before = 0
-        self.run = Blend(lambda at: RUN_STARTS[at % 8], lambda at: RUN_STARTS[at % 8])
-        self.place = Blend(lambda at: PLACE_STARTS[at % 8], lambda at: PLACE_STARTS[at // 4 % 8])
+        self.run = Blend(lambda at: OWN_RUN_STARTS[at % 4], lambda at: RUN_STARTS[at % 16], RUN_PACES)
+        self.place = Blend(lambda at: OWN_PLACE_STARTS[at % 4], lambda at: PLACE_STARTS[at // 4 % 16], PLACE_PACES)
         self.width = Blend(lambda at: FLAT[4], lambda at: FLAT[4])
         self.top = [Blend(lambda at: FLAT[min(at // 256, 4)], lambda v: FLAT[min(v, 4)]) for _ in range(2)]
         self.next = [Blend(lambda at: FLAT[min(at // 16 - 4, 4)], lambda v: FLAT[min(v - 4, 4)]) for _ in range(2)]
 
     def read_run_length(self, c):
         """Section 7.4: Run_Length of a run of byte c."""
-        r = level(self.run_average[c])
-        q = level(self.place_average[c])
-        second = 256 * q + 64 * self.place_before + 8 * level(self.all_run_average) + r
-        symbol = self.run.read(self.coder, 0, 8 * c + r, second)
+        own, beside = self.run_average[c], self.place_average[c]
+        second = 1024 * self.place_before + 128 * all_run_level(self.all_run_average) + 16 * beside_level(beside) + run_level(own)
+        symbol = self.run.read(self.coder, 0, 4 * c + own_run_level(own), second)
         return self.read_number(0, symbol, c) + 1
 
     def read_place(self, c, run_length):
         """Section 7.4: Place of byte c after a run of Run_Length."""
-        q = level(self.place_average[c])
-        second = 128 * level(self.all_place_average) + 32 * self.place_before + 4 * q + min(lg(run_length), 3)
-        symbol = self.place.read(self.coder, 1, 8 * c + q, second)
+        own = self.place_average[c]
+        second = 256 * all_place_level(self.all_place_average) + 64 * self.place_before + 4 * place_level(own) + min(lg(run_length), 3)
+        symbol = self.place.read(self.coder, 1, 4 * c + own_place_level(own), second)
         return self.read_number(1, symbol, c) + 1
 
     def add(self, c, run, place):
@@ -518,7 +548,7 @@ class Counted:
 
     def __init__(self, coder):
         self.coder = coder
-        self.tables = [self.read_table() for _ in range(44)]
+        self.tables = [self.read_table() for _ in range(39)]
         self.run_average, self.place_average = [0] * 256, [0] * 256
 
     def read_table(self):
@@ -541,10 +571,10 @@ class Counted:
         return s
 
     def read_run_length(self, c):
-        return self.read_number(0, self.read(0, step(self.run_average[c]))) + 1
+        return self.read_number(0, self.read(0, run_level(self.run_average[c]))) + 1
 
     def read_place(self, c, run_length):
-        return self.read_number(1, self.read(1, 16 + step(self.place_average[c]))) + 1
+        return self.read_number(1, self.read(1, 11 + place_level(self.place_average[c]))) + 1
 
     def add(self, c, run, place):
         self.run_average[c] = add(self.run_average[c], run)
@@ -557,7 +587,7 @@ class Counted:
         if k == 0 and class_ == 15:
             width = 7 + self.coder.read_bits(0, 5)
             require(width <= 30, "R17", "a Width of %d" % width)
-        top = self.read(k, 32 + 6 * k + min(width, 7) - 2)
+        top = self.read(k, 27 + 6 * k + min(width, 7) - 2)
         extra = top % (1 << min(width, 4))
         left = max(width - 4, 0)
         while left > 0:
@@ -565,12 +595,6 @@ class Counted:
             left -= bits
             extra = (extra << bits) + self.coder.read_bits(k, bits)
         return (1 << width) + extra + 6
-
-
-def step(average):
-    """Section 7.9."""
-    a = average + 1
-    return min(2 * lg(a) - 1 + (a >> (lg(a) - 1) & 1), 15) if average > 0 else 0
 
 
 class Side:

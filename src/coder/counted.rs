@@ -1,15 +1,15 @@
 //! Kind 3 of segments, the fastest: runs and places by tables that are counted ahead.
 //!
 //! For each run its length is coded and then, unless the segment is full, the place of its symbol, as in kind 1. What
-//! predicts both is what the run's symbol did of late: the level of its average picks one of 16 tables. They stay
+//! predicts both is what the run's symbol did of late: the level of its average picks one of 11 or 16 tables. They stay
 //! as they are through the segment, so that a symbol costs a comparison and a multiplication, and hardly waits for
 //! the one before: the next run's symbol is known before the place is.
 //!
 //! An encoder goes over the segment three times: backwards for the places, forwards to count, backwards to code. Cost: 21 to 24 ns per
-//! run to encode and 15 to decode; 6 bytes per run, and 4 per number with extra bits, between the passes. The tables take 44 to 748 bytes of a segment.
+//! run to encode and 15 to decode; 6 bytes per run, and 4 per number with extra bits, between the passes. The tables take 39 to 663 bytes of a segment.
 
 use super::classes::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
-use super::context::Averages;
+use super::context::{Averages, PLACE_LEVELS, RUN_LEVELS};
 use super::lanes::{self, Lanes, Usual, widest};
 use super::mtf::{self, List, Step};
 use super::rans::{Decoder, Lane, Prepared, Slots, Stack};
@@ -18,35 +18,14 @@ use super::table::Table;
 use crate::error::Flaw;
 
 /// Tables for classes, by level, first those of runs.
-const LEVELS: usize = 16;
-const OF_PLACES: usize = LEVELS;
+const OF_PLACES: usize = RUN_LEVELS;
 /// Then tables for the highest extra bits, by width from 2 to 7 and above, first those of runs.
-const OF_EXTRA: usize = 2 * LEVELS;
+const OF_EXTRA: usize = RUN_LEVELS + PLACE_LEVELS;
 const WIDTHS: usize = 6;
 const TABLES: usize = OF_EXTRA + 2 * WIDTHS;
 
 /// Bits of the width of a very long run, less the least.
 const WIDTH_BITS: u32 = 5;
-
-/// The level of each average: twice the logarithm of one more, less one.
-static LEVEL: [u8; 1024] = {
-    let mut levels = [LEVELS as u8 - 1; 1024];
-    levels[0] = 0;
-    let mut average = 1;
-    while average < 255 {
-        let log = (average as u32 + 1).ilog2();
-        let second_bit = ((average + 1) >> (log - 1)) & 1;
-        levels[average] = (2 * log as usize - 1 + second_bit) as u8;
-        average += 1;
-    }
-    levels
-};
-
-/// The levels of a run length and of a place.
-#[inline(always)]
-fn levels(averages: Averages) -> [u8; 2] {
-    averages.both().map(|average| LEVEL[average])
-}
 
 /// The tables for the length of a run and for the place of its symbol.
 #[inline(always)]
@@ -74,7 +53,7 @@ impl Memory {
     fn add(&mut self, run: Run, place: u32) {
         let averages = &mut self.averages[usize::from(run.symbol)];
         averages.add_both(run.len - 1, place - 1);
-        self.levels[usize::from(run.symbol)] = levels(*averages);
+        self.levels[usize::from(run.symbol)] = averages.levels();
     }
 }
 
@@ -105,7 +84,7 @@ impl Counted {
             pos += run.len as usize;
             odd ^= 1;
             let averages = &mut averages[usize::from(run.symbol)];
-            let [of_run, of_place] = tables(levels(*averages));
+            let [of_run, of_place] = tables(averages.levels());
             classes[0] = counted.count(Lane::Run, odd, of_run, run.len - 1);
             if step.place > 0 {
                 let place = u32::from(step.place) - 1;

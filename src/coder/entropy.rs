@@ -5,7 +5,7 @@
 
 use super::classes::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
 use super::context::{
-    AROUND_PLACE, AROUND_RUN, Memory, OWN, SECOND_PLACE_LEVEL, SECOND_RUN_LEVEL, WIDTH,
+    AROUND_PLACE, AROUND_RUN, Memory, OWN, OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS, WIDTH,
 };
 use super::lanes::{Lanes, Usual};
 use super::model::{Blend, Contexts};
@@ -39,8 +39,16 @@ impl Models {
             next: Blend::flat(|at| (at >> 4).saturating_sub(4), |width| width.saturating_sub(4)),
         };
         Models {
-            run: Blend::by_level(&start::RUNS, SECOND_RUN_LEVEL),
-            place: Blend::by_level(&start::PLACES, SECOND_PLACE_LEVEL),
+            run: Blend::new(
+                |at| start::OWN_RUNS[at % OWN_LEVELS],
+                |at| start::RUNS[(at % 16).min(RUN_LEVELS - 1)],
+                start::PACES_OF_RUNS,
+            ),
+            place: Blend::new(
+                |at| start::OWN_PLACES[at % OWN_LEVELS],
+                |at| start::PLACES[at / 4 % PLACE_LEVELS],
+                start::PACES_OF_PLACES,
+            ),
             extra: [extra(), extra()],
             width: Blend::flat(|_| 4, |_| 4),
         }

@@ -43,13 +43,15 @@ pub trait Lanes: Copy {
 
     fn store(self) -> [i16; 16];
 
-    fn add(self, other: Self) -> Self;
+    /// The mean of each two lanes, unsigned, rounded up.
+    fn mean(self, other: Self) -> Self;
 
-    /// Each lane, unsigned, by 2.
-    fn half(self) -> Self;
+    /// With 0 in lane 0.
+    fn without_first(self) -> Self;
 
-    /// Each lane moved towards `target` by 2^-rate of the way, rounded down.
-    fn toward(self, target: Self, rate: u8) -> Self;
+    /// Each lane moved towards `target`, in units of 2^-16 of the way by lane 0, or by the lane of `least` where that is more,
+    /// rounded down. No two lanes are further apart than 2^15.
+    fn toward(self, target: Self, least: Self) -> Self;
 
     /// How many lanes from lane 0 on are not above `limit`.
     fn not_above(self, limit: i16) -> usize;
@@ -64,10 +66,10 @@ mod tests {
         let number = |j: usize| (seed * 16 + j as u32 + 1).wrapping_mul(2654435761) >> 17;
         let a: [i16; 16] = std::array::from_fn(|j| number(j) as i16);
         let b: [i16; 16] = std::array::from_fn(|j| number(j + 99) as i16);
-        let (rate, limit) = ((seed % 8) as u8, number(5) as i16);
         let (x, y) = (L::load(&a), L::load(&b));
-        let made = [x.add(y), x.half(), x.toward(y, rate)];
-        (made.map(L::store), x.not_above(limit))
+        let least = L::load(&[(seed * 64) as i16; 16]);
+        let made = [x.mean(y), x.without_first(), x.toward(y, least)];
+        (made.map(L::store), x.not_above(number(5) as i16))
     }
 
     #[test]

@@ -1,50 +1,84 @@
-//! What a model expects of a context that it has not met: the start of its cells.
+//! What a model expects of a context that it has not met: the start of its cells, and how fast they move.
 //!
 //! A context of a run or a place holds the level of an average (see `context`), and how numbers are spread given
 //! that level hardly depends on the data: text, markup, tables and code agree within a few percent. So cells begin as
-//! what was counted there, by level, and as if they had seen some symbols already. Segments are short, and this saves a fifth
-//! of what it costs that each starts anew.
+//! what was counted there, by level, and as if they had seen some symbols already: second contexts are fewer, and their starts
+//! fit better. Segments are short, and this saves a fifth of what it costs that each starts anew.
 
-use super::model::Cell;
+use super::context::{OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS};
+use super::model::{Cell, Pace};
 
-/// Of 256 numbers how many are of each class, by the level of the average. Rows sum to 256.
-type Shares = [[u8; 16]; LEVELS];
-const LEVELS: usize = 8;
+/// Of 1024 numbers how many are of each class, by the level of the average. Rows sum to 1024.
+type Shares<const N: usize> = [[u16; 16]; N];
 
 #[rustfmt::skip]
-const OF_RUNS: Shares = [
-    [244, 9, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [228, 22, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [207, 35, 9, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [180, 45, 16, 7, 3, 2, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0],
-    [145, 53, 23, 12, 7, 5, 3, 2, 1, 1, 2, 1, 1, 0, 0, 0],
-    [110, 48, 27, 18, 12, 9, 6, 5, 3, 3, 7, 5, 2, 1, 0, 0],
-    [87, 39, 25, 18, 13, 11, 8, 7, 6, 5, 13, 12, 7, 3, 1, 1],
-    [55, 25, 17, 14, 11, 10, 8, 7, 6, 6, 19, 23, 22, 16, 9, 8],
+const OF_RUNS: Shares<RUN_LEVELS> = [
+    [972, 29, 7, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2],
+    [886, 97, 21, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [807, 144, 39, 14, 6, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [704, 184, 66, 28, 14, 8, 5, 3, 2, 1, 3, 2, 1, 1, 1, 1],
+    [561, 218, 96, 53, 29, 18, 11, 8, 5, 4, 9, 6, 3, 1, 1, 1],
+    [468, 204, 111, 67, 41, 31, 21, 15, 11, 9, 18, 15, 7, 3, 1, 2],
+    [366, 176, 110, 78, 52, 44, 31, 24, 20, 17, 39, 33, 19, 8, 3, 4],
+    [285, 142, 95, 72, 55, 48, 35, 32, 27, 22, 66, 66, 42, 21, 8, 8],
+    [213, 109, 69, 57, 45, 38, 32, 32, 27, 24, 80, 98, 89, 57, 30, 24],
+    [151, 83, 50, 38, 31, 27, 26, 20, 19, 19, 68, 96, 109, 98, 90, 99],
+    [101, 43, 26, 23, 14, 16, 12, 12, 7, 11, 36, 62, 89, 98, 124, 350],
 ];
 
 #[rustfmt::skip]
-const OF_PLACES: Shares = [
-    [171, 5, 3, 3, 2, 2, 2, 2, 1, 1, 5, 8, 13, 17, 12, 9],
-    [236, 16, 3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [178, 55, 17, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    [136, 70, 33, 9, 4, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
-    [92, 66, 48, 20, 11, 7, 4, 3, 2, 1, 1, 1, 0, 0, 0, 0],
-    [54, 42, 37, 31, 25, 19, 15, 11, 9, 4, 6, 2, 1, 0, 0, 0],
-    [33, 26, 24, 23, 23, 22, 21, 19, 18, 10, 24, 10, 2, 1, 0, 0],
-    [16, 12, 10, 10, 10, 10, 10, 10, 10, 10, 37, 43, 29, 21, 9, 9],
+const OF_PLACES: Shares<PLACE_LEVELS> = [
+    [125, 33, 23, 13, 17, 19, 16, 15, 18, 10, 54, 72, 99, 157, 126, 227],
+    [918, 73, 17, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [674, 223, 84, 17, 7, 4, 3, 2, 1, 1, 2, 2, 1, 1, 1, 1],
+    [514, 279, 150, 32, 16, 9, 6, 4, 3, 2, 3, 2, 1, 1, 1, 1],
+    [402, 282, 198, 51, 30, 18, 12, 8, 6, 3, 7, 3, 1, 1, 1, 1],
+    [324, 245, 207, 74, 51, 35, 25, 18, 13, 7, 14, 6, 2, 1, 1, 1],
+    [252, 189, 168, 103, 79, 60, 47, 36, 28, 16, 27, 12, 4, 1, 1, 1],
+    [193, 150, 126, 111, 95, 78, 66, 55, 47, 26, 49, 20, 5, 1, 1, 1],
+    [149, 122, 109, 101, 93, 84, 77, 68, 60, 36, 78, 34, 9, 2, 1, 1],
+    [118, 98, 90, 85, 82, 79, 76, 72, 69, 49, 122, 62, 16, 4, 1, 1],
+    [91, 74, 69, 66, 65, 64, 64, 66, 86, 54, 165, 114, 35, 8, 2, 1],
+    [74, 57, 51, 49, 48, 48, 48, 49, 49, 48, 186, 206, 86, 20, 4, 1],
+    [54, 40, 35, 34, 32, 31, 31, 31, 32, 32, 136, 268, 193, 60, 12, 3],
+    [44, 29, 26, 23, 21, 21, 20, 19, 20, 19, 75, 170, 290, 183, 55, 9],
+    [29, 19, 16, 15, 13, 12, 12, 11, 11, 11, 43, 87, 180, 317, 208, 40],
+    [14, 9, 8, 7, 6, 6, 6, 5, 5, 5, 20, 39, 73, 149, 297, 375],
 ];
 
-/// The starts of the cells for runs and for places, by level.
-pub static RUNS: [Cell; LEVELS] = cells(&OF_RUNS);
-pub static PLACES: [Cell; LEVELS] = cells(&OF_PLACES);
+/// The starts of second cells for runs and for places, by level.
+pub static RUNS: [Cell; RUN_LEVELS] = cells(&OF_RUNS);
+pub static PLACES: [Cell; PLACE_LEVELS] = cells(&OF_PLACES);
 
-const fn cells(shares: &Shares) -> [Cell; LEVELS] {
-    let mut cells = [Cell::flat(4); LEVELS];
+/// The starts of first cells, by their levels: those of a second one in the middle.
+pub static OWN_RUNS: [Cell; OWN_LEVELS] = chosen(&RUNS, [0, 2, 5, 9]);
+pub static OWN_PLACES: [Cell; OWN_LEVELS] = chosen(&PLACES, [1, 2, 6, 14]);
+
+/// The paces of first and second cells.
+pub const PACES_OF_RUNS: [Pace; 2] =
+    [Pace { first: 5461, least: 410 }, Pace { first: 1680, least: 262 }];
+pub const PACES_OF_PLACES: [Pace; 2] =
+    [Pace { first: 5461, least: 819 }, Pace { first: 1680, least: 410 }];
+
+const fn cells<const N: usize>(shares: &Shares<N>) -> [Cell; N] {
+    let mut cells = [Cell::flat(4); N];
     let mut level = 0;
-    while level < LEVELS {
+    while level < N {
         cells[level] = Cell::of_shares(&shares[level]);
         level += 1;
     }
     cells
+}
+
+const fn chosen<const N: usize>(
+    cells: &[Cell; N],
+    levels: [usize; OWN_LEVELS],
+) -> [Cell; OWN_LEVELS] {
+    let mut own = [Cell::flat(4); OWN_LEVELS];
+    let mut level = 0;
+    while level < OWN_LEVELS {
+        own[level] = cells[levels[level]];
+        level += 1;
+    }
+    own
 }

@@ -31,29 +31,35 @@ impl super::Lanes for Lanes {
     }
 
     #[inline(always)]
-    fn add(self, other: Self) -> Self {
+    fn mean(self, other: Self) -> Self {
         // SAFETY: who names this type has AVX2, here and below.
-        Lanes(unsafe { _mm256_add_epi16(self.0, other.0) })
+        Lanes(unsafe { _mm256_avg_epu16(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn half(self) -> Self {
-        // SAFETY: as in `add`.
-        Lanes(unsafe { _mm256_srli_epi16::<1>(self.0) })
-    }
-
-    #[inline(always)]
-    fn toward(self, target: Self, rate: u8) -> Self {
-        // SAFETY: as in `add`.
+    fn without_first(self) -> Self {
+        // SAFETY: as in `mean`.
         unsafe {
-            let rate = _mm_cvtsi32_si128(rate.into());
-            self.add(Lanes(_mm256_sra_epi16(_mm256_sub_epi16(target.0, self.0), rate)))
+            let others =
+                _mm256_setr_epi16(0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+            Lanes(_mm256_and_si256(self.0, others))
+        }
+    }
+
+    #[inline(always)]
+    fn toward(self, target: Self, least: Self) -> Self {
+        // SAFETY: as in `mean`.
+        unsafe {
+            let first = _mm256_broadcastw_epi16(_mm256_castsi256_si128(self.0));
+            let rates = _mm256_max_epi16(first, least.0);
+            let way = _mm256_sub_epi16(target.0, self.0);
+            Lanes(_mm256_add_epi16(self.0, _mm256_mulhi_epi16(way, rates)))
         }
     }
 
     #[inline(always)]
     fn not_above(self, limit: i16) -> usize {
-        // SAFETY: as in `add`.
+        // SAFETY: as in `mean`.
         let above = unsafe {
             let above = _mm256_cmpgt_epi16(self.0, _mm256_set1_epi16(limit));
             _mm256_movemask_epi8(above) as u32

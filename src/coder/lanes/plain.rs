@@ -14,16 +14,19 @@ impl super::Lanes for Lanes {
         self.0
     }
 
-    fn add(self, other: Self) -> Self {
-        Lanes(from_fn(|j| self.0[j].wrapping_add(other.0[j])))
+    fn mean(self, other: Self) -> Self {
+        let sum = |j: usize| u32::from(self.0[j] as u16) + u32::from(other.0[j] as u16);
+        Lanes(from_fn(|j| ((sum(j) + 1) >> 1) as i16))
     }
 
-    fn half(self) -> Self {
-        Lanes(self.0.map(|lane| (lane as u16 >> 1) as i16))
+    fn without_first(self) -> Self {
+        Lanes(from_fn(|j| if j == 0 { 0 } else { self.0[j] }))
     }
 
-    fn toward(self, target: Self, rate: u8) -> Self {
-        Lanes(from_fn(|j| self.0[j].wrapping_add(target.0[j].wrapping_sub(self.0[j]) >> rate)))
+    fn toward(self, target: Self, least: Self) -> Self {
+        let rate = |j: usize| i32::from(self.0[0].max(least.0[j]));
+        let way = |j: usize| i32::from(target.0[j].wrapping_sub(self.0[j]));
+        Lanes(from_fn(|j| self.0[j].wrapping_add(((way(j) * rate(j)) >> 16) as i16)))
     }
 
     fn not_above(self, limit: i16) -> usize {

@@ -22,31 +22,34 @@ impl super::Lanes for Lanes {
     }
 
     #[inline(always)]
-    fn add(self, other: Self) -> Self {
+    fn mean(self, other: Self) -> Self {
         // SAFETY: SSE2 is part of x86-64, here and below.
-        unsafe { Lanes(_mm_add_epi16(self.0, other.0), _mm_add_epi16(self.1, other.1)) }
+        unsafe { Lanes(_mm_avg_epu16(self.0, other.0), _mm_avg_epu16(self.1, other.1)) }
     }
 
     #[inline(always)]
-    fn half(self) -> Self {
-        // SAFETY: as in `add`.
-        unsafe { Lanes(_mm_srli_epi16::<1>(self.0), _mm_srli_epi16::<1>(self.1)) }
+    fn without_first(self) -> Self {
+        // SAFETY: as in `mean`.
+        Lanes(unsafe { _mm_insert_epi16::<0>(self.0, 0) }, self.1)
     }
 
     #[inline(always)]
-    fn toward(self, target: Self, rate: u8) -> Self {
-        // SAFETY: as in `add`.
+    fn toward(self, target: Self, least: Self) -> Self {
+        // SAFETY: as in `mean`.
         unsafe {
-            let rate = _mm_cvtsi32_si128(rate.into());
-            let low = _mm_sra_epi16(_mm_sub_epi16(target.0, self.0), rate);
-            let high = _mm_sra_epi16(_mm_sub_epi16(target.1, self.1), rate);
-            self.add(Lanes(low, high))
+            let first = _mm_shufflelo_epi16::<0>(self.0);
+            let first = _mm_unpacklo_epi64(first, first);
+            let moved = |from, to, least| {
+                let rates = _mm_max_epi16(first, least);
+                _mm_add_epi16(from, _mm_mulhi_epi16(_mm_sub_epi16(to, from), rates))
+            };
+            Lanes(moved(self.0, target.0, least.0), moved(self.1, target.1, least.1))
         }
     }
 
     #[inline(always)]
     fn not_above(self, limit: i16) -> usize {
-        // SAFETY: as in `add`.
+        // SAFETY: as in `mean`.
         let above = unsafe {
             let limit = _mm_set1_epi16(limit);
             let (low, high) = (_mm_cmpgt_epi16(self.0, limit), _mm_cmpgt_epi16(self.1, limit));
