@@ -7,7 +7,7 @@
 //! a run of that length; how often such runs go on is counted as it comes, and gives the price of a byte. The 24 bytes of an anchor
 //! tell where they stood last. The copy around them is taken if its bytes cost more than the match would.
 //!
-//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 ns a byte; half a byte of memory per byte.
+//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 1/2 ns a byte; half a byte of memory per byte.
 
 use super::anchors::{self, hash};
 use super::finder::common;
