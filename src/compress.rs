@@ -63,9 +63,14 @@ pub fn compress<R: Read + Send, W: Write>(
     };
     let block_size = first.bytes.len() as u32;
     first.alone = block_size < options.block_size();
-    let pipeline = start(block_size, options)?;
+    let (plan, stages) = plan(block_size, options)?;
     let mut writer = FrameWriter::start(output, block_size)?;
-    pipeline.run(iter::once(Ok(first)).chain(blocks), |block| writer.block(&block))?;
+    if first.alone && block_size <= threads::SMALL {
+        writer.block(&stages.all_on_one_thread(first)?)?;
+    } else {
+        let blocks = iter::once(Ok(first)).chain(blocks);
+        start(plan, stages)?.run(blocks, |block| writer.block(&block))?;
+    }
     Ok(summary(writer.finish()?).1)
 }
 
@@ -134,21 +139,27 @@ impl<R: Read> Iterator for RawBlocks<R> {
     }
 }
 
-/// Starts the two stages for blocks no larger than the first.
-fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+/// Plans the two stages for blocks no larger than the first.
+fn plan(first: u32, options: &Options) -> Result<(Plan, Stages)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
     let (threads, limit, effort) =
         (options.thread_count(), options.memory_limit(), options.chosen_effort());
     let plan = Plan::new(block_size, threads, limit, effort)?;
     let sample_rate = sample_rate(block_size as usize, options.index_rate());
-    let stages = Arc::new(Stages {
+    let stages = Stages {
         sorters: Sorters::new(plan.workers, block_size, sample_rate, options)?,
         pool: threads::pool(options)?,
         effort,
         index: options.index_rate(),
         listener: options.listener().clone(),
-    });
+    };
+    Ok((plan, stages))
+}
+
+/// Starts the stages.
+fn start(plan: Plan, stages: Stages) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+    let stages = Arc::new(stages);
     let sorters = (0..plan.workers).map(|_| {
         let stages = Arc::clone(&stages);
         move |raw: RawBlock| stages.sort(raw)
@@ -174,7 +185,7 @@ struct Sorted {
 /// What the threads of the pipeline share.
 struct Stages {
     sorters: Sorters,
-    pool: ThreadPool,
+    pool: Arc<ThreadPool>,
     effort: Effort,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
@@ -182,6 +193,11 @@ struct Stages {
 }
 
 impl Stages {
+    /// Both stages for a block that is alone and small.
+    fn all_on_one_thread(&self, raw: RawBlock) -> Result<CodedBlock> {
+        self.pool.install(|| self.code(self.sort(raw)?))
+    }
+
     fn sort(&self, raw: RawBlock) -> Result<Sorted> {
         let RawBlock { bytes, offset: raw_offset, alone } = raw;
         let raw_size = bytes.len();
@@ -343,7 +359,8 @@ impl<W: Write> Encoder<W> {
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, State::Failed) {
             State::Fresh(output) => {
                 let block_size = raw.bytes.len() as u32;
-                let pipeline = start(block_size, &self.options)?;
+                let (plan, stages) = plan(block_size, &self.options)?;
+                let pipeline = start(plan, stages)?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
             State::Running { writer, pipeline } => (writer, pipeline),

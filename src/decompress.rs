@@ -46,19 +46,30 @@ pub fn decompress<R: Read + Send, W: Write>(
     mut output: W,
     options: &Options,
 ) -> Result<Summary> {
-    let pool = Arc::new(threads::pool(options)?);
     let mut frames = FrameReader::new(input);
     let mut raw_size = 0;
+    let mut write = |raw: Vec<u8>| {
+        raw_size += raw.len() as u64;
+        Ok(output.write_all(&raw)?)
+    };
+    if let Some(raw) = small_first(&mut frames, options)? {
+        write(raw)?;
+    }
     while let Some(block_size) = frames.next_block_size()? {
-        let (planned, pipeline) = start_above(block_size, &pool, options)?;
-        let blocks = iter::from_fn(|| frames.next_block(planned));
-        pipeline.run(blocks, |raw| {
-            raw_size += raw.len() as u64;
-            Ok(output.write_all(&raw)?)
-        })?;
+        let (planned, pipeline) = start_above(block_size, options)?;
+        pipeline.run(iter::from_fn(|| frames.next_block(planned)), &mut write)?;
     }
     output.flush()?;
     Ok(Summary { raw_size, coded_size: frames.offset() })
+}
+
+/// Restores the first block where it is small. Most often no other follows, for which threads would have to be started.
+fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result<Option<Vec<u8>>> {
+    let Some(size) = frames.next_block_size()?.filter(|&size| size <= threads::SMALL) else {
+        return Ok(None);
+    };
+    let (_, stages) = plan(size, options)?;
+    frames.next_block(size).map(|block| stages.all_on_one_thread(block?)).transpose()
 }
 
 /// From a coded block to its raw bytes.
@@ -66,32 +77,19 @@ type Restoring = Pipeline<CodedBlock, Vec<u8>, Error>;
 
 /// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows: frames whose blocks
 /// grow little by little shall not start them anew each time. Gives the size that they are for.
-fn start_above(
-    block_size: u32,
-    pool: &Arc<ThreadPool>,
-    options: &Options,
-) -> Result<(u32, Restoring)> {
+fn start_above(block_size: u32, options: &Options) -> Result<(u32, Restoring)> {
     let rounded = block_size.max(1 << 20).checked_next_power_of_two().unwrap_or(block_size);
     let roomy = rounded.min(MAX_BLOCK_SIZE);
-    match start(roomy, pool, options) {
-        Err(Error::Limit { .. }) => Ok((block_size, start(block_size, pool, options)?)),
+    match start(roomy, options) {
+        Err(Error::Limit { .. }) => Ok((block_size, start(block_size, options)?)),
         started => Ok((roomy, started?)),
     }
 }
 
 /// Starts the stages for blocks of up to `block_size` bytes.
-pub(crate) fn start(
-    block_size: u32,
-    pool: &Arc<ThreadPool>,
-    options: &Options,
-) -> Result<Restoring> {
-    let plan = Plan::to_decode(block_size, options.thread_count(), options.memory_limit())?;
-    let stages = Arc::new(Stages {
-        unsorters: Unsorters::new(plan.workers, block_size, options)?,
-        pool: Arc::clone(pool),
-        shortage: plan.shortage,
-        listener: options.listener().clone(),
-    });
+pub(crate) fn start(block_size: u32, options: &Options) -> Result<Restoring> {
+    let (plan, stages) = plan(block_size, options)?;
+    let stages = Arc::new(stages);
     let decoders = (0..plan.coders).map(|_| {
         let stages = Arc::clone(&stages);
         move |block: CodedBlock| stages.decode(block)
@@ -109,6 +107,18 @@ pub(crate) fn start(
     Ok(Pipeline::start(plan.depth, arrive, decoders.collect(), unsorters.collect())?)
 }
 
+/// Plans the stages for blocks of up to `block_size` bytes.
+fn plan(block_size: u32, options: &Options) -> Result<(Plan, Stages)> {
+    let plan = Plan::to_decode(block_size, options.thread_count(), options.memory_limit())?;
+    let stages = Stages {
+        unsorters: Unsorters::new(plan.workers, block_size, options)?,
+        pool: threads::pool(options)?,
+        shortage: plan.shortage,
+        listener: options.listener().clone(),
+    };
+    Ok((plan, stages))
+}
+
 /// The two stages, shared by the workers.
 struct Stages {
     unsorters: Unsorters,
@@ -119,6 +129,11 @@ struct Stages {
 }
 
 impl Stages {
+    /// Both stages for a small block.
+    fn all_on_one_thread(&self, block: CodedBlock) -> Result<Vec<u8>> {
+        self.pool.install(|| self.unsort(self.decode(block)?))
+    }
+
     fn decode(&self, block: CodedBlock) -> Result<Decoded> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
         let decoded = decode_with(block, self.shortage, |log, segments, bwt| {
@@ -259,7 +274,6 @@ fn check(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
 /// ```
 pub struct Decoder<R> {
     options: Options,
-    pool: Option<Arc<ThreadPool>>,
     frames: FrameReader<R>,
     running: Option<Running>,
     raw: Vec<u8>,
@@ -284,7 +298,6 @@ impl<R: Read> Decoder<R> {
     pub fn new(input: R, options: &Options) -> Self {
         Decoder {
             options: options.clone(),
-            pool: None,
             frames: FrameReader::new(input),
             running: None,
             raw: Vec::new(),
@@ -300,12 +313,7 @@ impl<R: Read> Decoder<R> {
                 let Some(block_size) = self.frames.next_block_size()? else {
                     return Ok(None);
                 };
-                let pool = match self.pool.take() {
-                    Some(pool) => pool,
-                    None => Arc::new(threads::pool(&self.options)?),
-                };
-                let (planned, pipeline) = start_above(block_size, &pool, &self.options)?;
-                self.pool = Some(pool);
+                let (planned, pipeline) = start_above(block_size, &self.options)?;
                 self.running = Some(Running { planned, pipeline });
             }
             let Running { planned, pipeline } = self.running.as_mut().expect("just started");

@@ -4,11 +4,27 @@ use crate::error::{Error, Result};
 use crate::options::Options;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io;
+use std::sync::{Arc, PoisonError};
+
+/// The largest block that one thread works on from beginning to end, if it comes alone: to start a pipeline and to hand it
+/// around takes longer than what is to be done.
+pub(crate) const SMALL: u32 = 64 << 10;
 
 /// A pool of as many threads as the options say. All computing that takes long is done in it, so no more run at a time.
-pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
+///
+/// The options keep it for the next stream: to start threads for each of many small ones takes longer than their compression.
+pub(crate) fn pool(options: &Options) -> Result<Arc<ThreadPool>> {
+    let threads = options.thread_count();
+    let mut kept = options.shared_pool().lock().unwrap_or_else(PoisonError::into_inner);
+    match &*kept {
+        Some(pool) if pool.current_num_threads() == threads => Ok(Arc::clone(pool)),
+        _ => Ok(Arc::clone(kept.insert(Arc::new(start(threads)?)))),
+    }
+}
+
+fn start(threads: usize) -> Result<ThreadPool> {
     ThreadPoolBuilder::new()
-        .num_threads(options.thread_count())
+        .num_threads(threads)
         .thread_name(|n| format!("bwz-{n}"))
         .build()
         .map_err(|e| Error::Io(io::Error::other(format!("cannot start threads: {e}"))))
@@ -48,6 +64,16 @@ mod tests {
             }
             assert!(done.into_iter().eq(0..100), "{threads} threads");
         }
+    }
+
+    #[test]
+    fn clones_of_options_share_their_threads() {
+        let options = Options::new().threads(2);
+        let first = pool(&options).unwrap();
+        let clone = pool(&options.clone()).unwrap();
+        let other = pool(&options.threads(3)).unwrap();
+        assert!(Arc::ptr_eq(&first, &clone) && !Arc::ptr_eq(&first, &other));
+        assert_eq!(other.current_num_threads(), 3);
     }
 
     #[test]

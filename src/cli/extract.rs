@@ -34,7 +34,7 @@ pub fn run(args: &ExtractArgs) -> Exit {
                 output.write_all(&archive.extract(range)?)?;
             }
         }
-        output.finish(None)?;
+        output.finish(None, false)?;
         let cost = archive.search_cost();
         let segments = count(cost.segments, "segment");
         let blocks = count(cost.blocks + read.blocks, "block");

@@ -1,4 +1,4 @@
-//! Opening what is written. A regular file is written beside its target, synced and renamed when it is whole.
+//! Opening what is written. A regular file is written beside its target and renamed when it is whole.
 
 use super::console::strip_number;
 use super::files::parent;
@@ -78,15 +78,17 @@ impl Output {
         }
     }
 
-    /// Makes the output what it was to be; gives its path back where it is a regular file, which then is on disk.
-    pub fn finish(self, pattern: Option<&Metadata>) -> Result<Option<PathBuf>> {
+    /// Makes the output what it was to be; gives its path back where it is a regular file. It is waited for to be on disk
+    /// where `to_disk` says so, since that takes longer than all else for a small file.
+    pub fn finish(self, pattern: Option<&Metadata>, to_disk: bool) -> Result<Option<PathBuf>> {
         let Sink::File(temporary, path) = self.sink else {
             return Ok(None);
         };
         if let Some(pattern) = pattern {
             imitate(temporary.file(), pattern);
         }
-        let written = sync(temporary.file()).and_then(|()| temporary.persist(&path, self.force));
+        let synced = if to_disk { sync(temporary.file()) } else { Ok(()) };
+        let written = synced.and_then(|()| temporary.persist(&path, self.force));
         written.map_err(|e| while_writing(&path.display(), e))?;
         Ok(Some(path))
     }

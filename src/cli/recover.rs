@@ -32,7 +32,7 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
     let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
     let recovery = bwz::recover(progress.count(file), &mut output, &args.resources.options())?;
     drop(progress);
-    output.finish(Some(&metadata))?;
+    output.finish(Some(&metadata), false)?;
     Ok(recovery)
 }
 

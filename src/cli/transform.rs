@@ -81,7 +81,7 @@ impl Transform<'_> {
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
         let summary = self.convert(name, progress.count(source), &mut output, passes)?;
         drop(progress);
-        let written = output.finish(about.pattern())?;
+        let written = output.finish(about.pattern(), self.args.remove)?;
         if let (Name::File(input), Some(output), true) = (name, written, self.args.remove) {
             remove(input, about.regular(), &output)?;
         }
