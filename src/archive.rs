@@ -11,9 +11,11 @@ use crate::frame::{
 };
 use crate::options::{MAX_SAMPLE_RATE, Options};
 use crate::search::SearchCost;
+use crate::threads;
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A frame of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +171,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         let coded = wanted.iter().zip(first as u64..).map(|(info, n)| read_block(input, info, n));
         let largest = wanted.iter().map(|block| block.raw.end - block.raw.start).max().unwrap_or(0);
         let mut pos = wanted[0].raw.start;
-        decompress::start(largest as u32, &self.options)?.run(coded, |raw| {
+        let pool = Arc::new(threads::pool(&self.options)?);
+        decompress::start(largest as u32, &pool, &self.options)?.run(coded, |raw| {
             let end = pos + raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;

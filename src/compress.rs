@@ -15,8 +15,7 @@ use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
 use crate::sorters::Sorters;
-use crate::threads;
-use rayon::ThreadPool;
+use crate::threads::{self, Threads};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
@@ -63,14 +62,15 @@ pub fn compress<R: Read + Send, W: Write>(
     };
     let block_size = first.bytes.len() as u32;
     first.alone = block_size < options.block_size();
-    let (plan, stages) = plan(block_size, options)?;
-    let mut writer = FrameWriter::start(output, block_size)?;
-    if first.alone && block_size <= threads::SMALL {
-        writer.block(&stages.all_on_one_thread(first)?)?;
-    } else {
-        let blocks = iter::once(Ok(first)).chain(blocks);
-        start(plan, stages)?.run(blocks, |block| writer.block(&block))?;
+    if first.alone && threads::calling_does(block_size, options) {
+        let (_, stages) = plan(block_size, Threads::Calling, options)?;
+        let mut writer = FrameWriter::start(output, block_size)?;
+        writer.block(&stages.code(stages.sort(first)?)?)?;
+        return Ok(summary(writer.finish()?).1);
     }
+    let pipeline = start(block_size, options)?;
+    let mut writer = FrameWriter::start(output, block_size)?;
+    pipeline.run(iter::once(Ok(first)).chain(blocks), |block| writer.block(&block))?;
     Ok(summary(writer.finish()?).1)
 }
 
@@ -107,7 +107,21 @@ struct RawBlocks<R> {
 impl<R: Read> RawBlocks<R> {
     /// Reads a whole block, or what is left. Memory that is not read into is never touched.
     fn read(&mut self) -> Result<Vec<u8>> {
-        let mut bytes = bwt::zeroed(self.block_size as usize)?;
+        let (size, small) = (self.block_size as usize, threads::SMALL as usize);
+        // Most first blocks are small, and then the memory for a large one takes longer to get than they to be compressed.
+        let mut bytes = bwt::zeroed(if self.offset == 0 { size.min(small) } else { size })?;
+        let mut len = self.fill(&mut bytes)?;
+        if len == bytes.len() && len < size {
+            let start = mem::replace(&mut bytes, bwt::zeroed(size)?);
+            bytes[..len].copy_from_slice(&start);
+            len += self.fill(&mut bytes[len..])?;
+        }
+        bytes.truncate(len);
+        Ok(bytes)
+    }
+
+    /// Reads until `bytes` is full or nothing is left, and says how much there was.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<usize> {
         let mut len = 0;
         while len < bytes.len() {
             match self.input.read(&mut bytes[len..]) {
@@ -117,8 +131,7 @@ impl<R: Read> RawBlocks<R> {
                 Err(e) => return Err(e.into()),
             }
         }
-        bytes.truncate(len);
-        Ok(bytes)
+        Ok(len)
     }
 }
 
@@ -140,7 +153,7 @@ impl<R: Read> Iterator for RawBlocks<R> {
 }
 
 /// Plans the two stages for blocks no larger than the first.
-fn plan(first: u32, options: &Options) -> Result<(Plan, Stages)> {
+fn plan(first: u32, pool: Threads, options: &Options) -> Result<(Plan, Stages)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
     let (threads, limit, effort) =
@@ -149,7 +162,7 @@ fn plan(first: u32, options: &Options) -> Result<(Plan, Stages)> {
     let sample_rate = sample_rate(block_size as usize, options.index_rate());
     let stages = Stages {
         sorters: Sorters::new(plan.workers, block_size, sample_rate, options)?,
-        pool: threads::pool(options)?,
+        pool,
         effort,
         index: options.index_rate(),
         listener: options.listener().clone(),
@@ -157,8 +170,9 @@ fn plan(first: u32, options: &Options) -> Result<(Plan, Stages)> {
     Ok((plan, stages))
 }
 
-/// Starts the stages.
-fn start(plan: Plan, stages: Stages) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+/// Starts the two stages for blocks no larger than the first.
+fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+    let (plan, stages) = plan(first, Threads::Pool(threads::pool(options)?.into()), options)?;
     let stages = Arc::new(stages);
     let sorters = (0..plan.workers).map(|_| {
         let stages = Arc::clone(&stages);
@@ -185,7 +199,7 @@ struct Sorted {
 /// What the threads of the pipeline share.
 struct Stages {
     sorters: Sorters,
-    pool: Arc<ThreadPool>,
+    pool: Threads,
     effort: Effort,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
@@ -193,18 +207,13 @@ struct Stages {
 }
 
 impl Stages {
-    /// Both stages for a block that is alone and small.
-    fn all_on_one_thread(&self, raw: RawBlock) -> Result<CodedBlock> {
-        self.pool.install(|| self.code(self.sort(raw)?))
-    }
-
     fn sort(&self, raw: RawBlock) -> Result<Sorted> {
         let RawBlock { bytes, offset: raw_offset, alone } = raw;
         let raw_size = bytes.len();
         let (checksum, filtered) =
             self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
         let sample_rate = sample_rate(filtered.text.len(), self.index);
-        let threads = if alone { self.pool.current_num_threads() } else { 1 };
+        let threads = if alone { self.pool.count() } else { 1 };
         let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
         self.listener.done(raw_offset, steps);
         Ok(Sorted { filtered, raw_size, raw_offset, checksum, bwt })
@@ -234,7 +243,7 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &ThreadPool) -> Result<CodedBlock> {
+fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &Threads) -> Result<CodedBlock> {
     let Sorted { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
     // A search decodes one segment for each of its steps.
     let segment_size_log = match indexed {
@@ -243,7 +252,7 @@ fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &ThreadPool) -> Res
     };
     let mut segments = vec![Vec::new(); bwt.bytes.len().div_ceil(1 << segment_size_log)];
     let pairs = coder::pairs_to_encode(segment_size_log, &bwt.bytes, &mut segments);
-    threads::each(pool, pairs, |(segment, coded)| coder::encode(segment, effort, coded));
+    pool.each(pairs, |(segment, coded)| coder::encode(segment, effort, coded));
     let primary = bwt.samples[0];
     let index = indexed
         .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
@@ -359,8 +368,7 @@ impl<W: Write> Encoder<W> {
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, State::Failed) {
             State::Fresh(output) => {
                 let block_size = raw.bytes.len() as u32;
-                let (plan, stages) = plan(block_size, &self.options)?;
-                let pipeline = start(plan, stages)?;
+                let pipeline = start(block_size, &self.options)?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
             State::Running { writer, pipeline } => (writer, pipeline),

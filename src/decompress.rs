@@ -15,7 +15,7 @@ use crate::memory::{Plan, Shortage};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
 use crate::sorters::Unsorters;
-use crate::threads;
+use crate::threads::{self, Threads};
 use rayon::ThreadPool;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -55,21 +55,28 @@ pub fn decompress<R: Read + Send, W: Write>(
     if let Some(raw) = small_first(&mut frames, options)? {
         write(raw)?;
     }
+    let mut pool = None;
     while let Some(block_size) = frames.next_block_size()? {
-        let (planned, pipeline) = start_above(block_size, options)?;
+        let pool = match &mut pool {
+            Some(pool) => pool,
+            none => none.insert(Arc::new(threads::pool(options)?)),
+        };
+        let (planned, pipeline) = start_above(block_size, pool, options)?;
         pipeline.run(iter::from_fn(|| frames.next_block(planned)), &mut write)?;
     }
     output.flush()?;
     Ok(Summary { raw_size, coded_size: frames.offset() })
 }
 
-/// Restores the first block where it is small. Most often no other follows, for which threads would have to be started.
+/// Restores the first block where it is small: most often no other follows, for which threads would have to be started.
 fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result<Option<Vec<u8>>> {
-    let Some(size) = frames.next_block_size()?.filter(|&size| size <= threads::SMALL) else {
+    let size = frames.next_block_size()?;
+    let Some(size) = size.filter(|&size| threads::calling_does(size, options)) else {
         return Ok(None);
     };
-    let (_, stages) = plan(size, options)?;
-    frames.next_block(size).map(|block| stages.all_on_one_thread(block?)).transpose()
+    let (_, stages) = plan(size, Threads::Calling, options)?;
+    let block = frames.next_block(size);
+    block.map(|block| stages.unsort(stages.decode(block?)?)).transpose()
 }
 
 /// From a coded block to its raw bytes.
@@ -77,18 +84,26 @@ type Restoring = Pipeline<CodedBlock, Vec<u8>, Error>;
 
 /// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows: frames whose blocks
 /// grow little by little shall not start them anew each time. Gives the size that they are for.
-fn start_above(block_size: u32, options: &Options) -> Result<(u32, Restoring)> {
+fn start_above(
+    block_size: u32,
+    pool: &Arc<ThreadPool>,
+    options: &Options,
+) -> Result<(u32, Restoring)> {
     let rounded = block_size.max(1 << 20).checked_next_power_of_two().unwrap_or(block_size);
     let roomy = rounded.min(MAX_BLOCK_SIZE);
-    match start(roomy, options) {
-        Err(Error::Limit { .. }) => Ok((block_size, start(block_size, options)?)),
+    match start(roomy, pool, options) {
+        Err(Error::Limit { .. }) => Ok((block_size, start(block_size, pool, options)?)),
         started => Ok((roomy, started?)),
     }
 }
 
 /// Starts the stages for blocks of up to `block_size` bytes.
-pub(crate) fn start(block_size: u32, options: &Options) -> Result<Restoring> {
-    let (plan, stages) = plan(block_size, options)?;
+pub(crate) fn start(
+    block_size: u32,
+    pool: &Arc<ThreadPool>,
+    options: &Options,
+) -> Result<Restoring> {
+    let (plan, stages) = plan(block_size, Threads::Pool(Arc::clone(pool)), options)?;
     let stages = Arc::new(stages);
     let decoders = (0..plan.coders).map(|_| {
         let stages = Arc::clone(&stages);
@@ -108,11 +123,11 @@ pub(crate) fn start(block_size: u32, options: &Options) -> Result<Restoring> {
 }
 
 /// Plans the stages for blocks of up to `block_size` bytes.
-fn plan(block_size: u32, options: &Options) -> Result<(Plan, Stages)> {
+fn plan(block_size: u32, pool: Threads, options: &Options) -> Result<(Plan, Stages)> {
     let plan = Plan::to_decode(block_size, options.thread_count(), options.memory_limit())?;
     let stages = Stages {
         unsorters: Unsorters::new(plan.workers, block_size, options)?,
-        pool: threads::pool(options)?,
+        pool,
         shortage: plan.shortage,
         listener: options.listener().clone(),
     };
@@ -122,18 +137,13 @@ fn plan(block_size: u32, options: &Options) -> Result<(Plan, Stages)> {
 /// The two stages, shared by the workers.
 struct Stages {
     unsorters: Unsorters,
-    pool: Arc<ThreadPool>,
+    pool: Threads,
     /// Why segments with large models are refused, if they are.
     shortage: Option<Shortage>,
     listener: Listener,
 }
 
 impl Stages {
-    /// Both stages for a small block.
-    fn all_on_one_thread(&self, block: CodedBlock) -> Result<Vec<u8>> {
-        self.pool.install(|| self.unsort(self.decode(block)?))
-    }
-
     fn decode(&self, block: CodedBlock) -> Result<Decoded> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
         let decoded = decode_with(block, self.shortage, |log, segments, bwt| {
@@ -146,7 +156,7 @@ impl Stages {
     fn decode_segments(&self, log: u8, segments: &[&[u8]], bwt: &mut [u8]) -> Result<(), Flaw> {
         let flaw = OnceLock::new();
         let pairs = coder::pairs_to_decode(log, segments, bwt)?;
-        threads::each(&self.pool, pairs, |pair| coder::decode_unless(&flaw, pair));
+        self.pool.each(pairs, |pair| coder::decode_unless(&flaw, pair));
         flaw.into_inner().map_or(Ok(()), Err)
     }
 
@@ -274,6 +284,7 @@ fn check(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
 /// ```
 pub struct Decoder<R> {
     options: Options,
+    pool: Option<Arc<ThreadPool>>,
     frames: FrameReader<R>,
     running: Option<Running>,
     raw: Vec<u8>,
@@ -298,6 +309,7 @@ impl<R: Read> Decoder<R> {
     pub fn new(input: R, options: &Options) -> Self {
         Decoder {
             options: options.clone(),
+            pool: None,
             frames: FrameReader::new(input),
             running: None,
             raw: Vec::new(),
@@ -313,7 +325,12 @@ impl<R: Read> Decoder<R> {
                 let Some(block_size) = self.frames.next_block_size()? else {
                     return Ok(None);
                 };
-                let (planned, pipeline) = start_above(block_size, &self.options)?;
+                let pool = match self.pool.take() {
+                    Some(pool) => pool,
+                    None => Arc::new(threads::pool(&self.options)?),
+                };
+                let (planned, pipeline) = start_above(block_size, &pool, &self.options)?;
+                self.pool = Some(pool);
                 self.running = Some(Running { planned, pipeline });
             }
             let Running { planned, pipeline } = self.running.as_mut().expect("just started");

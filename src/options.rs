@@ -4,8 +4,6 @@ use crate::coder::Effort;
 use crate::error::{Error, Result};
 use crate::events::{Event, Listener};
 use crate::memory;
-use rayon::ThreadPool;
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// The largest block a frame may hold: positions fit 31 bits.
@@ -38,8 +36,6 @@ pub enum Device {
 /// Only the block size, the effort and the index change what is written: the same input with the same three gives the same bytes
 /// whatever the threads, the memory and the device.
 ///
-/// Threads are started when they are first needed and stay for the next call with the same options: clones share them.
-///
 /// ```
 /// let options = bwz::Options::new().level(9)?.threads(2).memory(4 << 30);
 /// assert_eq!(options.block_size(), 256 << 20);
@@ -54,11 +50,7 @@ pub struct Options {
     listener: Listener,
     index: Option<u32>,
     effort: Effort,
-    pool: SharedPool,
 }
-
-/// The threads that were last used with some options, kept for whoever needs as many.
-pub(crate) type SharedPool = Arc<Mutex<Option<Arc<ThreadPool>>>>;
 
 impl Default for Options {
     fn default() -> Self {
@@ -78,7 +70,6 @@ impl Options {
             listener: Listener::default(),
             index: None,
             effort: Effort::Default,
-            pool: SharedPool::default(),
         }
     }
 
@@ -193,10 +184,6 @@ impl Options {
 
     pub(crate) fn chosen_effort(&self) -> Effort {
         self.effort
-    }
-
-    pub(crate) fn shared_pool(&self) -> &SharedPool {
-        &self.pool
     }
 
     pub(crate) fn chosen_device(&self) -> Device {

@@ -14,7 +14,6 @@ use crate::options::Options;
 use crate::threads;
 use rayon::ThreadPool;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::sync::Arc;
 
 /// What was saved and what was not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,7 +97,7 @@ fn sound_frames<R: Read + Seek>(input: &mut R, mut end: u64) -> Result<(Vec<Fram
 struct Saver<'a, R, W> {
     input: R,
     output: W,
-    pool: Arc<ThreadPool>,
+    pool: ThreadPool,
     options: &'a Options,
     progress: Progress,
 }

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// Work that is done sooner gets no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// Of an input up to this size none would be seen, so that no thread is started for one.
+const SOON_DONE: u64 = 256 << 10;
 const REFRESH: Duration = Duration::from_millis(200);
 
 /// A bar that shows itself after a while and goes when it is dropped.
@@ -25,16 +27,19 @@ pub struct Progress {
 impl Progress {
     /// Starts to count towards `total`. `clear_view` says that nothing else is written to the terminal.
     pub fn start(name: &Name, total: Option<u64>, talk: Talk, clear_view: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden())
-            .with_style(style(total))
-            .with_message(name.to_string());
         let wanted = !talk.quiet
             && !talk.no_progress
             && !talk.wants_blocks()
             && clear_view
+            && total.is_none_or(|total| total > SOON_DONE)
             && io::stderr().is_terminal();
-        let waiter = wanted.then(|| show_later(bar.clone())).flatten();
-        Progress { bar, waiter }
+        let bar = ProgressBar::hidden();
+        if !wanted {
+            return Progress { bar, waiter: None };
+        }
+        let bar = bar.with_style(style(total)).with_message(name.to_string());
+        total.inspect(|&total| bar.set_length(total));
+        Progress { waiter: show_later(bar.clone()), bar }
     }
 
     /// Counts what is read from `inner`.

@@ -39,9 +39,9 @@ use crate::bwt::{Bwt, CpuSorter, could_be_of};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
+use crate::threads::Threads;
 use crew::{Crew, Open};
 use pace::Work;
-use rayon::ThreadPool;
 use std::time::Instant;
 pub(crate) use unsorters::Unsorters;
 
@@ -102,7 +102,7 @@ impl Sorters {
         block: &[u8],
         sample_rate: u32,
         threads: usize,
-        pool: &ThreadPool,
+        pool: &Threads,
     ) -> Result<(Bwt, Vec<Timed>)> {
         if let Some(Sorted { bwt, steps }) = self.sort_on_gpu(block, sample_rate, threads, pool)? {
             return Ok((bwt, steps));
@@ -123,7 +123,7 @@ impl Sorters {
         block: &[u8],
         rate: u32,
         threads: usize,
-        pool: &ThreadPool,
+        pool: &Threads,
     ) -> Result<Option<Sorted>> {
         let Some(mut loan) = self.crew.lend(block.len() as u64, threads) else { return Ok(None) };
         match loan.sorter()(block, rate) {

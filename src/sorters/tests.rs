@@ -20,8 +20,8 @@ fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
     (listener, heard)
 }
 
-fn pool() -> ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
+fn pool() -> Threads {
+    Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().into())
 }
 
 /// Sorters that are open at once and used whatever the block.

@@ -14,7 +14,7 @@ use crate::bwt::{Bwt, Unsorter};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
-use rayon::ThreadPool;
+use crate::threads::Threads;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -57,9 +57,9 @@ impl Unsorters {
     }
 
     /// Restores the block of a transform, as [`crate::bwt::unsort`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
-    pub fn unsort(&self, mut bwt: Bwt, pool: &ThreadPool) -> Result<(Vec<u8>, Vec<Timed>)> {
+    pub fn unsort(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
         let others = self.on_cpu.load(Ordering::Relaxed);
-        let threads = (pool.current_num_threads() / (others + 1)).max(1);
+        let threads = (pool.count() / (others + 1)).max(1);
         if let Some(steps) = self.unsort_on_gpu(&mut bwt, threads) {
             return Ok((bwt.bytes, steps));
         }

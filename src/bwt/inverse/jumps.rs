@@ -23,8 +23,12 @@ impl<'t> Jumps<'t> {
         assert_eq!(jumps.len(), column.bytes.len() + 1, "an entry for each row");
         // The row of the sentinel is the only one that is left out.
         jumps[column.primary] = 0;
-        let tasks = jumps.par_chunks_mut(2 * chunk_len).zip(chunks.par_chunks_mut(2));
-        tasks.for_each(|(jumps, chunks)| fill(column, chunks, chunk_len, jumps));
+        if chunks.len() <= 2 {
+            fill(column, &mut chunks, chunk_len, jumps);
+        } else {
+            let tasks = jumps.par_chunks_mut(2 * chunk_len).zip(chunks.par_chunks_mut(2));
+            tasks.for_each(|(jumps, chunks)| fill(column, chunks, chunk_len, jumps));
+        }
         Jumps(jumps)
     }
 

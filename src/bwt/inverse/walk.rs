@@ -8,6 +8,7 @@
 use super::bigrams::Bigrams;
 use super::jumps::Jumps;
 use crate::error::Flaw;
+use crate::threads;
 use rayon::prelude::*;
 
 /// Lanes in lock step. Measured: 32 keep the memory busy, 64 do so with prefetches to the second-level
@@ -16,6 +17,9 @@ const GROUP: usize = 64;
 
 /// Fewest lanes in lock step for the sake of giving each thread some.
 const MIN_GROUP: usize = 8;
+
+/// Texts up to this long are walked by the calling thread alone. Tests want many tasks in short ones.
+const SMALL: usize = if cfg!(test) { 500 } else { threads::SMALL as usize };
 
 /// Bytes of text per lane that are put together before they are written: a cache line. Lanes lie a
 /// power of two apart, so all of them would fight for the same few lines of the cache.
@@ -36,14 +40,20 @@ impl<'a> Walk<'a> {
     /// Writes the text but for its one byte that has no partner, where the length is odd.
     pub fn write(&self, sample_rate: u32, samples: &[u32], text: &mut [u8]) -> Result<(), Flaw> {
         let rate = sample_rate as usize;
-        let group = group_len(samples.len());
+        let small = text.len() <= SMALL;
+        let group = if small { GROUP } else { group_len(samples.len()) };
         let next = |k: usize| samples.get(k + 1).copied().unwrap_or(0);
-        let tasks = text.par_chunks_mut(rate.saturating_mul(group));
-        tasks.zip(samples.par_chunks(group)).enumerate().try_for_each(|(g, (text, samples))| {
+        let walk = |(g, (text, samples)): (usize, (&mut [u8], &[u32]))| {
             let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
             let mut lanes = Lanes { rows, unwritten: text.chunks_mut(rate).collect() };
             self.walk(&mut lanes, samples)
-        })
+        };
+        let len = rate.saturating_mul(group);
+        if small {
+            return text.chunks_mut(len).zip(samples.chunks(group)).enumerate().try_for_each(walk);
+        }
+        let tasks = text.par_chunks_mut(len).zip(samples.par_chunks(group));
+        tasks.enumerate().try_for_each(walk)
     }
 
     /// Walks lanes of one length, but for the last, which may be shorter.
