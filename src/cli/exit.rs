@@ -1,6 +1,7 @@
 //! How the command ends: exit codes, bugs, and the signal of a closed pipe.
 
 use super::console;
+use super::descriptors;
 use bwz::Error;
 use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
@@ -64,7 +65,8 @@ fn report_bug(info: &PanicHookInfo) {
 
 /// Prints what clap has to say: help or version, which is fine, or a complaint.
 pub fn usage(error: &clap::Error) -> Exit {
-    match error.print() {
+    let open = if error.use_stderr() { Ok(()) } else { descriptors::stdout().map(drop) };
+    match open.and_then(|()| error.print()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => closed_pipe(),
         Err(e) => console::fail(&e.into()),
         _ if error.use_stderr() => Exit::Trouble,

@@ -2,6 +2,7 @@
 
 use super::args::Cli;
 use super::console;
+use super::descriptors;
 use super::exit::Exit;
 use bwz::Error;
 use clap::CommandFactory;
@@ -64,8 +65,7 @@ fn rename(roff: Vec<u8>, heading: impl Fn(&str) -> String) -> Vec<u8> {
 }
 
 fn print(text: io::Result<Vec<u8>>) -> Exit {
-    let mut out = io::stdout().lock();
-    match text.and_then(|text| out.write_all(&text)).and_then(|()| out.flush()) {
+    match text.and_then(|text| descriptors::stdout()?.write_all(&text)) {
         Ok(()) => Exit::Fine,
         Err(e) => console::fail(&Error::Io(e)),
     }

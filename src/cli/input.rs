@@ -1,23 +1,17 @@
 //! Opening what is read: a file that may be read as it is, or standard input.
 
+use super::descriptors;
 use super::files::Name;
 use bwz::{Error, Result};
 use std::fs::{self, File, Metadata};
-use std::io::{self, IsTerminal, Read};
-use std::os::fd::AsFd;
+use std::io::{self, IsTerminal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// An open input and what is known of it.
 pub struct Input {
-    pub source: Source,
+    pub source: File,
     pub about: About,
-}
-
-pub enum Source {
-    /// Not locked, so that any thread may read it.
-    Stdin(io::Stdin),
-    File(File),
 }
 
 /// What is known of an open input.
@@ -31,21 +25,21 @@ impl Input {
     /// Opens `name`. Unless `any_kind`, only regular files are taken.
     pub fn open(name: &Name, any_kind: bool) -> Result<Input> {
         match name {
-            Name::Stdin => Ok(stdin()),
+            Name::Stdin => stdin(),
             Name::File(path) => {
                 check_kind(path, any_kind)?;
                 let file = File::open(path)?;
                 let about = About { metadata: Some(file.metadata()?), named: true };
-                Ok(Input { source: Source::File(file), about })
+                Ok(Input { source: file, about })
             }
         }
     }
 }
 
-fn stdin() -> Input {
-    let owned = io::stdin().as_fd().try_clone_to_owned();
-    let metadata = owned.and_then(|fd| File::from(fd).metadata()).ok();
-    Input { source: Source::Stdin(io::stdin()), about: About { metadata, named: false } }
+fn stdin() -> Result<Input> {
+    let source = descriptors::stdin()?;
+    let about = About { metadata: source.metadata().ok(), named: false };
+    Ok(Input { source, about })
 }
 
 impl About {
@@ -95,7 +89,7 @@ fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
 pub fn open_seekable(name: &Name) -> Result<File> {
     let (file, refusal) = match name {
         Name::Stdin => (
-            File::from(io::stdin().as_fd().try_clone_to_owned()?),
+            descriptors::stdin()?,
             "standard input is a pipe here, which cannot be read by position; name a file",
         ),
         Name::File(path) => {
@@ -118,13 +112,4 @@ pub fn is_same(a: &Metadata, b: &Metadata) -> bool {
 pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
     let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
     is_same(before, now) && state(before) == state(now)
-}
-
-impl Read for Source {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Source::Stdin(stdin) => stdin.read(bytes),
-            Source::File(file) => file.read(bytes),
-        }
-    }
 }

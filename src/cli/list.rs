@@ -2,6 +2,7 @@
 
 use super::args::FileArgs;
 use super::console::{self, Task};
+use super::descriptors;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input;
@@ -124,14 +125,14 @@ impl From<&BlockInfo> for Block {
 }
 
 fn print_json(listings: &[Listing]) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(descriptors::stdout()?);
     serde_json::to_writer_pretty(&mut out, listings)?;
     writeln!(out)?;
     out.flush()
 }
 
 fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(descriptors::stdout()?);
     if !listings.is_empty() {
         writeln!(
             out,

@@ -5,6 +5,7 @@
 //! | `args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
 //! | `files` | which files are meant and what their outputs are called |
 //! | `input`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
+//! | `descriptors` | standard input and output, which may be closed |
 //! | `transform` | compress, decompress, test |
 //! | `bench_args`, `bench`, `bench_sort`, `bench_inverse`, `bench_search` | measuring |
 //! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
@@ -22,6 +23,7 @@ mod bench_search;
 mod bench_sort;
 mod cat;
 mod console;
+mod descriptors;
 mod devices;
 mod environment;
 mod events;

@@ -1,6 +1,7 @@
 //! Opening what is written. A regular file is written beside its target and renamed when it is whole.
 
 use super::console::strip_number;
+use super::descriptors;
 use super::files::parent;
 use super::input::is_same;
 use super::temporary::Temporary;
@@ -9,7 +10,6 @@ use filetime::FileTime;
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ impl Output {
 }
 
 fn open_stdout(rules: &Rules) -> Result<File> {
-    let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let file = descriptors::stdout()?;
     check_terminal(&file, rules)?;
     check_not_input(&file.metadata()?, rules)?;
     widen(&file);
@@ -207,7 +207,7 @@ fn while_writing(target: &dyn fmt::Display, e: io::Error) -> Error {
     Error::Io(describe(target, e))
 }
 
-fn describe(target: &dyn fmt::Display, e: io::Error) -> io::Error {
+pub fn describe(target: &dyn fmt::Display, e: io::Error) -> io::Error {
     if e.kind() == io::ErrorKind::Interrupted {
         return e;
     }

@@ -1,5 +1,6 @@
 //! The patterns to search for: words, lines, hexadecimal digits, sequences.
 
+use super::descriptors;
 use super::files::Name;
 use super::input::Input;
 use super::search_args::SearchArgs;
@@ -121,7 +122,7 @@ fn lines(input: impl Read, path: &Path, hex: bool) -> impl Iterator<Item = Resul
 /// A pattern for each sequence.
 fn sequences(path: &Path) -> Result<impl Iterator<Item = Result<Pattern>>> {
     let reader = match path.as_os_str() == OsStr::new("-") {
-        true => needletail::parse_fastx_stdin(),
+        true => needletail::parse_fastx_reader(descriptors::stdin()?),
         false => needletail::parse_fastx_file(path),
     };
     let mut reader = reader.map_err(|e| failed(path, e))?;

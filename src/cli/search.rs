@@ -2,6 +2,7 @@
 
 use super::args::Talk;
 use super::console::{self, Task};
+use super::descriptors;
 use super::events::Told;
 use super::exit::Exit;
 use super::files::{self, Name};
@@ -60,7 +61,10 @@ fn run(args: &SearchArgs, wanted: Option<Wanted>) -> Exit {
     };
     let (options, told) = (args.resources.options(), Told::default());
     let search = Search { patterns: &patterns, wanted, talk: args.talk, told, options };
-    let mut printer = Printer::new(args);
+    let mut printer = match Printer::new(args) {
+        Ok(printer) => printer,
+        Err(e) => return trouble(console::fail(&e.into())),
+    };
     let exit = files::each(&files, None, args.talk, Task::Reading, |name| {
         search.file(name, |pattern, hits| printer.print(name, &pattern, hits))
     });
@@ -191,7 +195,7 @@ fn print_with_context(
 
 /// Writes what was found to standard output: a line for each count or match, or JSON.
 struct Printer {
-    out: BufWriter<io::StdoutLock<'static>>,
+    out: BufWriter<File>,
     strands: bool,
     json: bool,
     /// Objects written.
@@ -201,9 +205,9 @@ struct Printer {
 }
 
 impl Printer {
-    fn new(args: &SearchArgs) -> Self {
-        let out = BufWriter::new(io::stdout().lock());
-        Printer { out, strands: args.revcomp, json: args.json, objects: 0, found: false }
+    fn new(args: &SearchArgs) -> io::Result<Self> {
+        let out = BufWriter::new(descriptors::stdout()?);
+        Ok(Printer { out, strands: args.revcomp, json: args.json, objects: 0, found: false })
     }
 
     fn print(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
