@@ -7,12 +7,16 @@
 
 #[path = "cli/damage.rs"]
 mod damage;
+#[path = "cli/descriptors.rs"]
+mod descriptors;
 #[path = "cli/devices.rs"]
 mod devices;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/filters.rs"]
 mod filters;
+#[path = "cli/habits.rs"]
+mod habits;
 #[path = "cli/looking.rs"]
 mod looking;
 #[path = "cli/refusals.rs"]

@@ -4,8 +4,9 @@ use super::bench_args::BenchArgs;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::size::{self, Span};
 use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, Options, Result as BwzResult};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// Block-sorting (BWT) compressor with a seekable, recoverable format.
@@ -76,16 +77,19 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct FileArgs {
     /// Files to work on; none, or -, is standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = path())]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub mode: ModeArgs,
     /// Write to standard output; keep the files
-    #[arg(short = 'c', long = "stdout", conflicts_with = "output")]
+    #[arg(short = 'c', long = "stdout", visible_alias = "to-stdout", conflicts_with = "output")]
     pub stdout: bool,
     /// Write to FILE (- is standard output)
     #[arg(short, long, value_name = "FILE", conflicts_with = "recursive")]
     pub output: Option<PathBuf>,
+    /// Use .SUF in the place of .bwz, in names to write and, beside .bwz, in names to read
+    #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix())]
+    pub suffix: Option<OsString>,
     /// Overwrite files, write compressed data to a terminal, take links and special files; with -dc, copy what is not compressed
     #[arg(short, long)]
     pub force: bool,
@@ -98,6 +102,12 @@ pub struct FileArgs {
     /// Walk directories: compress what is not .bwz, or decompress, test or list what is
     #[arg(short, long)]
     pub recursive: bool,
+    /// Keep no name and time in the compressed file (as ever; for those used to gzip)
+    #[arg(short = 'n', long)]
+    pub no_name: bool,
+    /// Print the license
+    #[arg(short = 'L', long)]
+    pub license: bool,
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,
@@ -233,7 +243,7 @@ pub struct Resources {
     #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub threads: u16,
     /// Memory to use at most; 0 or default is half of the machine's
-    #[arg(short = 'M', long, value_name = "SIZE", default_value = "default", value_parser = size::memory)]
+    #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
     pub memory: size::Memory,
     /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
     #[arg(long, default_value = "auto", value_parser = device)]
@@ -253,6 +263,20 @@ impl Resources {
             size::Memory::Bytes(bytes) => options.memory(bytes),
         }
     }
+}
+
+/// A path, even an empty one: that it cannot be opened is no reason to leave the others alone.
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// What a file's name may end with.
+fn suffix() -> impl TypedValueParser<Value = OsString> {
+    OsStringValueParser::new().try_map(|suffix| match suffix.as_encoded_bytes() {
+        [] => Err("it is empty"),
+        bytes if bytes.contains(&b'/') => Err("it has a / in it"),
+        _ => Ok(suffix),
+    })
 }
 
 /// A device, as it is named.
@@ -286,7 +310,7 @@ pub struct Talk {
 #[derive(Args, Debug)]
 pub struct CatArgs {
     /// Files to read; - is standard input (without --range)
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
     /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Only the blocks that hold them
     /// are read

@@ -5,7 +5,7 @@
 
 use super::args::Talk;
 use super::bench_args::{BenchArgs, Stage};
-use super::console::{self, Task};
+use super::console::{self, Task, printable};
 use super::descriptors;
 use super::exit::Exit;
 use super::files;
@@ -203,7 +203,7 @@ fn row(stage: &str, speed: f64, raw: usize, size: Option<usize>) -> Result<()> {
 
 /// A line on standard output, at once: the next one may take a while.
 pub fn say(line: std::fmt::Arguments) -> Result<()> {
-    Ok(descriptors::stdout()?.write_all(format!("{line}\n").as_bytes())?)
+    Ok(descriptors::stdout()?.write_all((printable(&line.to_string()) + "\n").as_bytes())?)
 }
 
 /// Words drawn by a generator that is the same everywhere; some words are much more frequent than others.

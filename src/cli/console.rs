@@ -10,8 +10,32 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Writes a line to standard error. Where even that fails there is nobody left to tell.
+///
+/// It stays one line without a terminal too, so that a log has no lines that a file's name made up.
 fn say(line: impl Display) {
-    let _ = writeln!(io::stderr(), "bwz: {line}");
+    let _ = writeln!(io::stderr(), "bwz: {}", printable(&line.to_string()));
+}
+
+/// A text in which no character moves the cursor, changes colours, ends the line or turns the direction: a file's name may
+/// have such.
+pub fn printable(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => c.escape_default().to_string(),
+        c if c.is_control() => c.escape_default().to_string(),
+        c => c.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// Says that a word on the command line is no flag, and what helps.
+pub fn refuse(word: &str, advice: impl Display) {
+    say(format_args!("cannot take {word}: {advice}"));
+}
+
+/// Passes on what clap complains about.
+pub fn complain(text: &str) {
+    let mut lines = text.lines().map(printable);
+    let _ = lines.try_for_each(|line| writeln!(io::stderr(), "{line}"));
 }
 
 impl Talk {
@@ -108,6 +132,12 @@ mod tests {
         let error = Error::Io(io::Error::from_raw_os_error(2));
         assert_eq!(plain(&error), "No such file or directory");
         assert_eq!(strip_number("as it is)".into()), "as it is)");
+    }
+
+    #[test]
+    fn names_do_not_rule_the_terminal() {
+        assert_eq!(printable("a\x1b[31m\n\u{9b}\u{202e}"), r"a\u{1b}[31m\n\u{9b}\u{202e}");
+        assert_eq!(printable(r"größe \ 'x'"), r"größe \ 'x'");
     }
 
     #[test]

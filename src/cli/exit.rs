@@ -2,7 +2,9 @@
 
 use super::console;
 use super::descriptors;
+use super::foreign;
 use bwz::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 use std::io::{self, Write};
@@ -63,14 +65,41 @@ fn report_bug(info: &PanicHookInfo) {
     });
 }
 
-/// Prints what clap has to say: help or version, which is fine, or a complaint.
-pub fn usage(error: &clap::Error) -> Exit {
-    let open = if error.use_stderr() { Ok(()) } else { descriptors::stdout().map(drop) };
-    match open.and_then(|()| error.print()) {
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => closed_pipe(),
+/// Prints help or version, as clap has them.
+pub fn help(text: &clap::Error) -> Exit {
+    match descriptors::stdout().and_then(|_| text.print()) {
+        Ok(()) => Exit::Fine,
         Err(e) => console::fail(&e.into()),
-        _ if error.use_stderr() => Exit::Trouble,
-        _ => Exit::Fine,
+    }
+}
+
+/// Prints a complaint about arguments. Where one is unknown, clap's advice is how to pass a file of that name, which hardly
+/// anyone means.
+pub fn usage(error: &clap::Error) -> Exit {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match (error.kind(), context(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(word)) => {
+            let similar = context(ContextKind::SuggestedArg);
+            let meant = similar.map(|flag| format!("is {flag} meant? ")).unwrap_or_default();
+            console::refuse(word, format_args!("{meant}bwz --help lists all"));
+        }
+        _ => console::complain(&error.render().to_string()),
+    }
+    Exit::Trouble
+}
+
+/// The same where no command is named, so that the flags of other compressors may come.
+pub fn usage_of_files(error: &clap::Error) -> Exit {
+    let foreign = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::TooManyValues);
+    match error.get(ContextKind::InvalidArg).filter(|_| foreign) {
+        Some(ContextValue::String(flag)) if let Some(advice) = foreign::advice(flag) => {
+            console::refuse(flag, advice);
+            Exit::Trouble
+        }
+        _ => usage(error),
     }
 }
 

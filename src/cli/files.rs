@@ -42,7 +42,7 @@ impl fmt::Display for Name {
 /// others go on; the worst exit code counts.
 pub fn each(
     names: &[PathBuf],
-    walk: Option<fn(&Path) -> bool>,
+    walk: Option<&dyn Fn(&Path) -> bool>,
     talk: Talk,
     task: Task,
     mut work: impl FnMut(&Name) -> Result<()>,
@@ -58,6 +58,9 @@ pub fn each(
     }
     for path in names {
         match walk {
+            _ if path.as_os_str().is_empty() => {
+                attempt((Name::File("''".into()), Err(Error::Usage("the name is empty".into()))));
+            }
             Some(wanted) if path.is_dir() => tree(path, wanted, talk).for_each(&mut attempt),
             _ => attempt((Name::from(path.as_path()), Ok(()))),
         }
@@ -66,11 +69,11 @@ pub fn each(
 }
 
 /// The wanted files under `root`, in the order of their names. Links and special files are left out.
-fn tree(
+fn tree<'a>(
     root: &Path,
-    wanted: fn(&Path) -> bool,
+    wanted: &'a dyn Fn(&Path) -> bool,
     talk: Talk,
-) -> impl Iterator<Item = (Name, Result<()>)> {
+) -> impl Iterator<Item = (Name, Result<()>)> + 'a {
     let root_name = root.to_owned();
     let entries = WalkDir::new(root).min_depth(1).sort_by_file_name().into_iter();
     entries.filter_map(move |entry| match entry {
@@ -92,28 +95,25 @@ fn tree(
 
 const SUFFIXES: [(&[u8], &[u8]); 2] = [(b".bwz", b""), (b".tbwz", b".tar")];
 
-/// Whether a file's name says that it is compressed.
-pub fn has_suffix(path: &Path) -> bool {
-    restored(path).is_some()
-}
-
-/// Whether a file's name does not say that it is compressed.
-pub fn has_no_suffix(path: &Path) -> bool {
-    !has_suffix(path)
+/// Whether a file's name says that it is compressed; `own` is the suffix that the user chose.
+pub fn has_suffix(path: &Path, own: Option<&OsStr>) -> bool {
+    restored(path, own).is_some()
 }
 
 /// Where a file is compressed to.
-pub fn compressed(path: &Path) -> PathBuf {
+pub fn compressed(path: &Path, own: Option<&OsStr>) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".bwz");
+    name.push(own.unwrap_or(OsStr::new(".bwz")));
     name.into()
 }
 
 /// Where a compressed file is restored to, if its name tells.
-pub fn restored(path: &Path) -> Option<PathBuf> {
+pub fn restored(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
     let name = path.file_name()?.as_bytes();
-    let (stem, ending) = SUFFIXES
+    let own = own.map(|suffix| (suffix.as_bytes(), &b""[..]));
+    let (stem, ending) = own
         .iter()
+        .chain(&SUFFIXES)
         .find_map(|(suffix, ending)| Some((name.strip_suffix(*suffix)?, *ending)))?;
     let name = OsString::from_vec([stem, ending].concat());
     (!stem.is_empty()).then(|| path.with_file_name(name))
@@ -133,13 +133,22 @@ mod tests {
 
     #[test]
     fn names_there_and_back() {
-        let back = |name: &str| restored(Path::new(name));
-        assert_eq!(compressed(Path::new("a/x.tar")), Path::new("a/x.tar.bwz"));
+        let back = |name: &str| restored(Path::new(name), None);
+        assert_eq!(compressed(Path::new("a/x.tar"), None), Path::new("a/x.tar.bwz"));
         assert_eq!(back("a/x.tar.bwz"), Some("a/x.tar".into()));
         assert_eq!(back("a/x.tbwz"), Some("a/x.tar".into()));
         for name in ["x", "x.bz2", ".bwz", "a/.tbwz", "bwz", "x.BWZ", ""] {
             assert_eq!(back(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn a_chosen_suffix_is_one_more() {
+        let own = Some(OsStr::new(".b"));
+        assert_eq!(compressed(Path::new("a/x"), own), Path::new("a/x.b"));
+        assert_eq!(restored(Path::new("a/x.b"), own), Some("a/x".into()));
+        assert_eq!(restored(Path::new("a/x.bwz"), own), Some("a/x".into()));
+        assert_eq!(restored(Path::new("a/.b"), own), None);
     }
 
     #[test]

@@ -22,6 +22,18 @@ pub fn man() -> Exit {
     print(page())
 }
 
+/// Prints what this is and under which license.
+pub fn license() -> Exit {
+    print(Ok(format!(
+        "bwz {}, {}\nIt may be used, changed and passed on under the terms of either license of: {}.\n\
+         It comes without any warranty.\n",
+        env!("CARGO_PKG_VERSION"),
+        env!("CARGO_PKG_DESCRIPTION"),
+        env!("CARGO_PKG_LICENSE"),
+    )
+    .into_bytes()))
+}
+
 fn page() -> io::Result<Vec<u8>> {
     let mut cli = Cli::command();
     cli.build();

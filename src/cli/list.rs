@@ -1,7 +1,7 @@
 //! `-l`: what is in a file, as a table, block by block with `-v`, or as JSON. Only the tables of the file are read.
 
 use super::args::FileArgs;
-use super::console::{self, Task};
+use super::console::{self, Task, printable};
 use super::descriptors;
 use super::exit::Exit;
 use super::files::{self, Name};
@@ -10,13 +10,13 @@ use super::size::{human, ratio, ratio_text};
 use super::transform;
 use bwz::{Archive, BlockInfo, FrameInfo, Options, Result};
 use serde::Serialize;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Lists each file.
 pub fn run(args: &FileArgs, options: &Options) -> Exit {
     let mut listings = Vec::new();
     let walk = transform::walk(args);
-    let exit = files::each(&args.files, walk, args.talk, Task::Reading, |name| {
+    let exit = files::each(&args.files, walk.as_deref(), args.talk, Task::Reading, |name| {
         listings.push(Listing::of(name, options)?);
         Ok(())
     });
@@ -132,7 +132,10 @@ fn print_json(listings: &[Listing]) -> io::Result<()> {
 }
 
 fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
-    let mut out = BufWriter::new(descriptors::stdout()?);
+    let out = descriptors::stdout()?;
+    // As ls does: programs get names as they are.
+    let shown = if out.is_terminal() { printable } else { str::to_owned };
+    let mut out = BufWriter::new(out);
     if !listings.is_empty() {
         writeln!(
             out,
@@ -143,7 +146,7 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
         let Listing { name, compressed_size, uncompressed_size, .. } = listing;
         let counts = (listing.frames.len(), listing.blocks.len());
         let index = listing.index();
-        row(&mut out, counts, *compressed_size, *uncompressed_size, &index, name)?;
+        row(&mut out, counts, *compressed_size, *uncompressed_size, &index, &shown(name))?;
         if verbose {
             print_blocks(&mut out, listing)?;
         }

@@ -3,6 +3,7 @@
 //! | room | job |
 //! |---|---|
 //! | `args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
+//! | `foreign` | flags of other compressors |
 //! | `files` | which files are meant and what their outputs are called |
 //! | `input`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
@@ -30,6 +31,7 @@ mod events;
 mod exit;
 mod extract;
 mod files;
+mod foreign;
 mod generate;
 mod input;
 mod list;
@@ -62,16 +64,21 @@ fn run() -> Exit {
     if let Err(e) = temporary::clean_up_on_signals() {
         return console::fail(&e.into());
     }
-    let searches = words.get(1).is_some_and(|word| word == "count" || word == "locate");
+    let command = words.get(1).filter(|word| args::is_command(word)).cloned();
     match Cli::try_parse_from(words) {
         Ok(cli) => dispatch(cli),
-        Err(e) if searches && e.use_stderr() => search::trouble(exit::usage(&e)),
-        Err(e) => exit::usage(&e),
+        Err(e) if !e.use_stderr() => exit::help(&e),
+        Err(e) => match command {
+            Some(word) if word == "count" || word == "locate" => search::trouble(exit::usage(&e)),
+            Some(_) => exit::usage(&e),
+            None => exit::usage_of_files(&e),
+        },
     }
 }
 
 fn dispatch(cli: Cli) -> Exit {
     match cli.command {
+        None if cli.files.license => generate::license(),
         None => transform::run(&cli.files),
         Some(Command::Cat(args)) => cat::run(&args),
         Some(Command::Count(args)) => search::count(&args),

@@ -3,7 +3,7 @@
 //! It counts bytes of the input as they are read, through [`Counted`].
 
 use super::args::Talk;
-use super::console::strip_number;
+use super::console::{printable, strip_number};
 use super::files::Name;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
@@ -37,7 +37,7 @@ impl Progress {
         if !wanted {
             return Progress { bar, waiter: None };
         }
-        let bar = bar.with_style(style(total)).with_message(name.to_string());
+        let bar = bar.with_style(style(total)).with_message(printable(&name.to_string()));
         total.inspect(|&total| bar.set_length(total));
         Progress { waiter: show_later(bar.clone()), bar }
     }

@@ -1,6 +1,6 @@
 //! The arguments of the commands that search: count, locate, extract.
 
-use super::args::{Resources, Talk};
+use super::args::{Resources, Talk, path};
 use super::size::{self, Span};
 use clap::Args;
 use std::ffi::OsString;
@@ -51,7 +51,7 @@ pub struct LocateArgs {
 #[derive(Args, Debug)]
 pub struct ExtractArgs {
     /// The compressed files
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
     /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are written one after the other
     #[arg(short, long, required = true, value_parser = size::span)]

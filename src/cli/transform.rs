@@ -11,8 +11,9 @@ use super::progress::Progress;
 use super::size::{human, ratio_text};
 use super::{console, list};
 use bwz::{Error, MAGIC, Options, Result, Summary};
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Cursor, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,8 @@ pub fn run(args: &FileArgs) -> Exit {
                 Mode::Compress => Task::Compressing,
                 _ => Task::Reading,
             };
-            files::each(&args.files, walk(args), args.talk, task, |name| transform.one(name))
+            let walk = walk(args);
+            files::each(&args.files, walk.as_deref(), args.talk, task, |name| transform.one(name))
         }
     }
 }
@@ -49,12 +51,10 @@ fn check(args: &FileArgs) -> Result<()> {
 }
 
 /// Which files in a directory are taken, if directories are walked.
-pub fn walk(args: &FileArgs) -> Option<fn(&Path) -> bool> {
-    let wanted = match args.mode.mode() {
-        Mode::Compress => files::has_no_suffix,
-        _ => files::has_suffix,
-    };
-    args.recursive.then_some(wanted)
+pub fn walk(args: &FileArgs) -> Option<Box<dyn Fn(&Path) -> bool + '_>> {
+    let suffixed = args.mode.mode() != Mode::Compress;
+    let wanted = move |path: &Path| files::has_suffix(path, args.suffix.as_deref()) == suffixed;
+    args.recursive.then_some(Box::new(wanted))
 }
 
 struct Transform<'a> {
@@ -79,9 +79,10 @@ impl Transform<'_> {
         let mut output = Output::open(destination, &rules)?;
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let summary = self.convert(name, progress.count(source), &mut output, passes)?;
+        let summary = self.convert(name, progress.count(&source), &mut output, passes)?;
         drop(progress);
         let written = output.finish(about.pattern(), self.args.remove)?;
+        check_unchanged(&source, about.regular())?;
         if let (Name::File(input), Some(output), true) = (name, written, self.args.remove) {
             remove(input, about.regular(), &output)?;
         }
@@ -121,9 +122,41 @@ impl Transform<'_> {
             (_, Some(path), _) => Ok(Destination::chosen(path)),
             (_, None, Name::Stdin) => Ok(Destination::Stdout),
             (..) if self.args.stdout => Ok(Destination::Stdout),
-            (Mode::Compress, _, Name::File(path)) => compressed(path, self.args.force),
-            (_, _, Name::File(path)) => restored(path),
+            (Mode::Compress, _, Name::File(path)) => self.compressed(path),
+            (_, _, Name::File(path)) => self.restored(path),
         }
+    }
+
+    fn compressed(&self, path: &Path) -> Result<Destination> {
+        let suffix = self.args.suffix.as_deref();
+        if files::has_suffix(path, suffix) && !self.args.force {
+            return Err(Error::Usage(
+                "is compressed already by its name; -f compresses it all the same".into(),
+            ));
+        }
+        Ok(Destination::Derived(files::compressed(path, suffix)))
+    }
+
+    fn restored(&self, path: &Path) -> Result<Destination> {
+        let restored = files::restored(path, self.args.suffix.as_deref());
+        restored.map(Destination::Derived).ok_or_else(|| {
+            Error::Usage(
+                "its name does not end in .bwz or .tbwz; say with -o FILE or -c where to, or with -S what it ends in"
+                    .into(),
+            )
+        })
+    }
+}
+
+/// Says so of an input whose size or time is not what it was when it was opened.
+fn check_unchanged(source: &File, opened: Option<&Metadata>) -> Result<()> {
+    let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec());
+    match opened {
+        Some(opened) if state(opened) != state(&source.metadata()?) => Err(Error::Usage(
+            "changed while it was read; the output holds what was read, and the file is kept"
+                .into(),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -144,23 +177,6 @@ fn restore_or_copy(
     summary.raw_size = io::copy(&mut input, output)?;
     summary.coded_size = summary.raw_size;
     Ok(summary)
-}
-
-fn compressed(path: &Path, force: bool) -> Result<Destination> {
-    if files::has_suffix(path) && !force {
-        return Err(Error::Usage(
-            "is compressed already by its name; -f compresses it all the same".into(),
-        ));
-    }
-    Ok(Destination::Derived(files::compressed(path)))
-}
-
-fn restored(path: &Path) -> Result<Destination> {
-    files::restored(path).map(Destination::Derived).ok_or_else(|| {
-        Error::Usage(
-            "its name does not end in .bwz or .tbwz; say with -o FILE or -c where to".into(),
-        )
-    })
 }
 
 /// Removes an input whose output is on disk; not if another file has taken its name, or it has changed meanwhile.

@@ -155,9 +155,9 @@ fn help_mentions_every_flag() {
     let dir = Dir::new();
     let help = stdout(dir.bwz("--help").assert().success());
     for flags in [
-        "-z, -d, -t, -l, -k, -f, -c, -o, -q, -v, -r, -T, -M, -h, -V",
+        "-z, -d, -t, -l, -k, -f, -c, -o, -q, -v, -r, -S, -n, -L, -T, -M, -h, -V",
         "--compress --decompress --test --list --keep --force --stdout --output --quiet --verbose --recursive",
-        "--threads --memory --device --rm --no-progress --json --fast --best --help --version --uncompress",
+        "--threads --memory --device --rm --no-progress --json --suffix --no-name --license --to-stdout --memlimit --fast --best --help --version --uncompress",
         "-1 -2 -3 -4 -5 -6 -7 -8 -9 BWZ_OPT NO_COLOR bunwz bwzcat tar",
         "cat count locate extract recover bench devices completions man --index --sample-rate",
     ] {
