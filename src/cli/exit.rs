@@ -84,7 +84,10 @@ pub fn usage(error: &clap::Error) -> Exit {
         (ErrorKind::UnknownArgument, Some(word)) => {
             let similar = context(ContextKind::SuggestedArg);
             let meant = similar.map(|flag| format!("is {flag} meant? ")).unwrap_or_default();
-            console::refuse(word, format_args!("{meant}bwz --help lists all"));
+            console::refuse(
+                word,
+                format_args!("there is no such option; {meant}bwz --help lists all"),
+            );
         }
         _ => console::complain(&error.render().to_string()),
     }
