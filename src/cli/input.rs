@@ -1,6 +1,7 @@
 //! Opening what is read: a file that may be read as it is, or standard input.
 
 use super::files::Name;
+use super::stop::{Stop, Waiting};
 use bwz::{Error, Result};
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read};
@@ -12,17 +13,18 @@ use std::path::Path;
 pub struct Input {
     pub source: Source,
     pub about: About,
+    /// Ends a read of a source that may have to wait.
+    pub stop: Option<Stop>,
 }
 
 pub enum Source {
-    /// Not locked, so that any thread may read it.
-    Stdin(io::Stdin),
     File(File),
+    Waiting(Waiting),
 }
 
 /// What is known of an open input.
 pub struct About {
-    metadata: Option<Metadata>,
+    metadata: Metadata,
     /// It was opened by its name, so it has properties that an output should take over.
     named: bool,
 }
@@ -31,21 +33,25 @@ impl Input {
     /// Opens `name`. Unless `any_kind`, only regular files are taken.
     pub fn open(name: &Name, any_kind: bool) -> Result<Input> {
         match name {
-            Name::Stdin => Ok(stdin()),
+            Name::Stdin => {
+                let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+                Ok(Input::new(File::from(stdin), false)?)
+            }
             Name::File(path) => {
                 check_kind(path, any_kind)?;
-                let file = File::open(path)?;
-                let about = About { metadata: Some(file.metadata()?), named: true };
-                Ok(Input { source: Source::File(file), about })
+                Ok(Input::new(File::open(path)?, true)?)
             }
         }
     }
-}
 
-fn stdin() -> Input {
-    let owned = io::stdin().as_fd().try_clone_to_owned();
-    let metadata = owned.and_then(|fd| File::from(fd).metadata()).ok();
-    Input { source: Source::Stdin(io::stdin()), about: About { metadata, named: false } }
+    fn new(file: File, named: bool) -> io::Result<Input> {
+        let about = About { metadata: file.metadata()?, named };
+        if about.metadata.is_file() {
+            return Ok(Input { source: Source::File(file), about, stop: None });
+        }
+        let (waiting, stop) = Waiting::new(file)?;
+        Ok(Input { source: Source::Waiting(waiting), about, stop: Some(stop) })
+    }
 }
 
 impl About {
@@ -56,7 +62,7 @@ impl About {
 
     /// What is known of an input that is a regular file.
     pub fn regular(&self) -> Option<&Metadata> {
-        self.metadata.as_ref().filter(|metadata| metadata.is_file())
+        Some(&self.metadata).filter(|metadata| metadata.is_file())
     }
 
     /// The file that outputs take their permissions, owner and times from.
@@ -123,8 +129,8 @@ pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
 impl Read for Source {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
-            Source::Stdin(stdin) => stdin.read(bytes),
             Source::File(file) => file.read(bytes),
+            Source::Waiting(waiting) => waiting.read(bytes),
         }
     }
 }

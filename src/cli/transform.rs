@@ -68,7 +68,7 @@ impl Transform<'_> {
     /// From opening the input to, at most, removing it. Whatever fails on the way, the output is gone.
     fn one(&self, name: &Name) -> Result<()> {
         let destination = self.destination(name)?;
-        let Input { source, about } = self.input(name, &destination)?;
+        let Input { source, about, stop } = self.input(name, &destination)?;
         let rules = Rules {
             force: self.args.force,
             compressed: self.mode == Mode::Compress,
@@ -79,7 +79,8 @@ impl Transform<'_> {
         let mut output = Output::open(destination, &rules)?;
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let summary = self.convert(name, progress.count(source), &mut output, passes)?;
+        let options = self.told.listening(&self.options, name, self.args.talk, stop);
+        let summary = self.convert(progress.count(source), &mut output, &options, passes)?;
         drop(progress);
         let written = output.finish(about.pattern())?;
         if let (Name::File(input), Some(output), true) = (name, written, self.args.remove) {
@@ -102,16 +103,15 @@ impl Transform<'_> {
     /// What is not compressed is copied if it `passes`.
     fn convert(
         &self,
-        name: &Name,
         input: impl Read + Send,
         output: &mut Output,
+        options: &Options,
         passes: bool,
     ) -> Result<Summary> {
-        let options = self.told.listening(&self.options, name, self.args.talk);
         match self.mode {
-            Mode::Compress => bwz::compress(input, output, &options),
-            _ if passes => restore_or_copy(input, output, &options),
-            _ => bwz::decompress(input, output, &options),
+            Mode::Compress => bwz::compress(input, output, options),
+            _ if passes => restore_or_copy(input, output, options),
+            _ => bwz::decompress(input, output, options),
         }
     }
 
