@@ -187,13 +187,19 @@ impl Weave<'_> {
 
     /// The samples in `group`, whose first row is `row`.
     fn sampled(&self, group: &[Member], row: usize) -> Vec<(usize, u32)> {
-        let sampled = group.iter().filter(|member| self.order.is_sampled(member.suffix.name));
-        let mut samples: Vec<&Sample> =
-            sampled.flat_map(|member| self.samples_at(member.suffix.at)).collect();
+        let mut samples: Vec<&Sample> = Vec::new();
+        for member in group.iter().filter(|member| self.order.is_sampled(member.suffix.name)) {
+            let at = member.suffix.at;
+            let first = self.samples.partition_point(|sample| sample.at < at);
+            samples.extend(self.samples[first..].iter().take_while(|sample| sample.at == at));
+        }
+        if samples.is_empty() {
+            return Vec::new();
+        }
         samples.sort_unstable_by_key(|sample| sample.follower);
         // How many of the group come before each, but not before the one ahead of it.
         let mut between = vec![0; samples.len()];
-        for member in group.iter().filter(|_| !samples.is_empty()) {
+        for member in group {
             let followers = &self.order.follower[member.list.clone()];
             if samples.len() < followers.len() {
                 let mut ahead = 0;
@@ -214,12 +220,5 @@ impl Weave<'_> {
             Some(*row as u32)
         });
         samples.iter().map(|sample| sample.number).zip(rows).collect()
-    }
-
-    /// The samples at a place of the dictionary.
-    fn samples_at(&self, at: u32) -> &[Sample] {
-        let first = self.samples.partition_point(|sample| sample.at < at);
-        let here = &self.samples[first..];
-        &here[..here.partition_point(|sample| sample.at == at)]
     }
 }
