@@ -172,12 +172,14 @@ impl<R: Read + Seek + Send> Archive<R> {
         let largest = wanted.iter().map(|block| block.raw.end - block.raw.start).max().unwrap_or(0);
         let mut pos = wanted[0].raw.start;
         let pool = Arc::new(threads::pool(&self.options)?);
-        decompress::start(largest as u32, &pool, &self.options)?.run(coded, |raw| {
+        let write = |raw: Vec<u8>| {
             let end = pos + raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;
             Ok(output.write_all(&raw[part.start as usize..part.end as usize])?)
-        })?;
+        };
+        let pipeline = decompress::start(largest as u32, &pool, &self.options)?;
+        pipeline.run(coded, write, || self.options.listener().failed())?;
         output.flush()?;
         let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();
         Ok(RangeCost { blocks: count as u64, coded_bytes })

@@ -70,7 +70,8 @@ pub fn compress<R: Read + Send, W: Write>(
     }
     let pipeline = start(block_size, options)?;
     let mut writer = FrameWriter::start(output, block_size)?;
-    pipeline.run(iter::once(Ok(first)).chain(blocks), |block| writer.block(&block))?;
+    let blocks = iter::once(Ok(first)).chain(blocks);
+    pipeline.run(blocks, |block| writer.block(&block), || options.listener().failed())?;
     Ok(summary(writer.finish()?).1)
 }
 
@@ -358,7 +359,7 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Hands the gathered block to the pipeline; first writes the oldest finished one if the pipeline is full.
+    /// Hands the gathered block to the pipeline; first writes what is ready, and waits for the oldest one if the pipeline is full.
     fn submit(&mut self) -> Result<()> {
         let bytes = mem::take(&mut self.block);
         let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
@@ -374,7 +375,7 @@ impl<W: Write> Encoder<W> {
             State::Running { writer, pipeline } => (writer, pipeline),
             State::Failed => return Err(failed_before()),
         };
-        if pipeline.is_full()
+        while (pipeline.is_full() || pipeline.is_ready())
             && let Some(block) = pipeline.next()
         {
             writer.block(&block?)?;

@@ -62,7 +62,8 @@ pub fn decompress<R: Read + Send, W: Write>(
             none => none.insert(Arc::new(threads::pool(options)?)),
         };
         let (planned, pipeline) = start_above(block_size, pool, options)?;
-        pipeline.run(iter::from_fn(|| frames.next_block(planned)), &mut write)?;
+        let blocks = iter::from_fn(|| frames.next_block(planned));
+        pipeline.run(blocks, &mut write, || options.listener().failed())?;
     }
     output.flush()?;
     Ok(Summary { raw_size, coded_size: frames.offset() })
@@ -269,7 +270,8 @@ fn check(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
 
 /// Decompresses what it reads; works ahead on threads of its own.
 ///
-/// `R` is read by whoever calls `read`, so it never leaves the caller's thread. After an error every read is one.
+/// `R` is read by whoever calls `read`, so it never leaves the caller's thread; while it waits for its source, so does the caller,
+/// and what is ready or went wrong meanwhile is given out by the next `read` that returns. After an error every read is one.
 ///
 /// ```
 /// use std::io::Read;
@@ -338,6 +340,10 @@ impl<R: Read> Decoder<R> {
                 && let Some(block) = self.frames.next_block(*planned)
             {
                 pipeline.submit(block);
+                // Reading may take long, so what is ready does not wait for more than one block.
+                if pipeline.is_ready() {
+                    break;
+                }
             }
             match pipeline.next() {
                 Some(raw) => return raw.map(Some),

@@ -25,6 +25,10 @@ pub enum Event {
         /// When it ended.
         to: Instant,
     },
+    /// The work has failed. [`compress()`](crate::compress()) and [`decompress()`](crate::decompress()) give the error back once the thread
+    /// that reads their input lets go of it, and it may be waiting for bytes that never come: whoever can end that
+    /// wait, by shutting a socket down say, should do so now.
+    Failed,
 }
 
 /// A step on a block's way.
@@ -66,6 +70,13 @@ impl Listener {
     pub fn warn(&self, what: String) {
         if let Listener(Some(hear)) = self {
             hear(Event::Warning(what));
+        }
+    }
+
+    /// Tells that an error is about to be given back.
+    pub fn failed(&self) {
+        if let Listener(Some(hear)) = self {
+            hear(Event::Failed);
         }
     }
 

@@ -97,6 +97,11 @@ where
         self.replies.len() >= self.depth
     }
 
+    /// True when the oldest result can be had without waiting.
+    pub fn is_ready(&self) -> bool {
+        self.replies.front().is_some_and(|reply| !reply.is_empty())
+    }
+
     /// Gives the next item; one that failed already takes its turn like any other.
     pub fn submit(&mut self, item: Result<A, E>) {
         let (reply, result) = bounded(1);
@@ -119,11 +124,13 @@ where
 
     /// Feeds `items` through, read on a thread of their own, and gives every result to `sink` in order.
     ///
-    /// An error is given back once the reading thread has ended, and so not while `items` is waiting for its source.
+    /// An error is given back once the reading thread has ended, and so not while `items` is waiting for its source: `failed` is called
+    /// at once, and may end that.
     pub fn run(
         mut self,
         items: impl Iterator<Item = Result<A, E>> + Send,
         mut sink: impl FnMut(C) -> Result<(), E>,
+        failed: impl FnOnce(),
     ) -> Result<(), E>
     where
         E: From<io::Error>,
@@ -139,16 +146,29 @@ where
                 }
             };
             reader.spawn_scoped(scope, read).map_err(no_thread)?;
-            let mut open = true;
-            while open || !self.replies.is_empty() {
-                match self.wait(open.then_some(&items_in)) {
-                    Event::Item(item) => self.submit(item),
-                    Event::Closed => open = false,
-                    Event::Result(result) => sink(result?)?,
-                }
+            let end = self.pass(&items_in, &mut sink);
+            if end.is_err() {
+                failed();
             }
-            Ok(())
+            end
         })
+    }
+
+    /// Takes `items` until there are no more, and gives every result to `sink`.
+    fn pass(
+        &mut self,
+        items: &Receiver<Result<A, E>>,
+        sink: &mut impl FnMut(C) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut open = true;
+        while open || !self.replies.is_empty() {
+            match self.wait(open.then_some(items)) {
+                Event::Item(item) => self.submit(item),
+                Event::Closed => open = false,
+                Event::Result(result) => sink(result?)?,
+            }
+        }
+        Ok(())
     }
 
     /// Waits for an item, where there is room and `items` has more, or for the oldest result.
@@ -244,13 +264,16 @@ mod tests {
                 .unwrap();
         let source = (0..items).map(|n| if Some(n) == reader { Err(At(n)) } else { Ok(n) });
         let mut seen = Vec::new();
-        let end = pipeline.run(source, |n| {
+        let mut told = false;
+        let take = |n| {
             if Some(n) == sink {
                 return Err(At(n));
             }
             seen.push(n);
             Ok(())
-        });
+        };
+        let end = pipeline.run(source, take, || told = true);
+        assert_eq!(told, end.is_err());
         (seen, end)
     }
 
@@ -277,6 +300,30 @@ mod tests {
     }
 
     #[test]
+    fn an_error_can_end_a_source_that_waits() {
+        for place in [0, 1, 3] {
+            let mut fails = [None; 4];
+            fails[place] = Some(2);
+            let [_, first, second, sink] = fails;
+            let pipeline = Pipeline::start(4, |_| (), steps(1, first), steps(1, second)).unwrap();
+            let (stop, stopped) = bounded::<()>(0);
+            // Gives 0 to 2, then waits until it is told that nobody wants more.
+            let fails_at_2 = place == 0;
+            let source = (0..4).map(move |n| match n {
+                2 if fails_at_2 => Err(At(2)),
+                3 => stopped.recv().map_or(Ok(3), |()| unreachable!()),
+                _ => Ok(n),
+            });
+            let end = pipeline.run(
+                source,
+                |n| if Some(n) == sink { Err(At(n)) } else { Ok(()) },
+                || drop(stop),
+            );
+            assert_eq!(end, Err(At(2)), "{place}");
+        }
+    }
+
+    #[test]
     fn a_pipeline_dropped_full_ends_its_workers() {
         let mut pipeline = Pipeline::start(4, |_| (), steps(1, None), steps(1, None)).unwrap();
         while !pipeline.is_full() {
@@ -293,7 +340,7 @@ mod tests {
             };
             let caught = panic::catch_unwind(|| {
                 let pipeline = Pipeline::start(4, |_| (), vec![work; 2], steps(2, None)).unwrap();
-                pipeline.run((0..20).map(Ok), |_| Ok(()))
+                pipeline.run((0..20).map(Ok), |_| Ok(()), || ())
             });
             assert_eq!(*caught.unwrap_err().downcast_ref::<&str>().unwrap(), "worker");
         }

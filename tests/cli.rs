@@ -27,5 +27,7 @@ mod safety;
 mod say;
 #[path = "cli/search.rs"]
 mod search;
+#[path = "cli/stalled.rs"]
+mod stalled;
 #[path = "cli/support.rs"]
 mod support;

@@ -5,11 +5,13 @@
 
 mod common;
 
+use bwz::{Effort, coder};
 use common::{cases, compressed, decompressed, indexed};
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// A file with one block, or the first of several, whose parts are known by their offsets.
 #[derive(Clone)]
@@ -84,6 +86,11 @@ impl Patient {
         (sample, segment)
     }
 
+    /// The file with another segment in its only block.
+    fn with_segment(&self, segment: &[u8]) -> Self {
+        self.clone().with_parts(self.parts().0, segment.len() as u64, segment)
+    }
+
     fn with_parts(self, sample: u64, size: u64, segment: &[u8]) -> Self {
         self.with_payload(&[&packed(16, sample), &packed(16, size), segment].concat())
     }
@@ -133,7 +140,11 @@ fn one_value(bytes: &[u8]) -> (u64, &[u8]) {
 }
 
 /// Name, bytes, and a part of the message of every file.
-fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+type Reject = (&'static str, Vec<u8>, &'static str);
+
+static REJECTS: LazyLock<Vec<Reject>> = LazyLock::new(rejects);
+
+fn rejects() -> Vec<Reject> {
     let raw = cases::text(900);
     let text = Patient(compressed(&raw, 1 << 20));
     let stored = Patient(compressed(&cases::random(50, 256), 1 << 20));
@@ -145,8 +156,7 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let segment_size = segment.len() as u64;
     let short = &segment[..segment.len() - 1];
     let longer = [segment, &[0]].concat();
-    let with_segment =
-        |segment: &[u8]| text.clone().with_parts(sample, segment.len() as u64, segment);
+    let with_segment = |segment: &[u8]| text.with_segment(segment);
     let changed = |at: usize, bytes: &[u8]| {
         let mut segment = segment.to_vec();
         segment[at..at + bytes.len()].copy_from_slice(bytes);
@@ -259,9 +269,81 @@ fn rejects() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     ];
     files
         .into_iter()
+        .chain(segment_rejects())
         .chain(filter_rejects())
         .map(|(name, file, says)| (name, file.0, says))
         .collect()
+}
+
+/// Those of R17 that only one segment coding has, or that each has in its own way: adaptive rANS is kind 1, context
+/// mixing kind 2, static rANS kind 3.
+fn segment_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+    let text = cases::text(900);
+    let [adaptive, mixing] = [Effort::Default, Effort::Best].map(|effort| coded(&text, effort));
+    let fixed = coded(&cases::random(12_000, 4), Effort::Fast);
+    // Segment_Kind, Last_Symbol and Symbols come before the states.
+    let adaptive_states = 2 + usize::from(adaptive.parts().1[1]) + 1;
+    let cut = |patient: &Patient, at: usize| patient.with_segment(&patient.parts().1[..at]);
+    let short = |patient: &Patient, by: usize| cut(patient, patient.parts().1.len() - by);
+    let longer = |patient: &Patient, by: usize| {
+        patient.with_segment(&[patient.parts().1, &[0; 4][..by]].concat())
+    };
+    // Segment_Kind, Last_Symbol, four Symbols, tables without weights, whose symbols are nearly always 15, and states.
+    let untold = |states: [u32; 2]| {
+        let head = [&[3, 3], &b"\0\x01\x02\x03"[..], &[0; 39]].concat();
+        fixed.with_segment(&[head, states.map(u32::to_le_bytes).concat()].concat())
+    };
+    // Segment_Kind, Present and no more.
+    let nothing_present = mixing.with_segment(&[&[2][..], &[0; 32]].concat());
+    let (early, run, end) =
+        ("end too early", "a run that does not fit", "do not end where its runs do");
+    let (behind, exact) = ("behind the end of its list", "longer or shorter");
+    vec![
+        ("R17-adaptive-cut-in-states", cut(&adaptive, adaptive_states + 7), early),
+        ("R17-adaptive-run", flipped(&adaptive, run), run),
+        ("R17-adaptive-place", flipped(&adaptive, behind), behind),
+        ("R17-adaptive-end-state", flipped(&adaptive, end), end),
+        ("R17-mixing-cut-in-present", cut(&mixing, 32), early),
+        ("R17-mixing-nothing-present", nothing_present, "no symbols"),
+        ("R17-mixing-cut-in-weights", cut(&mixing, 35), early),
+        ("R17-mixing-cut", short(&mixing, 8), early),
+        ("R17-mixing-left-over", longer(&mixing, 4), end),
+        ("R17-mixing-run", flipped(&mixing, run), run),
+        ("R17-mixing-offset", flipped(&mixing, end), end),
+        (
+            "R17-static-cut-in-states",
+            fixed.with_segment(&[&[3, 3, 0, 1, 2, 3][..], &[0; 39], &[1; 7]].concat()),
+            early,
+        ),
+        ("R17-static-state-too-small", untold([1 << 16, (1 << 16) - 1]), "too small"),
+        ("R17-static-width", untold([u32::MAX; 2]), "longer than any segment"),
+        ("R17-static-cut", short(&fixed, 2), end),
+        ("R17-static-left-over", longer(&fixed, 2), exact),
+        ("R17-static-run", flipped(&fixed, run), run),
+        ("R17-static-place", flipped(&fixed, behind), behind),
+        ("R17-static-end-state", flipped(&fixed, end), end),
+    ]
+}
+
+/// A file of one block with one segment.
+fn coded(raw: &[u8], effort: Effort) -> Patient {
+    let mut file = Vec::new();
+    bwz::compress(raw, &mut file, &common::options(1 << 20).effort(effort)).unwrap();
+    Patient(file)
+}
+
+/// The file with the first bit of its segment inverted for which the segment is rejected with these words.
+fn flipped(patient: &Patient, says: &str) -> Patient {
+    let mut segment = patient.parts().1.to_vec();
+    let mut out = vec![0; patient.u32(BLOCK + 12) as usize];
+    for bit in 0..segment.len() * 8 {
+        segment[bit / 8] ^= 1 << (bit % 8);
+        if coder::decode(&segment, &mut out).is_err_and(|flaw| flaw.0.contains(says)) {
+            return patient.with_segment(&segment);
+        }
+        segment[bit / 8] ^= 1 << (bit % 8);
+    }
+    panic!("no bit makes a segment that is rejected with {says:?}");
 }
 
 /// Those of R28, made from a block of bwt kind by putting a Side in front of its payload.
@@ -282,6 +364,8 @@ fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let sizes = |text: u32, side: u32| filtered(1, text, side, &sound);
     let region = |kind: &[u8]| side(2, &[&all, kind].concat());
     let larger = (text_size + 1).to_le_bytes();
+    // One match in 8 bytes, which begin with these.
+    let one_match = |coded: [u8; 4]| side(4, &[&all[..], &[1, 8], &coded, &[0; 4]].concat());
     vec![
         ("R28-text-size-0", sizes(0, 3), "what the filters left"),
         ("R28-text-size-large", sizes(text_size + 1, 3), "what the filters left"),
@@ -316,6 +400,12 @@ fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
             side(4, &[&all[..], &[1, 8, 0, 0, 0, 0, 0, 0, 0, 0]].concat()),
             "matches and",
         ),
+        ("R28-matches-form-above-5", one_match([244, 0, 0, 0]), "matches and"),
+        ("R28-matches-distance", one_match([253, 226, 0, 0]), "matches and"),
+        ("R28-matches-literals", one_match([173, 185, 189, 0]), "matches and"),
+        ("R28-matches-left-over", one_match([196, 37, 230, 157]), "do not end where"),
+        ("R28-lines-twice", side(1, &[&all[..], &[1, 0, 2]].concat()), "lines do not add up"),
+        ("R28-records-cut", region(&[1, 24]), "end too early"),
     ]
 }
 
@@ -325,8 +415,8 @@ fn folder() -> PathBuf {
 
 #[test]
 fn each_is_rejected_for_its_own_reason() {
-    for (name, file, says) in rejects() {
-        let (_, end) = decompressed(&file);
+    for (name, file, says) in &*REJECTS {
+        let (_, end) = decompressed(file);
         let message = end.expect_err(name).to_string();
         assert!(message.contains(says), "{name}: {message}");
     }
@@ -340,13 +430,13 @@ fn the_files_in_the_folder_are_these() {
         fs::create_dir_all(folder()).unwrap();
     }
     let mut names = BTreeSet::new();
-    for (name, file, _) in rejects() {
+    for (name, file, _) in &*REJECTS {
         let path = folder().join(name).with_extension("bwz");
         if bless {
-            fs::write(&path, &file).unwrap();
+            fs::write(&path, file).unwrap();
         }
         assert!(
-            fs::read(&path).unwrap() == file,
+            fs::read(&path).unwrap() == *file,
             "{name} is not what is made here: see this file's head"
         );
         names.insert(path);
@@ -367,7 +457,7 @@ fn every_number_of_the_specification_has_a_file() {
     for number in numbers {
         let prefix = format!("R{number}-");
         assert!(
-            rejects().iter().any(|(name, ..)| name.starts_with(&prefix)),
+            REJECTS.iter().any(|(name, ..)| name.starts_with(&prefix)),
             "R{number} has no file"
         );
     }

@@ -9,16 +9,17 @@ use super::input::{self, Input};
 use super::output::{Destination, Output, Rules};
 use super::progress::Progress;
 use super::size::{Span, count};
+use super::stop::Stop;
 use bwz::{Archive, Options, Result};
 
 /// Writes each file, or the range of each file.
 pub fn run(args: &CatArgs) -> Exit {
     let (options, told) = (args.resources.options(), Told::default());
     files::each(&args.files, None, args.talk, Task::Reading, |name| {
-        let options = told.listening(&options, name, args.talk);
+        let listening = |stop| told.listening(&options, name, args.talk, stop);
         match args.range {
-            Some(span) => range(name, span, args, &options),
-            None => whole(name, args, &options),
+            Some(span) => range(name, span, args, &listening(None)),
+            None => whole(name, args, listening),
         }
     })
 }
@@ -38,14 +39,18 @@ fn range(name: &Name, span: Span, args: &CatArgs, options: &Options) -> Result<(
 }
 
 /// Reads from front to end, which checks the whole stream and needs no seeking.
-fn whole(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
+fn whole(
+    name: &Name,
+    args: &CatArgs,
+    listening: impl FnOnce(Option<Stop>) -> Options,
+) -> Result<()> {
     if *name == Name::Stdin {
         input::refuse_terminal()?;
     }
-    let Input { source, about } = Input::open(name, true)?;
+    let Input { source, about, stop } = Input::open(name, true)?;
     let mut output = stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
-    let summary = bwz::decompress(progress.count(source), &mut output, options)?;
+    let summary = bwz::decompress(progress.count(source), &mut output, &listening(stop))?;
     drop(progress);
     let (written, read) = (count(summary.raw_size, "byte"), count(summary.coded_size, "byte"));
     args.talk.report(name, format_args!("all blocks decoded, {read} read, {written} written"));

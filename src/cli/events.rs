@@ -6,6 +6,7 @@
 use super::args::Talk;
 use super::files::Name;
 use super::size::human;
+use super::stop::Stop;
 use bwz::{Device, Event, Options, Step};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -20,8 +21,14 @@ pub struct Told(Arc<Mutex<HashSet<String>>>);
 type Steps = Vec<(Step, Instant, Instant)>;
 
 impl Told {
-    /// `options` for work on one file: their events are said as `talk` has it.
-    pub fn listening(&self, options: &Options, name: &Name, talk: Talk) -> Options {
+    /// `options` for work on one file: their events are said as `talk` has it, and what fails does not wait for its input.
+    pub fn listening(
+        &self,
+        options: &Options,
+        name: &Name,
+        talk: Talk,
+        stop: Option<Stop>,
+    ) -> Options {
         let (told, name, started) = (self.clone(), name.clone(), Instant::now());
         let blocks = Mutex::new(BTreeMap::<u64, Steps>::new());
         options.clone().on_event(move |event| match event {
@@ -35,6 +42,7 @@ impl Told {
                     blocks.remove(&offset);
                 }
             }
+            Event::Failed => stop.iter().for_each(Stop::now),
             _ => (),
         })
     }

@@ -2,21 +2,29 @@
 
 use super::descriptors;
 use super::files::Name;
+use super::stop::{Stop, Waiting};
 use bwz::{Error, Result};
 use std::fs::{self, File, Metadata};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// An open input and what is known of it.
 pub struct Input {
-    pub source: File,
+    pub source: Source,
     pub about: About,
+    /// Ends a read of a source that may have to wait.
+    pub stop: Option<Stop>,
+}
+
+pub enum Source {
+    File(File),
+    Waiting(Waiting),
 }
 
 /// What is known of an open input.
 pub struct About {
-    metadata: Option<Metadata>,
+    metadata: Metadata,
     /// It was opened by its name, so it has properties that an output should take over.
     named: bool,
 }
@@ -25,21 +33,22 @@ impl Input {
     /// Opens `name`. Unless `any_kind`, only regular files are taken.
     pub fn open(name: &Name, any_kind: bool) -> Result<Input> {
         match name {
-            Name::Stdin => stdin(),
+            Name::Stdin => Ok(Input::new(descriptors::stdin()?, false)?),
             Name::File(path) => {
                 check_kind(path, any_kind)?;
-                let file = File::open(path)?;
-                let about = About { metadata: Some(file.metadata()?), named: true };
-                Ok(Input { source: file, about })
+                Ok(Input::new(File::open(path)?, true)?)
             }
         }
     }
-}
 
-fn stdin() -> Result<Input> {
-    let source = descriptors::stdin()?;
-    let about = About { metadata: source.metadata().ok(), named: false };
-    Ok(Input { source, about })
+    fn new(file: File, named: bool) -> io::Result<Input> {
+        let about = About { metadata: file.metadata()?, named };
+        if about.metadata.is_file() {
+            return Ok(Input { source: Source::File(file), about, stop: None });
+        }
+        let (waiting, stop) = Waiting::new(file)?;
+        Ok(Input { source: Source::Waiting(waiting), about, stop: Some(stop) })
+    }
 }
 
 impl About {
@@ -50,7 +59,7 @@ impl About {
 
     /// What is known of an input that is a regular file.
     pub fn regular(&self) -> Option<&Metadata> {
-        self.metadata.as_ref().filter(|metadata| metadata.is_file())
+        Some(&self.metadata).filter(|metadata| metadata.is_file())
     }
 
     /// The file that outputs take their permissions, owner and times from.
@@ -112,4 +121,23 @@ pub fn is_same(a: &Metadata, b: &Metadata) -> bool {
 pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
     let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
     is_same(before, now) && state(before) == state(now)
+}
+
+impl Source {
+    /// What the system says of it now.
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        match self {
+            Source::File(file) => file.metadata(),
+            Source::Waiting(waiting) => waiting.metadata(),
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(bytes),
+            Source::Waiting(waiting) => waiting.read(bytes),
+        }
+    }
 }

@@ -124,7 +124,7 @@ impl Search<'_> {
     }
 
     fn open(&self, name: &Name) -> Result<Archive<File>> {
-        let options = self.told.listening(&self.options, name, self.talk);
+        let options = self.told.listening(&self.options, name, self.talk, None);
         Archive::open(input::open_seekable(name)?, &options)
     }
 

@@ -5,13 +5,13 @@ use super::console::Task;
 use super::events::Told;
 use super::exit::Exit;
 use super::files::{self, Name};
-use super::input::{self, Input};
+use super::input::{self, Input, Source};
 use super::output::{self, Destination, Output, Rules};
 use super::progress::Progress;
 use super::size::{human, ratio_text};
 use super::{console, list};
 use bwz::{Error, MAGIC, Options, Result, Summary};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{self, Cursor, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -67,7 +67,7 @@ impl Transform<'_> {
     /// From opening the input to, at most, removing it. Whatever fails on the way, the output is gone.
     fn one(&self, name: &Name) -> Result<()> {
         let destination = self.destination(name)?;
-        let Input { source, about } = self.input(name, &destination)?;
+        let Input { mut source, about, stop } = self.input(name, &destination)?;
         let rules = Rules {
             force: self.args.force,
             compressed: self.mode == Mode::Compress,
@@ -78,7 +78,8 @@ impl Transform<'_> {
         let mut output = Output::open(destination, &rules)?;
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let summary = self.convert(name, progress.count(&source), &mut output, passes)?;
+        let options = self.told.listening(&self.options, name, self.args.talk, stop);
+        let summary = self.convert(progress.count(&mut source), &mut output, &options, passes)?;
         drop(progress);
         let written = output.finish(about.pattern(), self.args.remove)?;
         check_unchanged(&source, about.regular())?;
@@ -102,16 +103,15 @@ impl Transform<'_> {
     /// What is not compressed is copied if it `passes`.
     fn convert(
         &self,
-        name: &Name,
         input: impl Read + Send,
         output: &mut Output,
+        options: &Options,
         passes: bool,
     ) -> Result<Summary> {
-        let options = self.told.listening(&self.options, name, self.args.talk);
         match self.mode {
-            Mode::Compress => bwz::compress(input, output, &options),
-            _ if passes => restore_or_copy(input, output, &options),
-            _ => bwz::decompress(input, output, &options),
+            Mode::Compress => bwz::compress(input, output, options),
+            _ if passes => restore_or_copy(input, output, options),
+            _ => bwz::decompress(input, output, options),
         }
     }
 
@@ -148,7 +148,7 @@ impl Transform<'_> {
 }
 
 /// Says so of an input whose size or time is not what it was when it was opened.
-fn check_unchanged(source: &File, opened: Option<&Metadata>) -> Result<()> {
+fn check_unchanged(source: &Source, opened: Option<&Metadata>) -> Result<()> {
     let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec());
     match opened {
         Some(opened) if state(opened) != state(&source.metadata()?) => Err(Error::Usage(

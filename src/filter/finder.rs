@@ -170,8 +170,7 @@ impl<'a> Parse<'a> {
                 continue;
             }
             let (before, same) = (&self.text[self.start..at], &self.text[..earlier]);
-            let pairs = before.iter().rev().zip(same.iter().rev());
-            let behind = pairs.take_while(|(a, b)| a == b).count();
+            let behind = common_end(before, same);
             if behind + length > longest {
                 longest = behind + length;
                 let distance = at - earlier;
@@ -195,14 +194,24 @@ impl<'a> Parse<'a> {
     }
 }
 
+/// Bytes that are compared at once.
+const PIECE: usize = 32;
+
 /// How many bytes at `a` and `b` are equal, where `a < b`.
 pub(super) fn common(text: &[u8], a: usize, b: usize) -> usize {
-    const PIECE: usize = 32;
     let (one, two) = (&text[a..], &text[b..]);
     let pieces = one.chunks_exact(PIECE).zip(two.chunks_exact(PIECE));
     let equal = PIECE * pieces.take_while(|(one, two)| one == two).count();
     let rest = one[equal..].iter().zip(&two[equal..]);
     equal + rest.take_while(|(one, two)| one == two).count()
+}
+
+/// How many of the last bytes of both are equal.
+pub(super) fn common_end(a: &[u8], b: &[u8]) -> usize {
+    let pieces = a.rchunks_exact(PIECE).zip(b.rchunks_exact(PIECE));
+    let equal = PIECE * pieces.take_while(|(a, b)| a == b).count();
+    let rest = a[..a.len() - equal].iter().rev().zip(b[..b.len() - equal].iter().rev());
+    equal + rest.take_while(|(a, b)| a == b).count()
 }
 
 /// A hash table of the keys at every [`STEP`]th place, the last place of each hash first.
@@ -267,6 +276,20 @@ mod tests {
             all.extend(copy);
         }
         all
+    }
+
+    #[test]
+    fn equal_bytes_are_counted_from_both_ends() {
+        let text = cases::random(200, 256);
+        for equal in 0..=80 {
+            let (mut changed, mut changed_end) = (text.clone(), text.clone());
+            changed[100 + equal] ^= 1;
+            changed_end[100 - equal - 1] ^= 1;
+            let both = [&changed[100..], &text[100..]].concat();
+            assert_eq!(common(&both, 0, 100), equal);
+            assert_eq!(common_end(&changed_end[..100], &text[..100]), equal);
+            assert_eq!(common_end(&text[100 - equal..100], &text[..100]), equal, "all of one");
+        }
     }
 
     #[test]

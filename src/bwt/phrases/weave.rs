@@ -66,13 +66,16 @@ struct Weave<'a> {
 }
 
 impl Weave<'_> {
-    /// Cuts the sorted suffixes where they differ.
+    /// Cuts the sorted suffixes where they differ. Equal ones that reach over many tasks are gone through once.
     fn tasks(&self) -> Vec<Range<usize>> {
-        let mut starts: Vec<usize> = (0..self.suffixes.len())
-            .into_par_iter()
-            .step_by(TASK)
-            .map(|start| self.next_different(start))
-            .collect();
+        let mut starts = vec![0];
+        let mut reached = 0;
+        for start in (TASK..self.suffixes.len()).step_by(TASK) {
+            if start > reached {
+                reached = self.next_different(start);
+                starts.push(reached);
+            }
+        }
         starts.push(self.suffixes.len());
         starts.windows(2).map(|pair| pair[0]..pair[1]).collect()
     }
@@ -101,9 +104,7 @@ impl Weave<'_> {
         let mut merged = Vec::new();
         let mut group: Vec<Member> = Vec::new();
         let mut finish = |group: &mut Vec<Member>| {
-            for member in group.iter().filter(|member| self.order.is_sampled(member.suffix.name)) {
-                found.extend(self.sampled(member.suffix.at, group, row));
-            }
+            found.extend(self.sampled(group, row));
             let len = group.iter().map(|member| member.list.len()).sum();
             if let Some(place) = out.split_off_mut(..len) {
                 self.group(group, place, &mut merged);
@@ -148,9 +149,12 @@ impl Weave<'_> {
         if place.len() <= SLICE {
             return self.merge(group, place, merged);
         }
+        // Of many short lists more at a time: to look into all of them for each slice shall not take longer than to merge them.
+        let all = self.order.follower.len();
+        let slice = SLICE.max(all * group.len() / place.len());
         let mut rest = place;
-        for start in (0..self.order.follower.len() as u32).step_by(SLICE) {
-            let ranks = start..start + SLICE as u32;
+        for start in (0..all).step_by(slice) {
+            let ranks = start as u32..(start + slice) as u32;
             let parts =
                 group.iter().map(|member| Member { list: self.within(member, &ranks), ..*member });
             let parts: Vec<Member> = parts.filter(|member| !member.list.is_empty()).collect();
@@ -181,18 +185,40 @@ impl Weave<'_> {
         place.iter_mut().zip(merged).for_each(|(place, entry)| *place = *entry as u8);
     }
 
-    /// The samples at `at`, a place of a suffix in `group`, whose first row is `row`.
-    fn sampled(&self, at: u32, group: &[Member], row: usize) -> Vec<(usize, u32)> {
-        let first = self.samples.partition_point(|sample| sample.at < at);
-        let here = self.samples[first..].iter().take_while(|sample| sample.at == at);
-        here.map(|sample| {
-            let smaller = |member: &Member| {
-                let followers = &self.order.follower[member.list.clone()];
-                followers.partition_point(|&follower| follower < sample.follower)
-            };
-            let row = row + group.iter().map(smaller).sum::<usize>();
-            (sample.number, row as u32)
-        })
-        .collect()
+    /// The samples in `group`, whose first row is `row`.
+    fn sampled(&self, group: &[Member], row: usize) -> Vec<(usize, u32)> {
+        let mut samples: Vec<&Sample> = Vec::new();
+        for member in group.iter().filter(|member| self.order.is_sampled(member.suffix.name)) {
+            let at = member.suffix.at;
+            let first = self.samples.partition_point(|sample| sample.at < at);
+            samples.extend(self.samples[first..].iter().take_while(|sample| sample.at == at));
+        }
+        if samples.is_empty() {
+            return Vec::new();
+        }
+        samples.sort_unstable_by_key(|sample| sample.follower);
+        // How many of the group come before each, but not before the one ahead of it.
+        let mut between = vec![0; samples.len()];
+        for member in group {
+            let followers = &self.order.follower[member.list.clone()];
+            if samples.len() < followers.len() {
+                let mut ahead = 0;
+                for (between, sample) in between.iter_mut().zip(&samples) {
+                    let smaller = followers.partition_point(|&f| f < sample.follower);
+                    *between += smaller - ahead;
+                    ahead = smaller;
+                }
+            } else {
+                for &f in followers {
+                    let larger = samples.partition_point(|sample| sample.follower <= f);
+                    between.get_mut(larger).into_iter().for_each(|between| *between += 1);
+                }
+            }
+        }
+        let rows = between.iter().scan(row, |row, between| {
+            *row += between;
+            Some(*row as u32)
+        });
+        samples.iter().map(|sample| sample.number).zip(rows).collect()
     }
 }

@@ -1,0 +1,87 @@
+//! Reads that can be ended while they wait. A pipe may stay open for hours after a block of it turned out to be damaged, or after the
+//! disk for the output got full.
+//!
+//! [`Waiting`] waits for bytes and for its [`Stop`] at the same time. The library says when to stop: `Event::Failed`.
+
+use std::fs::{File, Metadata};
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::fd::AsRawFd;
+use std::sync::{Mutex, PoisonError};
+
+/// A pipe, a terminal or the like.
+pub struct Waiting {
+    file: File,
+    /// At its end once the other end is closed.
+    stopped: PipeReader,
+}
+
+/// Ends the read that waits, and all later ones.
+pub struct Stop(Mutex<Option<PipeWriter>>);
+
+impl Stop {
+    pub fn now(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+impl Waiting {
+    pub fn new(file: File) -> io::Result<(Self, Stop)> {
+        let (stopped, stop) = io::pipe()?;
+        Ok((Waiting { file, stopped }, Stop(Mutex::new(Some(stop)))))
+    }
+
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+
+    /// Waits until there is something to read: bytes, the end or an error.
+    #[allow(unsafe_code)]
+    fn wait(&self) -> io::Result<()> {
+        let both = [self.file.as_raw_fd(), self.stopped.as_raw_fd()];
+        let mut both = both.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+        // SAFETY: there are two of them, and both descriptors are open as long as `self` is there.
+        let found = unsafe { libc::poll(both.as_mut_ptr(), 2, -1) };
+        match (found, both[1].revents) {
+            (..0, _) => Err(io::Error::last_os_error()),
+            (_, 0) => Ok(()),
+            _ => Err(io::Error::other("is not read any further after an error")),
+        }
+    }
+}
+
+impl Read for Waiting {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.wait()?;
+        self.file.read(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn bytes_and_the_end_come_as_ever() {
+        let (source, mut to) = io::pipe().unwrap();
+        let (mut source, _stop) = Waiting::new(OwnedFd::from(source).into()).unwrap();
+        to.write_all(b"some bytes").unwrap();
+        drop(to);
+        let mut read = String::new();
+        source.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "some bytes");
+    }
+
+    #[test]
+    fn a_read_that_waits_ends() {
+        let (source, _to) = io::pipe().unwrap();
+        let (mut source, stop) = Waiting::new(OwnedFd::from(source).into()).unwrap();
+        let reader = thread::spawn(move || [(); 2].map(|()| source.read(&mut [0])));
+        thread::sleep(Duration::from_millis(20));
+        stop.now();
+        assert!(reader.join().unwrap().iter().all(Result::is_err));
+    }
+}
