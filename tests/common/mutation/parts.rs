@@ -214,11 +214,12 @@ impl<'a> Reader<'a> {
 
     fn table(&mut self, kind: Kind, size: usize, zstd: bool) -> Option<()> {
         let bytes = self.part(kind, size)?;
-        if zstd && self.unpacked {
-            if let Ok(plain) = zstd::bulk::decompress(bytes, MOST_UNPACKED) {
-                let part = self.parts.last_mut()?;
-                (part.bytes, part.packed) = (plain, true);
-            }
+        if zstd
+            && self.unpacked
+            && let Ok(plain) = zstd::bulk::decompress(bytes, MOST_UNPACKED)
+        {
+            let part = self.parts.last_mut()?;
+            (part.bytes, part.packed) = (plain, true);
         }
         Some(())
     }
