@@ -10,11 +10,11 @@ use crate::decompress;
 use crate::error::{Flaw, Result};
 use crate::filter::regions::{self, Region};
 use crate::filter::{self, Filtered, finder, lines, matches};
+use crate::frame::Kind;
 use crate::frame::scan::Scanner;
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, SeekTable,
 };
-use crate::frame::Kind;
 use crate::search::{Block, Origin, Source};
 use std::io::Cursor;
 use std::iter;

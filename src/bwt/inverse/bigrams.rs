@@ -74,14 +74,20 @@ impl Bigrams {
 /// The end and the symbols of each bigram that occurs, in order of rows. The suffixes of length 0 and
 /// 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps there.
 fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
-    let mut starts = counters.bigram_starts().peekable();
     let (mut ends, mut symbols) = (Vec::new(), Vec::new());
-    while let Some((start, bigram)) = starts.next() {
-        let end = starts.peek().map_or(u32::MAX, |next| next.0);
-        if start < end {
-            ends.push(end);
-            symbols.push(bigram);
+    let occurring = counters.symbols();
+    let (mut last, mut last_start) = ([occurring[0]; 2], counters.bigram_start([occurring[0]; 2]));
+    for &x in &occurring {
+        for &y in &occurring {
+            let start = counters.bigram_start([x, y]);
+            if start > last_start {
+                ends.push(start);
+                symbols.push(last);
+            }
+            (last, last_start) = ([x, y], start);
         }
     }
+    ends.push(u32::MAX);
+    symbols.push(last);
     (ends, symbols)
 }

@@ -4,7 +4,7 @@ use super::{damage, u16_at};
 use bwz::{coder, internals};
 
 /// The longest segment that is decoded: time goes by it.
-const LONGEST: usize = 1 << 13;
+const LONGEST: usize = 1 << 12;
 
 /// Adaptive and static rANS.
 pub fn segments(input: &[u8]) {
@@ -27,7 +27,7 @@ fn segment(kind: u8, input: &[u8]) {
         let _ = coder::decode(&coded, &mut vec![0; u16_at(choice, 1) % LONGEST + 1]);
         return;
     }
-    let repeated = bytes.repeat(usize::from(choice[0] / 6) + 1);
+    let repeated = bytes.repeat(usize::from(choice[0] / 6 % 8) + 1);
     let segment = &repeated[..repeated.len().min(LONGEST)];
     if segment.is_empty() {
         return;
