@@ -1,23 +1,17 @@
-//! Doors into the rooms for the fuzz targets and benches of this repository, and for nobody else: what they give changes
-//! without notice.
+//! Doors into the rooms for this repository's fuzz targets and benches; what they give changes without notice.
 //!
-//! Each function passes on what it gets and decides nothing. Structures come and go as the bytes that stand in a file. All work
-//! is done on the current rayon pool, so that a caller who is a pool of one thread starts no other.
+//! Structures come and go as the bytes that stand in a file. All work is done on the current rayon pool.
 
 use crate::archive::Archive;
-use crate::coder;
-use crate::decompress;
 use crate::error::{Flaw, Result};
 use crate::filter::regions::{self, Region};
 use crate::filter::{self, Filtered, finder, lines, matches};
-use crate::frame::Kind;
-use crate::frame::scan::Scanner;
 use crate::frame::{
-    BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, SeekTable,
+    BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
 };
 use crate::search::{Block, Origin, Source};
-use std::io::Cursor;
-use std::iter;
+use crate::{coder, decompress};
+use std::{io::Cursor, iter};
 
 /// A block's header and its payload.
 pub type BlockBytes = ([u8; BlockHeader::SIZE], Vec<u8>);
@@ -48,25 +42,15 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
 /// Reads the tables of a payload and writes them again, with the segments behind them.
 pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
-    let Kind::Bwt(shape) = kind else { return Err(Flaw("stored")) };
+    let Kind::Bwt(shape) = kind else { return Ok(payload.to_vec()) };
     BwtPayload::from_bytes(payload, raw_size, shape).map(|parts| parts.to_bytes())
 }
 
 /// The blocks of all frames, read in order.
 pub fn blocks(file: &[u8]) -> impl Iterator<Item = Result<BlockBytes>> {
     let mut frames = FrameReader::new(file);
-    iter::from_fn(move || frames.next_block(u32::MAX))
-        .map(|block| block.map(|block| (block.header.to_bytes(), block.payload)))
-}
-
-/// Where blocks and ends of frames stand, found without order.
-pub fn landmarks(file: &[u8]) -> impl Iterator<Item = u64> {
-    let (mut scanner, mut from) = (Scanner::default(), 0);
-    iter::from_fn(move || {
-        let found = scanner.next(&mut Cursor::new(file), from).ok()??.start();
-        from = found + 1;
-        Some(found)
-    })
+    let blocks = iter::from_fn(move || frames.next_block(u32::MAX));
+    blocks.map(|block| block.map(|block| (block.header.to_bytes(), block.payload)))
 }
 
 /// A block's raw bytes.
@@ -75,20 +59,17 @@ pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     decompress::restore(CodedBlock { header, payload, number: 0, offset: 0 }, None)
 }
 
-/// Counts and locates `pattern` in one block that stays in the file, however few its segments are, and extracts `range`; `None`
-/// where it has no index.
-pub fn search_on_disk(
-    archive: &mut Archive<Cursor<&[u8]>>,
+/// Locates `pattern` in a block that stays in the file, however few its segments are; `None` where it has no index.
+pub fn locate_on_disk(
+    Archive { input, options, blocks, .. }: &mut Archive<Cursor<&[u8]>>,
     number: usize,
     pattern: &[u8],
-    range: std::ops::Range<usize>,
-) -> Result<Option<(u32, Vec<u32>, Vec<u8>)>> {
-    let (info, options) = (&archive.blocks[number], &archive.options);
-    let origin = Origin { source: &Source::new(&mut archive.input), info, number: 0, options };
+    limit: usize,
+) -> Result<Option<Vec<u32>>> {
+    let origin = Origin { source: &Source::new(input), info: &blocks[number], number: 0, options };
     let Block::Cold(cold) = origin.open(0, 0)? else { return Ok(None) };
-    let rows = cold.interval(pattern)?;
-    let positions = cold.positions(&rows.clone().collect::<Vec<_>>())?;
-    Ok(Some((rows.len() as u32, positions, cold.extract(range)?)))
+    let rows: Vec<u32> = cold.interval(pattern)?.take(limit).collect();
+    cold.positions(&rows).map(Some)
 }
 
 /// Codes a segment as one of the kinds 1 to 3, or stores it where that is not shorter.
@@ -104,9 +85,9 @@ pub fn join_lines(block: &[u8], width: usize) -> Filtered {
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.
 pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
-    let (size, mut side) = (text.len(), Vec::new());
-    let kind = regions::Kind::read(&mut kind)?;
-    regions::encode(&mut text, &[Region { size, kind }], &mut side);
+    let region = Region { size: text.len(), kind: regions::Kind::read(&mut kind)? };
+    let mut side = Vec::new();
+    regions::encode(&mut text, &[region], &mut side);
     Ok(Filtered { text, flags: filter::REGIONS, side })
 }
 

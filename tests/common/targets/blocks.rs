@@ -1,19 +1,23 @@
 //! Any bytes as a file, on one thread: its blocks read, restored and searched, one after another.
 
-use super::{alone, u16_at};
+use super::alone;
 use bwz::{Archive, Options, internals};
 use std::io::Cursor;
+use std::sync::LazyLock;
 
-/// The largest block that is restored, and the largest that is searched on disk: time goes by them.
+/// The largest block that is restored, the largest that is searched on disk, and how often: time goes by them.
 const LARGEST: u32 = 1 << 16;
 const LARGEST_SEARCHED: u64 = 1 << 13;
+const LOCATED: usize = 4;
+
+/// Made once: they ask the system how much memory there is.
+static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options::new().threads(1));
 
 /// Never a panic or a hang. What is a whole file to one who reads it from the start is one to who begins at its tables.
 pub fn blocks(file: &[u8]) {
     alone();
     let whole = restore(file);
-    internals::landmarks(file).for_each(drop);
-    let archive = Archive::open(Cursor::new(file), &Options::new().threads(1));
+    let archive = Archive::open(Cursor::new(file), &OPTIONS);
     if let Some(raw_size) = whole {
         assert_eq!(archive.as_ref().unwrap().raw_size(), raw_size);
     }
@@ -38,16 +42,15 @@ fn restore(file: &[u8]) -> Option<u64> {
     Some(sum)
 }
 
-/// A pattern and a range from the end of the file, where its tables are.
+/// The patterns come from the middle of the file, where an index keeps the ends of its block.
 fn search(mut archive: Archive<Cursor<&[u8]>>, file: &[u8]) {
-    let choice = &file[file.len() - 4..];
-    let pattern = &choice[..usize::from(choice[0] % 4)];
     for number in 0..archive.blocks().len().min(4) {
         let raw = &archive.blocks()[number].raw;
-        let size = (raw.end - raw.start).min(LARGEST_SEARCHED) as usize;
         if raw.end - raw.start <= LARGEST_SEARCHED {
-            let start = u16_at(choice, 1) % size;
-            let _ = internals::search_on_disk(&mut archive, number, pattern, start..size);
+            for len in 0..3 {
+                let pattern = &file[file.len() / 2..][..len];
+                let _ = internals::locate_on_disk(&mut archive, number, pattern, LOCATED);
+            }
         }
     }
 }

@@ -39,7 +39,7 @@ fn segment(kind: u8, input: &[u8]) {
         coder::decode(&coded, &mut decoded).unwrap();
         assert!(decoded == segment);
     } else {
-        damage(&mut coded, &choice[1..]);
+        damage(&mut coded[1..], &choice[1..]);
         let _ = coder::decode(&coded, &mut decoded);
     }
 }
