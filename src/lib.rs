@@ -34,9 +34,10 @@
 //! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
+//! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < coder < memory < options, events, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < cli`.
+//! `error, pipeline < coder < memory < options, events, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -69,6 +70,8 @@ mod decompress;
 mod error;
 mod events;
 mod frame;
+#[doc(hidden)]
+pub mod internals;
 mod memory;
 mod options;
 mod pipeline;

@@ -6,6 +6,9 @@ use common::targets;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Whole files are the seeds of the targets that take such.
+const FILES: [&str; 2] = ["format/examples", "format/examples/reject"];
+
 /// The files right below `folder`; a folder that is not there has none.
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -13,32 +16,54 @@ fn files(folder: &str) -> Vec<PathBuf> {
     entries.filter(|path| path.is_file()).collect()
 }
 
-/// Runs a target on all files of the folders, of which the first must have some.
-fn replay(target: fn(&[u8]), folders: &[&str]) {
-    assert!(!files(folders[0]).is_empty(), "{} has no files", folders[0]);
-    for path in folders.iter().flat_map(|folder| files(folder)) {
+/// Runs a target on its own seeds and crashes, of which there must be some, and on more files.
+fn replay(name: &str, target: fn(&[u8]), more: &[&str]) {
+    let own = [format!("fuzz/seeds/{name}"), format!("tests/crashes/{name}")];
+    let paths: Vec<_> = own.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    let paths: Vec<_> = paths.into_iter().map(files).collect();
+    assert!(!paths[0].is_empty(), "{name} has no seeds");
+    for path in paths.iter().flatten() {
         println!("{}", path.display());
         target(&fs::read(path).unwrap());
     }
 }
 
 #[test]
-fn decompress() {
-    let folders = ["format/examples", "format/examples/reject", "tests/crashes/decompress"];
-    replay(targets::decompress, &folders);
+fn parsers() {
+    replay("parsers", targets::parsers, &[]);
 }
 
 #[test]
-fn roundtrip() {
-    replay(targets::roundtrip, &["fuzz/seeds/roundtrip", "tests/crashes/roundtrip"]);
+fn segments() {
+    replay("segments", targets::segments, &[]);
 }
 
 #[test]
-fn stages() {
-    replay(targets::stages, &["fuzz/seeds/stages", "tests/crashes/stages"]);
+fn mixing() {
+    replay("mixing", targets::mixing, &[]);
 }
 
 #[test]
-fn search() {
-    replay(targets::search, &["fuzz/seeds/search", "tests/crashes/search"]);
+fn filters() {
+    replay("filters", targets::filters, &[]);
+}
+
+#[test]
+fn inverse() {
+    replay("inverse", targets::inverse, &[]);
+}
+
+#[test]
+fn index() {
+    replay("index", targets::index, &[]);
+}
+
+#[test]
+fn blocks() {
+    replay("blocks", targets::blocks, &FILES);
+}
+
+#[test]
+fn doors() {
+    replay("doors", targets::doors, &FILES);
 }

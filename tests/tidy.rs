@@ -14,7 +14,7 @@ const ROOMS: [&[&str]; 11] = [
     &["frame", "fm_index"],
     &["sorters"],
     &["compress", "decompress", "archive", "search", "recover"],
-    &["lib"],
+    &["lib", "internals"],
     &["main", "cli"],
 ];
 

@@ -13,11 +13,13 @@ use super::rans::{Decoder, Encoder, Lane, Slots};
 use super::rle::Run;
 use super::start;
 use crate::error::Flaw;
+use std::sync::LazyLock;
 
 /// Bits that are coded as they are, at most this many in one symbol.
 const PLAIN: u32 = 8;
 
 /// All that adapts, with cells in pairs or alone.
+#[derive(Clone)]
 pub struct Models {
     run: Blend<OWN, AROUND_RUN>,
     place: Blend<OWN, AROUND_PLACE>,
@@ -27,13 +29,21 @@ pub struct Models {
 
 /// The extra bits of one lane: the top four by width and symbol, the next four by width and the
 /// top.
+#[derive(Clone)]
 struct Extra {
     top: Blend<{ 16 * 256 }, 16>,
     next: Blend<{ 16 * 16 }, 16>,
 }
 
+/// What every segment starts with: to copy it is several times as fast as to make it, which is what a short segment waits for.
+static START: LazyLock<Models> = LazyLock::new(Models::start);
+
 impl Models {
     pub fn new() -> Self {
+        START.clone()
+    }
+
+    fn start() -> Self {
         let extra = || Extra {
             top: Blend::flat(|at| at >> 8, |width| width),
             next: Blend::flat(|at| (at >> 4).saturating_sub(4), |width| width.saturating_sub(4)),

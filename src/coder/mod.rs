@@ -143,7 +143,8 @@ fn kind(segment: &[u8], effort: Effort) -> u8 {
     }
 }
 
-fn encode_as(kind: u8, segment: &[u8]) -> Vec<u8> {
+/// As one kind, or stored where that is not shorter.
+pub(crate) fn encode_as(kind: u8, segment: &[u8]) -> Vec<u8> {
     let coded = match kind {
         COUNTED => counted::encode(segment),
         MODELLED => modelled::encode(segment),

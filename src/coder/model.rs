@@ -83,7 +83,7 @@ static FLAT: [Cell; 5] =
     [Cell::flat(1), Cell::flat(1), Cell::flat(2), Cell::flat(3), Cell::flat(4)];
 
 /// N cells of one pace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Cells<const N: usize> {
     cells: Box<[Cell; N]>,
     /// The least rate, in all lanes.
@@ -116,7 +116,7 @@ pub struct Contexts {
 }
 
 /// Two sets of cells, A and B of them, of which the second is used where they are paired.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Blend<const A: usize, const B: usize> {
     first: Cells<A>,
     second: Cells<B>,

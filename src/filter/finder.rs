@@ -55,7 +55,7 @@ pub(super) fn is_repetitive(text: &[u8]) -> bool {
 }
 
 /// The repeats of `text`, if they are worth taking out.
-pub(super) fn find(text: &[u8]) -> Option<Vec<Match>> {
+pub(crate) fn find(text: &[u8]) -> Option<Vec<Match>> {
     let mut parse = Parse::new(text);
     let mut at = 0;
     while at + KEY <= text.len() {

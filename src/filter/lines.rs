@@ -43,7 +43,7 @@ fn is_residue(byte: &u8) -> bool {
 }
 
 /// Joins the lines of `width` bytes and appends to `side` what undoes it.
-pub(super) fn encode(block: &[u8], width: usize, side: &mut Vec<u8>) -> Vec<u8> {
+pub(crate) fn encode(block: &[u8], width: usize, side: &mut Vec<u8>) -> Vec<u8> {
     let mut text = Vec::with_capacity(block.len());
     let mut long = Vec::new();
     let mut lines = block.split(|&byte| byte == b'\n').peekable();

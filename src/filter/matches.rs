@@ -15,7 +15,7 @@ use crate::error::Flaw;
 
 /// A stretch of the text that equals the one `distance` before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Match {
+pub(crate) struct Match {
     /// Bytes between the match before, or the start of the text, and this one.
     pub literals: usize,
     /// At least 1; the two may overlap.
@@ -30,7 +30,7 @@ pub(super) const LEAST: usize = 12;
 pub(super) const LEAST_NEW: usize = 32;
 
 /// Takes `matches` out of `text` and appends to `side` what [`decode`] needs besides the literals that are left.
-pub(super) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) {
+pub(crate) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) {
     number::write(text.len(), side);
     write(matches, side);
     let (mut from, mut kept) = (0, 0);

@@ -16,21 +16,21 @@ mod bits;
 mod branches;
 mod copies;
 mod detect;
-mod finder;
-mod lines;
-mod matches;
+pub(crate) mod finder;
+pub(crate) mod lines;
+pub(crate) mod matches;
 mod number;
 mod records;
-mod regions;
+pub(crate) mod regions;
 
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
 
 /// Flags of a block: which filters were applied.
-const LINES: u8 = 1;
-const REGIONS: u8 = 2;
-const MATCHES: u8 = 4;
+pub(crate) const LINES: u8 = 1;
+pub(crate) const REGIONS: u8 = 2;
+pub(crate) const MATCHES: u8 = 4;
 /// All flags that there are.
 pub const ALL: u8 = LINES | REGIONS | MATCHES;
 

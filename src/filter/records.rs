@@ -10,7 +10,7 @@ use crate::error::Flaw;
 
 /// What is done to a region of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Records {
+pub(crate) struct Records {
     /// Bytes of a record, 1 to 255.
     pub stride: usize,
     /// Bytes of an element, 1 to 8 and to the stride, or 0 where no differences are taken.

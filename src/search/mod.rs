@@ -26,8 +26,8 @@ use crate::archive::Archive;
 use crate::error::Result;
 use crate::threads;
 use batch::{Batch, Session};
-use block::Origin;
-use source::Source;
+pub(crate) use block::{Block, Origin};
+pub(crate) use source::Source;
 use std::io::{Read, Seek};
 use std::ops::Range;
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod cases;
+pub mod mutation;
 pub mod say;
 pub mod targets;
 

@@ -74,16 +74,20 @@ impl Bigrams {
 /// The end and the symbols of each bigram that occurs, in order of rows. The suffixes of length 0 and
 /// 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps there.
 fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
-    let (mut ends, mut symbols, mut last) = (Vec::new(), Vec::new(), None);
-    let mut end_at = |end: u32, last: Option<(u32, [u8; 2])>| match last {
-        Some((start, bigram)) if start < end => {
-            ends.push(end);
-            symbols.push(bigram);
+    let (mut ends, mut symbols) = (Vec::new(), Vec::new());
+    let occurring = counters.symbols();
+    let (mut last, mut last_start) = ([occurring[0]; 2], counters.bigram_start([occurring[0]; 2]));
+    for &x in &occurring {
+        for &y in &occurring {
+            let start = counters.bigram_start([x, y]);
+            if start > last_start {
+                ends.push(start);
+                symbols.push(last);
+            }
+            (last, last_start) = ([x, y], start);
         }
-        _ => (),
-    };
-    // Within `for_each` the nested ranges are nested loops: for a block of a few KiB this takes the longest of all.
-    counters.bigram_starts().for_each(|next| end_at(next.0, last.replace(next)));
-    end_at(u32::MAX, last);
+    }
+    ends.push(u32::MAX);
+    symbols.push(last);
     (ends, symbols)
 }

@@ -98,16 +98,17 @@ impl<'a> Counters<'a> {
         u8::try_from(symbol).expect("rows end where symbols do")
     }
 
-    /// The first row of each bigram in ascending order, bigrams that do not occur included.
-    pub fn bigram_starts(&self) -> impl Iterator<Item = (u32, [u8; 2])> {
-        let present = |c: &u8| self.starts[usize::from(*c)] < self.starts[usize::from(*c) + 1];
-        let symbols: Vec<u8> = (0..=255).filter(present).collect();
-        let seconds = symbols.clone();
-        symbols.into_iter().flat_map(move |x| {
-            // The rows that start with xy are LF of the rows that start with y and have x before them.
-            let start = move |y: u8| self.chunks[0].lf_lf[usize::from(y) << 8 | usize::from(x)];
-            seconds.clone().into_iter().map(move |y| (start(y), [x, y]))
-        })
+    /// The symbols that occur, in ascending order.
+    pub fn symbols(&self) -> Vec<u8> {
+        let occurs = |c: &u8| self.starts[usize::from(*c)] < self.starts[usize::from(*c) + 1];
+        (0..=255).filter(occurs).collect()
+    }
+
+    /// The first row that starts with a bigram of symbols that occur, or with one above it.
+    #[inline]
+    pub fn bigram_start(&self, [x, y]: [u8; 2]) -> u32 {
+        // The rows that start with xy are LF of the rows that start with y and have x before them.
+        self.chunks[0].lf_lf[usize::from(y) << 8 | usize::from(x)]
     }
 }
 

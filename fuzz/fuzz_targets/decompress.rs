@@ -1,8 +1,0 @@
-//! Any bytes as a file; checksums are not compared under fuzzing, so that changed bytes reach what is behind them.
-#![no_main]
-
-#[path = "../../tests/common/targets.rs"]
-#[allow(dead_code, reason = "each target uses one of them")]
-mod targets;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::decompress(bytes));

@@ -1,0 +1,11 @@
+//! Each filter there and back, with damaged parameters, and with any.
+#![no_main]
+
+#[path = "../keeper.rs"]
+mod keeper;
+
+#[path = "../../tests/common/targets/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "each target uses one of them")]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::filters(bytes));

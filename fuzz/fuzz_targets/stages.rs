@@ -1,8 +1,0 @@
-//! Each transform alone.
-#![no_main]
-
-#[path = "../../tests/common/targets.rs"]
-#[allow(dead_code, reason = "each target uses one of them")]
-mod targets;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::stages(bytes));

@@ -1,0 +1,99 @@
+//! Doors into the rooms for this repository's fuzz targets and benches; what they give changes without notice.
+//!
+//! Structures come and go as the bytes that stand in a file. All work is done on the current rayon pool.
+
+use crate::archive::Archive;
+use crate::error::{Flaw, Result};
+use crate::filter::regions::{self, Region};
+use crate::filter::{self, Filtered, finder, lines, matches};
+use crate::frame::{
+    BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
+};
+use crate::search::{Block, Origin, Source};
+use crate::{coder, decompress};
+use std::{io::Cursor, iter};
+
+/// A block's header and its payload.
+pub type BlockBytes = ([u8; BlockHeader::SIZE], Vec<u8>);
+
+/// Reads a frame header and writes it again.
+pub fn frame_header(bytes: &[u8; FrameHeader::SIZE]) -> Result<[u8; FrameHeader::SIZE]> {
+    FrameHeader::at(bytes, 0).map(FrameHeader::to_bytes)
+}
+
+/// Reads a block header and writes it again.
+pub fn block_header(bytes: &[u8; BlockHeader::SIZE]) -> Result<[u8; BlockHeader::SIZE], Flaw> {
+    BlockHeader::from_bytes(bytes).map(BlockHeader::to_bytes)
+}
+
+/// Reads a footer and writes it again.
+pub fn footer(bytes: &[u8; Footer::SIZE]) -> Result<[u8; Footer::SIZE], Flaw> {
+    Footer::from_bytes(bytes).map(Footer::to_bytes)
+}
+
+/// Reads the seek table of so many blocks and writes it again.
+pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
+    let (header, entries) = bytes.split_first_chunk().ok_or(Flaw("too short"))?;
+    let table = SeekTable::header_from_bytes(header)?;
+    table.check_size(blocks)?;
+    table.entries(entries).map(|entries| SeekTable::to_bytes(&entries))
+}
+
+/// Reads the tables of a payload and writes them again, with the segments behind them.
+pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
+    let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
+    let Kind::Bwt(shape) = kind else { return Ok(payload.to_vec()) };
+    BwtPayload::from_bytes(payload, raw_size, shape).map(|parts| parts.to_bytes())
+}
+
+/// The blocks of all frames, read in order.
+pub fn blocks(file: &[u8]) -> impl Iterator<Item = Result<BlockBytes>> {
+    let mut frames = FrameReader::new(file);
+    let blocks = iter::from_fn(move || frames.next_block(u32::MAX));
+    blocks.map(|block| block.map(|block| (block.header.to_bytes(), block.payload)))
+}
+
+/// A block's raw bytes.
+pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
+    let header = BlockHeader::from_bytes(&header)?;
+    decompress::restore(CodedBlock { header, payload, number: 0, offset: 0 }, None)
+}
+
+/// Locates `pattern` in a block that stays in the file, however few its segments are; `None` where it has no index.
+pub fn locate_on_disk(
+    Archive { input, options, blocks, .. }: &mut Archive<Cursor<&[u8]>>,
+    number: usize,
+    pattern: &[u8],
+    limit: usize,
+) -> Result<Option<Vec<u32>>> {
+    let origin = Origin { source: &Source::new(input), info: &blocks[number], number: 0, options };
+    let Block::Cold(cold) = origin.open(0, 0)? else { return Ok(None) };
+    let rows: Vec<u32> = cold.interval(pattern)?.take(limit).collect();
+    cold.positions(&rows).map(Some)
+}
+
+/// Codes a segment as one of the kinds 1 to 3, or stores it where that is not shorter.
+pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
+    coder::encode_as(kind, segment)
+}
+
+/// Joins lines of `width` bytes, wherever there are.
+pub fn join_lines(block: &[u8], width: usize) -> Filtered {
+    let mut side = Vec::new();
+    Filtered { text: lines::encode(block, width, &mut side), flags: filter::LINES, side }
+}
+
+/// Changes `text` as a region of the kind that stands in `kind` as in a file.
+pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
+    let region = Region { size: text.len(), kind: regions::Kind::read(&mut kind)? };
+    let mut side = Vec::new();
+    regions::encode(&mut text, &[region], &mut side);
+    Ok(Filtered { text, flags: filter::REGIONS, side })
+}
+
+/// Takes repeats out of `text`, if any are worth it.
+pub fn take_out_repeats(mut text: Vec<u8>) -> Option<Filtered> {
+    let (found, mut side) = (finder::find(&text)?, Vec::new());
+    matches::encode(&mut text, &found, &mut side);
+    Some(Filtered { text, flags: filter::MATCHES, side })
+}

@@ -1,0 +1,214 @@
+//! Changes of a file's parts: fields, values of tables, bytes, and parts, blocks and frames as a whole.
+
+use super::parts::{Kind, Part, block_at, frame_at};
+use super::random::Random;
+use std::ops::Range;
+
+/// Offset and size of the fields of a structure.
+fn fields(kind: Kind) -> &'static [(usize, usize)] {
+    match kind {
+        Kind::FrameHeader => &[(0, 4), (4, 1), (5, 1), (6, 2), (8, 4), (12, 4)],
+        Kind::BlockHeader => &[
+            (0, 8),
+            (8, 1),
+            (9, 1),
+            (10, 1),
+            (11, 1),
+            (12, 4),
+            (16, 4),
+            (20, 4),
+            (24, 8),
+            (32, 4),
+            (36, 4),
+        ],
+        Kind::FilterSizes => &[(0, 4), (4, 4)],
+        Kind::IndexHeader => &[(0, 1), (1, 3), (4, 4), (8, 4), (12, 4), (16, 4)],
+        Kind::TableHeader => &[(0, 8), (8, 1), (9, 3), (12, 4), (16, 4), (20, 4), (24, 4)],
+        Kind::Footer => &[(0, 8), (8, 8), (16, 4), (20, 4), (24, 4), (28, 4)],
+        _ => &[],
+    }
+}
+
+/// One change, of any kind.
+pub fn any(parts: &mut Vec<Part>, random: &mut Random) {
+    match random.below(8) {
+        0 => field(parts, random),
+        1 => whole(parts, random),
+        2 => values(parts, random),
+        3 => segment(parts, random),
+        4 => side(parts, random),
+        _ => {
+            let at = random.below(parts.len());
+            if let Some(part) = parts.get_mut(at) {
+                bytes(&mut part.bytes, random);
+            }
+        }
+    }
+}
+
+/// One field of a structure gets another value.
+pub fn field(parts: &mut [Part], random: &mut Random) {
+    let Some(at) = pick(parts, random, |part| !fields(part.kind).is_empty()) else { return };
+    let all = fields(parts[at].kind);
+    let (offset, size) = all[random.below(all.len())];
+    let old = parts[at].get(offset, size);
+    let lender = pick(parts, random, |part| part.kind == parts[at].kind).unwrap_or(at);
+    let lent = parts[lender].get(offset, size);
+    let new = other_number(old, lent, 8 * size as u32, random);
+    parts[at].set(offset, size, new);
+}
+
+/// A number to try in place of `old`, of so many bits.
+fn other_number(old: u64, lent: u64, bits: u32, random: &mut Random) -> u64 {
+    let most = u64::MAX >> (64 - bits);
+    let new = match random.below(10) {
+        0 => 0,
+        1 => 1,
+        2 => most >> random.below(2),
+        3 => old.wrapping_add(1),
+        4 => old.wrapping_sub(1),
+        5 => 1 << random.below(bits as usize),
+        6 => random.next() >> random.below(64),
+        7 => old ^ 1 << random.below(bits as usize),
+        8 => old.wrapping_add(random.next() % 64).wrapping_sub(32),
+        _ => lent,
+    };
+    new & most
+}
+
+/// A part for which `is` holds.
+fn pick(parts: &[Part], random: &mut Random, is: impl Fn(&Part) -> bool) -> Option<usize> {
+    let found: Vec<usize> = (0..parts.len()).filter(|&n| is(&parts[n])).collect();
+    found.get(random.below(found.len())).copied()
+}
+
+/// The values of a table: one changed, two swapped, one more or less, or written at another width.
+fn values(parts: &mut [Part], random: &mut Random) {
+    let is_table = |part: &Part| match part.kind {
+        Kind::Samples | Kind::SegmentSizes => part.count > 0 && !part.bytes.is_empty(),
+        Kind::Entries | Kind::SegmentChecksums | Kind::Counts => part.bytes.len() >= 4,
+        _ => false,
+    };
+    let Some(at) = pick(parts, random, is_table) else { return };
+    let part = &mut parts[at];
+    if part.count == 0 {
+        let size = if part.kind == Kind::Entries { 8 } else { 4 };
+        let offset = random.below(part.bytes.len() / size) * size;
+        let (old, lent) = (part.get(offset, size), random.below(part.bytes.len() / size) * size);
+        let new = other_number(old, part.get(lent, size), 8 * size as u32, random);
+        return part.set(offset, size, new);
+    }
+    let (mut values, mut width) = (part.values(), part.bytes[0]);
+    let (a, b) = (random.below(values.len()), random.below(values.len()));
+    match random.below(6) {
+        0 => values.swap(a, b),
+        1 => width = [0, 1, 31, 32, 33, 255][random.below(6)],
+        2 => values.push(values[a]),
+        3 => drop(values.remove(a)),
+        _ => values[a] = other_number(values[a], values[b], 32, random),
+    }
+    let needed = values.iter().map(|value| 64 - value.leading_zeros()).max().unwrap_or(1) as u8;
+    let wide_enough = (1..32).contains(&width) && random.below(4) > 0;
+    part.set_values(if wide_enough { width.max(needed) } else { width }, &values);
+}
+
+/// A byte of a coded segment that all else rests on: its kind, symbols, tables, weights or states.
+fn segment(parts: &mut [Part], random: &mut Random) {
+    let Some(at) = pick(parts, random, |part| part.kind == Kind::Segment) else { return };
+    let coded = &mut parts[at].bytes;
+    let symbols = 2 + usize::from(coded.get(1).copied().unwrap_or(0));
+    let (from, size) = match random.below(6) {
+        0 => (0, 1),
+        1 => (1, 1),
+        2 => (2, symbols - 1),
+        3 => (symbols + 1, 8),
+        4 => (symbols + 1, 200),
+        _ => (1, 32),
+    };
+    let Some(place) = coded.get_mut(from + random.below(size)) else { return };
+    *place = match random.below(4) {
+        0 => random.below(5) as u8,
+        1 => place.wrapping_add(1),
+        2 => *place ^ 1 << random.below(8),
+        _ => random.next() as u8,
+    };
+}
+
+/// A field of Side: another number, one more, or one less.
+fn side(parts: &mut Vec<Part>, random: &mut Random) {
+    let Some(at) = pick(parts, random, |part| part.kind == Kind::Side) else { return };
+    match random.below(8) {
+        0 => drop(parts.remove(at)),
+        1 => parts.insert(at, parts[at].clone()),
+        2 => bytes(&mut parts[at].bytes, random),
+        _ if parts[at].bytes.len() > 5 => bytes(&mut parts[at].bytes, random),
+        _ => {
+            let digits = parts[at].bytes.iter().rev();
+            let old = digits.fold(0, |number, digit| number << 7 | u64::from(digit & 0x7F));
+            let bits = 7 * parts[at].bytes.len() as u32;
+            let lent = random.below(300) as u64;
+            parts[at].bytes = varint(other_number(old, lent, bits.max(8), random));
+        }
+    }
+}
+
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A part, block or frame as a whole: removed, repeated, swapped with another, put elsewhere, or put in another's place.
+fn whole(parts: &mut Vec<Part>, random: &mut Random) {
+    let scale = random.below(3);
+    let Some((a, b)) = group(parts, scale, random).zip(group(parts, scale, random)) else { return };
+    let copy = parts[a.clone()].to_vec();
+    match random.below(5) {
+        0 => drop(parts.drain(a)),
+        1 => drop(parts.splice(a.end..a.end, copy)),
+        2 => drop(parts.splice(b.start..b.start, copy)),
+        3 => drop(parts.splice(b, copy)),
+        _ => {
+            let (first, second) = if a.start <= b.start { (a, b) } else { (b, a) };
+            if first.end <= second.start {
+                let moved = parts[second.clone()].to_vec();
+                let copy: Vec<Part> = parts.splice(second, parts[first.clone()].to_vec()).collect();
+                debug_assert_eq!(copy.len(), moved.len());
+                parts.splice(first, moved);
+            }
+        }
+    }
+}
+
+/// A part, a block or a frame.
+fn group(parts: &[Part], scale: usize, random: &mut Random) -> Option<Range<usize>> {
+    match scale {
+        0 => pick(parts, random, |_| true).map(|n| n..n + 1),
+        1 => pick(parts, random, |part| part.kind == Kind::BlockHeader).map(|n| block_at(parts, n)),
+        _ => pick(parts, random, |part| part.kind == Kind::FrameHeader).map(|n| frame_at(parts, n)),
+    }
+}
+
+/// One change of bytes that nothing is known of.
+pub fn bytes(bytes: &mut Vec<u8>, random: &mut Random) {
+    let (at, len) = (random.place(bytes.len()), bytes.len());
+    let to = len.min(at + 1 + random.place(len));
+    let from = random.below(len);
+    let noise = random.next();
+    match random.below(10) {
+        0 => bytes.truncate(at),
+        1 => bytes.extend((0..noise % 40).map(|n| (noise >> (n % 64)) as u8)),
+        2 => drop(bytes.drain(at..to.max(at))),
+        3 => drop(bytes.splice(at..at, noise.to_le_bytes().into_iter().take(1 + from % 8))),
+        4 => bytes.extend_from_within(at..to.max(at)),
+        5 if len > 0 => bytes.swap(at, from),
+        6 if len > 0 => bytes[at..to].fill([0, 0xFF, noise as u8][(noise >> 8) as usize % 3]),
+        7 if len > 0 => bytes[at] = noise as u8,
+        _ if len > 0 => bytes[at] ^= 1 << (noise % 8),
+        _ => bytes.push(noise as u8),
+    }
+}

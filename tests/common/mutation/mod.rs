@@ -1,0 +1,45 @@
+//! Damaged files for tests and fuzzing, made from sound ones by someone who knows FORMAT.md: [`mutate`].
+//!
+//! A file is taken apart (`parts`), some of its fields, tables, segments, blocks or frames are changed (`changes`), the
+//! sizes that depend on them are mostly made right again, and so are the checksums (`repair`), so that the damage is
+//! met deep inside a file that is sound elsewhere. Nothing of the library is used. All comes from a seed: the same file
+//! and seed give the same damage.
+
+pub mod changes;
+pub mod parts;
+pub mod random;
+pub mod repair;
+
+use random::Random;
+use repair::Care;
+
+/// The file of this seed: `file` with a few changes. Any bytes will do; those that are no bwz file are changed as bytes.
+pub fn mutate(file: &[u8], seed: u64) -> Vec<u8> {
+    let random = &mut Random::new(seed);
+    // Repairs can undo what was changed.
+    let mut tries = (0..8).map(|_| once(file, random));
+    tries.find(|bytes| bytes != file).unwrap_or_default()
+}
+
+fn once(file: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut parts = parts::parse(file, random.one_in(2));
+    // How often before and after sizes are made right.
+    let (before, after) = [(1, 0), (0, 1), (1, 1), (2, 0), (3, 1), (0, 2)][random.below(6)];
+    for _ in 0..before {
+        changes::any(&mut parts, random);
+    }
+    repair::pack(&mut parts);
+    if !random.one_in(4) {
+        repair::sizes(&mut parts);
+    }
+    for _ in 0..after {
+        changes::field(&mut parts, random);
+    }
+    let care = [Care::All, Care::All, Care::All, Care::All, Care::Some, Care::None];
+    repair::sign(&mut parts, care[random.below(6)], random);
+    let mut bytes = parts::join(&parts);
+    if random.one_in(10) {
+        changes::bytes(&mut bytes, random);
+    }
+    bytes
+}

@@ -1,0 +1,266 @@
+//! A file taken apart: its structures, tables and segments in the order in which they stand there. FORMAT.md sections 2 to 9, 14.
+//!
+//! What cannot be read is kept as it is: the parts of any bytes, one after the other, are those bytes, but for parts
+//! that were decompressed.
+
+use std::ops::Range;
+
+pub const MAGIC: &[u8] = b"\xF7bwz";
+const SYNC_MARKER: &[u8] = b"\xB5\xE1\x7A\x96\x2C\xD4\x0F\x83";
+const SEEK_MARKER: &[u8] = b"\xB5\xE1\x7A\x96\xD3\x2B\xF0\x7C";
+
+/// Larger tables stay compressed.
+const MOST_UNPACKED: usize = 1 << 18;
+
+/// What a part is. All from `BlockHeader` to the next header, or footer, is a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    FrameHeader,
+    BlockHeader,
+    /// The raw bytes of a stored block.
+    Stored,
+    /// Text_Size and Side_Size.
+    FilterSizes,
+    /// One field of Side.
+    Side,
+    Samples,
+    SegmentSizes,
+    /// The 20 bytes that an Index begins with.
+    IndexHeader,
+    SegmentChecksums,
+    /// Head or Tail of an Index.
+    Edge,
+    Counts,
+    Segment,
+    TableHeader,
+    Entries,
+    Footer,
+    Unknown,
+}
+
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub kind: Kind,
+    pub bytes: Vec<u8>,
+    /// Of a Packed_Array, how many values it has.
+    pub count: usize,
+    /// The bytes stand compressed in the file.
+    pub packed: bool,
+}
+
+impl Part {
+    pub fn new(kind: Kind, bytes: &[u8]) -> Self {
+        Part { kind, bytes: bytes.to_vec(), count: 0, packed: false }
+    }
+
+    /// The little-endian number of `size` bytes at `at`; 0 where there are fewer.
+    pub fn get(&self, at: usize, size: usize) -> u64 {
+        self.bytes.get(at..at + size).map_or(0, number)
+    }
+
+    pub fn set(&mut self, at: usize, size: usize, value: u64) {
+        if let Some(field) = self.bytes.get_mut(at..at + size) {
+            field.copy_from_slice(&value.to_le_bytes()[..size]);
+        }
+    }
+
+    /// The values of a Packed_Array.
+    pub fn values(&self) -> Vec<u64> {
+        unpack(&self.bytes, self.count)
+    }
+
+    pub fn set_values(&mut self, width: u8, values: &[u64]) {
+        self.bytes = pack(width, values);
+        self.count = values.len();
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// FORMAT.md section 5. Bits that are not there are 0.
+fn unpack(bytes: &[u8], count: usize) -> Vec<u64> {
+    let width = usize::from(bytes.first().copied().unwrap_or(0).min(32));
+    let bit = |at: usize| bytes.get(1 + at / 8).map_or(0, |byte| u64::from(byte >> (at % 8) & 1));
+    let value = |at: usize| (0..width).fold(0, |value, n| value | bit(at + n) << n);
+    (0..count).map(|n| value(n * width)).collect()
+}
+
+fn pack(width: u8, values: &[u64]) -> Vec<u8> {
+    let bits = usize::from(width.min(32));
+    let mut bytes = vec![0; 1 + (values.len() * bits).div_ceil(8)];
+    bytes[0] = width;
+    for (n, value) in values.iter().enumerate() {
+        for k in (0..bits).filter(|k| value >> k & 1 == 1) {
+            bytes[1 + (n * bits + k) / 8] |= 1 << ((n * bits + k) % 8);
+        }
+    }
+    bytes
+}
+
+/// Whether a block, or what stands where one could, ends before a part of this kind.
+pub fn ends_block(kind: Kind) -> bool {
+    matches!(kind, Kind::FrameHeader | Kind::BlockHeader | Kind::TableHeader | Kind::Footer)
+}
+
+/// The parts of the block that starts at `start`, its header included.
+pub fn block_at(parts: &[Part], start: usize) -> Range<usize> {
+    let behind = parts.iter().skip(start + 1).position(|part| ends_block(part.kind));
+    start..behind.map_or(parts.len(), |n| start + 1 + n)
+}
+
+/// The parts of the frame that starts at `start`.
+pub fn frame_at(parts: &[Part], start: usize) -> Range<usize> {
+    let behind = parts.iter().skip(start + 1).position(|part| part.kind == Kind::FrameHeader);
+    start..behind.map_or(parts.len(), |n| start + 1 + n)
+}
+
+/// The parts of `file`; with `unpacked`, its compressed tables are decompressed.
+pub fn parse(file: &[u8], unpacked: bool) -> Vec<Part> {
+    let mut reader = Reader { rest: file, parts: vec![], unpacked };
+    while reader.frame().is_some() {}
+    reader.remainder();
+    reader.parts
+}
+
+/// The file of these parts.
+pub fn join(parts: &[Part]) -> Vec<u8> {
+    parts.iter().flat_map(|part| &part.bytes).copied().collect()
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+    parts: Vec<Part>,
+    unpacked: bool,
+}
+
+/// Each of these takes what it names, or is `None` where the bytes end or are something else.
+impl<'a> Reader<'a> {
+    fn part(&mut self, kind: Kind, size: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(size)?;
+        self.rest = rest;
+        self.parts.push(Part::new(kind, bytes));
+        Some(bytes)
+    }
+
+    fn remainder(&mut self) {
+        if !self.rest.is_empty() {
+            self.part(Kind::Unknown, self.rest.len());
+        }
+    }
+
+    fn frame(&mut self) -> Option<()> {
+        if !self.rest.starts_with(MAGIC) {
+            return None;
+        }
+        self.part(Kind::FrameHeader, 16)?;
+        while self.rest.starts_with(SYNC_MARKER) {
+            self.block()?;
+        }
+        if self.rest.starts_with(SEEK_MARKER) {
+            let header = self.part(Kind::TableHeader, 28)?;
+            let entries_size = number(&header[16..20]) as usize;
+            self.table(Kind::Entries, entries_size, header[8] == 1)?;
+        }
+        self.part(Kind::Footer, 32).map(|_| ())
+    }
+
+    fn block(&mut self) -> Option<()> {
+        let header = self.part(Kind::BlockHeader, 40)?;
+        let size = self.rest.len().min(number(&header[16..20]) as usize);
+        let (payload, behind) = self.rest.split_at(size);
+        self.rest = payload;
+        if header[8] == 0 {
+            self.part(Kind::Stored, size);
+        } else {
+            let _ = self.payload(header);
+            self.remainder();
+        }
+        self.rest = behind;
+        Some(())
+    }
+
+    fn payload(&mut self, header: &[u8]) -> Option<()> {
+        let mut text_size = number(&header[12..16]) as usize;
+        if header[9] & 7 != 0 {
+            let sizes = self.part(Kind::FilterSizes, 8)?;
+            text_size = number(&sizes[..4]) as usize;
+            self.side(header[9], text_size, number(&sizes[4..]) as usize)?;
+        }
+        let pieces = |log: u8| text_size.div_ceil(1 << log.min(30));
+        self.array(Kind::Samples, pieces(header[10]))?;
+        self.array(Kind::SegmentSizes, pieces(header[11]))?;
+        let sizes = self.parts.last()?.values();
+        if header[9] & 8 != 0 {
+            let index = self.part(Kind::IndexHeader, 20)?;
+            self.part(Kind::SegmentChecksums, 4 * sizes.len())?;
+            self.part(Kind::Edge, text_size.min(128))?;
+            self.part(Kind::Edge, text_size.min(128))?;
+            self.table(Kind::Counts, number(&index[4..8]) as usize, index[0] == 1)?;
+        }
+        for size in sizes {
+            self.part(Kind::Segment, size as usize)?;
+        }
+        Some(())
+    }
+
+    fn array(&mut self, kind: Kind, count: usize) -> Option<()> {
+        let width = usize::from(*self.rest.first().filter(|width| **width > 0)?);
+        self.part(kind, 1 + (count * width).div_ceil(8))?;
+        self.parts.last_mut()?.count = count;
+        Some(())
+    }
+
+    fn table(&mut self, kind: Kind, size: usize, zstd: bool) -> Option<()> {
+        let bytes = self.part(kind, size)?;
+        if zstd
+            && self.unpacked
+            && let Ok(plain) = zstd::bulk::decompress(bytes, MOST_UNPACKED)
+        {
+            let part = self.parts.last_mut()?;
+            (part.bytes, part.packed) = (plain, true);
+        }
+        Some(())
+    }
+
+    /// The fields of Side, section 14.
+    fn side(&mut self, filters: u8, text_size: usize, size: usize) -> Option<()> {
+        let (side, behind) = self.rest.split_at_checked(size)?;
+        self.rest = side;
+        let _ = self.side_fields(filters, text_size);
+        if !self.rest.is_empty() {
+            self.part(Kind::Side, self.rest.len());
+        }
+        self.rest = behind;
+        Some(())
+    }
+
+    fn side_fields(&mut self, filters: u8, text_size: usize) -> Option<()> {
+        let mut size = text_size;
+        if filters & 4 != 0 {
+            size = self.varint()?;
+            self.varint()?;
+            let matches = self.varint()?;
+            self.part(Kind::Side, matches)?;
+        }
+        while filters & 2 != 0 && size > 0 {
+            size = size.saturating_sub(self.varint()?);
+            if self.part(Kind::Side, 1)? == [1] {
+                self.part(Kind::Side, 1)?;
+                self.part(Kind::Side, 1)?;
+                self.varint()?;
+            }
+        }
+        while filters & 1 != 0 && !self.rest.is_empty() {
+            self.varint()?;
+        }
+        Some(())
+    }
+
+    fn varint(&mut self) -> Option<usize> {
+        let size = self.rest.iter().take(5).position(|byte| byte & 0x80 == 0)? + 1;
+        let digits = self.part(Kind::Side, size)?.iter().rev();
+        Some(digits.fold(0, |number, digit| number << 7 | usize::from(digit & 0x7F)))
+    }
+}

@@ -1,0 +1,56 @@
+//! Any bytes as a file, on one thread: its blocks read, restored and searched, one after another.
+
+use super::alone;
+use bwz::{Archive, Options, internals};
+use std::io::Cursor;
+use std::sync::LazyLock;
+
+/// The largest block that is restored, the largest that is searched on disk, and how often: time goes by them.
+const LARGEST: u32 = 1 << 16;
+const LARGEST_SEARCHED: u64 = 1 << 13;
+const LOCATED: usize = 4;
+
+/// Made once: they ask the system how much memory there is.
+static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options::new().threads(1));
+
+/// Never a panic or a hang. What is a whole file to one who reads it from the start is one to who begins at its tables.
+pub fn blocks(file: &[u8]) {
+    alone();
+    let whole = restore(file);
+    let archive = Archive::open(Cursor::new(file), &OPTIONS);
+    if let Some(raw_size) = whole {
+        assert_eq!(archive.as_ref().unwrap().raw_size(), raw_size);
+    }
+    if let Ok(archive) = archive {
+        search(archive, file);
+    }
+}
+
+/// The raw size of the file if its structures are sound, whatever its blocks hold.
+fn restore(file: &[u8]) -> Option<u64> {
+    let mut sum = 0;
+    for block in internals::blocks(file) {
+        let (header, payload) = block.ok()?;
+        let raw_size = u32::from_le_bytes(*header[12..].first_chunk().unwrap());
+        sum += u64::from(raw_size);
+        if raw_size <= LARGEST
+            && let Ok(raw) = internals::restore((header, payload))
+        {
+            assert_eq!(raw.len(), raw_size as usize);
+        }
+    }
+    Some(sum)
+}
+
+/// The patterns come from the middle of the file, where an index keeps the ends of its block.
+fn search(mut archive: Archive<Cursor<&[u8]>>, file: &[u8]) {
+    for number in 0..archive.blocks().len().min(4) {
+        let raw = &archive.blocks()[number].raw;
+        if raw.end - raw.start <= LARGEST_SEARCHED {
+            for len in 0..3 {
+                let pattern = &file[file.len() / 2..][..len];
+                let _ = internals::locate_on_disk(&mut archive, number, pattern, LOCATED);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What the fuzz targets do with their bytes; `tests/crashes.rs` does the same with seeds and kept crashes.
+//!
+//! The first bytes of an input choose the options, so that every input means the same to both. All targets but [`doors`]
+//! work on the calling thread alone.
+
+mod blocks;
+mod doors;
+mod filters;
+mod index;
+mod inverse;
+mod parsers;
+mod segments;
+
+pub use blocks::blocks;
+pub use doors::doors;
+pub use filters::filters;
+pub use index::index;
+pub use inverse::inverse;
+pub use parsers::parsers;
+pub use segments::{mixing, segments};
+
+use bwz::bwt::Bwt;
+use rayon::ThreadPoolBuilder;
+use std::cell::OnceCell;
+
+/// Makes the calling thread a rayon pool of its own, for as long as it lives: no other thread is started or waited for.
+fn alone() {
+    thread_local!(static POOL: OnceCell<()> = const { OnceCell::new() });
+    POOL.with(|pool| {
+        pool.get_or_init(|| {
+            let pool = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+            std::mem::forget(pool.unwrap());
+        });
+    });
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> usize {
+    usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
+}
+
+/// Changes up to two bytes: where and how stands in six.
+fn damage(bytes: &mut [u8], edits: &[u8]) {
+    for edit in edits.chunks_exact(3) {
+        let at = u16_at(edit, 0) % bytes.len().max(1);
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte ^= edit[2];
+        }
+    }
+}
+
+/// A made-up transform whose samples are taken from its own bytes, of which there must be some.
+fn made_up(sample_rate: u32, bytes: &[u8], seed: usize) -> Bwt {
+    let row = |k: usize| {
+        let pair = [0, 1].map(|n| bytes[(seed + 2 * k + n) % bytes.len()]);
+        u32::from(u16::from_le_bytes(pair)) % (bytes.len() as u32 + 2)
+    };
+    let samples = (0..bytes.len().div_ceil(sample_rate as usize)).map(row).collect();
+    Bwt { bytes: bytes.to_vec(), sample_rate, samples }
+}

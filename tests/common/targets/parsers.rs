@@ -1,0 +1,38 @@
+//! The structures of a file, each alone.
+
+use bwz::internals;
+use std::fmt::Debug;
+
+/// What is read is written again as it was, checksums apart; tables, which may stand in several forms, come out the same twice.
+pub fn parsers(input: &[u8]) {
+    let Some((choice, bytes)) = input.split_first() else { return };
+    match choice % 5 {
+        0 => header::<12, 16, _>(bytes, internals::frame_header),
+        1 => header::<36, 40, _>(bytes, internals::block_header),
+        2 => header::<24, 32, _>(bytes, internals::footer),
+        3 => table(bytes, |bytes| internals::seek_table(bytes, u64::from(choice / 5))),
+        _ => {
+            if let Some((header, tables)) = bytes.split_first_chunk() {
+                table(tables, |tables| internals::payload(header, tables));
+            }
+        }
+    }
+}
+
+/// A structure of `SIZE` bytes, `SIGNED` of which are checked by a checksum behind them.
+fn header<const SIGNED: usize, const SIZE: usize, E>(
+    bytes: &[u8],
+    reread: fn(&[u8; SIZE]) -> Result<[u8; SIZE], E>,
+) {
+    if let Some(bytes) = bytes.first_chunk()
+        && let Ok(again) = reread(bytes)
+    {
+        assert_eq!(bytes[..SIGNED], again[..SIGNED]);
+    }
+}
+
+fn table<E: Debug>(bytes: &[u8], reread: impl Fn(&[u8]) -> Result<Vec<u8>, E>) {
+    if let Ok(again) = reread(bytes) {
+        assert_eq!(reread(&again).unwrap(), again);
+    }
+}
