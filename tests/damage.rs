@@ -2,9 +2,11 @@
 
 mod common;
 
-use bwz::{Archive, Effort, Error, Lost};
+use bwz::{Archive, Decoder, Effort, Error, Event, Lost, Step};
 use common::{cases, compressed, decompressed, options};
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 /// Small files of every kind: empty, stored, text, several blocks, several frames.
 fn small_files() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
@@ -258,4 +260,94 @@ fn a_block_of_best_is_refused_where_its_models_have_no_room() {
     let Err(Error::Limit { needed, .. }) = end else { panic!("{end:?}") };
     assert!(needed < 40 << 20);
     assert_eq!(restored(&best, needed).unwrap(), 1 << 20);
+}
+
+/// Something that happens once, and is waited for.
+#[derive(Clone, Default)]
+struct Signal(Arc<(Mutex<bool>, Condvar)>);
+
+impl Signal {
+    fn send(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+
+    /// False where it does not come.
+    fn came(&self) -> bool {
+        let sent = self.0.0.lock().unwrap();
+        let patience = Duration::from_secs(60);
+        *self.0.1.wait_timeout_while(sent, patience, |sent| !*sent).unwrap().0
+    }
+}
+
+/// Gives bytes, and then no end before the signal.
+struct Stalling(Cursor<Vec<u8>>, Signal);
+
+impl Read for Stalling {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(bytes)? {
+            0 if !self.1.came() => panic!("nobody said that the work has failed"),
+            read => Ok(read),
+        }
+    }
+}
+
+#[test]
+fn a_failure_is_told_while_the_input_stalls() {
+    let raw = cases::text(3000);
+    let mut file = compressed(&raw, 1000);
+    file[100] ^= 1;
+    file.truncate(file.len() - 40);
+    let failed = Signal::default();
+    let options = |failed: &Signal| {
+        let failed = failed.clone();
+        options(1000).on_event(move |event| {
+            if let Event::Failed = event {
+                failed.send();
+            }
+        })
+    };
+    let input = Stalling(Cursor::new(file), failed.clone());
+    let end = bwz::decompress(input, io::sink(), &options(&failed));
+    assert!(matches!(end, Err(Error::Format { block: Some(0), .. })), "{end:?}");
+
+    let failed = Signal::default();
+    let input = Stalling(Cursor::new(cases::random(5000, 256)), failed.clone());
+    let mut full = [0; 2000];
+    let end = bwz::compress(input, &mut full[..], &options(&failed));
+    assert!(matches!(end, Err(Error::Io(_))), "{end:?}");
+}
+
+/// Gives one byte at a time; when it comes to `at` it waits for the signal and a moment more.
+struct Slow<'a>(&'a [u8], usize, Signal, Arc<Mutex<usize>>);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut read = self.3.lock().unwrap();
+        if *read == self.1 {
+            assert!(self.2.came());
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        let count = (&self.0[*read..]).take(1).read(bytes)?;
+        *read += count;
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_decoder_gives_what_is_ready_before_it_reads_on() {
+    let file = compressed(&cases::text(20_000), 1000);
+    let archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
+    let ends: Vec<usize> = archive.blocks().iter().map(|b| b.coded.end as usize).collect();
+    let (checked, read) = (Signal::default(), Arc::default());
+    let signal = checked.clone();
+    let options = options(1000).on_event(move |event| {
+        if let Event::Done { offset: 0, step: Step::Check, .. } = event {
+            signal.send();
+        }
+    });
+    let mut decoder = Decoder::new(Slow(&file, ends[0] + 20, checked, Arc::clone(&read)), &options);
+    assert_eq!(decoder.read(&mut [0; 10]).unwrap(), 10);
+    let read = *read.lock().unwrap();
+    assert!(read <= ends[1], "{read} bytes were read, and block 1 ends at {}", ends[1]);
 }
