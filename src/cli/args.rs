@@ -309,6 +309,9 @@ pub struct RecoverArgs {
     /// Overwrite OUT
     #[arg(short, long)]
     pub force: bool,
+    /// Print all that is lost as JSON, on standard output
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
