@@ -11,7 +11,7 @@ use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
 use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds};
-use crate::memory::{Plan, Shortage};
+use crate::memory::Shortage;
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
 use crate::sorters::Unsorters;
@@ -29,7 +29,8 @@ use std::time::Instant;
 ///
 /// # Errors
 /// [`Error::Format`] where the input is damaged or not ours: what was written before it is right and complete
-/// up to that block. [`Error::Limit`] where a block needs more memory than the options allow. [`Error::Io`] from either side.
+/// up to that block. [`Error::Limit`] where a block needs more memory than the options allow, [`Error::OutputLimit`] where it makes
+/// more output. [`Error::Io`] from either side.
 ///
 /// ```
 /// let options = bwz::Options::new();
@@ -47,10 +48,12 @@ pub fn decompress<R: Read + Send, W: Write>(
     options: &Options,
 ) -> Result<Summary> {
     let pool = Arc::new(threads::pool(options)?);
-    let mut frames = FrameReader::new(input);
+    let mut frames = FrameReader::new(input, options);
     let mut raw_size = 0;
     while let Some(block_size) = frames.next_block_size()? {
-        let (planned, pipeline) = start_above(block_size, &pool, options)?;
+        let (number, offset) = frames.place();
+        let started = start_above(block_size, &pool, options);
+        let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
         pipeline.run(blocks, |raw| {
             raw_size += raw.len() as u64;
@@ -85,7 +88,7 @@ pub(crate) fn start(
     pool: &Arc<ThreadPool>,
     options: &Options,
 ) -> Result<Restoring> {
-    let plan = Plan::to_decode(block_size, options.thread_count(), options.memory_limit())?;
+    let plan = options.plan_to_decode(block_size)?;
     let stages = Arc::new(Stages {
         unsorters: Unsorters::new(plan.workers, block_size, options)?,
         pool: Arc::clone(pool),
@@ -193,7 +196,8 @@ fn decode_with(
     if let Some(shortage) = shortage
         && parts.segments.iter().any(|segment| coder::needs_large_models(segment))
     {
-        return Err(shortage.error(format!("a block of {raw_size} bytes, coded with --best,")));
+        let what = format!("a block of {raw_size} bytes coded with --best");
+        return Err(shortage.error(what).at(block.number, block.offset));
     }
     let (text_size, side) = match parts.filtered {
         Some(filtered) => (filtered.text_size, filtered.side.to_vec()),
@@ -285,7 +289,7 @@ impl<R: Read> Decoder<R> {
         Decoder {
             options: options.clone(),
             pool: None,
-            frames: FrameReader::new(input),
+            frames: FrameReader::new(input, options),
             running: None,
             raw: Vec::new(),
             given: 0,
@@ -304,7 +308,9 @@ impl<R: Read> Decoder<R> {
                     Some(pool) => pool,
                     None => Arc::new(threads::pool(&self.options)?),
                 };
-                let (planned, pipeline) = start_above(block_size, &pool, &self.options)?;
+                let (number, offset) = self.frames.place();
+                let started = start_above(block_size, &pool, &self.options);
+                let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
                 self.pool = Some(pool);
                 self.running = Some(Running { planned, pipeline });
             }

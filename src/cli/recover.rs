@@ -40,7 +40,8 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
     };
     let mut output = Output::open(destination, &rules)?;
     let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
-    let recovery = bwz::recover(progress.count(file), &mut output, &args.resources.options())?;
+    let options = args.limits.add_to(args.resources.options());
+    let recovery = bwz::recover(progress.count(file), &mut output, &options)?;
     drop(progress);
     output.finish(Some(&metadata))?;
     if args.json {

@@ -14,7 +14,6 @@ use crate::decompress;
 use crate::error::{Error, Result};
 use crate::frame::scan::{Landmark, Scanner};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
-use crate::memory::Plan;
 use crate::options::Options;
 use crate::threads;
 use progress::Progress;
@@ -59,7 +58,8 @@ pub struct Lost {
 ///
 /// # Errors
 /// [`Error::Format`] where `input` holds no trace of a bwz file; [`Error::Limit`] where a block needs more memory than
-/// the options allow; [`Error::Io`] from either side. Damage is no error: it is what [`Recovery`] tells.
+/// the options allow, [`Error::OutputLimit`] where it makes more output; [`Error::Io`] from either side. Damage is no error: it is
+/// what [`Recovery`] tells.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -161,7 +161,11 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             };
             let raw = match self.restore(offset, header) {
                 // Nothing but a header says that there is so large a block.
-                Err(Error::Limit { .. }) if !self.has_payload(offset, &header)? => None,
+                Err(Error::Limit { .. } | Error::OutputLimit { .. })
+                    if !self.has_payload(offset, &header)? =>
+                {
+                    None
+                }
                 raw => raw?,
             };
             self.save(&header, raw)?;
@@ -178,11 +182,14 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
 
     /// The raw bytes of the block at `offset`, or `None` where it is damaged.
     fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
-        let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
-        let plan = Plan::to_decode(header.raw_size, threads, limit)?;
+        let (number, size) = (self.progress.blocks_met, u64::from(header.raw_size));
+        let what = || format!("block {number} of {size} bytes (at byte {offset})");
+        self.options.check_output(self.progress.saved(), size, what)?;
+        let plan =
+            self.options.plan_to_decode(header.raw_size).map_err(|e| e.at(number, offset))?;
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
-        let block = CodedBlock { header, payload, number: self.progress.blocks_met, offset };
+        let block = CodedBlock { header, payload, number, offset };
         match self.pool.install(|| decompress::restore(block, plan.shortage)) {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),

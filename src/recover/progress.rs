@@ -43,6 +43,11 @@ struct Hole {
 }
 
 impl Progress {
+    /// Raw bytes that were saved so far.
+    pub fn saved(&self) -> u64 {
+        self.recovery.raw_size
+    }
+
     /// Before a block is counted: it may be the first of a frame.
     pub fn frame_begins_at(&mut self, offset: u64, header: &BlockHeader) {
         if self.in_frame && header.raw_offset < self.pos {
