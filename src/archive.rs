@@ -12,6 +12,7 @@ use crate::frame::{
 use crate::options::{MAX_SAMPLE_RATE, Options};
 use crate::search::SearchCost;
 use crate::threads;
+use crc32fast::Hasher;
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -85,7 +86,7 @@ pub struct RangeCost {
 pub struct Archive<R> {
     pub(crate) input: R,
     pub(crate) options: Options,
-    frames: Vec<FrameInfo>,
+    pub(crate) frames: Vec<FrameInfo>,
     pub(crate) blocks: Vec<BlockInfo>,
     pub(crate) cost: SearchCost,
 }
@@ -161,6 +162,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// [`Error::Usage`] where the range is not within the raw stream; else as [`decompress`](crate::decompress()).
     pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<RangeCost> {
         self.check_range(&range)?;
+        let size = range.end - range.start;
+        self.options.check_output(0, size, || format!("the range {range:?}"))?;
         let first = self.blocks.partition_point(|block| block.raw.end <= range.start);
         let count = self.blocks[first..].partition_point(|block| block.raw.start < range.end);
         let wanted = &self.blocks[first..first + count];
@@ -169,16 +172,19 @@ impl<R: Read + Seek + Send> Archive<R> {
         }
         let input = &mut self.input;
         let coded = wanted.iter().zip(first as u64..).map(|(info, n)| read_block(input, info, n));
-        let largest = wanted.iter().map(|block| block.raw.end - block.raw.start).max().unwrap_or(0);
+        let size = |block: &BlockInfo| block.raw.end - block.raw.start;
+        let (number, largest) =
+            (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
         let mut pos = wanted[0].raw.start;
         let pool = Arc::new(threads::pool(&self.options)?);
+        let started = decompress::start(size(largest) as u32, &pool, &self.options);
+        let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
         let write = |raw: Vec<u8>| {
             let end = pos + raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;
             Ok(output.write_all(&raw[part.start as usize..part.end as usize])?)
         };
-        let pipeline = decompress::start(largest as u32, &pool, &self.options)?;
         pipeline.run(coded, write, || self.options.listener().failed())?;
         output.flush()?;
         let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();
@@ -310,6 +316,23 @@ fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Re
         return Ok(());
     }
     flaw
+}
+
+/// Checks that blocks with these headers make up the raw stream of `frame`.
+pub(crate) fn check_stream<'h>(
+    frame: &FrameInfo,
+    headers: impl Iterator<Item = &'h BlockHeader>,
+) -> Result<()> {
+    let mut stream = Hasher::new();
+    for header in headers {
+        let size = u64::from(header.raw_size);
+        stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, size));
+    }
+    if cfg!(fuzzing) || stream.finalize() == frame.checksum {
+        return Ok(());
+    }
+    let footer_start = frame.coded.end - Footer::SIZE as u64;
+    Err(Flaw("the stream's checksum does not match the blocks'").at(None, footer_start))
 }
 
 /// Reads the block that `info` tells of.

@@ -29,7 +29,8 @@ use std::time::Instant;
 ///
 /// # Errors
 /// [`Error::Format`] where the input is damaged or not ours: what was written before it is right and complete
-/// up to that block. [`Error::Limit`] where a block needs more memory than the options allow. [`Error::Io`] from either side.
+/// up to that block. [`Error::Limit`] where a block needs more memory than the options allow, [`Error::OutputLimit`] where it makes
+/// more output. [`Error::Io`] from either side.
 ///
 /// ```
 /// let options = bwz::Options::new();
@@ -46,7 +47,7 @@ pub fn decompress<R: Read + Send, W: Write>(
     mut output: W,
     options: &Options,
 ) -> Result<Summary> {
-    let mut frames = FrameReader::new(input);
+    let mut frames = FrameReader::new(input, options);
     let mut raw_size = 0;
     let mut write = |raw: Vec<u8>| {
         raw_size += raw.len() as u64;
@@ -61,7 +62,9 @@ pub fn decompress<R: Read + Send, W: Write>(
             Some(pool) => pool,
             none => none.insert(Arc::new(threads::pool(options)?)),
         };
-        let (planned, pipeline) = start_above(block_size, pool, options)?;
+        let (number, offset) = frames.place();
+        let started = start_above(block_size, pool, options);
+        let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
         pipeline.run(blocks, &mut write, || options.listener().failed())?;
     }
@@ -75,7 +78,8 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
     let Some(size) = size.filter(|&size| threads::calling_does(size, options)) else {
         return Ok(None);
     };
-    let (_, stages) = plan(size, Threads::Calling, options)?;
+    let (number, offset) = frames.place();
+    let (_, stages) = plan(size, Threads::Calling, options).map_err(|e| e.at(number, offset))?;
     let block = frames.next_block(size);
     block.map(|block| stages.unsort(stages.decode(block?)?)).transpose()
 }
@@ -125,7 +129,7 @@ pub(crate) fn start(
 
 /// Plans the stages for blocks of up to `block_size` bytes.
 fn plan(block_size: u32, pool: Threads, options: &Options) -> Result<(Plan, Stages)> {
-    let plan = Plan::to_decode(block_size, options.thread_count(), options.memory_limit())?;
+    let plan = options.plan_to_decode(block_size)?;
     let stages = Stages {
         unsorters: Unsorters::new(plan.workers, block_size, options)?,
         pool,
@@ -219,7 +223,8 @@ fn decode_with(
     if let Some(shortage) = shortage
         && parts.segments.iter().any(|segment| coder::needs_large_models(segment))
     {
-        return Err(shortage.error(format!("a block of {raw_size} bytes, coded with --best,")));
+        let what = format!("a block of {raw_size} bytes coded with --best");
+        return Err(shortage.error(what).at(block.number, block.offset));
     }
     let (text_size, side) = match parts.filtered {
         Some(filtered) => (filtered.text_size, filtered.side.to_vec()),
@@ -312,7 +317,7 @@ impl<R: Read> Decoder<R> {
         Decoder {
             options: options.clone(),
             pool: None,
-            frames: FrameReader::new(input),
+            frames: FrameReader::new(input, options),
             running: None,
             raw: Vec::new(),
             given: 0,
@@ -331,7 +336,9 @@ impl<R: Read> Decoder<R> {
                     Some(pool) => pool,
                     None => Arc::new(threads::pool(&self.options)?),
                 };
-                let (planned, pipeline) = start_above(block_size, &pool, &self.options)?;
+                let (number, offset) = self.frames.place();
+                let started = start_above(block_size, &pool, &self.options);
+                let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
                 self.pool = Some(pool);
                 self.running = Some(Running { planned, pipeline });
             }

@@ -43,6 +43,15 @@ pub enum Error {
         /// Bytes allowed.
         allowed: u64,
     },
+    /// More would come out than [`Options::limit_output`](crate::Options::limit_output) allows; raise the limit to go on.
+    OutputLimit {
+        /// The block or range that is too much.
+        what: Cow<'static, str>,
+        /// Bytes that would have come out with it.
+        needed: u64,
+        /// Bytes allowed.
+        allowed: u64,
+    },
     /// The caller asked for something that makes no sense, such as a range behind the end.
     Usage(Cow<'static, str>),
     /// The device that was asked for is missing or failed.
@@ -55,10 +64,14 @@ impl Error {
         Error::Io(io::Error::new(io::ErrorKind::OutOfMemory, what))
     }
 
-    /// This error, with the place added where it is one of format.
+    /// This error, with the place added where it is one of format, or of what a block needs.
     pub(crate) fn at(self, block: u64, offset: u64) -> Self {
         match self {
             Error::Format { what, .. } => Error::Format { what, block: Some(block), offset },
+            Error::Limit { what, needed, allowed } => {
+                let what = format!("{what} (block {block}, at byte {offset})").into();
+                Error::Limit { what, needed, allowed }
+            }
             other => other,
         }
     }
@@ -78,6 +91,9 @@ impl fmt::Display for Error {
                 Mib(*needed, f64::ceil),
                 Mib(*allowed, f64::floor)
             ),
+            Error::OutputLimit { what, needed, allowed } => {
+                write!(f, "{what} makes {needed} bytes of output, {allowed} allowed")
+            }
             Error::Usage(what) | Error::Device(what) => f.write_str(what),
         }
     }
@@ -124,6 +140,7 @@ impl From<Error> for io::Error {
             Error::Io(e) => return e,
             Error::Format { .. } => io::ErrorKind::InvalidData,
             Error::Limit { .. } => io::ErrorKind::OutOfMemory,
+            Error::OutputLimit { .. } => io::ErrorKind::FileTooLarge,
             Error::Usage(_) => io::ErrorKind::InvalidInput,
             Error::Device(_) => io::ErrorKind::Unsupported,
         };

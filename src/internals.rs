@@ -9,6 +9,7 @@ use crate::filter::{self, Filtered, finder, lines, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
 };
+use crate::options::Options;
 use crate::search::{Block, Origin, Source};
 use crate::{coder, decompress};
 use std::{io::Cursor, iter};
@@ -47,8 +48,8 @@ pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u
 }
 
 /// The blocks of all frames, read in order.
-pub fn blocks(file: &[u8]) -> impl Iterator<Item = Result<BlockBytes>> {
-    let mut frames = FrameReader::new(file);
+pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<BlockBytes>> {
+    let mut frames = FrameReader::new(file, options);
     let blocks = iter::from_fn(move || frames.next_block(u32::MAX));
     blocks.map(|block| block.map(|block| (block.header.to_bytes(), block.payload)))
 }
@@ -66,7 +67,8 @@ pub fn locate_on_disk(
     pattern: &[u8],
     limit: usize,
 ) -> Result<Option<Vec<u32>>> {
-    let origin = Origin { source: &Source::new(input), info: &blocks[number], number: 0, options };
+    let source = Source::new(input);
+    let origin = Origin::new(&source, &blocks[number], number as u64, options)?;
     let Block::Cold(cold) = origin.open(0, 0)? else { return Ok(None) };
     let rows: Vec<u32> = cold.interval(pattern)?.take(limit).collect();
     cold.positions(&rows).map(Some)

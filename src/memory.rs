@@ -97,6 +97,12 @@ impl Plan {
         })
     }
 
+    /// The limit under which blocks of `block_size` bytes are decoded, whatever they are coded with.
+    pub fn needed_to_decode(block_size: u32, threads: usize) -> u64 {
+        Plan::fit(block_size, threads, 0, Effort::Best)
+            .map_or_else(|shortage| shortage.needed, |_| 0)
+    }
+
     fn fit(block_size: u32, threads: usize, limit: u64, effort: Effort) -> Result<Plan, Shortage> {
         let block = u64::from(block_size);
         let (worker, left) = (worker(block, threads), left(threads, limit, effort));

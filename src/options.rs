@@ -3,7 +3,7 @@
 use crate::coder::Effort;
 use crate::error::{Error, Result};
 use crate::events::{Event, Listener};
-use crate::memory;
+use crate::memory::{self, Plan};
 use std::thread;
 
 /// The largest block a frame may hold: positions fit 31 bits.
@@ -46,10 +46,14 @@ pub struct Options {
     block_size: u32,
     threads: usize,
     memory: u64,
+    /// Memory was asked for, so that blocks above those of the levels may take it.
+    memory_asked: bool,
+    output_limit: u64,
     device: Device,
     listener: Listener,
     index: Option<u32>,
     effort: Effort,
+    verify: bool,
 }
 
 impl Default for Options {
@@ -66,10 +70,13 @@ impl Options {
             block_size: level_block_size(DEFAULT_LEVEL),
             threads: thread::available_parallelism().map_or(1, usize::from),
             memory: memory::default_limit(),
+            memory_asked: false,
+            output_limit: u64::MAX,
             device: Device::Auto,
             listener: Listener::default(),
             index: None,
             effort: Effort::Default,
+            verify: false,
         }
     }
 
@@ -109,9 +116,31 @@ impl Options {
     }
 
     /// Sets how many bytes of memory may be used; fewer blocks are then worked on at a time.
+    ///
+    /// Unless this is called, no block above 256 MiB (the largest level) or [`Options::block_size`], whichever is more, is decoded as
+    /// a whole: a thousand bytes can claim to be a block of 2 GiB, which takes 14 GiB to restore.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
+        self.memory_asked = true;
+        self
+    }
+
+    /// Sets how many raw bytes may come out of one call, or of one [`Decoder`](crate::Decoder), at most. The block that would make
+    /// more is [`Error::OutputLimit`] before memory is taken for it; what came before it is right and complete.
+    ///
+    /// ```
+    /// let mut file = Vec::new();
+    /// bwz::compress(&[0; 100_000][..], &mut file, &bwz::Options::new())?;
+    ///
+    /// let options = bwz::Options::new().limit_output(99_999);
+    /// let end = bwz::decompress(&file[..], Vec::new(), &options);
+    /// assert!(matches!(end, Err(bwz::Error::OutputLimit { needed: 100_000, allowed: 99_999, .. })));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn limit_output(mut self, bytes: u64) -> Self {
+        self.output_limit = bytes;
         self
     }
 
@@ -160,6 +189,17 @@ impl Options {
         self
     }
 
+    /// Has searches decode and check every block that they look into, as [`decompress`](crate::decompress()) does, its index included.
+    ///
+    /// Without this, a search by an index checks the checksums of the parts that it reads, and that each segment holds the symbols
+    /// that the index counts. That finds what storage or a wire has changed. An index that was made to lie, with
+    /// checksums to match, is found out only by restoring its block.
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
     /// Raw bytes per block.
     #[must_use]
     pub fn block_size(&self) -> u32 {
@@ -174,12 +214,46 @@ impl Options {
         self.memory
     }
 
+    /// How blocks of `raw_size` bytes are decoded.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where not even one fits, or where it is so large that memory must be asked for.
+    pub(crate) fn plan_to_decode(&self, raw_size: u32) -> Result<Plan> {
+        let unasked = self.block_size.max(level_block_size(9));
+        if raw_size <= unasked || self.memory_asked {
+            return Plan::to_decode(raw_size, self.threads, self.memory);
+        }
+        let what = format!(
+            "a block of {raw_size} bytes, above the {unasked} decoded unless memory is asked for"
+        );
+        let needed = |size| Plan::needed_to_decode(size, self.threads);
+        Err(Error::Limit { what: what.into(), needed: needed(raw_size), allowed: needed(unasked) })
+    }
+
+    /// Checks that `what` may add `size` bytes to an output of `before`.
+    pub(crate) fn check_output(
+        &self,
+        before: u64,
+        size: u64,
+        what: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let (needed, allowed) = (before.saturating_add(size), self.output_limit);
+        if needed <= allowed {
+            return Ok(());
+        }
+        Err(Error::OutputLimit { what: what().into(), needed, allowed })
+    }
+
     pub(crate) fn listener(&self) -> &Listener {
         &self.listener
     }
 
     pub(crate) fn index_rate(&self) -> Option<u32> {
         self.index
+    }
+
+    pub(crate) fn verifies(&self) -> bool {
+        self.verify
     }
 
     pub(crate) fn chosen_effort(&self) -> Effort {

@@ -1,8 +1,8 @@
 //! Seeds of the fuzz targets, and inputs that once broke something: `tests/crashes/<target>/<name>`.
 
-mod common;
+#[path = "common/targets/mod.rs"]
+mod targets;
 
-use common::targets;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -48,15 +48,25 @@ The empty pattern occurs at every position and at the end.
 
 With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -I bwz -xf x.tar.bwz.";
 
+const SEARCH_CHECKS: &str = "\
+Checks: a block without an index, and one that is decoded because there is much to look for, is checked as -t checks it. Where an \
+index is used in its place on disk, only what is read is checked: the checksums of the headers, of the index and of each segment \
+and table that is decoded, that each segment holds the symbols that the index counts, and (but for extract) that the \
+checksums of all blocks make up that of the file. This finds what storage or a wire has changed. It does not find an index that \
+was made to contradict its block, with checksums to match: --verify does, and takes as long as -t.";
+
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Write files, or a range of their bytes, decompressed to standard output
     Cat(CatArgs),
     /// Count the occurrences of patterns in compressed files
+    #[command(after_long_help = SEARCH_CHECKS)]
     Count(SearchArgs),
     /// Print the positions of patterns in compressed files
+    #[command(after_long_help = SEARCH_CHECKS)]
     Locate(LocateArgs),
     /// Write ranges of compressed files to standard output, by their index
+    #[command(after_long_help = SEARCH_CHECKS)]
     Extract(ExtractArgs),
     /// Save every intact block of a damaged file
     Recover(RecoverArgs),
@@ -117,6 +127,8 @@ pub struct FileArgs {
     pub effort: Effort,
     #[command(flatten)]
     pub index: IndexArgs,
+    #[command(flatten)]
+    pub limits: Limits,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
@@ -236,13 +248,28 @@ impl Effort {
     }
 }
 
+/// How much may come out.
+#[derive(Args, Debug)]
+pub struct Limits {
+    /// When reading: end with an error before more than SIZE bytes of a file come out
+    #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
+    pub limit_output: Option<u64>,
+}
+
+impl Limits {
+    /// The options with the limit that is asked for.
+    pub fn add_to(&self, options: Options) -> Options {
+        self.limit_output.into_iter().fold(options, Options::limit_output)
+    }
+}
+
 /// What the work may use.
 #[derive(Args, Debug)]
 pub struct Resources {
     /// Threads that compute; 0 is one per core
     #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub threads: u16,
-    /// Memory to use at most; 0 or default is half of the machine's
+    /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256 MiB
     #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
     pub memory: size::Memory,
     /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
@@ -317,6 +344,8 @@ pub struct CatArgs {
     #[arg(short, long, value_parser = size::span)]
     pub range: Option<Span>,
     #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
     pub talk: Talk,
@@ -333,6 +362,11 @@ pub struct RecoverArgs {
     /// Overwrite OUT
     #[arg(short, long)]
     pub force: bool,
+    /// Print all that is lost as JSON, on standard output
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub limits: Limits,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use bwz::{Archive, Options, Result};
 
 /// Writes each file, or the range of each file.
 pub fn run(args: &CatArgs) -> Exit {
-    let (options, told) = (args.resources.options(), Told::default());
+    let (options, told) = (args.limits.add_to(args.resources.options()), Told::default());
     files::each(&args.files, None, args.talk, Task::Reading, |name| {
         let listening = |stop| told.listening(&options, name, args.talk, stop);
         match args.range {

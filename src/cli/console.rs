@@ -107,7 +107,10 @@ fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
         (Error::Limit { .. }, Task::Compressing, _) => {
             Some("allow more with -M, or take smaller blocks with a lower level (-1 to -9)".into())
         }
-        (Error::Limit { .. }, ..) => Some("allow more with -M".into()),
+        (Error::Limit { needed, .. }, ..) => {
+            Some(format!("allow that with --memory {}M (-M)", needed.div_ceil(1 << 20)))
+        }
+        (Error::OutputLimit { .. }, ..) => Some("allow more with --limit-output".into()),
         (Error::Format { block, offset, .. }, Task::Reading, Name::File(_))
             if block.is_some() || *offset > 0 =>
         {
@@ -145,7 +148,8 @@ mod tests {
         let file = Name::File(PathBuf::from("x.bwz"));
         let limit = Error::Limit { what: "".into(), needed: 2, allowed: 1 };
         assert!(advice(&limit, &file, Task::Compressing).unwrap().contains("level"));
-        assert!(!advice(&limit, &file, Task::Reading).unwrap().contains("level"));
+        let more = Error::Limit { what: "".into(), needed: (16 << 30) + 1, allowed: 1 };
+        assert!(advice(&more, &file, Task::Reading).unwrap().contains("--memory 16385M"));
         let damage = |offset| Error::Format { what: "".into(), block: None, offset };
         assert!(advice(&damage(7), &file, Task::Reading).unwrap().contains("bwz recover x.bwz"));
         assert_eq!(advice(&damage(0), &file, Task::Reading), None);

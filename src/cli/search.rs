@@ -59,7 +59,7 @@ fn run(args: &SearchArgs, wanted: Option<Wanted>) -> Exit {
         Ok(gathered) => gathered,
         Err(e) => return trouble(console::fail(&e)),
     };
-    let (options, told) = (args.resources.options(), Told::default());
+    let (options, told) = (args.resources.options().verify(args.verify), Told::default());
     let search = Search { patterns: &patterns, wanted, talk: args.talk, told, options };
     let mut printer = match Printer::new(args) {
         Ok(printer) => printer,

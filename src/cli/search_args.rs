@@ -1,6 +1,6 @@
 //! The arguments of the commands that search: count, locate, extract.
 
-use super::args::{Resources, Talk, path};
+use super::args::{Limits, Resources, Talk, path};
 use super::size::{self, Span};
 use clap::Args;
 use std::ffi::OsString;
@@ -30,6 +30,9 @@ pub struct SearchArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Decode and check each block as -t does, its index included, before anything is believed
+    #[arg(long)]
+    pub verify: bool,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
@@ -56,6 +59,11 @@ pub struct ExtractArgs {
     /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are written one after the other
     #[arg(short, long, required = true, value_parser = size::span)]
     pub range: Vec<Span>,
+    /// Decode and check each block as -t does, its index included, before anything is believed
+    #[arg(long)]
+    pub verify: bool,
+    #[command(flatten)]
+    pub limits: Limits,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]

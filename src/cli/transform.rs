@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// Does what the arguments ask for with each file.
 pub fn run(args: &FileArgs) -> Exit {
-    let resources = || args.resources.options().effort(args.effort.chosen());
+    let resources = || args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
     let options = || args.index.add_to(resources().level(args.level.0)?);
     match check(args).and_then(|()| options()) {
         Err(e) => console::fail(&e),
@@ -47,6 +47,9 @@ fn check(args: &FileArgs) -> Result<()> {
             usage("-o takes one file; -c writes several behind each other")
         }
         (mode, _) if args.json && mode != Mode::List => usage("--json goes with -l"),
+        (Mode::Compress | Mode::List, _) if args.limits.limit_output.is_some() => {
+            usage("--limit-output goes with -d and -t")
+        }
         _ => Ok(()),
     }
 }
@@ -110,7 +113,7 @@ impl Transform<'_> {
     ) -> Result<Summary> {
         match self.mode {
             Mode::Compress => bwz::compress(input, output, options),
-            _ if passes => restore_or_copy(input, output, options),
+            _ if passes => restore_or_copy(input, output, options, self.args.limits.limit_output),
             _ => bwz::decompress(input, output, options),
         }
     }
@@ -164,6 +167,7 @@ fn restore_or_copy(
     mut input: impl Read + Send,
     output: &mut Output,
     options: &Options,
+    limit: Option<u64>,
 ) -> Result<Summary> {
     let mut start = Vec::new();
     input.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start)?;
@@ -173,7 +177,12 @@ fn restore_or_copy(
         return bwz::decompress(input, output, options);
     }
     let mut summary = Summary::default();
-    summary.raw_size = io::copy(&mut input, output)?;
+    let allowed = limit.unwrap_or(u64::MAX);
+    summary.raw_size = io::copy(&mut input.by_ref().take(allowed), output)?;
+    if summary.raw_size == allowed && input.read(&mut [0])? > 0 {
+        let what = "what is not compressed, and copied,".into();
+        return Err(Error::OutputLimit { what, needed: allowed.saturating_add(1), allowed });
+    }
     summary.coded_size = summary.raw_size;
     Ok(summary)
 }

@@ -5,6 +5,7 @@
 //! about each other; [`scan`] finds blocks where that order is broken. Nothing here compresses a byte.
 
 mod block;
+mod checksums;
 mod footer;
 mod form;
 mod frame_header;
@@ -17,6 +18,7 @@ mod seek_table;
 mod writer;
 
 pub(crate) use block::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
+pub(crate) use checksums::RangeChecksums;
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub use frame_header::MAGIC;
 pub(crate) use frame_header::{FrameHeader, NOT_BWZ};

@@ -8,15 +8,20 @@ use super::frame_header::{MAGIC, NOT_BWZ};
 use super::seek_table::SEEK_MARKER;
 use super::{BlockHeader, CodedBlock, Entry, Footer, FrameHeader, SeekTable, ensure};
 use crate::error::{Flaw, Result};
+use crate::options::Options;
 use crc32fast::Hasher;
 use std::io::{self, Read};
 
 /// Gives the blocks of all frames of a file, in order.
 pub(crate) struct FrameReader<R> {
     input: R,
+    /// How much may come out.
+    options: Options,
     offset: u64,
     blocks: u64,
     frames: u64,
+    /// Raw bytes of the blocks so far.
+    raw_size: u64,
     frame: Option<OpenFrame>,
     /// Sync_Marker was read: a block of the open frame follows.
     at_block: bool,
@@ -36,12 +41,14 @@ struct OpenFrame {
 }
 
 impl<R: Read> FrameReader<R> {
-    pub fn new(input: R) -> Self {
+    pub fn new(input: R, options: &Options) -> Self {
         FrameReader {
             input,
+            options: options.clone(),
             offset: 0,
             blocks: 0,
             frames: 0,
+            raw_size: 0,
             frame: None,
             at_block: false,
             failed: false,
@@ -51,6 +58,11 @@ impl<R: Read> FrameReader<R> {
     /// Bytes read so far.
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// Which block of the file is the next one, and where its header starts, right after [`FrameReader::next_block_size`].
+    pub fn place(&self) -> (u64, u64) {
+        (self.blocks, self.offset.saturating_sub(SYNC_MARKER.len() as u64))
     }
 
     /// The block size of the frame that the next block is in, or `None` at the end of the file or after an error.
@@ -101,7 +113,7 @@ impl<R: Read> FrameReader<R> {
     /// Reads the block whose Sync_Marker was read.
     fn block(&mut self) -> Result<CodedBlock> {
         self.at_block = false;
-        let (number, offset) = (self.blocks, self.offset - SYNC_MARKER.len() as u64);
+        let (number, offset) = self.place();
         let mut bytes = [0; BlockHeader::SIZE];
         bytes[..8].copy_from_slice(&SYNC_MARKER);
         bytes[8..].copy_from_slice(&self.take::<{ BlockHeader::SIZE - 8 }>()?);
@@ -109,8 +121,12 @@ impl<R: Read> FrameReader<R> {
         let header = BlockHeader::from_bytes(&bytes)
             .and_then(|header| frame.block(header, offset).map(|()| header))
             .map_err(|flaw| flaw.at(Some(number), offset))?;
+        let size = u64::from(header.raw_size);
+        let what = || format!("block {number} of {size} bytes (at byte {offset})");
+        self.options.check_output(self.raw_size, size, what)?;
         let payload = self.take_payload(header.coded_size)?;
         self.blocks += 1;
+        self.raw_size += size;
         Ok(CodedBlock { header, payload, number, offset })
     }
 

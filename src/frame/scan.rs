@@ -1,12 +1,12 @@
 //! Finding blocks and frame ends where the order of a frame is broken. FORMAT.md section 10, "A damaged file".
 //!
-//! The file is looked through in windows, each read once; what stands at a marker is read apart.
+//! The file is looked through in windows, each read once. Only a footer is read apart: its seek table may be longer than that.
 
 use super::block::SYNC_MARKER;
 use super::seek_table::SEEK_MARKER;
 use super::{BlockHeader, Footer, SeekTable, read_at};
 use crate::error::Result;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// Bytes looked through at a time.
 const WINDOW: usize = 1 << 20;
@@ -17,26 +17,23 @@ pub(crate) enum Landmark {
     /// A block whose header is sound.
     Block { offset: u64, header: BlockHeader },
     /// The end of a frame whose seek table's header and footer are sound; `end` is behind it.
-    FrameEnd { offset: u64, footer: Footer, end: u64 },
+    FrameEnd { footer: Footer, end: u64 },
 }
 
-impl Landmark {
-    /// Where it starts in the file.
-    pub fn start(&self) -> u64 {
-        match *self {
-            Landmark::Block { offset, .. } | Landmark::FrameEnd { offset, .. } => offset,
-        }
-    }
-}
-
-/// Looks for landmarks in a file; keeps the part of it that is being looked through.
-#[derive(Default)]
+/// Looks for landmarks in the front of a file; keeps the part of it that is being looked through.
 pub(crate) struct Scanner {
+    /// Where it ends; payloads may be longer.
+    end: u64,
     window: Vec<u8>,
     window_start: u64,
 }
 
 impl Scanner {
+    /// A scanner of a file up to `end`.
+    pub fn new(end: u64) -> Self {
+        Scanner { end, window: Vec::new(), window_start: 0 }
+    }
+
     /// The first landmark at or after `from`.
     pub fn next<R: Read + Seek>(
         &mut self,
@@ -44,9 +41,9 @@ impl Scanner {
         mut from: u64,
     ) -> Result<Option<Landmark>> {
         while let Some(offset) = self.next_marker(input, from)? {
-            let landmark = match block_at(input, offset)? {
+            let landmark = match self.block_at(input, offset)? {
                 Some(found) => Some(found),
-                None => frame_end_at(input, offset)?,
+                None => self.frame_end_at(input, offset)?,
             };
             if landmark.is_some() {
                 return Ok(landmark);
@@ -64,7 +61,7 @@ impl Scanner {
     /// The offset of the first marker of either kind at or after `from`.
     fn next_marker<R: Read + Seek>(&mut self, input: &mut R, mut from: u64) -> Result<Option<u64>> {
         loop {
-            let window = self.window_at(input, from)?;
+            let window = self.window_at(input, from, SYNC_MARKER.len())?;
             if let Some(at) = window.windows(8).position(|w| w == SYNC_MARKER || w == SEEK_MARKER) {
                 return Ok(Some(from + at as u64));
             }
@@ -76,34 +73,51 @@ impl Scanner {
         }
     }
 
-    /// Bytes of the file from `from` on: at least a marker's, unless the file ends before that.
-    fn window_at<R: Read + Seek>(&mut self, input: &mut R, from: u64) -> Result<&[u8]> {
+    /// Bytes of the file from `from` on: at least `size`, unless it ends before that.
+    fn window_at(
+        &mut self,
+        input: &mut (impl Read + Seek),
+        from: u64,
+        size: usize,
+    ) -> io::Result<&[u8]> {
         let end = self.window_start + self.window.len() as u64;
-        if from < self.window_start || from + SYNC_MARKER.len() as u64 > end {
+        if from < self.window_start || from + size as u64 > end {
             input.seek(SeekFrom::Start(from))?;
             self.window.clear();
             self.window_start = from;
-            input.by_ref().take(WINDOW as u64).read_to_end(&mut self.window)?;
+            let most = self.end.saturating_sub(from).min(WINDOW as u64);
+            input.take(most).read_to_end(&mut self.window)?;
         }
         Ok(&self.window[(from - self.window_start) as usize..])
     }
-}
 
-fn block_at(input: &mut (impl Read + Seek), offset: u64) -> Result<Option<Landmark>> {
-    let bytes = read_at::<{ BlockHeader::SIZE }>(input, offset)?;
-    let header = bytes.and_then(|bytes| BlockHeader::from_bytes(&bytes).ok());
-    Ok(header.map(|header| Landmark::Block { offset, header }))
-}
+    fn block_at(
+        &mut self,
+        input: &mut (impl Read + Seek),
+        offset: u64,
+    ) -> Result<Option<Landmark>> {
+        let bytes = self.window_at(input, offset, BlockHeader::SIZE)?.first_chunk();
+        let header = bytes.and_then(|bytes| BlockHeader::from_bytes(bytes).ok());
+        Ok(header.map(|header| Landmark::Block { offset, header }))
+    }
 
-fn frame_end_at(input: &mut (impl Read + Seek), offset: u64) -> Result<Option<Landmark>> {
-    let bytes = read_at::<{ SeekTable::HEADER_SIZE }>(input, offset)?;
-    let table = bytes.and_then(|bytes| SeekTable::header_from_bytes(&bytes).ok());
-    let Some(table) = table else { return Ok(None) };
-    let footer_start = offset + table.size();
-    let footer = read_at::<{ Footer::SIZE }>(input, footer_start)?;
-    let footer = footer.and_then(|bytes| Footer::from_bytes(&bytes).ok());
-    let end = footer_start + Footer::SIZE as u64;
-    Ok(footer.map(|footer| Landmark::FrameEnd { offset, footer, end }))
+    fn frame_end_at(
+        &mut self,
+        input: &mut (impl Read + Seek),
+        offset: u64,
+    ) -> Result<Option<Landmark>> {
+        let bytes = self.window_at(input, offset, SeekTable::HEADER_SIZE)?.first_chunk();
+        let table = bytes.and_then(|bytes| SeekTable::header_from_bytes(bytes).ok());
+        let Some(table) = table else { return Ok(None) };
+        let footer_start = offset + table.size();
+        let end = footer_start + Footer::SIZE as u64;
+        if end > self.end {
+            return Ok(None);
+        }
+        let footer = read_at::<{ Footer::SIZE }>(input, footer_start)?;
+        let footer = footer.and_then(|bytes| Footer::from_bytes(&bytes).ok());
+        Ok(footer.map(|footer| Landmark::FrameEnd { footer, end }))
+    }
 }
 
 #[cfg(test)]
@@ -126,7 +140,7 @@ mod tests {
             let mut file = vec![0xB5; offset];
             file.extend(header.to_bytes());
             file.extend(b"raw");
-            let (mut scanner, mut file) = (Scanner::default(), Cursor::new(file));
+            let (mut scanner, mut file) = (Scanner::new(file.len() as u64), Cursor::new(file));
             let offset = offset as u64;
             let found = scanner.next(&mut file, 0).unwrap();
             assert_eq!(found, Some(Landmark::Block { offset, header }));
@@ -141,7 +155,8 @@ mod tests {
             Footer { total_raw_size: 5, frame_size: 99, seek_table_size: 28, stream_checksum: 7 };
         let file = [&b"xyz"[..], &SeekTable::to_bytes(&[]), &footer.to_bytes()].concat();
         let end = file.len() as u64;
-        let found = Scanner::default().next(&mut Cursor::new(file), 0).unwrap();
-        assert_eq!(found, Some(Landmark::FrameEnd { offset: 3, footer, end }));
+        let found = Scanner::new(end).next(&mut Cursor::new(&file), 0).unwrap();
+        assert_eq!(found, Some(Landmark::FrameEnd { footer, end }));
+        assert_eq!(Scanner::new(end - 1).next(&mut Cursor::new(&file), 0).unwrap(), None);
     }
 }

@@ -5,7 +5,7 @@ use super::block::{Block, Found, Origin};
 use super::finder::Finder;
 use super::seams::{self, Edges};
 use super::source::Source;
-use crate::archive::BlockInfo;
+use crate::archive::{self, BlockInfo, FrameInfo};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::EDGE;
@@ -55,15 +55,16 @@ impl Batch<'_> {
     pub fn run<R: Read + Seek + Send>(
         &self,
         source: &Source<R>,
-        blocks: &[BlockInfo],
+        (frames, blocks): (&[FrameInfo], &[BlockInfo]),
         session: &mut Session,
     ) -> Result<Vec<Matches>> {
         let mut found = vec![Matches::default(); self.patterns.len()];
         let mut edges = Vec::new();
         let origins: Vec<_> = (0..)
             .zip(blocks)
-            .map(|(number, info)| Origin { source, info, number, options: self.options })
-            .collect();
+            .map(|(number, info)| Origin::new(source, info, number, self.options))
+            .collect::<Result<_>>()?;
+        check_streams(frames, &origins)?;
         let seams = if blocks.len() > 1 { self.longest() - 1 } else { 0 };
         for group in origins.chunks(self.side_by_side(blocks, session)) {
             let limits = self.limits(&found);
@@ -163,6 +164,16 @@ impl Batch<'_> {
             matches.positions.extend(positions.map(|pos| start + u64::from(pos)));
         }
     }
+}
+
+/// Checks that the blocks of each frame make up the stream whose checksum its footer has, as far as their headers tell.
+fn check_streams<R>(frames: &[FrameInfo], origins: &[Origin<R>]) -> Result<()> {
+    let mut origins = origins.iter();
+    for frame in frames {
+        let blocks = origins.by_ref().take(frame.blocks as usize);
+        archive::check_stream(frame, blocks.map(|origin| &origin.header))?;
+    }
+    Ok(())
 }
 
 /// A block, and what was found in it.

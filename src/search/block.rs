@@ -1,18 +1,18 @@
 //! One block as a search takes it: left in the file, decoded to an FM-index, or, where it was stored or has filters, plain bytes.
 //!
 //! Single patterns on an indexed block decode the few segments that they need. As soon as a batch would decode about as many as there
-//! are, or the block has no index, it is cheaper to decode all of them at once and to search in memory.
+//! are, or the block has no index, it is cheaper to decode all of them at once and to search in memory. A block that is decoded is
+//! checked as when it is restored, which takes restoring it: its samples and its index are believed after that.
 
 use super::cold::ColdBlock;
 use super::finder::Finder;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
-use crate::bwt::{self, Sorter, Unsorter};
+use crate::bwt::{self, Bwt, Sorter, Unsorter};
 use crate::decompress::{self, Decoded};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
-use crate::frame::Kind;
-use crate::memory::Plan;
+use crate::frame::{BlockHeader, Kind};
 use crate::options::Options;
 use memchr::memmem;
 use rayon::prelude::*;
@@ -44,11 +44,25 @@ pub enum Block<'a, R> {
 pub struct Origin<'a, R> {
     pub source: &'a Source<R>,
     pub info: &'a BlockInfo,
+    pub header: BlockHeader,
     pub number: u64,
     pub options: &'a Options,
 }
 
 impl<'a, R: Read + Seek + Send> Origin<'a, R> {
+    /// Reads the header of block `number`.
+    pub fn new(
+        source: &'a Source<R>,
+        info: &'a BlockInfo,
+        number: u64,
+        options: &'a Options,
+    ) -> Result<Self> {
+        let header = source
+            .with_input(|input| archive::read_block_header(input, info))
+            .map_err(|e| e.at(number, info.coded.start))?;
+        Ok(Origin { source, info, header, number, options })
+    }
+
     /// Bytes of the block.
     pub fn len(&self) -> usize {
         (self.info.raw.end - self.info.raw.start) as usize
@@ -62,36 +76,36 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         }
     }
 
-    /// The block as it stands in the file, if it has an index and the job decodes fewer segments than it has.
+    /// The block as it stands in the file, if it has an index that may be believed, and the job decodes fewer segments than it has.
     fn open_cold(&self, steps: u64, walks: u64) -> Result<Option<ColdBlock<'a, R>>> {
-        let header = self
-            .source
-            .with_input(|input| archive::read_block_header(input, self.info))
-            .map_err(|e| e.at(self.number, self.info.coded.start))?;
-        if let Kind::Bwt(shape) = header.kind
+        if let Kind::Bwt(shape) = self.header.kind
             && shape.indexed
+            && !self.options.verifies()
             && 2 * steps + (walks << shape.sample_rate_log)
-                <= shape.segments(header.raw_size) as u64
+                <= shape.segments(self.header.raw_size) as u64
         {
             let share = self.options.memory_limit() / 4 / self.options.thread_count() as u64;
-            return ColdBlock::open(self.source, self.info, self.number, header, shape, share)
+            return ColdBlock::open(self.source, self.info, self.number, self.header, shape, share)
                 .map(Some);
         }
         Ok(None)
     }
 
-    /// Decodes the whole block for search.
+    /// Decodes the whole block for search, and checks it.
     pub fn load(&self) -> Result<Block<'a, R>> {
         let decoded = self.decode()?;
-        let filtered = decoded.is_filtered();
-        match decoded.bwt {
-            Some(bwt) if !filtered => {
-                let index = FmIndex::new(bwt);
-                let index = index.map_err(|e| e.at(self.number, self.info.coded.start))?;
-                Ok(Block::Hot(Box::new(index)))
-            }
-            _ => Ok(Block::Plain(decompress::unsort(decoded, &Unsorter::new())?)),
-        }
+        let searchable = match &decoded.bwt {
+            Some(bwt) if !decoded.is_filtered() => Some(copy(bwt)?),
+            _ => None,
+        };
+        let raw = decompress::unsort(decoded, &Unsorter::new())?;
+        let Some(bwt) = searchable else {
+            return Ok(Block::Plain(raw));
+        };
+        drop(raw);
+        let index = FmIndex::new(bwt);
+        let index = index.map_err(|e| e.at(self.number, self.info.coded.start))?;
+        Ok(Block::Hot(Box::new(index)))
     }
 
     /// Some ranges of the block's bytes.
@@ -107,8 +121,8 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     }
 
     fn decode(&self) -> Result<Decoded> {
-        let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
-        let plan = Plan::to_decode(self.len() as u32, threads, limit)?;
+        let plan = self.options.plan_to_decode(self.len() as u32);
+        let plan = plan.map_err(|e| e.at(self.number, self.info.coded.start))?;
         let block =
             self.source.with_input(|input| archive::read_block(input, self.info, self.number))?;
         self.source.block_decoded(self.info.coded.end - self.info.coded.start);
@@ -200,6 +214,13 @@ impl<'a, R: Read + Seek + Send> Block<'a, R> {
             Block::Plain(raw) => Ok(raw[range].to_vec()),
         }
     }
+}
+
+/// The transform once more, since the inverse uses up its own.
+fn copy(bwt: &Bwt) -> Result<Bwt> {
+    let mut bytes = bwt::zeroed(bwt.bytes.len())?;
+    bytes.copy_from_slice(&bwt.bytes);
+    Ok(Bwt { bytes, sample_rate: bwt.sample_rate, samples: bwt.samples.clone() })
 }
 
 /// Looks for each pattern in plain bytes.

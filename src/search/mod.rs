@@ -57,7 +57,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3 times in `aaaa`.
     ///
     /// The empty pattern occurs at every position and at the end, once more than there are bytes. A file without an index is searched
-    /// too: its blocks are decoded, but not restored.
+    /// too: its blocks are decoded, and checked as [`decompress`](crate::decompress()) checks them. Of an index only that part is checked
+    /// that is used, unless [`Options::verify`](crate::Options::verify) asks for all.
     ///
     /// # Errors
     /// As [`decompress`](crate::decompress()).
@@ -108,8 +109,12 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Errors
     /// As [`Archive::extract`].
     pub fn extract_all(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        let mut size = 0;
         for range in ranges {
             self.check_range(range)?;
+            let more = range.end - range.start;
+            self.options.check_output(size, more, || format!("the range {range:?}"))?;
+            size += more;
         }
         let pool = threads::pool(&self.options)?;
         let source = Source::new(&mut self.input);
@@ -125,7 +130,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             if parts.is_empty() {
                 continue;
             }
-            let origin = Origin { source: &source, info, number, options: &self.options };
+            let origin = Origin::new(&source, info, number, &self.options)?;
             let pieces = pool.install(|| origin.extract(&parts))?;
             for ((n, _), piece) in parts.iter().zip(pieces) {
                 out[*n].extend_from_slice(&piece);
@@ -151,11 +156,12 @@ impl<R: Read + Seek + Send> Archive<R> {
         let words: Vec<&[u8]> =
             patterns.iter().map(AsRef::as_ref).filter(|p| !p.is_empty()).collect();
         let mut found = vec![Matches::default(); words.len()].into_iter();
-        if !words.is_empty() {
+        if !words.is_empty() || self.options.verifies() {
             let pool = threads::pool(&self.options)?;
             let source = Source::new(&mut self.input);
             let batch = Batch { patterns: &words, limit, options: &self.options };
-            found = pool.install(|| batch.run(&source, &self.blocks, session))?.into_iter();
+            let searched = (self.frames.as_slice(), self.blocks.as_slice());
+            found = pool.install(|| batch.run(&source, searched, session))?.into_iter();
             self.cost += source.cost();
         }
         let everywhere = || {

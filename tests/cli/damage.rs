@@ -1,6 +1,6 @@
 //! Damaged input: exit code 2, words that say where, nothing left behind, and what can be saved is saved.
 
-use crate::support::{Dir, has_all, noise, stderr, text};
+use crate::support::{Dir, has_all, noise, stderr, stdout, text};
 
 const BLOCK: usize = 1 << 20;
 
@@ -118,4 +118,38 @@ fn nothing_to_save_leaves_no_file() {
     has_all(&stderr(dir.bwz("recover x -o saved").assert().code(2)), &["bwz: x: ", "nothing"]);
     dir.bwz("recover - -o saved").write_stdin("").assert().code(1);
     assert_eq!(dir.names(), ["x"]);
+}
+
+#[test]
+fn many_lost_parts_are_listed_as_json() {
+    let options = bwz::Options::new().with_block_size(1000).unwrap();
+    let mut file = Vec::new();
+    bwz::compress(&noise(100_000)[..], &mut file, &options).unwrap();
+    (0..100).step_by(2).for_each(|block| file[16 + block * 1040 + 100] ^= 1);
+    let dir = Dir::with(b"");
+    dir.write("x.bwz", &file);
+    let assert = dir.bwz("recover --json x.bwz -o saved").assert().code(2);
+    let (said, json) =
+        (stderr(assert), stdout(dir.bwz("recover --json -f x.bwz -o saved").assert()));
+    has_all(
+        &said,
+        &["lost bytes 0..1000", "... and 30 more lost parts, 30000 bytes in all; --json"],
+    );
+    assert_eq!(said.lines().count(), 22);
+    has_all(&json, &["\"saved_size\": 50000", "\"start\": 98000,\n      \"end\": 99000"]);
+    assert_eq!(json.matches("\"start\"").count(), 50);
+    has_all(&stderr(dir.bwz("recover --json x.bwz -o -").assert().code(1)), &["-o", "a file"]);
+}
+
+#[test]
+fn what_a_checksum_contradicts_is_said() {
+    let dir = Dir::with(&noise(1000));
+    let mut file = dir.compress_x();
+    let footer = file.len() - 32;
+    file[footer + 20] ^= 1;
+    let checksum = crc32fast::hash(&file[footer..footer + 24]).to_le_bytes();
+    file[footer + 24..footer + 28].copy_from_slice(&checksum);
+    dir.write("x.bwz", &file);
+    let said = stderr(dir.bwz("recover x.bwz -o saved").assert().code(2));
+    has_all(&said, &["bytes 0..1000 are not what", "saved 1 block"]);
 }

@@ -21,6 +21,8 @@ fn wrong_arguments_are_code_1() {
         "-t -o z x",
         "-l -o z x",
         "--json x",
+        "--limit-output 5 x",
+        "-l --limit-output 5 x",
         "-r -o z x",
         "cat",
         "cat --range 5 x",
@@ -83,6 +85,27 @@ fn too_little_memory_is_code_1_and_says_what_helps() {
     has_all(&stderr(dir.bwz("-t -M 10M x.bwz").assert().code(1)), &["memory", "-M"]);
     dir.bwz("-t -M default x.bwz").assert().success();
     dir.bwz("-t -M 0 x.bwz").assert().success();
+}
+
+#[test]
+fn output_beyond_its_limit_is_code_1_and_says_what_helps() {
+    let dir = Dir::with(&text(3_000_000));
+    dir.compress_x();
+    let limit = "--limit-output 2999999";
+    for way in ["-df", "-t", "-dc", "cat", "extract -r ..", "extract -r ..5 -r 5..", "recover -o y"]
+    {
+        let said = stderr(dir.bwz(&format!("{way} {limit} x.bwz")).assert().code(1));
+        has_all(&said, &["3000000 bytes of output, 2999999 allowed", "more with --limit-output"]);
+    }
+    assert_eq!((dir.names(), dir.read("x")), (vec!["x".into(), "x.bwz".into()], text(3_000_000)));
+    dir.bwz("-t --limit-output 3000000 x.bwz").assert().success();
+    has_all(
+        &stderr(dir.bwz("-t --limit-output 1M x.bwz").assert().code(1)),
+        &["block 1 of 1048576"],
+    );
+    let copied = dir.bwz("-dcf --limit-output 1000 x").assert().code(1);
+    assert_eq!(copied.get_output().stdout, &text(1000)[..]);
+    dir.bwz("-dcf --limit-output 3000000 x").assert().success();
 }
 
 #[test]

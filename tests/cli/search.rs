@@ -167,6 +167,29 @@ fn a_damaged_index_is_code_2() {
     dir.bwz("count sea x.bwz").assert().code(2).stdout("");
 }
 
+/// The block's raw checksum is of other bytes, and the stream's too; what a search by the index reads is sound.
+#[test]
+fn an_index_is_verified_if_asked_for() {
+    let dir = Dir::with(&text(3_000_000));
+    dir.bwz("--index -5 x").assert().success();
+    let mut file = dir.read("x.bwz");
+    let footer = file.len() - 32;
+    for (at, checked) in [(36, 16..52), (footer + 20, footer..footer + 24)] {
+        file[at..at + 4].copy_from_slice(&[7; 4]);
+        let checksum = crc32fast::hash(&file[checked.clone()]).to_le_bytes();
+        file[checked.end..checked.end + 4].copy_from_slice(&checksum);
+    }
+    dir.write("bad.bwz", &file);
+    for way in ["count 79 x", "locate 998877 x", "extract -r 9..99 x"] {
+        let both = way.replace(" x", " --verify x.bwz");
+        let code = if way.starts_with("locate") { 1 } else { 0 };
+        dir.bwz(&both).assert().code(code);
+        dir.bwz(&way.replace(" x", " bad.bwz")).assert().code(code);
+        let said = stderr(dir.bwz(&both.replace("x.bwz", "bad.bwz")).assert().code(2).stdout(""));
+        has_all(&said, &["bad.bwz: the checksum", "block 0"]);
+    }
+}
+
 #[test]
 fn grep_finds_the_same() {
     if !is_there("grep") {

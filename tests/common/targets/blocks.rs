@@ -29,7 +29,7 @@ pub fn blocks(file: &[u8]) {
 /// The raw size of the file if its structures are sound, whatever its blocks hold.
 fn restore(file: &[u8]) -> Option<u64> {
     let mut sum = 0;
-    for block in internals::blocks(file) {
+    for block in internals::blocks(file, &OPTIONS) {
         let (header, payload) = block.ok()?;
         let raw_size = u32::from_le_bytes(*header[12..].first_chunk().unwrap());
         sum += u64::from(raw_size);

@@ -1,0 +1,214 @@
+//! What can be saved from a damaged file: every block that is still whole. FORMAT.md section 10.
+//!
+//! Frames at the end of the file whose tables are sound are gone through by them. What comes before is scanned for
+//! blocks, since neither frame headers nor tables can be trusted there. Each block is restored and checked; the gaps
+//! between their raw offsets are what is lost ([`progress`]).
+//!
+//! Time is linear in the file's size, whatever headers claim: the checksum of a payload does not take reading it
+//! ([`RangeChecksums`]), only a block whose payload is undamaged is decoded, and what is inside of that is its own.
+
+mod progress;
+
+use crate::archive::{self, BlockInfo, Frame, FrameInfo};
+use crate::decompress;
+use crate::error::{Error, Result};
+use crate::frame::scan::{Landmark, Scanner};
+use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
+use crate::options::Options;
+use crate::threads;
+use progress::Progress;
+use rayon::ThreadPool;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+
+/// What was saved and what was not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// Blocks that were whole.
+    pub blocks: u64,
+    /// Bytes that were written.
+    pub raw_size: u64,
+    /// What is missing, in order. Losses that touch are one, with at most one of unknown size in it.
+    pub lost: Vec<Lost>,
+    /// Frames of which no part is known to be missing, though what was saved of them has another size or checksum than their
+    /// footer tells: the parts of the original raw stream, in order, that they seem to be.
+    pub contradicted: Vec<Range<u64>>,
+}
+
+impl Recovery {
+    /// Whether all that was ever there was saved, as far as its checksums tell.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.lost.is_empty() && self.contradicted.is_empty()
+    }
+}
+
+/// A part of the original raw stream that could not be saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Its first byte.
+    pub start: u64,
+    /// The byte behind it; `None` where the end of a frame, or frames as a whole, are gone: nobody knows how much
+    /// they held, and later positions are counted as if it were nothing.
+    pub end: Option<u64>,
+}
+
+/// Writes every intact block of `input` to `output`, in order, without filling the gaps.
+///
+/// # Errors
+/// [`Error::Format`] where `input` holds no trace of a bwz file; [`Error::Limit`] where a block needs more memory than
+/// the options allow, [`Error::OutputLimit`] where it makes more output; [`Error::Io`] from either side. Damage is no error: it is
+/// what [`Recovery`] tells.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// let options = bwz::Options::new().with_block_size(1000)?;
+/// let mut file = Vec::new();
+/// bwz::compress(&b"0123456789".repeat(300)[..], &mut file, &options)?;
+/// file[70] ^= 1; // in the first block
+///
+/// let mut saved = Vec::new();
+/// let recovery = bwz::recover(Cursor::new(file), &mut saved, &options)?;
+/// assert_eq!(saved.len(), 2000);
+/// assert_eq!(recovery.lost, [bwz::Lost { start: 0, end: Some(1000) }]);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub fn recover<R: Read + Seek, W: Write>(
+    mut input: R,
+    output: W,
+    options: &Options,
+) -> Result<Recovery> {
+    let file_size = input.seek(SeekFrom::End(0))?;
+    let (sound_frames, scan_end) = sound_frames(&mut input, file_size)?;
+    let pool = threads::pool(options)?;
+    let (progress, checksums) = (Progress::default(), RangeChecksums::default());
+    let mut saver = Saver { input, output, pool, options, progress, checksums };
+    saver.scan(scan_end)?;
+    for (frame, blocks) in sound_frames {
+        saver.frame(&frame, &blocks)?;
+    }
+    saver.output.flush()?;
+    saver.progress.end()
+}
+
+/// The frames at the end of the file whose tables are sound, in order, and where the first of them starts.
+///
+/// Their blocks need not be searched for, so that nothing inside of them can be taken for one.
+fn sound_frames<R: Read + Seek>(input: &mut R, mut end: u64) -> Result<(Vec<Frame>, u64)> {
+    let mut frames = Vec::new();
+    while end > 0 {
+        match archive::read_frame(input, end) {
+            Ok(frame) => {
+                end = frame.0.coded.start;
+                frames.push(frame);
+            }
+            Err(Error::Format { .. }) => break,
+            Err(e) => return Err(e),
+        }
+    }
+    frames.reverse();
+    Ok((frames, end))
+}
+
+/// Both ends of a recovery.
+struct Saver<'a, R, W> {
+    input: R,
+    output: W,
+    pool: ThreadPool,
+    options: &'a Options,
+    progress: Progress,
+    checksums: RangeChecksums,
+}
+
+impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
+    /// Saves what is found up to `end`, where the tables are not to be trusted.
+    fn scan(&mut self, end: u64) -> Result<()> {
+        let mut scanner = Scanner::new(end);
+        let mut from = 0;
+        while let Some(landmark) = scanner.next(&mut self.input, from)? {
+            match landmark {
+                Landmark::FrameEnd { footer, end } => self.progress.frame_end(&footer, end),
+                Landmark::Block { offset, header } => {
+                    self.progress.frame_begins_at(offset, &header);
+                    let (inside, behind) = (header_end(offset), payload_end(offset, &header));
+                    let undamaged = behind <= end && self.has_payload(offset, &header)?;
+                    let raw = if undamaged { self.restore(offset, header)? } else { None };
+                    self.save(&header, raw)?;
+                    // What an undamaged payload holds is its own, even if it looks like blocks.
+                    let goes_on = undamaged || scanner.goes_on_at(&mut self.input, behind)?;
+                    self.progress.accounted = if goes_on { behind } else { inside };
+                }
+            }
+            from = self.progress.accounted;
+        }
+        if end > 0 && (self.progress.in_frame || self.progress.frames_end < end) {
+            self.progress.end_unknown();
+        }
+        self.progress.frames_end = end;
+        Ok(())
+    }
+
+    /// Saves the blocks of a frame whose tables are sound.
+    fn frame(&mut self, frame: &FrameInfo, blocks: &[BlockInfo]) -> Result<()> {
+        for info in blocks {
+            let offset = info.coded.start;
+            let header = match archive::read_block_header(&mut self.input, info) {
+                Ok(header) => header,
+                Err(Error::Format { .. }) => continue,
+                Err(e) => return Err(e),
+            };
+            let raw = match self.restore(offset, header) {
+                // Nothing but a header says that there is so large a block.
+                Err(Error::Limit { .. } | Error::OutputLimit { .. })
+                    if !self.has_payload(offset, &header)? =>
+                {
+                    None
+                }
+                raw => raw?,
+            };
+            self.save(&header, raw)?;
+        }
+        self.progress.frame_done(frame.raw.end - frame.raw.start, frame.checksum);
+        Ok(())
+    }
+
+    /// Writes a block that was restored, and counts one that was not.
+    fn save(&mut self, header: &BlockHeader, raw: Option<Vec<u8>>) -> Result<()> {
+        self.progress.block(header, raw.is_some());
+        Ok(self.output.write_all(raw.as_deref().unwrap_or_default())?)
+    }
+
+    /// The raw bytes of the block at `offset`, or `None` where it is damaged.
+    fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
+        let (number, size) = (self.progress.blocks_met, u64::from(header.raw_size));
+        let what = || format!("block {number} of {size} bytes (at byte {offset})");
+        self.options.check_output(self.progress.saved(), size, what)?;
+        let plan =
+            self.options.plan_to_decode(header.raw_size).map_err(|e| e.at(number, offset))?;
+        self.input.seek(SeekFrom::Start(header_end(offset)))?;
+        let payload = read_payload(&mut self.input, header.coded_size)?;
+        let block = CodedBlock { header, payload, number, offset };
+        match self.pool.install(|| decompress::restore(block, plan.shortage)) {
+            Ok(raw) => Ok(Some(raw)),
+            Err(Error::Format { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Whether the payload of the block at `offset`, which ends within the file, is undamaged.
+    fn has_payload(&mut self, offset: u64, header: &BlockHeader) -> Result<bool> {
+        let payload = header_end(offset)..payload_end(offset, header);
+        let checksum = self.checksums.of(&mut self.input, payload)?;
+        Ok(cfg!(fuzzing) || checksum == header.payload_checksum)
+    }
+}
+
+fn header_end(offset: u64) -> u64 {
+    offset + BlockHeader::SIZE as u64
+}
+
+fn payload_end(offset: u64, header: &BlockHeader) -> u64 {
+    header_end(offset) + u64::from(header.coded_size)
+}

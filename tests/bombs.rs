@@ -1,0 +1,146 @@
+//! A few bytes that claim to be very much: nothing is decoded for which memory or room was not asked.
+
+mod common;
+
+use bwz::coder::{self, Effort};
+use bwz::{Archive, Error, Options};
+use common::{cases, compressed};
+use std::io::{Cursor, Read};
+
+/// Raw bytes of the block: more than any level's.
+const SIZE: u32 = 320 << 20;
+
+/// Sound samples and segments of [`SIZE`] zeros, in a few hundred bytes.
+fn payload() -> Vec<u8> {
+    // The suffix at pos p of a run is at row SIZE - p.
+    let samples: Vec<u32> = (0..SIZE).step_by(1 << 22).map(|pos| SIZE - pos).collect();
+    let mut segment = Vec::new();
+    coder::encode(&vec![0; 1 << 24], Effort::Default, &mut segment);
+    let sizes = [segment.len() as u32; 20];
+    let array = |values: &[u32]| {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+        [32].into_iter().chain(bytes).collect::<Vec<u8>>()
+    };
+    [array(&samples), array(&sizes), segment.repeat(20)].concat()
+}
+
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let checksum = crc32fast::hash(&bytes);
+    bytes.extend(checksum.to_le_bytes());
+    bytes
+}
+
+/// The CRC-32 of [`SIZE`] zeros.
+fn checksum_of_zeros() -> u32 {
+    let part = crc32fast::hash(&[0; 1 << 16]);
+    let mut hasher = crc32fast::Hasher::new();
+    for _ in 0..SIZE >> 16 {
+        hasher.combine(&crc32fast::Hasher::new_with_initial_len(part, 1 << 16));
+    }
+    hasher.finalize()
+}
+
+/// A frame of one block of [`SIZE`] zeros.
+fn bomb() -> Vec<u8> {
+    let (payload, checksum) = (payload(), checksum_of_zeros());
+    let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let start = sealed([&b"\xF7bwz\x01\0\0\0"[..], &words(&[SIZE])].concat());
+    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 24];
+    let sizes = words(&[SIZE, payload.len() as u32, checksum, 0, 0, crc32fast::hash(&payload)]);
+    let block = [sealed([&marker[..], &sizes].concat()), payload].concat();
+    let entries = words(&[0, 0, 16, 0]);
+    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0, 0, 0];
+    let table = sealed([&marker[..], &words(&[1, 16, crc32fast::hash(&entries)])].concat());
+    let before = [start, block, table, entries].concat();
+    let footer = sealed(words(&[SIZE, 0, before.len() as u32 + 32, 0, 44, checksum]));
+    [before, footer, b"zwb\xF7".to_vec()].concat()
+}
+
+/// What every way to the bytes of a file comes to.
+fn every_way(file: &[u8], options: &Options) -> Vec<(&'static str, Error)> {
+    let open = || Archive::open(Cursor::new(file), options).unwrap();
+    let end = open().raw_size();
+    vec![
+        ("decompress", bwz::decompress(file, std::io::sink(), options).unwrap_err()),
+        (
+            "decoder",
+            Error::from(bwz::Decoder::new(file, options).read_to_end(&mut Vec::new()).unwrap_err()),
+        ),
+        ("range", open().read_range(0..end, std::io::sink()).unwrap_err()),
+        ("extract", open().extract(0..end).unwrap_err()),
+        ("recover", bwz::recover(Cursor::new(file), std::io::sink(), options).unwrap_err()),
+    ]
+}
+
+#[test]
+fn a_block_above_the_largest_level_takes_asking_for_memory() {
+    let file = bomb();
+    assert!(file.len() < 2_000);
+    let count = Archive::open(Cursor::new(&file), &Options::new()).unwrap().count(&["x"]);
+    let ways = every_way(&file, &Options::new());
+    for (way, end) in ways.into_iter().chain([("count", count.unwrap_err())]) {
+        let Error::Limit { what, needed, allowed } = &end else { panic!("{way}: {end}") };
+        assert!(
+            what.contains("335544320 bytes") && what.contains("(block 0, at byte 16)"),
+            "{end}"
+        );
+        assert!(*needed > 7 * u64::from(SIZE) && needed > allowed, "{way}: {end}");
+    }
+}
+
+/// Permission is seen by what is refused next, so that the test takes no gigabytes.
+#[test]
+fn memory_or_a_block_size_that_was_asked_for_is_permission() {
+    let file = bomb();
+    let none = || Options::new().limit_output(0);
+    for (way, end) in every_way(&file, &none().memory(1 << 40)) {
+        assert!(matches!(end, Error::OutputLimit { .. }), "{way}: {end}");
+    }
+    for (way, end) in every_way(&file, &none().with_block_size(SIZE).unwrap()) {
+        assert!(!end.to_string().contains("unless"), "{way}: {end}");
+    }
+    let tight = every_way(&file, &none().memory(1 << 30));
+    let decompressed = &tight[0].1;
+    assert!(matches!(decompressed, Error::Limit { allowed: 0x4000_0000, .. }), "{decompressed}");
+}
+
+#[test]
+fn output_ends_before_the_block_that_would_be_too_much() {
+    let raw = cases::text(10_000);
+    let file = [compressed(&raw[..4_500], 1_000), compressed(&raw[4_500..], 1_000)].concat();
+    let options = |limit| common::options(1).limit_output(limit);
+    for (limit, whole) in [(0, 0), (999, 0), (4_499, 4_000), (4_500, 4_500), (9_999, 9_500)] {
+        for (way, end) in every_way(&file, &options(limit)) {
+            let Error::OutputLimit { needed, allowed, .. } = end else { panic!("{way}: {end}") };
+            assert!(needed > limit && allowed == limit, "{way}");
+        }
+        let mut out = Vec::new();
+        let end = bwz::decompress(&file[..], &mut out, &options(limit)).unwrap_err().to_string();
+        assert!(out == raw[..whole], "{limit}: {} bytes", out.len());
+        let block = format!("block {} of ", whole.div_ceil(1_000));
+        assert!(end.contains(&block) && end.contains("at byte"), "{end}");
+        let mut saved = Vec::new();
+        assert!(bwz::recover(Cursor::new(&file), &mut saved, &options(limit)).is_err());
+        assert!(saved == raw[..whole], "{limit}: {} bytes saved", saved.len());
+    }
+    let mut out = Vec::new();
+    bwz::decompress(&file[..], &mut out, &options(10_000)).unwrap();
+    assert!(out == raw);
+    let mut archive = Archive::open(Cursor::new(&file), &options(10)).unwrap();
+    assert_eq!(archive.extract(4_495..4_505).unwrap(), &raw[4_495..4_505]);
+    assert!(archive.extract_all(&[0..6, 4..9]).is_err());
+}
+
+/// A damaged block is lost, and no reason to ask for anything.
+#[test]
+fn recover_asks_for_no_room_for_what_is_damaged() {
+    let raw = cases::random(3_000, 256);
+    let mut file = compressed(&raw, 1_000);
+    file[16 + 1_040 + 100] ^= 1;
+    for cut in [file.len(), file.len() - 1] {
+        let input = Cursor::new(&file[..cut]);
+        let mut saved = Vec::new();
+        bwz::recover(input, &mut saved, &common::options(1).limit_output(2_000)).unwrap();
+        assert!(saved == [&raw[..1_000], &raw[2_000..]].concat());
+    }
+}
