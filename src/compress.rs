@@ -71,7 +71,7 @@ pub fn compress<R: Read + Send, W: Write>(
 
 /// The largest block that the memory allows.
 fn largest(options: &Options) -> u64 {
-    Plan::largest_block(options.thread_count(), options.memory_limit(), options.chosen_effort())
+    Plan::largest_block(options.allowance(), options.chosen_effort())
 }
 
 /// How much to take for the first block: no more than shows that it is too large.
@@ -138,9 +138,8 @@ impl<R: Read> Iterator for RawBlocks<R> {
 fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
-    let (threads, limit, effort) =
-        (options.thread_count(), options.memory_limit(), options.chosen_effort());
-    let plan = Plan::new(block_size, threads, limit, effort)?;
+    let effort = options.chosen_effort();
+    let plan = Plan::new(block_size, options.allowance(), effort)?;
     let sample_rate = sample_rate(block_size as usize, options.index_rate());
     let stages = Arc::new(Stages {
         sorters: Sorters::new(plan.workers, block_size, sample_rate, options)?,

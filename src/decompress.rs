@@ -85,7 +85,7 @@ pub(crate) fn start(
     pool: &Arc<ThreadPool>,
     options: &Options,
 ) -> Result<Restoring> {
-    let plan = Plan::to_decode(block_size, options.thread_count(), options.memory_limit())?;
+    let plan = Plan::to_decode(block_size, options.allowance())?;
     let stages = Arc::new(Stages {
         unsorters: Unsorters::new(plan.workers, block_size, options)?,
         pool: Arc::clone(pool),

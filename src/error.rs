@@ -42,11 +42,25 @@ pub enum Error {
         needed: u64,
         /// Bytes allowed.
         allowed: u64,
+        /// Who allows no more.
+        by: Bound,
     },
     /// The caller asked for something that makes no sense, such as a range behind the end.
     Usage(Cow<'static, str>),
     /// The device that was asked for is missing or failed.
     Device(Cow<'static, str>),
+}
+
+/// A limit on what is taken to work with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Bound {
+    /// The memory that [`Options`](crate::Options) allow.
+    Memory,
+    /// The address space that the system allows this process, as by `ulimit -v`.
+    AddressSpace,
+    /// The private memory that the system allows this process, as by `ulimit -d`.
+    Data,
 }
 
 impl Error {
@@ -72,12 +86,20 @@ impl fmt::Display for Error {
                 write!(f, "{what} (block {block}, at byte {offset})")
             }
             Error::Format { what, block: None, offset } => write!(f, "{what} (at byte {offset})"),
-            Error::Limit { what, needed, allowed } => write!(
-                f,
-                "{what} needs {} of memory, {} allowed",
-                Mib(*needed, f64::ceil),
-                Mib(*allowed, f64::floor)
-            ),
+            Error::Limit { what, needed, allowed, by } => {
+                let (needed, allowed) = (Mib(*needed, f64::ceil), Mib(*allowed, f64::floor));
+                let (kind, limit) = match by {
+                    Bound::Memory => {
+                        return write!(f, "{what} needs {needed} of memory, {allowed} allowed");
+                    }
+                    Bound::AddressSpace => ("address space", "ulimit -v"),
+                    Bound::Data => ("private memory", "ulimit -d"),
+                };
+                write!(
+                    f,
+                    "{what} needs {needed} of {kind}, but this process is limited to {allowed} ({limit})"
+                )
+            }
             Error::Usage(what) | Error::Device(what) => f.write_str(what),
         }
     }
@@ -156,11 +178,18 @@ mod tests {
 
     #[test]
     fn a_limit_says_how_much_would_do() {
-        let limit = Error::Limit {
+        let limit = |by| Error::Limit {
             what: "one block".into(),
             needed: (6 << 20) + 1,
             allowed: (6 << 20) - 1,
+            by,
         };
-        assert_eq!(limit.to_string(), "one block needs 7 MiB of memory, 5 MiB allowed");
+        let said = limit(Bound::Memory).to_string();
+        assert_eq!(said, "one block needs 7 MiB of memory, 5 MiB allowed");
+        let said = limit(Bound::AddressSpace).to_string();
+        assert_eq!(
+            said,
+            "one block needs 7 MiB of address space, but this process is limited to 5 MiB (ulimit -v)"
+        );
     }
 }

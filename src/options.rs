@@ -3,7 +3,7 @@
 use crate::coder::Effort;
 use crate::error::{Error, Result};
 use crate::events::{Event, Listener};
-use crate::memory;
+use crate::memory::{self, Allowance, Space};
 use std::thread;
 
 /// The largest block a frame may hold: positions fit 31 bits.
@@ -46,6 +46,8 @@ pub struct Options {
     block_size: u32,
     threads: usize,
     memory: u64,
+    space: Option<Space>,
+    thread_space: u64,
     device: Device,
     listener: Listener,
     index: Option<u32>,
@@ -60,12 +62,16 @@ impl Default for Options {
 
 impl Options {
     /// Level 6, one thread per core, half of this machine's (or its cgroup's) memory, any device.
+    ///
+    /// Where the system limits the address space or the private memory of this process, no more is used than that leaves now.
     #[must_use]
     pub fn new() -> Self {
         Options {
             block_size: level_block_size(DEFAULT_LEVEL),
             threads: thread::available_parallelism().map_or(1, usize::from),
             memory: memory::default_limit(),
+            space: Space::of_process(),
+            thread_space: memory::THREAD_SPACE,
             device: Device::Auto,
             listener: Listener::default(),
             index: None,
@@ -112,6 +118,16 @@ impl Options {
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
+        self
+    }
+
+    /// Sets how much address space a thread takes besides what it computes with: its stack, and what the host's allocator
+    /// reserves for it. It matters only where that space is limited, as by `ulimit -v`; fewer threads are then used.
+    ///
+    /// With glibc it is 66 MiB, of which 64 are an arena, and 2 MiB after `mallopt(M_ARENA_MAX, 1)` and elsewhere.
+    #[must_use]
+    pub fn thread_space(mut self, bytes: u64) -> Self {
+        self.thread_space = bytes;
         self
     }
 
@@ -166,12 +182,17 @@ impl Options {
         self.block_size
     }
 
+    /// The threads and the memory to use.
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance::new(self.threads, self.memory, self.space, self.thread_space)
+    }
+
     pub(crate) fn thread_count(&self) -> usize {
-        self.threads
+        self.allowance().threads
     }
 
     pub(crate) fn memory_limit(&self) -> u64 {
-        self.memory
+        self.allowance().memory
     }
 
     pub(crate) fn listener(&self) -> &Listener {

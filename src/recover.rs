@@ -158,8 +158,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
 
     /// The raw bytes of the block at `offset`, or `None` where it is damaged.
     fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
-        let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
-        let plan = match Plan::to_decode(header.raw_size, threads, limit) {
+        let plan = match Plan::to_decode(header.raw_size, self.options.allowance()) {
             // A block that is too large is an error, unless nothing but its header says that there is one.
             Err(_) if !self.has_payload(offset, &header)? => return Ok(None),
             plan => plan?,

@@ -5,7 +5,7 @@
 use super::args::{Talk, is_command};
 use super::exit::{self, Exit};
 use super::files::Name;
-use bwz::Error;
+use bwz::{Bound, Error};
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -80,10 +80,11 @@ pub fn strip_number(mut text: String) -> String {
 
 fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
     match (error, task, name) {
-        (Error::Limit { .. }, Task::Compressing, _) => {
-            Some("allow more with -M, or take smaller blocks with a lower level (-1 to -9)".into())
+        (Error::Limit { by, .. }, ..) => {
+            let more = if *by == Bound::Memory { "allow more with -M" } else { "raise that limit" };
+            let smaller = ", or take smaller blocks with a lower level (-1 to -9)";
+            Some(format!("{more}{}", if task == Task::Compressing { smaller } else { "" }))
         }
-        (Error::Limit { .. }, ..) => Some("allow more with -M".into()),
         (Error::Format { block, offset, .. }, Task::Reading, Name::File(_))
             if block.is_some() || *offset > 0 =>
         {
@@ -113,9 +114,11 @@ mod tests {
     #[test]
     fn advice_fits_the_error() {
         let file = Name::File(PathBuf::from("x.bwz"));
-        let limit = Error::Limit { what: "".into(), needed: 2, allowed: 1 };
-        assert!(advice(&limit, &file, Task::Compressing).unwrap().contains("level"));
-        assert!(!advice(&limit, &file, Task::Reading).unwrap().contains("level"));
+        let limit = |by| Error::Limit { what: "".into(), needed: 2, allowed: 1, by };
+        let (memory, space) = (limit(Bound::Memory), limit(Bound::AddressSpace));
+        assert!(advice(&memory, &file, Task::Compressing).unwrap().contains("level"));
+        assert_eq!(advice(&memory, &file, Task::Reading).unwrap(), "allow more with -M");
+        assert_eq!(advice(&space, &file, Task::Reading).unwrap(), "raise that limit");
         let damage = |offset| Error::Format { what: "".into(), block: None, offset };
         assert!(advice(&damage(7), &file, Task::Reading).unwrap().contains("bwz recover x.bwz"));
         assert_eq!(advice(&damage(0), &file, Task::Reading), None);

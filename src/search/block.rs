@@ -107,8 +107,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     }
 
     fn decode(&self) -> Result<Decoded> {
-        let (threads, limit) = (self.options.thread_count(), self.options.memory_limit());
-        let plan = Plan::to_decode(self.len() as u32, threads, limit)?;
+        let plan = Plan::to_decode(self.len() as u32, self.options.allowance())?;
         let block =
             self.source.with_input(|input| archive::read_block(input, self.info, self.number))?;
         self.source.block_decoded(self.info.coded.end - self.info.coded.start);
