@@ -43,6 +43,11 @@ pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Option<Vec<T>> {
     Some(values)
 }
 
+/// Makes room for `more` values behind those of a vector, and for others after them; `None` where there is no memory for it.
+pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) -> Option<()> {
+    handled(|| values.try_reserve(more)).ok()
+}
+
 /// A copy of `values`, or `None` where there is no memory for it.
 pub(crate) fn copied<T: Copy>(values: &[T]) -> Option<Vec<T>> {
     let mut copy = with_capacity(values.len())?;

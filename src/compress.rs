@@ -4,9 +4,10 @@
 //! many threads as the options say, segment by segment; the pipeline's own threads put blocks together and hand them on. `memory`
 //! says what that takes.
 
+use crate::allocation;
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, Effort};
-use crate::error::{Error, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
 use crate::fm_index;
@@ -186,6 +187,7 @@ impl Stages {
         let raw_size = bytes.len();
         let (checksum, filtered) =
             self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
+        let filtered = filtered?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if alone { self.pool.current_num_threads() } else { 1 };
         let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
@@ -194,9 +196,9 @@ impl Stages {
     }
 
     /// What is searched for is in the raw bytes, so an indexed block gets no filters.
-    fn filtered(&self, block: Vec<u8>) -> Filtered {
+    fn filtered(&self, block: Vec<u8>) -> Result<Filtered, Flaw> {
         match self.index {
-            Some(_) => Filtered::unchanged(block),
+            Some(_) => Ok(Filtered::unchanged(block)),
             None => filter::apply(block, || self.sorters.free()),
         }
     }
@@ -240,7 +242,7 @@ fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &ThreadPool) -> Res
         index,
         segments: segments.iter().map(Vec::as_slice).collect(),
     }
-    .to_bytes();
+    .to_bytes()?;
     drop(segments);
     let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
     let (kind, payload) = if payload.len() < raw_size {
@@ -373,6 +375,7 @@ impl<W: Write> Write for Encoder<W> {
             self.block_size = self.options.block_size() as usize;
         }
         let taken = bytes.len().min(self.block_size - self.block.len());
+        allocation::reserve(&mut self.block, taken).ok_or(Flaw::NO_MEMORY).map_err(Error::from)?;
         self.block.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }

@@ -158,10 +158,16 @@ impl From<Error> for io::Error {
 pub struct Flaw(pub &'static str);
 
 impl Flaw {
+    /// No flaw of the data: there is no memory to work on it. Its error is [`Error::Io`].
+    pub const NO_MEMORY: Flaw = Flaw("there is not enough memory for a block");
+
     /// The error of this flaw in the given block, or outside of blocks, `offset` bytes into the compressed file.
     #[must_use]
     pub fn at(self, block: Option<u64>, offset: u64) -> Error {
-        Error::Format { what: Cow::Borrowed(self.0), block, offset }
+        match self {
+            Flaw::NO_MEMORY => Error::out_of_memory(self.0),
+            _ => Error::Format { what: Cow::Borrowed(self.0), block, offset },
+        }
     }
 }
 

@@ -13,6 +13,8 @@ mod devices;
 mod files;
 #[path = "cli/filters.rs"]
 mod filters;
+#[path = "cli/limits.rs"]
+mod limits;
 #[path = "cli/looking.rs"]
 mod looking;
 #[path = "cli/refusals.rs"]
@@ -25,3 +27,5 @@ mod say;
 mod search;
 #[path = "cli/support.rs"]
 mod support;
+#[path = "cli/temporaries.rs"]
+mod temporaries;

@@ -25,7 +25,7 @@ pub(super) struct Region {
 }
 
 /// Changes the regions of `text` and appends the list to `side`; the sizes must add up to that of `text`.
-pub(super) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) {
+pub(super) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) -> Result<(), Flaw> {
     let mut pos = 0;
     for Region { size, kind } in regions {
         let region = &mut text[pos..pos + size];
@@ -35,13 +35,14 @@ pub(super) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) {
             Kind::Plain => (),
             Kind::Records(records) => {
                 records.write(side);
-                records.encode(region);
+                records.encode(region)?;
             }
             Kind::X86 => branches::x86(region, pos, Way::ToAbsolute),
             Kind::Arm64 => branches::arm64(region, pos, Way::ToAbsolute),
         }
         pos += size;
     }
+    Ok(())
 }
 
 /// Undoes [`encode`].
@@ -58,7 +59,7 @@ pub(super) fn decode(text: &mut [u8], side: &mut &[u8]) -> Result<(), Flaw> {
         *side = rest;
         match tag {
             0 => (),
-            1 => Records::read(side)?.decode(region),
+            1 => Records::read(side)?.decode(region)?,
             2 => branches::x86(region, pos, Way::ToRelative),
             3 => branches::arm64(region, pos, Way::ToRelative),
             _ => return Err(Flaw("a region of a block is of an unknown kind")),

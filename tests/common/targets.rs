@@ -96,7 +96,7 @@ fn encode(segment: &[u8], effort: Effort) {
 }
 
 fn filter(block: &[u8]) {
-    let filtered = filter::apply(block.to_vec(), || ());
+    let filtered = filter::apply(block.to_vec(), || ()).unwrap();
     assert!(filtered.text.len() <= block.len());
     assert!(filter::undo(filtered, block.len()).unwrap() == block);
 }
