@@ -1,7 +1,9 @@
-//! Allocations that grow with the input: where there is no memory for one, that is an error like any other.
+//! Allocations that grow with the input: where there is no memory for one, that is an error like
+//! any other.
 //!
-//! What is small, as most allocations of most crates are, ends the process instead: Rust aborts it. A program that would
-//! rather say so in its own words has a global allocator of its own, and [`failure_is_handled`] tells it which is which.
+//! What is small, as most allocations of most crates are, ends the process instead: Rust aborts it.
+//! A program that would rather say so in its own words has a global allocator of its own, and
+//! [`failure_is_handled`] tells it which is which.
 
 use std::cell::Cell;
 
@@ -9,9 +11,10 @@ thread_local! {
     static HANDLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread just asks for memory in a way that may fail: bwz then gives an [`Error`](crate::Error), which names
-/// it. For a global allocator that ends the process when the system has no more memory, as the command's does; such a
-/// request it must answer with a null pointer.
+/// Whether this thread just asks for memory in a way that may fail: bwz then gives an
+/// [`Error`](crate::Error), which names it. For a global allocator that ends the process when the
+/// system has no more memory, as the command's does; such a request it must answer with a null
+/// pointer.
 ///
 /// ```
 /// assert!(!bwz::failure_is_handled());
@@ -43,7 +46,8 @@ pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Option<Vec<T>> {
     Some(values)
 }
 
-/// Makes room for `more` values behind those of a vector, and for others after them; `None` where there is no memory for it.
+/// Makes room for `more` values behind those of a vector, and for others after them; `None` where
+/// there is no memory for it.
 pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) -> Option<()> {
     handled(|| values.try_reserve(more)).ok()
 }

@@ -1,7 +1,9 @@
-//! The command's allocator: the system's, but memory that cannot be had ends the command with one message and exit code 1.
+//! The command's allocator: the system's, but memory that cannot be had ends the command with one
+//! message and exit code 1.
 //!
-//! The exception is what the library asks for in a way that may fail ([`bwz::failure_is_handled`]): that becomes an error
-//! which says what it was for. Without this, Rust would abort, and whatever thread comes first would decide how.
+//! The exception is what the library asks for in a way that may fail ([`bwz::failure_is_handled`]):
+//! that becomes an error which says what it was for. Without this, Rust would abort, and whatever
+//! thread comes first would decide how.
 
 use super::exit::Exit;
 use super::temporary;
@@ -48,7 +50,8 @@ fn had(memory: *mut u8) -> *mut u8 {
 const MESSAGE: &str = "bwz: the system gives this process no more memory; raise its limit (ulimit -v, ulimit -d), or use \
                        less with -T1, with -M or with a lower level\n";
 
-/// Ends the command for want of memory: one message, whatever else goes wrong on other threads. Nothing here allocates.
+/// Ends the command for want of memory: one message, whatever else goes wrong on other threads.
+/// Nothing here allocates.
 #[allow(unsafe_code)]
 pub fn end() -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
@@ -64,11 +67,13 @@ pub fn end() -> ! {
     }
 }
 
-/// The address space of a thread, beside what the library allocates: its stack, since [`economize`] allows but one arena.
+/// The address space of a thread, beside what the library allocates: its stack, since [`economize`]
+/// allows but one arena.
 pub const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
 
-/// Where the address space or the private memory of this process is limited, has glibc take no more of it than is used: one
-/// arena instead of 64 MiB reserved for each thread, and what is large given back as soon as it is freed.
+/// Where the address space or the private memory of this process is limited, has glibc take no more
+/// of it than is used: one arena instead of 64 MiB reserved for each thread, and what is large
+/// given back as soon as it is freed.
 ///
 /// It is called before there are threads. Without a limit nothing changes, since this costs time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

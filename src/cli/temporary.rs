@@ -1,11 +1,13 @@
-//! The one temporary file that there is at a time: it becomes the output when it is whole, and nothing at all if it never is.
+//! The one temporary file that there is at a time: it becomes the output when it is whole, and
+//! nothing at all if it never is.
 //!
-//! It has no name where the file system can do that (`O_TMPFILE`), so that the system removes it however the command ends.
-//! Else its name tells which output it is for, and it is locked as long as somebody writes to it. One that is not is what a
-//! killed command left, and is removed by the next that writes the same output.
+//! It has no name where the file system can do that (`O_TMPFILE`), so that the system removes it
+//! however the command ends. Else its name tells which output it is for, and it is locked as long
+//! as somebody writes to it. One that is not is what a killed command left, and is removed by the
+//! next that writes the same output.
 //!
-//! Whoever creates, renames or removes a name holds the lock on it. A signal takes that lock and keeps it until the process
-//! is gone, so there is no moment at which a file could slip through.
+//! Whoever creates, renames or removes a name holds the lock on it. A signal takes that lock and
+//! keeps it until the process is gone, so there is no moment at which a file could slip through.
 
 use super::files::parent;
 use super::input::is_same;
@@ -122,7 +124,8 @@ fn names(target: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Removes a temporary file that nobody has open. Whoever holds its lock is sure that nobody else renames or removes it.
+/// Removes a temporary file that nobody has open. Whoever holds its lock is sure that nobody else
+/// renames or removes it.
 fn remove_if_abandoned(name: &Path) {
     let mut file = OpenOptions::new();
     file.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
@@ -203,17 +206,19 @@ fn unlink(name: &CStr) {
     unsafe { libc::unlink(name.as_ptr()) };
 }
 
-/// Removes the file in a process that ends at once and can neither wait nor allocate. Where another thread is just at it,
-/// the next command finds what is left.
+/// Removes the file in a process that ends at once and can neither wait nor allocate. Where another
+/// thread is just at it, the next command finds what is left.
 pub fn abandon() {
     if let Ok(current) = CURRENT.try_lock() {
         current.as_deref().map(unlink);
     }
 }
 
-/// Has a thread remove the temporary file when a signal ends the command, then end it by that signal.
+/// Has a thread remove the temporary file when a signal ends the command, then end it by that
+/// signal.
 ///
-/// A file-size limit is no reason to die: without SIGXFSZ the write fails, and that is handled like a full disk.
+/// A file-size limit is no reason to die: without SIGXFSZ the write fails, and that is handled like
+/// a full disk.
 pub fn clean_up_on_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let ignored = ignored_signals();

@@ -1,7 +1,9 @@
-//! What the system lets this process have: the machine's memory, that of its cgroup, and the limits of the process itself.
+//! What the system lets this process have: the machine's memory, that of its cgroup, and the limits
+//! of the process itself.
 //!
-//! A limit on the address space (`ulimit -v`) or on private memory (`ulimit -d`) counts what is mapped, touched or not:
-//! each thread costs its stack of 2 MiB, and with glibc an arena of 64 MiB for what it allocates, however little that is.
+//! A limit on the address space (`ulimit -v`) or on private memory (`ulimit -d`) counts what is
+//! mapped, touched or not: each thread costs its stack of 2 MiB, and with glibc an arena of 64 MiB
+//! for what it allocates, however little that is.
 
 use crate::error::Bound;
 use std::fs;
@@ -16,7 +18,8 @@ const STACK: u64 = (2 << 20) + (64 << 10);
 /// What glibc reserves for what a thread allocates. Other allocators share what they have.
 const ARENA: u64 = if cfg!(all(target_os = "linux", target_env = "gnu")) { 64 << 20 } else { 0 };
 
-/// The address space that a thread takes, besides what it computes with, where nobody says otherwise.
+/// The address space that a thread takes, besides what it computes with, where nobody says
+/// otherwise.
 pub(crate) const THREAD_SPACE: u64 = STACK + ARENA;
 
 /// Half of what this process can have: the machine's memory, or its cgroup's where that is less.
@@ -35,7 +38,8 @@ fn size_of(name: &str, text: &str) -> Option<u64> {
     Some(kib << 10)
 }
 
-/// The tightest limit between this process's cgroups, which `/proc/self/cgroup` lists, and their roots below `mounts`.
+/// The tightest limit between this process's cgroups, which `/proc/self/cgroup` lists, and their
+/// roots below `mounts`.
 fn cgroup_limit(self_cgroup: &str, mounts: &Path) -> Option<u64> {
     self_cgroup.lines().filter_map(|line| group_limit(line, mounts)).min()
 }

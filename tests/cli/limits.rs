@@ -1,6 +1,8 @@
-//! Limits that the system puts on the process: `ulimit -v` on its address space, `ulimit -d` on its private memory.
+//! Limits that the system puts on the process: `ulimit -v` on its address space, `ulimit -d` on its
+//! private memory.
 //!
-//! Whatever the limit and the threads, a command ends with 0, or with 1 and one message. It does the same each time.
+//! Whatever the limit and the threads, a command ends with 0, or with 1 and one message. It does
+//! the same each time.
 
 use crate::support::{Dir, has_all, noise, stderr, text};
 

@@ -1,4 +1,5 @@
-//! Temporary files: what is left of them when a command is killed, and what the next one does about it.
+//! Temporary files: what is left of them when a command is killed, and what the next one does about
+//! it.
 
 use crate::support::{BWZ, Dir, send, text, wait_for_temporary};
 use std::fs;
