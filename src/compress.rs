@@ -4,9 +4,10 @@
 //! many threads as the options say, segment by segment; the pipeline's own threads put blocks together and hand them on. `memory`
 //! says what that takes.
 
+use crate::allocation;
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, Effort};
-use crate::error::{Error, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
 use crate::fm_index;
@@ -77,7 +78,7 @@ pub fn compress<R: Read + Send, W: Write>(
 
 /// The largest block that the memory allows.
 fn largest(options: &Options) -> u64 {
-    Plan::largest_block(options.thread_count(), options.memory_limit(), options.chosen_effort())
+    Plan::largest_block(options.allowance(), options.chosen_effort())
 }
 
 /// How much to take for the first block: no more than shows that it is too large.
@@ -157,9 +158,8 @@ impl<R: Read> Iterator for RawBlocks<R> {
 fn plan(first: u32, pool: Threads, options: &Options) -> Result<(Plan, Stages)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
-    let (threads, limit, effort) =
-        (options.thread_count(), options.memory_limit(), options.chosen_effort());
-    let plan = Plan::new(block_size, threads, limit, effort)?;
+    let effort = options.chosen_effort();
+    let plan = Plan::new(block_size, options.allowance(), effort)?;
     let sample_rate = sample_rate(block_size as usize, options.index_rate());
     let stages = Stages {
         sorters: Sorters::new(plan.workers, block_size, sample_rate, options)?,
@@ -213,6 +213,7 @@ impl Stages {
         let raw_size = bytes.len();
         let (checksum, filtered) =
             self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
+        let filtered = filtered?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if alone { self.pool.count() } else { 1 };
         let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
@@ -221,9 +222,9 @@ impl Stages {
     }
 
     /// What is searched for is in the raw bytes, so an indexed block gets no filters.
-    fn filtered(&self, block: Vec<u8>) -> Filtered {
+    fn filtered(&self, block: Vec<u8>) -> Result<Filtered, Flaw> {
         match self.index {
-            Some(_) => Filtered::unchanged(block),
+            Some(_) => Ok(Filtered::unchanged(block)),
             None => filter::apply(block, || self.sorters.free()),
         }
     }
@@ -267,7 +268,7 @@ fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &Threads) -> Result
         index,
         segments: segments.iter().map(Vec::as_slice).collect(),
     }
-    .to_bytes();
+    .to_bytes()?;
     drop(segments);
     let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
     let (kind, payload) = if payload.len() < raw_size {
@@ -400,6 +401,7 @@ impl<W: Write> Write for Encoder<W> {
             self.block_size = self.options.block_size() as usize;
         }
         let taken = bytes.len().min(self.block_size - self.block.len());
+        allocation::reserve(&mut self.block, taken).ok_or(Flaw::NO_MEMORY).map_err(Error::from)?;
         self.block.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }

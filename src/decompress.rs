@@ -4,6 +4,7 @@
 //! lanes of one inverse are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out
 //! before its block's checksum held.
 
+use crate::allocation;
 use crate::bwt::{self, Bwt, Unsorter};
 use crate::coder;
 use crate::compress::Summary;
@@ -227,7 +228,10 @@ fn decode_with(
         return Err(shortage.error(what).at(block.number, block.offset));
     }
     let (text_size, side) = match parts.filtered {
-        Some(filtered) => (filtered.text_size, filtered.side.to_vec()),
+        Some(filtered) => {
+            let side = allocation::copied(filtered.side).ok_or(Flaw::NO_MEMORY)?;
+            (filtered.text_size, side)
+        }
         None => (raw_size, Vec::new()),
     };
     let BwtPayload { samples, index, segments, .. } = parts;

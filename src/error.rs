@@ -42,6 +42,8 @@ pub enum Error {
         needed: u64,
         /// Bytes allowed.
         allowed: u64,
+        /// Who allows no more.
+        by: Bound,
     },
     /// More would come out than [`Options::limit_output`](crate::Options::limit_output) allows; raise the limit to go on.
     OutputLimit {
@@ -58,6 +60,18 @@ pub enum Error {
     Device(Cow<'static, str>),
 }
 
+/// A limit on what is taken to work with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Bound {
+    /// The memory that [`Options`](crate::Options) allow.
+    Memory,
+    /// The address space that the system allows this process, as by `ulimit -v`.
+    AddressSpace,
+    /// The private memory that the system allows this process, as by `ulimit -d`.
+    Data,
+}
+
 impl Error {
     /// The system, not a limit of ours, has no more memory.
     pub(crate) fn out_of_memory(what: &'static str) -> Self {
@@ -68,9 +82,9 @@ impl Error {
     pub(crate) fn at(self, block: u64, offset: u64) -> Self {
         match self {
             Error::Format { what, .. } => Error::Format { what, block: Some(block), offset },
-            Error::Limit { what, needed, allowed } => {
+            Error::Limit { what, needed, allowed, by } => {
                 let what = format!("{what} (block {block}, at byte {offset})").into();
-                Error::Limit { what, needed, allowed }
+                Error::Limit { what, needed, allowed, by }
             }
             other => other,
         }
@@ -85,12 +99,20 @@ impl fmt::Display for Error {
                 write!(f, "{what} (block {block}, at byte {offset})")
             }
             Error::Format { what, block: None, offset } => write!(f, "{what} (at byte {offset})"),
-            Error::Limit { what, needed, allowed } => write!(
-                f,
-                "{what} needs {} of memory, {} allowed",
-                Mib(*needed, f64::ceil),
-                Mib(*allowed, f64::floor)
-            ),
+            Error::Limit { what, needed, allowed, by } => {
+                let (needed, allowed) = (Mib(*needed, f64::ceil), Mib(*allowed, f64::floor));
+                let (kind, limit) = match by {
+                    Bound::Memory => {
+                        return write!(f, "{what} needs {needed} of memory, {allowed} allowed");
+                    }
+                    Bound::AddressSpace => ("address space", "ulimit -v"),
+                    Bound::Data => ("private memory", "ulimit -d"),
+                };
+                write!(
+                    f,
+                    "{what} needs {needed} of {kind}, but this process is limited to {allowed} ({limit})"
+                )
+            }
             Error::OutputLimit { what, needed, allowed } => {
                 write!(f, "{what} makes {needed} bytes of output, {allowed} allowed")
             }
@@ -153,10 +175,16 @@ impl From<Error> for io::Error {
 pub struct Flaw(pub &'static str);
 
 impl Flaw {
+    /// No flaw of the data: there is no memory to work on it. Its error is [`Error::Io`].
+    pub const NO_MEMORY: Flaw = Flaw("there is not enough memory for a block");
+
     /// The error of this flaw in the given block, or outside of blocks, `offset` bytes into the compressed file.
     #[must_use]
     pub fn at(self, block: Option<u64>, offset: u64) -> Error {
-        Error::Format { what: Cow::Borrowed(self.0), block, offset }
+        match self {
+            Flaw::NO_MEMORY => Error::out_of_memory(self.0),
+            _ => Error::Format { what: Cow::Borrowed(self.0), block, offset },
+        }
     }
 }
 
@@ -173,11 +201,18 @@ mod tests {
 
     #[test]
     fn a_limit_says_how_much_would_do() {
-        let limit = Error::Limit {
+        let limit = |by| Error::Limit {
             what: "one block".into(),
             needed: (6 << 20) + 1,
             allowed: (6 << 20) - 1,
+            by,
         };
-        assert_eq!(limit.to_string(), "one block needs 7 MiB of memory, 5 MiB allowed");
+        let said = limit(Bound::Memory).to_string();
+        assert_eq!(said, "one block needs 7 MiB of memory, 5 MiB allowed");
+        let said = limit(Bound::AddressSpace).to_string();
+        assert_eq!(
+            said,
+            "one block needs 7 MiB of address space, but this process is limited to 5 MiB (ulimit -v)"
+        );
     }
 }

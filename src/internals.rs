@@ -44,7 +44,7 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
 pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
     let Kind::Bwt(shape) = kind else { return Ok(payload.to_vec()) };
-    BwtPayload::from_bytes(payload, raw_size, shape).map(|parts| parts.to_bytes())
+    BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes()
 }
 
 /// The blocks of all frames, read in order.
@@ -80,22 +80,24 @@ pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
 }
 
 /// Joins lines of `width` bytes, wherever there are.
-pub fn join_lines(block: &[u8], width: usize) -> Filtered {
+pub fn join_lines(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
     let mut side = Vec::new();
-    Filtered { text: lines::encode(block, width, &mut side), flags: filter::LINES, side }
+    let text = lines::encode(block, width, &mut side)?;
+    Ok(Filtered { text, flags: filter::LINES, side })
 }
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.
 pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
     let region = Region { size: text.len(), kind: regions::Kind::read(&mut kind)? };
     let mut side = Vec::new();
-    regions::encode(&mut text, &[region], &mut side);
+    regions::encode(&mut text, &[region], &mut side)?;
     Ok(Filtered { text, flags: filter::REGIONS, side })
 }
 
 /// Takes repeats out of `text`, if any are worth it.
-pub fn take_out_repeats(mut text: Vec<u8>) -> Option<Filtered> {
+pub fn take_out_repeats(mut text: Vec<u8>) -> Result<Option<Filtered>, Flaw> {
     let (found, mut side) = (finder::find(&text)?, Vec::new());
+    let Some(found) = found else { return Ok(None) };
     matches::encode(&mut text, &found, &mut side);
-    Some(Filtered { text, flags: filter::MATCHES, side })
+    Ok(Some(Filtered { text, flags: filter::MATCHES, side }))
 }

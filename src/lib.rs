@@ -34,10 +34,11 @@
 //! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
+//! | `allocation` | memory that may be refused |
 //! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline < coder < memory < options, events, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < internals < cli`.
+//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -60,6 +61,7 @@ pub mod fm_index;
 #[cfg(feature = "cuda")]
 pub mod gpu;
 
+mod allocation;
 mod archive;
 #[cfg(test)]
 #[path = "../tests/common/cases.rs"]
@@ -80,11 +82,12 @@ mod search;
 mod sorters;
 mod threads;
 
+pub use allocation::failure_is_handled;
 pub use archive::{Archive, BlockInfo, FrameInfo, IndexInfo, RangeCost};
 pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
-pub use error::{Error, Flaw, Result};
+pub use error::{Bound, Error, Flaw, Result};
 pub use events::{Event, Step};
 pub use frame::MAGIC;
 pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, MAX_BLOCK_SIZE, Options};

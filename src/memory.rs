@@ -6,11 +6,15 @@
 //!
 //! The models of [`Effort::Best`] are large. A compressor knows whether it needs them. A decompressor does not, since any
 //! segment may be of that kind: [`Plan::to_decode`] keeps room for them, or where that leaves none for a block refuses them.
+//!
+//! Where the system limits the process itself (`system`), threads count too: [`Allowance::new`] gives some of that room to
+//! their stacks and arenas, which may mean fewer threads, and the rest to the blocks.
+
+mod system;
 
 use crate::coder::Effort;
-use crate::error::{Error, Result};
-use std::fs;
-use std::path::Path;
+use crate::error::{Bound, Error, Result};
+pub(crate) use system::{Space, THREAD_SPACE, default_limit};
 
 /// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one takes 5 (its BWT, 4 of table).
 /// The filters come before and after that and take no more: to look for matches at most 6 (the block, 3 of table, 2 of
@@ -50,8 +54,49 @@ const FAST_COUNTS: u64 = 4 << 20;
 /// What the inverse takes for counters: this per thread and block, but never more than two bytes per byte.
 const COUNTERS: u64 = 512 << 10;
 
-/// Where nothing says how much memory the machine has.
-const UNKNOWN_MACHINE: u64 = 4 << 30;
+/// Threads that there are for each one that computes: itself, and one of the pipeline in each of its stages.
+const THREADS_EACH: u64 = 3;
+
+/// Threads that there are besides: they read, wait for signals and show progress.
+const THREADS_BESIDES: u64 = 3;
+
+/// One part in so many of the room that the system leaves is for threads, unless that is too little for one.
+const THREADS_SHARE: u64 = 8;
+
+/// The threads that compute, and the bytes that they may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    pub threads: usize,
+    pub memory: u64,
+    /// The limit of the system that `memory` follows from, where it is tighter than the caller's, and what all threads take.
+    space: Option<(Space, u64)>,
+}
+
+impl Allowance {
+    /// Of what the caller asks for, as much as fits into the `space` of this process. Each thread takes `thread_space` of it.
+    pub fn new(threads: usize, memory: u64, space: Option<Space>, thread_space: u64) -> Self {
+        let asked = Allowance { threads, memory, space: None };
+        let Some(space) = space else { return asked };
+        let each = (THREADS_EACH * thread_space).max(1);
+        let left = space.left().saturating_sub(THREADS_BESIDES * thread_space);
+        let fit = (left / THREADS_SHARE / each).clamp(1, threads.max(1) as u64);
+        let for_threads = (left / THREADS_SHARE).clamp(each, each * threads.max(1) as u64);
+        let left = left.saturating_sub(for_threads);
+        let tighter = (left < memory).then_some((space, thread_space));
+        Allowance { threads: fit as usize, memory: memory.min(left), space: tighter }
+    }
+
+    /// The error of a plan that needs so many bytes of memory.
+    fn shortage(&self, needed: u64) -> Shortage {
+        let Some((space, thread_space)) = self.space else {
+            return Shortage { needed, allowed: self.memory, by: Bound::Memory };
+        };
+        // With more room there may be more threads again, so this is somewhat more than just does.
+        let for_one = (THREADS_EACH * thread_space + needed).saturating_mul(THREADS_SHARE);
+        let left = for_one / (THREADS_SHARE - 1) + THREADS_BESIDES * thread_space;
+        Shortage { needed: space.used + left, allowed: space.limit, by: space.by }
+    }
+}
 
 /// How many blocks are worked on at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,41 +116,43 @@ pub(crate) struct Plan {
 pub(crate) struct Shortage {
     needed: u64,
     allowed: u64,
+    by: Bound,
 }
 
 impl Shortage {
     pub fn error(self, what: String) -> Error {
-        Error::Limit { what: what.into(), needed: self.needed, allowed: self.allowed }
+        let Shortage { needed, allowed, by } = self;
+        Error::Limit { what: what.into(), needed, allowed, by }
     }
 }
 
 impl Plan {
-    /// Fits up to `threads` workers on blocks of `block_size` bytes, which are coded with `effort`, into `limit` bytes.
+    /// Fits up to as many workers as threads are allowed, on blocks of `block_size` bytes that are coded with `effort`.
     ///
     /// # Errors
     /// [`Error::Limit`] where not even one block fits.
-    pub fn new(block_size: u32, threads: usize, limit: u64, effort: Effort) -> Result<Plan> {
-        Plan::fit(block_size, threads, limit, effort)
+    pub fn new(block_size: u32, allowed: Allowance, effort: Effort) -> Result<Plan> {
+        Plan::fit(block_size, allowed, effort)
             .map_err(|shortage| shortage.error(format!("a block of {block_size} bytes")))
     }
 
     /// The same for blocks whose effort shows only when they are decoded.
-    pub fn to_decode(block_size: u32, threads: usize, limit: u64) -> Result<Plan> {
-        Plan::fit(block_size, threads, limit, Effort::Best).or_else(|shortage| {
-            let plan = Plan::new(block_size, threads, limit, Effort::Default)?;
+    pub fn to_decode(block_size: u32, allowed: Allowance) -> Result<Plan> {
+        Plan::fit(block_size, allowed, Effort::Best).or_else(|shortage| {
+            let plan = Plan::new(block_size, allowed, Effort::Default)?;
             Ok(Plan { shortage: Some(shortage), ..plan })
         })
     }
 
     /// The limit under which blocks of `block_size` bytes are decoded, whatever they are coded with.
     pub fn needed_to_decode(block_size: u32, threads: usize) -> u64 {
-        Plan::fit(block_size, threads, 0, Effort::Best)
-            .map_or_else(|shortage| shortage.needed, |_| 0)
+        let nothing = Allowance::new(threads, 0, None, 0);
+        Plan::fit(block_size, nothing, Effort::Best).map_or_else(|shortage| shortage.needed, |_| 0)
     }
 
-    fn fit(block_size: u32, threads: usize, limit: u64, effort: Effort) -> Result<Plan, Shortage> {
-        let block = u64::from(block_size);
-        let (worker, left) = (worker(block, threads), left(threads, limit, effort));
+    fn fit(block_size: u32, allowed: Allowance, effort: Effort) -> Result<Plan, Shortage> {
+        let (block, threads) = (u64::from(block_size), allowed.threads);
+        let (worker, left) = (worker(block, threads), left(allowed, effort));
         for coders in [coders(block, threads), 1] {
             // One block waits, so that no worker does.
             let spare = (CODING * coders + WAITING + READING) * block;
@@ -120,13 +167,13 @@ impl Plan {
             return Ok(Plan { workers: 1, coders: 1, depth: 1, shortage: None });
         }
         let needed = (alone + overhead(threads, effort)).div_ceil(SLACK - 1) * SLACK;
-        Err(Shortage { needed, allowed: limit })
+        Err(allowed.shortage(needed))
     }
 
     /// The largest block that [`Plan::new`] accepts, so that no more is read before it is asked.
-    pub fn largest_block(threads: usize, limit: u64, effort: Effort) -> u64 {
-        let left = left(threads, limit, effort);
-        let large = left.saturating_sub(COUNTERS * threads as u64) / (WORKING + READING);
+    pub fn largest_block(allowed: Allowance, effort: Effort) -> u64 {
+        let left = left(allowed, effort);
+        let large = left.saturating_sub(COUNTERS * allowed.threads as u64) / (WORKING + READING);
         large.max(left / (WORKING + READING + 2))
     }
 }
@@ -151,33 +198,8 @@ fn overhead(threads: usize, effort: Effort) -> u64 {
     BASE + (THREAD + more) * threads as u64
 }
 
-fn left(threads: usize, limit: u64, effort: Effort) -> u64 {
-    (limit - limit / SLACK).saturating_sub(overhead(threads, effort))
-}
-
-/// Half of what this process can have: the machine's memory, or its cgroup's where that is less.
-pub(crate) fn default_limit() -> u64 {
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_memory(&text));
-    let cgroup = fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| cgroup_limit(&text));
-    machine.unwrap_or(UNKNOWN_MACHINE).min(cgroup.unwrap_or(u64::MAX)) / 2
-}
-
-/// `MemTotal` of `/proc/meminfo`, in bytes.
-fn total_memory(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
-}
-
-/// The tightest `memory.max` between this process's cgroup (version 2) and the root.
-fn cgroup_limit(self_cgroup: &str) -> Option<u64> {
-    let path = self_cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    Path::new("/sys/fs/cgroup")
-        .join(path)
-        .ancestors()
-        .take_while(|dir| dir.starts_with("/sys/fs/cgroup"))
-        .filter_map(|dir| fs::read_to_string(dir.join("memory.max")).ok()?.trim().parse().ok())
-        .min()
+fn left(Allowance { threads, memory, .. }: Allowance, effort: Effort) -> u64 {
+    (memory - memory / SLACK).saturating_sub(overhead(threads, effort))
 }
 
 #[cfg(test)]
@@ -186,37 +208,42 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
+    fn allowed(threads: usize, memory: u64) -> Allowance {
+        Allowance::new(threads, memory, None, 0)
+    }
+
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
         // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, another coder 48, the rest 16 MiB.
         let planned = |workers, coders, depth| Plan { workers, coders, depth, shortage: None };
-        let new = |limit| Plan::new(16 << 20, 4, limit, Effort::Default);
+        let new = |limit| Plan::new(16 << 20, allowed(4, limit), Effort::Default);
         let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16);
         assert_eq!(plan(16 + 96 + 48 + 4 * 98).unwrap(), planned(4, 2, 7));
         assert_eq!(plan(16 + 96 + 4 * 98).unwrap(), planned(4, 1, 6));
         assert_eq!(plan(16 + 96 + 2 * 98).unwrap(), planned(2, 1, 4));
         assert_eq!(plan(16 + 98 + 16).unwrap(), planned(1, 1, 1));
-        let Err(Error::Limit { needed, allowed, .. }) = plan(16 + 98 + 15) else { panic!() };
-        assert!(needed > allowed && new(needed).is_ok());
+        let Err(Error::Limit { needed, allowed: limit, .. }) = plan(16 + 98 + 15) else { panic!() };
+        assert!(needed > limit && new(needed).is_ok());
         assert!(new(needed - 32).is_err());
     }
 
     #[test]
     fn a_decoder_without_room_for_the_largest_models_says_how_much_they_need() {
-        let plan = |mib: u64| Plan::to_decode(1 << 20, 2, mib << 20);
+        let plan = |mib: u64| Plan::to_decode(1 << 20, allowed(2, mib << 20));
         assert_eq!(plan(40).unwrap().shortage, None);
         let tight = plan(26).unwrap();
         assert_eq!(tight.workers, 1);
         let needed = tight.shortage.unwrap().needed;
-        assert_eq!(Plan::to_decode(1 << 20, 2, needed).unwrap().shortage, None);
-        assert!(Plan::to_decode(1 << 20, 2, needed - 32).unwrap().shortage.is_some());
+        assert_eq!(Plan::to_decode(1 << 20, allowed(2, needed)).unwrap().shortage, None);
+        assert!(Plan::to_decode(1 << 20, allowed(2, needed - 32)).unwrap().shortage.is_some());
         assert!(plan(20).is_err());
     }
 
     #[test]
     fn short_blocks_are_coded_side_by_side() {
-        let coders =
-            |block, threads| Plan::new(block, threads, 8 << 30, Effort::Default).unwrap().coders;
+        let coders = |block, threads| {
+            Plan::new(block, allowed(threads, 8 << 30), Effort::Default).unwrap().coders
+        };
         assert_eq!([coders(1, 16), coders(1 << 20, 16), coders(4 << 20, 2)], [16, 16, 2]);
         assert_eq!([coders(32 << 20, 2), coders(32 << 20, 16), coders(256 << 20, 4)], [1, 3, 1]);
     }
@@ -226,22 +253,60 @@ mod tests {
         for limit in [10 * MIB, 17 * MIB, 40 * MIB, 700 * MIB] {
             for threads in [1, 2, 16] {
                 for effort in [Effort::Default, Effort::Best] {
-                    let largest = Plan::largest_block(threads, limit, effort) as u32;
-                    let fits = |size| Plan::new(size, threads, limit, effort).is_ok();
+                    let allowed = allowed(threads, limit);
+                    let largest = Plan::largest_block(allowed, effort) as u32;
+                    let fits = |size| Plan::new(size, allowed, effort).is_ok();
                     assert!((largest == 0 || fits(largest)) && !fits(largest + 1), "{limit}");
                 }
             }
         }
     }
 
-    #[test]
-    fn meminfo_is_read_in_kibibytes() {
-        assert_eq!(total_memory("MemTotal:       24000 kB\nMemFree: 1 kB\n"), Some(24000 << 10));
-        assert_eq!(total_memory("nothing"), None);
+    fn space(mib: u64) -> Option<Space> {
+        Some(Space { by: Bound::AddressSpace, limit: mib * MIB, used: 14 * MIB })
     }
 
     #[test]
-    fn a_path_without_cgroup_files_sets_no_limit() {
-        assert_eq!(cgroup_limit("1:name=systemd:/\n"), None);
+    fn threads_take_their_part_of_a_limited_address_space() {
+        let new = |threads, mib| Allowance::new(threads, 1 << 40, space(mib), 2 * MIB);
+        for (mib, threads) in [(100, 1), (300, 5), (500, 9), (1000, 16), (2000, 16)] {
+            let allowed = new(16, mib);
+            assert_eq!(allowed.threads, threads, "{mib} MiB");
+            let stacks = (THREADS_EACH * threads as u64 + THREADS_BESIDES) * 2 * MIB;
+            assert!(allowed.memory + stacks + 14 * MIB <= mib * MIB, "{mib} MiB");
+        }
+        assert_eq!(new(1, 300).threads, 1);
+        assert_eq!(new(16, 1), Allowance { threads: 1, memory: 0, ..new(16, 1) });
+        // With arenas of 64 MiB there is room for fewer.
+        assert_eq!(Allowance::new(16, 1 << 40, space(4000), 66 * MIB).threads, 2);
+    }
+
+    #[test]
+    fn what_the_caller_allows_stays_the_limit_where_it_is_tighter() {
+        let roomy = Allowance::new(4, 100 * MIB, space(4000), 2 * MIB);
+        assert_eq!(roomy, allowed(4, 100 * MIB));
+        let tight = Allowance::new(4, 100 * MIB, space(90), 2 * MIB);
+        let Err(Error::Limit { by, .. }) = Plan::new(32 << 20, tight, Effort::Default) else {
+            panic!()
+        };
+        assert_eq!(by, Bound::AddressSpace);
+    }
+
+    #[test]
+    fn an_address_space_as_large_as_an_error_asks_for_does() {
+        for threads in [1, 2, 16] {
+            for (size, thread_space) in [(1 << 20, 2), (32 << 20, 2), (256 << 20, 66)] {
+                let plan = |mib| {
+                    let allowed = Allowance::new(threads, 1 << 40, space(mib), thread_space * MIB);
+                    Plan::new(size, allowed, Effort::Default)
+                };
+                let Err(Error::Limit { needed, allowed, .. }) = plan(40) else { panic!() };
+                assert_eq!(allowed, 40 * MIB);
+                let mib = needed.div_ceil(MIB);
+                for more in 0..2000 {
+                    assert!(plan(mib + more).is_ok(), "{size} bytes, {threads} threads, {mib}");
+                }
+            }
+        }
     }
 }

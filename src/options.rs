@@ -1,9 +1,9 @@
 //! What a caller may choose. Everything else follows from the input.
 
 use crate::coder::Effort;
-use crate::error::{Error, Result};
+use crate::error::{Bound, Error, Result};
 use crate::events::{Event, Listener};
-use crate::memory::{self, Plan};
+use crate::memory::{self, Allowance, Plan, Space};
 use std::thread;
 
 /// The largest block a frame may hold: positions fit 31 bits.
@@ -49,6 +49,8 @@ pub struct Options {
     /// Memory was asked for, so that blocks above those of the levels may take it.
     memory_asked: bool,
     output_limit: u64,
+    space: Option<Space>,
+    thread_space: u64,
     device: Device,
     listener: Listener,
     index: Option<u32>,
@@ -64,6 +66,8 @@ impl Default for Options {
 
 impl Options {
     /// Level 6, one thread per core, half of this machine's (or its cgroup's) memory, any device.
+    ///
+    /// Where the system limits the address space or the private memory of this process, no more is used than that leaves now.
     #[must_use]
     pub fn new() -> Self {
         Options {
@@ -72,6 +76,8 @@ impl Options {
             memory: memory::default_limit(),
             memory_asked: false,
             output_limit: u64::MAX,
+            space: Space::of_process(),
+            thread_space: memory::THREAD_SPACE,
             device: Device::Auto,
             listener: Listener::default(),
             index: None,
@@ -144,6 +150,16 @@ impl Options {
         self
     }
 
+    /// Sets how much address space a thread takes besides what it computes with: its stack, and what the host's allocator
+    /// reserves for it. It matters only where that space is limited, as by `ulimit -v`; fewer threads are then used.
+    ///
+    /// With glibc it is 66 MiB, of which 64 are an arena, and 2 MiB after `mallopt(M_ARENA_MAX, 1)` and elsewhere.
+    #[must_use]
+    pub fn thread_space(mut self, bytes: u64) -> Self {
+        self.thread_space = bytes;
+        self
+    }
+
     /// Sets where blocks are sorted and restored, and where decoded ones are searched for many patterns.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
@@ -206,12 +222,17 @@ impl Options {
         self.block_size
     }
 
+    /// The threads and the memory to use.
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance::new(self.threads, self.memory, self.space, self.thread_space)
+    }
+
     pub(crate) fn thread_count(&self) -> usize {
-        self.threads
+        self.allowance().threads
     }
 
     pub(crate) fn memory_limit(&self) -> u64 {
-        self.memory
+        self.allowance().memory
     }
 
     /// How blocks of `raw_size` bytes are decoded.
@@ -221,13 +242,14 @@ impl Options {
     pub(crate) fn plan_to_decode(&self, raw_size: u32) -> Result<Plan> {
         let unasked = self.block_size.max(level_block_size(9));
         if raw_size <= unasked || self.memory_asked {
-            return Plan::to_decode(raw_size, self.threads, self.memory);
+            return Plan::to_decode(raw_size, self.allowance());
         }
         let what = format!(
             "a block of {raw_size} bytes, above the {unasked} decoded unless memory is asked for"
         );
-        let needed = |size| Plan::needed_to_decode(size, self.threads);
-        Err(Error::Limit { what: what.into(), needed: needed(raw_size), allowed: needed(unasked) })
+        let needed = |size| Plan::needed_to_decode(size, self.thread_count());
+        let (needed, allowed) = (needed(raw_size), needed(unasked));
+        Err(Error::Limit { what: what.into(), needed, allowed, by: Bound::Memory })
     }
 
     /// Checks that `what` may add `size` bytes to an output of `before`.

@@ -79,7 +79,7 @@ fn a_block_above_the_largest_level_takes_asking_for_memory() {
     let count = Archive::open(Cursor::new(&file), &Options::new()).unwrap().count(&["x"]);
     let ways = every_way(&file, &Options::new());
     for (way, end) in ways.into_iter().chain([("count", count.unwrap_err())]) {
-        let Error::Limit { what, needed, allowed } = &end else { panic!("{way}: {end}") };
+        let Error::Limit { what, needed, allowed, .. } = &end else { panic!("{way}: {end}") };
         assert!(
             what.contains("335544320 bytes") && what.contains("(block 0, at byte 16)"),
             "{end}"

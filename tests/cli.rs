@@ -17,6 +17,8 @@ mod files;
 mod filters;
 #[path = "cli/habits.rs"]
 mod habits;
+#[path = "cli/limits.rs"]
+mod limits;
 #[path = "cli/looking.rs"]
 mod looking;
 #[path = "cli/refusals.rs"]
@@ -31,3 +33,5 @@ mod search;
 mod stalled;
 #[path = "cli/support.rs"]
 mod support;
+#[path = "cli/temporaries.rs"]
+mod temporaries;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the ground up: one may use those above it in this list, and those on its own line.
 const ROOMS: [&[&str]; 11] = [
-    &["error", "pipeline"],
+    &["error", "pipeline", "allocation"],
     &["coder"],
     &["memory"],
     &["options", "events", "gpu"],

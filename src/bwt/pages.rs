@@ -5,6 +5,7 @@
 //! elsewhere the arrays are plain ones. Memory comes from the kernel zeroed and untouched, so the
 //! threads that fill a table also share the cost of mapping it.
 
+use crate::allocation;
 use std::alloc::{Layout, alloc_zeroed};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -33,7 +34,7 @@ pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     }
     let layout = Layout::array::<T>(len).ok()?;
     // SAFETY: `len` is not 0 and no T is of size 0, so neither is the layout.
-    let start = unsafe { alloc_zeroed(layout) };
+    let start = allocation::handled(|| unsafe { alloc_zeroed(layout) });
     if start.is_null() {
         return None;
     }

@@ -1,5 +1,6 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the completions.
 
+use super::allocator;
 use super::bench_args::BenchArgs;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::size::{self, Span};
@@ -285,6 +286,7 @@ pub fn is_command(word: &OsStr) -> bool {
 impl Resources {
     pub fn options(&self) -> Options {
         let options = Options::new().threads(self.threads.into()).device(self.device);
+        let options = options.thread_space(allocator::THREAD_SPACE);
         match self.memory {
             size::Memory::Default => options,
             size::Memory::Bytes(bytes) => options.memory(bytes),

@@ -5,7 +5,7 @@
 use super::args::{Talk, is_command};
 use super::exit::{self, Exit};
 use super::files::Name;
-use bwz::Error;
+use bwz::{Bound, Error};
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -104,11 +104,15 @@ pub fn strip_number(mut text: String) -> String {
 
 fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
     match (error, task, name) {
-        (Error::Limit { .. }, Task::Compressing, _) => {
-            Some("allow more with -M, or take smaller blocks with a lower level (-1 to -9)".into())
-        }
-        (Error::Limit { needed, .. }, ..) => {
-            Some(format!("allow that with --memory {}M (-M)", needed.div_ceil(1 << 20)))
+        (Error::Limit { needed, by, .. }, ..) => {
+            let more = match by {
+                Bound::Memory => {
+                    format!("allow that with --memory {}M (-M)", needed.div_ceil(1 << 20))
+                }
+                _ => "raise that limit".into(),
+            };
+            let smaller = ", or take smaller blocks with a lower level (-1 to -9)";
+            Some(more + if task == Task::Compressing { smaller } else { "" })
         }
         (Error::OutputLimit { .. }, ..) => Some("allow more with --limit-output".into()),
         (Error::Format { block, offset, .. }, Task::Reading, Name::File(_))
@@ -146,10 +150,11 @@ mod tests {
     #[test]
     fn advice_fits_the_error() {
         let file = Name::File(PathBuf::from("x.bwz"));
-        let limit = Error::Limit { what: "".into(), needed: 2, allowed: 1 };
-        assert!(advice(&limit, &file, Task::Compressing).unwrap().contains("level"));
-        let more = Error::Limit { what: "".into(), needed: (16 << 30) + 1, allowed: 1 };
-        assert!(advice(&more, &file, Task::Reading).unwrap().contains("--memory 16385M"));
+        let limit = |needed, by| Error::Limit { what: "".into(), needed, allowed: 1, by };
+        let (memory, space) = (limit((16 << 30) + 1, Bound::Memory), limit(2, Bound::AddressSpace));
+        assert!(advice(&memory, &file, Task::Compressing).unwrap().contains("level"));
+        assert!(advice(&memory, &file, Task::Reading).unwrap().contains("--memory 16385M"));
+        assert_eq!(advice(&space, &file, Task::Reading).unwrap(), "raise that limit");
         let damage = |offset| Error::Format { what: "".into(), block: None, offset };
         assert!(advice(&damage(7), &file, Task::Reading).unwrap().contains("bwz recover x.bwz"));
         assert_eq!(advice(&damage(0), &file, Task::Reading), None);

@@ -1,8 +1,6 @@
 //! How the command ends: exit codes, bugs, and the signal of a closed pipe.
 
-use super::console;
-use super::descriptors;
-use super::foreign;
+use super::{allocator, console, descriptors, foreign};
 use bwz::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use signal_hook::consts::SIGPIPE;
@@ -57,6 +55,10 @@ fn report_bug(info: &PanicHookInfo) {
     let payload = info.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    // A thread that starts without room for the stack of its signals, which the standard library takes for granted.
+    if text.is_some_and(|text| text.contains("alternative stack")) {
+        allocator::end();
+    }
     let what = text.unwrap_or("no message").replace('\n', " ");
     let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
     FIRST.call_once(|| {

@@ -12,10 +12,11 @@
 //! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
 //! | `list`, `cat`, `recover`, `devices`, `generate` | one command each |
 //! | `console`, `events`, `progress` | what is said, and when |
-//! | `exit` | exit codes, bugs and closed pipes |
+//! | `exit`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
 //!
 //! It is written for Unix: permissions, signals and file identity are used as that family has them.
 
+mod allocator;
 mod args;
 mod bench;
 mod bench_args;
@@ -54,6 +55,7 @@ use std::process::ExitCode;
 
 /// Runs the command that the arguments ask for.
 pub fn main() -> ExitCode {
+    allocator::economize();
     exit::guard(run).into()
 }
 

@@ -12,6 +12,8 @@
 use super::anchors::{self, hash};
 use super::finder::{common, common_end};
 use super::matches::Match;
+use crate::allocation;
+use crate::error::Flaw;
 
 /// Bytes that tell what comes next, and bytes that tell what they are a copy of.
 const CONTEXT: usize = 8;
@@ -38,8 +40,8 @@ const TOLD: u64 = 44;
 const TORN: u64 = 200;
 
 /// The copies in `text`, if there are enough that are worth taking out.
-pub(super) fn find(text: &[u8]) -> Option<Vec<Match>> {
-    let mut search = Search::new(text);
+pub(super) fn find(text: &[u8]) -> Result<Option<Vec<Match>>, Flaw> {
+    let mut search = Search::new(text)?;
     let mut batch = Vec::with_capacity(BATCH);
     anchors::for_each::<RARE>(text, APART, KEY, |at| {
         batch.push(Anchor::new(text, at));
@@ -50,7 +52,7 @@ pub(super) fn find(text: &[u8]) -> Option<Vec<Match>> {
     });
     search.visit_all(&batch);
     search.settle();
-    (search.gain * BYTES_A_BIT > text.len() as u64 * BIT).then_some(search.matches)
+    Ok((search.gain * BYTES_A_BIT > text.len() as u64 * BIT).then_some(search.matches))
 }
 
 /// A place, and the hashes of what stands there.
@@ -97,11 +99,11 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(text: &'a [u8]) -> Self {
-        Search {
+    fn new(text: &'a [u8]) -> Result<Self, Flaw> {
+        Ok(Search {
             text,
-            contexts: Table::new(text.len()),
-            keys: Table::new(text.len()),
+            contexts: Table::new(text.len())?,
+            keys: Table::new(text.len())?,
             runs: Runs::new(),
             copy: None,
             copied: 0,
@@ -109,7 +111,7 @@ impl<'a> Search<'a> {
             gain: 0,
             start: 0,
             seen: 0,
-        }
+        })
     }
 
     /// Looks at anchors: all are, in order.
@@ -204,9 +206,10 @@ struct Slot {
 }
 
 impl Table {
-    fn new(size: usize) -> Self {
+    fn new(size: usize) -> Result<Self, Flaw> {
         let log = (size / 64).next_power_of_two().ilog2().max(6);
-        Table { slots: vec![Slot::default(); 1 << log], shift: 64 - log }
+        let slots = allocation::filled(Slot::default(), 1 << log).ok_or(Flaw::NO_MEMORY)?;
+        Ok(Table { slots, shift: 64 - log })
     }
 
     fn touch(&self, hash: u64) -> u16 {
@@ -289,8 +292,8 @@ mod tests {
     #[test]
     fn copies_in_other_text_are_taken_out_and_come_back() {
         let text = with_copies(400_000);
-        assert!(!finder::is_repetitive(&text));
-        let found = find(&text).unwrap();
+        assert!(!finder::is_repetitive(&text).unwrap());
+        let found = find(&text).unwrap().unwrap();
         let removed: usize = found.iter().map(|found| found.length).sum();
         assert!((35_000..45_000).contains(&removed), "{removed} bytes in {} copies", found.len());
         let (mut literals, mut side) = (text.clone(), Vec::new());
@@ -304,11 +307,11 @@ mod tests {
         let line =
             |n| format!("2026-01-01 worker {n}: a line that is like all the others of its log\n");
         let log: String = cases::random(4000, 250).into_iter().map(line).collect();
-        assert!(find(log.as_bytes()).is_none());
-        assert!(find(&vec![0; 200_000]).is_none());
+        assert!(find(log.as_bytes()).unwrap().is_none());
+        assert!(find(&vec![0; 200_000]).unwrap().is_none());
         for (name, text) in cases::shapes(300_000) {
             if ["text", "random", "DNA", "random bits"].contains(&name.as_str()) {
-                assert!(find(&text).is_none(), "{name}");
+                assert!(find(&text).unwrap().is_none(), "{name}");
             }
         }
     }

@@ -276,8 +276,8 @@ fn row(sample: &[u8], records: &Records) -> Option<usize> {
 /// What `sample` comes to when it is treated so, sorted and coded.
 fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
     let mut sample = sample.to_vec();
-    if let Some(records) = records {
-        records.encode(&mut sample);
+    if records.is_some_and(|records| records.encode(&mut sample).is_err()) {
+        return usize::MAX;
     }
     let Ok(bwt) = Sorter::Cpu.sort(&sample, 1 << 15) else { return usize::MAX };
     let mut coded = Vec::new();

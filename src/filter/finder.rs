@@ -11,6 +11,8 @@
 
 use super::anchors::{self, hash};
 use super::matches::{Distances, LEAST, LEAST_NEW, Match, NEAR};
+use crate::allocation;
+use crate::error::Flaw;
 
 /// Bytes of a key, and the distance between those in the table.
 const KEY: usize = 24;
@@ -32,9 +34,9 @@ const TRANSFORMED: f64 = 20.0;
 const TRANSFORMED_BYTE: f64 = 1.0 / 40.0;
 
 /// Whether much of `text` repeats what stands far before it, in step.
-pub(super) fn is_repetitive(text: &[u8]) -> bool {
+pub(super) fn is_repetitive(text: &[u8]) -> Result<bool, Flaw> {
     let slots = (text.len() >> 8).next_power_of_two().max(64);
-    let mut seen = vec![(0_u32, 0_u32); slots];
+    let mut seen = allocation::filled((0_u32, 0_u32), slots).ok_or(Flaw::NO_MEMORY)?;
     let (mut anchors, mut repeated, mut in_step, mut recent) = (0, 0, 0, [0; 2]);
     anchors::for_each::<8>(text, KEY, KEY, |at| {
         let hash = hash(&text[at..at + KEY]);
@@ -51,12 +53,12 @@ pub(super) fn is_repetitive(text: &[u8]) -> bool {
         *slot = (print, at as u32);
         anchors += 1;
     });
-    in_step * 8 > anchors && in_step * 5 > repeated * 3
+    Ok(in_step * 8 > anchors && in_step * 5 > repeated * 3)
 }
 
 /// The repeats of `text`, if they are worth taking out.
-pub(crate) fn find(text: &[u8]) -> Option<Vec<Match>> {
-    let mut parse = Parse::new(text);
+pub(crate) fn find(text: &[u8]) -> Result<Option<Vec<Match>>, Flaw> {
+    let mut parse = Parse::new(text)?;
     let mut at = 0;
     while at + KEY <= text.len() {
         match parse.best(at) {
@@ -69,7 +71,7 @@ pub(crate) fn find(text: &[u8]) -> Option<Vec<Match>> {
     }
     let removed = parse.matches.iter().map(|found| found.length).sum::<usize>() as f64;
     let worth = TRANSFORMED * parse.matches.len() as f64 + TRANSFORMED_BYTE * removed;
-    (parse.price < worth).then_some(parse.matches)
+    Ok((parse.price < worth).then_some(parse.matches))
 }
 
 /// A match that could be next: `from..end` of the text.
@@ -111,16 +113,16 @@ struct Parse<'a> {
 }
 
 impl<'a> Parse<'a> {
-    fn new(text: &'a [u8]) -> Self {
-        Parse {
+    fn new(text: &'a [u8]) -> Result<Self, Flaw> {
+        Ok(Parse {
             text,
-            table: Table::new(text.len()),
+            table: Table::new(text.len())?,
             distances: Distances([0; 4]),
             start: 0,
             literals: 0,
             matches: Vec::new(),
             price: 0.0,
-        }
+        })
     }
 
     /// The best match that covers `at` or comes soon after it.
@@ -227,10 +229,11 @@ struct Table {
 const NONE: u32 = u32::MAX;
 
 impl Table {
-    fn new(size: usize) -> Self {
+    fn new(size: usize) -> Result<Self, Flaw> {
         let log = (size / STEP).next_power_of_two().ilog2().clamp(10, 24);
-        let (head, chain) = (vec![NONE; 1 << log], vec![NONE; size / STEP + 1]);
-        Table { head, chain, entered: 0, shift: 64 - log }
+        let filled = |len| allocation::filled(NONE, len).ok_or(Flaw::NO_MEMORY);
+        let (head, chain) = (filled(1 << log)?, filled(size / STEP + 1)?);
+        Ok(Table { head, chain, entered: 0, shift: 64 - log })
     }
 
     /// Enters the places before `end`.
@@ -296,15 +299,15 @@ mod tests {
     fn copies_are_found_and_only_once_looked_for_elsewhere() {
         for rate in [150, 1000] {
             let text = versions(rate);
-            assert!(is_repetitive(&text));
-            let matches = find(&text).unwrap();
+            assert!(is_repetitive(&text).unwrap());
+            let matches = find(&text).unwrap().unwrap();
             let literals = text.len() - matches.iter().map(|found| found.length).sum::<usize>();
             assert!(literals < 60_000, "{literals} literals at {rate}");
             assert!(matches.len() < 5 * 50_000 / rate * 2);
         }
         for (name, text) in cases::shapes(300_000) {
             if ["text", "random", "DNA", "random bits", "records"].contains(&name.as_str()) {
-                assert!(!is_repetitive(&text), "{name}");
+                assert!(!is_repetitive(&text).unwrap(), "{name}");
             }
         }
     }

@@ -9,6 +9,7 @@
 //! the start, such as headers, are listed. One pass each way.
 
 use super::number;
+use crate::allocation;
 use crate::error::Flaw;
 use std::iter;
 
@@ -43,8 +44,8 @@ fn is_residue(byte: &u8) -> bool {
 }
 
 /// Joins the lines of `width` bytes and appends to `side` what undoes it.
-pub(crate) fn encode(block: &[u8], width: usize, side: &mut Vec<u8>) -> Vec<u8> {
-    let mut text = Vec::with_capacity(block.len());
+pub(crate) fn encode(block: &[u8], width: usize, side: &mut Vec<u8>) -> Result<Vec<u8>, Flaw> {
+    let mut text = allocation::with_capacity(block.len()).ok_or(Flaw::NO_MEMORY)?;
     let mut long = Vec::new();
     let mut lines = block.split(|&byte| byte == b'\n').peekable();
     for number in 0.. {
@@ -65,7 +66,7 @@ pub(crate) fn encode(block: &[u8], width: usize, side: &mut Vec<u8>) -> Vec<u8> 
     }
     number::write(width, side);
     write_ascending(&long, side);
-    text
+    Ok(text)
 }
 
 /// Breaks the lines of `text` again, which makes `size` bytes.
@@ -79,7 +80,7 @@ pub(super) fn decode(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u
         return Err(Flaw("a block's lines are 0 bytes wide"));
     }
     let mut long = read_ascending(side)?.peekable();
-    let mut block = Vec::with_capacity(size);
+    let mut block = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let stays = long.next_if_eq(&number).is_some();
         if number > 0 {
@@ -137,7 +138,7 @@ mod tests {
 
     fn round_trip(block: &[u8], width: usize) -> Vec<u8> {
         let mut side = Vec::new();
-        let text = encode(block, width, &mut side);
+        let text = encode(block, width, &mut side).unwrap();
         assert!(text.len() <= block.len());
         let mut rest = &side[..];
         assert!(decode(&text, &mut rest, block.len()).unwrap() == block, "width {width}");

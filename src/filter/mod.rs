@@ -57,29 +57,32 @@ impl Filtered {
 
 /// Applies the filters that suit `block`. Where copies are to be taken out of it, `before_matches` is called first: that
 /// takes 5 bytes of memory per byte, so that what can be freed should be.
-pub fn apply(block: Vec<u8>, before_matches: impl FnOnce()) -> Filtered {
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub fn apply(block: Vec<u8>, before_matches: impl FnOnce()) -> Result<Filtered, Flaw> {
     if block.len() < LEAST_BLOCK {
-        return Filtered::unchanged(block);
+        return Ok(Filtered::unchanged(block));
     }
     let (mut text, mut flags) = (block, 0);
     // Written in the order in which they are undone.
     let (mut of_lines, mut of_regions, mut side) = (Vec::new(), Vec::new(), Vec::new());
     if let Some(width) = lines::detect(&text) {
-        text = lines::encode(&text, width, &mut of_lines);
+        text = lines::encode(&text, width, &mut of_lines)?;
         flags |= LINES;
     }
-    let repetitive = finder::is_repetitive(&text);
+    let repetitive = finder::is_repetitive(&text)?;
     // Copies of code have the same relative targets, not the same absolute ones.
     let regions = detect::detect(&text, !repetitive);
     if !regions.is_empty() {
-        regions::encode(&mut text, &regions, &mut of_regions);
+        regions::encode(&mut text, &regions, &mut of_regions)?;
         flags |= REGIONS;
     }
     let found = if repetitive {
         before_matches();
-        finder::find(&text)
+        finder::find(&text)?
     } else {
-        copies::find(&text)
+        copies::find(&text)?
     };
     if let Some(found) = found {
         matches::encode(&mut text, &found, &mut side);
@@ -87,7 +90,7 @@ pub fn apply(block: Vec<u8>, before_matches: impl FnOnce()) -> Filtered {
     }
     side.extend(of_regions);
     side.extend(of_lines);
-    Filtered { text, flags, side }
+    Ok(Filtered { text, flags, side })
 }
 
 /// Restores the block of `size` bytes.
@@ -128,7 +131,7 @@ mod tests {
     fn every_kind_comes_back_smaller() {
         for size in [100_000, 600_000] {
             for (name, block, flags) in cases::filtered(size) {
-                let filtered = apply(block.clone(), || ());
+                let filtered = apply(block.clone(), || ()).unwrap();
                 assert_eq!(filtered.flags, flags, "{name} of {size}");
                 let (before, after) = (coded_size(&block), coded_size(&filtered.text));
                 let after = after + filtered.side.len();
@@ -143,7 +146,7 @@ mod tests {
         let plain = ["text", "DNA", "random", "random bits", "random over 17", "random over 255"];
         for (name, block) in cases::shapes(1_000_000) {
             if plain.contains(&name.as_str()) {
-                assert_eq!(apply(block, || ()).flags, 0, "{name}");
+                assert_eq!(apply(block, || ()).unwrap().flags, 0, "{name}");
             }
         }
     }
@@ -151,7 +154,7 @@ mod tests {
     #[test]
     fn any_parameters_are_survived() {
         for (_, block, _) in cases::filtered(40_000) {
-            let filtered = apply(block.clone(), || ());
+            let filtered = apply(block.clone(), || ()).unwrap();
             let text = &filtered.text[..filtered.text.len().min(3000)];
             for bit in 0..filtered.side.len().min(60) * 8 {
                 let mut side = filtered.side.clone();
@@ -169,7 +172,7 @@ mod tests {
     #[test]
     fn every_case_comes_back() {
         for (name, block) in cases::named().into_iter().chain(cases::shapes(100_000)) {
-            let filtered = apply(block.clone(), || ());
+            let filtered = apply(block.clone(), || ()).unwrap();
             assert!(filtered.text.len() <= block.len());
             assert_eq!(filtered.flags == 0, filtered.side.is_empty());
             assert!(undo(filtered, block.len()).unwrap() == block, "{name}");

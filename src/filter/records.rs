@@ -6,6 +6,7 @@
 //! transposed, so that the same byte of all records stands together. A few passes, the transposition with a copy.
 
 use super::number::{self, CUT};
+use crate::allocation;
 use crate::error::Flaw;
 
 /// What is done to a region of records.
@@ -39,10 +40,10 @@ impl Records {
     }
 
     /// Changes `region` in place.
-    pub fn encode(&self, region: &mut [u8]) {
+    pub fn encode(&self, region: &mut [u8]) -> Result<(), Flaw> {
         for_width(self.width, region, self, true);
         if self.transposed {
-            let records = region.to_vec();
+            let records = allocation::copied(region).ok_or(Flaw::NO_MEMORY)?;
             let count = records.len() / self.stride;
             for (column, out) in region.chunks_exact_mut(count.max(1)).take(self.stride).enumerate()
             {
@@ -50,12 +51,13 @@ impl Records {
                 out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = *byte);
             }
         }
+        Ok(())
     }
 
     /// Undoes [`Records::encode`].
-    pub fn decode(&self, region: &mut [u8]) {
+    pub fn decode(&self, region: &mut [u8]) -> Result<(), Flaw> {
         if self.transposed {
-            let columns = region.to_vec();
+            let columns = allocation::copied(region).ok_or(Flaw::NO_MEMORY)?;
             let count = columns.len() / self.stride;
             for (column, bytes) in columns.chunks_exact(count.max(1)).take(self.stride).enumerate()
             {
@@ -64,6 +66,7 @@ impl Records {
             }
         }
         for_width(self.width, region, self, false);
+        Ok(())
     }
 }
 
@@ -126,10 +129,10 @@ mod tests {
     fn a_table_becomes_its_columns() {
         let mut table = *b"a1xb2xc3x";
         let records = Records { stride: 3, width: 0, row: 0, transposed: true };
-        records.encode(&mut table);
+        records.encode(&mut table).unwrap();
         assert_eq!(&table, b"abc123xxx");
         let mut table = *b"a1xb2xc3x!";
-        Records { width: 1, transposed: false, ..records }.encode(&mut table);
+        Records { width: 1, transposed: false, ..records }.encode(&mut table).unwrap();
         assert_eq!(&table, b"a1x\x01\x01\0\x01\x01\0\xBE");
     }
 
@@ -143,8 +146,8 @@ mod tests {
                         for transposed in [false, true] {
                             let records = Records { stride, width, row, transposed };
                             let mut region = noise[..len].to_vec();
-                            records.encode(&mut region);
-                            records.decode(&mut region);
+                            records.encode(&mut region).unwrap();
+                            records.decode(&mut region).unwrap();
                             assert!(region == noise[..len], "{records:?}, {len} bytes");
                         }
                     }

@@ -25,7 +25,7 @@ pub(crate) struct Region {
 }
 
 /// Changes the regions of `text` and appends the list to `side`; the sizes must add up to that of `text`.
-pub(crate) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) {
+pub(crate) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) -> Result<(), Flaw> {
     let mut pos = 0;
     for Region { size, kind } in regions {
         let region = &mut text[pos..pos + size];
@@ -33,12 +33,13 @@ pub(crate) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) {
         kind.write(side);
         match kind {
             Kind::Plain => (),
-            Kind::Records(records) => records.encode(region),
+            Kind::Records(records) => records.encode(region)?,
             Kind::X86 => branches::x86(region, pos, Way::ToAbsolute),
             Kind::Arm64 => branches::arm64(region, pos, Way::ToAbsolute),
         }
         pos += size;
     }
+    Ok(())
 }
 
 /// Undoes [`encode`].
@@ -53,7 +54,7 @@ pub(super) fn decode(text: &mut [u8], side: &mut &[u8]) -> Result<(), Flaw> {
         let region = rest.ok_or(Flaw("the regions of a block do not add up to it"))?;
         match Kind::read(side)? {
             Kind::Plain => (),
-            Kind::Records(records) => records.decode(region),
+            Kind::Records(records) => records.decode(region)?,
             Kind::X86 => branches::x86(region, pos, Way::ToRelative),
             Kind::Arm64 => branches::arm64(region, pos, Way::ToRelative),
         }

@@ -3,6 +3,7 @@
 //! A bit per row marks the sampled ones; the rank of a marked row among them is where its pos stands. Ranks are counted from
 //! the nearest of regular borders. Per row that takes 1.06 bits, and 32 bits per sample.
 
+use crate::allocation;
 use crate::error::Flaw;
 use bitvec::order::Lsb0;
 use bitvec::vec::BitVec;
@@ -24,19 +25,22 @@ pub struct Samples {
 impl Samples {
     /// Takes the row of the suffix at each pos `k * rate`, in a block of `rows` rows.
     pub fn new(rows_of: &[u32], rate: u32, rows: usize) -> Result<Self, Flaw> {
-        let mut marks: BitVec<u64, Lsb0> = BitVec::repeat(false, rows);
+        let words = allocation::filled(0_u64, rows.div_ceil(64)).ok_or(Flaw::NO_MEMORY)?;
+        let mut marks: BitVec<u64, Lsb0> = BitVec::from_vec(words);
+        marks.truncate(rows);
         for &row in rows_of {
             if row as usize >= rows || marks.replace(row as usize, true) {
                 return Err(Flaw("two samples of the block are one row, or one is none"));
             }
         }
-        let mut ranks = Vec::with_capacity(rows / BORDER + 1);
+        let mut ranks = allocation::with_capacity(rows / BORDER + 1).ok_or(Flaw::NO_MEMORY)?;
         let mut rank = 0;
         for border in marks.as_raw_slice().chunks(BORDER / 64) {
             ranks.push(rank);
             rank += border.iter().map(|word| word.count_ones()).sum::<u32>();
         }
-        let mut samples = Samples { rate, marks, ranks, numbers: vec![0; rows_of.len()] };
+        let numbers = allocation::filled(0, rows_of.len()).ok_or(Flaw::NO_MEMORY)?;
+        let mut samples = Samples { rate, marks, ranks, numbers };
         for (&row, number) in rows_of.iter().zip(0..) {
             let rank = samples.rank(row as usize);
             samples.numbers[rank] = number;

@@ -3,6 +3,7 @@
 
 use super::block::{Shape, largest_sample_rate_log};
 use super::{Index, ensure, packed, u32_at};
+use crate::allocation;
 use crate::error::Flaw;
 
 /// The parts of a bwt block's payload, in the order of the file.
@@ -48,7 +49,11 @@ impl<'a> Filtered<'a> {
 }
 
 impl<'a> BwtPayload<'a> {
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// Puts the parts together.
+    ///
+    /// # Errors
+    /// [`Flaw::NO_MEMORY`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Flaw> {
         let sizes: Vec<u32> = self.segments.iter().map(|segment| segment.len() as u32).collect();
         let mut bytes = Vec::new();
         if let Some(filtered) = &self.filtered {
@@ -62,11 +67,12 @@ impl<'a> BwtPayload<'a> {
             let index = index.to_bytes(samples, sizes);
             bytes.extend_from_slice(&index);
         }
-        bytes.reserve_exact(self.segments.iter().map(|segment| segment.len()).sum());
+        let coded_size = self.segments.iter().map(|segment| segment.len()).sum();
+        allocation::handled(|| bytes.try_reserve_exact(coded_size)).or(Err(Flaw::NO_MEMORY))?;
         for segment in &self.segments {
             bytes.extend_from_slice(segment);
         }
-        bytes
+        Ok(bytes)
     }
 
     /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^31`.
@@ -135,7 +141,7 @@ mod tests {
             segments: vec![b"one", b"2", b"three"],
         };
         let shape = SHAPE;
-        let bytes = parts.to_bytes();
+        let bytes = parts.to_bytes().unwrap();
         assert_eq!(BwtPayload::from_bytes(&bytes, 5000, shape), Ok(parts));
         assert!(BwtPayload::from_bytes(&bytes, 4999, shape).is_err(), "row out of range");
         let other = Shape { sample_rate_log: 10, ..shape };
@@ -155,7 +161,7 @@ mod tests {
             segments: vec![b"one", b"2", b"three"],
         };
         let shape = Shape { filters: 1, ..SHAPE };
-        let bytes = parts.to_bytes();
+        let bytes = parts.to_bytes().unwrap();
         let reread = |bytes, size| BwtPayload::from_bytes(bytes, size, shape).map(drop);
         assert_eq!(BwtPayload::from_bytes(&bytes, 90_000, shape), Ok(parts));
         assert!(reread(&bytes, 4999).is_err(), "a text larger than the block");

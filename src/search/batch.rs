@@ -142,9 +142,9 @@ impl Batch<'_> {
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused only if it must be decoded.
     fn side_by_side(&self, blocks: &[BlockInfo], session: &Session) -> usize {
         let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
-        let (threads, memory) = (self.options.thread_count(), self.options.memory_limit());
-        let memory = memory.saturating_sub(session.share);
-        Plan::to_decode(largest.unwrap_or(0) as u32, threads, memory).map_or(1, |plan| plan.workers)
+        let mut allowed = self.options.allowance();
+        allowed.memory = allowed.memory.saturating_sub(session.share);
+        Plan::to_decode(largest.unwrap_or(0) as u32, allowed).map_or(1, |plan| plan.workers)
     }
 
     /// How many occurrences of each pattern are still to be located.

@@ -1,7 +1,7 @@
 //! Nothing is lost and nothing is left behind: full disks, limits, signals, files that change under us.
 
 use crate::say::skip;
-use crate::support::{BWZ, Dir, has_all, noise, send, stderr, text, wait_until};
+use crate::support::{BWZ, Dir, has_all, noise, send, stderr, text, wait_for_temporary};
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -21,12 +21,11 @@ fn undo_nohup() {
 /// Starts `bwz` on a pipe that gives it `input` and then stalls, and waits until it has a temporary file.
 fn stalled(dir: &Dir, arguments: &str, input: &[u8]) -> Child {
     undo_nohup();
-    let before = dir.names().len();
     let mut process = dir.process(BWZ);
     process.args(arguments.split(' ')).stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = process.spawn().unwrap();
     child.stdin.as_mut().unwrap().write_all(input).unwrap();
-    wait_until("the temporary file", || dir.names().len() > before);
+    wait_for_temporary(dir, child.id());
     child
 }
 
@@ -63,7 +62,7 @@ fn a_signal_leaves_the_input_file_as_it_was() {
     let content = text(24_000_000);
     let dir = Dir::with(&content);
     let mut child = dir.process(BWZ).args(["-1", "-T1", "--rm", "x"]).spawn().unwrap();
-    wait_until("the temporary file", || dir.names().len() > 1);
+    wait_for_temporary(&dir, child.id());
     send("-STOP", child.id());
     send("-INT", child.id());
     send("-CONT", child.id());
@@ -84,7 +83,7 @@ fn signals_that_were_turned_off_stay_off() {
     let mut child = process.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(&text(1_500_000)).unwrap();
-    wait_until("the temporary file", || !dir.names().is_empty());
+    wait_for_temporary(&dir, child.id());
     send("-HUP", child.id());
     drop(input);
     assert!(child.wait().unwrap().success());
@@ -185,7 +184,7 @@ fn an_input_that_is_replaced_meanwhile_is_not_removed() {
     let mut process = dir.process(BWZ);
     process.args(["-1", "-T1", "--rm", "x"]).stderr(Stdio::piped());
     let child = process.spawn().unwrap();
-    wait_until("the temporary file", || dir.names().len() > 1);
+    wait_for_temporary(&dir, child.id());
     dir.write("new", b"new");
     fs::rename(dir.path("new"), dir.path("x")).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -209,10 +208,9 @@ fn what_is_being_written_is_private_until_it_is_done() {
     use std::os::unix::fs::PermissionsExt;
     let dir = Dir::with(&text(24_000_000));
     let mut child = dir.process(BWZ).args(["-1", "-T1", "x"]).spawn().unwrap();
-    wait_until("the temporary file", || dir.names().len() > 1);
+    let temporary = wait_for_temporary(&dir, child.id());
     send("-STOP", child.id());
-    let temporary = dir.names().into_iter().find(|name| name.starts_with(".bwz-")).unwrap();
-    let mode = fs::metadata(dir.path(&temporary)).unwrap().permissions().mode();
+    let mode = fs::metadata(temporary).unwrap().permissions().mode();
     send("-CONT", child.id());
     assert!(child.wait().unwrap().success());
     assert_eq!(mode & 0o777, 0o600);

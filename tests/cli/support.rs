@@ -140,6 +140,28 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// The temporary file that a process writes in a directory. Where it has no name, it is found as an open file of the process.
+pub fn temporary(dir: &Dir, pid: u32) -> Option<PathBuf> {
+    let (open, root) = (format!("/proc/{pid}/fd"), dir.root().canonicalize().unwrap());
+    if !fs::exists(&open).unwrap() {
+        return dir.names().into_iter().find(|name| name.ends_with(".tmp")).map(|n| dir.path(&n));
+    }
+    let mut files = fs::read_dir(open).ok()?.filter_map(|file| Some(file.ok()?.path()));
+    files.find(|file| {
+        fs::read_link(file).is_ok_and(|path| {
+            let name = path.file_name().unwrap().to_string_lossy();
+            path.parent() == Some(&root) && name.starts_with(['#', '.'])
+        })
+    })
+}
+
+/// Waits until a process has its temporary file, and gives it.
+#[track_caller]
+pub fn wait_for_temporary(dir: &Dir, pid: u32) -> PathBuf {
+    wait_until("the temporary file", || temporary(dir, pid).is_some());
+    temporary(dir, pid).expect("it stays until the end")
+}
+
 /// Whether a program is installed; says so where it is not.
 pub fn is_there(program: &str) -> bool {
     let found = process::Command::new(program).arg("--version").output().is_ok();

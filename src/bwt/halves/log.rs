@@ -3,6 +3,7 @@
 //! A table of counts by row would be as large as B, and each rank would read and write it at random. To log 16 bits of a rank beside
 //! others of its task is a write to one of some hundred places, and the task counts its own in the cache.
 
+use crate::allocation;
 use std::collections::TryReserveError;
 
 /// Rows of B that are merged in one task.
@@ -34,7 +35,7 @@ impl Log {
     }
 
     fn reserve(&mut self, more: usize) {
-        self.shortage = self.ranks.try_reserve(more).err();
+        self.shortage = allocation::handled(|| self.ranks.try_reserve(more)).err();
     }
 
     #[inline(always)]

@@ -3,6 +3,7 @@
 use super::super::pages;
 use super::parse::{Phrases, WINDOW};
 use super::{Limits, no_memory};
+use crate::allocation;
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;
 use rayon::prelude::*;
@@ -58,8 +59,8 @@ impl Dictionary {
         let last_name = name_of[equal[equal.len() - 1] as usize];
         let last = sorted.remove(last_name as usize);
         let mut dictionary = Dictionary {
-            bytes: Vec::with_capacity(len),
-            starts: Vec::with_capacity(sorted.len() + 2),
+            bytes: allocation::with_capacity(len).ok_or_else(no_memory)?,
+            starts: allocation::with_capacity(sorted.len() + 2).ok_or_else(no_memory)?,
             firsts: Marks::default(),
             last_name,
         };

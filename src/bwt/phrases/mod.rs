@@ -91,7 +91,7 @@ fn sort_phrases(
     spacing: u32,
     limits: Limits,
 ) -> Result<Option<Bwt>, Error> {
-    let Some(phrases) = Phrases::cut(block, spacing, limits) else { return Ok(None) };
+    let Some(phrases) = Phrases::cut(block, spacing, limits)? else { return Ok(None) };
     let Some(equal) = phrases.find_equal()? else { return Ok(None) };
     let Some((dictionary, mut names)) = Dictionary::new(&phrases, &equal, limits)? else {
         return Ok(None);

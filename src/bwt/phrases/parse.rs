@@ -2,6 +2,7 @@
 
 use super::super::pages;
 use super::{Limits, no_memory};
+use crate::allocation;
 use crate::error::Error;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,7 +37,7 @@ pub struct Phrases<'a> {
 
 impl<'a> Phrases<'a> {
     /// Cuts a block. `None` where the phrases break the limits.
-    pub fn cut(block: &'a [u8], spacing: u32, limits: Limits) -> Option<Self> {
+    pub fn cut(block: &'a [u8], spacing: u32, limits: Limits) -> Result<Option<Self>, Error> {
         let places = block.windows(WINDOW).len();
         let parts: Vec<Vec<u32>> = (0..places.div_ceil(TASK))
             .into_par_iter()
@@ -55,12 +56,12 @@ impl<'a> Phrases<'a> {
             .collect();
         let len = 1 + parts.iter().map(Vec::len).sum::<usize>();
         if len > block.len() / limits.phrase_share {
-            return None;
+            return Ok(None);
         }
-        let mut starts = Vec::with_capacity(len);
+        let mut starts = allocation::with_capacity(len).ok_or_else(no_memory)?;
         starts.push(0);
         parts.iter().for_each(|part| starts.extend_from_slice(part));
-        Some(Phrases { block, starts })
+        Ok(Some(Phrases { block, starts }))
     }
 
     /// The number of phrases.

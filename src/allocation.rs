@@ -1,0 +1,73 @@
+//! Allocations that grow with the input: where there is no memory for one, that is an error like
+//! any other.
+//!
+//! What is small, as most allocations of most crates are, ends the process instead: Rust aborts it.
+//! A program that would rather say so in its own words has a global allocator of its own, and
+//! [`failure_is_handled`] tells it which is which.
+
+use std::cell::Cell;
+
+thread_local! {
+    static HANDLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread just asks for memory in a way that may fail: bwz then gives an
+/// [`Error`](crate::Error), which names it. For a global allocator that ends the process when the
+/// system has no more memory, as the command's does; such a request it must answer with a null
+/// pointer.
+///
+/// ```
+/// assert!(!bwz::failure_is_handled());
+/// ```
+#[must_use]
+pub fn failure_is_handled() -> bool {
+    HANDLED.get()
+}
+
+/// Runs what allocates memory and takes care of that failing.
+pub(crate) fn handled<T>(allocate: impl FnOnce() -> T) -> T {
+    HANDLED.set(true);
+    let done = allocate();
+    HANDLED.set(false);
+    done
+}
+
+/// An empty vector with room for `len` values, or `None` where there is no memory for it.
+pub(crate) fn with_capacity<T>(len: usize) -> Option<Vec<T>> {
+    let mut values = Vec::new();
+    handled(|| values.try_reserve_exact(len)).ok()?;
+    Some(values)
+}
+
+/// `len` times the same value, or `None` where there is no memory for it.
+pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Option<Vec<T>> {
+    let mut values = with_capacity(len)?;
+    values.resize(len, value);
+    Some(values)
+}
+
+/// Makes room for `more` values behind those of a vector, and for others after them; `None` where
+/// there is no memory for it.
+pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) -> Option<()> {
+    handled(|| values.try_reserve(more)).ok()
+}
+
+/// A copy of `values`, or `None` where there is no memory for it.
+pub(crate) fn copied<T: Copy>(values: &[T]) -> Option<Vec<T>> {
+    let mut copy = with_capacity(values.len())?;
+    copy.extend_from_slice(values);
+    Some(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_had_is_none() {
+        assert_eq!(copied(&[7; 1000]), filled(7, 1000));
+        assert_eq!(with_capacity::<u64>(usize::MAX / 16), None);
+        assert_eq!(filled(7_u8, usize::MAX / 2), None);
+        assert!(!failure_is_handled());
+    }
+}

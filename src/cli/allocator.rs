@@ -1,0 +1,102 @@
+//! The command's allocator: the system's, but memory that cannot be had ends the command with one
+//! message and exit code 1.
+//!
+//! The exception is what the library asks for in a way that may fail ([`bwz::failure_is_handled`]):
+//! that becomes an error which says what it was for. Without this, Rust would abort, and whatever
+//! thread comes first would decide how.
+
+use super::exit::Exit;
+use super::temporary;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+struct Allocator;
+
+// SAFETY: every call is passed on to the system's allocator unchanged, and so is what it gives.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's contract is the system allocator's.
+        had(unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's contract is the system allocator's.
+        had(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's contract is the system allocator's.
+        had(unsafe { System.realloc(pointer, layout, size) })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// Memory, if there is any; otherwise who asked for it must know what to do.
+fn had(memory: *mut u8) -> *mut u8 {
+    if memory.is_null() && !bwz::failure_is_handled() {
+        end();
+    }
+    memory
+}
+
+const MESSAGE: &str = "bwz: the system gives this process no more memory; raise its limit (ulimit -v, ulimit -d), or use \
+                       less with -T1, with -M or with a lower level\n";
+
+/// Ends the command for want of memory: one message, whatever else goes wrong on other threads.
+/// Nothing here allocates.
+#[allow(unsafe_code)]
+pub fn end() -> ! {
+    static ENDING: AtomicBool = AtomicBool::new(false);
+    while ENDING.swap(true, Ordering::Relaxed) {
+        // SAFETY: waits for a signal, and touches no memory of ours.
+        unsafe { libc::pause() };
+    }
+    temporary::abandon();
+    // SAFETY: the bytes are a constant, and the process ends without running any more of it.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
+        libc::_exit(Exit::Trouble as i32)
+    }
+}
+
+/// The address space of a thread, beside what the library allocates: its stack, since [`economize`]
+/// allows but one arena.
+pub const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
+
+/// Where the address space or the private memory of this process is limited, has glibc take no more
+/// of it than is used: one arena instead of 64 MiB reserved for each thread, and what is large
+/// given back as soon as it is freed.
+///
+/// It is called before there are threads. Without a limit nothing changes, since this costs time.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+pub fn economize() {
+    if is_limited(libc::RLIMIT_AS) || is_limited(libc::RLIMIT_DATA) {
+        // SAFETY: these only set parameters of malloc, while this is the only thread.
+        unsafe {
+            libc::mallopt(libc::M_ARENA_MAX, 1);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, 256 << 10);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 20);
+        }
+    }
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+fn is_limited(resource: libc::__rlimit_resource_t) -> bool {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to a struct of ours that lives through the call.
+    let failed = unsafe { libc::getrlimit(resource, &raw mut limit) } != 0;
+    !failed && limit.rlim_cur != libc::RLIM_INFINITY
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn economize() {}

@@ -1,0 +1,108 @@
+//! Limits that the system puts on the process: `ulimit -v` on its address space, `ulimit -d` on its
+//! private memory.
+//!
+//! Whatever the limit and the threads, a command ends with 0, or with 1 and one message. It does
+//! the same each time.
+
+use crate::support::{Dir, has_all, noise, stderr, text};
+
+/// Text and noise in several blocks of 1 MiB, so that all threads have something to do.
+fn blocks() -> Vec<u8> {
+    [text(3_000_000), noise(2_000_000), text(3_000_000)].concat()
+}
+
+/// The exit code under a limit of so many KiB. What fails has said one thing and left nothing.
+fn code(dir: &Dir, limit: &str, arguments: &str) -> i32 {
+    let assert = dir.sh(&format!("ulimit {limit} && exec bwz {arguments} -f -o out")).assert();
+    let output = assert.get_output().clone();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let code = output.status.code().unwrap_or_else(|| panic!("{limit}, {arguments}: {said}"));
+    let lines = said.lines().count();
+    assert_eq!(code.min(1), lines as i32, "{limit}, {arguments}: {said}");
+    assert_eq!(dir.has("out"), code == 0, "{limit}, {arguments}");
+    if code == 0 {
+        std::fs::remove_file(dir.path("out")).unwrap();
+    }
+    code
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_limited_address_space_gives_0_or_1_and_the_same_twice() {
+    let dir = Dir::with(&blocks());
+    dir.compress_x();
+    for limit in [60_000, 120_000, 300_000, 700_000, 1_000_000] {
+        for threads in [1, 4, 16] {
+            for arguments in ["-1 x", "-d x.bwz"] {
+                let run =
+                    || code(&dir, &format!("-v {limit}"), &format!("-T{threads} {arguments}"));
+                let codes = [run(), run()];
+                let expected = if limit < 100_000 { codes[0].min(1) } else { 0 };
+                assert_eq!(codes, [expected; 2], "-v {limit} -T{threads} {arguments}");
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn limited_private_memory_gives_0_or_1_and_the_same_twice() {
+    let dir = Dir::with(&blocks());
+    dir.compress_x();
+    for limit in [30_000, 100_000, 300_000] {
+        for arguments in ["-T16 -1 x", "-T16 -d x.bwz"] {
+            let run = || code(&dir, &format!("-d {limit}"), arguments);
+            let expected = if limit < 100_000 { run().min(1) } else { 0 };
+            assert_eq!([run(), run()], [expected; 2], "-d {limit} {arguments}");
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn searches_and_repairs_too_keep_to_the_limit() {
+    let dir = Dir::with(&blocks());
+    dir.bwz("-1 --index -f x").assert().success();
+    for command in [
+        "count -e 77 x.bwz",
+        "extract --range 5000..5100 x.bwz",
+        "recover x.bwz -o out",
+        "cat x.bwz",
+    ] {
+        let run = || dir.sh(&format!("ulimit -v 300000 && bwz {command} -T16 > got")).assert();
+        run().success();
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_block_that_does_not_fit_says_which_limit_it_was_and_what_would_do() {
+    let dir = Dir::with(&text(40_000_000));
+    let said = |run: &str| stderr(dir.sh(run).assert().code(1));
+    let limited = said("ulimit -v 200000 && exec bwz -T2 -6 x");
+    has_all(
+        &limited,
+        &[
+            "a block of 33554432 bytes needs",
+            "limited to 195 MiB (ulimit -v); raise that limit, or",
+        ],
+    );
+    let needed = limited.split("needs ").nth(1).unwrap().split(' ').next().unwrap();
+    let enough = needed.parse::<u64>().unwrap() << 10;
+    dir.sh(&format!("ulimit -v {enough} && exec bwz -T2 -6 x")).assert().success();
+
+    has_all(&said("ulimit -v 200000 && exec bwz -T2 -d x.bwz -o y"), &["(ulimit -v); raise that"]);
+    has_all(&said("ulimit -d 100000 && exec bwz -T2 -t x.bwz"), &["(ulimit -d); raise that"]);
+    // What the user allows is named where it is tighter.
+    has_all(&said("ulimit -v 900000 && exec bwz -T2 -M 50M -t x.bwz"), &["allow more with -M"]);
+    assert_eq!(dir.names(), ["x", "x.bwz"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_without_memory_to_start_with_says_so() {
+    let dir = Dir::with(b"text");
+    let said = stderr(dir.sh("ulimit -v 12000 && exec bwz -T2 x").assert().code(1));
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(dir.names(), ["x"]);
+}
