@@ -36,13 +36,16 @@ impl fmt::Display for Name {
     }
 }
 
+/// Which files in a directory are taken.
+pub type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
+
 /// Works on every file meant by `names`, or on standard input where there are none.
 ///
 /// Directories are walked where `walk` says which files in them to take. An error with one file is reported and the
 /// others go on; the worst exit code counts.
 pub fn each(
     names: &[PathBuf],
-    walk: Option<&dyn Fn(&Path) -> bool>,
+    walk: Option<Wanted>,
     talk: Talk,
     task: Task,
     mut work: impl FnMut(&Name) -> Result<()>,
@@ -71,7 +74,7 @@ pub fn each(
 /// The wanted files under `root`, in the order of their names. Links and special files are left out.
 fn tree<'a>(
     root: &Path,
-    wanted: &'a dyn Fn(&Path) -> bool,
+    wanted: Wanted<'a>,
     talk: Talk,
 ) -> impl Iterator<Item = (Name, Result<()>)> + 'a {
     let root_name = root.to_owned();

@@ -15,8 +15,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 /// Lists each file.
 pub fn run(args: &FileArgs, options: &Options) -> Exit {
     let mut listings = Vec::new();
-    let walk = transform::walk(args);
-    let exit = files::each(&args.files, walk.as_deref(), args.talk, Task::Reading, |name| {
+    let wanted: files::Wanted = &|path| transform::wanted(args, path);
+    let walk = args.recursive.then_some(wanted);
+    let exit = files::each(&args.files, walk, args.talk, Task::Reading, |name| {
         listings.push(Listing::of(name, options)?);
         Ok(())
     });

@@ -31,8 +31,9 @@ pub fn run(args: &FileArgs) -> Exit {
                 Mode::Compress => Task::Compressing,
                 _ => Task::Reading,
             };
-            let walk = walk(args);
-            files::each(&args.files, walk.as_deref(), args.talk, task, |name| transform.one(name))
+            let wanted: files::Wanted = &|path| wanted(args, path);
+            let walk = args.recursive.then_some(wanted);
+            files::each(&args.files, walk, args.talk, task, |name| transform.one(name))
         }
     }
 }
@@ -50,11 +51,9 @@ fn check(args: &FileArgs) -> Result<()> {
     }
 }
 
-/// Which files in a directory are taken, if directories are walked.
-pub fn walk(args: &FileArgs) -> Option<Box<dyn Fn(&Path) -> bool + '_>> {
-    let suffixed = args.mode.mode() != Mode::Compress;
-    let wanted = move |path: &Path| files::has_suffix(path, args.suffix.as_deref()) == suffixed;
-    args.recursive.then_some(Box::new(wanted))
+/// Whether a file in a directory that is walked is taken: by its name it is compressed, or is not.
+pub fn wanted(args: &FileArgs, path: &Path) -> bool {
+    files::has_suffix(path, args.suffix.as_deref()) == (args.mode.mode() != Mode::Compress)
 }
 
 struct Transform<'a> {

@@ -74,14 +74,16 @@ impl Bigrams {
 /// The end and the symbols of each bigram that occurs, in order of rows. The suffixes of length 0 and
 /// 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps there.
 fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
-    let mut starts = counters.bigram_starts().peekable();
-    let (mut ends, mut symbols) = (Vec::new(), Vec::new());
-    while let Some((start, bigram)) = starts.next() {
-        let end = starts.peek().map_or(u32::MAX, |next| next.0);
-        if start < end {
+    let (mut ends, mut symbols, mut last) = (Vec::new(), Vec::new(), None);
+    let mut end_at = |end: u32, last: Option<(u32, [u8; 2])>| match last {
+        Some((start, bigram)) if start < end => {
             ends.push(end);
             symbols.push(bigram);
         }
-    }
+        _ => (),
+    };
+    // Within `for_each` the nested ranges are nested loops: for a block of a few KiB this takes the longest of all.
+    counters.bigram_starts().for_each(|next| end_at(next.0, last.replace(next)));
+    end_at(u32::MAX, last);
     (ends, symbols)
 }
