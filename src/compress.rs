@@ -4,6 +4,8 @@
 //! many threads as the options say, segment by segment; the pipeline's own threads put blocks together and hand them on. `memory`
 //! says what that takes.
 
+mod raw;
+
 use crate::allocation;
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, Effort};
@@ -17,6 +19,7 @@ use crate::options::Options;
 use crate::pipeline::Pipeline;
 use crate::sorters::Sorters;
 use crate::threads::{self, Threads};
+use raw::{RawBlock, RawBlocks};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
@@ -88,70 +91,6 @@ fn first_block_size(options: &Options) -> u32 {
 
 fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
     (output, Summary { raw_size, coded_size })
-}
-
-/// A slice of the raw stream that is compressed alone.
-struct RawBlock {
-    bytes: Vec<u8>,
-    offset: u64,
-    /// There is no other block, so that every thread can take part in sorting this one.
-    alone: bool,
-}
-
-/// Cuts a stream into blocks, of which only the last may be short.
-struct RawBlocks<R> {
-    input: R,
-    block_size: u32,
-    offset: u64,
-    listener: Listener,
-}
-
-impl<R: Read> RawBlocks<R> {
-    /// Reads a whole block, or what is left. Memory that is not read into is never touched.
-    fn read(&mut self) -> Result<Vec<u8>> {
-        let (size, small) = (self.block_size as usize, threads::SMALL as usize);
-        // Most first blocks are small, and then the memory for a large one takes longer to get than they to be compressed.
-        let mut bytes = bwt::zeroed(if self.offset == 0 { size.min(small) } else { size })?;
-        let mut len = self.fill(&mut bytes)?;
-        if len == bytes.len() && len < size {
-            let start = mem::replace(&mut bytes, bwt::zeroed(size)?);
-            bytes[..len].copy_from_slice(&start);
-            len += self.fill(&mut bytes[len..])?;
-        }
-        bytes.truncate(len);
-        Ok(bytes)
-    }
-
-    /// Reads until `bytes` is full or nothing is left, and says how much there was.
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        let mut len = 0;
-        while len < bytes.len() {
-            match self.input.read(&mut bytes[len..]) {
-                Ok(0) => break,
-                Ok(read) => len += read,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e.into()),
-            }
-        }
-        Ok(len)
-    }
-}
-
-impl<R: Read> Iterator for RawBlocks<R> {
-    type Item = Result<RawBlock>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (offset, from) = (self.offset, Instant::now());
-        match self.read() {
-            Err(e) => Some(Err(e)),
-            Ok(bytes) if bytes.is_empty() => None,
-            Ok(bytes) => {
-                self.offset += bytes.len() as u64;
-                self.listener.done(offset, [(Step::Read, from, Instant::now())]);
-                Some(Ok(RawBlock { bytes, offset, alone: false }))
-            }
-        }
-    }
 }
 
 /// Plans the two stages for blocks no larger than the first.
