@@ -4,7 +4,6 @@
 pub mod cases;
 pub mod mutation;
 pub mod say;
-pub mod targets;
 
 use bwz::Options;
 
