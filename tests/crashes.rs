@@ -16,13 +16,11 @@ fn files(folder: &str) -> Vec<PathBuf> {
     entries.filter(|path| path.is_file()).collect()
 }
 
-/// Runs a target on its own seeds and crashes, of which there must be some, and on more files.
+/// Runs a target on its own seeds, of which there must be some, and crashes, and on the files of more folders.
 fn replay(name: &str, target: fn(&[u8]), more: &[&str]) {
     let own = [format!("fuzz/seeds/{name}"), format!("tests/crashes/{name}")];
-    let paths: Vec<_> = own.iter().map(String::as_str).chain(more.iter().copied()).collect();
-    let paths: Vec<_> = paths.into_iter().map(files).collect();
-    assert!(!paths[0].is_empty(), "{name} has no seeds");
-    for path in paths.iter().flatten() {
+    assert!(!files(&own[0]).is_empty(), "{name} has no seeds");
+    for path in own.iter().map(String::as_str).chain(more.iter().copied()).flat_map(files) {
         println!("{}", path.display());
         target(&fs::read(path).unwrap());
     }

@@ -74,20 +74,21 @@ impl Bigrams {
 /// The end and the symbols of each bigram that occurs, in order of rows. The suffixes of length 0 and
 /// 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps there.
 fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
-    let (mut ends, mut symbols) = (Vec::new(), Vec::new());
+    let (mut ends, mut symbols, mut last) = (Vec::new(), Vec::new(), None);
     let occurring = counters.symbols();
-    let (mut last, mut last_start) = ([occurring[0]; 2], counters.bigram_start([occurring[0]; 2]));
+    // Plain loops: there may be 65536 pairs, however small the block is.
     for &x in &occurring {
         for &y in &occurring {
-            let start = counters.bigram_start([x, y]);
-            if start > last_start {
-                ends.push(start);
-                symbols.push(last);
+            let next = counters.bigram_start([x, y]);
+            if let Some((start, bigram)) = last.replace((next, [x, y]))
+                && start < next
+            {
+                ends.push(next);
+                symbols.push(bigram);
             }
-            (last, last_start) = ([x, y], start);
         }
     }
     ends.push(u32::MAX);
-    symbols.push(last);
+    symbols.extend(last.map(|(_, bigram)| bigram));
     (ends, symbols)
 }
