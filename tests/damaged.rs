@@ -1,37 +1,104 @@
-//! Damaged files whose checksums are right again, and how they are made.
+//! Files damaged by someone who knows the format (`common/mutation`): nothing panics, hangs, takes much memory or is wrong.
+//!
+//! Each case is a sound file (`sources`) with changes and, mostly, right checksums, in half of them those of the raw bytes too
+//! (`vouch`). It goes through every door of the library, and through the command. What the library accepts `decoder.py` must
+//! decode to the same bytes, and of what it rejects a sample must be rejected there too.
+//!
+//! A short run is part of the tests. A long one, best in release: `BWZ_DAMAGED=100000 cargo test --release --test damaged --
+//! --nocapture`, with a twentieth of it through the command. `BWZ_DAMAGED_SEED=7000` starts from another seed. A failure names
+//! its seed; `BWZ_DAMAGED=1 BWZ_DAMAGED_SEED=` that seed repeats it, and writes the file to the folder of temporary files.
 
 mod common;
+#[path = "damaged/library.rs"]
+mod library;
+#[path = "damaged/reference.rs"]
+mod reference;
+#[path = "damaged/sources.rs"]
+mod sources;
+#[path = "damaged/tally.rs"]
+mod tally;
+#[path = "damaged/vouch.rs"]
+mod vouch;
+#[path = "damaged/watch.rs"]
+mod watch;
 
-use common::mutation::{mutate, parts, random::Random, repair};
-use std::fs;
-use std::path::{Path, PathBuf};
+use common::mutation::random::Random;
+use common::mutation::{mutate, parts, repair};
+use common::say::{say, skip};
+use sources::Sources;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tally::Tally;
+use watch::{Watchdog, measured};
 
-/// The files of `format/examples`.
-fn examples() -> Vec<(PathBuf, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/examples");
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> = entries.filter(|path| path.is_file()).collect();
-    paths.sort();
-    let read = |path: PathBuf| (path.clone(), fs::read(path).unwrap());
-    paths.into_iter().map(read).collect()
+/// Damaged files through the library in a short run.
+const SHORT: u64 = 3_000;
+
+/// No case takes more memory than what it was allowed, 64 MiB, and what it gives out, several times.
+const MOST_MEMORY: usize = 256 << 20;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().expect(name))
+}
+
+/// The seeds of this run, of a short one so many.
+fn seeds(short: u64, share: u64) -> std::ops::Range<u64> {
+    let first = number("BWZ_DAMAGED_SEED").unwrap_or(0);
+    first..first + number("BWZ_DAMAGED").map_or(short, |count| count.div_ceil(share))
+}
+
+/// The damaged file of a seed, and the name of its source.
+fn damaged(sources: &Sources, seed: u64) -> (&str, Vec<u8>) {
+    let random = &mut Random::new(!seed);
+    let source = sources.pick(random);
+    let file = mutate(&source.file, seed);
+    (&source.name, if random.one_in(2) { vouch::vouch(&file) } else { file })
+}
+
+#[test]
+fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
+    let (sources, watchdog) = (Sources::new(), Watchdog::start());
+    let mut tally = Tally::start();
+    for seed in seeds(SHORT, 1) {
+        watchdog.begin(seed);
+        let case = || {
+            let (name, file) = damaged(&sources, seed);
+            let outcome = library::visit(&file, &mut Random::new(seed));
+            (name, file, outcome)
+        };
+        let (end, time, memory) = measured(|| catch_unwind(AssertUnwindSafe(case)));
+        watchdog.rest();
+        tally.measured(seed, time, memory);
+        if number("BWZ_DAMAGED") == Some(1) {
+            let (name, file) = damaged(&sources, seed);
+            let path = std::env::temp_dir().join(format!("damaged-{seed}.bwz"));
+            say(format_args!("{}, made from {name}", path.display()));
+            std::fs::write(path, file).unwrap();
+        }
+        match end {
+            Ok((name, file, outcome)) => tally.done(seed, name, file, outcome),
+            Err(panic) => tally.complain(seed, panic),
+        }
+    }
+    tally.end(MOST_MEMORY);
 }
 
 #[test]
 fn a_sound_file_is_repaired_to_itself() {
-    for (path, file) in examples() {
+    for (name, file) in sources::examples() {
         let mut parts = parts::parse(&file, true);
         let known = |part: &parts::Part| part.kind != parts::Kind::Unknown;
-        assert!(parts.iter().all(known), "{path:?}");
+        assert!(parts.iter().all(known), "{name}");
         repair::pack(&mut parts);
         repair::sizes(&mut parts);
         repair::sign(&mut parts, repair::Care::All, &mut Random::new(0));
-        assert!(parts::join(&parts) == file, "{path:?}");
+        assert!(parts::join(&parts) == file, "{name}");
+        assert!(vouch::vouch(&file) == file, "{name}");
     }
 }
 
 #[test]
 fn mutations_follow_from_the_seed_and_take_any_bytes() {
-    let files = examples();
+    let files = sources::examples();
     for seed in 0..2_000 {
         let file = &files[seed as usize % files.len()].1;
         let mutant = mutate(file, seed);

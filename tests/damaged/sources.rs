@@ -1,0 +1,136 @@
+//! Sound files to be damaged: of every kind of block, segment, table, filter and index, most of them small.
+
+use super::vouch::vouch;
+use crate::common::mutation::parts::{self, Kind, Part};
+use crate::common::mutation::random::Random;
+use crate::common::mutation::repair;
+use crate::common::{cases, compressed, indexed, options};
+use bwz::Effort;
+use std::fs;
+use std::path::Path;
+
+pub struct Source {
+    pub name: String,
+    pub file: Vec<u8>,
+}
+
+pub struct Sources {
+    small: Vec<Source>,
+    /// Those whose raw bytes are many: they are slow to decode.
+    large: Vec<Source>,
+}
+
+/// Raw bytes of more than this are many.
+const MANY: usize = 100_000;
+
+/// One damaged file of so many is made from a large source.
+const LARGE: usize = 40;
+
+impl Sources {
+    pub fn new() -> Self {
+        let all = examples().into_iter().chain(made()).chain(filtered());
+        let raw_size = |file: &[u8]| {
+            let mut raw = Vec::new();
+            bwz::decompress(file, &mut raw, &options(1)).map(|summary| summary.raw_size as usize)
+        };
+        let sized = all.map(|(name, file)| {
+            let size = raw_size(&file).unwrap_or_else(|e| panic!("{name}: {e}"));
+            (size, Source { name, file })
+        });
+        let (small, large): (Vec<_>, Vec<_>) = sized.partition(|(size, _)| *size <= MANY);
+        let bare = |sized: Vec<(usize, Source)>| sized.into_iter().map(|(_, source)| source);
+        Sources { small: bare(small).collect(), large: bare(large).collect() }
+    }
+
+    /// The source of a seed.
+    pub fn pick(&self, random: &mut Random) -> &Source {
+        let from = if random.one_in(LARGE) { &self.large } else { &self.small };
+        &from[random.below(from.len())]
+    }
+}
+
+/// The files of `format/examples`.
+pub fn examples() -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/examples");
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = entries.filter(|path| path.is_file()).collect();
+    paths.sort();
+    let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
+    paths.iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
+}
+
+/// Small files of the library's own, each raw stream in several ways.
+fn made() -> Vec<(String, Vec<u8>)> {
+    let dna = cases::random(1500, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
+    let mut raws: Vec<(&str, Vec<u8>)> = vec![
+        ("nothing", vec![]),
+        ("a byte", vec![7]),
+        ("noise", cases::random(300, 256)),
+        ("a run", vec![b'a'; 4000]),
+        ("words", cases::text(2500)),
+        ("DNA", dna),
+        ("bits", cases::random(900, 2)),
+        ("words and runs", [cases::text(400), vec![b' '; 3000], cases::text(500)].concat()),
+    ];
+    raws.extend(cases::filtered(2000).into_iter().map(|(name, raw, _)| (name, raw)));
+    let mut files = Vec::new();
+    for (name, raw) in &raws {
+        let mut add = |how: &str, file| files.push((format!("{name}, {how}"), file));
+        add("in blocks", compressed(raw, 700));
+        add("for counting", indexed(raw, 1 << 20, Some(0)));
+        add("indexed", indexed(raw, 900, Some(8)));
+        add("at --best", with_effort(raw, Effort::Best));
+        add("in frames", [compressed(raw, 500), compressed(raw, 1 << 20)].concat());
+    }
+    let of_segments = [cases::text(2000), vec![0; 90_000], cases::text(3000)].concat();
+    files.push(("segments, indexed".to_owned(), indexed(&of_segments, 1 << 20, Some(64))));
+    let of_runs = cases::random(11_500, 4);
+    files.push(("counted".to_owned(), with_effort(&of_runs, Effort::Fast)));
+    files
+}
+
+fn with_effort(raw: &[u8], effort: Effort) -> Vec<u8> {
+    let mut file = Vec::new();
+    bwz::compress(raw, &mut file, &options(1 << 20).effort(effort)).unwrap();
+    file
+}
+
+/// Small blocks with filters, which this library applies to larger ones only.
+fn filtered() -> Vec<(String, Vec<u8>)> {
+    let named = |name| cases::filtered(1000).into_iter().find(|case| case.0 == name).unwrap().1;
+    let [table, x86, arm64] = ["table", "x86", "ARM64"].map(|name| named(name)[..600].to_vec());
+    let text = cases::text(600);
+    // Sizes of 600 as varints. Records of 20 bytes with elements of 4, transposed or not, with a row above or none.
+    let size = [0xD8, 4];
+    let records = |form: u8, row: u8| [&size[..], &[1, 20, form, row]].concat();
+    let regions =
+        [records(4, 0), records(0x84, 40), [&size[..], &[2]].concat(), [&size[..], &[3]].concat()];
+    let of_regions = [&table[..], &table, &x86, &arm64].concat();
+    // Lines of 60 bytes but for the second and the fourth.
+    let lines: &[u8] = &[60, 1, 2, 2];
+    let no_matches: &[u8] = &[0xD8, 4, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0];
+    let one_region = [&size[..], &[0]].concat();
+    vec![
+        ("small regions".to_owned(), with_side(&of_regions, 2, &regions.concat())),
+        ("small lines".to_owned(), with_side(&text, 1, lines)),
+        ("small matches".to_owned(), with_side(&text, 4, no_matches)),
+        ("all filters".to_owned(), with_side(&text, 7, &[no_matches, &one_region, lines].concat())),
+    ]
+}
+
+/// A file of one block whose text is `text`, with the given filters.
+fn with_side(text: &[u8], flags: u8, side: &[u8]) -> Vec<u8> {
+    let filtered = bwz::filter::Filtered { text: text.to_vec(), flags, side: side.to_vec() };
+    let sizes = text.len()..2 * text.len();
+    let raw = sizes.into_iter().find_map(|size| bwz::filter::undo(filtered.clone(), size).ok());
+    let raw_size = raw.expect("the filters can be undone").len() as u64;
+    let mut parts = parts::parse(&compressed(text, 1 << 20), true);
+    let block = parts.iter().position(|part| part.kind == Kind::BlockHeader).unwrap();
+    parts[block].set(9, 1, flags.into());
+    parts[block].set(12, 4, raw_size);
+    let mut sizes = Part::new(Kind::FilterSizes, &[0; 8]);
+    sizes.set(0, 4, text.len() as u64);
+    parts.splice(block + 1..block + 1, [sizes, Part::new(Kind::Side, side)]);
+    repair::sizes(&mut parts);
+    vouch(&parts::join(&parts))
+}
