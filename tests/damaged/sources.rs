@@ -21,10 +21,10 @@ pub struct Sources {
 }
 
 /// Raw bytes of more than this are many.
-const MANY: usize = 100_000;
+const MANY: usize = 12_000;
 
 /// One damaged file of so many is made from a large source.
-const LARGE: usize = 40;
+const LARGE: usize = 12;
 
 impl Sources {
     pub fn new() -> Self {

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Of the rejected files one of so many is shown to `decoder.py`.
 const SAMPLE: u64 = 25;
@@ -30,6 +30,7 @@ struct Answers {
     decoded: u64,
     rejected: u64,
     too_long: u64,
+    time: Duration,
 }
 
 pub struct Tally {
@@ -41,6 +42,7 @@ pub struct Tally {
     /// The largest of all, and its seed.
     slowest: (Duration, u64),
     memory: (usize, u64),
+    time: Duration,
 }
 
 impl Tally {
@@ -64,12 +66,14 @@ impl Tally {
             ends: BTreeMap::new(),
             slowest: Default::default(),
             memory: Default::default(),
+            time: Duration::ZERO,
         }
     }
 
     pub fn measured(&mut self, seed: u64, time: Duration, memory: usize) {
         self.slowest = self.slowest.max((time, seed));
         self.memory = self.memory.max((memory, seed));
+        self.time += time;
     }
 
     pub fn complain(&mut self, seed: u64, panic: Box<dyn Any + Send>) {
@@ -107,11 +111,11 @@ impl Tally {
             say(format_args!("{count:8}  {end}"));
         }
         say(format_args!(
-            "decoder.py: {} decoded alike, {} rejected, {} took too long",
-            answers.decoded, answers.rejected, answers.too_long
+            "decoder.py: {} decoded alike, {} rejected, {} took too long; {:?}",
+            answers.decoded, answers.rejected, answers.too_long, answers.time
         ));
         let (time, seed) = self.slowest;
-        say(format_args!("slowest: {time:?}, seed {seed}"));
+        say(format_args!("the library: {:?}; slowest: {time:?}, seed {seed}", self.time));
         let (memory, seed) = self.memory;
         say(format_args!("largest: {} KiB, seed {seed}", memory >> 10));
         assert!(memory <= most_memory, "seed {seed} takes {memory} bytes of memory");
@@ -122,7 +126,9 @@ impl Tally {
 impl Answers {
     fn add(&mut self, reference: &mut Reference, question: &Question) {
         let Question { seed, name, file, outcome } = question;
+        let started = Instant::now();
         let (verdict, output) = reference.judge(file);
+        self.time += started.elapsed();
         let mut complain =
             |what: String| self.complaints.push(format!("seed {seed}: {name}: {what}"));
         match (&outcome.end, verdict) {

@@ -43,7 +43,7 @@ impl Bigrams {
     /// The first two symbols of a row.
     ///
     /// # Safety
-    /// `row` is a row of the block that the counters were made for.
+    /// `row` is a row of the block that the counters were made for, or the number behind the last.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub unsafe fn of(&self, row: u32) -> [u8; 2] {

@@ -31,6 +31,11 @@ impl<'a> Column<'a> {
         row - usize::from(row > self.primary)
     }
 
+    /// The number behind that of the last row.
+    pub fn no_row(self) -> u32 {
+        self.bytes.len() as u32 + 1
+    }
+
     /// The stored bytes of some rows.
     pub fn of(self, rows: Range<usize>) -> &'a [u8] {
         &self.bytes[self.stored(rows.start)..self.stored(rows.end)]
@@ -92,10 +97,10 @@ impl<'a> Counters<'a> {
         self.column.bytes.len() + 1
     }
 
-    /// The first symbol of a row from 1 up.
-    pub fn first_symbol(&self, row: u32) -> u8 {
-        let symbol = self.starts.partition_point(|&start| start <= row) - 1;
-        u8::try_from(symbol).expect("rows end where symbols do")
+    /// The last symbol of the text, which stands before the sentinel in row 0, and the row of the suffix that it is.
+    pub fn last_symbol(&self) -> (u8, u32) {
+        let symbol = self.column.bytes[0];
+        (symbol, self.starts[usize::from(symbol)])
     }
 
     /// The symbols that occur, in ascending order.

@@ -8,21 +8,28 @@ use rayon::prelude::*;
 
 /// LF(LF(row)) for each row.
 ///
-/// The rows of the suffixes at pos 0 and 1 would jump beyond the start of the text. They hold 0, and
-/// the lanes of an intact [`super::Bwt`] end before they ask for them.
+/// The rows of the suffixes at pos 0 and 1 would jump beyond the start of the text. They hold n + 1, which is no row; from
+/// there jumps go nowhere else. The lanes of an intact [`super::Bwt`] end before they ask for them, and those
+/// of another one that do can meet no sample any more.
 ///
-/// Invariant: the n + 1 entries are rows, that is, in 0..=n. Each is 0 or a counter of pairs before it
+/// Invariant: the n + 2 entries are in 0..=n + 1. Each is n + 1 or a counter of pairs before it
 /// goes up. These go up as often as their pair was counted and so end where that of the next pair
 /// began, and the last of all at n + 1, whatever the bytes and the primary index are.
 pub struct Jumps<'t>(&'t [u32]);
 
 impl<'t> Jumps<'t> {
-    /// Makes the table in the place of `jumps`, of which there is one for each row.
+    /// How many entries the table of a block of `len` bytes has.
+    pub fn entries(len: usize) -> usize {
+        len + 2
+    }
+
+    /// Makes the table in the place of `jumps`.
     pub fn new(counters: Counters, jumps: &'t mut [u32]) -> Self {
         let Counters { column, chunk_len, mut chunks, .. } = counters;
-        assert_eq!(jumps.len(), column.bytes.len() + 1, "an entry for each row");
+        assert_eq!(jumps.len(), Jumps::entries(column.bytes.len()));
         // The row of the sentinel is the only one that is left out.
-        jumps[column.primary] = 0;
+        jumps[column.primary] = column.no_row();
+        jumps[column.no_row() as usize] = column.no_row();
         if chunks.len() <= 2 {
             fill(column, &mut chunks, chunk_len, jumps);
         } else {
@@ -35,12 +42,12 @@ impl<'t> Jumps<'t> {
     /// Jumps from a row.
     ///
     /// # Safety
-    /// `row` is a row of the block: 0, a checked sample, or the outcome of another jump.
+    /// `row` is a row of the block, such as 0 or a checked sample, or the outcome of another jump.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub unsafe fn from(&self, row: u32) -> u32 {
         debug_assert!((row as usize) < self.0.len());
-        // SAFETY: there is an entry for each row.
+        // SAFETY: there is an entry for each row, and for the outcome that is none.
         unsafe { *self.0.get_unchecked(row as usize) }
     }
 
@@ -154,7 +161,7 @@ impl<'a> Next<'a> {
         let row = self.lf[c] as usize;
         self.lf[c] += 1;
         if row == self.column.primary {
-            return 0; // the suffix at pos 0 has only the sentinel before it, and that has row 0
+            return self.column.no_row(); // the suffix at pos 0 has only the sentinel before it
         }
         let pair = c << 8 | usize::from(self.column.bytes[self.column.stored(row)]);
         let jump = self.lf_lf[pair];

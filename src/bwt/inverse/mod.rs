@@ -36,9 +36,8 @@ use walk::Walk;
 
 /// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file.
 ///
-/// Whatever `bwt` holds, this ends in time linear in its length and touches no memory but its own.
-/// Contradictions that are cheap to see are reported; if there are none, the text can still be
-/// wrong, and a checksum of the block has to tell.
+/// Whatever `bwt` holds, this ends in time linear in its length and touches no memory but its own. It fails where `bwt` is
+/// not the transform of any text; where it is that of a wrong one, a checksum of the block has to tell.
 ///
 /// # Errors
 /// [`Error::Format`], which knows no place, where a field breaks an invariant;
@@ -58,23 +57,27 @@ impl Unsorter {
 
     pub fn unsort(&self, bwt: Bwt) -> Result<Vec<u8>> {
         check(&bwt)?;
-        self.0.lend(bwt.bytes.len() + 1, |table| rebuild(bwt, table)).ok_or_else(no_memory)?
+        self.0
+            .lend(Jumps::entries(bwt.bytes.len()), |table| rebuild(bwt, table))
+            .ok_or_else(no_memory)?
     }
 }
 
-/// Rebuilds the block of a checked [`Bwt`] with a table of an entry for each row.
+/// Rebuilds the block of a checked [`Bwt`] with a table for its jumps.
 fn rebuild(bwt: Bwt, table: &mut [u32]) -> Result<Vec<u8>> {
     let counters = Counters::new(&bwt.bytes, bwt.samples[0]);
     let bigrams = Bigrams::new(&counters);
-    let first_of_last_lane = counters.first_symbol(bwt.samples[bwt.samples.len() - 1]);
+    let (last, row_of_last) = counters.last_symbol();
     let jumps = Jumps::new(counters, table);
     // The jumps hold all that the transform says, so that the text can take its place.
     let Bwt { bytes: mut text, sample_rate, samples } = bwt;
-    Walk::new(&jumps, &bigrams).write(sample_rate, &samples, &mut text)?;
-    if text.len() % 2 == 1 {
-        // Jumps write two bytes, so one is left: the first of the last lane, the only odd one.
-        text[(samples.len() - 1) * sample_rate as usize] = first_of_last_lane;
+    let (mut unwritten, mut row) = (&mut text[..], 0);
+    if unwritten.len() % 2 == 1 {
+        // Jumps write two bytes, so one is left: the last.
+        *unwritten.split_off_last_mut().expect("a block has bytes") = last;
+        row = row_of_last;
     }
+    Walk::new(&jumps, &bigrams).write(sample_rate, &samples, row, unwritten)?;
     Ok(text)
 }
 
@@ -200,18 +203,21 @@ mod tests {
         assert!(!could_be_of(&bad, &block));
     }
 
-    /// All transforms over two symbols, right or wrong, with all primary indices.
+    /// All of two symbols, right or wrong, with all primary indices. A text has one transform, so what is taken for a transform must be that of the text that it gives.
     #[test]
-    fn ends_on_every_short_input() {
+    fn takes_nothing_but_transforms() {
+        let mut taken = 0;
         for len in 1..=9u32 {
             for (bits, primary) in (0..1u32 << len).flat_map(|b| (1..=len).map(move |p| (b, p))) {
                 let bytes: Vec<u8> = (0..len).map(|i| b'a' + (bits >> i & 1) as u8).collect();
                 let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
-                if let Ok(text) = unsort(bwt) {
-                    assert_eq!(text.len(), len as usize);
+                if let Ok(text) = unsort(bwt.clone()) {
+                    assert_eq!(naive::sort(&text, 16), bwt);
+                    taken += 1;
                 }
             }
         }
+        assert_eq!(taken, (1..=9).map(|len| 1 << len).sum::<u32>(), "one for each text");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Walks the lanes of a block back from their ends, many in lock step, and writes the text.
 //!
 //! Lane k is the text from pos k * rate up to the next lane; its walk starts at the row of the suffix
-//! that follows it, which is sample k + 1, or row 0 for the last lane. One step of a lane is one jump.
+//! that follows it, which is sample k + 1, or row 0 for the last lane, and ends at sample k. One step of a lane is one jump; of
+//! an odd text the last byte is written before, so that every lane has an even number of bytes.
 //! Each thread has up to [`GROUP`] lanes in hand and asks for the entry that a lane needs next
 //! one round ahead, so that it waits for memory once for all of them.
 
@@ -25,6 +26,8 @@ const SMALL: usize = if cfg!(test) { 500 } else { threads::SMALL as usize };
 /// power of two apart, so all of them would fight for the same few lines of the cache.
 const STAGE: usize = 64;
 
+const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
+
 type Stage = [[u8; 2]; STAGE / 2];
 
 pub struct Walk<'a> {
@@ -37,12 +40,23 @@ impl<'a> Walk<'a> {
         Walk { jumps, bigrams }
     }
 
-    /// Writes the text but for its one byte that has no partner, where the length is odd.
-    pub fn write(&self, sample_rate: u32, samples: &[u32], text: &mut [u8]) -> Result<(), Flaw> {
+    /// Writes the text up to the suffix at `row`, which leaves an even number of bytes.
+    pub fn write(
+        &self,
+        sample_rate: u32,
+        samples: &[u32],
+        row: u32,
+        text: &mut [u8],
+    ) -> Result<(), Flaw> {
         let rate = sample_rate as usize;
+        // The last lane may have been one byte.
+        let (samples, done) = samples.split_at(text.len().div_ceil(rate));
+        if text.is_empty() || done.iter().any(|sample| *sample != row) {
+            return if done == [row] { Ok(()) } else { Err(CONTRADICTION) };
+        }
         let small = text.len() <= SMALL;
         let group = if small { GROUP } else { group_len(samples.len()) };
-        let next = |k: usize| samples.get(k + 1).copied().unwrap_or(0);
+        let next = |k: usize| samples.get(k + 1).copied().unwrap_or(row);
         let walk = |(g, (text, samples)): (usize, (&mut [u8], &[u32]))| {
             let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
             let mut lanes = Lanes { rows, unwritten: text.chunks_mut(rate).collect() };
@@ -59,18 +73,13 @@ impl<'a> Walk<'a> {
     /// Walks lanes of one length, but for the last, which may be shorter.
     fn walk(&self, lanes: &mut Lanes, samples: &[u32]) -> Result<(), Flaw> {
         let shortest = lanes.unwritten.last().map_or(0, |lane| lane.len());
-        self.advance(lanes, shortest & !1);
+        self.advance(lanes, shortest);
         let last = lanes.rows.pop();
         lanes.unwritten.pop();
         let longest = lanes.unwritten.first().map_or(0, |lane| lane.len());
         self.advance(lanes, longest);
-        // An odd lane stops one symbol before its start, where there is no sample to compare with.
-        let last_fits = shortest % 2 == 1 || last == samples.last().copied();
-        if last_fits && lanes.rows[..] == samples[..lanes.rows.len()] {
-            Ok(())
-        } else {
-            Err(Flaw("the samples of a block contradict its BWT"))
-        }
+        lanes.rows.extend(last);
+        if lanes.rows == samples { Ok(()) } else { Err(CONTRADICTION) }
     }
 
     /// Moves each lane by `len` bytes, which is even.
@@ -91,8 +100,8 @@ impl<'a> Walk<'a> {
     fn round(&self, rows: &mut [u32], stages: &mut [Stage], jumps: usize) {
         for at in (STAGE / 2 - jumps..STAGE / 2).rev() {
             for (row, stage) in rows.iter_mut().zip(&mut *stages) {
-                // SAFETY: a lane starts at a sample, which is checked to be a row, or at row 0, and
-                // goes on to rows that come out of jumps.
+                // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or LF of it, and
+                // goes on to what comes out of jumps.
                 unsafe {
                     *row = self.jumps.from(*row);
                     self.jumps.prefetch(*row);
