@@ -8,6 +8,9 @@
 //! --nocapture`, with a twentieth of it through the command. `BWZ_DAMAGED_SEED=7000` starts from another seed. A failure names
 //! its seed; `BWZ_DAMAGED=1 BWZ_DAMAGED_SEED=` that seed repeats it, and writes the file to the folder of temporary files.
 
+#[cfg(all(feature = "cli", unix))]
+#[path = "damaged/command.rs"]
+mod command;
 mod common;
 #[path = "damaged/library.rs"]
 mod library;
@@ -22,16 +25,22 @@ mod vouch;
 #[path = "damaged/watch.rs"]
 mod watch;
 
+#[cfg(all(feature = "cli", unix))]
+use command::Shell;
 use common::mutation::random::Random;
 use common::mutation::{mutate, parts, repair};
-use common::say::{say, skip};
+use common::say::say;
 use sources::Sources;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tally::Tally;
+use tally::{Case, Tally};
 use watch::{Watchdog, measured};
 
 /// Damaged files through the library in a short run.
 const SHORT: u64 = 3_000;
+
+/// Damaged files through the command in a short run.
+#[cfg(all(feature = "cli", unix))]
+const SHORT_COMMANDS: u64 = 60;
 
 /// No case takes more memory than what it was allowed, 64 MiB, and what it gives out, several times.
 const MOST_MEMORY: usize = 256 << 20;
@@ -50,8 +59,16 @@ fn seeds(short: u64, share: u64) -> std::ops::Range<u64> {
 fn damaged(sources: &Sources, seed: u64) -> (&str, Vec<u8>) {
     let random = &mut Random::new(!seed);
     let source = sources.pick(random);
-    let file = mutate(&source.file, seed);
-    (&source.name, if random.one_in(2) { vouch::vouch(&file) } else { file })
+    let mut file = mutate(&source.file, seed);
+    if random.one_in(2) {
+        file = vouch::vouch(&file);
+    }
+    if number("BWZ_DAMAGED") == Some(1) {
+        let path = std::env::temp_dir().join(format!("damaged-{seed}.bwz"));
+        std::fs::write(&path, &file).unwrap();
+        say(format_args!("{}, made from {}", path.display(), source.name));
+    }
+    (&source.name, file)
 }
 
 #[test]
@@ -62,24 +79,39 @@ fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
         watchdog.begin(seed);
         let case = || {
             let (name, file) = damaged(&sources, seed);
-            let outcome = library::visit(&file, &mut Random::new(seed));
-            (name, file, outcome)
+            let (output, end) = library::visit(&file, &mut Random::new(seed));
+            Case { seed, source: name.to_owned(), file, output, end }
         };
-        let (end, time, memory) = measured(|| catch_unwind(AssertUnwindSafe(case)));
+        let (case, time, memory) = measured(|| catch_unwind(AssertUnwindSafe(case)));
         watchdog.rest();
         tally.measured(seed, time, memory);
-        if number("BWZ_DAMAGED") == Some(1) {
-            let (name, file) = damaged(&sources, seed);
-            let path = std::env::temp_dir().join(format!("damaged-{seed}.bwz"));
-            say(format_args!("{}, made from {name}", path.display()));
-            std::fs::write(path, file).unwrap();
-        }
-        match end {
-            Ok((name, file, outcome)) => tally.done(seed, name, file, outcome),
-            Err(panic) => tally.complain(seed, panic),
+        match case {
+            Ok(case) => tally.done(case),
+            Err(panic) => tally.complain(seed, &*panic),
         }
     }
     tally.end(MOST_MEMORY);
+}
+
+#[test]
+#[cfg(all(feature = "cli", unix))]
+fn a_damaged_file_is_rejected_by_the_command_or_means_the_same() {
+    let (sources, mut shell) = (Sources::new(), Shell::new());
+    let mut tally = Tally::start();
+    for seed in seeds(SHORT_COMMANDS, 20) {
+        let case = || {
+            let (name, file) = damaged(&sources, seed);
+            let (output, end) = shell.visit(&file, &mut Random::new(seed));
+            Case { seed, source: name.to_owned(), file, output, end }
+        };
+        let case = catch_unwind(AssertUnwindSafe(case));
+        tally.measured(seed, shell.slowest, shell.largest);
+        match case {
+            Ok(case) => tally.done(case),
+            Err(panic) => tally.complain(seed, &*panic),
+        }
+    }
+    tally.end(command::MOST_MEMORY);
 }
 
 #[test]

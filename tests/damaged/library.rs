@@ -1,6 +1,7 @@
 //! A damaged file through every door of the library.
 
 use crate::common::mutation::random::Random;
+use crate::tally::End;
 use bwz::{Archive, Decoder, Error, Options};
 use std::io::{Cursor, Read};
 
@@ -8,13 +9,13 @@ use std::io::{Cursor, Read};
 const MOST_SEARCHED: usize = 100_000;
 
 /// What `decompress` gave out, and how it ended.
-pub struct Outcome {
-    pub output: Vec<u8>,
-    pub end: Result<(), Error>,
+struct Outcome {
+    output: Vec<u8>,
+    end: Result<(), Error>,
 }
 
-/// Decompresses, reads, recovers and searches `file`. Panics where one door contradicts another.
-pub fn visit(file: &[u8], random: &mut Random) -> Outcome {
+/// Decompresses, reads, recovers and searches `file`; gives what `decompress` gave out and how it ended. Panics where one door contradicts another.
+pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
     let options = Options::new().threads(1 + random.below(2)).memory(64 << 20);
     let mut output = Vec::new();
     let end = bwz::decompress(file, &mut output, &options).map(|summary| {
@@ -33,7 +34,13 @@ pub fn visit(file: &[u8], random: &mut Random) -> Outcome {
         }
         Err(e) => assert!(outcome.end.is_err(), "a sound file cannot be opened: {e}"),
     }
-    outcome
+    let end = match outcome.end {
+        Ok(()) => End::Accepted,
+        Err(Error::Format { what, .. }) => End::Rejected(what.into_owned()),
+        Err(Error::Limit { .. }) => End::TooLarge,
+        Err(e) => panic!("{e:?}"),
+    };
+    (outcome.output, end)
 }
 
 /// A `Decoder` gives what `decompress` gives.
@@ -91,7 +98,7 @@ fn search(archive: &mut Archive<Cursor<&[u8]>>, outcome: &Outcome, random: &mut 
     let wanted: Vec<Vec<u64>> = patterns.iter().map(|pattern| occurrences(raw, pattern)).collect();
     let counts = counts.unwrap_or_else(|e| panic!("count in a sound file: {e}"));
     let wanted_counts: Vec<u64> = wanted.iter().map(|found| found.len() as u64).collect();
-    assert_eq!(counts, wanted_counts, "count of {patterns:?}");
+    assert_eq!(counts, wanted_counts, "wrong counts");
     let found = found.unwrap_or_else(|e| panic!("locate in a sound file: {e}"));
     assert!(found.iter().map(|found| &found.positions).eq(&wanted), "wrong positions");
     let extract = extract.unwrap_or_else(|e| panic!("extract from a sound file: {e}"));
