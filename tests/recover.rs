@@ -124,6 +124,11 @@ fn recover(file: Vec<u8>) -> (Vec<u8>, Recovery) {
     (saved, recovery)
 }
 
+/// Whether nothing is known to be lost, and this frame alone is not what its footer tells.
+fn contradicts(recovery: &Recovery, frame: Range<u64>) -> bool {
+    recovery.lost.is_empty() && recovery.contradicted == [frame] && !recovery.is_complete()
+}
+
 /// The file with other bytes at `at`, and the checksum behind `checked` made right again.
 fn resealed(mut file: Vec<u8>, at: usize, bytes: &[u8], checked: Range<usize>) -> Vec<u8> {
     file[at..at + bytes.len()].copy_from_slice(bytes);
@@ -140,8 +145,7 @@ fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
     let file = resealed(file, 16 + 12, &[0; 4], 16..16 + 36);
     let file = resealed(file, footer, &[0; 8], footer..footer + 24);
     let (saved, recovery) = recover(file);
-    assert!(saved.is_empty() && recovery.lost.is_empty() && !recovery.is_complete());
-    assert_eq!(recovery.contradicted, [0..0]);
+    assert!(saved.is_empty() && contradicts(&recovery, 0..0), "{recovery:?}");
 }
 
 /// Of three blocks the last has a header that no decoder takes, and a footer that does not count it in.
@@ -153,8 +157,7 @@ fn a_footer_that_forgets_a_block_is_contradicted_by_its_checksum() {
     let file = resealed(file, third + 9, &[0x80], third..third + 36);
     let file = resealed(file, footer, &2_000_u64.to_le_bytes(), footer..footer + 24);
     let (saved, recovery) = recover(file);
-    assert!(saved == raw[..2_000] && recovery.lost.is_empty());
-    assert_eq!(recovery.contradicted, [0..2_000]);
+    assert!(saved == raw[..2_000] && contradicts(&recovery, 0..2_000), "{recovery:?}");
 }
 
 /// A frame whose tables are sound, and tell of two blocks where the checksum is that of three.
@@ -168,7 +171,7 @@ fn sound_tables_of_fewer_blocks_are_contradicted_by_the_checksum() {
     let file = [compressed(b"before", 9), shorter, compressed(b"behind", 9)].concat();
     let (saved, recovery) = recover(file);
     assert!(saved == [b"before", &raw[..2_000], b"behind"].concat());
-    assert_eq!((recovery.lost, recovery.contradicted), (vec![], vec![6..2_006]));
+    assert!(contradicts(&recovery, 6..2_006), "{recovery:?}");
 }
 
 #[test]
@@ -179,7 +182,7 @@ fn a_block_that_the_total_does_not_count_in_is_saved_and_said() {
     let file = resealed(file, footer, &1_000_u64.to_le_bytes(), footer..footer + 24);
     let (saved, recovery) = recover([&file[..], &compressed(b"!", 1)].concat());
     assert!(saved == [&raw[..], b"!"].concat());
-    assert_eq!((recovery.lost, recovery.contradicted), (vec![], vec![0..2_000]));
+    assert!(contradicts(&recovery, 0..2_000), "{recovery:?}");
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn a_block_without_an_index_is_checked_as_when_it_is_restored() {
 fn an_index_that_lies_is_found_out_if_asked_for() {
     // Of several segments, so that a search for one pattern leaves the block in the file.
     let raw = cases::random(4 << 20, 4);
-    let file = indexed(&raw, 4 << 20, Some(256));
+    let file = indexed(&raw, 4 << 20, Some(8));
     let one = |file: &[u8], verify| {
         let options = options(1).verify(verify);
         let mut archive = Archive::open(Cursor::new(file), &options)?;
