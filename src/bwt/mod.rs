@@ -50,6 +50,7 @@ pub(crate) mod lines;
 mod naive;
 pub(crate) mod pages;
 mod phrases;
+mod runs;
 mod sorter;
 
 #[cfg(test)]
