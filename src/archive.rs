@@ -176,7 +176,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             let end = pos + raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;
-            Ok(output.write_all(&raw[part.start as usize..part.end as usize])?)
+            Ok(raw.write(part.start as usize..part.end as usize, &mut output)?)
         })?;
         output.flush()?;
         let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();

@@ -14,6 +14,7 @@ use crate::frame::{self, BlockHeader, BwtPayload, CodedBlock, FrameWriter, Index
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
+use crate::raw::{Raw, RawBlock, RawBlocks, Run};
 use crate::sorters::Sorters;
 use crate::threads;
 use rayon::ThreadPool;
@@ -21,7 +22,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// What went in and what came out.
@@ -54,14 +55,13 @@ pub fn compress<R: Read + Send, W: Write>(
     output: W,
     options: &Options,
 ) -> Result<Summary> {
-    let (block_size, listener) = (first_block_size(options), options.listener().clone());
-    let mut blocks = RawBlocks { input, block_size, offset: 0, listener };
+    let mut blocks = RawBlocks::new(input, first_block_size(options), options.listener().clone());
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
         return Ok(summary(FrameWriter::start(output, 0)?.finish()?).1);
     };
-    let block_size = first.bytes.len() as u32;
+    let block_size = first.raw.len() as u32;
     first.alone = block_size < options.block_size();
     let pipeline = start(block_size, options)?;
     let mut writer = FrameWriter::start(output, block_size)?;
@@ -83,57 +83,6 @@ fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
     (output, Summary { raw_size, coded_size })
 }
 
-/// A slice of the raw stream that is compressed alone.
-struct RawBlock {
-    bytes: Vec<u8>,
-    offset: u64,
-    /// There is no other block, so that every thread can take part in sorting this one.
-    alone: bool,
-}
-
-/// Cuts a stream into blocks, of which only the last may be short.
-struct RawBlocks<R> {
-    input: R,
-    block_size: u32,
-    offset: u64,
-    listener: Listener,
-}
-
-impl<R: Read> RawBlocks<R> {
-    /// Reads a whole block, or what is left. Memory that is not read into is never touched.
-    fn read(&mut self) -> Result<Vec<u8>> {
-        let mut bytes = bwt::zeroed(self.block_size as usize)?;
-        let mut len = 0;
-        while len < bytes.len() {
-            match self.input.read(&mut bytes[len..]) {
-                Ok(0) => break,
-                Ok(read) => len += read,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e.into()),
-            }
-        }
-        bytes.truncate(len);
-        Ok(bytes)
-    }
-}
-
-impl<R: Read> Iterator for RawBlocks<R> {
-    type Item = Result<RawBlock>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (offset, from) = (self.offset, Instant::now());
-        match self.read() {
-            Err(e) => Some(Err(e)),
-            Ok(bytes) if bytes.is_empty() => None,
-            Ok(bytes) => {
-                self.offset += bytes.len() as u64;
-                self.listener.done(offset, [(Step::Read, from, Instant::now())]);
-                Some(Ok(RawBlock { bytes, offset, alone: false }))
-            }
-        }
-    }
-}
-
 /// Starts the two stages for blocks no larger than the first.
 fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
     // A first block that is too large was not read to its end: the error is that of a full one.
@@ -147,18 +96,23 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
         pool: threads::pool(options)?,
         effort,
         index: options.index_rate(),
+        last_run: Mutex::new(None),
         listener: options.listener().clone(),
     });
     let sorters = (0..plan.workers).map(|_| {
         let stages = Arc::clone(&stages);
-        move |raw: RawBlock| stages.sort(raw)
+        move |block: RawBlock| stages.sort(block)
     });
     let coders = (0..plan.coders).map(|_| {
         let stages = Arc::clone(&stages);
-        move |sorted: Sorted| stages.code(sorted)
+        move |half: Half| stages.finish(half)
     });
     let stages = Arc::clone(&stages);
-    let arrive = move |raw: &RawBlock| stages.sorters.expect(raw.bytes.len());
+    let arrive = move |block: &RawBlock| {
+        if let Raw::Bytes(bytes) = &block.raw {
+            stages.sorters.expect(bytes.len());
+        }
+    };
     Ok(Pipeline::start(plan.depth, arrive, sorters.collect(), coders.collect())?)
 }
 
@@ -171,6 +125,13 @@ struct Sorted {
     bwt: Bwt,
 }
 
+/// What the first stage hands to the second.
+enum Half {
+    Sorted(Sorted),
+    /// A block that is one run.
+    Coded(CodedBlock),
+}
+
 /// What the threads of the pipeline share.
 struct Stages {
     sorters: Sorters,
@@ -178,12 +139,41 @@ struct Stages {
     effort: Effort,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
+    /// The last block that was one run: others of that byte and length differ from it in their place alone.
+    last_run: Mutex<Option<(Run, CodedBlock)>>,
     listener: Listener,
 }
 
 impl Stages {
-    fn sort(&self, raw: RawBlock) -> Result<Sorted> {
-        let RawBlock { bytes, offset: raw_offset, alone } = raw;
+    fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<Half> {
+        match raw {
+            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(Half::Sorted),
+            Raw::Run(run) => self.code_run(run, offset, alone).map(Half::Coded),
+        }
+    }
+
+    fn code_run(&self, run: Run, offset: u64, alone: bool) -> Result<CodedBlock> {
+        let from = Instant::now();
+        let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, block)) = last.as_ref().filter(|(known, _)| *known == run) {
+            let mut block = block.clone();
+            block.header.raw_offset = offset;
+            self.listener.done(offset, [(Step::Code, from, Instant::now())]);
+            return Ok(block);
+        }
+        let block = self.code(self.sort_bytes(run.to_bytes()?, offset, alone)?)?;
+        *last = Some((run, block.clone()));
+        Ok(block)
+    }
+
+    fn finish(&self, half: Half) -> Result<CodedBlock> {
+        match half {
+            Half::Sorted(sorted) => self.code(sorted),
+            Half::Coded(block) => Ok(block),
+        }
+    }
+
+    fn sort_bytes(&self, bytes: Vec<u8>, raw_offset: u64, alone: bool) -> Result<Sorted> {
         let raw_size = bytes.len();
         let (checksum, filtered) =
             self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
@@ -337,12 +327,12 @@ impl<W: Write> Encoder<W> {
     fn submit(&mut self) -> Result<()> {
         let bytes = mem::take(&mut self.block);
         let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
-        let raw = RawBlock { offset: self.offset, bytes, alone };
-        self.offset += raw.bytes.len() as u64;
+        let raw = RawBlock { offset: self.offset, raw: bytes.into(), alone };
+        self.offset += raw.raw.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, State::Failed) {
             State::Fresh(output) => {
-                let block_size = raw.bytes.len() as u32;
+                let block_size = raw.raw.len() as u32;
                 let pipeline = start(block_size, &self.options)?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }

@@ -58,7 +58,7 @@ use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::unsort;
-pub(crate) use inverse::{Unsorter, could_be_of};
+pub(crate) use inverse::{Unsorter, could_be_of, count};
 pub(crate) use sorter::CpuSorter;
 pub use sorter::Sorter;
 

@@ -98,6 +98,9 @@ pub struct FileArgs {
     /// Walk directories: compress what is not .bwz, or decompress, test or list what is
     #[arg(short, long)]
     pub recursive: bool,
+    /// With --decompress: write zeros as they are; else whole pages of them become holes in files that are new
+    #[arg(long)]
+    pub no_sparse: bool,
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
 //! | `files` | which files are meant and what their outputs are called |
-//! | `input`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
+//! | `input`, `output`, `sparse`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `transform` | compress, decompress, test |
 //! | `bench_args`, `bench`, `bench_sort`, `bench_inverse`, `bench_search` | measuring |
 //! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
@@ -38,6 +38,7 @@ mod recover;
 mod search;
 mod search_args;
 mod size;
+mod sparse;
 mod temporary;
 mod transform;
 

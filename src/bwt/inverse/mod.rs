@@ -27,8 +27,10 @@ mod walk;
 
 use super::pages::Tables;
 use super::{Bwt, MAX_BLOCK_SIZE};
+use crate::coder;
 use crate::error::{Error, Flaw, Result};
 use bigrams::Bigrams;
+pub(crate) use counters::count;
 use counters::Counters;
 use jumps::Jumps;
 use rayon::prelude::*;
@@ -58,8 +60,18 @@ impl Unsorter {
 
     pub fn unsort(&self, bwt: Bwt) -> Result<Vec<u8>> {
         check(&bwt)?;
+        if is_run(&bwt) {
+            return Ok(bwt.bytes);
+        }
         self.0.lend(bwt.bytes.len() + 1, |table| rebuild(bwt, table)).ok_or_else(no_memory)?
     }
+}
+
+/// Whether this is the transform of a block that is one run, which is that block.
+fn is_run(bwt: &Bwt) -> bool {
+    let len = bwt.bytes.len();
+    let rows = (0..len).step_by(bwt.sample_rate as usize).map(|pos| len - pos);
+    coder::run_end(&bwt.bytes, 0) == len && rows.eq(bwt.samples.iter().map(|&row| row as usize))
 }
 
 /// Rebuilds the block of a checked [`Bwt`] with a table of an entry for each row.

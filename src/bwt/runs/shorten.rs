@@ -2,6 +2,7 @@
 
 use super::super::{pages, sorter::no_memory};
 use super::Limits;
+use crate::coder;
 use crate::error::Error;
 use std::ops::Range;
 
@@ -162,7 +163,7 @@ fn find(block: &[u8], long: usize, most: usize) -> Option<Vec<Run>> {
         }
         let from = runs.last().map_or(0, |run| run.end);
         let before = block[from..pos].iter().rev().take_while(|&&other| other == byte).count();
-        let (start, end) = (pos - before, end(block, pos + step, byte));
+        let (start, end) = (pos - before, coder::run_end(block, pos));
         if end - start >= long {
             let rises = block.get(end).is_some_and(|&next| next > byte);
             runs.push(Run { start, end, byte, rises, at: at + start - from });
@@ -179,14 +180,6 @@ fn is_run(bytes: &[u8], byte: u8) -> bool {
         Some(head) if bytes.len() == 16 => *head == [byte; 16],
         _ => bytes.iter().all(|&other| other == byte),
     }
-}
-
-/// Where the run of `byte` at `pos` ends.
-fn end(block: &[u8], pos: usize, byte: u8) -> usize {
-    const PIECE: usize = 128;
-    let pieces = block[pos..].as_chunks::<PIECE>().0.iter();
-    let pos = pos + PIECE * pieces.take_while(|piece| **piece == [byte; PIECE]).count();
-    pos + block[pos..].iter().take_while(|&&other| other == byte).count()
 }
 
 /// What orders the length of a run, and its symbol.
