@@ -14,7 +14,7 @@ use crate::frame::{self, BlockHeader, BwtPayload, CodedBlock, FrameWriter, Index
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
-use crate::raw::{Raw, RawBlock, RawBlocks, Run};
+use crate::raw::{Raw, RawBlock, RawBlocks, Run, Spare};
 use crate::sorters::Sorters;
 use crate::threads;
 use rayon::ThreadPool;
@@ -63,7 +63,7 @@ pub fn compress<R: Read + Send, W: Write>(
     };
     let block_size = first.raw.len() as u32;
     first.alone = block_size < options.block_size();
-    let pipeline = start(block_size, options)?;
+    let pipeline = start(block_size, options, blocks.spare.clone())?;
     let mut writer = FrameWriter::start(output, block_size)?;
     pipeline.run(iter::once(Ok(first)).chain(blocks), |block| writer.block(&block))?;
     Ok(summary(writer.finish()?).1)
@@ -84,7 +84,11 @@ fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
 }
 
 /// Starts the two stages for blocks no larger than the first.
-fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+fn start(
+    first: u32,
+    options: &Options,
+    spare: Spare,
+) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
     let (threads, limit, effort) =
@@ -97,6 +101,7 @@ fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock,
         effort,
         index: options.index_rate(),
         last_run: Mutex::new(None),
+        spare,
         listener: options.listener().clone(),
     });
     let sorters = (0..plan.workers).map(|_| {
@@ -141,6 +146,7 @@ struct Stages {
     index: Option<u32>,
     /// The last block that was one run: others of that byte and length differ from it in their place alone.
     last_run: Mutex<Option<(Run, CodedBlock)>>,
+    spare: Spare,
     listener: Listener,
 }
 
@@ -194,7 +200,7 @@ impl Stages {
 
     fn code(&self, sorted: Sorted) -> Result<CodedBlock> {
         let (offset, from) = (sorted.raw_offset, Instant::now());
-        let block = code(sorted, self.effort, self.index.is_some(), &self.pool);
+        let block = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
         block
     }
@@ -208,7 +214,13 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &ThreadPool) -> Result<CodedBlock> {
+fn code(
+    sorted: Sorted,
+    effort: Effort,
+    indexed: bool,
+    pool: &ThreadPool,
+    spare: &Spare,
+) -> Result<CodedBlock> {
     let Sorted { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
     // A search decodes one segment for each of its steps.
     let segment_size_log = match indexed {
@@ -235,6 +247,7 @@ fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &ThreadPool) -> Res
     drop(segments);
     let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
     let (kind, payload) = if payload.len() < raw_size {
+        spare.keep(filtered.text);
         (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }), payload)
     } else {
         drop(payload);
@@ -270,6 +283,7 @@ pub struct Encoder<W: Write> {
     options: Options,
     block_size: usize,
     block: Vec<u8>,
+    spare: Spare,
     offset: u64,
     state: State<W>,
 }
@@ -298,6 +312,7 @@ impl<W: Write> Encoder<W> {
             options: options.clone(),
             block_size: first_block_size(options) as usize,
             block: Vec::new(),
+            spare: Spare::default(),
             offset: 0,
             state: State::Fresh(output),
         }
@@ -325,7 +340,9 @@ impl<W: Write> Encoder<W> {
 
     /// Hands the gathered block to the pipeline; first writes the oldest finished one if the pipeline is full.
     fn submit(&mut self) -> Result<()> {
-        let bytes = mem::take(&mut self.block);
+        let mut next = self.spare.take();
+        next.clear();
+        let bytes = mem::replace(&mut self.block, next);
         let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
         let raw = RawBlock { offset: self.offset, raw: bytes.into(), alone };
         self.offset += raw.raw.len() as u64;
@@ -333,7 +350,7 @@ impl<W: Write> Encoder<W> {
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, State::Failed) {
             State::Fresh(output) => {
                 let block_size = raw.raw.len() as u32;
-                let pipeline = start(block_size, &self.options)?;
+                let pipeline = start(block_size, &self.options, self.spare.clone())?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
             State::Running { writer, pipeline } => (writer, pipeline),

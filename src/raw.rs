@@ -8,7 +8,9 @@ use crate::coder;
 use crate::error::Result;
 use crate::events::{Listener, Step};
 use std::io::{self, Read, Write};
+use std::mem;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The bytes of a block.
@@ -91,13 +93,27 @@ pub(crate) struct RawBlocks<R> {
     pub block_size: u32,
     offset: u64,
     listener: Listener,
-    /// Where the last block was read, if that was a run.
-    spare: Vec<u8>,
+    pub spare: Spare,
+}
+
+/// Memory that a block was in and the next is read into: fresh memory is cleared by the kernel first, page by page.
+#[derive(Clone, Default)]
+pub(crate) struct Spare(Arc<Mutex<Vec<u8>>>);
+
+impl Spare {
+    /// Keeps `bytes`, and lets go of what was there before.
+    pub fn keep(&self, bytes: Vec<u8>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
+    }
+
+    pub fn take(&self) -> Vec<u8> {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl<R: Read> RawBlocks<R> {
     pub fn new(input: R, block_size: u32, listener: Listener) -> Self {
-        RawBlocks { input, block_size, offset: 0, listener, spare: Vec::new() }
+        RawBlocks { input, block_size, offset: 0, listener, spare: Spare::default() }
     }
 
     /// Reads a whole block, or what is left. Memory that is not read into is never touched.
@@ -105,7 +121,7 @@ impl<R: Read> RawBlocks<R> {
         // A run is seen while it is still in the cache.
         const PIECE: usize = 256 << 10;
         let size = self.block_size as usize;
-        let mut bytes = std::mem::take(&mut self.spare);
+        let mut bytes = self.spare.take();
         if bytes.len() != size {
             bytes = bwt::zeroed(size)?;
         }
@@ -125,7 +141,7 @@ impl<R: Read> RawBlocks<R> {
         }
         if is_run && len > 0 {
             let run = Run { byte: bytes[0], len };
-            self.spare = bytes;
+            self.spare.keep(bytes);
             return Ok(Raw::Run(run));
         }
         bytes.truncate(len);

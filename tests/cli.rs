@@ -23,5 +23,7 @@ mod safety;
 mod say;
 #[path = "cli/search.rs"]
 mod search;
+#[path = "cli/sparse.rs"]
+mod sparse;
 #[path = "cli/support.rs"]
 mod support;
