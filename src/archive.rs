@@ -10,6 +10,7 @@ use crate::frame::{
     SeekTable, read_at, read_payload,
 };
 use crate::options::{MAX_SAMPLE_RATE, Options};
+use crate::raw::Raw;
 use crate::search::SearchCost;
 use crate::threads;
 use crc32fast::Hasher;
@@ -179,11 +180,11 @@ impl<R: Read + Seek + Send> Archive<R> {
         let pool = Arc::new(threads::pool(&self.options)?);
         let started = decompress::start(size(largest) as u32, &pool, &self.options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
-        let write = |raw: Vec<u8>| {
+        let write = |raw: Raw| {
             let end = pos + raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;
-            Ok(output.write_all(&raw[part.start as usize..part.end as usize])?)
+            Ok(raw.write(part.start as usize..part.end as usize, &mut output)?)
         };
         pipeline.run(coded, write, || self.options.listener().failed())?;
         output.flush()?;

@@ -4,8 +4,6 @@
 //! many threads as the options say, segment by segment; the pipeline's own threads put blocks together and hand them on. `memory`
 //! says what that takes.
 
-mod raw;
-
 use crate::allocation;
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, Effort};
@@ -17,14 +15,14 @@ use crate::frame::{self, BlockHeader, BwtPayload, CodedBlock, FrameWriter, Index
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
+use crate::raw::{Raw, RawBlock, RawBlocks, Run, Spare};
 use crate::sorters::Sorters;
 use crate::threads::{self, Threads};
-use raw::{RawBlock, RawBlocks};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// What went in and what came out.
@@ -57,22 +55,21 @@ pub fn compress<R: Read + Send, W: Write>(
     output: W,
     options: &Options,
 ) -> Result<Summary> {
-    let (block_size, listener) = (first_block_size(options), options.listener().clone());
-    let mut blocks = RawBlocks { input, block_size, offset: 0, listener };
+    let mut blocks = RawBlocks::new(input, first_block_size(options), options.listener().clone());
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
         return Ok(summary(FrameWriter::start(output, 0)?.finish()?).1);
     };
-    let block_size = first.bytes.len() as u32;
+    let block_size = first.raw.len() as u32;
     first.alone = block_size < options.block_size();
     if first.alone && threads::calling_does(block_size, options) {
-        let (_, stages) = plan(block_size, Threads::Calling, options)?;
+        let (_, stages) = plan(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = FrameWriter::start(output, block_size)?;
-        writer.block(&stages.code(stages.sort(first)?)?)?;
+        writer.block(&stages.finish(stages.sort(first)?)?)?;
         return Ok(summary(writer.finish()?).1);
     }
-    let pipeline = start(block_size, options)?;
+    let pipeline = start(block_size, options, blocks.spare.clone())?;
     let mut writer = FrameWriter::start(output, block_size)?;
     let blocks = iter::once(Ok(first)).chain(blocks);
     pipeline.run(blocks, |block| writer.block(&block), || options.listener().failed())?;
@@ -94,7 +91,7 @@ fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
 }
 
 /// Plans the two stages for blocks no larger than the first.
-fn plan(first: u32, pool: Threads, options: &Options) -> Result<(Plan, Stages)> {
+fn plan(first: u32, pool: Threads, spare: Spare, options: &Options) -> Result<(Plan, Stages)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
     let effort = options.chosen_effort();
@@ -105,25 +102,36 @@ fn plan(first: u32, pool: Threads, options: &Options) -> Result<(Plan, Stages)> 
         pool,
         effort,
         index: options.index_rate(),
+        last_run: Mutex::new(None),
+        spare,
         listener: options.listener().clone(),
     };
     Ok((plan, stages))
 }
 
 /// Starts the two stages for blocks no larger than the first.
-fn start(first: u32, options: &Options) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
-    let (plan, stages) = plan(first, Threads::Pool(threads::pool(options)?.into()), options)?;
+fn start(
+    first: u32,
+    options: &Options,
+    spare: Spare,
+) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+    let pool = Threads::Pool(threads::pool(options)?.into());
+    let (plan, stages) = plan(first, pool, spare, options)?;
     let stages = Arc::new(stages);
     let sorters = (0..plan.workers).map(|_| {
         let stages = Arc::clone(&stages);
-        move |raw: RawBlock| stages.sort(raw)
+        move |block: RawBlock| stages.sort(block)
     });
     let coders = (0..plan.coders).map(|_| {
         let stages = Arc::clone(&stages);
-        move |sorted: Sorted| stages.code(sorted)
+        move |half: Half| stages.finish(half)
     });
     let stages = Arc::clone(&stages);
-    let arrive = move |raw: &RawBlock| stages.sorters.expect(raw.bytes.len());
+    let arrive = move |block: &RawBlock| {
+        if let Raw::Bytes(bytes) = &block.raw {
+            stages.sorters.expect(bytes.len());
+        }
+    };
     Ok(Pipeline::start(plan.depth, arrive, sorters.collect(), coders.collect())?)
 }
 
@@ -136,6 +144,13 @@ struct Sorted {
     bwt: Bwt,
 }
 
+/// What the first stage hands to the second.
+enum Half {
+    Sorted(Sorted),
+    /// A block that is one run.
+    Coded(CodedBlock),
+}
+
 /// What the threads of the pipeline share.
 struct Stages {
     sorters: Sorters,
@@ -143,12 +158,42 @@ struct Stages {
     effort: Effort,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
+    /// The last block that was one run: others of that byte and length differ from it in their place alone.
+    last_run: Mutex<Option<(Run, CodedBlock)>>,
+    spare: Spare,
     listener: Listener,
 }
 
 impl Stages {
-    fn sort(&self, raw: RawBlock) -> Result<Sorted> {
-        let RawBlock { bytes, offset: raw_offset, alone } = raw;
+    fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<Half> {
+        match raw {
+            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(Half::Sorted),
+            Raw::Run(run) => self.code_run(run, offset, alone).map(Half::Coded),
+        }
+    }
+
+    fn code_run(&self, run: Run, offset: u64, alone: bool) -> Result<CodedBlock> {
+        let from = Instant::now();
+        let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, block)) = last.as_ref().filter(|(known, _)| *known == run) {
+            let mut block = block.clone();
+            block.header.raw_offset = offset;
+            self.listener.done(offset, [(Step::Code, from, Instant::now())]);
+            return Ok(block);
+        }
+        let block = self.code(self.sort_bytes(run.to_bytes()?, offset, alone)?)?;
+        *last = Some((run, block.clone()));
+        Ok(block)
+    }
+
+    fn finish(&self, half: Half) -> Result<CodedBlock> {
+        match half {
+            Half::Sorted(sorted) => self.code(sorted),
+            Half::Coded(block) => Ok(block),
+        }
+    }
+
+    fn sort_bytes(&self, bytes: Vec<u8>, raw_offset: u64, alone: bool) -> Result<Sorted> {
         let raw_size = bytes.len();
         let (checksum, filtered) =
             self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
@@ -170,7 +215,7 @@ impl Stages {
 
     fn code(&self, sorted: Sorted) -> Result<CodedBlock> {
         let (offset, from) = (sorted.raw_offset, Instant::now());
-        let block = code(sorted, self.effort, self.index.is_some(), &self.pool);
+        let block = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
         block
     }
@@ -184,7 +229,13 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &Threads) -> Result<CodedBlock> {
+fn code(
+    sorted: Sorted,
+    effort: Effort,
+    indexed: bool,
+    pool: &Threads,
+    spare: &Spare,
+) -> Result<CodedBlock> {
     let Sorted { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
     // A search decodes one segment for each of its steps.
     let segment_size_log = match indexed {
@@ -211,6 +262,7 @@ fn code(sorted: Sorted, effort: Effort, indexed: bool, pool: &Threads) -> Result
     drop(segments);
     let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
     let (kind, payload) = if payload.len() < raw_size {
+        spare.keep(filtered.text);
         (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }), payload)
     } else {
         drop(payload);
@@ -246,6 +298,7 @@ pub struct Encoder<W: Write> {
     options: Options,
     block_size: usize,
     block: Vec<u8>,
+    spare: Spare,
     offset: u64,
     state: State<W>,
 }
@@ -274,6 +327,7 @@ impl<W: Write> Encoder<W> {
             options: options.clone(),
             block_size: first_block_size(options) as usize,
             block: Vec::new(),
+            spare: Spare::default(),
             offset: 0,
             state: State::Fresh(output),
         }
@@ -301,15 +355,17 @@ impl<W: Write> Encoder<W> {
 
     /// Hands the gathered block to the pipeline; first writes what is ready, and waits for the oldest one if the pipeline is full.
     fn submit(&mut self) -> Result<()> {
-        let bytes = mem::take(&mut self.block);
+        let mut next = self.spare.take();
+        next.clear();
+        let bytes = mem::replace(&mut self.block, next);
         let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
-        let raw = RawBlock { offset: self.offset, bytes, alone };
-        self.offset += raw.bytes.len() as u64;
+        let raw = RawBlock { offset: self.offset, raw: bytes.into(), alone };
+        self.offset += raw.raw.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, State::Failed) {
             State::Fresh(output) => {
-                let block_size = raw.bytes.len() as u32;
-                let pipeline = start(block_size, &self.options)?;
+                let block_size = raw.raw.len() as u32;
+                let pipeline = start(block_size, &self.options, self.spare.clone())?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
             State::Running { writer, pipeline } => (writer, pipeline),

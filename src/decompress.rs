@@ -11,17 +11,20 @@ use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
-use crate::frame::{BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds};
+use crate::frame::{
+    BlockHeader, BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds,
+};
 use crate::memory::{Plan, Shortage};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
+use crate::raw::{Raw, Run};
 use crate::sorters::Unsorters;
 use crate::threads::{self, Threads};
 use rayon::ThreadPool;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Decompresses all frames of `input`.
@@ -50,9 +53,9 @@ pub fn decompress<R: Read + Send, W: Write>(
 ) -> Result<Summary> {
     let mut frames = FrameReader::new(input, options);
     let mut raw_size = 0;
-    let mut write = |raw: Vec<u8>| {
+    let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
-        Ok(output.write_all(&raw)?)
+        Ok(raw.write(0..raw.len(), &mut output)?)
     };
     if let Some(raw) = small_first(&mut frames, options)? {
         write(raw)?;
@@ -74,7 +77,7 @@ pub fn decompress<R: Read + Send, W: Write>(
 }
 
 /// Restores the first block where it is small: most often no other follows, for which threads would have to be started.
-fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result<Option<Vec<u8>>> {
+fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result<Option<Raw>> {
     let size = frames.next_block_size()?;
     let Some(size) = size.filter(|&size| threads::calling_does(size, options)) else {
         return Ok(None);
@@ -82,11 +85,11 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
     let (number, offset) = frames.place();
     let (_, stages) = plan(size, Threads::Calling, options).map_err(|e| e.at(number, offset))?;
     let block = frames.next_block(size);
-    block.map(|block| stages.unsort(stages.decode(block?)?)).transpose()
+    block.map(|block| stages.finish(stages.decode(block?)?)).transpose()
 }
 
 /// From a coded block to its raw bytes.
-type Restoring = Pipeline<CodedBlock, Vec<u8>, Error>;
+type Restoring = Pipeline<CodedBlock, Raw, Error>;
 
 /// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows: frames whose blocks
 /// grow little by little shall not start them anew each time. Gives the size that they are for.
@@ -117,7 +120,7 @@ pub(crate) fn start(
     });
     let unsorters = (0..plan.workers).map(|_| {
         let stages = Arc::clone(&stages);
-        move |decoded: Decoded| stages.unsort(decoded)
+        move |half: Half| stages.finish(half)
     });
     let stages = Arc::clone(&stages);
     let arrive = move |block: &CodedBlock| {
@@ -135,6 +138,7 @@ fn plan(block_size: u32, pool: Threads, options: &Options) -> Result<(Plan, Stag
         unsorters: Unsorters::new(plan.workers, block_size, options)?,
         pool,
         shortage: plan.shortage,
+        last_run: Mutex::new(None),
         listener: options.listener().clone(),
     };
     Ok((plan, stages))
@@ -146,17 +150,58 @@ struct Stages {
     pool: Threads,
     /// Why segments with large models are refused, if they are.
     shortage: Option<Shortage>,
+    /// The last block that turned out to be one run, as it was coded.
+    last_run: Mutex<Option<(CodedBlock, Run)>>,
     listener: Listener,
 }
 
+/// What the first stage hands to the second.
+enum Half {
+    /// With the block as it was coded, where that is worth keeping.
+    Decoded(Decoded, Option<CodedBlock>),
+    /// A block that is coded like one before, which was this.
+    Known(Run),
+}
+
+/// A run takes less than one byte in so many, the samples of an index included.
+const RUN_SHARE: usize = 32;
+
 impl Stages {
-    fn decode(&self, block: CodedBlock) -> Result<Decoded> {
+    fn decode(&self, block: CodedBlock) -> Result<Half> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
+        if let Some(run) = self.known_run(&block) {
+            self.listener.done(offset, [(Step::Check, from, Instant::now())]);
+            return Ok(Half::Known(run));
+        }
+        let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
+        let coded = may_be_run.then(|| block.clone());
         let decoded = decode_with(block, self.shortage, |log, segments, bwt| {
             self.decode_segments(log, segments, bwt)
         })?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
-        Ok(decoded)
+        Ok(Half::Decoded(decoded, coded))
+    }
+
+    /// What the last run was, if this block differs from it in its place alone.
+    fn known_run(&self, block: &CodedBlock) -> Option<Run> {
+        let last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, run) = last.as_ref()?;
+        let header = BlockHeader { raw_offset: known.header.raw_offset, ..block.header };
+        (header == known.header && block.payload == known.payload).then_some(*run)
+    }
+
+    fn finish(&self, half: Half) -> Result<Raw> {
+        match half {
+            Half::Known(run) => Ok(Raw::Run(run)),
+            Half::Decoded(decoded, coded) => {
+                let raw = Raw::from(self.unsort(decoded)?);
+                if let (Raw::Run(run), Some(coded)) = (&raw, coded) {
+                    let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+                    *last = Some((coded, *run));
+                }
+                Ok(raw)
+            }
+        }
     }
 
     fn decode_segments(&self, log: u8, segments: &[&[u8]], bwt: &mut [u8]) -> Result<(), Flaw> {
@@ -298,7 +343,7 @@ pub struct Decoder<R> {
     pool: Option<Arc<ThreadPool>>,
     frames: FrameReader<R>,
     running: Option<Running>,
-    raw: Vec<u8>,
+    raw: Raw,
     given: usize,
     failed: bool,
 }
@@ -323,14 +368,14 @@ impl<R: Read> Decoder<R> {
             pool: None,
             frames: FrameReader::new(input, options),
             running: None,
-            raw: Vec::new(),
+            raw: Raw::Bytes(Vec::new()),
             given: 0,
             failed: false,
         }
     }
 
     /// The next block's raw bytes, or `None` at the end.
-    fn next_block(&mut self) -> Result<Option<Vec<u8>>> {
+    fn next_block(&mut self) -> Result<Option<Raw>> {
         loop {
             if self.running.is_none() {
                 let Some(block_size) = self.frames.next_block_size()? else {
@@ -372,9 +417,9 @@ impl<R: Read> Read for Decoder<R> {
         if self.given == self.raw.len() {
             self.given = 0;
             self.raw = match self.next_block() {
-                Ok(block) => block.unwrap_or_default(),
+                Ok(block) => block.unwrap_or(Raw::Bytes(Vec::new())),
                 Err(e) => {
-                    self.raw = Vec::new();
+                    self.raw = Raw::Bytes(Vec::new());
                     self.running = None;
                     self.failed = true;
                     return Err(e.into());
@@ -382,7 +427,7 @@ impl<R: Read> Read for Decoder<R> {
             };
         }
         let count = out.len().min(self.raw.len() - self.given);
-        out[..count].copy_from_slice(&self.raw[self.given..self.given + count]);
+        self.raw.read_at(self.given, &mut out[..count]);
         self.given += count;
         Ok(count)
     }

@@ -32,13 +32,14 @@
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
+//! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //! | `allocation` | memory that may be refused |
 //! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < internals < cli`.
+//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -77,6 +78,7 @@ pub mod internals;
 mod memory;
 mod options;
 mod pipeline;
+mod raw;
 mod recover;
 mod search;
 mod sorters;

@@ -29,6 +29,8 @@ mod safety;
 mod say;
 #[path = "cli/search.rs"]
 mod search;
+#[path = "cli/sparse.rs"]
+mod sparse;
 #[path = "cli/stalled.rs"]
 mod stalled;
 #[path = "cli/support.rs"]

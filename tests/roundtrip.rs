@@ -64,6 +64,73 @@ fn threads_and_memory_do_not_change_a_byte() {
     }
 }
 
+/// Blocks of one byte are coded once and told from then on; each is what it is in a file of its own, but for its place.
+#[test]
+fn blocks_of_one_byte_are_like_others() {
+    const BLOCK: usize = 1 << 16;
+    let mut raw = vec![0; 5 * BLOCK];
+    raw.extend(vec![9; 2 * BLOCK]);
+    raw.extend(cases::text(BLOCK + 1));
+    raw.extend(vec![0; 2 * BLOCK - 1]);
+    raw.extend(vec![9; BLOCK + 77]);
+    for indexed in [false, true] {
+        let plain = options(BLOCK as u32).threads(3);
+        let options = if indexed { plain.index(64).unwrap() } else { plain };
+        let file = |raw: &[u8]| {
+            let mut file = Vec::new();
+            bwz::compress(raw, &mut file, &options).unwrap();
+            file
+        };
+        let whole = file(&raw);
+        let mut encoder = Encoder::new(Vec::new(), &options);
+        raw.chunks(1000).for_each(|piece| encoder.write_all(piece).unwrap());
+        assert!(encoder.finish().unwrap().0 == whole);
+        // Headers are 40 bytes, and their bytes from 24 on tell the place.
+        let blocks = |file: &[u8]| {
+            let archive = Archive::open(Cursor::new(file), &options).unwrap();
+            let part = |range: Range<u64>| file[range.start as usize..range.end as usize].to_vec();
+            archive.blocks().iter().map(|block| part(block.coded.clone())).collect::<Vec<_>>()
+        };
+        for (block, part) in blocks(&whole).iter().zip(raw.chunks(BLOCK)) {
+            let alone = &blocks(&file(part))[0];
+            assert!(block.ends_with(&alone[40..]) && block[..24].ends_with(&alone[8..24]));
+        }
+        let mut restored = Vec::new();
+        bwz::decompress(&whole[..], &mut restored, &options).unwrap();
+        assert!(restored == raw);
+        let mut restored = Vec::new();
+        let mut decoder = Decoder::new(&whole[..], &options);
+        let mut piece = [1; 777];
+        while let n @ 1.. = decoder.read(&mut piece).unwrap() {
+            restored.extend_from_slice(&piece[..n]);
+        }
+        assert!(restored == raw);
+        let mut archive = Archive::open(Cursor::new(&whole), &options).unwrap();
+        for range in [0..1, 1..BLOCK * 4, BLOCK - 1..BLOCK * 9 + 5, raw.len() - 78..raw.len()] {
+            let mut part = Vec::new();
+            archive.read_range(range.start as u64..range.end as u64, &mut part).unwrap();
+            assert!(part == raw[range]);
+        }
+    }
+}
+
+/// Bytes that runs make quick work of come out as they do where every one of them is looked at.
+#[test]
+fn runs_of_all_lengths_come_back() {
+    for byte in [0, 1, b'e', 255] {
+        let mut raw = Vec::new();
+        for (n, piece) in cases::text(300_000).chunks(900).enumerate() {
+            raw.extend_from_slice(piece);
+            raw.extend(std::iter::repeat_n(byte, n * n * n * 7919 % 9001));
+        }
+        for block in [1 << 20, 8 << 20] {
+            let (restored, end) = decompressed(&compressed(&raw, block));
+            end.unwrap();
+            assert!(restored == raw);
+        }
+    }
+}
+
 /// One block of its own is cut in halves for several threads, and merged.
 #[test]
 fn a_lone_block_is_the_same_on_any_number_of_threads() {

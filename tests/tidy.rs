@@ -9,7 +9,7 @@ const ROOMS: [&[&str]; 11] = [
     &["coder"],
     &["memory"],
     &["options", "events", "gpu"],
-    &["threads", "bwt"],
+    &["threads", "bwt", "raw"],
     &["filter"],
     &["frame", "fm_index"],
     &["sorters"],

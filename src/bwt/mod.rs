@@ -50,6 +50,7 @@ pub(crate) mod lines;
 mod naive;
 pub(crate) mod pages;
 mod phrases;
+mod runs;
 mod sorter;
 
 #[cfg(test)]
@@ -57,7 +58,7 @@ use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::unsort;
-pub(crate) use inverse::{Unsorter, could_be_of};
+pub(crate) use inverse::{Unsorter, could_be_of, count};
 pub(crate) use sorter::CpuSorter;
 pub use sorter::Sorter;
 

@@ -5,7 +5,7 @@
 //! 2011). It takes O(n) time on one thread whatever the data, and gives the transform and the samples
 //! in one pass without a suffix array being kept. Blocks are sorted side by side, each on one thread; one that is alone
 //! is cut in halves, which are sorted side by side and merged (`halves`). Of a block that repeats itself only what is
-//! different is sorted (`phrases`).
+//! different is sorted (`phrases`), and of one that is mostly runs only what is between them (`runs`).
 //!
 //! A GPU sorts as `gpu::suffix_array` says, and gives the same.
 //!
@@ -14,7 +14,7 @@
 
 use super::halves::{self, Limits};
 use super::pages::{self, Tables};
-use super::{Bwt, MAX_BLOCK_SIZE, phrases};
+use super::{Bwt, MAX_BLOCK_SIZE, phrases, runs};
 use crate::error::Error;
 #[cfg(feature = "cuda")]
 use crate::gpu;
@@ -119,6 +119,9 @@ impl CpuSorter {
     /// As [`Sorter::sort_on`].
     pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         check(block, sample_rate)?;
+        if let Some(bwt) = runs::sort(block, sample_rate, runs::Limits::USUAL, &self.0)? {
+            return Ok(bwt);
+        }
         // Their workspace takes the place of the one that is kept.
         let by_phrases = phrases::sort(block, sample_rate, phrases::Limits::USUAL, || self.free())?;
         if let Some(bwt) = by_phrases {
@@ -157,7 +160,7 @@ fn refused(error: LibsaisError) -> Error {
     no_memory()
 }
 
-fn no_memory() -> Error {
+pub(super) fn no_memory() -> Error {
     Error::out_of_memory("there is not enough memory to sort a block, which takes 6 times its size")
 }
 

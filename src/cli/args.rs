@@ -119,6 +119,9 @@ pub struct FileArgs {
     /// Print the license
     #[arg(short = 'L', long)]
     pub license: bool,
+    /// With --decompress: write zeros as they are; else whole pages of them become holes in files that are new
+    #[arg(long)]
+    pub no_sparse: bool,
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,

@@ -5,7 +5,7 @@
 //! | `args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
 //! | `foreign` | flags of other compressors |
 //! | `files` | which files are meant and what their outputs are called |
-//! | `input`, `stop`, `output`, `temporary` | opening both ends; no partial output survives an error or a signal |
+//! | `input`, `stop`, `output`, `sparse`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `transform` | compress, decompress, test |
 //! | `bench_args`, `bench`, `bench_sort`, `bench_inverse`, `bench_search` | measuring |
@@ -43,6 +43,7 @@ mod recover;
 mod search;
 mod search_args;
 mod size;
+mod sparse;
 mod stop;
 mod temporary;
 mod transform;

@@ -4,12 +4,14 @@ use super::console::strip_number;
 use super::descriptors;
 use super::files::parent;
 use super::input::is_same;
+use super::sparse::Holes;
 use super::temporary::Temporary;
 use bwz::{Error, Result};
 use filetime::FileTime;
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
+use std::mem;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -49,6 +51,7 @@ pub struct Rules<'a> {
 /// An open output.
 pub struct Output {
     sink: Sink,
+    holes: Option<Holes>,
     force: bool,
 }
 
@@ -67,7 +70,7 @@ impl Output {
             Destination::Derived(path) => open_file(path, rules)?,
             Destination::Chosen(path) => open_chosen(path, rules)?,
         };
-        Ok(Output { sink, force: rules.force })
+        Ok(Output { sink, holes: None, force: rules.force })
     }
 
     /// Whether a progress bar would get in between what is shown.
@@ -78,10 +81,20 @@ impl Output {
         }
     }
 
+    /// Leaves holes in the place of zeros from here on, where that can be done.
+    pub fn leave_holes(&mut self) {
+        self.holes = match &self.sink {
+            Sink::Stdout(file) => Holes::at_end_of(file),
+            Sink::File(temporary, _) => Holes::at_end_of(temporary.file()),
+            Sink::Nowhere | Sink::Device(..) => None,
+        };
+    }
+
     /// Makes the output what it was to be; gives its path back where it is a regular file. It is waited for to be on disk
     /// where `to_disk` says so, since that takes longer than all else for a small file.
-    pub fn finish(self, pattern: Option<&Metadata>, to_disk: bool) -> Result<Option<PathBuf>> {
-        let Sink::File(temporary, path) = self.sink else {
+    pub fn finish(mut self, pattern: Option<&Metadata>, to_disk: bool) -> Result<Option<PathBuf>> {
+        self.flush()?;
+        let Sink::File(temporary, path) = mem::replace(&mut self.sink, Sink::Nowhere) else {
             return Ok(None);
         };
         if let Some(pattern) = pattern {
@@ -218,16 +231,40 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.sink {
             Sink::Nowhere => Ok(bytes.len()),
-            Sink::Stdout(file) => file.write(bytes).map_err(|e| describe(&"standard output", e)),
+            Sink::Stdout(file) => {
+                write(file, &mut self.holes, bytes).map_err(|e| describe(&"standard output", e))
+            }
             Sink::Device(file, path) => file.write(bytes).map_err(|e| describe(&path.display(), e)),
             Sink::File(temporary, path) => {
-                temporary.file().write(bytes).map_err(|e| describe(&path.display(), e))
+                let written = write(temporary.file(), &mut self.holes, bytes);
+                written.map_err(|e| describe(&path.display(), e))
             }
         }
     }
 
-    /// There is no buffer.
+    /// There is no buffer, but there may be a hole at the end.
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        let Some(holes) = &mut self.holes else { return Ok(()) };
+        match &self.sink {
+            Sink::Stdout(file) => holes.finish(file).map_err(|e| describe(&"standard output", e)),
+            Sink::File(temporary, path) => {
+                holes.finish(temporary.file()).map_err(|e| describe(&path.display(), e))
+            }
+            Sink::Nowhere | Sink::Device(..) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Output {
+    /// What comes before an error is whole, holes included.
+    fn drop(&mut self) {
+        let _ = self.flush();
+    }
+}
+
+fn write(mut file: &File, holes: &mut Option<Holes>, bytes: &[u8]) -> io::Result<usize> {
+    match holes {
+        Some(holes) => holes.write(file, bytes),
+        None => file.write(bytes),
     }
 }

@@ -79,6 +79,9 @@ impl Transform<'_> {
         };
         let passes = self.args.force && matches!(destination, Destination::Stdout);
         let mut output = Output::open(destination, &rules)?;
+        if self.mode == Mode::Decompress && !self.args.no_sparse {
+            output.leave_holes();
+        }
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
         let options = self.told.listening(&self.options, name, self.args.talk, stop);

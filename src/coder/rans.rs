@@ -219,7 +219,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn check_rest(&self) -> Result<(), Flaw> {
-        match self.states == [REST.into(); 2] {
+        match self.states == [u64::from(REST); 2] {
             true => Ok(()),
             false => Err(Flaw("a segment's coded bytes do not end where its runs do")),
         }

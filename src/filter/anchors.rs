@@ -15,6 +15,9 @@ pub(super) fn for_each<const BITS: u32>(
     for start in (0..text.len().saturating_sub(SPAN + behind)).step_by(SPAN) {
         // Of known size, so that it is done for many places at once.
         let bytes = text[start..][..SPAN + 8].try_into().expect("as long");
+        if is_run_without::<BITS>(bytes) {
+            continue;
+        }
         let mut chosen = chosen::<BITS>(bytes) & u64::MAX << usize::saturating_sub(next, start);
         while chosen != 0 {
             let n = chosen.trailing_zeros() as usize;
@@ -27,6 +30,14 @@ pub(super) fn for_each<const BITS: u32>(
 
 /// Places that are looked at together.
 const SPAN: usize = 64;
+
+/// Whether these are all one byte, a run of which has no such places.
+fn is_run_without<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> bool {
+    let sum = bytes[0].wrapping_neg();
+    bytes[..8] == bytes[SPAN..]
+        && *bytes == [bytes[0]; SPAN + 8]
+        && (sum ^ CHOSEN as u8) >> (8 - BITS) != 0
+}
 
 /// A bit for each place that is chosen.
 fn chosen<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> u64 {

@@ -128,6 +128,9 @@ fn is_utf8(sample: &[u8]) -> bool {
 
 /// The distance at which bytes are alike far more than at other distances.
 fn stride(sample: &[u8]) -> Option<usize> {
+    if coder::run_end(sample, 0) == sample.len() {
+        return None; // They are alike at all.
+    }
     let likeness = (1..=MAX_STRIDE).map(|stride| likeness(sample, stride));
     let (equal, apart): (Vec<usize>, Vec<usize>) = likeness.unzip();
     let median = |values: &[usize]| {

@@ -167,6 +167,11 @@ impl<'a> Parse<'a> {
         // Places were entered up to here, or a little further on an earlier look.
         let earlier = self.table.places(key).skip_while(|&place| place >= at);
         for earlier in earlier.take(DEPTH) {
+            // With what comes before, no more than this is as long: in runs all candidates are, and end at once.
+            let known = longest - (at - self.start).min(longest);
+            if self.text.get(earlier + known) != self.text.get(at + known) {
+                continue;
+            }
             let length = common(self.text, earlier, at);
             if length < KEY {
                 continue;

@@ -45,6 +45,7 @@ mod seeds;
 mod walk;
 
 use crate::bwt::Bwt;
+use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
 use occ::{Layout, Occ, with_layout};
@@ -175,7 +176,7 @@ impl FmIndex {
 /// Smaller ones are coded worse, since models start anew in each.
 pub fn segment_log(bwt: &[u8]) -> u8 {
     const ENOUGH_RUNS: usize = 1 << 15;
-    let runs = 1 + bwt.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let runs = coder::count_runs(bwt).max(1);
     let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= ENOUGH_RUNS;
     (16..20).find(enough).unwrap_or(20)
 }

@@ -5,6 +5,7 @@
 
 use super::form::{from_form, to_form};
 use super::{checksum_holds, ensure, u32_at};
+use crate::bwt;
 use crate::error::Flaw;
 
 /// Raw bytes kept of each end of a block, for matches that cross into the next.
@@ -227,7 +228,7 @@ impl SegmentCounts {
 /// How often each byte occurs.
 pub(crate) fn histogram(bytes: &[u8]) -> [u32; 256] {
     let mut counts = [0; 256];
-    bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
+    bwt::count(bytes, &mut counts);
     counts
 }
 

@@ -9,6 +9,7 @@
 //! above. Two passes of histograms (symbols per chunk; then symbols per stretch of a stream) find
 //! them, each at about 0.4 ns per byte. What is one chunk needs no threads, which rayon would start to be asked for them.
 
+use crate::coder;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -128,19 +129,26 @@ fn chunk_len(rows: usize) -> usize {
 
 /// Adds the occurrences of each byte value.
 pub fn count(bytes: &[u8], counts: &mut [u32; 256]) {
-    // Counting a run of equal bytes in one place would wait for each store. Four places do not.
+    // Counting a run of equal bytes in one place would wait for each store. Four places do not, and a whole piece of it is
+    // counted at once.
     const WORTH_IT: usize = 2048;
-    let (quads, rest) = bytes.as_chunks::<4>();
     if bytes.len() < WORTH_IT {
         return bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
     }
     let mut four = [[0u32; 256]; 4];
-    for quad in quads {
-        for (counts, &c) in four.iter_mut().zip(quad) {
-            counts[usize::from(c)] += 1;
+    for piece in bytes.chunks(WORTH_IT) {
+        if coder::run_end(piece, 0) == piece.len() {
+            four[0][usize::from(piece[0])] += piece.len() as u32;
+            continue;
         }
+        let (quads, rest) = piece.as_chunks::<4>();
+        for quad in quads {
+            for (counts, &c) in four.iter_mut().zip(quad) {
+                counts[usize::from(c)] += 1;
+            }
+        }
+        rest.iter().for_each(|&c| four[0][usize::from(c)] += 1);
     }
-    rest.iter().for_each(|&c| four[0][usize::from(c)] += 1);
     for (c, count) in counts.iter_mut().enumerate() {
         *count += four[0][c] + four[1][c] + four[2][c] + four[3][c];
     }

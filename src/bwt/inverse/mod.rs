@@ -27,9 +27,11 @@ mod walk;
 
 use super::pages::Tables;
 use super::{Bwt, MAX_BLOCK_SIZE};
+use crate::coder;
 use crate::error::{Error, Flaw, Result};
 use bigrams::Bigrams;
 use counters::Counters;
+pub(crate) use counters::count;
 use jumps::Jumps;
 use rayon::prelude::*;
 use walk::Walk;
@@ -57,10 +59,20 @@ impl Unsorter {
 
     pub fn unsort(&self, bwt: Bwt) -> Result<Vec<u8>> {
         check(&bwt)?;
+        if is_run(&bwt) {
+            return Ok(bwt.bytes);
+        }
         self.0
             .lend(Jumps::entries(bwt.bytes.len()), |table| rebuild(bwt, table))
             .ok_or_else(no_memory)?
     }
+}
+
+/// Whether this is the transform of a block that is one run, which is that block.
+fn is_run(bwt: &Bwt) -> bool {
+    let len = bwt.bytes.len();
+    let rows = (0..len).step_by(bwt.sample_rate as usize).map(|pos| len - pos);
+    coder::run_end(&bwt.bytes, 0) == len && rows.eq(bwt.samples.iter().map(|&row| row as usize))
 }
 
 /// Rebuilds the block of a checked [`Bwt`] with a table for its jumps.

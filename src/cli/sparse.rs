@@ -1,0 +1,118 @@
+//! Sparse files: whole pages of zeros are not written but skipped, which leaves a hole in a new file.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+
+/// The smallest hole, which begins at a multiple of its size: a block of most file systems.
+const PAGE: usize = 4 << 10;
+
+/// Where the next byte goes, and what was skipped before it.
+pub struct Holes {
+    pos: u64,
+    skipped: u64,
+}
+
+impl Holes {
+    /// For a file whose next byte is behind its last, so that what is skipped is zero. `None` for anything else: what is no regular file,
+    /// what is overwritten in its middle, and what is only appended to, wherever it is positioned.
+    pub fn at_end_of(mut file: &File) -> Option<Self> {
+        let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
+        let pos = file.stream_position().ok()?;
+        (pos == metadata.len() && !appends(file)).then_some(Holes { pos, skipped: 0 })
+    }
+
+    /// Writes or skips some of `bytes` as [`Write::write`] does.
+    pub fn write(&mut self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {
+        let skipped = self.zeros(bytes);
+        if skipped > 0 {
+            self.pos += skipped as u64;
+            self.skipped += skipped as u64;
+            return Ok(skipped);
+        }
+        let len = self.data(bytes);
+        if self.skipped > 0 {
+            file.seek(SeekFrom::Start(self.pos))?;
+            self.skipped = 0;
+        }
+        let written = file.write(&bytes[..len])?;
+        self.pos += written as u64;
+        Ok(written)
+    }
+
+    /// Writes the last byte where that was skipped: it is what gives the file its size.
+    pub fn finish(&mut self, mut file: &File) -> io::Result<()> {
+        if self.skipped == 0 {
+            return Ok(());
+        }
+        self.skipped = 0;
+        file.seek(SeekFrom::Start(self.pos - 1))?;
+        file.write_all(&[0])
+    }
+
+    /// How many bytes at the start of `bytes` are whole pages of zeros.
+    fn zeros(&self, bytes: &[u8]) -> usize {
+        match self.to_page() {
+            0 => PAGE * bytes.chunks_exact(PAGE).take_while(|page| is_zero(page)).count(),
+            _ => 0,
+        }
+    }
+
+    /// How many bytes there are up to the next whole page of zeros.
+    fn data(&self, bytes: &[u8]) -> usize {
+        let first = self.to_page().min(bytes.len());
+        let pages = bytes[first..].chunks(PAGE);
+        let other = pages.take_while(|page| page.len() < PAGE || !is_zero(page));
+        first + other.map(<[u8]>::len).sum::<usize>()
+    }
+
+    /// Bytes up to where a page begins.
+    fn to_page(&self) -> usize {
+        (self.pos.next_multiple_of(PAGE as u64) - self.pos) as usize
+    }
+}
+
+fn is_zero(page: &[u8]) -> bool {
+    *page == [0; PAGE]
+}
+
+#[allow(unsafe_code)]
+fn appends(file: &File) -> bool {
+    // SAFETY: the descriptor is open, and asking for its flags changes nothing.
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    flags < 0 || flags & libc::O_APPEND != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    /// Writes pieces of all sizes, some bytes after the start of the file.
+    #[test]
+    fn a_file_with_holes_reads_as_if_it_had_none() {
+        let mut bytes = vec![0; 400_000];
+        for at in [0, 4095, 100_000, 100_001, 163_840, 204_799, 300_000] {
+            bytes[at] = 1;
+        }
+        for (before, piece) in [(0, 1 << 20), (0, 4096), (100, 4097), (5000, 300_000), (1, 77)] {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&vec![7; before]).unwrap();
+            let mut holes = Holes::at_end_of(file.as_file()).unwrap();
+            for mut piece in bytes.chunks(piece) {
+                while !piece.is_empty() {
+                    let written = holes.write(file.as_file(), piece).unwrap();
+                    piece = &piece[written..];
+                }
+            }
+            holes.finish(file.as_file()).unwrap();
+            let found = std::fs::read(file.path()).unwrap();
+            assert!(found == [&vec![7; before][..], &bytes].concat(), "{before}, {piece}");
+            let on_disk = 512 * file.as_file().metadata().unwrap().blocks();
+            assert!(piece < 4096 || on_disk < 200_000, "{on_disk} bytes on disk");
+            assert_eq!(file.as_file().stream_position().unwrap(), found.len() as u64);
+            file.as_file().rewind().unwrap();
+            assert!(Holes::at_end_of(file.as_file()).is_none(), "in the middle");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Raw blocks, and where they come from. A block that is one byte over and over is told by that byte and its length.
+//!
+//! Such blocks are most of a sparse file or an empty disk. They take no memory on their way, and as two of the same length and byte
+//! are coded alike, no time either: what remains of it is that of reading them.
+
+use crate::bwt;
+use crate::coder;
+use crate::error::Result;
+use crate::events::{Listener, Step};
+use crate::threads;
+use std::io::{self, Read, Write};
+use std::mem;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The bytes of a block.
+pub(crate) enum Raw {
+    Bytes(Vec<u8>),
+    Run(Run),
+}
+
+/// `len` times a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    byte: u8,
+    len: usize,
+}
+
+impl Run {
+    /// The run that all of `bytes` is.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let byte = *bytes.first()?;
+        (coder::run_end(bytes, 0) == bytes.len()).then_some(Run { byte, len: bytes.len() })
+    }
+
+    pub fn to_bytes(self) -> Result<Vec<u8>> {
+        let mut bytes = bwt::zeroed(self.len)?;
+        if self.byte > 0 {
+            bytes.fill(self.byte);
+        }
+        Ok(bytes)
+    }
+}
+
+impl From<Vec<u8>> for Raw {
+    fn from(bytes: Vec<u8>) -> Self {
+        Run::of(&bytes).map_or(Raw::Bytes(bytes), Raw::Run)
+    }
+}
+
+impl Raw {
+    pub fn len(&self) -> usize {
+        match self {
+            Raw::Bytes(bytes) => bytes.len(),
+            Raw::Run(run) => run.len,
+        }
+    }
+
+    /// Fills `out` with the bytes from `pos` on.
+    pub fn read_at(&self, pos: usize, out: &mut [u8]) {
+        match self {
+            Raw::Bytes(bytes) => out.copy_from_slice(&bytes[pos..pos + out.len()]),
+            Raw::Run(run) => out.fill(run.byte),
+        }
+    }
+
+    /// Writes the bytes of a range.
+    pub fn write(&self, range: Range<usize>, output: &mut impl Write) -> io::Result<()> {
+        const PIECE: usize = 256 << 10;
+        match self {
+            Raw::Bytes(bytes) => output.write_all(&bytes[range]),
+            Raw::Run(run) => {
+                let end = range.end;
+                let piece = vec![run.byte; range.len().min(PIECE)];
+                let mut pieces = range.step_by(PIECE).map(|from| ..PIECE.min(end - from));
+                pieces.try_for_each(|part| output.write_all(&piece[part]))
+            }
+        }
+    }
+}
+
+/// A slice of the raw stream that is compressed alone.
+pub(crate) struct RawBlock {
+    pub raw: Raw,
+    pub offset: u64,
+    /// There is no other block, so that every thread can take part in sorting this one.
+    pub alone: bool,
+}
+
+/// Cuts a stream into blocks, of which only the last may be short.
+pub(crate) struct RawBlocks<R> {
+    input: R,
+    pub block_size: u32,
+    offset: u64,
+    listener: Listener,
+    pub spare: Spare,
+}
+
+/// Memory that a block was in and the next is read into: fresh memory is cleared by the kernel first, page by page.
+#[derive(Clone, Default)]
+pub(crate) struct Spare(Arc<Mutex<Vec<u8>>>);
+
+impl Spare {
+    /// Keeps `bytes`, and lets go of what was there before.
+    pub fn keep(&self, bytes: Vec<u8>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
+    }
+
+    pub fn take(&self) -> Vec<u8> {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<R: Read> RawBlocks<R> {
+    pub fn new(input: R, block_size: u32, listener: Listener) -> Self {
+        RawBlocks { input, block_size, offset: 0, listener, spare: Spare::default() }
+    }
+
+    /// Reads a whole block, or what is left. Memory that is not read into is never touched.
+    fn read(&mut self) -> Result<Raw> {
+        let (size, small) = (self.block_size as usize, threads::SMALL as usize);
+        // Most first blocks are small, and then the memory for a large one takes longer to get than
+        // they to be compressed.
+        let start = if self.offset == 0 { size.min(small) } else { size };
+        let mut bytes = self.spare.take();
+        if bytes.len() != start {
+            bytes = bwt::zeroed(start)?;
+        }
+        let (mut len, mut is_run) = self.fill(&mut bytes, 0, true)?;
+        if len == start && start < size {
+            let first = mem::replace(&mut bytes, bwt::zeroed(size)?);
+            bytes[..len].copy_from_slice(&first);
+            (len, is_run) = self.fill(&mut bytes, len, is_run)?;
+        }
+        if is_run && len > 0 {
+            let run = Run { byte: bytes[0], len };
+            self.spare.keep(bytes);
+            return Ok(Raw::Run(run));
+        }
+        bytes.truncate(len);
+        Ok(Raw::Bytes(bytes))
+    }
+
+    /// Reads behind the first `len` of `bytes`, which may be a run, until they are full or nothing
+    /// is left. Says how many there are then, and whether they are a run.
+    fn fill(
+        &mut self,
+        bytes: &mut [u8],
+        mut len: usize,
+        mut is_run: bool,
+    ) -> Result<(usize, bool)> {
+        // A run is seen while it is still in the cache.
+        const PIECE: usize = 256 << 10;
+        while len < bytes.len() {
+            let end = if is_run { bytes.len().min(len + PIECE) } else { bytes.len() };
+            match self.input.read(&mut bytes[len..end]) {
+                Ok(0) => break,
+                Ok(read) => {
+                    let from = len.saturating_sub(1);
+                    len += read;
+                    is_run = is_run && coder::run_end(&bytes[..len], from) == len;
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Ok((len, is_run))
+    }
+}
+
+impl<R: Read> Iterator for RawBlocks<R> {
+    type Item = Result<RawBlock>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (offset, from) = (self.offset, Instant::now());
+        match self.read() {
+            Err(e) => Some(Err(e)),
+            Ok(raw) if raw.len() == 0 => None,
+            Ok(raw) => {
+                self.offset += raw.len() as u64;
+                self.listener.done(offset, [(Step::Read, from, Instant::now())]);
+                Some(Ok(RawBlock { raw, offset, alone: false }))
+            }
+        }
+    }
+}
