@@ -67,6 +67,8 @@ const THREADS_SHARE: u64 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     pub threads: usize,
+    /// Threads that the caller asks for; with more room there may be as many.
+    asked: usize,
     pub memory: u64,
     /// The limit of the system that `memory` follows from, where it is tighter than the caller's, and what all threads take.
     space: Option<(Space, u64)>,
@@ -75,7 +77,7 @@ pub(crate) struct Allowance {
 impl Allowance {
     /// Of what the caller asks for, as much as fits into the `space` of this process. Each thread takes `thread_space` of it.
     pub fn new(threads: usize, memory: u64, space: Option<Space>, thread_space: u64) -> Self {
-        let asked = Allowance { threads, memory, space: None };
+        let asked = Allowance { threads, asked: threads, memory, space: None };
         let Some(space) = space else { return asked };
         let each = (THREADS_EACH * thread_space).max(1);
         let left = space.left().saturating_sub(THREADS_BESIDES * thread_space);
@@ -83,7 +85,12 @@ impl Allowance {
         let for_threads = (left / THREADS_SHARE).clamp(each, each * threads.max(1) as u64);
         let left = left.saturating_sub(for_threads);
         let tighter = (left < memory).then_some((space, thread_space));
-        Allowance { threads: fit as usize, memory: memory.min(left), space: tighter }
+        Allowance {
+            threads: fit as usize,
+            asked: threads,
+            memory: memory.min(left),
+            space: tighter,
+        }
     }
 
     /// The error of a plan that needs so many bytes of memory.
@@ -91,7 +98,7 @@ impl Allowance {
         let Some((space, thread_space)) = self.space else {
             return Shortage { needed, allowed: self.memory, by: Bound::Memory };
         };
-        // With more room there may be more threads again, so this is somewhat more than just does.
+        // With more room there are more threads again, so this is somewhat more than just does.
         let for_one = (THREADS_EACH * thread_space + needed).saturating_mul(THREADS_SHARE);
         let left = for_one / (THREADS_SHARE - 1) + THREADS_BESIDES * thread_space;
         Shortage { needed: space.used + left, allowed: space.limit, by: space.by }
@@ -166,7 +173,8 @@ impl Plan {
         if left >= alone {
             return Ok(Plan { workers: 1, coders: 1, depth: 1, shortage: None });
         }
-        let needed = (alone + overhead(threads, effort)).div_ceil(SLACK - 1) * SLACK;
+        let alone = self::worker(block, allowed.asked) + READING * block;
+        let needed = (alone + overhead(allowed.asked, effort)).div_ceil(SLACK - 1) * SLACK;
         Err(allowed.shortage(needed))
     }
 
@@ -269,7 +277,7 @@ mod tests {
     #[test]
     fn threads_take_their_part_of_a_limited_address_space() {
         let new = |threads, mib| Allowance::new(threads, 1 << 40, space(mib), 2 * MIB);
-        for (mib, threads) in [(100, 1), (300, 5), (500, 9), (1000, 16), (2000, 16)] {
+        for (mib, threads) in [(100, 1), (300, 5), (500, 10), (1000, 16), (2000, 16)] {
             let allowed = new(16, mib);
             assert_eq!(allowed.threads, threads, "{mib} MiB");
             let stacks = (THREADS_EACH * threads as u64 + THREADS_BESIDES) * 2 * MIB;
@@ -300,8 +308,8 @@ mod tests {
                     let allowed = Allowance::new(threads, 1 << 40, space(mib), thread_space * MIB);
                     Plan::new(size, allowed, Effort::Default)
                 };
-                let Err(Error::Limit { needed, allowed, .. }) = plan(40) else { panic!() };
-                assert_eq!(allowed, 40 * MIB);
+                let Err(Error::Limit { needed, allowed, .. }) = plan(16) else { panic!() };
+                assert_eq!(allowed, 16 * MIB);
                 let mib = needed.div_ceil(MIB);
                 for more in 0..2000 {
                     assert!(plan(mib + more).is_ok(), "{size} bytes, {threads} threads, {mib}");
