@@ -32,6 +32,7 @@ use common::mutation::{mutate, parts, repair};
 use common::say::say;
 use sources::Sources;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use tally::{Case, Tally};
 use watch::{Watchdog, measured};
 
@@ -44,6 +45,9 @@ const SHORT_COMMANDS: u64 = 60;
 
 /// No case takes more memory than what it was allowed, 64 MiB, and what it gives out, several times.
 const MOST_MEMORY: usize = 256 << 20;
+
+/// Memory is measured of the whole process, so that one test at a time may run.
+static ALONE: Mutex<()> = Mutex::new(());
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().expect(name))
@@ -73,6 +77,7 @@ fn damaged(sources: &Sources, seed: u64) -> (&str, Vec<u8>) {
 
 #[test]
 fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
+    let _alone = ALONE.lock();
     let (sources, watchdog) = (Sources::new(), Watchdog::start());
     let mut tally = Tally::start();
     for seed in seeds(SHORT, 1) {
@@ -96,6 +101,7 @@ fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
 #[test]
 #[cfg(all(feature = "cli", unix))]
 fn a_damaged_file_is_rejected_by_the_command_or_means_the_same() {
+    let _alone = ALONE.lock();
     let (sources, mut shell) = (Sources::new(), Shell::new());
     let mut tally = Tally::start();
     for seed in seeds(SHORT_COMMANDS, 20) {

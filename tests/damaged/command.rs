@@ -104,6 +104,7 @@ impl Shell {
     }
 
     /// Runs the command; panics unless it ends as it should.
+    #[allow(clippy::zombie_processes, reason = "waited for by number, to learn what it took")]
     fn bwz(&mut self, arguments: &[&str]) -> Ended {
         let path = |name: &str| self.dir.path().join(name);
         let log = |name: &str| Stdio::from(File::create(path(name)).unwrap());
