@@ -1,12 +1,15 @@
-//! Files damaged by someone who knows the format (`common/mutation`): nothing panics, hangs, takes much memory or is wrong.
+//! Files damaged by someone who knows the format (`common/mutation`): nothing panics, hangs, takes
+//! much memory or is wrong.
 //!
-//! Each case is a sound file (`sources`) with changes and, mostly, right checksums, in half of them those of the raw bytes too
-//! (`vouch`). It goes through every door of the library, and through the command. What the library accepts `decoder.py` must
-//! decode to the same bytes, and of what it rejects a sample must be rejected there too.
+//! Each case is a sound file (`sources`) with changes and, mostly, right checksums, in half of them
+//! those of the raw bytes too (`vouch`). It goes through every door of the library, and through the
+//! command. What the library accepts `decoder.py` must decode to the same bytes, and of what it
+//! rejects a sample must be rejected there too.
 //!
-//! A short run is part of the tests. A long one, best in release: `BWZ_DAMAGED=100000 cargo test --release --test damaged --
-//! --nocapture`, with a twentieth of it through the command. `BWZ_DAMAGED_SEED=7000` starts from another seed. A failure names
-//! its seed; `BWZ_DAMAGED=1 BWZ_DAMAGED_SEED=` that seed repeats it, and writes the file to the folder of temporary files.
+//! A short run is part of the tests. A long one, best in release: `BWZ_DAMAGED=100000 cargo test
+//! --release --test damaged -- --nocapture`, with a twentieth of it through the command.
+//! `BWZ_DAMAGED_SEED=7000` starts from another seed. A failure names its seed; `BWZ_DAMAGED=1
+//! BWZ_DAMAGED_SEED=` that seed repeats it, and writes the file to the folder of temporary files.
 
 #[cfg(all(feature = "cli", unix))]
 #[path = "damaged/command.rs"]
@@ -43,7 +46,8 @@ const SHORT: u64 = 3_000;
 #[cfg(all(feature = "cli", unix))]
 const SHORT_COMMANDS: u64 = 60;
 
-/// No case takes more memory than what it was allowed, 64 MiB, and what it gives out, several times.
+/// No case takes more memory than what it was allowed, 64 MiB, and what it gives out, several
+/// times.
 const MOST_MEMORY: usize = 256 << 20;
 
 /// Memory is measured of the whole process, so that one test at a time may run.

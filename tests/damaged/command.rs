@@ -39,7 +39,8 @@ impl Shell {
         Shell { dir: tempfile::tempdir().unwrap(), slowest: Duration::ZERO, largest: 0 }
     }
 
-    /// Uses `file` in every way; gives what `-d` gave out and how it ended. Panics at what must not be.
+    /// Uses `file` in every way; gives what `-d` gave out and how it ended. Panics at what must not
+    /// be.
     pub fn visit(&mut self, file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
         (self.slowest, self.largest) = (Duration::ZERO, 0);
         fs::write(self.dir.path().join("x.bwz"), file).unwrap();
@@ -79,7 +80,8 @@ impl Shell {
         }
     }
 
-    /// Searches of a file whose whole is `read`. Those that check all find what a plain search finds, or fail.
+    /// Searches of a file whose whole is `read`. Those that check all find what a plain search
+    /// finds, or fail.
     fn searches(&mut self, read: &Ended, sound: bool, random: &mut Random) {
         let from = random.below(read.out.len());
         let to = read.out.len().min(from + 1 + random.below(4));
@@ -145,7 +147,8 @@ fn last_field(line: &str) -> u64 {
     line.rsplit('\t').next().and_then(|field| field.parse().ok()).expect("a number at the end")
 }
 
-/// Waits for a child process, or kills it when it takes too long; gives its status and its memory at most, in bytes.
+/// Waits for a child process, or kills it when it takes too long; gives its status and its memory
+/// at most, in bytes.
 fn wait(pid: libc::pid_t) -> io::Result<(i32, usize)> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(200);
@@ -158,7 +161,8 @@ fn wait(pid: libc::pid_t) -> io::Result<(i32, usize)> {
         };
         match ended {
             0 if started.elapsed() > MOST_TIME => {
-                // SAFETY: the process is a child of ours that was not waited for, so that the number is its own.
+                // SAFETY: the process is a child of ours that was not waited for, so that the
+                // number is its own.
                 unsafe { libc::kill(pid, libc::SIGKILL) };
             }
             0 => {}

@@ -16,7 +16,8 @@ struct Outcome {
     end: Result<(), Error>,
 }
 
-/// Decompresses, reads, recovers and searches `file`; gives what `decompress` gave out and how it ended. Panics where one door contradicts another.
+/// Decompresses, reads, recovers and searches `file`; gives what `decompress` gave out and how it
+/// ended. Panics where one door contradicts another.
 pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
     let options = Options::new().threads(1 + random.below(2)).memory(64 << 20);
     let mut output = Vec::new();
@@ -81,7 +82,8 @@ fn save(file: &[u8], outcome: &Outcome, options: &Options) {
     }
 }
 
-/// The raw bytes by position, all of them and a part. Those of a sound file are what `decompress` gives.
+/// The raw bytes by position, all of them and a part. Those of a sound file are what `decompress`
+/// gives.
 fn read(
     archive: &mut Archive<Cursor<&[u8]>>,
     outcome: &Outcome,
@@ -108,10 +110,11 @@ fn range(size: u64, most: u64, random: &mut Random) -> Range<u64> {
     start..start + random.next() % (size - start + 1).min(most)
 }
 
-/// What searches find is what a plain search finds in the `whole` of the bytes, where that can be read. They find nothing
-/// where it cannot.
+/// What searches find is what a plain search finds in the `whole` of the bytes, where that can be
+/// read. They find nothing where it cannot.
 ///
-/// This holds for searches that check all that they decode, and decode all: those by an index in the file are asked to verify it.
+/// This holds for searches that check all that they decode, and decode all: those by an index in
+/// the file are asked to verify it.
 fn search(
     archive: &mut Archive<Cursor<&[u8]>>,
     whole: Option<&[u8]>,

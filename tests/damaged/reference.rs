@@ -1,4 +1,5 @@
-//! The decoder that was written from the specification alone, `format/decoder.py`, in one process for many files.
+//! The decoder that was written from the specification alone, `format/decoder.py`, in one process
+//! for many files.
 
 use std::io::{self, Read, Write};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Sound files to be damaged: of every kind of block, segment, table, filter and index, most of them small.
+//! Sound files to be damaged: of every kind of block, segment, table, filter and index, most of
+//! them small.
 
 use super::vouch::vouch;
 use crate::common::mutation::parts::{self, Kind, Part};
@@ -100,7 +101,8 @@ fn filtered() -> Vec<(String, Vec<u8>)> {
     let named = |name| cases::filtered(1000).into_iter().find(|case| case.0 == name).unwrap().1;
     let [table, x86, arm64] = ["table", "x86", "ARM64"].map(|name| named(name)[..600].to_vec());
     let text = cases::text(600);
-    // Sizes of 600 as varints. Records of 20 bytes with elements of 4, transposed or not, with a row above or none.
+    // Sizes of 600 as varints. Records of 20 bytes with elements of 4, transposed or not, with a
+    // row above or none.
     let size = [0xD8, 4];
     let records = |form: u8, row: u8| [&size[..], &[1, 20, form, row]].concat();
     let regions =

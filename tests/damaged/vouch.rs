@@ -1,7 +1,8 @@
-//! Makes all right in a damaged file that can be: sizes, checksums, those of raw bytes too, and what an index says of them.
+//! Makes all right in a damaged file that can be: sizes, checksums, those of raw bytes too, and
+//! what an index says of them.
 //!
-//! Such a file is no longer damaged but another one, if every decoder gets the same bytes from it. Here it is decoded by the
-//! library's stages, which is no proof: `decoder.py` must agree.
+//! Such a file is no longer damaged but another one, if every decoder gets the same bytes from it.
+//! Here it is decoded by the library's stages, which is no proof: `decoder.py` must agree.
 
 use crate::common::mutation::parts::{self, Kind, Part, block_at};
 use crate::common::mutation::random::Random;

@@ -57,7 +57,8 @@ pub fn measured<T>(work: impl FnOnce() -> T) -> (T, Duration, usize) {
     (done, started.elapsed(), PEAK.load(Relaxed).saturating_sub(before))
 }
 
-/// Ends the process where one case takes too long, since there is no way to end a thread that hangs.
+/// Ends the process where one case takes too long, since there is no way to end a thread that
+/// hangs.
 pub struct Watchdog {
     seed: AtomicU64,
     since: AtomicU64,

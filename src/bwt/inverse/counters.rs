@@ -98,7 +98,8 @@ impl<'a> Counters<'a> {
         self.column.bytes.len() + 1
     }
 
-    /// The last symbol of the text, which stands before the sentinel in row 0, and the row of the suffix that it is.
+    /// The last symbol of the text, which stands before the sentinel in row 0, and the row of the
+    /// suffix that it is.
     pub fn last_symbol(&self) -> (u8, u32) {
         let symbol = self.column.bytes[0];
         (symbol, self.starts[usize::from(symbol)])

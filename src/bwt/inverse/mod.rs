@@ -38,8 +38,9 @@ use walk::Walk;
 
 /// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file.
 ///
-/// Whatever `bwt` holds, this ends in time linear in its length and touches no memory but its own. It fails where `bwt` is
-/// not the transform of any text; where it is that of a wrong one, a checksum of the block has to tell.
+/// Whatever `bwt` holds, this ends in time linear in its length and touches no memory but its own.
+/// It fails where `bwt` is the transform of no text; where it is that of a wrong one, a checksum of
+/// the block has to tell.
 ///
 /// # Errors
 /// [`Error::Format`], which knows no place, where a field breaks an invariant;
@@ -215,7 +216,8 @@ mod tests {
         assert!(!could_be_of(&bad, &block));
     }
 
-    /// All of two symbols, right or wrong, with all primary indices. A text has one transform, so what is taken for a transform must be that of the text that it gives.
+    /// All that could be one of two symbols, with all primary indices. A text has one transform, so
+    /// that what is taken for one must be that of the text that it gives.
     #[test]
     fn takes_nothing_but_transforms() {
         let mut taken = 0;

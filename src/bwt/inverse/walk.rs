@@ -1,8 +1,8 @@
 //! Walks the lanes of a block back from their ends, many in lock step, and writes the text.
 //!
 //! Lane k is the text from pos k * rate up to the next lane; its walk starts at the row of the suffix
-//! that follows it, which is sample k + 1, or row 0 for the last lane, and ends at sample k. One step of a lane is one jump; of
-//! an odd text the last byte is written before, so that every lane has an even number of bytes.
+//! that follows it, which is sample k + 1, or row 0 for the last lane, and ends at sample k. One step
+//! of a lane is one jump; the last byte of an odd text is there before, so that lanes are even.
 //! Each thread has up to [`GROUP`] lanes in hand and asks for the entry that a lane needs next
 //! one round ahead, so that it waits for memory once for all of them.
 
@@ -100,8 +100,8 @@ impl<'a> Walk<'a> {
     fn round(&self, rows: &mut [u32], stages: &mut [Stage], jumps: usize) {
         for at in (STAGE / 2 - jumps..STAGE / 2).rev() {
             for (row, stage) in rows.iter_mut().zip(&mut *stages) {
-                // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or LF of it, and
-                // goes on to what comes out of jumps.
+                // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or at LF of
+                // it, and goes on to what comes out of jumps.
                 unsafe {
                     *row = self.jumps.from(*row);
                     self.jumps.prefetch(*row);

@@ -1,4 +1,5 @@
-//! Changes of a file's parts: fields, values of tables, bytes, and parts, blocks and frames as a whole.
+//! Changes of a file's parts: fields, values of tables, bytes, and parts, blocks and frames as a
+//! whole.
 
 use super::parts::{Kind, Part, block_at, frame_at};
 use super::random::Random;
@@ -162,7 +163,8 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// A part, block or frame as a whole: removed, repeated, swapped with another, put elsewhere, or put in another's place.
+/// A part, block or frame as a whole: removed, repeated, swapped with another, put elsewhere, or
+/// put in another's place.
 fn whole(parts: &mut Vec<Part>, random: &mut Random) {
     let scale = random.below(3);
     let Some((a, b)) = group(parts, scale, random).zip(group(parts, scale, random)) else { return };

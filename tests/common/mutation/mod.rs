@@ -1,9 +1,11 @@
-//! Damaged files for tests and fuzzing, made from sound ones by someone who knows FORMAT.md: [`mutate`].
+//! Damaged files for tests and fuzzing, made from sound ones by someone who knows FORMAT.md:
+//! [`mutate`].
 //!
-//! A file is taken apart (`parts`), some of its fields, tables, segments, blocks or frames are changed (`changes`), the
-//! sizes that depend on them are mostly made right again, and so are the checksums (`repair`), so that the damage is
-//! met deep inside a file that is sound elsewhere. Nothing of the library is used. All comes from a seed: the same file
-//! and seed give the same damage.
+//! A file is taken apart (`parts`), some of its fields, tables, segments, blocks or frames are
+//! changed (`changes`), the sizes that depend on them are mostly made right again, and so are the
+//! checksums (`repair`), so that the damage is met deep inside a file that is sound elsewhere.
+//! Nothing of the library is used. All comes from a seed: the same file and seed give the same
+//! damage.
 
 pub mod changes;
 pub mod parts;
@@ -13,7 +15,8 @@ pub mod repair;
 use random::Random;
 use repair::Care;
 
-/// The file of this seed: `file` with a few changes. Any bytes will do; those that are no bwz file are changed as bytes.
+/// The file of this seed: `file` with a few changes. Any bytes will do; those that are no bwz file
+/// are changed as bytes.
 pub fn mutate(file: &[u8], seed: u64) -> Vec<u8> {
     let random = &mut Random::new(seed);
     // Repairs can undo what was changed.

@@ -1,7 +1,8 @@
-//! A file taken apart: its structures, tables and segments in the order in which they stand there. FORMAT.md sections 2 to 9, 14.
+//! A file taken apart: its structures, tables and segments in the order in which they stand there.
+//! FORMAT.md sections 2 to 9, 14.
 //!
-//! What cannot be read is kept as it is: the parts of any bytes, one after the other, are those bytes, but for parts
-//! that were decompressed.
+//! What cannot be read is kept as it is: the parts of any bytes, one after the other, are those
+//! bytes, but for parts that were decompressed.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! What makes a damaged file look sound: the sizes and offsets that depend on others, and the checksums.
+//! What makes a damaged file look sound: the sizes and offsets that depend on others, and the
+//! checksums.
 
 use super::parts::{Kind, Part, block_at};
 use super::random::Random;
@@ -30,7 +31,8 @@ pub fn pack(parts: &mut [Part]) {
     }
 }
 
-/// Compresses the table at `at`, if it was decompressed, and says by Form whether that made it smaller.
+/// Compresses the table at `at`, if it was decompressed, and says by Form whether that made it
+/// smaller.
 fn pack_table(parts: &mut [Part], at: usize) {
     if !parts[at].packed {
         return;
