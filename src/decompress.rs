@@ -10,7 +10,9 @@ use crate::compress::Summary;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
-use crate::frame::{BlockHeader, BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds};
+use crate::frame::{
+    BlockHeader, BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds,
+};
 use crate::memory::{Plan, Shortage};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
