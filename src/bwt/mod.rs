@@ -52,6 +52,7 @@ pub(crate) mod pages;
 mod phrases;
 mod runs;
 mod sorter;
+mod tree;
 
 #[cfg(test)]
 use crate::cases;

@@ -88,7 +88,7 @@ mod table;
 mod tree;
 
 use crate::error::Flaw;
-pub(crate) use rle::{count as count_runs, run_end};
+pub(crate) use rle::{count as count_runs, run_before, run_end};
 pub use segments::{decode_segments, encode_segments, segment_log};
 pub(crate) use segments::{decode_unless, pairs_to_decode, pairs_to_encode};
 

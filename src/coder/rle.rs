@@ -58,6 +58,14 @@ fn fill(out: &mut [u8], symbol: u8) {
     out.fill(symbol);
 }
 
+/// The length of the run of `symbol` at the end of `bytes`.
+pub fn run_before(bytes: &[u8], symbol: u8) -> usize {
+    let pieces = bytes.as_rchunks::<PIECE>().1.iter().rev();
+    let whole = PIECE * pieces.take_while(|piece| **piece == [symbol; PIECE]).count();
+    let rest = bytes.len() - whole;
+    bytes.len() - start(bytes, rest, symbol)
+}
+
 /// Where the run of `symbol` that reaches up to `end` (exclusive) begins.
 #[inline(always)]
 pub fn start(segment: &[u8], mut end: usize, symbol: u8) -> usize {

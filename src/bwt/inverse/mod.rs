@@ -23,6 +23,7 @@
 mod bigrams;
 mod counters;
 mod jumps;
+mod runs;
 mod walk;
 
 use super::pages::Tables;
@@ -34,6 +35,7 @@ use counters::Counters;
 pub(crate) use counters::count;
 use jumps::Jumps;
 use rayon::prelude::*;
+use runs::Shortened;
 use walk::Walk;
 
 /// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file.
@@ -63,9 +65,16 @@ impl Unsorter {
         if is_run(&bwt) {
             return Ok(bwt.bytes);
         }
-        self.0
-            .lend(Jumps::entries(bwt.bytes.len()), |table| rebuild(bwt, table))
-            .ok_or_else(no_memory)?
+        let len = bwt.bytes.len();
+        if len >= runs::MIN_LEN
+            && bwt.sample_rate >= runs::MIN_RATE
+            && let Some(shortened) = Shortened::new(&bwt, runs::KEPT)
+        {
+            let rebuild = |table: &mut [u32]| Ok(shortened.rebuild(bwt, table)?);
+            return self.0.lend(len + 1, rebuild).ok_or_else(no_memory)?;
+        }
+        let entries = Jumps::entries(len);
+        self.0.lend(entries, |table| rebuild(bwt, table)).ok_or_else(no_memory)?
     }
 }
 
@@ -161,6 +170,48 @@ mod tests {
                 assert!(unsort_on_all(&pools, &bwt).unwrap() == block, "{name}, rate {rate}");
             }
         }
+    }
+
+    #[test]
+    fn unsorts_runs_as_any_other_text() {
+        let source = cases::random(1 << 20, 256);
+        let mut numbers = source.iter().map(|&b| usize::from(b)).cycle();
+        let mut number = |below: usize| numbers.next().unwrap() % below;
+        let (mut shortened, mut table) = (0, [0; 10_000]);
+        let mut check = |bwt: &Bwt, block: Option<&[u8]>, kept: usize| {
+            let Some(short) = Shortened::new(bwt, kept) else { return };
+            let text = short.rebuild(bwt.clone(), &mut table[..=bwt.bytes.len()]);
+            match block {
+                Some(block) => assert!(text.unwrap() == block, "{kept} kept, {block:?}"),
+                None => assert!(text.is_err() || text.unwrap() == unsort(bwt.clone()).unwrap()),
+            }
+            shortened += 1;
+        };
+        for _ in 0..3000 {
+            let (alphabet, lengths, most) = (1 + number(4), 1 + number(100), number(4) as u8);
+            let mut block = Vec::new();
+            for _ in 0..1 + number(50) {
+                let (short, long) = (1 + number(3), 1 + number(lengths));
+                block.extend(std::iter::repeat_n(number(alphabet) as u8, short));
+                block.extend(std::iter::repeat_n(most, long));
+            }
+            let (kept, rate) = (1 + number(9), 2 << number(6));
+            let bwt = super::super::Sorter::Cpu.sort(&block, rate).unwrap();
+            check(&bwt, Some(&block), kept);
+            for _ in 0..8 {
+                let mut bad = bwt.clone();
+                match number(3) {
+                    0 => bad.bytes[number(256) * block.len() / 256] = number(4) as u8,
+                    1 => bad.bytes.swap(0, number(256) * block.len() / 256),
+                    _ => {
+                        let n = number(256) * bad.samples.len() / 256;
+                        bad.samples[n] = 1 + (number(256) * block.len() / 256) as u32;
+                    }
+                }
+                check(&bad, None, kept);
+            }
+        }
+        assert!(shortened > 10_000, "{shortened} of 27000");
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The rows of the suffixes that begin inside long runs.
 
-use super::shorten::Run;
+use super::super::tree::Tree;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// All long runs of one byte that rise, or all that fall.
 pub struct Inside {
-    /// In the order of what follows them.
-    pub runs: Vec<Run>,
+    /// Where they are in the block, in the order of what follows them.
+    pub runs: Vec<Range<usize>>,
     pub rises: bool,
     /// The first row of all suffixes that begin inside them and have more than `kept` bytes of the run in front.
     pub first: usize,
@@ -14,12 +15,14 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// Fills in the rows of the suffixes at every `rate`th byte of the block, and appends the start and its row for each run.
-    pub fn rows(&self, rate: usize, samples: &mut [u32], starts: &mut Vec<(usize, usize)>) {
+    /// Fills in the rows of the suffixes at every `rate`th byte of the block, and gives the start of each run and its row.
+    pub fn rows(&self, rate: usize, samples: &mut [u32]) -> Vec<(usize, usize)> {
+        let mut starts = Vec::with_capacity(self.runs.len());
         let mut lengths = Lengths::new(self);
         for (left, number) in self.wanted(rate) {
+            let (left, number) = (left as usize, number as usize);
             let run = &self.runs[number];
-            let row = self.first + lengths.shorter_or_longer(left) + lengths.equal(number);
+            let row = self.first + lengths.before(left) + lengths.longest_below(number);
             let pos = run.end - left;
             if pos == run.start {
                 starts.push((pos, row));
@@ -28,35 +31,36 @@ impl Inside {
                 samples[pos / rate] = row as u32;
             }
         }
+        starts
     }
 
     /// Which rows are looked for: how many bytes of the run are left, the most first, and the number of the run.
-    fn wanted(&self, rate: usize) -> Vec<(usize, usize)> {
+    fn wanted(&self, rate: usize) -> Vec<(u32, u32)> {
         let mut wanted = Vec::new();
-        for (number, run) in self.runs.iter().enumerate() {
+        for (run, number) in self.runs.iter().zip(0..) {
             if !run.start.is_multiple_of(rate) {
-                wanted.push((run.len(), number));
+                wanted.push((run.len() as u32, number));
             }
             let sampled = (run.start.next_multiple_of(rate)..run.end - self.kept).step_by(rate);
-            wanted.extend(sampled.map(|pos| (run.end - pos, number)));
+            wanted.extend(sampled.map(|pos| ((run.end - pos) as u32, number)));
         }
         wanted.sort_unstable_by_key(|&(left, _)| Reverse(left));
         wanted
     }
 }
 
-/// How many suffixes begin where so many bytes of the run are left, for ever fewer.
+/// The suffixes by how many bytes of the run they have left, for ever fewer.
 struct Lengths<'a> {
     all: &'a Inside,
     /// The numbers of the runs, the longest first.
     longest: Vec<usize>,
-    /// Of these, so many have as many bytes as are asked for, and so many bytes in all.
+    /// So many of these have as many bytes as are asked for, and so many bytes in all.
     count: usize,
     sum: usize,
+    /// The numbers of these.
+    numbers: Tree,
     /// Suffixes in the other runs.
     others: usize,
-    /// The number of the former below a number, as a Fenwick tree.
-    tree: Vec<u32>,
 }
 
 impl<'a> Lengths<'a> {
@@ -64,11 +68,11 @@ impl<'a> Lengths<'a> {
         let mut longest: Vec<usize> = (0..all.runs.len()).collect();
         longest.sort_unstable_by_key(|&number| Reverse(all.runs[number].len()));
         let others = all.runs.iter().map(|run| run.len() - all.kept).sum();
-        Lengths { all, longest, count: 0, sum: 0, others, tree: vec![0; all.runs.len() + 1] }
+        Lengths { all, longest, count: 0, sum: 0, numbers: Tree::empty(all.runs.len()), others }
     }
 
-    /// The suffixes before all that have `left` bytes left: those with fewer where runs fall, those with more where they rise.
-    fn shorter_or_longer(&mut self, left: usize) -> usize {
+    /// The suffixes before all with `left` bytes: those with fewer where runs fall, those with more where they rise.
+    fn before(&mut self, left: usize) -> usize {
         while let Some(&number) = self.longest.get(self.count)
             && self.all.runs[number].len() >= left
         {
@@ -76,11 +80,7 @@ impl<'a> Lengths<'a> {
             self.count += 1;
             self.sum += len;
             self.others -= len - self.all.kept;
-            let mut node = number + 1;
-            while node < self.tree.len() {
-                self.tree[node] += 1;
-                node += node & node.wrapping_neg();
-            }
+            self.numbers.add(number);
         }
         match self.all.rises {
             true => self.sum - self.count * left,
@@ -88,13 +88,8 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    /// Those of runs below `number` that have as many left.
-    fn equal(&self, number: usize) -> usize {
-        let (mut node, mut count) = (number, 0);
-        while node > 0 {
-            count += self.tree[node] as usize;
-            node &= node - 1;
-        }
-        count
+    /// Of the runs below `number`, those that have as many bytes.
+    fn longest_below(&self, number: usize) -> usize {
+        self.numbers.below(number)
     }
 }

@@ -25,7 +25,7 @@ mod shorten;
 use super::pages::{self, Tables};
 use super::{Bwt, sorter::no_memory};
 use crate::error::Error;
-use inside::Inside;
+pub use inside::Inside;
 use libsais::SuffixArrayConstruction;
 use shorten::{SAMPLED, Short};
 
@@ -38,11 +38,14 @@ pub struct Limits {
     pub long: usize,
     /// The shorter text is at most one in so many bytes of the block.
     pub share: usize,
+    /// There is at most one long run for so many bytes.
+    pub apart: usize,
 }
 
 impl Limits {
-    /// With these there are 5 bytes per byte at most: the block, its transform, and 6 for each of a half.
-    pub const USUAL: Limits = Limits { min_len: 1 << 18, long: 32, share: 2 };
+    /// With these there are less than 6 bytes per byte: the block, its transform, 6 for each of the half that is left, and for each
+    /// run and each sample in one 8 to 80.
+    pub const USUAL: Limits = Limits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
 }
 
 /// Sorts a block on the calling thread, unless it has too few long runs for that.
@@ -84,7 +87,7 @@ fn restore(
         let at = |n: usize| suffixes[n].cast_unsigned() as usize;
         let runs = part.suffixes.clone().filter_map(|n| short.run_before(at(n))).collect();
         let inside = Inside { runs, rises: part.rises, first: part.first_inside, kept: short.kept };
-        inside.rows(rate, &mut samples, &mut starts);
+        starts.extend(inside.rows(rate, &mut samples));
     }
     // The first suffix may be one of the others.
     if let Some(first) = suffixes.iter().position(|&at| at == 0)
@@ -131,7 +134,7 @@ mod tests {
 
     /// Nearly all blocks, whatever they are like.
     fn any(long: usize) -> Limits {
-        Limits { min_len: 1, long, share: 1 }
+        Limits { min_len: 1, long, share: 1, apart: 1 }
     }
 
     fn check(name: &str, block: &[u8], expected: &Bwt, limits: Limits) -> bool {

@@ -10,19 +10,18 @@ use std::ops::Range;
 pub const SAMPLED: u16 = 1 << 15;
 
 /// A run of at least as many bytes as are long.
-#[derive(Clone, Copy, Debug)]
-pub struct Run {
-    pub start: usize,
-    pub end: usize,
+struct Run {
+    start: usize,
+    end: usize,
     byte: u8,
     /// A larger byte follows.
-    pub rises: bool,
+    rises: bool,
     /// Where it is in the shorter text.
     at: usize,
 }
 
 impl Run {
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.end - self.start
     }
 
@@ -62,8 +61,8 @@ pub struct Part {
 impl Short {
     /// Shortens a block; `None` where that leaves too much, or there are too many lengths.
     pub fn new(block: &[u8], limits: Limits) -> Result<Option<Self>, Error> {
-        let (kept, most) = (limits.long - 1, block.len() / limits.share);
-        let Some(runs) = find(block, limits.long, most) else { return Ok(None) };
+        let kept = limits.long - 1;
+        let Some(runs) = find(block, limits) else { return Ok(None) };
         let Some((symbols, bytes, keys)) = name(&runs) else { return Ok(None) };
         let len = runs.last().map_or(0, |run| run.at + 1 + kept + block.len() - run.end);
         let mut text = pages::zeroed(len).ok_or_else(no_memory)?;
@@ -125,10 +124,10 @@ impl Short {
     }
 
     /// The long run whose last bytes begin at `at` of the text.
-    pub fn run_before(&self, at: usize) -> Option<Run> {
+    pub fn run_before(&self, at: usize) -> Option<Range<usize>> {
         let before = at.checked_sub(1)?;
         let found = self.runs.binary_search_by_key(&before, |run| run.at);
-        found.ok().map(|n| self.runs[n])
+        found.ok().map(|n| self.runs[n].start..self.runs[n].end)
     }
 
     /// Where `at` of the text, which is not the symbol of a length, is in the block.
@@ -158,8 +157,9 @@ impl Short {
     }
 }
 
-/// The long runs, if they leave at most `most` bytes.
-fn find(block: &[u8], long: usize, most: usize) -> Option<Vec<Run>> {
+/// The long runs, if they are few and leave little.
+fn find(block: &[u8], limits: Limits) -> Option<Vec<Run>> {
+    let Limits { long, share, apart, .. } = limits;
     let (mut runs, mut at, mut pos) = (Vec::<Run>::new(), 0, 0);
     let step = long / 2;
     while pos + step <= block.len() {
@@ -172,6 +172,9 @@ fn find(block: &[u8], long: usize, most: usize) -> Option<Vec<Run>> {
         let before = block[from..pos].iter().rev().take_while(|&&other| other == byte).count();
         let (start, end) = (pos - before, coder::run_end(block, pos));
         if end - start >= long {
+            if (runs.len() + 1) * apart > block.len() {
+                return None;
+            }
             let rises = block.get(end).is_some_and(|&next| next > byte);
             runs.push(Run { start, end, byte, rises, at: at + start - from });
             at += start - from + long;
@@ -179,7 +182,7 @@ fn find(block: &[u8], long: usize, most: usize) -> Option<Vec<Run>> {
         pos = end;
     }
     let behind = block.len() - runs.last()?.end;
-    (at + behind <= most).then_some(runs)
+    ((at + behind) * share <= block.len()).then_some(runs)
 }
 
 fn is_run(bytes: &[u8], byte: u8) -> bool {
