@@ -158,7 +158,7 @@ struct Stages {
 /// What the first stage hands to the second.
 enum Half {
     /// With the block as it was coded, where that is worth keeping.
-    Decoded(Decoded, Option<CodedBlock>),
+    Decoded(Box<Decoded>, Option<CodedBlock>),
     /// A block that is coded like one before, which was this.
     Known(Run),
 }
@@ -179,7 +179,7 @@ impl Stages {
             self.decode_segments(log, segments, bwt)
         })?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
-        Ok(Half::Decoded(decoded, coded))
+        Ok(Half::Decoded(Box::new(decoded), coded))
     }
 
     /// What the last run was, if this block differs from it in its place alone.
@@ -194,7 +194,7 @@ impl Stages {
         match half {
             Half::Known(run) => Ok(Raw::Run(run)),
             Half::Decoded(decoded, coded) => {
-                let raw = Raw::from(self.unsort(decoded)?);
+                let raw = Raw::from(self.unsort(*decoded)?);
                 if let (Raw::Run(run), Some(coded)) = (&raw, coded) {
                     let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
                     *last = Some((coded, *run));

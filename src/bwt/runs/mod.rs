@@ -106,8 +106,7 @@ fn restore(
             let rows = part.first_inside..part.first_inside + part.inside;
             bytes[place(rows.start)..place(rows.end)].fill(part.byte);
         }
-        let mut row = part.first;
-        for &at in &suffixes[part.suffixes.clone()] {
+        for (row, &at) in (part.first..).zip(&suffixes[part.suffixes.clone()]) {
             let at = at.cast_unsigned() as usize;
             if at > 0 {
                 let before = short.text[at - 1];
@@ -116,7 +115,6 @@ fn restore(
                     samples[short.pos(at) / rate] = row as u32;
                 }
             }
-            row += 1;
         }
     }
     for (start, row) in starts {
