@@ -5,25 +5,19 @@
 //! says what that takes.
 
 use crate::allocation;
-use crate::bwt::{self, Bwt};
-use crate::coder::{self, Effort};
+use crate::block::BlockEncoder;
 use crate::error::{Error, Flaw, Result};
-use crate::events::{Listener, Step};
-use crate::filter::{self, Filtered};
-use crate::fm_index;
-use crate::frame::{self, BlockHeader, BwtPayload, CodedBlock, FrameWriter, Index, Kind, Shape};
+use crate::frame::{CodedBlock, FrameWriter};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
-use crate::raw::{Raw, RawBlock, RawBlocks, Run, Spare};
-use crate::sorters::Sorters;
+use crate::raw::{RawBlock, RawBlocks, Spare};
 use crate::threads::{self, Threads};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
 
 /// What went in and what came out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,9 +58,9 @@ pub fn compress<R: Read + Send, W: Write>(
     let block_size = first.raw.len() as u32;
     first.alone = block_size < options.block_size();
     if first.alone && threads::calling_does(block_size, options) {
-        let (_, stages) = plan(block_size, Threads::Calling, blocks.spare, options)?;
+        let (_, encoder) = plan(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = FrameWriter::start(output, block_size)?;
-        writer.block(&stages.finish(stages.sort(first)?)?)?;
+        writer.block(&encoder.encode(first)?)?;
         return Ok(summary(writer.finish()?).1);
     }
     let pipeline = start(block_size, options, blocks.spare.clone())?;
@@ -90,23 +84,18 @@ fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
     (output, Summary { raw_size, coded_size })
 }
 
-/// Plans the two stages for blocks no larger than the first.
-fn plan(first: u32, pool: Threads, spare: Spare, options: &Options) -> Result<(Plan, Stages)> {
+/// Plans for blocks no larger than the first, and makes what encodes them.
+fn plan(
+    first: u32,
+    pool: Threads,
+    spare: Spare,
+    options: &Options,
+) -> Result<(Plan, BlockEncoder)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
-    let effort = options.chosen_effort();
-    let plan = Plan::new(block_size, options.allowance(), effort)?;
-    let sample_rate = sample_rate(block_size as usize, options.index_rate());
-    let stages = Stages {
-        sorters: Sorters::new(plan.workers, block_size, sample_rate, options)?,
-        pool,
-        effort,
-        index: options.index_rate(),
-        last_run: Mutex::new(None),
-        spare,
-        listener: options.listener().clone(),
-    };
-    Ok((plan, stages))
+    let plan = Plan::new(block_size, options.allowance(), options.chosen_effort())?;
+    let encoder = BlockEncoder::new(block_size, plan.workers, pool, spare, options)?;
+    Ok((plan, encoder))
 }
 
 /// Starts the two stages for blocks no larger than the first.
@@ -116,167 +105,19 @@ fn start(
     spare: Spare,
 ) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
     let pool = Threads::Pool(threads::pool(options)?.into());
-    let (plan, stages) = plan(first, pool, spare, options)?;
-    let stages = Arc::new(stages);
+    let (plan, encoder) = plan(first, pool, spare, options)?;
+    let encoder = Arc::new(encoder);
     let sorters = (0..plan.workers).map(|_| {
-        let stages = Arc::clone(&stages);
-        move |block: RawBlock| stages.sort(block)
+        let encoder = Arc::clone(&encoder);
+        move |block| encoder.sort(block)
     });
     let coders = (0..plan.coders).map(|_| {
-        let stages = Arc::clone(&stages);
-        move |half: Half| stages.finish(half)
+        let encoder = Arc::clone(&encoder);
+        move |block| encoder.code(block)
     });
-    let stages = Arc::clone(&stages);
-    let arrive = move |block: &RawBlock| {
-        if let Raw::Bytes(bytes) = &block.raw {
-            stages.sorters.expect(bytes.len());
-        }
-    };
+    let encoder = Arc::clone(&encoder);
+    let arrive = move |block: &RawBlock| encoder.expect(block);
     Ok(Pipeline::start(plan.depth, arrive, sorters.collect(), coders.collect())?)
-}
-
-/// A block on its way from the sorter to the coder; its text stays for the case that it must be stored.
-struct Sorted {
-    filtered: Filtered,
-    raw_size: usize,
-    raw_offset: u64,
-    checksum: u32,
-    bwt: Bwt,
-}
-
-/// What the first stage hands to the second.
-enum Half {
-    Sorted(Sorted),
-    /// A block that is one run.
-    Coded(CodedBlock),
-}
-
-/// What the threads of the pipeline share.
-struct Stages {
-    sorters: Sorters,
-    pool: Threads,
-    effort: Effort,
-    /// The sample rate of the blocks' index, if they get one.
-    index: Option<u32>,
-    /// The last block that was one run: others of that byte and length differ from it in their place alone.
-    last_run: Mutex<Option<(Run, CodedBlock)>>,
-    spare: Spare,
-    listener: Listener,
-}
-
-impl Stages {
-    fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<Half> {
-        match raw {
-            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(Half::Sorted),
-            Raw::Run(run) => self.code_run(run, offset, alone).map(Half::Coded),
-        }
-    }
-
-    fn code_run(&self, run: Run, offset: u64, alone: bool) -> Result<CodedBlock> {
-        let from = Instant::now();
-        let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, block)) = last.as_ref().filter(|(known, _)| *known == run) {
-            let mut block = block.clone();
-            block.header.raw_offset = offset;
-            self.listener.done(offset, [(Step::Code, from, Instant::now())]);
-            return Ok(block);
-        }
-        let block = self.code(self.sort_bytes(run.to_bytes()?, offset, alone)?)?;
-        *last = Some((run, block.clone()));
-        Ok(block)
-    }
-
-    fn finish(&self, half: Half) -> Result<CodedBlock> {
-        match half {
-            Half::Sorted(sorted) => self.code(sorted),
-            Half::Coded(block) => Ok(block),
-        }
-    }
-
-    fn sort_bytes(&self, bytes: Vec<u8>, raw_offset: u64, alone: bool) -> Result<Sorted> {
-        let raw_size = bytes.len();
-        let (checksum, filtered) =
-            self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
-        let filtered = filtered?;
-        let sample_rate = sample_rate(filtered.text.len(), self.index);
-        let threads = if alone { self.pool.count() } else { 1 };
-        let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
-        self.listener.done(raw_offset, steps);
-        Ok(Sorted { filtered, raw_size, raw_offset, checksum, bwt })
-    }
-
-    /// What is searched for is in the raw bytes, so an indexed block gets no filters.
-    fn filtered(&self, block: Vec<u8>) -> Result<Filtered, Flaw> {
-        match self.index {
-            Some(_) => Ok(Filtered::unchanged(block)),
-            None => filter::apply(block, || self.sorters.free()),
-        }
-    }
-
-    fn code(&self, sorted: Sorted) -> Result<CodedBlock> {
-        let (offset, from) = (sorted.raw_offset, Instant::now());
-        let block = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
-        self.listener.done(offset, [(Step::Code, from, Instant::now())]);
-        block
-    }
-}
-
-/// The sample rate of a text of `len` bytes, given that of its index.
-fn sample_rate(len: usize, index: Option<u32>) -> u32 {
-    let usual = bwt::sample_rate(len);
-    // At rate 0 an index is for counting alone and needs no more samples than the inverse.
-    index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual))
-}
-
-/// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(
-    sorted: Sorted,
-    effort: Effort,
-    indexed: bool,
-    pool: &Threads,
-    spare: &Spare,
-) -> Result<CodedBlock> {
-    let Sorted { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
-    // A search decodes one segment for each of its steps.
-    let segment_size_log = match indexed {
-        true => fm_index::segment_log(&bwt.bytes),
-        false => coder::segment_log(&bwt.bytes, effort),
-    };
-    let mut segments = vec![Vec::new(); bwt.bytes.len().div_ceil(1 << segment_size_log)];
-    let pairs = coder::pairs_to_encode(segment_size_log, &bwt.bytes, &mut segments);
-    pool.each(pairs, |(segment, coded)| coder::encode(segment, effort, coded));
-    let primary = bwt.samples[0];
-    let index = indexed
-        .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
-    // What is done with goes before the payload is put together: it is the tightest moment.
-    drop(bwt.bytes);
-    let text_size = filtered.text.len() as u32;
-    let payload = BwtPayload {
-        filtered: (filtered.flags != 0)
-            .then_some(frame::Filtered { text_size, side: &filtered.side }),
-        samples: bwt.samples,
-        index,
-        segments: segments.iter().map(Vec::as_slice).collect(),
-    }
-    .to_bytes()?;
-    drop(segments);
-    let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
-    let (kind, payload) = if payload.len() < raw_size {
-        spare.keep(filtered.text);
-        (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }), payload)
-    } else {
-        drop(payload);
-        (Kind::Stored, filter::undo(filtered, raw_size)?)
-    };
-    let header = BlockHeader {
-        kind,
-        raw_size: raw_size as u32,
-        coded_size: payload.len() as u32,
-        raw_checksum: checksum,
-        raw_offset,
-        payload_checksum: crc32fast::hash(&payload),
-    };
-    Ok(CodedBlock { header, payload, number: 0, offset: 0 })
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].

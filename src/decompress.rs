@@ -4,28 +4,19 @@
 //! lanes of one inverse are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out
 //! before its block's checksum held.
 
-use crate::allocation;
-use crate::bwt::{self, Bwt, Unsorter};
-use crate::coder;
+use crate::block::BlockDecoder;
 use crate::compress::Summary;
-use crate::error::{Error, Flaw, Result};
-use crate::events::{Listener, Step};
-use crate::filter::{self, Filtered};
-use crate::frame::{
-    BlockHeader, BwtPayload, CodedBlock, FrameReader, Index, Kind, Shape, checksum_holds,
-};
-use crate::memory::{Plan, Shortage};
+use crate::error::{Error, Result};
+use crate::frame::{CodedBlock, FrameReader};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
-use crate::raw::{Raw, Run};
-use crate::sorters::Unsorters;
+use crate::raw::Raw;
 use crate::threads::{self, Threads};
 use rayon::ThreadPool;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
 
 /// Decompresses all frames of `input`.
 ///
@@ -83,9 +74,9 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
         return Ok(None);
     };
     let (number, offset) = frames.place();
-    let (_, stages) = plan(size, Threads::Calling, options).map_err(|e| e.at(number, offset))?;
-    let block = frames.next_block(size);
-    block.map(|block| stages.finish(stages.decode(block?)?)).transpose()
+    let decoder = BlockDecoder::new(size, Threads::Calling, options);
+    let (_, decoder) = decoder.map_err(|e| e.at(number, offset))?;
+    frames.next_block(size).map(|block| decoder.restore(block?)).transpose()
 }
 
 /// From a coded block to its raw bytes.
@@ -112,214 +103,20 @@ pub(crate) fn start(
     pool: &Arc<ThreadPool>,
     options: &Options,
 ) -> Result<Restoring> {
-    let (plan, stages) = plan(block_size, Threads::Pool(Arc::clone(pool)), options)?;
-    let stages = Arc::new(stages);
+    let pool = Threads::Pool(Arc::clone(pool));
+    let (plan, decoder) = BlockDecoder::new(block_size, pool, options)?;
+    let decoder = Arc::new(decoder);
     let decoders = (0..plan.coders).map(|_| {
-        let stages = Arc::clone(&stages);
-        move |block: CodedBlock| stages.decode(block)
+        let decoder = Arc::clone(&decoder);
+        move |block| decoder.decode(block)
     });
-    let unsorters = (0..plan.workers).map(|_| {
-        let stages = Arc::clone(&stages);
-        move |half: Half| stages.finish(half)
+    let restorers = (0..plan.workers).map(|_| {
+        let decoder = Arc::clone(&decoder);
+        move |half| decoder.finish(half)
     });
-    let stages = Arc::clone(&stages);
-    let arrive = move |block: &CodedBlock| {
-        if let Kind::Bwt(_) = block.header.kind {
-            stages.unsorters.expect(block.header.raw_size);
-        }
-    };
-    Ok(Pipeline::start(plan.depth, arrive, decoders.collect(), unsorters.collect())?)
-}
-
-/// Plans the stages for blocks of up to `block_size` bytes.
-fn plan(block_size: u32, pool: Threads, options: &Options) -> Result<(Plan, Stages)> {
-    let plan = options.plan_to_decode(block_size)?;
-    let stages = Stages {
-        unsorters: Unsorters::new(plan.workers, block_size, options)?,
-        pool,
-        shortage: plan.shortage,
-        last_run: Mutex::new(None),
-        listener: options.listener().clone(),
-    };
-    Ok((plan, stages))
-}
-
-/// The two stages, shared by the workers.
-struct Stages {
-    unsorters: Unsorters,
-    pool: Threads,
-    /// Why segments with large models are refused, if they are.
-    shortage: Option<Shortage>,
-    /// The last block that turned out to be one run, as it was coded.
-    last_run: Mutex<Option<(CodedBlock, Run)>>,
-    listener: Listener,
-}
-
-/// What the first stage hands to the second.
-enum Half {
-    /// With the block as it was coded, where that is worth keeping.
-    Decoded(Box<Decoded>, Option<CodedBlock>),
-    /// A block that is coded like one before, which was this.
-    Known(Run),
-}
-
-/// A run takes less than one byte in so many, the samples of an index included.
-const RUN_SHARE: usize = 32;
-
-impl Stages {
-    fn decode(&self, block: CodedBlock) -> Result<Half> {
-        let (offset, from) = (block.header.raw_offset, Instant::now());
-        if let Some(run) = self.known_run(&block) {
-            self.listener.done(offset, [(Step::Check, from, Instant::now())]);
-            return Ok(Half::Known(run));
-        }
-        let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
-        let coded = may_be_run.then(|| block.clone());
-        let decoded = decode_with(block, self.shortage, |log, segments, bwt| {
-            self.decode_segments(log, segments, bwt)
-        })?;
-        self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
-        Ok(Half::Decoded(Box::new(decoded), coded))
-    }
-
-    /// What the last run was, if this block differs from it in its place alone.
-    fn known_run(&self, block: &CodedBlock) -> Option<Run> {
-        let last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
-        let (known, run) = last.as_ref()?;
-        let header = BlockHeader { raw_offset: known.header.raw_offset, ..block.header };
-        (header == known.header && block.payload == known.payload).then_some(*run)
-    }
-
-    fn finish(&self, half: Half) -> Result<Raw> {
-        match half {
-            Half::Known(run) => Ok(Raw::Run(run)),
-            Half::Decoded(decoded, coded) => {
-                let raw = Raw::from(self.unsort(*decoded)?);
-                if let (Raw::Run(run), Some(coded)) = (&raw, coded) {
-                    let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
-                    *last = Some((coded, *run));
-                }
-                Ok(raw)
-            }
-        }
-    }
-
-    fn decode_segments(&self, log: u8, segments: &[&[u8]], bwt: &mut [u8]) -> Result<(), Flaw> {
-        let flaw = OnceLock::new();
-        let pairs = coder::pairs_to_decode(log, segments, bwt)?;
-        self.pool.each(pairs, |pair| coder::decode_unless(&flaw, pair));
-        flaw.into_inner().map_or(Ok(()), Err)
-    }
-
-    fn unsort(&self, decoded: Decoded) -> Result<Vec<u8>> {
-        let (offset, mut steps) = (decoded.block.header.raw_offset, Vec::new());
-        let restored = invert(decoded, |bwt| {
-            let (text, timed) = self.unsorters.unsort(bwt, &self.pool)?;
-            steps = timed;
-            Ok(text)
-        })?;
-        let from = Instant::now();
-        let raw = self.pool.install(|| check(restored))?;
-        steps.push((Step::Check, from, Instant::now()));
-        self.listener.done(offset, steps);
-        Ok(raw)
-    }
-}
-
-/// Both stages in one, for a block that comes alone.
-pub(crate) fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<Vec<u8>> {
-    unsort(decode(block, shortage)?, &Unsorter::new())
-}
-
-/// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
-pub(crate) struct Decoded {
-    pub block: CodedBlock,
-    /// The transform of the block's text, and the index where there is one; a stored block has neither.
-    pub bwt: Option<Bwt>,
-    pub index: Option<Index>,
-    /// What the filters need.
-    side: Vec<u8>,
-}
-
-impl Decoded {
-    /// Whether the transform is not of the raw bytes but of what filters made of them.
-    pub fn is_filtered(&self) -> bool {
-        matches!(self.block.header.kind, Kind::Bwt(Shape { filters: 1.., .. }))
-    }
-}
-
-/// Decodes a block's segments side by side on the current rayon pool; with a `shortage`, none that need large models.
-pub(crate) fn decode(block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
-    decode_with(block, shortage, |log, segments, bwt| coder::decode_segments(log, segments, bwt))
-}
-
-/// The same by what decodes segments, given the logarithm of their size and the place for them.
-fn decode_with(
-    mut block: CodedBlock,
-    shortage: Option<Shortage>,
-    decode_segments: impl FnOnce(u8, &[&[u8]], &mut [u8]) -> Result<(), Flaw>,
-) -> Result<Decoded> {
-    block.check_payload().map_err(|flaw| block.error(flaw))?;
-    let Kind::Bwt(shape) = block.header.kind else {
-        return Ok(Decoded { block, bwt: None, index: None, side: Vec::new() });
-    };
-    let raw_size = block.header.raw_size;
-    let parts = BwtPayload::from_bytes(&block.payload, raw_size, shape);
-    let parts = parts.map_err(|flaw| block.error(flaw))?;
-    if let Some(shortage) = shortage
-        && parts.segments.iter().any(|segment| coder::needs_large_models(segment))
-    {
-        let what = format!("a block of {raw_size} bytes coded with --best");
-        return Err(shortage.error(what).at(block.number, block.offset));
-    }
-    let (text_size, side) = match parts.filtered {
-        Some(filtered) => {
-            let side = allocation::copied(filtered.side).ok_or(Flaw::NO_MEMORY)?;
-            (filtered.text_size, side)
-        }
-        None => (raw_size, Vec::new()),
-    };
-    let BwtPayload { samples, index, segments, .. } = parts;
-    let mut bytes = bwt::zeroed(text_size as usize)?;
-    decode_segments(shape.segment_size_log, &segments, &mut bytes)
-        .and_then(|()| match &index {
-            Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
-            None => Ok(()),
-        })
-        .map_err(|flaw| block.error(flaw))?;
-    let bwt = Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples };
-    block.payload = Vec::new();
-    Ok(Decoded { block, bwt: Some(bwt), index, side })
-}
-
-/// Restores the block on the CPU and checks it.
-pub(crate) fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
-    check(invert(decoded, |bwt| unsorter.unsort(bwt))?)
-}
-
-/// Puts the text in the place of the payload, where a stored block has it.
-fn invert(mut decoded: Decoded, inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>) -> Result<Decoded> {
-    if let Some(bwt) = decoded.bwt.take() {
-        let CodedBlock { number, offset, .. } = decoded.block;
-        decoded.block.payload = inverse(bwt).map_err(|e| e.at(number, offset))?;
-    }
-    Ok(decoded)
-}
-
-/// Restores the block from the text that [`invert`] gives, and checks it.
-fn check(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
-    let (number, offset, header) = (block.number, block.offset, block.header);
-    let located = |flaw: Flaw| flaw.at(Some(number), offset);
-    let mut raw = block.payload;
-    if let Kind::Bwt(Shape { filters: flags @ 1.., .. }) = header.kind {
-        let filtered = Filtered { text: raw, flags, side };
-        raw = filter::undo(filtered, header.raw_size as usize).map_err(located)?;
-    }
-    if checksum_holds(header.raw_checksum, &raw) {
-        let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
-        return sound.map(|()| raw).map_err(located);
-    }
-    Err(Flaw("the checksum of the block's restored bytes is wrong").at(Some(number), offset))
+    let decoder = Arc::clone(&decoder);
+    let arrive = move |block: &CodedBlock| decoder.expect(block);
+    Ok(Pipeline::start(plan.depth, arrive, decoders.collect(), restorers.collect())?)
 }
 
 /// Decompresses what it reads; works ahead on threads of its own.

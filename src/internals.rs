@@ -11,7 +11,7 @@ use crate::frame::{
 };
 use crate::options::Options;
 use crate::search::{Block, Origin, Source};
-use crate::{coder, decompress};
+use crate::{block, coder};
 use std::{io::Cursor, iter};
 
 /// A block's header and its payload.
@@ -57,7 +57,7 @@ pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<Blo
 /// A block's raw bytes.
 pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     let header = BlockHeader::from_bytes(&header)?;
-    decompress::restore(CodedBlock { header, payload, number: 0, offset: 0 }, None)
+    block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, None)
 }
 
 /// Locates `pattern` in a block that stays in the file, however few its segments are; `None` where it has no index.

@@ -32,6 +32,7 @@
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
+//! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
@@ -39,7 +40,7 @@
 //! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters < compress, decompress, archive, search, recover < internals < cli`.
+//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
 //! benches, fuzzing and whoever builds another container around them.
 //!
@@ -64,6 +65,7 @@ pub mod gpu;
 
 mod allocation;
 mod archive;
+mod block;
 #[cfg(test)]
 #[path = "../tests/common/cases.rs"]
 #[allow(dead_code, reason = "shared with the integration tests, which use all of it")]

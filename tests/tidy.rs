@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms from the ground up: one may use those above it in this list, and those on its own line.
-const ROOMS: [&[&str]; 11] = [
+const ROOMS: [&[&str]; 12] = [
     &["error", "pipeline", "allocation"],
     &["coder"],
     &["memory"],
@@ -13,6 +13,7 @@ const ROOMS: [&[&str]; 11] = [
     &["filter"],
     &["frame", "fm_index"],
     &["sorters"],
+    &["block"],
     &["compress", "decompress", "archive", "search", "recover"],
     &["lib", "internals"],
     &["main", "cli"],
@@ -129,7 +130,9 @@ fn only_the_command_knows_its_crates() {
         if !["cli", "main"].contains(&room(&path).as_str()) {
             for name in ["clap", "indicatif", "signal_hook", "tempfile::", "println!", "eprintln!"]
             {
-                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                // Unit tests may use what tests use.
+                let shipped = text.split("#[cfg(test)]").next().unwrap().lines();
+                let code = shipped.filter(|line| !line.trim_start().starts_with("//"));
                 let uses = code.filter(|line| line.contains(name)).count();
                 assert_eq!(uses, 0, "{path:?} uses {name}");
             }

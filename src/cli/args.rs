@@ -1,10 +1,10 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the completions.
 
-use super::allocator;
 use super::bench_args::BenchArgs;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
+pub use super::shared_args::{Limits, Resources, Talk, device};
 use super::size::{self, Span};
-use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, Options, Result as BwzResult};
+use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::{OsStr, OsString};
@@ -252,49 +252,9 @@ impl Effort {
     }
 }
 
-/// How much may come out.
-#[derive(Args, Debug)]
-pub struct Limits {
-    /// When reading: end with an error before more than SIZE bytes of a file come out
-    #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
-    pub limit_output: Option<u64>,
-}
-
-impl Limits {
-    /// The options with the limit that is asked for.
-    pub fn add_to(&self, options: Options) -> Options {
-        self.limit_output.into_iter().fold(options, Options::limit_output)
-    }
-}
-
-/// What the work may use.
-#[derive(Args, Debug)]
-pub struct Resources {
-    /// Threads that compute; 0 is one per core
-    #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
-    pub threads: u16,
-    /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256 MiB
-    #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
-    pub memory: size::Memory,
-    /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
-    #[arg(long, default_value = "auto", value_parser = device)]
-    pub device: Device,
-}
-
 /// Whether `word`, in first place, is a command.
 pub fn is_command(word: &OsStr) -> bool {
     Cli::command().get_subcommands().any(|command| word == command.get_name())
-}
-
-impl Resources {
-    pub fn options(&self) -> Options {
-        let options = Options::new().threads(self.threads.into()).device(self.device);
-        let options = options.thread_space(allocator::THREAD_SPACE);
-        match self.memory {
-            size::Memory::Default => options,
-            size::Memory::Bytes(bytes) => options.memory(bytes),
-        }
-    }
 }
 
 /// A path, even an empty one: that it cannot be opened is no reason to leave the others alone.
@@ -309,34 +269,6 @@ fn suffix() -> impl TypedValueParser<Value = OsString> {
         bytes if bytes.contains(&b'/') => Err("it has a / in it"),
         _ => Ok(suffix),
     })
-}
-
-/// A device, as it is named.
-pub fn device(text: &str) -> Result<Device, String> {
-    match text {
-        "auto" => Ok(Device::Auto),
-        "cpu" => Ok(Device::Cpu),
-        "cuda" => Ok(Device::Cuda(0)),
-        _ => text
-            .strip_prefix("cuda:")
-            .and_then(|number| number.parse().ok())
-            .map(Device::Cuda)
-            .ok_or_else(|| "it is none of auto, cpu, cuda and cuda:N".into()),
-    }
-}
-
-/// How much is said.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct Talk {
-    /// Say what was done, on standard error; twice (-vv): when each step of each block was done, and where
-    #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
-    pub verbose: u8,
-    /// Leave out warnings and the progress bar
-    #[arg(short, long, overrides_with = "verbose")]
-    pub quiet: bool,
-    /// Show no progress bar
-    #[arg(long)]
-    pub no_progress: bool,
 }
 
 #[derive(Args, Debug)]
@@ -400,12 +332,5 @@ mod tests {
         assert!(Cli::parse_from(["bwz", "man"]).command.is_some());
         assert!(Cli::parse_from(["bwz", "-d", "man"]).command.is_none());
         assert!(Cli::parse_from(["bwz", "./man"]).command.is_none());
-    }
-
-    #[test]
-    fn devices_have_numbers() {
-        assert_eq!(device("cuda:3"), Ok(Device::Cuda(3)));
-        assert_eq!(device("cuda"), Ok(Device::Cuda(0)));
-        assert!(device("cuda:").is_err() && device("tpu").is_err());
     }
 }

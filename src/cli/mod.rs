@@ -2,7 +2,7 @@
 //!
 //! | room | job |
 //! |---|---|
-//! | `args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
+//! | `args`, `shared_args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
 //! | `foreign` | flags of other compressors |
 //! | `files` | which files are meant and what their outputs are called |
 //! | `input`, `stop`, `output`, `sparse`, `temporary` | opening both ends; no partial output survives an error or a signal |
@@ -42,6 +42,7 @@ mod progress;
 mod recover;
 mod search;
 mod search_args;
+mod shared_args;
 mod size;
 mod sparse;
 mod stop;

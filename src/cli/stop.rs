@@ -4,30 +4,29 @@
 //! [`Waiting`] waits for bytes and for its [`Stop`] at the same time. The library says when to stop: `Event::Failed`.
 
 use std::fs::{File, Metadata};
-use std::io::{self, PipeReader, PipeWriter, Read};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
-use std::sync::{Mutex, PoisonError};
 
 /// A pipe, a terminal or the like.
 pub struct Waiting {
     file: File,
-    /// At its end once the other end is closed.
+    /// Has a byte once it is to stop.
     stopped: PipeReader,
 }
 
 /// Ends the read that waits, and all later ones.
-pub struct Stop(Mutex<Option<PipeWriter>>);
+pub struct Stop(PipeWriter);
 
 impl Stop {
     pub fn now(&self) {
-        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let _ = (&self.0).write(&[0]);
     }
 }
 
 impl Waiting {
     pub fn new(file: File) -> io::Result<(Self, Stop)> {
         let (stopped, stop) = io::pipe()?;
-        Ok((Waiting { file, stopped }, Stop(Mutex::new(Some(stop)))))
+        Ok((Waiting { file, stopped }, Stop(stop)))
     }
 
     pub fn metadata(&self) -> io::Result<Metadata> {
@@ -41,7 +40,8 @@ impl Waiting {
         let mut both = both.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
         // SAFETY: there are two of them, and both descriptors are open as long as `self` is there.
         let found = unsafe { libc::poll(both.as_mut_ptr(), 2, -1) };
-        match (found, both[1].revents) {
+        // Where the other end was closed instead, nobody will say stop any more.
+        match (found, both[1].revents & libc::POLLIN) {
             (..0, _) => Err(io::Error::last_os_error()),
             (_, 0) => Ok(()),
             _ => Err(io::Error::other("is not read any further after an error")),
@@ -59,7 +59,6 @@ impl Read for Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
     use std::os::fd::OwnedFd;
     use std::thread;
     use std::time::Duration;

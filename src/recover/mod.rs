@@ -10,7 +10,7 @@
 mod progress;
 
 use crate::archive::{self, BlockInfo, Frame, FrameInfo};
-use crate::decompress;
+use crate::block;
 use crate::error::{Error, Result};
 use crate::frame::scan::{Landmark, Scanner};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
@@ -190,7 +190,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
         let block = CodedBlock { header, payload, number, offset };
-        match self.pool.install(|| decompress::restore(block, plan.shortage)) {
+        match self.pool.install(|| block::restore(block, plan.shortage)) {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),
             Err(e) => Err(e),

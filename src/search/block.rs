@@ -8,8 +8,8 @@ use super::cold::ColdBlock;
 use super::finder::Finder;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
+use crate::block::{self, Decoded};
 use crate::bwt::{self, Bwt, Sorter, Unsorter};
-use crate::decompress::{self, Decoded};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::{BlockHeader, Kind};
@@ -98,7 +98,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
             Some(bwt) if !decoded.is_filtered() => Some(copy(bwt)?),
             _ => None,
         };
-        let raw = decompress::unsort(decoded, &Unsorter::new())?;
+        let raw = block::unsort(decoded, &Unsorter::new())?;
         let Some(bwt) = searchable else {
             return Ok(Block::Plain(raw));
         };
@@ -114,7 +114,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         match self.open_cold(steps, ranges.len() as u64)? {
             Some(cold) => ranges.iter().map(|(_, range)| cold.extract(range.clone())).collect(),
             None => {
-                let raw = decompress::unsort(self.decode()?, &Unsorter::new())?;
+                let raw = block::unsort(self.decode()?, &Unsorter::new())?;
                 Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
             }
         }
@@ -126,7 +126,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         let block =
             self.source.with_input(|input| archive::read_block(input, self.info, self.number))?;
         self.source.block_decoded(self.info.coded.end - self.info.coded.start);
-        decompress::decode(block, plan.shortage)
+        block::decode(block, plan.shortage)
     }
 }
 

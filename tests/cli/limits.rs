@@ -94,7 +94,10 @@ fn a_block_that_does_not_fit_says_which_limit_it_was_and_what_would_do() {
     has_all(&said("ulimit -v 200000 && exec bwz -T2 -d x.bwz -o y"), &["(ulimit -v); raise that"]);
     has_all(&said("ulimit -d 100000 && exec bwz -T2 -t x.bwz"), &["(ulimit -d); raise that"]);
     // What the user allows is named where it is tighter.
-    has_all(&said("ulimit -v 900000 && exec bwz -T2 -M 50M -t x.bwz"), &["allow more with -M"]);
+    has_all(
+        &said("ulimit -v 900000 && exec bwz -T2 -M 50M -t x.bwz"),
+        &["allow that with --memory"],
+    );
     assert_eq!(dir.names(), ["x", "x.bwz"]);
 }
 

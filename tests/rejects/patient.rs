@@ -1,0 +1,129 @@
+//! A sound file whose fields are changed, with the checksums around them made right again.
+
+use std::ops::Range;
+
+/// A file with one block, or the first of several, whose parts are known by their offsets.
+#[derive(Clone)]
+pub struct Patient(pub Vec<u8>);
+
+pub const BLOCK: usize = 16;
+pub const PAYLOAD: usize = BLOCK + 40;
+
+impl Patient {
+    pub fn u32(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.0[at..at + 4].try_into().unwrap())
+    }
+
+    pub fn payload(&self) -> Range<usize> {
+        PAYLOAD..PAYLOAD + self.u32(BLOCK + 16) as usize
+    }
+
+    /// Where the seek table of a file with one block starts.
+    pub fn table(&self) -> usize {
+        self.payload().end
+    }
+
+    pub fn footer(&self) -> usize {
+        self.0.len() - 32
+    }
+
+    pub fn set(mut self, at: usize, bytes: &[u8]) -> Self {
+        self.0[at..at + bytes.len()].copy_from_slice(bytes);
+        self
+    }
+
+    pub fn seal(self, checked: Range<usize>, at: usize) -> Self {
+        let checksum = crc32fast::hash(&self.0[checked]);
+        self.set(at, &checksum.to_le_bytes())
+    }
+
+    pub fn frame(self, at: usize, bytes: &[u8]) -> Self {
+        self.set(at, bytes).seal(0..12, 12)
+    }
+
+    pub fn block(self, at: usize, bytes: &[u8]) -> Self {
+        self.set(BLOCK + at, bytes).seal(BLOCK..BLOCK + 36, BLOCK + 36)
+    }
+
+    pub fn seek_table(self, at: usize, bytes: &[u8]) -> Self {
+        let table = self.table();
+        let entries = table + 28..self.footer();
+        self.set(table + at, bytes).seal(entries, table + 20).seal(table..table + 24, table + 24)
+    }
+
+    pub fn foot(self, at: usize, bytes: &[u8]) -> Self {
+        let footer = self.footer();
+        self.set(footer + at, bytes).seal(footer..footer + 24, footer + 24)
+    }
+
+    /// The file with another payload in its only block.
+    pub fn with_payload(self, payload: &[u8]) -> Self {
+        let old = self.payload();
+        let mut file = self;
+        file.0.splice(old, payload.iter().copied());
+        let file = file.block(16, &(payload.len() as u32).to_le_bytes());
+        let checksum = crc32fast::hash(payload).to_le_bytes();
+        file.block(32, &checksum)
+    }
+
+    /// The payload's parts: the one sample, and the one segment.
+    pub fn parts(&self) -> (u64, &[u8]) {
+        let bytes = &self.0[self.payload()];
+        let (sample, rest) = one_value(bytes);
+        let (size, segment) = one_value(rest);
+        assert_eq!(size as usize, segment.len());
+        (sample, segment)
+    }
+
+    /// The file with another segment in its only block.
+    pub fn with_segment(&self, segment: &[u8]) -> Self {
+        self.clone().with_parts(self.parts().0, segment.len() as u64, segment)
+    }
+
+    pub fn with_parts(self, sample: u64, size: u64, segment: &[u8]) -> Self {
+        self.with_payload(&[&packed(16, sample), &packed(16, size), segment].concat())
+    }
+}
+
+/// The file with another index in its only block, whose checksum is right again.
+pub fn with_index(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patient {
+    let payload = patient.0[patient.payload()].to_vec();
+    let behind_samples = one_value(&payload).1.len();
+    let behind_sizes = one_value(one_value(&payload).1).1.len();
+    let (sizes, start) = (payload.len() - behind_samples, payload.len() - behind_sizes);
+    let counts_size = u32::from_le_bytes(payload[start + 4..start + 8].try_into().unwrap());
+    let end = start + 20 + 4 + 2 * 128 + counts_size as usize;
+    let mut index = payload[start..end].to_vec();
+    change(&mut index);
+    let checked = [&payload[sizes..start], &index[..16], &index[20..]].concat();
+    index[16..20].copy_from_slice(&crc32fast::hash(&checked).to_le_bytes());
+    patient.clone().with_payload(&[&payload[..start], &index, &payload[end..]].concat())
+}
+
+/// The counts of an index uncompressed, and changed.
+pub fn with_counts(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patient {
+    with_index(patient, |index| {
+        let mut counts = index.split_off(24 + 2 * 128);
+        if index[0] == 1 {
+            counts = zstd::bulk::decompress(&counts, 2000).unwrap();
+        }
+        change(&mut counts);
+        index[0] = 0;
+        index[4..8].copy_from_slice(&(counts.len() as u32).to_le_bytes());
+        index.extend(counts);
+    })
+}
+
+/// A Packed_Array of one value.
+pub fn packed(width: u8, value: u64) -> Vec<u8> {
+    let mut bytes = vec![width];
+    bytes.extend(&value.to_le_bytes()[..usize::from(width).div_ceil(8)]);
+    bytes
+}
+
+pub fn one_value(bytes: &[u8]) -> (u64, &[u8]) {
+    let (value, rest) = bytes[1..].split_at(usize::from(bytes[0]).div_ceil(8));
+    let mut wide = [0; 8];
+    wide[..value.len()].copy_from_slice(value);
+    (u64::from_le_bytes(wide), rest)
+}
