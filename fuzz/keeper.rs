@@ -4,14 +4,15 @@
 //! stays as long as it was asked for, so that what is written beside it is noticed; what is used after it was freed is not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::VecDeque;
 use std::sync::Mutex;
 
 /// The sizes of blocks that are kept, and how many.
 const LARGE: std::ops::Range<usize> = 1 << 16..1 << 23;
 const KEPT: usize = 64;
 
-/// Addresses and layouts.
-static BLOCKS: Mutex<[Option<(usize, Layout)>; KEPT]> = Mutex::new([None; KEPT]);
+/// Addresses and layouts, the one that was kept last in front.
+static BLOCKS: Mutex<VecDeque<(usize, Layout)>> = Mutex::new(VecDeque::new());
 
 struct Keeper;
 
@@ -24,18 +25,21 @@ fn take(layout: Layout) -> Option<*mut u8> {
         return None;
     }
     let mut blocks = BLOCKS.lock().ok()?;
-    let found = blocks.iter_mut().find(|kept| kept.is_some_and(|(_, other)| other == layout))?;
-    found.take().map(|(address, _)| address as *mut u8)
+    let found = blocks.iter().position(|(_, other)| *other == layout)?;
+    blocks.remove(found).map(|(address, _)| address as *mut u8)
 }
 
-/// Keeps a block, if there is room.
-fn keep(block: *mut u8, layout: Layout) -> bool {
+/// Keeps a block, and gives the one that must go for it.
+fn keep(block: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
     if !LARGE.contains(&layout.size()) {
-        return false;
+        return Some((block, layout));
     }
-    let Ok(mut blocks) = BLOCKS.lock() else { return false };
-    let free = blocks.iter_mut().find(|kept| kept.is_none());
-    free.map(|free| *free = Some((block as usize, layout))).is_some()
+    let Ok(mut blocks) = BLOCKS.lock() else { return Some((block, layout)) };
+    blocks.push_front((block as usize, layout));
+    if blocks.len() <= KEPT {
+        return None;
+    }
+    blocks.pop_back().map(|(address, layout)| (address as *mut u8, layout))
 }
 
 // SAFETY: all blocks are the system's, each with the layout that it was made with, and a kept one is given out once.
@@ -51,7 +55,7 @@ unsafe impl GlobalAlloc for Keeper {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if !keep(block, layout) {
+        if let Some((block, layout)) = keep(block, layout) {
             unsafe { System.dealloc(block, layout) }
         }
     }

@@ -35,7 +35,7 @@ pub(crate) const MATCHES: u8 = 4;
 pub const ALL: u8 = LINES | REGIONS | MATCHES;
 
 /// Smaller blocks are not worth the look.
-const LEAST_BLOCK: usize = 32 << 10;
+const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
 
 /// A block ready to be sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
