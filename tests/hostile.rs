@@ -184,7 +184,7 @@ fn alike_endings(size: usize) -> Vec<u8> {
     let mut phrases = Vec::with_capacity(count);
     while phrases.len() < count {
         let start = noise.next().to_le_bytes();
-        let rare = |_| if noise.next() % 16 == 0 { often ^ 1 } else { often };
+        let rare = |_| if noise.next().is_multiple_of(16) { often ^ 1 } else { often };
         let end: Vec<u8> = (0..32).map(rare).collect();
         let phrase = [&window[..], &start[..3], &end].concat();
         if plain(&[&phrase[..], &window].concat()) {
