@@ -3,27 +3,27 @@
 // Rows count from 1. The rank of a suffix is the row of the first of its group, so a group of one has its final rank. Two
 // lists hold what is still in groups of more than one: the large groups, whose keys have been sorted when they come
 // here, and the small ones, of up to HALO suffixes, which are sorted in the shared memory of one CTA. That reads a tile of
-// the list and HALO entries on both sides of it. It owns the small groups that start in its tile, and of larger ones
-// the entries in its tile.
+// the list and HALO items on both sides of it. It owns the small groups that start in its tile, and of larger ones
+// the items in its tile.
 //
 // Ranks are read and never written here: what changes is listed, and written when all CTAs are done.
 
-#include "entries.cuh"
-#include "slots.cuh"
-#include "ties.cuh"
+#include "small_groups.cuh"
+#include "cover_indices.cuh"
+#include "unsorted_groups.cuh"
 
 // What is split: all suffixes, sorted by their first symbols; large groups, sorted by keys; or small ones, by ranks.
 enum Kind { FIRST, SORTED, SMALL };
 
 // The byte values that occur, numbered from 1 in `bits` bits, of which a key holds `symbols`.
-struct Alphabet {
+struct CoverAlphabet {
     const uint32_t* numbers;
     uint32_t symbols, bits;
 };
 
 // Both lists in the same memory: large groups from its front, small ones from its back, in chunks that were taken
 // one after the other.
-struct List {
+struct CoverList {
     uint32_t* suffixes;
     uint32_t* ranks;
     uint32_t* rows;    // of large groups
@@ -31,12 +31,12 @@ struct List {
 };
 
 // suffixes[k] has got the rank ranks[k].
-struct Changes {
+struct CoverChanges {
     uint32_t* suffixes;
     uint32_t* ranks;
 };
 
-struct Groups {
+struct CoverGroups {
     const uint64_t* keys;  // but for SMALL: what the list is sorted by, and group by group
     const uint32_t* suffixes;
     const uint32_t* from_ranks;  // FIRST: none, all are in one group
@@ -46,12 +46,12 @@ struct Groups {
     uint32_t step;    // symbols that all groups have in common
     uint32_t rounds;  // most rounds of small groups
     Text text;
-    Alphabet alphabet;      // FIRST
-    const uint32_t* ranks;  // SMALL: by slot
+    CoverAlphabet alphabet;      // FIRST
+    const uint32_t* ranks;  // SMALL: by cover index
     uint32_t* order;        // gets suffixes by row
-    List list;              // gets what is left, and has room for `room` items
+    CoverList list;              // gets what is left, and has room for `room` items
     uint32_t room;
-    Changes changes;   // FIRST: item j is row j + 1
+    CoverChanges changes;   // FIRST: item j is row j + 1
     uint32_t* counts;  // of small groups' items, of changes; 0 at the start
     uint32_t* larges;  // FIRST, SORTED: gets the counts of large groups' items, and of large groups
     uint64_t* status;  // FIRST, SORTED: a word, and one for each tile; 0
@@ -74,28 +74,28 @@ __device__ __forceinline__ uint64_t symbols_at(const uint32_t* numbers, Text tex
 __device__ __forceinline__ uint64_t ranks_at(const uint32_t* ranks, uint32_t n, uint32_t suffix, uint32_t depth,
                                              uint32_t step) {
     const uint64_t first = static_cast<uint64_t>(suffix) + depth, second = first + step;
-    const uint64_t high = first < n ? __ldg(ranks + slot_of(static_cast<uint32_t>(first))) : 0;
-    const uint64_t low = second < n ? __ldg(ranks + slot_of(static_cast<uint32_t>(second))) : 0;
+    const uint64_t high = first < n ? __ldg(ranks + cover_index(static_cast<uint32_t>(first))) : 0;
+    const uint64_t low = second < n ? __ldg(ranks + cover_index(static_cast<uint32_t>(second))) : 0;
     return high << 32 | low;
 }
 
-// The first symbols at each slot. A thread takes two slots, which have all but one symbol in common.
+// The first symbols at each cover index. A thread takes two cover indices, which have all but one symbol in common.
 extern "C" __global__ void __launch_bounds__(THREADS)
     cover_runs(const uint8_t* text, uint32_t n, const uint32_t* numbers, uint32_t symbols, uint32_t bits,
                uint32_t count, uint64_t* keys, uint32_t* suffixes) {
     __shared__ uint32_t shared_numbers[256];
-    load_codes(shared_numbers, numbers);
+    load_table(shared_numbers, numbers);
     __syncthreads();
-    const uint32_t slot = 2 * global_thread(), at = position_of(slot);
-    if (slot >= count) return;
+    const uint32_t index = 2 * global_thread(), at = cover_position(index);
+    if (index >= count) return;
     const uint64_t key = symbols_at(shared_numbers, {text, n}, at, symbols, bits);
-    keys[slot] = key;
-    suffixes[slot] = at;
-    if (slot + 1 >= count) return;
+    keys[index] = key;
+    suffixes[index] = at;
+    if (index + 1 >= count) return;
     const uint32_t end = at + symbols;
     const uint64_t all = ~0ull >> (64 - symbols * bits);
-    keys[slot + 1] = (key << bits | (end < n ? shared_numbers[text[end]] : 0)) & all;
-    suffixes[slot + 1] = at + 1;
+    keys[index + 1] = (key << bits | (end < n ? shared_numbers[text[end]] : 0)) & all;
+    suffixes[index + 1] = at + 1;
 }
 
 // Keys of large groups: the number of the group, and behind it the ranks of `bits` bits `depth` symbols behind each suffix
@@ -111,13 +111,13 @@ extern "C" __global__ void large_keys(const uint32_t* suffixes, const uint32_t* 
 }
 
 // Writes changed ranks.
-extern "C" __global__ void write_ranks(const uint32_t* suffixes, const uint32_t* ranks, uint32_t m, uint32_t* by_slot) {
+extern "C" __global__ void write_ranks(const uint32_t* suffixes, const uint32_t* ranks, uint32_t m, uint32_t* by_cover_index) {
     const uint32_t t = global_thread();
-    if (t < m) by_slot[slot_of(suffixes[t])] = ranks[t];
+    if (t < m) by_cover_index[cover_index(suffixes[t])] = ranks[t];
 }
 
-// Places for a CTA's entries in two lists without an order among CTAs.
-struct Chunks {
+// Compaction for a CTA's items in two lists without an order among CTAs.
+struct UnorderedCompaction {
     uint32_t first[REFINE_WORDS], second[REFINE_WORDS], first_base, second_base, first_count;
 
     // For all threads of a CTA; a barrier at the end.
@@ -139,23 +139,23 @@ template <int KIND>
 struct Splitter {
     struct Shared {
         uint64_t keys[REFINE_TILE];
-        uint32_t suffixes[REFINE_TILE], rows[REFINE_TILE], tied[REFINE_TILE], numbers[256];
-        // A bit for each entry: whether it begins a group, did so before, belongs to this CTA, is in a large group.
+        uint32_t suffixes[REFINE_TILE], rows[REFINE_TILE], members[REFINE_TILE], numbers[256];
+        // A bit for each item: whether it begins a group, did so before, belongs to this CTA, is in a large group.
         uint32_t heads[REFINE_WORDS], old_heads[REFINE_WORDS], own[REFINE_WORDS], large[REFINE_WORDS];
         // The same: whether it begins a large group, stays in a small one, has got another rank.
         uint32_t large_heads[REFINE_WORDS], small[REFINE_WORDS], changed[REFINE_WORDS];
-        uint32_t tied_count, tile, spanning_row;
-        Chunks chunks;
-        Places places;
+        uint32_t member_count, tile, spanning_row;
+        UnorderedCompaction unordered;
+        Compaction compaction;
     };
 
-    const Groups& a;
+    const CoverGroups& a;
     Shared& s;
 
     __device__ __forceinline__ uint32_t old_rank(uint32_t j) const { return KIND == FIRST ? 1 : a.from_ranks[j]; }
     __device__ __forceinline__ uint32_t old_row(uint32_t j) const { return KIND == FIRST ? j + 1 : a.from_rows[j]; }
 
-    // Reads the entries, and marks where groups begin.
+    // Reads the items, and marks where groups begin.
     __device__ __forceinline__ void load(long long begin) const {
         for (int x = threadIdx.x; x < REFINE_TILE; x += REFINE_THREADS) {
             const long long j = begin + x;
@@ -182,21 +182,21 @@ struct Splitter {
     }
 
     // Finds what belongs to this CTA, and lists the small groups of more than one.
-    __device__ __forceinline__ void list_ties(long long begin) const {
+    __device__ __forceinline__ void list_members(long long begin) const {
         const int lane = threadIdx.x & 31;
         for (int x = threadIdx.x; x < REFINE_TILE; x += REFINE_THREADS) {
-            const auto [first, end, own, large, tied] = standing(s.heads, REFINE_TILE, x, begin + x < a.items);
+            const auto [first, end, own, large, unresolved] = ownership(s.heads, REFINE_TILE, x, begin + x < a.items);
             const uint32_t owned = __ballot_sync(~0u, own), larges = __ballot_sync(~0u, large);
-            const uint32_t ties = __ballot_sync(~0u, tied);
+            const uint32_t members = __ballot_sync(~0u, unresolved);
             uint32_t at = 0;
             if (lane == 0) {
                 s.own[x >> 5] = owned;
                 s.large[x >> 5] = larges;
                 s.large_heads[x >> 5] = larges & s.heads[x >> 5];
-                if (ties) at = atomicAdd(&s.tied_count, __popc(ties));
+                if (members) at = atomicAdd(&s.member_count, __popc(members));
             }
-            at = __shfl_sync(~0u, at, 0) + __popc(ties & ((1u << lane) - 1));
-            if (tied) s.tied[at] = tie(x, first, end - first);
+            at = __shfl_sync(~0u, at, 0) + __popc(members & ((1u << lane) - 1));
+            if (unresolved) s.members[at] = member(x, first, end - first);
         }
         __syncthreads();
     }
@@ -218,7 +218,7 @@ struct Splitter {
         s.spanning_row = row - (j - low);
     }
 
-    // The row where the group of an entry begins.
+    // The row where the group of an item begins.
     __device__ __forceinline__ uint32_t rank(int x, bool large) const {
         if (KIND == SMALL || !large) return s.rows[head_before(s.heads, x)];
         int w = x >> 5;
@@ -227,48 +227,48 @@ struct Splitter {
         return bits ? s.rows[w * 32 + 31 - __clz(bits)] : s.spanning_row;
     }
 
-    // Sorts each small group by one more key. Gives back how many entries are still tied.
+    // Sorts each small group by one more key. Gives back how many items are unresolved.
     __device__ __forceinline__ int round(int count, uint32_t depth) const {
         const int tid = threadIdx.x, lane = tid & 31;
         __syncthreads();
         for (int i = tid; i < count; i += REFINE_THREADS) {
-            const int x = place_of(s.tied[i]);
+            const int x = index_of(s.members[i]);
             s.keys[x] = KIND == SMALL ? ranks_at(a.ranks, a.text.n, s.suffixes[x], depth, a.step)
                                       : symbols_at(s.numbers, a.text, s.suffixes[x] + depth, a.alphabet.symbols,
                                                    a.alphabet.bits);
         }
-        if (tid == 0) s.tied_count = 0;
+        if (tid == 0) s.member_count = 0;
         __syncthreads();
-        uint32_t ties[REFINE_ITEMS], suffixes[REFINE_ITEMS];
+        uint32_t members[REFINE_ITEMS], suffixes[REFINE_ITEMS];
 #pragma unroll
         for (int q = 0; q < REFINE_ITEMS; q++) {
             const int i = q * REFINE_THREADS + tid;
-            ties[q] = 0;
+            members[q] = 0;
             if (i < count) {
-                ties[q] = sorted_tie(s.keys, s.tied[i]);
-                suffixes[q] = s.suffixes[place_of(s.tied[i])];
+                members[q] = sorted_member(s.keys, s.members[i]);
+                suffixes[q] = s.suffixes[index_of(s.members[i])];
             }
         }
         __syncthreads();
 #pragma unroll
         for (int q = 0; q < REFINE_ITEMS; q++) {
             if (q * REFINE_THREADS >= count) continue;
-            const uint32_t t = ties[q];
+            const uint32_t t = members[q];
             bool more = false;
             if (q * REFINE_THREADS + tid < count) {
-                const int x = place_of(t);
+                const int x = index_of(t);
                 s.suffixes[x] = suffixes[q];
                 if (x == first_of(t)) atomicOr(&s.heads[x >> 5], 1u << (x & 31));
-                more = members_of(t) > 1;
+                more = group_size_of(t) > 1;
             }
             const uint32_t bits = __ballot_sync(~0u, more);
             uint32_t at = 0;
-            if (lane == 0 && bits) at = atomicAdd(&s.tied_count, __popc(bits));
+            if (lane == 0 && bits) at = atomicAdd(&s.member_count, __popc(bits));
             at = __shfl_sync(~0u, at, 0) + __popc(bits & ((1u << lane) - 1));
-            if (more) s.tied[at] = t;
+            if (more) s.members[at] = t;
         }
         __syncthreads();
-        return s.tied_count;
+        return s.member_count;
     }
 
     // Writes what is settled to its row and the rest to the lists, and lists the changes.
@@ -279,22 +279,22 @@ struct Splitter {
         for (int q = 0; q < REFINE_ITEMS; q++) {
             const int x = q * REFINE_THREADS + threadIdx.x, w = x >> 5;
             const bool own = s.own[w] & bit, large = s.large[w] & bit;
-            bool tied = false, changed = false;
+            bool unresolved = false, changed = false;
             if (own) {
                 ranks[q] = rank(x, large);
-                tied = !large && head_after(s.heads, REFINE_WORDS, x) - head_before(s.heads, x) > 1;
+                unresolved = !large && head_after(s.heads, REFINE_WORDS, x) - head_before(s.heads, x) > 1;
                 if (KIND == SMALL) changed = ranks[q] != s.rows[head_before(s.old_heads, x)];
                 if (KIND == SORTED) changed = ranks[q] != old_rank(begin + x);
             }
-            const uint32_t smalls = __ballot_sync(~0u, tied), changes = __ballot_sync(~0u, changed);
+            const uint32_t smalls = __ballot_sync(~0u, unresolved), changes = __ballot_sync(~0u, changed);
             if (bit == 1) {
                 s.small[w] = smalls;
                 s.changed[w] = changes;
             }
         }
         __syncthreads();
-        s.chunks.take(s.small, s.changed, a.counts);
-        if (KIND != SMALL) s.places.count(s.large, s.large_heads, REFINE_WORDS, a.status, tile, a.tiles, a.larges);
+        s.unordered.take(s.small, s.changed, a.counts);
+        if (KIND != SMALL) s.compaction.count(s.large, s.large_heads, REFINE_WORDS, a.status, tile, a.tiles, a.larges);
 #pragma unroll
         for (int q = 0; q < REFINE_ITEMS; q++) {
             const int x = q * REFINE_THREADS + threadIdx.x, w = x >> 5;
@@ -303,23 +303,23 @@ struct Splitter {
             if (KIND == FIRST) {
                 a.changes.ranks[row - 1] = ranks[q];
             } else if (s.changed[w] & bit) {
-                const uint32_t at = s.chunks.second_base + s.chunks.second[w] + __popc(s.changed[w] & (bit - 1));
+                const uint32_t at = s.unordered.second_base + s.unordered.second[w] + __popc(s.changed[w] & (bit - 1));
                 a.changes.suffixes[at] = suffix;
                 a.changes.ranks[at] = ranks[q];
             }
             if (KIND == FIRST || !((s.small[w] | s.large[w]) & bit)) a.order[row - 1] = suffix;
             if (s.small[w] & bit) {
-                const uint32_t end = s.chunks.first_base + s.chunks.first_count;
-                const uint32_t at = a.room - end + s.chunks.first[w] + __popc(s.small[w] & (bit - 1));
+                const uint32_t end = s.unordered.first_base + s.unordered.first_count;
+                const uint32_t at = a.room - end + s.unordered.first[w] + __popc(s.small[w] & (bit - 1));
                 a.list.suffixes[at] = suffix;
                 a.list.ranks[at] = ranks[q];
             }
             if (KIND != SMALL && s.large[w] & bit) {
-                const uint32_t at = s.places.item(s.large, w, bit);
+                const uint32_t at = s.compaction.item(s.large, w, bit);
                 a.list.suffixes[at] = suffix;
                 a.list.ranks[at] = ranks[q];
                 a.list.rows[at] = row;
-                a.list.groups[at] = s.places.group(s.large_heads, w, bit);
+                a.list.groups[at] = s.compaction.group(s.large_heads, w, bit);
             }
         }
     }
@@ -327,16 +327,16 @@ struct Splitter {
     __device__ __forceinline__ void run() const {
         if (threadIdx.x == 0) {
             s.tile = KIND == SMALL ? blockIdx.x : next_tile(a.status);
-            s.tied_count = 0;
+            s.member_count = 0;
         }
-        if (KIND == FIRST) load_codes(s.numbers, a.alphabet.numbers);
+        if (KIND == FIRST) load_table(s.numbers, a.alphabet.numbers);
         __syncthreads();
         const int tile = s.tile;
         const long long begin = static_cast<long long>(tile) * (REFINE_TILE - 2 * HALO) - HALO;
         load(begin);
-        list_ties(begin);
+        list_members(begin);
         find_spanning(begin);
-        int count = s.tied_count;
+        int count = s.member_count;
         if (KIND != SORTED) {
             const uint32_t further = KIND == SMALL ? 2 * a.step : a.alphabet.symbols;
             for (uint32_t r = 0; r < a.rounds && count; r++) count = round(count, a.depth + r * further);
@@ -347,20 +347,20 @@ struct Splitter {
 };
 
 template <int KIND>
-__device__ __forceinline__ void split(const Groups& a) {
+__device__ __forceinline__ void split(const CoverGroups& a) {
     __shared__ typename Splitter<KIND>::Shared shared;
     Splitter<KIND>{a, shared}.run();
 }
 
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    split_first(const __grid_constant__ Groups a) {
+    split_first(const __grid_constant__ CoverGroups a) {
     split<FIRST>(a);
 }
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    split_sorted(const __grid_constant__ Groups a) {
+    split_sorted(const __grid_constant__ CoverGroups a) {
     split<SORTED>(a);
 }
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    split_small(const __grid_constant__ Groups a) {
+    split_small(const __grid_constant__ CoverGroups a) {
     split<SMALL>(a);
 }

@@ -5,17 +5,17 @@
 // places are on their way at once then, while those of a bisection would wait for each other.
 
 #include "merge_path.cuh"
-#include "slots.cuh"
-#include "ties.cuh"
+#include "cover_indices.cuh"
+#include "unsorted_groups.cuh"
 
 // What suffixes are compared by. Symbols are counted from 1, and behind the text they are 0, as ranks are.
 struct Cover {
     const uint8_t* text;
     uint32_t n;
-    const uint32_t* ranks;  // by slot, and zeros for the three positions behind the text
+    const uint32_t* ranks;  // by index, and mod0 for the three positions behind the text
 
     __device__ __forceinline__ uint64_t symbol(uint32_t i) const { return i < n ? __ldg(text + i) + 1u : 0; }
-    __device__ __forceinline__ uint64_t rank(uint32_t i) const { return __ldg(ranks + slot_of(i)); }
+    __device__ __forceinline__ uint64_t rank(uint32_t i) const { return __ldg(ranks + cover_index(i)); }
 
     __device__ __forceinline__ uint64_t one(uint32_t i) const { return symbol(i) << 32 | rank(i + 1); }
     __device__ __forceinline__ uint64_t two(uint32_t i) const {
@@ -27,10 +27,10 @@ struct Cover {
     }
 };
 
-struct Zeros {
+struct Mod0List {
     const uint32_t* order;  // of the cover
     const uint8_t* text;
-    uint32_t* zeros;
+    uint32_t* mod0;
     uint32_t* keys;
     uint64_t* status;
     uint32_t* counts;  // gets how many there are
@@ -39,9 +39,9 @@ struct Zeros {
 };
 
 // The suffixes at multiples of 3, in the order of those one behind them, with their first symbols as keys.
-extern "C" __global__ void __launch_bounds__(THREADS) list_zeros(const __grid_constant__ Zeros a) {
+extern "C" __global__ void __launch_bounds__(THREADS) list_mod0(const __grid_constant__ Mod0List a) {
     __shared__ uint32_t wanted[MARK_WORDS], tile;
-    __shared__ Places places;
+    __shared__ Compaction compaction;
     if (threadIdx.x == 0) tile = next_tile(a.status);
     __syncthreads();
     const uint32_t base = tile * MARK_TILE, bit = 1u << (threadIdx.x & 31);
@@ -53,33 +53,33 @@ extern "C" __global__ void __launch_bounds__(THREADS) list_zeros(const __grid_co
         if (bit == 1) wanted[x >> 5] = bits;
     }
     __syncthreads();
-    places.count(wanted, wanted, MARK_WORDS, a.status, tile, a.tiles, a.counts);
+    compaction.count(wanted, wanted, MARK_WORDS, a.status, tile, a.tiles, a.counts);
     for (int q = 0; q < MARK_ITEMS; q++) {
         const uint32_t x = q * THREADS + threadIdx.x;
         if (!(wanted[x >> 5] & bit)) continue;
-        const uint32_t at = places.item(wanted, x >> 5, bit);
-        a.zeros[at] = suffixes[q] - 1;
+        const uint32_t at = compaction.item(wanted, x >> 5, bit);
+        a.mod0[at] = suffixes[q] - 1;
         a.keys[at] = __ldg(a.text + suffixes[q] - 1);
     }
 }
 
-struct Merge {
+struct CoverMerge {
     Cover by;
     const uint32_t* cover;
-    const uint32_t* zeros;
-    uint32_t cover_len, zeros_len;
+    const uint32_t* mod0;
+    uint32_t cover_len, mod0_len;
     uint32_t* splits;
     Out out;
     uint32_t tiles;
 };
 
 // As in merge_path.cu, with suffixes for integers.
-extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __grid_constant__ Merge a) {
+extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __grid_constant__ CoverMerge a) {
     const uint32_t k = global_thread();
     if (k > a.tiles) return;
-    const uint32_t len = a.cover_len + a.zeros_len;
+    const uint32_t len = a.cover_len + a.mod0_len;
     const uint32_t diagonal = k < a.tiles ? k * TILE : len;
-    a.splits[k] = merge_split(a.cover, a.cover_len, a.zeros, a.zeros_len, diagonal, a.by);
+    a.splits[k] = merge_split(a.cover, a.cover_len, a.mod0, a.mod0_len, diagonal, a.by);
 }
 
 // The byte before a position and the two from there on, the first one lowest. That before position 0 is 0.
@@ -106,7 +106,7 @@ struct Gathered {
         before[x] = static_cast<uint8_t>(bytes);
         const uint32_t kind = i % 3;
         if (kind == 0) {
-            const uint2 ranks = __ldg(reinterpret_cast<const uint2*>(by.ranks + slot_of(i)));
+            const uint2 ranks = __ldg(reinterpret_cast<const uint2*>(by.ranks + cover_index(i)));
             ones[x] = symbol << 32 | ranks.x;
             twos[x] = pair << 32 | ranks.y;
         } else {
@@ -117,7 +117,7 @@ struct Gathered {
 };
 
 // Compares an entry that is not of the cover with one that is.
-struct EntryLess {
+struct GatheredLess {
     const Gathered& gathered;
 
     __device__ __forceinline__ bool operator()(uint32_t j, uint32_t i) const {
@@ -126,42 +126,42 @@ struct EntryLess {
     }
 };
 
-// Entries by themselves.
-struct Entries {
+// CountingIterator by themselves.
+struct CountingIterator {
     uint32_t base;
     __device__ uint32_t operator[](uint32_t i) const { return base + i; }
-    __device__ Entries operator+(uint32_t i) const { return {base + i}; }
+    __device__ CountingIterator operator+(uint32_t i) const { return {base + i}; }
 };
 
-// Writes the suffix of slot t, which is row t + 1, with the byte before it.
+// Writes the suffix of index t, which is row t + 1, with the byte before it.
 __device__ __forceinline__ void put(const Out& out, uint32_t t, uint32_t suffix, uint8_t before) {
     out.sa[t] = suffix;
     if (suffix > 0) {
         out.rows[t + 1] = before;
     } else {
-        out.mailbox[MAIL_PRIMARY] = t + 1;
+        out.host_flags[FLAG_PRIMARY] = t + 1;
     }
     if ((suffix & out.rate_mask) == 0) out.samples[suffix >> out.log_rate] = t + 1;
 }
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS) merge_cover(const __grid_constant__ Merge a) {
+extern "C" __global__ void __launch_bounds__(TILE_THREADS) merge_cover(const __grid_constant__ CoverMerge a) {
     __shared__ Gathered gathered;
     __shared__ uint16_t from[TILE];
-    const uint32_t begin = blockIdx.x * TILE, count = min(a.cover_len + a.zeros_len - begin, TILE);
+    const uint32_t begin = blockIdx.x * TILE, count = min(a.cover_len + a.mod0_len - begin, TILE);
     const uint32_t cover_begin = a.splits[blockIdx.x], cover_count = a.splits[blockIdx.x + 1] - cover_begin;
     const uint32_t* cover = a.cover + cover_begin;
-    const uint32_t* zeros = a.zeros + (begin - cover_begin);
+    const uint32_t* mod0 = a.mod0 + (begin - cover_begin);
 #pragma unroll
     for (uint32_t k = 0; k < TILE_ITEMS; k++) {
         const uint32_t x = k * TILE_THREADS + threadIdx.x;
-        if (x < count) gathered.gather(a.by, x, x < cover_count ? cover[x] : zeros[x - cover_count]);
+        if (x < count) gathered.gather(a.by, x, x < cover_count ? cover[x] : mod0[x - cover_count]);
     }
     __syncthreads();
-    merge_tile(Entries{0}, cover_count, count - cover_count, from, EntryLess{gathered});
+    merge_tile(CountingIterator{0}, cover_count, count - cover_count, from, GatheredLess{gathered});
     __syncthreads();
     for (uint32_t x = threadIdx.x; x < count; x += TILE_THREADS) {
         const uint32_t source = from[x];
-        const uint32_t suffix = source < cover_count ? cover[source] : zeros[source - cover_count];
+        const uint32_t suffix = source < cover_count ? cover[source] : mod0[source - cover_count];
         put(a.out, begin + x, suffix, gathered.before[source]);
     }
 }

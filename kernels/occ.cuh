@@ -4,18 +4,18 @@
 
 #include "common.cuh"
 
-// Bytes of a line, and the code of a symbol that has none.
+// ByteRank of a line, and the code of a symbol that has none.
 const uint32_t LINE = 64, NO_CODE = 255;
 
-// What every step looks up by symbol. src/gpu/search.rs puts the same words together.
+// What every step looks up by symbol. src/gpu/device_index.rs puts the same words together.
 struct Tables {
     uint32_t starts[257];     // the first row of each byte, and the number of rows
     uint8_t codes[256];       // planes: its code; bytes: its column of counters
-    uint8_t seed_codes[256];  // its code in the table of seeds
+    uint8_t kmer_codes[256];  // its code in the table of kmers
     uint8_t symbols[16];      // planes: the symbol of each code
 };
 
-// An index in device memory. src/gpu/search.rs has the same struct.
+// An index in device memory. src/gpu/device_index.rs has the same struct.
 struct Index {
     const Tables* tables;
     const uint4* lines;              // planes: a line for each stretch; bytes: whole lines, the first byte `skew` into the first
@@ -25,8 +25,8 @@ struct Index {
     const uint32_t* rare_by_symbol;  // the same, those of one symbol together
     const uint32_t* rare_ends;       // where those of each symbol end there
     const uint8_t* rare_symbols;     // the symbol at each of `rare_places`
-    const uint2* seeds;              // the interval of each string of `seed_depth` symbols
-    uint32_t n, primary, rare, skew, log, stride, seed_depth, seed_sigma;
+    const uint2* kmers;              // the interval of each string of `kmer_length` symbols
+    uint32_t n, primary, rare, skew, log, stride, kmer_length, kmer_sigma;
 
     // The number of stored bytes above a row; the primary index has none of its own.
     __device__ uint32_t stored(uint32_t row) const { return row - (row > primary); }
@@ -60,7 +60,7 @@ __device__ inline uint32_t pick(const uint32_t* words, uint32_t index) {
 
 // Counters and bit planes of 2^P symbols in one line.
 template <uint32_t P>
-struct Planes {
+struct BitSliced {
     static const uint32_t COUNTERS = 1u << (P - 1), PLANE = (LINE / 4 - COUNTERS) / P, PLACES = 32 * PLANE, SUPER_LOG = 8;
 
     static __device__ void load(const Index& index, uint32_t at, uint32_t* words) {
@@ -112,7 +112,7 @@ struct Planes {
 };
 
 // The bytes as they come, and counters at borders of one or more lines.
-struct Bytes {
+struct ByteRank {
     static const uint32_t SUPER_LINES = 512;
 
     static __device__ uint32_t occ(const Index& index, const Tables& tables, uint32_t c, uint32_t at) {

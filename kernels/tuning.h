@@ -16,9 +16,9 @@
 #define TILE 2048
 
 // Kinds of segment sizes: 2, 4, 8, 16, 32, MEDIUM_LOW, MEDIUM_HIGH, LARGE and all above.
-#define SIZE_CLASSES 9
+#define SIZE_BINS 9
 // Classes whose segments a part of a warp sorts.
-#define SMALL_CLASSES 5
+#define SMALL_BINS 5
 // Items of the largest segment that a CTA of few threads sorts.
 #define MEDIUM_LOW 256
 // Threads of that CTA.
@@ -28,10 +28,10 @@
 // Items of the largest segment that is sorted by merging tiles; a larger one has a radix sort of its own.
 #define LARGE 1048576
 
-// Positions of a CTA that makes first keys or chooses anchors.
+// Positions of a CTA that makes first keys or chooses minimizers.
 #define KEY_TILE 4096
 // Words of counts: of each byte, of CTAs, and of repeats.
-#define COUNTS 260
+#define BYTE_COUNT_WORDS 260
 // Bytes that are compared to see what is repeated at all, and over long distances; and how far apart 8 bytes are looked at
 // in the latter.
 #define REPEAT_SHORT 24
@@ -51,7 +51,7 @@
 #define REFINE_CTAS 5
 // Bytes that a round of text skips at most where all of a group have them in common.
 #define SKIP 64
-// Items of a CTA that selects anchors or marks ranks.
+// Items of a CTA that selects minimizers or marks ranks.
 #define MARK_TILE 1536
 // Items of each of its threads.
 #define MARK_ITEMS 6
@@ -61,35 +61,35 @@
 #define MOST_WORDS 48
 // Items of a thread that makes keys of a list.
 #define LIST_ITEMS 4
-// Positions behind an anchor that it is compared with, at most.
+// Positions behind a minimizer that it is compared with, at most.
 #define MOST_WINDOW 64
-// The same for anchors of the sparse level.
+// The same for minimizers of the sparse level.
 #define MOST_SPARSE_WINDOW 256
 
 // Keys of a list: the next symbols.
 #define TEXT_KEYS 0
-// Keys of a list of anchors: the ranks of later anchors.
-#define ANCHOR_KEYS 1
-// Keys of a list: the rank of the next anchor.
+// Keys of a list of minimizers: the ranks of later minimizers.
+#define MINIMIZER_KEYS 1
+// Keys of a list: the rank of the next minimizer.
 #define FINISH_KEYS 2
-// Keys of a list of anchors of the sparse level: the ranks of later ones, or text.
+// Keys of a list of minimizers of the sparse level: the ranks of later ones, or text.
 #define SPARSE_KEYS 3
-// Keys of a list of anchors: the rank of the next one of the sparse level, or as ANCHOR_KEYS.
+// Keys of a list of minimizers: the rank of the next one of the sparse level, or as MINIMIZER_KEYS.
 #define DENSE_KEYS 4
 
 // Symbols of a transform that a CTA of the inverse counts.
 #define INVERSE_TILE 4096
 
-// Words of the mailbox: a count of items, for which the host waits.
-#define MAIL_ITEMS 0
+// Words of the host_flags: a count of items, for which the host waits.
+#define FLAG_ITEMS 0
 // A count of groups, which is written before.
-#define MAIL_GROUPS 1
+#define FLAG_GROUPS 1
 // The row of the whole text.
-#define MAIL_PRIMARY 2
+#define FLAG_PRIMARY 2
 // The counts of all bytes.
-#define MAIL_COUNTS 64
+#define FLAG_BYTE_COUNTS 64
 // What the host posts to the device, and how many words that has.
-#define MAIL_POST 320
-#define MAIL_POSTED 256
-// Words of the mailbox in all.
-#define MAIL_WORDS 576
+#define FLAG_UPLOAD 320
+#define UPLOAD_WORDS 256
+// Words of the host_flags in all.
+#define FLAG_WORDS 576

@@ -84,7 +84,7 @@ impl Sorter {
             Sorter::Cpu => CpuSorter::new().sort_on(threads, block, sample_rate),
             #[cfg(feature = "cuda")]
             Sorter::Gpu(sorter) => {
-                let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
+                let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
                 Ok(Bwt { bytes, sample_rate, samples })
             }
         }

@@ -85,7 +85,7 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
     let in_flight = usize::from(args.in_flight).min(blocks.len());
     let size = blocks[0].bytes.len();
     let places = blocks.iter().zip(text.chunks(size)).map(|(bwt, text)| {
-        let mut unsorter = bwz::gpu::Unsorter::new(number)?;
+        let mut unsorter = bwz::gpu::InverseBwt::new(number)?;
         unsorter.reserve(bwt.bytes.len() as u32, bwt.samples.len() as u32)?;
         Ok(Place { bwt, text, unsorter })
     });
@@ -105,7 +105,7 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
 struct Place<'a> {
     bwt: &'a Bwt,
     text: &'a [u8],
-    unsorter: bwz::gpu::Unsorter,
+    unsorter: bwz::gpu::InverseBwt,
 }
 
 /// How long it takes to restore all blocks, so many at a time.
@@ -121,7 +121,7 @@ fn restore_all(places: &mut [Place], in_flight: usize) -> Result<Duration> {
         loop {
             let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(Place { bwt, text, unsorter }) = job else { return Ok(()) };
-            let out = unsorter.unsort_input(bwt.sample_rate, &bwt.samples)?;
+            let out = unsorter.invert_input(bwt.sample_rate, &bwt.samples)?;
             restored.lock().unwrap_or_else(PoisonError::into_inner).push((out, *text));
         }
     };

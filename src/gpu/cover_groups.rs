@@ -1,10 +1,10 @@
 //! Prefix doubling over the cover of the skew algorithm: the host side of `kernels/cover_groups.cu`, which says how it works.
 
-use super::buffers::{Array, Carver, Double};
+use super::arena::{ArenaAllocator, Array, DoubleBuffer};
 use super::cub::Cub;
-use super::device::Gpu;
-use super::ties::{TextStruct, kernel_structs};
+use super::cuda_device::Gpu;
 use super::tuning::{HALO, REFINE_THREADS, REFINE_TILE, TEXT_PADDING};
+use super::unsorted_groups::{TextStruct, kernel_structs};
 use crate::error::Result;
 
 /// Items of a tile.
@@ -41,7 +41,7 @@ impl Alphabet {
 
 /// A list of what is still in groups of more than one: large groups from its front, small ones from its back.
 #[derive(Clone, Copy)]
-pub struct List<'m> {
+pub struct CoverList<'m> {
     pub suffixes: Array<'m, u32>,
     pub ranks: Array<'m, u32>,
     /// Of large groups: their rows, and the numbers of the groups.
@@ -49,21 +49,21 @@ pub struct List<'m> {
     pub groups: Array<'m, u32>,
 }
 
-impl<'m> List<'m> {
-    pub fn carve(carver: &mut Carver<'m>, items: u32) -> Self {
+impl<'m> CoverList<'m> {
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, items: u32) -> Self {
         let room = items as usize;
-        List {
-            suffixes: carver.take(room),
-            ranks: carver.take(room),
-            rows: carver.take(room),
-            groups: carver.take(room),
+        CoverList {
+            suffixes: arena.array(room),
+            ranks: arena.array(room),
+            rows: arena.array(room),
+            groups: arena.array(room),
         }
     }
 }
 
 /// How many suffixes are in small groups, how many in large ones, and how many large groups there are.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Left {
+pub struct CoverUnresolved {
     pub small: u32,
     pub large: u32,
     pub groups: u32,
@@ -78,7 +78,7 @@ pub struct Cover<'m> {
     pub alphabet: Alphabet,
     /// The numbers of the alphabet.
     pub numbers: Array<'m, u32>,
-    /// By slot: the rank of each suffix, which is the row of the first of its group.
+    /// By cover_index: the rank of each suffix, which is the row of the first of its group.
     pub ranks: Array<'m, u32>,
     /// By row, from 1: the suffixes. It is complete when no group is left.
     pub order: Array<'m, u32>,
@@ -98,12 +98,12 @@ pub fn status_len(count: u32) -> usize {
 
 /// What is split, and how small groups are sorted on.
 #[derive(Clone, Copy)]
-pub struct Split<'m> {
+pub struct CoverSplit<'m> {
     /// What all suffixes, or the large groups of `list`, are sorted by. None for its small groups.
     pub keys: Option<Array<'m, u64>>,
     pub suffixes: Array<'m, u32>,
     /// Where they come from; none for all suffixes.
-    pub list: Option<List<'m>>,
+    pub list: Option<CoverList<'m>>,
     /// Symbols that small groups have in common, and those that all groups have.
     pub depth: u32,
     pub step: u32,
@@ -118,15 +118,15 @@ impl<'m> Cover<'m> {
         &self,
         gpu: &Gpu,
         cub: &Cub,
-        keys: &mut Double<'m, u64>,
-        suffixes: &mut Double<'m, u32>,
+        keys: &mut DoubleBuffer<'m, u64>,
+        suffixes: &mut DoubleBuffer<'m, u32>,
     ) -> Result<()> {
         let (count, Alphabet { symbols, bits, .. }) = (self.order.len(), self.alphabet);
-        assert!(keys.first.len() == count && suffixes.first.len() == count);
+        assert!(keys.current.len() == count && suffixes.current.len() == count);
         assert!(self.text.len() >= self.n + TEXT_PADDING && self.numbers.len() == 256);
         let [text, numbers] = [self.text.into(), self.numbers.into()];
         let [n, symbols_each, bits_each, items] = [self.n, symbols, bits, count].map(Into::into);
-        let [to_keys, to_suffixes] = [keys.first.into(), suffixes.first.into()];
+        let [to_keys, to_suffixes] = [keys.current.into(), suffixes.current.into()];
         let arguments = [text, n, numbers, symbols_each, bits_each, items, to_keys, to_suffixes];
         // SAFETY: `keys` and `suffixes` have so many items, and the text its padding.
         unsafe { gpu.each("cover_groups/cover_runs", count.div_ceil(2), &arguments)? };
@@ -140,22 +140,22 @@ impl<'m> Cover<'m> {
         &self,
         gpu: &Gpu,
         cub: &Cub,
-        (list, left): (List<'m>, Left),
+        (list, unresolved): (CoverList<'m>, CoverUnresolved),
         depth: u32,
-        keys: &mut Double<'m, u64>,
-        suffixes: &mut Double<'m, u32>,
+        keys: &mut DoubleBuffer<'m, u64>,
+        suffixes: &mut DoubleBuffer<'m, u32>,
     ) -> Result<u32> {
-        let (m, rank_bits) = (left.large, bits(self.order.len()));
-        let group_bits = bits(left.groups.saturating_sub(1));
+        let (m, rank_bits) = (unresolved.large, bits(self.order.len()));
+        let group_bits = bits(unresolved.groups.saturating_sub(1));
         let two = group_bits + 2 * rank_bits <= u64::BITS;
-        assert!(keys.first.len() == m && suffixes.first.len() == m && list.groups.len() >= m);
+        assert!(keys.current.len() == m && suffixes.current.len() == m && list.groups.len() >= m);
         assert!(depth.is_multiple_of(3));
-        let [listed, groups, ranks] = [suffixes.first, list.groups, self.ranks].map(Into::into);
+        let [listed, groups, ranks] = [suffixes.current, list.groups, self.ranks].map(Into::into);
         let [m_each, n, depth_each, width, second] =
             [m, self.n, depth, rank_bits, two.into()].map(Into::into);
-        let to = keys.first.into();
+        let to = keys.current.into();
         let arguments = [listed, groups, m_each, ranks, n, depth_each, width, second, to];
-        // SAFETY: `suffixes`, `groups` and `keys` have m items, `ranks` one for each slot.
+        // SAFETY: `suffixes`, `groups` and `keys` have m items, `ranks` one for each cover_index.
         unsafe { gpu.each("cover_groups/large_keys", m, &arguments)? };
         let known = if two { 3 } else { 2 };
         cub.sort_pairs(gpu, keys, suffixes, 0..group_bits + (known - 1) * rank_bits)?;
@@ -169,7 +169,7 @@ impl<'m> Cover<'m> {
 
     /// Splits what is sorted into groups, sorts small ones, and adds what is left to a list.
     #[allow(unsafe_code)]
-    pub fn split(&self, gpu: &Gpu, split: Split, to: List) -> Result<()> {
+    pub fn split(&self, gpu: &Gpu, split: CoverSplit, to: CoverList) -> Result<()> {
         let m = split.suffixes.len();
         let tiles = m.div_ceil(SPLIT_TILE);
         let kernel = match (split.keys, split.list) {
@@ -185,7 +185,7 @@ impl<'m> Cover<'m> {
             [to.suffixes, to.ranks, to.rows, to.groups].iter().all(|a| a.len() >= self.order.len())
         );
         assert!(split.depth.is_multiple_of(3) && split.step.is_multiple_of(3));
-        let from = |array: fn(List) -> Array<u32>, behind: bool| {
+        let from = |array: fn(CoverList) -> Array<u32>, behind: bool| {
             split.list.map_or(0, |list| {
                 let all = array(list);
                 if behind { all.part(all.len() - m..all.len()) } else { all.first(m) }.address()
@@ -221,9 +221,9 @@ impl<'m> Cover<'m> {
     }
 
     /// Waits for what is left, and for the number of changes.
-    pub fn left(&self, gpu: &Gpu) -> Result<(Left, u32)> {
+    pub fn unresolved(&self, gpu: &Gpu) -> Result<(CoverUnresolved, u32)> {
         let counts = gpu.read(self.counts.first(4))?;
-        Ok((Left { small: counts[0], large: counts[2], groups: counts[3] }, counts[1]))
+        Ok((CoverUnresolved { small: counts[0], large: counts[2], groups: counts[3] }, counts[1]))
     }
 
     /// Writes changed ranks. `spare` is as long as they are, and the suffixes are kept.
@@ -233,19 +233,20 @@ impl<'m> Cover<'m> {
         gpu: &Gpu,
         cub: &Cub,
         suffixes: Array<'m, u32>,
-        spare: Double<'m, u32>,
+        spare: DoubleBuffer<'m, u32>,
     ) -> Result<()> {
         let m = suffixes.len();
-        let (first, changed) = (spare.first.first(m), self.changed_ranks.first(m));
-        let mut suffixes = Double { first: suffixes, second: first };
-        let mut ranks = Double { first: changed, second: spare.second.first(m) };
+        let (first, changed) = (spare.current.first(m), self.changed_ranks.first(m));
+        let mut suffixes = DoubleBuffer { current: suffixes, alternate: first };
+        let mut ranks = DoubleBuffer { current: changed, alternate: spare.alternate.first(m) };
         let bits = bits(self.n);
         if m >= MANY {
             cub.sort_pairs(gpu, &mut suffixes, &mut ranks, bits - REGIONS..bits)?;
-            assert_eq!(suffixes.first.address(), first.address(), "one pass, to the other half");
+            assert_eq!(suffixes.current.address(), first.address(), "one pass, to the other half");
         }
-        let arguments = [suffixes.first.into(), ranks.first.into(), m.into(), self.ranks.into()];
-        // SAFETY: both arrays have m items, `ranks` one for each slot.
+        let arguments =
+            [suffixes.current.into(), ranks.current.into(), m.into(), self.ranks.into()];
+        // SAFETY: both arrays have m items, `ranks` one for each cover_index.
         unsafe { gpu.each("cover_groups/write_ranks", m, &arguments) }
     }
 }

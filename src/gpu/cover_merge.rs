@@ -1,43 +1,43 @@
 //! The last steps of `skew-pd`: the host side of `kernels/cover_merge.cu`.
 
-use super::buffers::{Array, Double};
+use super::arena::{Array, DoubleBuffer};
 use super::cover_groups::Cover;
 use super::cub::Cub;
-use super::device::Gpu;
-use super::suffix_array::Block;
-use super::ties::{OutStruct, kernel_structs};
+use super::cuda_device::Gpu;
+use super::suffix_array::DeviceBlock;
 use super::tuning::{MARK_TILE, THREADS, TILE, TILE_THREADS};
+use super::unsorted_groups::{OutStruct, kernel_structs};
 use crate::error::Result;
 
 impl<'m> Cover<'m> {
-    /// Sorts the suffixes at multiples of 3. `zeros` and `keys` have an item for each.
+    /// Sorts the suffixes at multiples of 3. `mod0` and `keys` have an item for each.
     #[allow(unsafe_code)]
-    pub fn sort_zeros(
+    pub fn sort_mod0(
         &self,
         gpu: &Gpu,
         cub: &Cub,
-        mut zeros: Double<'m, u32>,
-        mut keys: Double<'m, u32>,
+        mut mod0: DoubleBuffer<'m, u32>,
+        mut keys: DoubleBuffer<'m, u32>,
     ) -> Result<Array<'m, u32>> {
         let (items, count) = (self.order.len(), self.n.div_ceil(3));
-        assert!(zeros.first.len() == count && keys.first.len() == count);
+        assert!(mod0.current.len() == count && keys.current.len() == count);
         let tiles = items.div_ceil(MARK_TILE);
         gpu.zero(self.status.first(tiles + 1))?;
-        let arguments = Zeros {
+        let arguments = Mod0List {
             order: self.order.address(),
             text: self.text.address(),
-            zeros: zeros.first.address(),
-            keys: keys.first.address(),
+            mod0: mod0.current.address(),
+            keys: keys.current.address(),
             status: self.status.address(),
             counts: self.counts.address(),
             items,
             tiles,
         };
-        // SAFETY: `order` has so many items, as many as `zeros` have are behind multiples of 3, and `status` has an item
+        // SAFETY: `order` has so many items, as many as `mod0` have are behind multiples of 3, and `status` has an item
         // for each CTA and one more.
-        unsafe { gpu.launch_struct("cover_merge/list_zeros", tiles, THREADS, &arguments)? };
-        cub.sort_pairs(gpu, &mut keys, &mut zeros, 0..u8::BITS)?;
-        Ok(zeros.first)
+        unsafe { gpu.launch_struct("cover_merge/list_mod0", tiles, THREADS, &arguments)? };
+        cub.sort_pairs(gpu, &mut keys, &mut mod0, 0..u8::BITS)?;
+        Ok(mod0.current)
     }
 
     /// Merges the order of the cover with that of the others, and writes the transform with its samples. `splits` has an
@@ -46,29 +46,29 @@ impl<'m> Cover<'m> {
     pub fn merge(
         &self,
         gpu: &Gpu,
-        zeros: Array<u32>,
+        mod0: Array<u32>,
         splits: Array<u32>,
-        block: Block,
+        block: DeviceBlock,
     ) -> Result<()> {
         // The empty suffix, if it has a slot, is the first in order.
         let order = self.order.part(u32::from(self.n % 3 == 1)..self.order.len());
-        assert_eq!([order.len() + zeros.len(), block.sa.len()], [self.n; 2]);
+        assert_eq!([order.len() + mod0.len(), block.sa.len()], [self.n; 2]);
         let tiles = self.n.div_ceil(TILE);
         assert!(splits.len() > tiles);
-        let arguments = Merge {
+        let arguments = CoverMerge {
             text: self.text.address(),
             n: self.n,
             ranks: self.ranks.address(),
             cover: order.address(),
-            zeros: zeros.address(),
+            mod0: mod0.address(),
             cover_len: order.len(),
-            zeros_len: zeros.len(),
+            mod0_len: mod0.len(),
             splits: splits.address(),
             out: OutStruct::new(gpu, block),
             tiles,
         };
         let ctas = (tiles + 1).div_ceil(THREADS);
-        // SAFETY: the arrays have the lengths that go with them, and `ranks` has an item for each slot and zeros behind.
+        // SAFETY: the arrays have the lengths that go with them, and `ranks` has an item for each slot and mod0 behind.
         unsafe {
             gpu.launch_struct("cover_merge/partition_cover", ctas, THREADS, &arguments)?;
             gpu.launch_struct("cover_merge/merge_cover", tiles, TILE_THREADS, &arguments)
@@ -76,12 +76,12 @@ impl<'m> Cover<'m> {
     }
 }
 
-/// `struct Zeros` of the kernels.
+/// `struct Mod0List` of the kernels.
 #[repr(C)]
-struct Zeros {
+struct Mod0List {
     order: u64,
     text: u64,
-    zeros: u64,
+    mod0: u64,
     keys: u64,
     status: u64,
     counts: u64,
@@ -89,19 +89,19 @@ struct Zeros {
     tiles: u32,
 }
 
-/// `struct Merge` of the kernels.
+/// `struct CoverMerge` of the kernels.
 #[repr(C)]
-struct Merge {
+struct CoverMerge {
     text: u64,
     n: u32,
     ranks: u64,
     cover: u64,
-    zeros: u64,
+    mod0: u64,
     cover_len: u32,
-    zeros_len: u32,
+    mod0_len: u32,
     splits: u64,
     out: OutStruct,
     tiles: u32,
 }
 
-kernel_structs!(Zeros, Merge);
+kernel_structs!(Mod0List, CoverMerge);

@@ -5,8 +5,8 @@
 
 #![allow(dead_code, reason = "a toolbox: not every algorithm uses every tool")]
 
-use super::buffers::{Array, Carver, Double};
-use super::device::Gpu;
+use super::arena::{ArenaAllocator, Array, DoubleBuffer};
+use super::cuda_device::Gpu;
 use crate::error::{Error, Result};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -64,12 +64,13 @@ pub struct Cub<'m> {
 
 impl<'m> Cub<'m> {
     /// Carves storage that is enough for every function here over up to `items` items.
-    pub fn carve(gpu: &Gpu, carver: &mut Carver<'m>, items: u32) -> Result<Self> {
+    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
         gpu.raw_stream()?;
         let none = Array::<u8>::none();
         let nowhere = Cub { temp: none };
-        let (k32, k64) = (Double { first: none.of(items), second: none.of(items) }, none);
-        let k64 = Double { first: k64.of::<u64>(items), second: k64.of(items) };
+        let (k32, k64) =
+            (DoubleBuffer { current: none.of(items), alternate: none.of(items) }, none);
+        let k64 = DoubleBuffer { current: k64.of::<u64>(items), alternate: k64.of(items) };
         let sizes = [
             nowhere.pairs(gpu, k32, k32, 0..32)?.0,
             nowhere.pairs(gpu, k64, k32, 0..64)?.0,
@@ -97,7 +98,7 @@ impl<'m> Cub<'m> {
             })?,
         ];
         let most = sizes.into_iter().max().unwrap_or(0);
-        Ok(Cub { temp: carver.take(most + SPARE) })
+        Ok(Cub { temp: arena.array(most + SPARE) })
     }
 
     /// Calls a function with the temporary storage; gives back how much of it was needed if there is none.
@@ -118,17 +119,17 @@ impl<'m> Cub<'m> {
     fn pairs<K: Key>(
         &self,
         gpu: &Gpu,
-        keys: Double<K>,
-        values: Double<u32>,
+        keys: DoubleBuffer<K>,
+        values: DoubleBuffer<u32>,
         bits: Range<u32>,
     ) -> Result<(usize, bool)> {
-        let n = keys.first.len();
+        let n = keys.current.len();
         let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
         let [k, l, v, w] = [
-            keys.first.address(),
-            keys.second.address(),
-            values.first.address(),
-            values.second.address(),
+            keys.current.address(),
+            keys.alternate.address(),
+            values.current.address(),
+            values.alternate.address(),
         ];
         let mut selector = 0;
         let sort =
@@ -141,10 +142,15 @@ impl<'m> Cub<'m> {
     }
 
     #[allow(unsafe_code)]
-    fn keys<K: Key>(&self, gpu: &Gpu, keys: Double<K>, bits: Range<u32>) -> Result<(usize, bool)> {
-        let n = keys.first.len();
+    fn keys<K: Key>(
+        &self,
+        gpu: &Gpu,
+        keys: DoubleBuffer<K>,
+        bits: Range<u32>,
+    ) -> Result<(usize, bool)> {
+        let n = keys.current.len();
         let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
-        let (k, l) = (keys.first.address(), keys.second.address());
+        let (k, l) = (keys.current.address(), keys.alternate.address());
         let mut selector = 0;
         let sort = if K::BITS == 32 { c::bwz_cub_sort_keys_u32 } else { c::bwz_cub_sort_keys_u64 };
         let used = self.call(gpu, |temp, bytes, stream| {
@@ -158,13 +164,13 @@ impl<'m> Cub<'m> {
     pub fn sort_pairs<'a, K: Key>(
         &self,
         gpu: &Gpu,
-        keys: &mut Double<'a, K>,
-        values: &mut Double<'a, u32>,
+        keys: &mut DoubleBuffer<'a, K>,
+        values: &mut DoubleBuffer<'a, u32>,
         bits: Range<u32>,
     ) -> Result<()> {
-        let lens = [keys.second.len(), values.first.len(), values.second.len()];
-        assert_eq!(lens, [keys.first.len(); 3]);
-        if keys.first.len() > 0 && self.pairs(gpu, *keys, *values, bits)?.1 {
+        let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
+        assert_eq!(lens, [keys.current.len(); 3]);
+        if keys.current.len() > 0 && self.pairs(gpu, *keys, *values, bits)?.1 {
             keys.swap();
             values.swap();
         }
@@ -175,11 +181,11 @@ impl<'m> Cub<'m> {
     pub fn sort_keys<K: Key>(
         &self,
         gpu: &Gpu,
-        keys: &mut Double<K>,
+        keys: &mut DoubleBuffer<K>,
         bits: Range<u32>,
     ) -> Result<()> {
-        assert_eq!(keys.first.len(), keys.second.len());
-        if keys.first.len() > 0 && self.keys(gpu, *keys, bits)?.1 {
+        assert_eq!(keys.current.len(), keys.alternate.len());
+        if keys.current.len() > 0 && self.keys(gpu, *keys, bits)?.1 {
             keys.swap();
         }
         Ok(())
@@ -263,8 +269,8 @@ mod tests {
         let Some(gpu) = gpu() else { return };
         for len in [1_usize, 2, 255, 5000, 70_001] {
             let mut memory = memory(&gpu, 100 * len + (64 << 20));
-            let carver = &mut memory.carve();
-            let cub = Cub::carve(&gpu, carver, len as u32).unwrap();
+            let arena = &mut memory.allocator();
+            let cub = Cub::allocate(&gpu, arena, len as u32).unwrap();
             let items: Vec<u32> = random(len, 1000, 3).into_iter().map(|n| n as u32).collect();
             let sums: Vec<u32> = items
                 .iter()
@@ -273,7 +279,7 @@ mod tests {
                     Some(*s)
                 })
                 .collect();
-            let scanned = upload(&gpu, carver, &items);
+            let scanned = upload(&gpu, arena, &items);
             cub.inclusive_sum(&gpu, scanned).unwrap();
             assert_eq!(gpu.read(scanned).unwrap(), sums);
             gpu.write(&items, scanned).unwrap();
@@ -287,13 +293,13 @@ mod tests {
             });
             assert!(gpu.read(scanned).unwrap().into_iter().eq(most));
             let flags: Vec<u8> = items.iter().map(|n| (n % 3 == 0).into()).collect();
-            let (from, flagged) = (upload(&gpu, carver, &items), upload(&gpu, carver, &flags));
-            let (to, count) = (carver.take(len), carver.take(1));
+            let (from, flagged) = (upload(&gpu, arena, &items), upload(&gpu, arena, &flags));
+            let (to, count) = (arena.array(len), arena.array(1));
             cub.select(&gpu, from, flagged, to, count).unwrap();
             let selected: Vec<u32> = items.iter().copied().filter(|n| n % 3 == 0).collect();
             assert_eq!(gpu.read(count).unwrap(), [selected.len() as u32]);
             assert_eq!(gpu.read(to.first(selected.len() as u32)).unwrap(), selected);
-            let counts = carver.take(256);
+            let counts = arena.array(256);
             cub.histogram(&gpu, flagged, counts).unwrap();
             assert_eq!(gpu.read(counts).unwrap()[1], selected.len() as u32);
         }
@@ -304,25 +310,29 @@ mod tests {
         let Some(gpu) = gpu() else { return };
         for len in [1_usize, 3000, 200_000] {
             let mut memory = memory(&gpu, 100 * len + (64 << 20));
-            let carver = &mut memory.carve();
-            let cub = Cub::carve(&gpu, carver, len as u32).unwrap();
+            let arena = &mut memory.allocator();
+            let cub = Cub::allocate(&gpu, arena, len as u32).unwrap();
             let items = random(len, u64::MAX, 4);
             for bits in [0..64, 8..40, 47..48] {
-                let mut keys =
-                    Double { first: upload(&gpu, carver, &items), second: carver.take(len) };
+                let mut keys = DoubleBuffer {
+                    current: upload(&gpu, arena, &items),
+                    alternate: arena.array(len),
+                };
                 let order: Vec<u32> = (0..len as u32).collect();
-                let mut values =
-                    Double { first: upload(&gpu, carver, &order), second: carver.take(len) };
+                let mut values = DoubleBuffer {
+                    current: upload(&gpu, arena, &order),
+                    alternate: arena.array(len),
+                };
                 cub.sort_pairs(&gpu, &mut keys, &mut values, bits.clone()).unwrap();
                 let part = |k: u64| k << (64 - bits.end) >> (64 - bits.end + bits.start);
                 let mut expected = order;
                 expected.sort_by_key(|&v| part(items[v as usize]));
-                assert!(gpu.read(values.first).unwrap() == expected, "{len}, {bits:?}");
-                let all = carver.take_two::<u64>(len);
-                gpu.write(&items, all.first).unwrap();
+                assert!(gpu.read(values.current).unwrap() == expected, "{len}, {bits:?}");
+                let all = arena.double_buffer::<u64>(len);
+                gpu.write(&items, all.current).unwrap();
                 let mut all = all;
                 cub.sort_keys(&gpu, &mut all, 0..64).unwrap();
-                assert!(gpu.read(all.first).unwrap().is_sorted());
+                assert!(gpu.read(all.current).unwrap().is_sorted());
             }
         }
     }

@@ -1,17 +1,17 @@
 //! Merging two sorted lists: the host side of `kernels/merge_path.cu`.
 //!
-//! Suffixes are merged in the same way with a comparison of their own: [`super::cover`].
+//! Suffixes are merged in the same way with a comparison of their own: [`super::skew_steps`].
 
 #![allow(dead_code, reason = "integers are merged in tests alone so far")]
 
-use super::buffers::Array;
-use super::device::Gpu;
+use super::arena::Array;
+use super::cuda_device::Gpu;
 use super::tuning::{TILE, TILE_THREADS};
 use crate::error::Result;
 
 /// Keys in order, each with a value.
 #[derive(Clone, Copy, Debug)]
-pub struct Sorted<'m> {
+pub struct KeyedList<'m> {
     pub keys: Array<'m, u32>,
     pub values: Array<'m, u32>,
 }
@@ -23,7 +23,13 @@ pub fn splits_for(items: u32) -> usize {
 
 /// Merges `a` and `b` into `out`, items of `a` first among equals.
 #[allow(unsafe_code)]
-pub fn merge(gpu: &Gpu, a: Sorted, b: Sorted, out: Sorted, splits: Array<u32>) -> Result<()> {
+pub fn merge(
+    gpu: &Gpu,
+    a: KeyedList,
+    b: KeyedList,
+    out: KeyedList,
+    splits: Array<u32>,
+) -> Result<()> {
     let (a_len, b_len) = (a.keys.len(), b.keys.len());
     assert_eq!([a.values.len(), b.values.len()], [a_len, b_len]);
     assert_eq!([out.keys.len(), out.values.len()], [a_len + b_len; 2]);
@@ -62,11 +68,12 @@ mod tests {
         let a_values: Vec<u32> = (0..a.len() as u32).collect();
         let b_values: Vec<u32> = (a.len() as u32..len as u32).collect();
         let mut memory = memory(gpu, 20 * len + (1 << 16));
-        let carver = &mut memory.carve();
-        let left = Sorted { keys: upload(gpu, carver, a), values: upload(gpu, carver, &a_values) };
-        let right = Sorted { keys: upload(gpu, carver, b), values: upload(gpu, carver, &b_values) };
-        let out = Sorted { keys: carver.take(len), values: carver.take(len) };
-        let splits = carver.take(splits_for(len as u32));
+        let arena = &mut memory.allocator();
+        let left = KeyedList { keys: upload(gpu, arena, a), values: upload(gpu, arena, &a_values) };
+        let right =
+            KeyedList { keys: upload(gpu, arena, b), values: upload(gpu, arena, &b_values) };
+        let out = KeyedList { keys: arena.array(len), values: arena.array(len) };
+        let splits = arena.array(splits_for(len as u32));
         merge(gpu, left, right, out, splits).unwrap();
         let all = [a, b].concat();
         let mut expected: Vec<u32> = (0..len as u32).collect();

@@ -1,54 +1,39 @@
 //! Suffix sorting, its inverse and search on NVIDIA GPUs. Only in builds with the feature `cuda`; running it takes a driver and nothing else.
 //!
-//! | room | job |
-//! |---|---|
-//! | `device` | the GPUs of the machine; one with the kernels loaded; a stream of launches on it |
-//! | `buffers`, `pinned` | device memory carved into arrays; memory of the host that the device reads and writes |
-//! | `sorter`, `unsorter` | block -> transform and samples, and back: the faces of all this |
-//! | `suffix_array` | the algorithms, one file each |
-//! | `keys`, `groups`, `cover`, `transform` | the steps they consist of |
-//! | `cover_groups`, `cover_merge` | those of `skew-pd` |
-//! | `codes`, `refine`, `anchors`, `sparse`, `ties` | those of `default`, and what these share |
-//! | `inverse` | the steps of the inverse |
-//! | `search`, `batches` | an FM-index that is searched; batches of patterns on their way to it and back |
-//! | `segmented_sort`, `size_classes`, `merge_path` | primitives of ours |
-//! | `cub` | primitives of CUB |
-//! | `tuning` | numbers that kernels and host share |
-//!
 //! `kernels/x.cu` holds the kernels of `x.rs`, where each is wrapped once in a function that checks lengths.
 //! Words: a CUDA thread block is a *CTA*, a *block* is what is compressed alone.
 
-mod anchors;
-mod batches;
-mod buffers;
-mod codes;
-mod cover;
+mod arena;
+mod binned_sort;
+mod code_keys;
 mod cover_groups;
 mod cover_merge;
 mod cub;
-mod device;
-mod groups;
-mod inverse;
-mod keys;
+mod cuda_device;
+mod device_index;
+mod inverse_bwt;
+mod lf_mapping;
 mod merge_path;
+mod minimizers;
+mod packed_symbols;
+mod pattern_batches;
 mod pinned;
+mod rank_groups;
 mod refine;
-mod search;
-mod segmented_sort;
-mod size_classes;
+mod sa_to_bwt;
+mod segmented_merge;
+mod skew_steps;
 mod sorter;
-mod sparse;
+mod sparse_minimizers;
 mod suffix_array;
 #[cfg(test)]
 pub(crate) mod testing;
-mod ties;
-mod transform;
 mod tuning;
-mod unsorter;
+mod unsorted_groups;
 
-pub use batches::Searcher;
-pub use device::{BUILT, Built, DeviceInfo, devices};
-pub use search::{Layout, Parts, Samples, Seeds};
-pub use sorter::{Report, Sorted, Sorter};
+pub use cuda_device::{BUILT, Built, DeviceInfo, devices};
+pub use device_index::{KmerTable, Layout, Parts, Samples};
+pub use inverse_bwt::InverseBwt;
+pub use pattern_batches::Searcher;
+pub use sorter::{Report, SortedBlock, Sorter};
 pub use suffix_array::Algorithm;
-pub use unsorter::Unsorter;

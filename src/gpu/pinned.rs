@@ -1,11 +1,11 @@
-//! Memory of the host that the device reads and writes: blocks and transforms on their way, and the mailbox of kernels.
+//! Arena of the host that the device reads and writes: blocks and transforms on their way, and the host_flags of kernels.
 //!
-//! Pinned memory is copied at the speed of the bus, and without the processor; ordinary memory is not. It takes long to
+//! PinnedBuffer memory is copied at the speed of the bus, and without the processor; ordinary memory is not. It takes long to
 //! allocate, so it is kept.
 
-use super::buffers::Array;
-use super::device::Gpu;
-use super::tuning::{MAIL_GROUPS, MAIL_ITEMS, MAIL_POST, MAIL_POSTED, MAIL_WORDS};
+use super::arena::Array;
+use super::cuda_device::Gpu;
+use super::tuning::{FLAG_GROUPS, FLAG_ITEMS, FLAG_UPLOAD, FLAG_WORDS, UPLOAD_WORDS};
 use crate::error::Result;
 use cudarc::driver::{
     CudaContext, DeviceRepr, DriverError, PinnedHostSlice, ValidAsZeroBits, result, sys,
@@ -14,24 +14,24 @@ use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
-/// Pinned memory that grows with what it is asked for.
+/// PinnedBuffer memory that grows with what it is asked for.
 #[derive(Debug)]
-pub struct Pinned<T> {
+pub struct PinnedBuffer<T> {
     /// Where it is, how many items it has, and what frees it.
     memory: Option<(*mut T, usize, PinnedHostSlice<T>)>,
 }
 
 // SAFETY: the memory belongs to this alone, as that of a `Vec` does.
 #[allow(unsafe_code)]
-unsafe impl<T: Send> Send for Pinned<T> {}
+unsafe impl<T: Send> Send for PinnedBuffer<T> {}
 
-impl<T> Default for Pinned<T> {
+impl<T> Default for PinnedBuffer<T> {
     fn default() -> Self {
-        Pinned { memory: None }
+        PinnedBuffer { memory: None }
     }
 }
 
-impl<T: DeviceRepr + ValidAsZeroBits> Pinned<T> {
+impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
     /// The first `len` items, when it has so many. Nothing may be on its way from or to them.
     #[allow(unsafe_code)]
     pub fn reserve(&mut self, gpu: &Gpu, len: usize) -> Result<&mut [T]> {
@@ -100,28 +100,28 @@ impl<T: DeviceRepr + ValidAsZeroBits> Pinned<T> {
 
 /// Words that kernels write to and the host reads while they run.
 #[derive(Debug)]
-pub struct Mailbox {
+pub struct HostFlags {
     start: *mut u32,
     _words: PinnedHostSlice<u32>,
 }
 
-// SAFETY: as for `Pinned`.
+// SAFETY: as for `PinnedBuffer`.
 #[allow(unsafe_code)]
-unsafe impl Send for Mailbox {}
+unsafe impl Send for HostFlags {}
 
 /// What a word is before it is told.
-pub const UNTOLD: u32 = u32::MAX;
+pub const UNSET: u32 = u32::MAX;
 
-impl Mailbox {
+impl HostFlags {
     #[allow(unsafe_code)]
-    pub fn new(context: &Arc<CudaContext>) -> Result<Mailbox, DriverError> {
-        let (len, flag) = (MAIL_WORDS as usize, sys::CU_MEMHOSTALLOC_DEVICEMAP);
+    pub fn new(context: &Arc<CudaContext>) -> Result<HostFlags, DriverError> {
+        let (len, flag) = (FLAG_WORDS as usize, sys::CU_MEMHOSTALLOC_DEVICEMAP);
         // SAFETY: its items are integers, and set to 0 here.
         let mut words = unsafe { context.alloc_pinned_with_flags::<u32>(len, flag)? };
         let start = words.as_mut_ptr()?;
         // SAFETY: so many words were allocated.
         unsafe { start.write_bytes(0, len) };
-        Ok(Mailbox { start, _words: words })
+        Ok(HostFlags { start, _words: words })
     }
 
     /// Where it is, for kernels: where addresses are unified, as on all 64-bit systems, that is the same for both sides.
@@ -132,23 +132,23 @@ impl Mailbox {
     /// What a word is now.
     #[allow(unsafe_code)]
     pub fn word(&self, word: usize) -> u32 {
-        assert!(word < MAIL_WORDS as usize);
+        assert!(word < FLAG_WORDS as usize);
         // SAFETY: there are so many words. A kernel may write them meanwhile, each at once.
         unsafe { self.start.add(word).read_volatile() }
     }
 
     /// Queues a copy of words to an array. Before the next call, it must be done.
     #[allow(unsafe_code)]
-    pub fn post(
+    pub fn upload_words(
         &self,
         words: &[u32],
         array: Array<u32>,
         stream: sys::CUstream,
     ) -> Result<(), DriverError> {
-        assert!(words.len() <= MAIL_POSTED as usize && array.len() as usize >= words.len());
+        assert!(words.len() <= UPLOAD_WORDS as usize && array.len() as usize >= words.len());
         // SAFETY: there are so many words from there on, which no kernel writes to, and which live on.
         unsafe {
-            let start = self.start.add(MAIL_POST as usize);
+            let start = self.start.add(FLAG_UPLOAD as usize);
             start.copy_from_nonoverlapping(words.as_ptr(), words.len());
             let posted = slice::from_raw_parts(start, words.len());
             result::memcpy_htod_async(array.address(), posted, stream)
@@ -157,20 +157,20 @@ impl Mailbox {
 
     /// Forgets what a word was told last.
     #[allow(unsafe_code)]
-    pub fn forget(&self, word: usize) {
-        assert!(word < MAIL_WORDS as usize);
+    pub fn reset(&self, word: usize) {
+        assert!(word < FLAG_WORDS as usize);
         // SAFETY: as above.
-        unsafe { self.start.add(word).write_volatile(UNTOLD) };
+        unsafe { self.start.add(word).write_volatile(UNSET) };
     }
 
     /// The two counts that a kernel tells, when it has.
     pub fn counts(&self) -> Option<(u32, u32)> {
-        let items = self.word(MAIL_ITEMS as usize);
-        if items == UNTOLD {
+        let items = self.word(FLAG_ITEMS as usize);
+        if items == UNSET {
             return None;
         }
         // The kernel wrote the others before.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
-        Some((items, self.word(MAIL_GROUPS as usize)))
+        Some((items, self.word(FLAG_GROUPS as usize)))
     }
 }

@@ -1,47 +1,50 @@
 //! Splits sorted lists into groups and sorts the small ones further: the host side of `kernels/refine.cu`.
 
-use super::buffers::Array;
-use super::device::Gpu;
-use super::ties::{AnchorsStruct, Ground, OutStruct, TextStruct, Ties, TiesStruct, kernel_structs};
+use super::arena::Array;
+use super::cuda_device::Gpu;
 use super::tuning::{HALO, REFINE_CTAS, REFINE_THREADS, REFINE_TILE};
+use super::unsorted_groups::{
+    MinimizersStruct, OutStruct, SortState, TextStruct, UnsortedGroups, UnsortedGroupsStruct,
+    kernel_structs,
+};
 use crate::error::Result;
 
 /// What is refined.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RefineKind {
     /// All suffixes, after the first sort.
     First,
     /// A list, by its text.
     Text,
-    /// A list, by the ranks of anchors, all of which are known.
+    /// A list, by the ranks of minimizers, all of which are known.
     Finish,
-    /// The anchors themselves.
-    Anchors,
+    /// The minimizers themselves.
+    Minimizers,
 }
 
-impl Kind {
+impl RefineKind {
     fn kernel(self) -> &'static str {
         match self {
-            Kind::First => "refine/refine_first",
-            Kind::Text => "refine/refine_text",
-            Kind::Finish => "refine/refine_finish",
-            Kind::Anchors => "refine/refine_anchors",
+            RefineKind::First => "refine/refine_first",
+            RefineKind::Text => "refine/refine_text",
+            RefineKind::Finish => "refine/refine_finish",
+            RefineKind::Minimizers => "refine/refine_minimizers",
         }
     }
 
-    /// A CTA goes on with its small groups while at most so many sixteenths stay tied.
+    /// A CTA goes on with its small groups while at most so many sixteenths stay unresolved.
     fn stop(self) -> u32 {
         match self {
-            Kind::First => 7,
-            Kind::Text | Kind::Finish => 16,
-            Kind::Anchors => 12,
+            RefineKind::First => 7,
+            RefineKind::Text | RefineKind::Finish => 16,
+            RefineKind::Minimizers => 12,
         }
     }
 
-    /// The smallest tile. The first list overwrites the keys that it is made from ([`Ties::over_keys`]): a tile that ends
+    /// The smallest tile. The first list overwrites the keys that it is made from ([`UnsortedGroups::over_keys`]): a tile that ends
     /// at item e writes less than (e + HALO) / 2 groups, and the next ones read from e - HALO on.
     fn least_tile(self) -> u32 {
-        if self == Kind::First { 3 * HALO } else { LEAST_TILE }
+        if self == RefineKind::First { 3 * HALO } else { LEAST_TILE }
     }
 }
 
@@ -60,15 +63,15 @@ pub fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
 }
 
 /// Items of a tile, in whole words.
-fn tile(kind: Kind, m: u32, wanted: u32) -> u32 {
+fn tile(kind: RefineKind, m: u32, wanted: u32) -> u32 {
     m.div_ceil(wanted).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE)
 }
 
 /// The list that is refined: where it comes from, and how it was sorted.
 #[derive(Clone, Copy)]
-pub struct Sorted<'m> {
+pub struct RefineInput<'m> {
     /// The list it was, but for the first time. Its suffixes are in the order before the sort.
-    pub from: Option<Ties<'m>>,
+    pub from: Option<UnsortedGroups<'m>>,
     /// Group and next bits; none where it was not sorted, and has its own groups.
     pub keys: Option<Array<'m, u64>>,
     pub suffixes: Array<'m, u32>,
@@ -78,54 +81,54 @@ pub struct Sorted<'m> {
     pub dropped: u32,
 }
 
-impl<'m> Sorted<'m> {
+impl<'m> RefineInput<'m> {
     /// A list as it is, in its own groups.
-    pub fn unsorted(ties: Ties<'m>, len: u32) -> Self {
-        let suffixes = ties.suffixes.first(len);
-        Sorted { from: Some(ties), keys: None, suffixes, width: 0, dropped: 0 }
+    pub fn unsorted(list: UnsortedGroups<'m>, len: u32) -> Self {
+        let suffixes = list.suffixes.first(len);
+        RefineInput { from: Some(list), keys: None, suffixes, width: 0, dropped: 0 }
     }
 }
 
-/// Refines a list by up to `rounds` rounds in each small group. What is settled goes to its row, or of anchors to
-/// `settled` (one item for each of the list, `u32::MAX` for those not settled); what is not goes to `out`.
+/// Refines a list by up to `rounds` rounds in each small group. What is resolved goes to its row, or of minimizers to
+/// `resolved` (one item for each of the list, `u32::MAX` for those not resolved); what is not goes to `out`.
 ///
 /// Tells how many items and groups are left.
 #[allow(unsafe_code)]
 pub fn refine(
     gpu: &Gpu,
-    ground: &Ground,
-    kind: Kind,
-    sorted: Sorted,
+    state: &SortState,
+    kind: RefineKind,
+    sorted: RefineInput,
     rounds: u32,
-    settled: Array<u32>,
-    out: Ties,
+    resolved: Array<u32>,
+    out: UnsortedGroups,
 ) -> Result<()> {
     let m = sorted.suffixes.len();
     let tile = tile(kind, m, wanted_tiles(gpu));
     let tiles = m.div_ceil(tile);
-    ground.clear_status(gpu, tiles)?;
-    assert!(out.slots.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
-    assert!(sorted.from.is_none_or(|ties| ties.slots.len() >= m && ties.groups.len() >= m));
-    assert!(kind != Kind::Anchors || settled.len() >= m);
+    state.clear_status(gpu, tiles)?;
+    assert!(out.sa_indices.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
+    assert!(sorted.from.is_none_or(|list| list.sa_indices.len() >= m && list.groups.len() >= m));
+    assert!(kind != RefineKind::Minimizers || resolved.len() >= m);
     let arguments = Refine {
         keys: sorted.keys.map_or(0, Array::address),
-        groups: sorted.from.map_or(0, |ties| ties.groups.address()),
+        groups: sorted.from.map_or(0, |list| list.groups.address()),
         suffixes: sorted.suffixes.address(),
-        slots: sorted.from.map_or(0, |ties| ties.slots.address()),
-        known: sorted.from.map_or(0, |ties| ties.known.address()),
+        sa_indices: sorted.from.map_or(0, |list| list.sa_indices.address()),
+        group_heads: sorted.from.map_or(0, |list| list.group_heads.address()),
         items: m,
         width: sorted.width,
         dropped: sorted.dropped,
         rounds,
-        entries: tile + 2 * HALO,
+        cta_items: tile + 2 * HALO,
         stop: kind.stop(),
-        text: ground.text(),
-        codes: ground.codes.address(),
-        anchors: ground.anchors(ground.dense),
-        out: ground.out(gpu),
-        ties: out.into(),
-        settled: settled.address(),
-        status: ground.status.address(),
+        text: state.text(),
+        code_table: state.code_table.address(),
+        minimizers: state.minimizers(state.dense),
+        out: state.out(gpu),
+        list: out.into(),
+        resolved: resolved.address(),
+        status: state.status.address(),
         tiles,
     };
     // SAFETY: the lists have m items, and `status` has an item for each CTA and one more.
@@ -138,20 +141,20 @@ struct Refine {
     keys: u64,
     groups: u64,
     suffixes: u64,
-    slots: u64,
-    known: u64,
+    sa_indices: u64,
+    group_heads: u64,
     items: u32,
     width: u32,
     dropped: u32,
     rounds: u32,
-    entries: u32,
+    cta_items: u32,
     stop: u32,
     text: TextStruct,
-    codes: u64,
-    anchors: AnchorsStruct,
+    code_table: u64,
+    minimizers: MinimizersStruct,
     out: OutStruct,
-    ties: TiesStruct,
-    settled: u64,
+    list: UnsortedGroupsStruct,
+    resolved: u64,
     status: u64,
     tiles: u32,
 }
@@ -166,7 +169,8 @@ mod tests {
     fn tiles_fit_their_bounds() {
         let wanted = 396;
         for border in [1, 127, 396 * 128, 396 * 384, 396 * 1280, 1_000_000, 1 << 30] {
-            for (m, kind) in (border..border + 3).flat_map(|m| [(m, Kind::First), (m, Kind::Text)])
+            for (m, kind) in
+                (border..border + 3).flat_map(|m| [(m, RefineKind::First), (m, RefineKind::Text)])
             {
                 let tile = tile(kind, m, wanted);
                 assert!(tile.is_multiple_of(32) && tile + 2 * HALO <= REFINE_TILE, "{m}: {tile}");

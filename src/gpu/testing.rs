@@ -1,7 +1,7 @@
 //! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile shapes.
 
-use super::buffers::{Array, Carver, Memory};
-use super::device::Gpu;
+use super::arena::{Arena, ArenaAllocator, Array};
+use super::cuda_device::Gpu;
 use std::env;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -25,17 +25,17 @@ pub fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// Memory for a test.
-pub fn memory(gpu: &Gpu, bytes: usize) -> Memory {
-    Memory::new(gpu, bytes).unwrap()
+/// Arena for a test.
+pub fn memory(gpu: &Gpu, bytes: usize) -> Arena {
+    Arena::new(gpu, bytes).unwrap()
 }
 
 /// An array with the given items.
-pub fn upload<'m, T>(gpu: &Gpu, carver: &mut Carver<'m>, items: &[T]) -> Array<'m, T>
+pub fn upload<'m, T>(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: &[T]) -> Array<'m, T>
 where
     T: cudarc::driver::ValidAsZeroBits,
 {
-    let array = carver.take(items.len());
+    let array = arena.array(items.len());
     gpu.write(items, array).unwrap();
     array
 }
@@ -52,7 +52,7 @@ pub fn random(len: usize, below: u64, seed: u64) -> Vec<u64> {
     (0..len).map(|_| next() % below).collect()
 }
 
-/// Lengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of tiles and classes.
+/// SegmentLengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of tiles and classes.
 pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
     let sizes = |len, below, seed| -> Vec<u32> {
         random(len, below, seed).into_iter().map(|n| n as u32 + 1).collect()

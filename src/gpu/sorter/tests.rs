@@ -28,7 +28,7 @@ fn expected(text: &[u8]) -> Vec<u32> {
 }
 
 /// The transform by its definition, from a suffix array.
-fn transform(text: &[u8], sa: &[u32], rate: usize) -> Sorted {
+fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
     let n = text.len();
     let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
     let mut samples = vec![0; n.div_ceil(rate)];
@@ -37,7 +37,7 @@ fn transform(text: &[u8], sa: &[u32], rate: usize) -> Sorted {
             samples[p as usize / rate] = row;
         }
     }
-    Sorted { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
+    SortedBlock { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
 }
 
 fn check(sorters: &mut [(&'static str, Sorter)], name: &str, text: &[u8], with_bwt: bool) {

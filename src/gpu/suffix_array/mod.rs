@@ -8,23 +8,23 @@
 //! | `default` | what is fastest: coded symbols, small groups in shared memory, ranks of chosen positions; or as `skew-pd` |
 //!
 //! An algorithm is a struct of its buffers with two functions: `carve`, which also tells the memory it takes, and `run`.
-//! A new one gets a file here, a variant of [`Algorithm`] and one of [`Buffers`].
+//! A new one gets a file here, a variant of [`Algorithm`] and one of [`AlgorithmBuffers`].
 
-mod code;
-mod default;
-mod doubling;
-mod lists;
+mod alphabetic_code;
+mod default_sort;
+mod list_sort;
 mod ls;
+mod minimizer_doubling;
 mod skew;
 mod skew_pd;
 
-use super::buffers::{Array, Carver};
-use super::device::Gpu;
-use super::transform;
+use super::arena::{ArenaAllocator, Array};
+use super::cuda_device::Gpu;
+use super::sa_to_bwt;
 use crate::error::{Error, Result};
 use std::str::FromStr;
 
-pub use default::Extra;
+pub use default_sort::ExtraArenas;
 
 /// How suffixes are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl FromStr for Algorithm {
 
 /// What one sort goes over.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'m> {
+pub struct DeviceBlock<'m> {
     /// n bytes, and the padding behind them, which is zero.
     pub text: Array<'m, u8>,
     /// n positions: the suffix array. `default` writes all of it only where `whole_sa` says so.
@@ -77,21 +77,30 @@ pub struct Block<'m> {
 }
 
 /// The buffers of the algorithm that was chosen.
-pub enum Buffers<'m> {
-    Default(default::DefaultSort<'m>),
+pub enum AlgorithmBuffers<'m> {
+    Default(default_sort::DefaultSort<'m>),
     Ls(ls::Ls<'m>),
     Skew(skew::Skew<'m>),
     SkewPd(skew_pd::SkewPd<'m>),
 }
 
-impl<'m> Buffers<'m> {
+impl<'m> AlgorithmBuffers<'m> {
     /// Carves what sorting n suffixes takes.
-    pub fn carve(algorithm: Algorithm, gpu: &Gpu, carver: &mut Carver<'m>, n: u32) -> Result<Self> {
+    pub fn allocate(
+        algorithm: Algorithm,
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        n: u32,
+    ) -> Result<Self> {
         Ok(match algorithm {
-            Algorithm::Default => Buffers::Default(default::DefaultSort::carve(gpu, carver, n)?),
-            Algorithm::Ls => Buffers::Ls(ls::Ls::carve(gpu, carver, n)?),
-            Algorithm::Skew => Buffers::Skew(skew::Skew::carve(gpu, carver, n)?),
-            Algorithm::SkewPd => Buffers::SkewPd(skew_pd::SkewPd::carve(gpu, carver, n)?),
+            Algorithm::Default => {
+                AlgorithmBuffers::Default(default_sort::DefaultSort::allocate(gpu, arena, n)?)
+            }
+            Algorithm::Ls => AlgorithmBuffers::Ls(ls::Ls::allocate(gpu, arena, n)?),
+            Algorithm::Skew => AlgorithmBuffers::Skew(skew::Skew::allocate(gpu, arena, n)?),
+            Algorithm::SkewPd => {
+                AlgorithmBuffers::SkewPd(skew_pd::SkewPd::allocate(gpu, arena, n)?)
+            }
         })
     }
 
@@ -99,18 +108,18 @@ impl<'m> Buffers<'m> {
     pub fn run(
         self,
         gpu: &Gpu,
-        block: Block<'m>,
-        extra: &'m mut Extra,
+        block: DeviceBlock<'m>,
+        extra: &'m mut ExtraArenas,
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         match self {
-            Buffers::Default(default) => return default.run(gpu, block, extra, rounds),
-            Buffers::Ls(ls) => ls.run(gpu, block, rounds),
-            Buffers::Skew(skew) => skew.run(gpu, block, rounds),
-            Buffers::SkewPd(skew_pd) => return skew_pd.run(gpu, block, rounds),
+            AlgorithmBuffers::Default(default) => return default.run(gpu, block, extra, rounds),
+            AlgorithmBuffers::Ls(ls) => ls.run(gpu, block, rounds),
+            AlgorithmBuffers::Skew(skew) => skew.run(gpu, block, rounds),
+            AlgorithmBuffers::SkewPd(skew_pd) => return skew_pd.run(gpu, block, rounds),
         }?;
-        transform::sample_rows(gpu, block.sa, block.log_rate, block.samples)?;
-        transform::last_column(gpu, block.text, block.sa, block.rows)
+        sa_to_bwt::sample_rows(gpu, block.sa, block.log_rate, block.samples)?;
+        sa_to_bwt::last_column(gpu, block.text, block.sa, block.rows)
     }
 }
 

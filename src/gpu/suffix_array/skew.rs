@@ -6,17 +6,19 @@
 //! Figure 4 right: triples are named only where they are not unique, and the suffixes at multiples of 3 come from the
 //! order of those behind them by selecting these. Linear in all cases. Takes about 36 bytes per suffix.
 
-use super::super::buffers::{Array, Carver, Double};
-use super::super::cover::{BYTE_BITS, Symbols, Text, Zeros, ones, scatter, scatter_order, slots};
+use super::super::arena::{ArenaAllocator, Array, DoubleBuffer};
 use super::super::cub::Cub;
-use super::super::device::Gpu;
+use super::super::cuda_device::Gpu;
 use super::super::merge_path::splits_for;
-use super::{Block, bits};
+use super::super::skew_steps::{
+    BYTE_BITS, Mod0Workspace, SkewSymbols, SkewText, cover_len, mod1_len, scatter, scatter_order,
+};
+use super::{DeviceBlock, bits};
 use crate::error::Result;
 
 /// What one level keeps while the levels below it work.
 #[derive(Clone, Copy)]
-struct Level<'m> {
+struct SkewLevel<'m> {
     /// For each slot, the name of its triple, and later its rank.
     names: Array<'m, u32>,
     /// The slots in the order of their suffixes.
@@ -25,33 +27,33 @@ struct Level<'m> {
 
 /// Workspace for sorting triples; that of all levels is the same memory.
 struct Triples<'m> {
-    keys: Double<'m, u64>,
-    order: Double<'m, u32>,
+    keys: DoubleBuffer<'m, u64>,
+    order: DoubleBuffer<'m, u32>,
     total: Array<'m, u32>,
 }
 
 impl<'m> Triples<'m> {
-    fn carve(carver: &mut Carver<'m>, n: u32) -> Self {
-        let count = slots(n) as usize;
+    fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
+        let count = cover_len(n) as usize;
         Triples {
-            keys: carver.take_two(count),
-            order: carver.take_two(count),
-            total: carver.take(1),
+            keys: arena.double_buffer(count),
+            order: arena.double_buffer(count),
+            total: arena.array(1),
         }
     }
 }
 
-impl<'m> Zeros<'m> {
+impl<'m> Mod0Workspace<'m> {
     /// Carves the workspace of merging.
-    pub fn carve(carver: &mut Carver<'m>, n: u32) -> Self {
-        let (count, ones) = (slots(n) as usize, ones(n) as usize);
-        Zeros {
-            flags: carver.take(count),
-            zeros: carver.take_two(ones),
-            keys: carver.take_two(ones),
-            positions: carver.take(count),
-            splits: carver.take(splits_for(n)),
-            total: carver.take(1),
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
+        let (count, mod1_len) = (cover_len(n) as usize, mod1_len(n) as usize);
+        Mod0Workspace {
+            flags: arena.array(count),
+            mod0: arena.double_buffer(mod1_len),
+            keys: arena.double_buffer(mod1_len),
+            positions: arena.array(count),
+            splits: arena.array(splits_for(n)),
+            total: arena.array(1),
         }
     }
 }
@@ -59,32 +61,33 @@ impl<'m> Zeros<'m> {
 /// The buffers.
 pub struct Skew<'m> {
     cub: Cub<'m>,
-    levels: Vec<Level<'m>>,
+    levels: Vec<SkewLevel<'m>>,
     shared: Array<'m, u8>,
 }
 
 impl<'m> Skew<'m> {
-    pub fn carve(gpu: &Gpu, carver: &mut Carver<'m>, n: u32) -> Result<Self> {
-        let cub = Cub::carve(gpu, carver, n)?;
+    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
+        let cub = Cub::allocate(gpu, arena, n)?;
         let (mut levels, mut at, mut shared) = (Vec::new(), n, 0);
         // Of three symbols and less, all triples differ.
         while levels.is_empty() || at > 3 {
-            let count = slots(at) as usize;
-            levels.push(Level { names: carver.take(count), order: carver.take(count) });
-            let (mut sorting, mut merging) = (Carver::measure(), Carver::measure());
-            Triples::carve(&mut sorting, at);
-            Zeros::carve(&mut merging, at);
+            let count = cover_len(at) as usize;
+            levels.push(SkewLevel { names: arena.array(count), order: arena.array(count) });
+            let (mut sorting, mut merging) =
+                (ArenaAllocator::measuring(), ArenaAllocator::measuring());
+            Triples::allocate(&mut sorting, at);
+            Mod0Workspace::allocate(&mut merging, at);
             shared = shared.max(sorting.used()).max(merging.used());
-            at = slots(at);
+            at = cover_len(at);
         }
         // The level below the last has the same buffers: three symbols or less.
-        levels.push(Level { names: carver.take(4), order: carver.take(4) });
-        Ok(Skew { cub, levels, shared: carver.take(shared.max(1 << 14)) })
+        levels.push(SkewLevel { names: arena.array(4), order: arena.array(4) });
+        Ok(Skew { cub, levels, shared: arena.array(shared.max(1 << 14)) })
     }
 
-    pub fn run(self, gpu: &Gpu, block: Block<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+    pub fn run(self, gpu: &Gpu, block: DeviceBlock<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         let n = block.sa.len();
-        let text = Text { symbols: Symbols::Bytes(block.text), n, bits: BYTE_BITS };
+        let text = SkewText { symbols: SkewSymbols::Bytes(block.text), n, bits: BYTE_BITS };
         self.level(gpu, 0, text, block.sa, rounds)
     }
 
@@ -93,29 +96,30 @@ impl<'m> Skew<'m> {
         &self,
         gpu: &Gpu,
         level: usize,
-        text: Text<'m>,
+        text: SkewText<'m>,
         sa: Array<'m, u32>,
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
-        let count = slots(text.n);
-        let Level { names, order } = self.levels[level];
+        let count = cover_len(text.n);
+        let SkewLevel { names, order } = self.levels[level];
         let (names, order) = (names.first(count), order.first(count));
-        let mut work = Triples::carve(&mut Carver::over(self.shared), text.n);
+        let mut work = Triples::allocate(&mut ArenaAllocator::within(self.shared), text.n);
         let keys = text.sort_triples(gpu, &self.cub, work.keys, &mut work.order)?;
-        let (sorted, heads) = (work.order.first, keys.second);
-        let different = text.triple_heads(gpu, keys.first, sorted, heads, work.total)?;
+        let (sorted, heads) = (work.order.current, keys.alternate);
+        let different = text.triple_heads(gpu, keys.current, sorted, heads, work.total)?;
         if different == count {
             gpu.copy(sorted, order)?;
         } else {
             rounds.push(count);
             self.cub.inclusive_sum(gpu, heads)?;
             scatter(gpu, sorted, heads, names)?;
-            let below = Text { symbols: Symbols::Names(names), n: count, bits: bits(different) };
+            let below =
+                SkewText { symbols: SkewSymbols::Names(names), n: count, bits: bits(different) };
             self.level(gpu, level + 1, below, order, rounds)?;
         }
         scatter_order(gpu, order, names)?;
-        let work = Zeros::carve(&mut Carver::over(self.shared), text.n);
-        let zeros = text.sort_zeros(gpu, &self.cub, order, &work)?;
-        text.merge(gpu, order, names, zeros, &work, sa)
+        let work = Mod0Workspace::allocate(&mut ArenaAllocator::within(self.shared), text.n);
+        let mod0 = text.sort_mod0(gpu, &self.cub, order, &work)?;
+        text.merge(gpu, order, names, mod0, &work, sa)
     }
 }
