@@ -1,8 +1,9 @@
 //! Compiles the kernels, if the feature `cuda` asks for them.
 //!
-//! - every `kernels/*.cu` but `cub.cu` becomes a fatbin, which src/gpu/device.rs embeds and loads with the driver;
+//! - every `.cu` below `kernels/` but `cub.cu` becomes a fatbin, which src/gpu/runtime/cuda_device.rs embeds and
+//!   loads with the driver;
 //! - `cub.cu` holds calls of the CUDA runtime and becomes a static library;
-//! - `tuning.h` becomes Rust constants.
+//! - the numbers of `tuning.h` become Rust constants.
 //!
 //! nvcc is looked for in `CUDA_HOME`, on the `PATH`, where pip installs it, and where `kernels/install-nvcc.sh` does.
 //! `BWZ_CUDA_ARCHS` (such as `90` or `80,90`) narrows the architectures that code is made for.
@@ -29,11 +30,11 @@ fn main() {
     let archs = toolkit.archs();
     let sources = sources();
     thread::scope(|scope| {
-        scope.spawn(|| toolkit.library(Path::new("kernels/cub.cu"), &out, &archs));
+        scope.spawn(|| toolkit.library(Path::new("kernels/primitives/cub.cu"), &out, &archs));
         scope.spawn(|| sources.iter().for_each(|source| toolkit.fatbin(source, &out, &archs)));
     });
     write(&out.join("fatbins.rs"), &fatbins(&sources));
-    write(&out.join("tuning.rs"), &constants(&read("kernels/tuning.h")));
+    write(&out.join("tuning.rs"), &constants(&read("kernels/runtime/tuning.h")));
     write(&out.join("built.rs"), &built(&toolkit, &archs));
     toolkit.link(&out);
 }
@@ -72,7 +73,7 @@ impl Toolkit {
         let mut nvcc = Command::new(self.home.join("bin/nvcc"));
         // The wheels keep these headers elsewhere than the toolkit does.
         nvcc.args(["-std=c++17", "-O3", "--Werror", "all-warnings", "-I"]);
-        nvcc.arg(self.home.join("include/cccl"));
+        nvcc.arg(self.home.join("include/cccl")).args(["-I", "kernels"]);
         nvcc
     }
 
@@ -149,20 +150,25 @@ fn run(command: &mut Command) -> String {
     said
 }
 
-/// The files beside this one with one of the given endings, in order.
-fn files(endings: &[&str]) -> Vec<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir("kernels")
-        .expect("the folder kernels is there")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| endings.iter().any(|ending| path.extension().is_some_and(|e| e == *ending)))
-        .collect();
-    files.sort();
-    files
+/// The files below a folder with one of the given endings, in order.
+fn files(dir: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap_or_else(|e| fail(&format!("{}: {e}", dir.display())));
+    let mut found = Vec::new();
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            found.extend(files(&path, endings));
+        } else if endings.iter().any(|ending| path.extension().is_some_and(|e| e == *ending)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
 }
 
 /// The kernel files but for that of the static library.
 fn sources() -> Vec<PathBuf> {
-    files(&["cu"]).into_iter().filter(|path| !path.ends_with("cub.cu")).collect()
+    let sources = files(Path::new("kernels"), &["cu"]);
+    sources.into_iter().filter(|path| !path.ends_with("cub.cu")).collect()
 }
 
 /// One constant with the compiled code of each kernel file.

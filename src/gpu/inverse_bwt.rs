@@ -1,11 +1,9 @@
 //! Transform and samples -> block on a GPU: copy in, restore, copy out. Copies go piece by piece on a stream of their own: one
 //! comes in while that before it is counted, and one goes out while the next is put together.
 
-use super::arena::{ArenaAllocator, GrowingArena};
-use super::cuda_device::Gpu;
-use super::lf_mapping::{InverseArrays, InverseShape, InverseSteps};
-use super::pinned::PinnedBuffer;
 use crate::error::{Error, Flaw, Result};
+use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
+use crate::gpu::runtime::{ArenaAllocator, Gpu, GrowingArena, PinnedBuffer};
 
 /// Restores blocks on one GPU, on two streams of its own. Its memory grows with the largest block and is kept.
 ///

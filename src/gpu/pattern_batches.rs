@@ -6,11 +6,9 @@
 //! as large as it is on the host: 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to 24, 2 or less for seeds, and
 //! 1.1 bits and 32 per sample where positions are asked for.
 
-use super::arena::{ArenaAllocator, Array, GrowingArena};
-use super::cuda_device::Gpu;
-use super::device_index::{self, DeviceIndex, NO_POS, Parts, Samples};
-use super::pinned::PinnedBuffer;
 use crate::error::Result;
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::search::{self, DeviceIndex, NO_POS, Parts, Samples};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -231,7 +229,7 @@ impl BatchStream {
             self.text.upload(gpu, text.first(size as u32))?;
         }
         self.input.upload(gpu, starts)?;
-        device_index::intervals(gpu, index, text, starts, rows)?;
+        search::intervals(gpu, index, text, starts, rows)?;
         self.output.download(gpu, rows, 0..rows.len())
     }
 
@@ -245,7 +243,7 @@ impl BatchStream {
         let two = self.memory.allocator(gpu, measure.used())?.double_buffer(BATCH_ITEMS);
         let two = two.first_items(count as u32);
         self.input.upload(gpu, two.current)?;
-        device_index::positions(gpu, index, two.current, two.alternate)?;
+        search::positions(gpu, index, two.current, two.alternate)?;
         self.output.download(gpu, two.alternate, 0..count as u32)
     }
 }

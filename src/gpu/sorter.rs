@@ -1,11 +1,11 @@
 //! DeviceBlock -> transform and samples on a GPU: copy in, sort, copy out.
 
-use super::arena::{ArenaAllocator, Array, GrowingArena};
-use super::cuda_device::Gpu;
-use super::pinned::PinnedBuffer;
-use super::suffix_array::{Algorithm, AlgorithmBuffers, DeviceBlock, ExtraArenas};
-use super::tuning::TEXT_PADDING;
+use super::algorithm::{Algorithm, AlgorithmBuffers};
 use crate::error::{Error, Result};
+use crate::gpu::block::DeviceBlock;
+use crate::gpu::runtime::tuning::TEXT_PADDING;
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use std::time::{Duration, Instant};
@@ -190,7 +190,7 @@ impl Sorter {
     /// Lets it find no memory free, but for what it cannot do without.
     #[cfg(test)]
     pub fn make_scarce(&self) {
-        self.gpu.scarce.set(true);
+        self.gpu.make_scarce();
     }
 
     /// Sorts the input, and gives to `finish` what is on the device then.

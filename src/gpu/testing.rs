@@ -1,7 +1,6 @@
 //! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile shapes.
 
-use super::arena::{Arena, ArenaAllocator, Array};
-use super::cuda_device::Gpu;
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
 use std::fmt::Display;
 use std::io::{self, Write};

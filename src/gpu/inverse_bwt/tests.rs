@@ -1,8 +1,8 @@
 //! Texts back from the transforms of libsais; hostile transforms; and what a failing GPU leaves behind.
 
-use super::super::testing::{gpu, random, say};
 use super::*;
 use crate::cases;
+use crate::gpu::testing::{gpu, random, say};
 use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
 use std::thread;

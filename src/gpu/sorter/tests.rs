@@ -1,8 +1,8 @@
 //! Every algorithm against libsais: suffix arrays, transforms and samples; and what a failing GPU leaves behind.
 
-use super::super::testing::{gpu, random, say};
 use super::*;
 use crate::cases;
+use crate::gpu::testing::{gpu, random, say};
 use libsais::SuffixArrayConstruction;
 
 /// Every algorithm, or the one that `BWZ_ALGORITHM` names; and `default` where it may not choose `skew-pd`.

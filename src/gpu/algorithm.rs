@@ -1,0 +1,96 @@
+//! The suffix sorting algorithms. Each puts the suffixes of a text into order; they differ in speed and memory.
+//!
+//! | name | how |
+//! |---|---|
+//! | `ls` | sort by 8 symbols, then double: groups of equal suffixes sorted by their size (GPU-LS) |
+//! | `skew-pd` | two thirds of the suffixes by doubling, groups sorted by their size, then a merge (Wang, Baxter, Owens) |
+//! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
+//! | `default` | what is fastest: coded symbols, small groups in shared memory, ranks of chosen positions; or as `skew-pd` |
+//!
+//! An algorithm is a struct of its buffers with two functions: `allocate`, which also measures the memory it takes, and
+//! `run`. A new one gets a file in a room below, a variant of [`Algorithm`] and one of [`AlgorithmBuffers`].
+
+use super::block::{DeviceBlock, sa_to_bwt};
+use super::papers::{Ls, Skew, SkewPd};
+use super::runtime::{ArenaAllocator, Gpu};
+use super::sort::{DefaultSort, ExtraArenas};
+use crate::error::{Error, Result};
+use std::str::FromStr;
+
+/// How suffixes are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Whatever is fastest: coded symbols, then ranks of chosen positions; or as `SkewPd`, block by block.
+    #[default]
+    Default,
+    /// Prefix doubling, each group sorted by its size.
+    Ls,
+    /// The skew algorithm, with recursion.
+    Skew,
+    /// The skew algorithm, with prefix doubling in place of recursion.
+    SkewPd,
+}
+
+impl Algorithm {
+    /// All of them with their names.
+    pub const ALL: [(&'static str, Algorithm); 4] = [
+        ("default", Algorithm::Default),
+        ("ls", Algorithm::Ls),
+        ("skew", Algorithm::Skew),
+        ("skew-pd", Algorithm::SkewPd),
+    ];
+}
+
+impl FromStr for Algorithm {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, algorithm)| algorithm)
+            .ok_or_else(|| Error::Usage("it is none of default, ls, skew and skew-pd".into()))
+    }
+}
+
+/// The buffers of the algorithm that was chosen.
+pub enum AlgorithmBuffers<'m> {
+    Default(DefaultSort<'m>),
+    Ls(Ls<'m>),
+    Skew(Skew<'m>),
+    SkewPd(SkewPd<'m>),
+}
+
+impl<'m> AlgorithmBuffers<'m> {
+    /// Allocates what sorting n suffixes takes.
+    pub fn allocate(
+        algorithm: Algorithm,
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        n: u32,
+    ) -> Result<Self> {
+        Ok(match algorithm {
+            Algorithm::Default => AlgorithmBuffers::Default(DefaultSort::allocate(gpu, arena, n)?),
+            Algorithm::Ls => AlgorithmBuffers::Ls(Ls::allocate(gpu, arena, n)?),
+            Algorithm::Skew => AlgorithmBuffers::Skew(Skew::allocate(gpu, arena, n)?),
+            Algorithm::SkewPd => AlgorithmBuffers::SkewPd(SkewPd::allocate(gpu, arena, n)?),
+        })
+    }
+
+    /// Sorts and makes the transform. `rounds` gets the number of suffixes that were left to sort after each round.
+    pub fn run(
+        self,
+        gpu: &Gpu,
+        block: DeviceBlock<'m>,
+        extra: &'m mut ExtraArenas,
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
+        match self {
+            AlgorithmBuffers::Default(default) => return default.run(gpu, block, extra, rounds),
+            AlgorithmBuffers::Ls(ls) => ls.run(gpu, block, rounds),
+            AlgorithmBuffers::Skew(skew) => skew.run(gpu, block, rounds),
+            AlgorithmBuffers::SkewPd(skew_pd) => return skew_pd.run(gpu, block, rounds),
+        }?;
+        sa_to_bwt::sample_rows(gpu, block.sa, block.log_rate, block.samples)?;
+        sa_to_bwt::last_column(gpu, block.text, block.sa, block.rows)
+    }
+}
