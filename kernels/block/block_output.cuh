@@ -11,3 +11,15 @@ struct Out {
     uint32_t* host_flags;
     uint32_t rate_mask, log_rate, whole_sa;
 };
+
+// Writes the row of a suffix in the last column, before() being the byte before it, or the primary index if it is the
+// whole text; and its sample, if it is sampled.
+template <class Before>
+__device__ __forceinline__ void write_row(const Out& out, uint32_t sa_index, uint32_t suffix, Before before) {
+    if (suffix > 0) {
+        out.rows[sa_index + 1] = before();
+    } else {
+        out.host_flags[FLAG_PRIMARY] = sa_index + 1;
+    }
+    if ((suffix & out.rate_mask) == 0) out.samples[suffix >> out.log_rate] = sa_index + 1;
+}

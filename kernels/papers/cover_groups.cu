@@ -230,46 +230,21 @@ struct Splitter {
 
     // Sorts each small group by one more key. Gives back how many items are unresolved.
     __device__ __forceinline__ int round(int count, uint32_t depth) const {
-        const int tid = threadIdx.x, lane = tid & 31;
         __syncthreads();
-        for (int i = tid; i < count; i += REFINE_THREADS) {
+        for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
             const int x = index_of(s.members[i]);
             s.keys[x] = KIND == SMALL ? ranks_at(a.ranks, a.text.n, s.suffixes[x], depth, a.step)
                                       : symbols_at(s.numbers, a.text, s.suffixes[x] + depth, a.alphabet.symbols,
                                                    a.alphabet.bits);
         }
-        if (tid == 0) s.member_count = 0;
-        __syncthreads();
-        uint32_t members[REFINE_ITEMS], suffixes[REFINE_ITEMS];
-#pragma unroll
-        for (int q = 0; q < REFINE_ITEMS; q++) {
-            const int i = q * REFINE_THREADS + tid;
-            members[q] = 0;
-            if (i < count) {
-                members[q] = sorted_member(s.keys, s.members[i]);
-                suffixes[q] = s.suffixes[index_of(s.members[i])];
-            }
-        }
-        __syncthreads();
-#pragma unroll
-        for (int q = 0; q < REFINE_ITEMS; q++) {
-            if (q * REFINE_THREADS >= count) continue;
-            const uint32_t t = members[q];
-            bool more = false;
-            if (q * REFINE_THREADS + tid < count) {
-                const int x = index_of(t);
-                s.suffixes[x] = suffixes[q];
-                if (x == first_of(t)) atomicOr(&s.heads[x >> 5], 1u << (x & 31));
-                more = group_size_of(t) > 1;
-            }
-            const uint32_t bits = __ballot_sync(~0u, more);
-            uint32_t at = 0;
-            if (lane == 0 && bits) at = atomicAdd(&s.member_count, __popc(bits));
-            at = __shfl_sync(~0u, at, 0) + __popc(bits & ((1u << lane) - 1));
-            if (more) s.members[at] = t;
-        }
-        __syncthreads();
-        return s.member_count;
+        uint32_t suffixes[REFINE_ITEMS];
+        const auto take = [&](int q, int x) { suffixes[q] = s.suffixes[x]; };
+        const auto put = [&](int q, uint32_t member) {
+            const int x = index_of(member);
+            s.suffixes[x] = suffixes[q];
+            if (x == first_of(member)) atomicOr(&s.heads[x >> 5], 1u << (x & 31));
+        };
+        return sort_groups(s.keys, s.members, &s.member_count, count, take, put);
     }
 
     // Writes what is settled to its row and the rest to the lists, and lists the changes.

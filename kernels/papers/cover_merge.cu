@@ -41,27 +41,13 @@ struct Mod0List {
 
 // The suffixes at multiples of 3, in the order of those one behind them, with their first symbols as keys.
 extern "C" __global__ void __launch_bounds__(THREADS) list_mod0(const __grid_constant__ Mod0List a) {
-    __shared__ uint32_t wanted[MARK_WORDS], tile;
-    __shared__ Compaction compaction;
-    if (threadIdx.x == 0) tile = next_tile(a.status);
-    __syncthreads();
-    const uint32_t base = tile * MARK_TILE, bit = 1u << (threadIdx.x & 31);
-    uint32_t suffixes[MARK_ITEMS];
-    for (int q = 0; q < MARK_ITEMS; q++) {
-        const uint32_t x = q * THREADS + threadIdx.x;
-        suffixes[q] = base + x < a.items ? a.order[base + x] : 0;
-        const uint32_t bits = __ballot_sync(~0u, suffixes[q] % 3 == 1);
-        if (bit == 1) wanted[x >> 5] = bits;
-    }
-    __syncthreads();
-    compaction.count(wanted, wanted, MARK_WORDS, a.status, tile, a.tiles, a.counts);
-    for (int q = 0; q < MARK_ITEMS; q++) {
-        const uint32_t x = q * THREADS + threadIdx.x;
-        if (!(wanted[x >> 5] & bit)) continue;
-        const uint32_t at = compaction.item(wanted, x >> 5, bit);
-        a.mod0[at] = suffixes[q] - 1;
-        a.keys[at] = __ldg(a.text + suffixes[q] - 1);
-    }
+    const auto read = [&](uint32_t j) { return a.order[j]; };
+    const auto follows_mod0 = [](uint32_t suffix) { return suffix % 3 == 1; };
+    const auto write = [&](uint32_t at, uint32_t, uint32_t suffix) {
+        a.mod0[at] = suffix - 1;
+        a.keys[at] = __ldg(a.text + suffix - 1);
+    };
+    compact(a.items, a.status, a.tiles, a.counts, read, follows_mod0, write);
 }
 
 struct CoverMerge {
@@ -74,13 +60,9 @@ struct CoverMerge {
     uint32_t tiles;
 };
 
-// As in merge_path.cu, with suffixes for integers.
+// The merge is that of merge_path.cu with suffixes for integers.
 extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __grid_constant__ CoverMerge a) {
-    const uint32_t k = global_thread();
-    if (k > a.tiles) return;
-    const uint32_t len = a.cover_len + a.mod0_len;
-    const uint32_t diagonal = k < a.tiles ? k * TILE : len;
-    a.splits[k] = merge_split(a.cover, a.cover_len, a.mod0, a.mod0_len, diagonal, a.by);
+    split_tiles(a.cover, a.cover_len, a.mod0, a.mod0_len, a.tiles, a.splits, a.by);
 }
 
 // The byte before a position and the two from there on, the first one lowest. That before position 0 is 0.
@@ -134,17 +116,6 @@ struct CountingIterator {
     __device__ CountingIterator operator+(uint32_t i) const { return {base + i}; }
 };
 
-// Writes the suffix of index t, which is row t + 1, with the byte before it.
-__device__ __forceinline__ void put(const Out& out, uint32_t t, uint32_t suffix, uint8_t before) {
-    out.sa[t] = suffix;
-    if (suffix > 0) {
-        out.rows[t + 1] = before;
-    } else {
-        out.host_flags[FLAG_PRIMARY] = t + 1;
-    }
-    if ((suffix & out.rate_mask) == 0) out.samples[suffix >> out.log_rate] = t + 1;
-}
-
 extern "C" __global__ void __launch_bounds__(TILE_THREADS) merge_cover(const __grid_constant__ CoverMerge a) {
     __shared__ Gathered gathered;
     __shared__ uint16_t from[TILE];
@@ -163,6 +134,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS) merge_cover(const __g
     for (uint32_t x = threadIdx.x; x < count; x += TILE_THREADS) {
         const uint32_t source = from[x];
         const uint32_t suffix = source < cover_count ? cover[source] : mod0[source - cover_count];
-        put(a.out, begin + x, suffix, gathered.before[source]);
+        a.out.sa[begin + x] = suffix;
+        write_row(a.out, begin + x, suffix, [&] { return gathered.before[source]; });
     }
 }

@@ -142,26 +142,17 @@ struct SuffixLess {
     }
 };
 
-// As in merge_path.cu, with suffixes for integers: a are those of the cover, b the others.
-template <class Symbols>
-__device__ void partition(const SuffixLess<Symbols>& less, const uint32_t* a, uint32_t a_len, const uint32_t* b,
-                          uint32_t b_len, uint32_t tiles, uint32_t* splits) {
-    const uint32_t k = global_thread();
-    if (k > tiles) return;
-    const uint64_t diagonal = min(static_cast<uint64_t>(k) * TILE, static_cast<uint64_t>(a_len) + b_len);
-    splits[k] = merge_split(a, a_len, b, b_len, static_cast<uint32_t>(diagonal), less);
-}
-
+// The merge is that of merge_path.cu with suffixes for integers: a are those of the cover, b the others.
 extern "C" __global__ void byte_suffix_partition(const uint8_t* text, uint32_t n, const uint32_t* ranks, uint32_t mod1_len,
                                                  const uint32_t* a, uint32_t a_len, const uint32_t* b, uint32_t b_len,
                                                  uint32_t tiles, uint32_t* splits) {
-    partition(SuffixLess<Bytes>{{text, n}, ranks, mod1_len}, a, a_len, b, b_len, tiles, splits);
+    split_tiles(a, a_len, b, b_len, tiles, splits, SuffixLess<Bytes>{{text, n}, ranks, mod1_len});
 }
 
 extern "C" __global__ void name_suffix_partition(const uint32_t* text, uint32_t n, const uint32_t* ranks, uint32_t mod1_len,
                                                  const uint32_t* a, uint32_t a_len, const uint32_t* b, uint32_t b_len,
                                                  uint32_t tiles, uint32_t* splits) {
-    partition(SuffixLess<Names>{{text, n}, ranks, mod1_len}, a, a_len, b, b_len, tiles, splits);
+    split_tiles(a, a_len, b, b_len, tiles, splits, SuffixLess<Names>{{text, n}, ranks, mod1_len});
 }
 
 template <class Symbols>

@@ -92,3 +92,29 @@ struct Compaction {
         return groups_of(base) + groups[w] + __popc(heads[w] & (bit | (bit - 1))) - 1;
     }
 };
+
+// Goes over MARK_TILE items of a list and keeps, in order, those that are wanted: read(j) is item j, write(at, j, item)
+// puts it into the next list. For all threads of a CTA; the last tile tells the host how many there are.
+template <class Read, class Wanted, class Write>
+__device__ __forceinline__ void compact(uint32_t items, uint64_t* status, int tiles, uint32_t* host_flags, Read read,
+                                        Wanted wanted, Write write) {
+    __shared__ uint32_t kept[MARK_WORDS], tile;
+    __shared__ Compaction compaction;
+    if (threadIdx.x == 0) tile = next_tile(status);
+    __syncthreads();
+    const uint32_t base = tile * MARK_TILE, bit = 1u << (threadIdx.x & 31);
+    uint32_t found[MARK_ITEMS];
+    for (int q = 0; q < MARK_ITEMS; q++) {
+        const uint32_t x = q * THREADS + threadIdx.x;
+        const bool inside = base + x < items;
+        found[q] = inside ? read(base + x) : 0;
+        const uint32_t bits = __ballot_sync(~0u, inside && wanted(found[q]));
+        if (bit == 1) kept[x >> 5] = bits;
+    }
+    __syncthreads();
+    compaction.count(kept, kept, MARK_WORDS, status, tile, tiles, host_flags);
+    for (int q = 0; q < MARK_ITEMS; q++) {
+        const uint32_t x = q * THREADS + threadIdx.x;
+        if (kept[x >> 5] & bit) write(compaction.item(kept, x >> 5, bit), base + x, found[q]);
+    }
+}

@@ -6,14 +6,10 @@ struct Smaller {
     __device__ bool operator()(uint32_t a, uint32_t b) const { return a < b; }
 };
 
-// First level: splits[k] = items of A among the first k * TILE of the merge, for each k up to the number of tiles.
+// First level: the tiles.
 extern "C" __global__ void merge_partition(const uint32_t* a, uint32_t a_len, const uint32_t* b, uint32_t b_len,
                                            uint32_t tiles, uint32_t* splits) {
-    const uint32_t k = global_thread();
-    if (k > tiles) return;
-    const uint64_t len = static_cast<uint64_t>(a_len) + b_len;
-    const uint64_t diagonal = min(static_cast<uint64_t>(k) * TILE, len);
-    splits[k] = merge_split(a, a_len, b, b_len, static_cast<uint32_t>(diagonal), Smaller());
+    split_tiles(a, a_len, b, b_len, tiles, splits, Smaller());
 }
 
 // Second level: each CTA merges one tile, each of its threads TILE_ITEMS items.

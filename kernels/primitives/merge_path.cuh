@@ -23,6 +23,16 @@ __device__ uint32_t merge_split(const A& a, uint32_t a_len, const B& b, uint32_t
     return low;
 }
 
+// splits[k] = items of A among the first k * TILE of the merge, for each k up to the number of tiles: a thread for each.
+template <class A, class B, class Less>
+__device__ void split_tiles(const A& a, uint32_t a_len, const B& b, uint32_t b_len, uint32_t tiles, uint32_t* splits,
+                            Less less) {
+    const uint32_t k = global_thread();
+    if (k > tiles) return;
+    const uint64_t diagonal = min(static_cast<uint64_t>(k) * TILE, static_cast<uint64_t>(a_len) + b_len);
+    splits[k] = merge_split(a, a_len, b, b_len, static_cast<uint32_t>(diagonal), less);
+}
+
 // Merges a tile in shared memory: `items` holds a_len items of A and behind them b_len of B. Each thread of the CTA
 // finds out where its TILE_ITEMS items of the merge stand in `items`, and writes that to `from`.
 template <class Items, class Less>

@@ -67,3 +67,49 @@ __device__ __forceinline__ uint32_t sorted_member(const uint64_t* keys, uint32_t
     }
     return member(first + less + before, first + less, equal);
 }
+
+// Places at the end of a list in shared memory for the lanes that add an item to it, in no order among warps. For
+// whole warps.
+__device__ __forceinline__ uint32_t append(bool more, uint32_t* count) {
+    const int lane = threadIdx.x & 31;
+    const uint32_t bits = __ballot_sync(~0u, more);
+    uint32_t at = 0;
+    if (lane == 0 && bits) at = atomicAdd(count, __popc(bits));
+    return __shfl_sync(~0u, at, 0) + __popc(bits & ((1u << lane) - 1));
+}
+
+// Sorts each group of a list of members by `keys`, which are by item. The list becomes that of the members of groups of
+// more than one, `member_count` their number, which is given back. For all threads of a CTA, up to REFINE_ITEMS
+// members each: take(q, x) keeps in registers, as number q, what moves with item x, and put(q, member) writes that
+// to its new place.
+template <class Take, class Put>
+__device__ __forceinline__ int sort_groups(const uint64_t* keys, uint32_t* members, uint32_t* member_count, int count,
+                                           Take take, Put put) {
+    const int tid = threadIdx.x;
+    if (tid == 0) *member_count = 0;
+    __syncthreads();
+    uint32_t sorted[REFINE_ITEMS];
+#pragma unroll
+    for (int q = 0; q < REFINE_ITEMS; q++) {
+        const int i = q * REFINE_THREADS + tid;
+        sorted[q] = 0;
+        if (i < count) {
+            sorted[q] = sorted_member(keys, members[i]);
+            take(q, index_of(members[i]));
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int q = 0; q < REFINE_ITEMS; q++) {
+        if (q * REFINE_THREADS >= count) continue;
+        bool more = false;
+        if (q * REFINE_THREADS + tid < count) {
+            put(q, sorted[q]);
+            more = group_size_of(sorted[q]) > 1;
+        }
+        const uint32_t at = append(more, member_count);
+        if (more) members[at] = sorted[q];
+    }
+    __syncthreads();
+    return *member_count;
+}

@@ -20,9 +20,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __syncthreads();
     uint32_t mine = 0;
     for (uint32_t i = threadIdx.x; i < KEY_TILE; i += THREADS) {
-        const uint32_t hash = hashes[i];
-        bool minimizer = base + i < n;
-        for (uint32_t o = 1; minimizer && o <= window; o++) minimizer = hash <= hashes[i + o];
+        const bool minimizer = is_window_minimum(base + i < n, hashes + i, window);
         const uint32_t bits = __ballot_sync(~0u, minimizer);
         if ((i & 31) == 0 && (base + i) / 32 < words) {
             bitmap[(base + i) / 32] = bits;
@@ -77,32 +75,16 @@ struct Select {
 // The minimizers of a list, in order, with the SA indices and the depths of their groups as ranks. Their groups stay those of the
 // list.
 extern "C" __global__ void __launch_bounds__(THREADS) select_minimizers(const __grid_constant__ Select a) {
-    __shared__ uint32_t unresolved[MARK_WORDS], tile;
-    __shared__ Compaction compaction;
-    if (threadIdx.x == 0) tile = next_tile(a.status);
-    __syncthreads();
-    const uint32_t base = tile * MARK_TILE, bit = 1u << (threadIdx.x & 31);
-    uint32_t suffixes[MARK_ITEMS];
-    for (int q = 0; q < MARK_ITEMS; q++) {
-        const uint32_t x = q * THREADS + threadIdx.x;
-        const bool inside = base + x < a.items;
-        suffixes[q] = inside ? a.from.suffixes[base + x] : 0;
-        const uint32_t bits = __ballot_sync(~0u, inside && is_minimizer(a.bitmap, suffixes[q]));
-        if (bit == 1) unresolved[x >> 5] = bits;
-    }
-    __syncthreads();
-    compaction.count(unresolved, unresolved, MARK_WORDS, a.status, tile, a.tiles, a.host_flags);
-    for (int q = 0; q < MARK_ITEMS; q++) {
-        const uint32_t x = q * THREADS + threadIdx.x;
-        if (unresolved[x >> 5] & bit) {
-            const uint32_t at = compaction.item(unresolved, x >> 5, bit);
-            a.to.sa_indices[at] = a.from.sa_indices[base + x];
-            a.to.suffixes[at] = suffixes[q];
-            const uint32_t group = a.from.groups[base + x];
-            a.to.groups[at] = group;
-            a.ranks[suffixes[q]] = a.from.group_heads[group];
-        }
-    }
+    const auto read = [&](uint32_t j) { return a.from.suffixes[j]; };
+    const auto wanted = [&](uint32_t suffix) { return is_minimizer(a.bitmap, suffix); };
+    const auto write = [&](uint32_t at, uint32_t j, uint32_t suffix) {
+        const uint32_t group = a.from.groups[j];
+        a.to.sa_indices[at] = a.from.sa_indices[j];
+        a.to.suffixes[at] = suffix;
+        a.to.groups[at] = group;
+        a.ranks[suffix] = a.from.group_heads[group];
+    };
+    compact(a.items, a.status, a.tiles, a.host_flags, read, wanted, write);
 }
 
 struct ListKeys {

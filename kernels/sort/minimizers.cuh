@@ -14,6 +14,13 @@ struct Minimizers {
 __device__ __forceinline__ uint32_t rank_of(uint64_t packed) { return static_cast<uint32_t>(packed); }
 __device__ __forceinline__ uint32_t depth_of(uint64_t packed) { return static_cast<uint32_t>(packed >> 32); }
 
+// Whether a position is a minimizer, if it may be one: its hash is not above any of the next `window`.
+__device__ __forceinline__ bool is_window_minimum(bool candidate, const uint32_t* hashes, uint32_t window) {
+    const uint32_t hash = hashes[0];
+    for (uint32_t o = 1; candidate && o <= window; o++) candidate = hash <= hashes[o];
+    return candidate;
+}
+
 __device__ __forceinline__ bool is_minimizer(const uint32_t* bitmap, uint32_t at) {
     return (__ldg(bitmap + (at >> 5)) >> (at & 31)) & 1;
 }

@@ -177,49 +177,25 @@ struct Refiner {
 
     // Sorts each group by one more key. Gives back how many items are unresolved.
     __device__ __forceinline__ int round(int count) const {
-        const int tid = threadIdx.x, lane = tid & 31;
         __syncthreads();
         if (KIND == TEXT) skip_common(count);
-        for (int i = tid; i < count; i += REFINE_THREADS) {
+        for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
             const int x = index_of(s.members[i]);
             const uint32_t old = s.depths[x];
             uint32_t depth = old >> DEPTH_SHIFT;
             s.keys[x] = next_key(s.suffixes[x], depth);
             s.depths[x] = DEPTH_SHIFT ? depth << DEPTH_SHIFT | (old & 255) : depth;
         }
-        if (tid == 0) s.member_count = 0;
-        __syncthreads();
-        uint32_t members[REFINE_ITEMS], suffixes[REFINE_ITEMS], depths[REFINE_ITEMS];
-#pragma unroll
-        for (int q = 0; q < REFINE_ITEMS; q++) {
-            const int i = q * REFINE_THREADS + tid;
-            members[q] = 0;
-            if (i < count) {
-                const int x = index_of(s.members[i]);
-                members[q] = sorted_member(s.keys, s.members[i]);
-                suffixes[q] = s.suffixes[x];
-                depths[q] = s.depths[x];
-            }
-        }
-        __syncthreads();
-#pragma unroll
-        for (int q = 0; q < REFINE_ITEMS; q++) {
-            if (q * REFINE_THREADS >= count) continue;
-            const uint32_t t = members[q];
-            bool more = false;
-            if (q * REFINE_THREADS + tid < count) {
-                s.suffixes[index_of(t)] = suffixes[q];
-                s.depths[index_of(t)] = depths[q];
-                more = group_size_of(t) > 1;
-            }
-            const uint32_t bits = __ballot_sync(~0u, more);
-            uint32_t at = 0;
-            if (lane == 0 && bits) at = atomicAdd(&s.member_count, __popc(bits));
-            at = __shfl_sync(~0u, at, 0) + __popc(bits & ((1u << lane) - 1));
-            if (more) s.members[at] = t;
-        }
-        __syncthreads();
-        return s.member_count;
+        uint32_t suffixes[REFINE_ITEMS], depths[REFINE_ITEMS];
+        const auto take = [&](int q, int x) {
+            suffixes[q] = s.suffixes[x];
+            depths[q] = s.depths[x];
+        };
+        const auto put = [&](int q, uint32_t member) {
+            s.suffixes[index_of(member)] = suffixes[q];
+            s.depths[index_of(member)] = depths[q];
+        };
+        return sort_groups(s.keys, s.members, &s.member_count, count, take, put);
     }
 
     // Marks what is unresolved as unresolved.
@@ -231,15 +207,6 @@ struct Refiner {
             if (x == first_of(s.members[i])) atomicOr(&s.unresolved_heads[x >> 5], 1u << (x & 31));
         }
         __syncthreads();
-    }
-
-    __device__ __forceinline__ void settle(uint32_t sa_index, uint32_t suffix, uint32_t x) const {
-        if (suffix > 0) {
-            a.out.rows[sa_index + 1] = KIND == FIRST ? static_cast<uint8_t>(s.depths[x]) : a.text.bytes[suffix - 1];
-        } else {
-            a.out.host_flags[FLAG_PRIMARY] = sa_index + 1;
-        }
-        if ((suffix & a.out.rate_mask) == 0) a.out.samples[suffix >> a.out.log_rate] = sa_index + 1;
     }
 
     // Writes what is resolved to the results and the rest to the next list.
@@ -258,7 +225,10 @@ struct Refiner {
                 a.out.sa[sa_index] = unresolved ? ~0u : suffix;
             }
             if (!unresolved) {
-                if (KIND != MINIMIZERS) settle(sa_index, suffix, x);
+                const auto before = [&] {
+                    return KIND == FIRST ? static_cast<uint8_t>(s.depths[x]) : a.text.bytes[suffix - 1];
+                };
+                if (KIND != MINIMIZERS) write_row(a.out, sa_index, suffix, before);
                 continue;
             }
             const uint32_t at = s.compaction.item(s.unresolved, w, bit), group = s.compaction.group(s.unresolved_heads, w, bit);

@@ -16,9 +16,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < KEY_TILE; i += THREADS) {
-        const uint32_t hash = hashes[i];
-        bool minimizer = hash != ~0u;
-        for (uint32_t o = 1; minimizer && o <= window; o++) minimizer = hash <= hashes[i + o];
+        const bool minimizer = is_window_minimum(hashes[i] != ~0u, hashes + i, window);
         const uint32_t bits = __ballot_sync(~0u, minimizer);
         if ((i & 31) == 0 && (base + i) / 32 < words) bitmap[(base + i) / 32] = bits;
     }
