@@ -3,7 +3,8 @@
 //! - every `.cu` below `kernels/` but `cub.cu` becomes a fatbin, which src/gpu/runtime/cuda_device.rs embeds and
 //!   loads with the driver;
 //! - `cub.cu` holds calls of the CUDA runtime and becomes a static library;
-//! - the numbers of `tuning.h` become Rust constants.
+//! - the numbers of `tuning.h` become Rust constants;
+//! - each `struct SHARED` becomes a Rust struct, so that its layout stands in one place.
 //!
 //! nvcc is looked for in `CUDA_HOME`, on the `PATH`, where pip installs it, and where `kernels/install-nvcc.sh` does.
 //! `BWZ_CUDA_ARCHS` (such as `90` or `80,90`) narrows the architectures that code is made for.
@@ -35,6 +36,7 @@ fn main() {
     });
     write(&out.join("fatbins.rs"), &fatbins(&sources));
     write(&out.join("tuning.rs"), &constants(&read("kernels/runtime/tuning.h")));
+    write(&out.join("kernel_structs.rs"), &structs());
     write(&out.join("built.rs"), &built(&toolkit, &archs));
     toolkit.link(&out);
 }
@@ -197,6 +199,57 @@ fn constants(header: &str) -> String {
         above = line;
     }
     code
+}
+
+/// Each `struct SHARED` of the kernels as a Rust struct of the same fields, in the same order.
+fn structs() -> String {
+    let mut code = String::new();
+    for path in files(Path::new("kernels"), &["cu", "cuh"]) {
+        let text = read(&path.to_string_lossy());
+        for body in text.split("struct SHARED ").skip(1) {
+            let (name, body) = body.split_once(" {\n").expect("a struct has a body");
+            let (body, _) = body.split_once("\n};").expect("a struct has an end");
+            let fields: String = body.lines().map(fields).collect();
+            // An array may be too long for `Default`.
+            let default = if fields.contains(": [") { "" } else { "Default, " };
+            let _ = writeln!(
+                code,
+                "/// `struct {name}` of {}.\n#[repr(C)]\n#[derive({default}Clone, Copy, Debug)]\n\
+                 pub struct {name} {{\n{fields}}}\nshared!({name});\n",
+                path.display()
+            );
+        }
+    }
+    code
+}
+
+/// The fields of a line of a struct, such as `const uint32_t* a;  // what it is` or `uint32_t b, c;`.
+fn fields(line: &str) -> String {
+    let (declaration, comment) = line.split_once("//").unwrap_or((line, ""));
+    let declaration = declaration.trim_end();
+    // Functions, and what is within them, are no fields.
+    if declaration.is_empty() || line.starts_with("     ") || declaration.ends_with(['{', '}']) {
+        return String::new();
+    }
+    let Some(declaration) = declaration.trim_start().strip_suffix(';') else {
+        fail(&format!("a field of a shared struct takes one line, unlike: {line}"))
+    };
+    let declaration = declaration.trim_start_matches("const ");
+    let (kind, names) = declaration.split_once(' ').expect("a type and names");
+    let kind = match kind {
+        pointer if pointer.ends_with('*') => "u64",
+        "uint8_t" => "u8",
+        "uint32_t" => "u32",
+        "uint64_t" => "u64",
+        "int" => "i32",
+        other => other,
+    };
+    let field = |name: &str| match name.split_once('[') {
+        Some((name, len)) => format!("    pub {name}: [{kind}; {len},\n"),
+        None => format!("    pub {name}: {kind},\n"),
+    };
+    let doc = if comment.is_empty() { String::new() } else { format!("    ///{comment}\n") };
+    doc + &names.split(", ").map(field).collect::<String>()
 }
 
 /// What `bwz --version` says about the kernels.

@@ -4,7 +4,7 @@
 #include "runtime/common.cuh"
 
 // n bytes, and TEXT_PADDING zeros behind them.
-struct Text {
+struct SHARED TextView {
     const uint8_t* bytes;
     uint32_t n;
 };

@@ -18,7 +18,7 @@
 #include "runtime/common.cuh"
 
 // A block, from 1 to 2^31 - 1 symbols, and all that is made of it.
-struct Inverse {
+struct SHARED InverseArgs {
     const uint8_t* bytes;      // [0..n + TEXT_PADDING - 1] the transform, without the sentinel
     uint32_t* counts;          // [0..256 * tiles - 1] of a piece, by symbol, then by tile; then how many come before those
     uint32_t* offsets;         // [0..255] to be added to these, by symbol, to count all rows before a tile
@@ -62,7 +62,7 @@ static_assert(MIX_A * UNMIX_A == 1 && MIX_B * UNMIX_B == 1, "inverses");
 
 // The hash of a row: a permutation of the numbers below 2^row_bits that keeps 0. The rows with the least are nodes, and it
 // is the number of the node.
-__device__ inline uint32_t hash_of(const Inverse& v, uint32_t row) {
+__device__ inline uint32_t hash_of(const InverseArgs& v, uint32_t row) {
     const uint32_t mask = (1u << v.row_bits) - 1, half = (v.row_bits + 1) / 2;
     row ^= row >> half;
     row = row * MIX_A & mask;
@@ -70,7 +70,7 @@ __device__ inline uint32_t hash_of(const Inverse& v, uint32_t row) {
     return row * MIX_B & mask;
 }
 
-__device__ inline uint32_t row_of(const Inverse& v, uint32_t hash) {
+__device__ inline uint32_t row_of(const InverseArgs& v, uint32_t hash) {
     const uint32_t mask = (1u << v.row_bits) - 1, half = (v.row_bits + 1) / 2;
     hash = hash * UNMIX_B & mask;
     hash ^= hash >> half;
@@ -78,10 +78,10 @@ __device__ inline uint32_t row_of(const Inverse& v, uint32_t hash) {
     return hash ^ hash >> half;
 }
 
-__device__ inline bool is_node(const Inverse& v, uint32_t row) { return hash_of(v, row) < v.nodes; }
+__device__ inline bool is_node(const InverseArgs& v, uint32_t row) { return hash_of(v, row) < v.nodes; }
 
 // The symbol of a row; anything for that of the sentinel, behind whose place a byte of padding may lie.
-__device__ inline uint32_t symbol_of(const Inverse& v, uint32_t row) { return v.bytes[row - (row > v.primary)]; }
+__device__ inline uint32_t symbol_of(const InverseArgs& v, uint32_t row) { return v.bytes[row - (row > v.primary)]; }
 
 // Where a walk ended, and after how many symbols.
 struct Stretch {
@@ -90,7 +90,7 @@ struct Stretch {
 };
 
 // Walks from a row to the next node, at least one step.
-__device__ inline Stretch walk(const Inverse& v, uint32_t row) {
+__device__ inline Stretch walk(const InverseArgs& v, uint32_t row) {
     uint32_t length = 0;
     for (;;) {
         const uint2 jump = __ldcg(v.lf_squared + row);
@@ -112,7 +112,7 @@ __device__ inline void store(uint8_t* text, uint32_t at, uint32_t end, uint64_t 
 }
 
 // 8 symbols of a chunk, aligned.
-__device__ inline uint64_t* word_at(const Inverse& v, uint32_t chunk, uint32_t at) {
+__device__ inline uint64_t* word_at(const InverseArgs& v, uint32_t chunk, uint32_t at) {
     return reinterpret_cast<uint64_t*>(v.symbols + static_cast<uint64_t>(chunk) * v.chunk_size + at);
 }
 
@@ -120,7 +120,7 @@ __device__ inline uint64_t* word_at(const Inverse& v, uint32_t chunk, uint32_t a
 
 // counts[c * tiles + t] = how many symbols c tile t of the piece has. A CTA has one tile, and a thread 16 neighbouring symbols, of which
 // it counts equal ones together.
-extern "C" __global__ void __launch_bounds__(THREADS) count_tiles(const Inverse v) {
+extern "C" __global__ void __launch_bounds__(THREADS) count_tiles(const InverseArgs v) {
     static_assert(INVERSE_TILE == 16 * THREADS && THREADS == 256, "a thread has 16 symbols, and one to sum up");
     static_assert(TEXT_PADDING >= 16, "16 symbols may be read where one is");
     __shared__ uint32_t counts[256];
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_tiles(const Inverse 
 }
 
 // offsets for the piece whose counts were summed up, and firsts with it. One CTA, with a thread for each symbol.
-extern "C" __global__ void __launch_bounds__(THREADS) count_piece(const Inverse v) {
+extern "C" __global__ void __launch_bounds__(THREADS) count_piece(const InverseArgs v) {
     static_assert(THREADS == 256, "a thread has a symbol");
     __shared__ uint32_t sums[256];
     const uint32_t c = threadIdx.x, end = (v.first_tile + v.tiles) * INVERSE_TILE;
@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_piece(const Inverse 
 }
 
 // ranks, from the counts of all symbols before those of each tile. A warp has a part of the tile, 32 neighbours at a time.
-extern "C" __global__ void __launch_bounds__(THREADS) rank_tiles(const Inverse v) {
+extern "C" __global__ void __launch_bounds__(THREADS) rank_tiles(const InverseArgs v) {
     constexpr uint32_t NONE = 256;
     __shared__ uint32_t counts[WARPS][256];
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -206,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) rank_tiles(const Inverse v
 }
 
 // lf_squared, from ranks. Equal symbols of neighbouring rows have neighbouring LF, so that reading it there is no walk at random.
-extern "C" __global__ void __launch_bounds__(THREADS) square_lf(const Inverse v) {
+extern "C" __global__ void __launch_bounds__(THREADS) square_lf(const InverseArgs v) {
     static_assert(THREADS == 256, "a thread has a symbol");
     __shared__ uint32_t firsts[256];
     firsts[threadIdx.x] = v.firsts[threadIdx.x];
@@ -223,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) square_lf(const Inverse v)
 
 // The symbols, links and lengths of all stretches. The chunk of a node has its number; a stretch that does not fit goes on in
 // another. Symbols come from the last to the first, and are written by 8.
-extern "C" __global__ void __launch_bounds__(THREADS) walk_stretches(const Inverse v) {
+extern "C" __global__ void __launch_bounds__(THREADS) walk_stretches(const InverseArgs v) {
     const uint32_t node = global_thread();
     if (node >= v.nodes) return;
     uint32_t row = row_of(v, node), length = 0, next = 0, chunk = node;
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) walk_stretches(const Inver
 }
 
 // Links of twice the reach; those to node 0, where the cycle ends, stay.
-extern "C" __global__ void __launch_bounds__(THREADS) follow(const Inverse v) {
+extern "C" __global__ void __launch_bounds__(THREADS) follow(const InverseArgs v) {
     const uint32_t node = global_thread();
     if (node >= v.nodes) return;
     uint2 link = v.links[node];
@@ -268,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) follow(const Inverse v) {
 
 // Whether the cycle of row 0 has all rows, and the samples lie on it where they should: the suffix at p has p symbols and
 // the sentinel's place before it.
-extern "C" __global__ void __launch_bounds__(THREADS) check(const Inverse v) {
+extern "C" __global__ void __launch_bounds__(THREADS) check(const InverseArgs v) {
     const uint32_t k = global_thread();
     if (k == 0 && v.links[0].y != v.n + 1) *v.contradictions = 1;
     if (k >= v.sample_count) return;
@@ -281,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) check(const Inverse v) {
 
 // Copies the symbols of all chunks that belong to text[from..to - 1] there, if this is a text. A thread has a chunk, and goes
 // from its end.
-extern "C" __global__ void __launch_bounds__(THREADS) place(const Inverse v) {
+extern "C" __global__ void __launch_bounds__(THREADS) place(const InverseArgs v) {
     const uint32_t chunk = global_thread();
     if (v.links[0].y != v.n + 1 || chunk >= v.nodes + *v.used) return;
     const uint2 part = chunk < v.nodes ? make_uint2(chunk, 0) : v.chunks[chunk - v.nodes];

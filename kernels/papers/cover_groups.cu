@@ -17,14 +17,14 @@
 enum Kind { FIRST, SORTED, SMALL };
 
 // The byte values that occur, numbered from 1 in `bits` bits, of which a key holds `symbols`.
-struct CoverAlphabet {
+struct SHARED AlphabetView {
     const uint32_t* numbers;
     uint32_t symbols, bits;
 };
 
 // Both lists in the same memory: large groups from its front, small ones from its back, in chunks that were taken
 // one after the other.
-struct CoverList {
+struct SHARED CoverListView {
     uint32_t* suffixes;
     uint32_t* ranks;
     uint32_t* rows;    // of large groups
@@ -32,12 +32,12 @@ struct CoverList {
 };
 
 // suffixes[k] has got the rank ranks[k].
-struct CoverChanges {
+struct SHARED CoverChangesView {
     uint32_t* suffixes;
     uint32_t* ranks;
 };
 
-struct CoverGroups {
+struct SHARED CoverGroupsArgs {
     const uint64_t* keys;  // but for SMALL: what the list is sorted by, and group by group
     const uint32_t* suffixes;
     const uint32_t* from_ranks;  // FIRST: none, all are in one group
@@ -46,13 +46,13 @@ struct CoverGroups {
     uint32_t depth;   // symbols that small groups have in common
     uint32_t step;    // symbols that all groups have in common
     uint32_t rounds;  // most rounds of small groups
-    Text text;
-    CoverAlphabet alphabet;      // FIRST
+    TextView text;
+    AlphabetView alphabet;      // FIRST
     const uint32_t* ranks;  // SMALL: by cover index
     uint32_t* order;        // gets suffixes by row
-    CoverList list;              // gets what is left, and has room for `room` items
+    CoverListView list;              // gets what is left, and has room for `room` items
     uint32_t room;
-    CoverChanges changes;   // FIRST: item j is row j + 1
+    CoverChangesView changes;   // FIRST: item j is row j + 1
     uint32_t* counts;  // of small groups' items, of changes; 0 at the start
     uint32_t* larges;  // FIRST, SORTED: gets the counts of large groups' items, and of large groups
     uint64_t* status;  // FIRST, SORTED: a word, and one for each tile; 0
@@ -60,7 +60,7 @@ struct CoverGroups {
 };
 
 // The next symbols of a suffix as a key.
-__device__ __forceinline__ uint64_t symbols_at(const uint32_t* numbers, Text text, uint32_t at, uint32_t symbols,
+__device__ __forceinline__ uint64_t symbols_at(const uint32_t* numbers, TextView text, uint32_t at, uint32_t symbols,
                                                uint32_t bits) {
     uint64_t key = 0, bytes = 0;
     for (uint32_t k = 0; k < symbols; k++) {
@@ -150,7 +150,7 @@ struct Splitter {
         Compaction compaction;
     };
 
-    const CoverGroups& a;
+    const CoverGroupsArgs& a;
     Shared& s;
 
     __device__ __forceinline__ uint32_t old_rank(uint32_t j) const { return KIND == FIRST ? 1 : a.from_ranks[j]; }
@@ -323,20 +323,20 @@ struct Splitter {
 };
 
 template <int KIND>
-__device__ __forceinline__ void split(const CoverGroups& a) {
+__device__ __forceinline__ void split(const CoverGroupsArgs& a) {
     __shared__ typename Splitter<KIND>::Shared shared;
     Splitter<KIND>{a, shared}.run();
 }
 
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    split_first(const __grid_constant__ CoverGroups a) {
+    split_first(const __grid_constant__ CoverGroupsArgs a) {
     split<FIRST>(a);
 }
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    split_sorted(const __grid_constant__ CoverGroups a) {
+    split_sorted(const __grid_constant__ CoverGroupsArgs a) {
     split<SORTED>(a);
 }
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    split_small(const __grid_constant__ CoverGroups a) {
+    split_small(const __grid_constant__ CoverGroupsArgs a) {
     split<SMALL>(a);
 }

@@ -10,7 +10,7 @@
 #include "primitives/merge_path.cuh"
 
 // What suffixes are compared by. Symbols are counted from 1, and behind the text they are 0, as ranks are.
-struct Cover {
+struct SHARED CoverView {
     const uint8_t* text;
     uint32_t n;
     const uint32_t* ranks;  // by index, and 0 for the three positions behind the text
@@ -28,7 +28,7 @@ struct Cover {
     }
 };
 
-struct Mod0List {
+struct SHARED Mod0Args {
     const uint32_t* order;  // of the cover
     const uint8_t* text;
     uint32_t* mod0;
@@ -40,7 +40,7 @@ struct Mod0List {
 };
 
 // The suffixes at multiples of 3, in the order of those one behind them, with their first symbols as keys.
-extern "C" __global__ void __launch_bounds__(THREADS) list_mod0(const __grid_constant__ Mod0List a) {
+extern "C" __global__ void __launch_bounds__(THREADS) list_mod0(const __grid_constant__ Mod0Args a) {
     const auto read = [&](uint32_t j) { return a.order[j]; };
     const auto follows_mod0 = [](uint32_t suffix) { return suffix % 3 == 1; };
     const auto write = [&](uint32_t at, uint32_t, uint32_t suffix) {
@@ -50,18 +50,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) list_mod0(const __grid_con
     compact(a.items, a.status, a.tiles, a.counts, read, follows_mod0, write);
 }
 
-struct CoverMerge {
-    Cover by;
+struct SHARED CoverMergeArgs {
+    CoverView by;
     const uint32_t* cover;
     const uint32_t* mod0;
     uint32_t cover_len, mod0_len;
     uint32_t* splits;
-    Out out;
+    OutputView out;
     uint32_t tiles;
 };
 
 // The merge is that of merge_path.cu with suffixes for integers.
-extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __grid_constant__ CoverMerge a) {
+extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __grid_constant__ CoverMergeArgs a) {
     split_tiles(a.cover, a.cover_len, a.mod0, a.mod0_len, a.tiles, a.splits, a.by);
 }
 
@@ -82,7 +82,7 @@ struct Gathered {
     uint8_t before[TILE];
 
     // Reads what an entry needs, as few words as hold it.
-    __device__ __forceinline__ void gather(const Cover& by, uint32_t x, uint32_t i) {
+    __device__ __forceinline__ void gather(const CoverView& by, uint32_t x, uint32_t i) {
         const uint32_t bytes = bytes_around(by.text, i);
         const uint64_t symbol = (bytes >> 8 & 255) + 1, second = i + 1 < by.n ? (bytes >> 16) + 1 : 0;
         const uint64_t pair = symbol << 9 | second;
@@ -116,7 +116,7 @@ struct CountingIterator {
     __device__ CountingIterator operator+(uint32_t i) const { return {base + i}; }
 };
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS) merge_cover(const __grid_constant__ CoverMerge a) {
+extern "C" __global__ void __launch_bounds__(TILE_THREADS) merge_cover(const __grid_constant__ CoverMergeArgs a) {
     __shared__ Gathered gathered;
     __shared__ uint16_t from[TILE];
     const uint32_t begin = blockIdx.x * TILE, count = min(a.cover_len + a.mod0_len - begin, TILE);

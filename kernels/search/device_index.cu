@@ -6,8 +6,8 @@ const uint32_t ALL = 0xFFFFFFFF, NO_POS = 0xFFFFFFFF;
 
 // [in]  text [0..8 * ceil(starts[count] / 8)), starts [0..count]: pattern k is text[starts[k]..starts[k + 1])
 // [out] rows [0..2 * count): both ends of the interval of each pattern
-struct Search {
-    Index index;
+struct SHARED SearchArgs {
+    IndexView index;
     const uint64_t* text;
     const uint32_t* starts;
     uint32_t* rows;
@@ -15,7 +15,7 @@ struct Search {
 };
 
 // The sampled rows: a bit for each row, how many are marked above each 512 rows, and of each marked row which sample it is.
-struct Samples {
+struct SHARED SamplesView {
     const uint64_t* marks;
     const uint32_t* ranks;
     const uint32_t* numbers;
@@ -24,18 +24,18 @@ struct Samples {
 
 // [in]  rows [0..count), each at most n
 // [out] positions [0..count): NO_POS where the samples contradict the transform
-struct Locate {
-    Index index;
-    Samples samples;
+struct SHARED LocateArgs {
+    IndexView index;
+    SamplesView samples;
     const uint32_t* rows;
     uint32_t* positions;
     uint32_t count;
 };
 
-__device__ inline void load_tables(Tables& tables, const Index& index) {
+__device__ inline void load_tables(SymbolTables& tables, const IndexView& index) {
     const uint32_t* from = reinterpret_cast<const uint32_t*>(index.tables);
     uint32_t* to = reinterpret_cast<uint32_t*>(&tables);
-    for (uint32_t i = threadIdx.x; i < sizeof(Tables) / 4; i += blockDim.x) to[i] = from[i];
+    for (uint32_t i = threadIdx.x; i < sizeof(SymbolTables) / 4; i += blockDim.x) to[i] = from[i];
     __syncthreads();
 }
 
@@ -58,8 +58,8 @@ struct PatternSearch {
     }
 
     // Starts a search behind the last symbols, if the interval of these is known.
-    __device__ void start(const Search& job, const Tables& tables, uint32_t number, uint32_t upper) {
-        const Index& index = job.index;
+    __device__ void start(const SearchArgs& job, const SymbolTables& tables, uint32_t number, uint32_t upper) {
+        const IndexView& index = job.index;
         const uint32_t end = __ldg(job.starts + number + 1);
         begin = __ldg(job.starts + number);
         row = upper ? index.n + 1 : 0;
@@ -77,7 +77,7 @@ struct PatternSearch {
 
     // Moves the end of the interval of P to that of cP, with c the next symbol.
     template <class Occ>
-    __device__ void step(const Index& index, const Tables& tables) {
+    __device__ void step(const IndexView& index, const SymbolTables& tables) {
         const uint32_t c = next(), first = tables.starts[c];
         // Both ends are 0 where c does not occur at all: its code means nothing.
         row = first == tables.starts[c + 1] ? 0 : first + Occ::occ(index, tables, c, index.stored(row));
@@ -88,8 +88,8 @@ struct PatternSearch {
 // narrow, and a line that both ask for is read once. A pair that is done goes on with another pattern while its neighbours
 // still search.
 template <class Occ>
-__device__ void search(const Search& job) {
-    __shared__ Tables tables;
+__device__ void search(const SearchArgs& job) {
+    __shared__ SymbolTables tables;
     load_tables(tables, job.index);
     const uint32_t upper = threadIdx.x % 2, pairs = gridDim.x * blockDim.x / 2;
     uint32_t number = global_thread() / 2;
@@ -109,7 +109,7 @@ __device__ void search(const Search& job) {
 }
 
 // The pos of a row that is sampled.
-__device__ inline uint32_t sampled_pos(const Samples& samples, uint32_t row) {
+__device__ inline uint32_t sampled_pos(const SamplesView& samples, uint32_t row) {
     const uint64_t word = __ldg(samples.marks + row / 64);
     if ((word >> (row % 64) & 1) == 0) return NO_POS;
     uint32_t rank = __ldg(samples.ranks + row / 512);
@@ -120,9 +120,9 @@ __device__ inline uint32_t sampled_pos(const Samples& samples, uint32_t row) {
 
 // One thread for each walk, and for another one when that is done.
 template <class Occ>
-__device__ void locate(const Locate& job) {
-    __shared__ Tables tables;
-    const Index& index = job.index;
+__device__ void locate(const LocateArgs& job) {
+    __shared__ SymbolTables tables;
+    const IndexView& index = job.index;
     load_tables(tables, index);
     const uint32_t threads = gridDim.x * blockDim.x;
     uint32_t number = global_thread(), steps = 0;
@@ -146,8 +146,8 @@ __device__ void locate(const Locate& job) {
 }
 
 #define KERNELS(NAME, OCC)                                                                                   \
-    extern "C" __global__ void __launch_bounds__(THREADS) search_##NAME(Search job) { search<OCC>(job); }    \
-    extern "C" __global__ void __launch_bounds__(THREADS) locate_##NAME(Locate job) { locate<OCC>(job); }
+    extern "C" __global__ void __launch_bounds__(THREADS) search_##NAME(SearchArgs job) { search<OCC>(job); }    \
+    extern "C" __global__ void __launch_bounds__(THREADS) locate_##NAME(LocateArgs job) { locate<OCC>(job); }
 
 KERNELS(two, BitSliced<2>)
 KERNELS(three, BitSliced<3>)

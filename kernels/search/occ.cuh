@@ -8,7 +8,7 @@
 const uint32_t LINE = 64, NO_CODE = 255;
 
 // What every step looks up by symbol. src/gpu/search/device_index.rs puts the same words together.
-struct Tables {
+struct SHARED SymbolTables {
     uint32_t starts[257];     // the first row of each byte, and the number of rows
     uint8_t codes[256];       // planes: its code; bytes: its column of counters
     uint8_t kmer_codes[256];  // its code in the table of kmers
@@ -16,8 +16,8 @@ struct Tables {
 };
 
 // An index in device memory. src/gpu/search/device_index.rs has the same struct.
-struct Index {
-    const Tables* tables;
+struct SHARED IndexView {
+    const SymbolTables* tables;
     const uint4* lines;              // planes: a line for each stretch; bytes: whole lines, the first byte `skew` into the first
     const uint32_t* supers;          // absolute counters, a group for each 256 lines of planes or 512 of bytes
     const uint16_t* counters;        // bytes: `stride` for each border
@@ -63,7 +63,7 @@ template <uint32_t P>
 struct BitSliced {
     static const uint32_t COUNTERS = 1u << (P - 1), PLANE = (LINE / 4 - COUNTERS) / P, PLACES = 32 * PLANE, SUPER_LOG = 8;
 
-    static __device__ void load(const Index& index, uint32_t at, uint32_t* words) {
+    static __device__ void load(const IndexView& index, uint32_t at, uint32_t* words) {
         const uint4* line = index.lines + at / PLACES * (LINE / 16);
 #pragma unroll
         for (uint32_t k = 0; k < LINE / 16; k++) {
@@ -72,7 +72,7 @@ struct BitSliced {
         }
     }
 
-    static __device__ uint32_t occ(const Index& index, const Tables& tables, uint32_t c, uint32_t at) {
+    static __device__ uint32_t occ(const IndexView& index, const SymbolTables& tables, uint32_t c, uint32_t at) {
         const uint32_t code = tables.codes[c];
         if (code == NO_CODE) {
             const uint32_t first = c ? __ldg(index.rare_ends + c - 1) : 0;
@@ -95,7 +95,7 @@ struct BitSliced {
         return code ? count : count - places_before(index.rare_places, index.rare, at);
     }
 
-    static __device__ uint32_t byte(const Index& index, const Tables& tables, uint32_t at) {
+    static __device__ uint32_t byte(const IndexView& index, const SymbolTables& tables, uint32_t at) {
         uint32_t words[LINE / 4], code = 0;
         load(index, at, words);
 #pragma unroll
@@ -115,7 +115,7 @@ struct BitSliced {
 struct ByteRank {
     static const uint32_t SUPER_LINES = 512;
 
-    static __device__ uint32_t occ(const Index& index, const Tables& tables, uint32_t c, uint32_t at) {
+    static __device__ uint32_t occ(const IndexView& index, const SymbolTables& tables, uint32_t c, uint32_t at) {
         const uint32_t place = at + index.skew, column = tables.codes[c];
         const uint32_t line = (place / LINE + (1u << index.log >> 1)) >> index.log << index.log;
         const uint32_t above = __ldg(index.supers + line / SUPER_LINES * index.stride + column) +
@@ -126,12 +126,12 @@ struct ByteRank {
         return above - count(index, c, place, min(border, index.skew + index.n));
     }
 
-    static __device__ uint32_t byte(const Index& index, const Tables&, uint32_t at) {
+    static __device__ uint32_t byte(const IndexView& index, const SymbolTables&, uint32_t at) {
         return __ldg(reinterpret_cast<const uint8_t*>(index.lines) + at + index.skew);
     }
 
     // How often c stands at the places from `begin` to `end`.
-    static __device__ uint32_t count(const Index& index, uint32_t c, uint32_t begin, uint32_t end) {
+    static __device__ uint32_t count(const IndexView& index, uint32_t c, uint32_t begin, uint32_t end) {
         uint32_t sum = 0;
         for (uint32_t line = begin / LINE * LINE; line < end; line += LINE) {
             const uint4* fours = index.lines + line / 16;

@@ -55,7 +55,7 @@ __device__ __forceinline__ uint64_t padded(const Bits& bits, bool full, uint32_t
 }
 
 // The first `width` bits of the text from a position on, and how many whole symbols they hold.
-__device__ __forceinline__ uint64_t encode(const uint32_t* code_table, Text text, uint32_t at, uint32_t width,
+__device__ __forceinline__ uint64_t encode(const uint32_t* code_table, TextView text, uint32_t at, uint32_t width,
                                            uint32_t& symbols) {
     Bits bits;
     const bool full = take(code_table, text.bytes, at, text.n - at, width, bits);

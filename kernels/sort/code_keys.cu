@@ -14,7 +14,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     code_keys(const uint8_t* bytes, uint32_t n, const uint32_t* table, uint64_t* keys, uint32_t* suffixes) {
     __shared__ uint32_t code_table[256];
     __shared__ uint64_t tile[KEY_TILE + KEY_TILE / RUN];  // a word between threads keeps them in different banks
-    const Text text = {bytes, n};
+    const TextView text = {bytes, n};
     load_table(code_table, table);
     __syncthreads();
     const uint32_t base = blockIdx.x * KEY_TILE, begin = base + threadIdx.x * RUN, end = begin + RUN;

@@ -62,8 +62,8 @@ extern "C" __global__ void rank_local(const uint32_t* resolved, const uint32_t* 
     if (j < items && resolved[j] != ~0u) set_sa_index(ranks, resolved[j], sa_indices[j]);
 }
 
-struct Select {
-    UnsortedGroups from, to;
+struct SHARED SelectArgs {
+    UnsortedGroupsView from, to;
     const uint32_t* bitmap;
     uint64_t* ranks;
     uint64_t* status;
@@ -74,7 +74,7 @@ struct Select {
 
 // The minimizers of a list, in order, with the SA indices and the depths of their groups as ranks. Their groups stay those of the
 // list.
-extern "C" __global__ void __launch_bounds__(THREADS) select_minimizers(const __grid_constant__ Select a) {
+extern "C" __global__ void __launch_bounds__(THREADS) select_minimizers(const __grid_constant__ SelectArgs a) {
     const auto read = [&](uint32_t j) { return a.from.suffixes[j]; };
     const auto wanted = [&](uint32_t suffix) { return is_minimizer(a.bitmap, suffix); };
     const auto write = [&](uint32_t at, uint32_t j, uint32_t suffix) {
@@ -87,17 +87,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) select_minimizers(const __
     compact(a.items, a.status, a.tiles, a.host_flags, read, wanted, write);
 }
 
-struct ListKeys {
-    UnsortedGroups list;
-    Text text;
+struct SHARED ListKeysArgs {
+    UnsortedGroupsView list;
+    TextView text;
     const uint32_t* code_table;
-    Minimizers dense, sparse;
+    MinimizersView dense, sparse;
     uint64_t* keys;
     uint32_t items, kind, width;
 };
 
 // Keys of a list: group << width | key.
-extern "C" __global__ void __launch_bounds__(THREADS) list_keys(const __grid_constant__ ListKeys a) {
+extern "C" __global__ void __launch_bounds__(THREADS) list_keys(const __grid_constant__ ListKeysArgs a) {
     __shared__ uint32_t code_table[256];
     load_table(code_table, a.code_table);
     __syncthreads();
@@ -111,16 +111,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) list_keys(const __grid_con
     }
 }
 
-struct Mark {
+struct SHARED MarkRanksArgs {
     const uint64_t* keys;
     const uint32_t* suffixes;
     const uint32_t* sa_indices;
     const uint64_t* group_heads;  // of the groups before the sort
-    Text text;
+    TextView text;
     const uint32_t* code_table;
-    Minimizers dense, sparse;
+    MinimizersView dense, sparse;
     uint64_t* ranks;
-    UnsortedGroups to;
+    UnsortedGroupsView to;
     uint64_t* status;
     uint32_t* host_flags;
     uint32_t items, kind, width;
@@ -128,7 +128,7 @@ struct Mark {
 };
 
 // Ends a round of doubling: minimizers with a key of their own get their rank, the others go to the next list.
-extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_constant__ Mark a) {
+extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_constant__ MarkRanksArgs a) {
     __shared__ uint32_t code_table[256], heads[MARK_WORDS + 1], unresolved[MARK_WORDS], unresolved_heads[MARK_WORDS], tile;
     __shared__ Compaction compaction;
     const uint32_t tid = threadIdx.x, bit = 1u << (tid & 31);

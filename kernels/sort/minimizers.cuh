@@ -4,7 +4,7 @@
 #include "sort/unsorted_groups.cuh"
 
 // Whether a position is a minimizer shows in the `span` symbols from it on, so equal texts have equal minimizers.
-struct Minimizers {
+struct SHARED MinimizersView {
     const uint32_t* bitmap;  // a bit for each position
     const uint64_t* ranks;   // of minimizers, by position: symbols known << 32 | SA index of its group
     uint32_t span, rank_bits;
@@ -57,7 +57,7 @@ const uint32_t NEAR = 16;
 // last one that is fixed, beyond the suffix itself; and where there is room, the rank at the end of the jump from that
 // follows.
 template <bool FINISH>
-__device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, Text text, Minimizers minimizers, uint32_t suffix,
+__device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, TextView text, MinimizersView minimizers, uint32_t suffix,
                                              uint32_t depth, uint32_t width, uint32_t& next) {
     const uint32_t NONE = ~0u, end = suffix + depth, high = min(end + NEAR, text.n - 1);
     uint32_t minimizer = NONE, symbols = 0;
@@ -107,7 +107,7 @@ __device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, Text te
 // which are ranked among themselves, the rank of a dense one, or text; for dense ones as without.
 // The dense ranks stand still meanwhile: they are used only where that takes every group further.
 template <bool SPARSE>
-__device__ __forceinline__ uint64_t leveled_key(const uint32_t* code_table, Text text, Minimizers dense, Minimizers sparse,
+__device__ __forceinline__ uint64_t leveled_key(const uint32_t* code_table, TextView text, MinimizersView dense, MinimizersView sparse,
                                                 uint32_t suffix, uint32_t depth, uint32_t width, uint32_t& next) {
     if (depth > sparse.span) {
         const uint32_t end = suffix + depth - sparse.span;
@@ -131,8 +131,8 @@ __device__ __forceinline__ uint64_t leveled_key(const uint32_t* code_table, Text
 }
 
 // The key that a list is sorted by, in one of the ways of tuning.h.
-__device__ __forceinline__ uint64_t list_key(uint32_t kind, const uint32_t* code_table, Text text, Minimizers dense,
-                                             Minimizers sparse, uint32_t suffix, uint32_t depth, uint32_t width,
+__device__ __forceinline__ uint64_t list_key(uint32_t kind, const uint32_t* code_table, TextView text, MinimizersView dense,
+                                             MinimizersView sparse, uint32_t suffix, uint32_t depth, uint32_t width,
                                              uint32_t& next) {
     switch (kind) {
         case TEXT_KEYS: {

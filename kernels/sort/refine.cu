@@ -10,7 +10,7 @@
 #include "primitives/small_groups.cuh"
 #include "sort/minimizers.cuh"
 
-struct Refine {
+struct SHARED RefineArgs {
     const uint64_t* keys;      // the sorted list: group << width | next bits; or null: it stays in the groups it has
     const uint32_t* groups;    // the groups of the list, if there are no keys
     const uint32_t* suffixes;  // may be out.sa
@@ -22,11 +22,11 @@ struct Refine {
     uint32_t rounds;   // most rounds of small groups
     uint32_t cta_items;  // items of a CTA: HALO, a tile, HALO
     uint32_t stop;     // a CTA stops where more than so many sixteenths of a round stay unresolved
-    Text text;
+    TextView text;
     const uint32_t* code_table;
-    Minimizers minimizers;
-    Out out;
-    UnsortedGroups members;          // gets what is unresolved. Its `known` may be `keys`
+    MinimizersView minimizers;
+    OutputView out;
+    UnsortedGroupsView to;          // gets what is unresolved. Its `known` may be `keys`
     uint32_t* resolved;  // MINIMIZERS: gets those that are resolved, by item; ~0 for the others
     uint64_t* status;   // a word, and one for each tile; 0
     int tiles;
@@ -61,7 +61,7 @@ struct Refiner {
         Compaction compaction;
     };
 
-    const Refine& a;
+    const RefineArgs& a;
     Shared& s;
 
     // Symbols known to be equal in the group with this key. Without keys: as many as before.
@@ -232,13 +232,13 @@ struct Refiner {
                 continue;
             }
             const uint32_t at = s.compaction.item(s.unresolved, w, bit), group = s.compaction.group(s.unresolved_heads, w, bit);
-            a.members.sa_indices[at] = sa_index;
-            a.members.suffixes[at] = suffix;
-            a.members.groups[at] = group;
+            a.to.sa_indices[at] = sa_index;
+            a.to.suffixes[at] = suffix;
+            a.to.groups[at] = group;
             if (s.unresolved_heads[w] & bit) {
                 const int members = head_after(s.heads, words, x) - head_before(s.heads, x);
                 const uint32_t depth = members <= HALO ? s.depths[x] >> DEPTH_SHIFT : group_depth(s.keys[x], suffix);
-                a.members.group_heads[group] = static_cast<uint64_t>(depth) << 32 | sa_index;
+                a.to.group_heads[group] = static_cast<uint64_t>(depth) << 32 | sa_index;
             }
         }
     }
@@ -268,23 +268,23 @@ struct Refiner {
 };
 
 template <int KIND>
-__device__ __forceinline__ void refine(const Refine& a) {
+__device__ __forceinline__ void refine(const RefineArgs& a) {
     __shared__ typename Refiner<KIND>::Shared shared;
     Refiner<KIND>{a, shared}.run();
 }
 
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    refine_first(const __grid_constant__ Refine a) {
+    refine_first(const __grid_constant__ RefineArgs a) {
     refine<FIRST>(a);
 }
-extern "C" __global__ void __launch_bounds__(REFINE_THREADS) refine_text(const __grid_constant__ Refine a) {
+extern "C" __global__ void __launch_bounds__(REFINE_THREADS) refine_text(const __grid_constant__ RefineArgs a) {
     refine<TEXT>(a);
 }
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    refine_finish(const __grid_constant__ Refine a) {
+    refine_finish(const __grid_constant__ RefineArgs a) {
     refine<FINISH>(a);
 }
 extern "C" __global__ void __launch_bounds__(REFINE_THREADS, RESIDENT)
-    refine_minimizers(const __grid_constant__ Refine a) {
+    refine_minimizers(const __grid_constant__ RefineArgs a) {
     refine<MINIMIZERS>(a);
 }

@@ -4,7 +4,7 @@
 #include "sort/alphabetic_code.cuh"
 
 // Whole groups of unresolved suffixes, in the order of their SA indices; a suffix ends in a SA index of its own group.
-struct UnsortedGroups {
+struct SHARED UnsortedGroupsView {
     uint32_t* sa_indices;
     uint32_t* suffixes;  // within a group in any order
     uint32_t* groups;    // which group each is in

@@ -1,6 +1,7 @@
 //! A block in device memory: its text, and where its transform goes.
 
-use crate::gpu::runtime::{Array, Gpu, kernel_structs};
+use crate::gpu::runtime::kernel_structs::{OutputView, TextView};
+use crate::gpu::runtime::{Array, Gpu};
 
 /// What one sort goes over.
 #[derive(Clone, Copy, Debug)]
@@ -17,40 +18,17 @@ pub struct DeviceBlock<'m> {
     pub log_rate: u32,
 }
 
-/// `struct Text` of the kernels.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct TextStruct {
-    bytes: u64,
-    n: u32,
+/// The first n bytes of a text, which has its padding behind them, as kernels take them.
+pub fn text_view(text: Array<u8>, n: u32) -> TextView {
+    TextView { bytes: text.address(), n }
 }
 
-impl TextStruct {
-    /// The first n bytes of a text, which has its padding behind them.
-    pub fn new(text: Array<u8>, n: u32) -> Self {
-        TextStruct { bytes: text.address(), n }
-    }
-}
-
-/// `struct Out` of the kernels.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct OutStruct {
-    sa: u64,
-    rows: u64,
-    samples: u64,
-    host_flags: u64,
-    rate_mask: u32,
-    log_rate: u32,
-    whole_sa: u32,
-}
-
-impl OutStruct {
-    /// The results of a block.
-    pub fn new(gpu: &Gpu, block: DeviceBlock) -> Self {
-        let DeviceBlock { sa, rows, samples, log_rate, whole_sa, .. } = block;
+impl DeviceBlock<'_> {
+    /// Where the results go, as kernels take it.
+    pub fn output_view(&self, gpu: &Gpu) -> OutputView {
+        let DeviceBlock { sa, rows, samples, log_rate, whole_sa, .. } = *self;
         assert!(rows.len() > sa.len() && samples.len() > (sa.len() - 1) >> log_rate);
-        OutStruct {
+        OutputView {
             sa: sa.address(),
             rows: rows.address(),
             samples: samples.address(),
@@ -61,5 +39,3 @@ impl OutStruct {
         }
     }
 }
-
-kernel_structs!(TextStruct, OutStruct);

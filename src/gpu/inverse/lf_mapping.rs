@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::kernel_structs::InverseArgs;
 use crate::gpu::runtime::tuning::{INVERSE_TILE, TEXT_PADDING, THREADS};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, kernel_structs};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use std::ops::Range;
 
 /// What is known of a transform before it is looked at.
@@ -126,7 +127,7 @@ impl<'m> InverseArrays<'m> {
 pub struct InverseSteps<'m> {
     arrays: InverseArrays<'m>,
     shape: InverseShape,
-    kernels: InverseStruct,
+    kernels: InverseArgs,
 }
 
 impl<'m> InverseSteps<'m> {
@@ -140,7 +141,7 @@ impl<'m> InverseSteps<'m> {
         gpu.zero(arrays.contradictions)?;
         gpu.zero(arrays.used)?;
         gpu.zero(arrays.firsts)?;
-        Ok(InverseSteps { arrays, shape, kernels: InverseStruct::new(arrays, shape) })
+        Ok(InverseSteps { arrays, shape, kernels: InverseArgs::new(arrays, shape) })
     }
 
     /// Takes a piece of the transform, which has come.
@@ -178,44 +179,9 @@ impl<'m> InverseSteps<'m> {
     }
 }
 
-/// `struct InverseSteps` of the kernels.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct InverseStruct {
-    bytes: u64,
-    counts: u64,
-    offsets: u64,
-    firsts: u64,
-    ranks: u64,
-    lf_squared: u64,
-    links: u64,
-    followed: u64,
-    symbols: u64,
-    chunks: u64,
-    lengths: u64,
-    used: u64,
-    samples: u64,
-    text: u64,
-    contradictions: u64,
-    n: u32,
-    primary: u32,
-    sample_count: u32,
-    log_rate: u32,
-    first_tile: u32,
-    tiles: u32,
-    from: u32,
-    to: u32,
-    row_bits: u32,
-    nodes: u32,
-    chunk_size: u32,
-    longest: u32,
-}
-
-kernel_structs!(InverseStruct);
-
-impl InverseStruct {
+impl InverseArgs {
     fn new(arrays: InverseArrays, shape: InverseShape) -> Self {
-        InverseStruct {
+        InverseArgs {
             bytes: arrays.bytes.address(),
             counts: arrays.counts.address(),
             offsets: arrays.offsets.address(),

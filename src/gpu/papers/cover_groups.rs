@@ -1,10 +1,13 @@
 //! Prefix doubling over the cover of the skew algorithm: the host side of `kernels/papers/cover_groups.cu`, which says how it works.
 
 use crate::error::Result;
-use crate::gpu::block::TextStruct;
+use crate::gpu::block::text_view;
 use crate::gpu::primitives::cub::{Cub, bit_width};
+use crate::gpu::runtime::kernel_structs::{
+    AlphabetView, CoverChangesView, CoverGroupsArgs, CoverListView,
+};
 use crate::gpu::runtime::tuning::{HALO, REFINE_THREADS, REFINE_TILE, TEXT_PADDING};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, kernel_structs};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
 /// Items of a tile.
 const SPLIT_TILE: u32 = REFINE_TILE - 2 * HALO;
@@ -191,7 +194,7 @@ impl<'m> Cover<'m> {
             })
         };
         let small = split.keys.is_none();
-        let arguments = Groups {
+        let arguments = CoverGroupsArgs {
             keys: split.keys.map_or(0, Array::address),
             suffixes: split.suffixes.address(),
             from_ranks: from(|list| list.ranks, small),
@@ -200,19 +203,29 @@ impl<'m> Cover<'m> {
             depth: split.depth,
             step: split.step,
             rounds: split.rounds,
-            text: TextStruct::new(self.text, self.n),
-            numbers: self.numbers.address(),
-            symbols: self.alphabet.symbols,
-            bits: self.alphabet.bits,
+            text: text_view(self.text, self.n),
+            alphabet: AlphabetView {
+                numbers: self.numbers.address(),
+                symbols: self.alphabet.symbols,
+                bits: self.alphabet.bits,
+            },
             ranks: self.ranks.address(),
             order: self.order.address(),
-            list: [to.suffixes, to.ranks, to.rows, to.groups].map(Array::address),
+            list: CoverListView {
+                suffixes: to.suffixes.address(),
+                ranks: to.ranks.address(),
+                rows: to.rows.address(),
+                groups: to.groups.address(),
+            },
             room: self.order.len(),
-            changes: [self.changed_suffixes, self.changed_ranks].map(Array::address),
+            changes: CoverChangesView {
+                suffixes: self.changed_suffixes.address(),
+                ranks: self.changed_ranks.address(),
+            },
             counts: self.counts.address(),
             larges: self.counts.part(2..4).address(),
             status: self.status.address(),
-            tiles,
+            tiles: tiles.cast_signed(),
         };
         // SAFETY: the lists have m items, what they are left in has room for all, and `status` has an item for each CTA
         // and one more.
@@ -249,31 +262,3 @@ impl<'m> Cover<'m> {
         unsafe { gpu.each("cover_groups/write_ranks", m, &arguments) }
     }
 }
-
-/// `struct Groups` of the kernels.
-#[repr(C)]
-struct Groups {
-    keys: u64,
-    suffixes: u64,
-    from_ranks: u64,
-    from_rows: u64,
-    items: u32,
-    depth: u32,
-    step: u32,
-    rounds: u32,
-    text: TextStruct,
-    numbers: u64,
-    symbols: u32,
-    bits: u32,
-    ranks: u64,
-    order: u64,
-    list: [u64; 4],
-    room: u32,
-    changes: [u64; 2],
-    counts: u64,
-    larges: u64,
-    status: u64,
-    tiles: u32,
-}
-
-kernel_structs!(Groups);

@@ -2,10 +2,11 @@
 
 use super::cover_groups::Cover;
 use crate::error::Result;
-use crate::gpu::block::{DeviceBlock, OutStruct};
+use crate::gpu::block::DeviceBlock;
 use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::kernel_structs::{CoverMergeArgs, CoverView, Mod0Args};
 use crate::gpu::runtime::tuning::{MARK_TILE, THREADS, TILE, TILE_THREADS};
-use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, kernel_structs};
+use crate::gpu::runtime::{Array, DoubleBuffer, Gpu};
 
 impl<'m> Cover<'m> {
     /// Sorts the suffixes at multiples of 3. `mod0` and `keys` have an item for each.
@@ -21,7 +22,7 @@ impl<'m> Cover<'m> {
         assert!(mod0.current.len() == count && keys.current.len() == count);
         let tiles = items.div_ceil(MARK_TILE);
         gpu.zero(self.status.first(tiles + 1))?;
-        let arguments = Mod0List {
+        let arguments = Mod0Args {
             order: self.order.address(),
             text: self.text.address(),
             mod0: mod0.current.address(),
@@ -29,7 +30,7 @@ impl<'m> Cover<'m> {
             status: self.status.address(),
             counts: self.counts.address(),
             items,
-            tiles,
+            tiles: tiles.cast_signed(),
         };
         // SAFETY: `order` has so many items, as many as `mod0` have are behind multiples of 3, and `status` has an item
         // for each CTA and one more.
@@ -53,16 +54,14 @@ impl<'m> Cover<'m> {
         assert_eq!([order.len() + mod0.len(), block.sa.len()], [self.n; 2]);
         let tiles = self.n.div_ceil(TILE);
         assert!(splits.len() > tiles);
-        let arguments = CoverMerge {
-            text: self.text.address(),
-            n: self.n,
-            ranks: self.ranks.address(),
+        let arguments = CoverMergeArgs {
+            by: CoverView { text: self.text.address(), n: self.n, ranks: self.ranks.address() },
             cover: order.address(),
             mod0: mod0.address(),
             cover_len: order.len(),
             mod0_len: mod0.len(),
             splits: splits.address(),
-            out: OutStruct::new(gpu, block),
+            out: block.output_view(gpu),
             tiles,
         };
         let ctas = (tiles + 1).div_ceil(THREADS);
@@ -73,33 +72,3 @@ impl<'m> Cover<'m> {
         }
     }
 }
-
-/// `struct Mod0List` of the kernels.
-#[repr(C)]
-struct Mod0List {
-    order: u64,
-    text: u64,
-    mod0: u64,
-    keys: u64,
-    status: u64,
-    counts: u64,
-    items: u32,
-    tiles: u32,
-}
-
-/// `struct CoverMerge` of the kernels.
-#[repr(C)]
-struct CoverMerge {
-    text: u64,
-    n: u32,
-    ranks: u64,
-    cover: u64,
-    mod0: u64,
-    cover_len: u32,
-    mod0_len: u32,
-    splits: u64,
-    out: OutStruct,
-    tiles: u32,
-}
-
-kernel_structs!(Mod0List, CoverMerge);

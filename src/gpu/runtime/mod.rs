@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `array` | items in device memory |
 //! | `tuning` | numbers that kernels and host share |
+//! | `kernel_structs` | structs that the host fills and kernels take |
 //! | `host_flags` | words that kernels write and the host polls |
 //! | `cuda_device` | the GPUs of the machine; one with the kernels loaded |
 //! | `gpu_stream` | a stream of launches on a GPU |
@@ -25,5 +26,4 @@ pub use arena::{Arena, ArenaAllocator, GrowingArena};
 pub use array::{Array, DoubleBuffer};
 pub use cuda_device::{BUILT, Built, DeviceInfo, devices};
 pub use gpu_stream::{Gpu, KernelArgument};
-pub(in crate::gpu) use kernel_structs::kernel_structs;
 pub use pinned_buffer::PinnedBuffer;

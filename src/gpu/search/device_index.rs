@@ -3,8 +3,11 @@
 //! The arrays are those of `fm_index`, byte for byte; what they mean is said there. [`Parts`] lends them.
 
 use crate::error::Result;
+use crate::gpu::runtime::kernel_structs::{
+    IndexView, LocateArgs, SamplesView, SearchArgs, SymbolTables,
+};
 use crate::gpu::runtime::tuning::THREADS;
-use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, kernel_structs};
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 
 /// The arrays of an index.
 #[derive(Clone, Copy, Debug)]
@@ -97,69 +100,13 @@ const LINE: usize = 64;
 /// CTAs of a multiprocessor: as many as it holds at once.
 const CTAS: u32 = 8;
 
-/// `DeviceIndex` of kernels/search/occ.cuh.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct IndexStruct {
-    tables: u64,
-    lines: u64,
-    supers: u64,
-    counters: u64,
-    rare_places: u64,
-    rare_by_symbol: u64,
-    rare_ends: u64,
-    rare_symbols: u64,
-    kmers: u64,
-    n: u32,
-    primary: u32,
-    rare: u32,
-    skew: u32,
-    log: u32,
-    stride: u32,
-    kmer_length: u32,
-    kmer_sigma: u32,
-}
-
-/// `Samples` of kernels/search/device_index.cu.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct SamplesStruct {
-    marks: u64,
-    ranks: u64,
-    numbers: u64,
-    rate: u32,
-    none: u32,
-}
-
-/// `Search` of kernels/search/device_index.cu.
-#[repr(C)]
-struct SearchStruct {
-    index: IndexStruct,
-    text: u64,
-    starts: u64,
-    rows: u64,
-    count: u32,
-}
-
-/// `Locate` of kernels/search/device_index.cu.
-#[repr(C)]
-struct LocateStruct {
-    index: IndexStruct,
-    samples: SamplesStruct,
-    rows: u64,
-    positions: u64,
-    count: u32,
-}
-
-kernel_structs!(SearchStruct, LocateStruct);
-
 /// An index in memory of its own, which all streams of its GPU may read.
 #[derive(Debug)]
 pub struct DeviceIndex {
     id: u64,
-    view: IndexStruct,
+    view: IndexView,
     kernels: [&'static str; 2],
-    samples: Option<(SamplesStruct, Arena)>,
+    samples: Option<(SamplesView, Arena)>,
     memory: Arena,
 }
 
@@ -226,7 +173,8 @@ impl Upload<'_, '_> {
         gap: usize,
         items: &[T],
     ) -> Result<u64> {
-        let array: Array<T> = self.arena.array((gap + items.len()).next_multiple_of(LINE));
+        let line = LINE.div_ceil(size_of::<T>());
+        let array: Array<T> = self.arena.array((gap + items.len()).next_multiple_of(line));
         if let Some(gpu) = self.gpu
             && !items.is_empty()
         {
@@ -239,13 +187,13 @@ impl Upload<'_, '_> {
     }
 }
 
-fn view(upload: &mut Upload, parts: &Parts) -> Result<IndexStruct> {
-    let mut view = IndexStruct {
-        tables: upload.array(&tables(parts))?,
+fn view(upload: &mut Upload, parts: &Parts) -> Result<IndexView> {
+    let mut view = IndexView {
+        tables: upload.array(&[tables(parts)])?,
         supers: upload.array(parts.supers)?,
         n: parts.len as u32,
         primary: parts.primary,
-        ..IndexStruct::default()
+        ..IndexView::default()
     };
     match parts.layout {
         Layout::BitSliced { lines, places, rare_symbols, by_symbol, ends, .. } => {
@@ -269,20 +217,18 @@ fn view(upload: &mut Upload, parts: &Parts) -> Result<IndexStruct> {
     Ok(view)
 }
 
-/// `Tables` of kernels/search/occ.cuh, as bytes.
-fn tables(parts: &Parts) -> Vec<u8> {
-    let mut bytes: Vec<u8> = parts.starts.iter().flat_map(|row| row.to_ne_bytes()).collect();
-    bytes.extend_from_slice(parts.codes);
-    bytes.extend_from_slice(parts.kmers.map_or(&[255; 256], |kmers| kmers.codes));
-    match parts.layout {
-        Layout::BitSliced { symbols, .. } => bytes.extend_from_slice(symbols),
-        Layout::Bytes { .. } => bytes.extend_from_slice(&[0; 16]),
-    }
-    bytes
+/// What a search looks up by symbol.
+fn tables(parts: &Parts) -> SymbolTables {
+    let symbols = match parts.layout {
+        Layout::BitSliced { symbols, .. } => *symbols,
+        Layout::Bytes { .. } => [0; 16],
+    };
+    let kmer_codes = parts.kmers.map_or([255; 256], |kmers| *kmers.codes);
+    SymbolTables { starts: *parts.starts, codes: *parts.codes, kmer_codes, symbols }
 }
 
-fn samples_view(upload: &mut Upload, samples: &Samples) -> Result<SamplesStruct> {
-    Ok(SamplesStruct {
+fn samples_view(upload: &mut Upload, samples: &Samples) -> Result<SamplesView> {
+    Ok(SamplesView {
         marks: upload.array(samples.marks)?,
         ranks: upload.array(samples.ranks)?,
         numbers: upload.array(samples.numbers)?,
@@ -309,7 +255,7 @@ pub fn intervals(
     let count = rows.len() / 2;
     assert!(starts.len() > count && text.len().is_multiple_of(8));
     let (text, starts, rows) = (text.address(), starts.address(), rows.address());
-    let job = SearchStruct { index: index.view, text, starts, rows, count };
+    let job = SearchArgs { index: index.view, text, starts, rows, count };
     // SAFETY: the struct is the kernel's, the index lives, and there are so many starts and rows; that the starts are within the text,
     // ascending, is for the caller to see to.
     unsafe { gpu.launch_struct(index.kernels[0], ctas(gpu, 2 * count), THREADS, &job) }
@@ -330,21 +276,7 @@ pub fn positions(
     assert!(rows.len() >= count);
     let (samples, _) = index.samples.as_ref().expect("samples were added");
     let (rows, positions) = (rows.address(), positions.address());
-    let job = LocateStruct { index: index.view, samples: *samples, rows, positions, count };
+    let job = LocateArgs { index: index.view, samples: *samples, rows, positions, count };
     // SAFETY: the struct is the kernel's, the index lives, and there are so many rows and positions.
     unsafe { gpu.launch_struct(index.kernels[1], ctas(gpu, count), THREADS, &job) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The structs have the sizes that the kernels give them: no padding is forgotten.
-    #[test]
-    fn structs_are_laid_out_as_in_c() {
-        assert_eq!(size_of::<IndexStruct>(), 9 * 8 + 8 * 4);
-        assert_eq!(size_of::<SamplesStruct>(), 3 * 8 + 2 * 4);
-        assert_eq!(size_of::<SearchStruct>(), size_of::<IndexStruct>() + 3 * 8 + 8);
-        assert_eq!(size_of::<LocateStruct>(), size_of::<IndexStruct>() + 32 + 2 * 8 + 8);
-    }
 }

@@ -1,15 +1,13 @@
 //! Ranks of minimizers: the host side of `kernels/sort/minimizers.cu`.
 
-use super::unsorted_groups::{
-    Minimizers, MinimizersStruct, SortState, UnsortedGroups, UnsortedGroupsStruct,
-};
+use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups};
 use crate::error::Result;
-use crate::gpu::block::TextStruct;
+use crate::gpu::runtime::kernel_structs::{ListKeysArgs, MarkRanksArgs, SelectArgs};
 use crate::gpu::runtime::tuning::{
     DENSE_KEYS, FINISH_KEYS, KEY_TILE, LIST_ITEMS, MARK_TILE, MINIMIZER_KEYS, MOST_WINDOW,
     SPARSE_KEYS, TEXT_KEYS, TEXT_PADDING, THREADS,
 };
-use crate::gpu::runtime::{Array, Gpu, kernel_structs};
+use crate::gpu::runtime::{Array, Gpu};
 
 /// Marks the dense minimizers: where the hash of `symbols` symbols is the least of those at the next `window` positions.
 /// Tells how many there are.
@@ -78,15 +76,15 @@ pub fn select_minimizers(
     assert!(from.sa_indices.len() >= m && level.ranks.len() >= state.len());
     let tiles = m.div_ceil(MARK_TILE);
     state.clear_status(gpu, tiles)?;
-    let arguments = Select {
-        from: from.into(),
-        to: to.into(),
+    let arguments = SelectArgs {
+        from: from.view(),
+        to: to.view(),
         bitmap: level.bitmap.address(),
         ranks: level.ranks.address(),
         status: state.status.address(),
         host_flags: gpu.host_flags(),
         items: m,
-        tiles,
+        tiles: tiles.cast_signed(),
     };
     // SAFETY: `from` has m items and `to` as many as the bitmap has bits; `status` an item for each CTA and one more.
     unsafe { gpu.launch_struct("minimizers/select_minimizers", tiles, THREADS, &arguments) }
@@ -131,12 +129,12 @@ pub fn list_keys(
 ) -> Result<()> {
     let m = keys.len();
     assert!(list.suffixes.len() >= m && list.groups.len() >= m && (1..=64).contains(&width));
-    let arguments = ListKeys {
-        list: list.into(),
-        text: state.text(),
+    let arguments = ListKeysArgs {
+        list: list.view(),
+        text: state.text_view(),
         code_table: state.code_table.address(),
-        dense: state.minimizers(state.dense),
-        sparse: state.minimizers(state.sparse),
+        dense: state.minimizers_view(state.dense),
+        sparse: state.minimizers_view(state.sparse),
         keys: keys.address(),
         items: m,
         kind: kind.number(),
@@ -176,74 +174,24 @@ pub fn mark_ranks(
     );
     let tiles = m.div_ceil(MARK_TILE);
     state.clear_status(gpu, tiles)?;
-    let arguments = Mark {
+    let arguments = MarkRanksArgs {
         keys: sorted.keys.address(),
         suffixes: sorted.suffixes.address(),
         sa_indices: sorted.list.sa_indices.address(),
         group_heads: sorted.list.group_heads.address(),
-        text: state.text(),
+        text: state.text_view(),
         code_table: state.code_table.address(),
-        dense: state.minimizers(state.dense),
-        sparse: state.minimizers(state.sparse),
+        dense: state.minimizers_view(state.dense),
+        sparse: state.minimizers_view(state.sparse),
         ranks: ranks.address(),
-        list: out.into(),
+        to: out.view(),
         status: state.status.address(),
         host_flags: gpu.host_flags(),
         items: m,
         kind: sorted.kind.number(),
         width: sorted.width,
-        tiles,
+        tiles: tiles.cast_signed(),
     };
     // SAFETY: the lists have m items, and `status` has an item for each CTA and one more.
     unsafe { gpu.launch_struct("minimizers/mark_ranks", tiles, THREADS, &arguments) }
 }
-
-/// `struct Select` of the kernels.
-#[repr(C)]
-struct Select {
-    from: UnsortedGroupsStruct,
-    to: UnsortedGroupsStruct,
-    bitmap: u64,
-    ranks: u64,
-    status: u64,
-    host_flags: u64,
-    items: u32,
-    tiles: u32,
-}
-
-/// `struct ListKeys` of the kernels.
-#[repr(C)]
-struct ListKeys {
-    list: UnsortedGroupsStruct,
-    text: TextStruct,
-    code_table: u64,
-    dense: MinimizersStruct,
-    sparse: MinimizersStruct,
-    keys: u64,
-    items: u32,
-    kind: u32,
-    width: u32,
-}
-
-/// `struct Mark` of the kernels.
-#[repr(C)]
-struct Mark {
-    keys: u64,
-    suffixes: u64,
-    sa_indices: u64,
-    group_heads: u64,
-    text: TextStruct,
-    code_table: u64,
-    dense: MinimizersStruct,
-    sparse: MinimizersStruct,
-    ranks: u64,
-    list: UnsortedGroupsStruct,
-    status: u64,
-    host_flags: u64,
-    items: u32,
-    kind: u32,
-    width: u32,
-    tiles: u32,
-}
-
-kernel_structs!(Select, ListKeys, Mark);

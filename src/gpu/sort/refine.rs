@@ -1,10 +1,10 @@
 //! Splits sorted lists into groups and sorts the small ones further: the host side of `kernels/sort/refine.cu`.
 
-use super::unsorted_groups::{MinimizersStruct, SortState, UnsortedGroups, UnsortedGroupsStruct};
+use super::unsorted_groups::{SortState, UnsortedGroups};
 use crate::error::Result;
-use crate::gpu::block::{OutStruct, TextStruct};
+use crate::gpu::runtime::kernel_structs::RefineArgs;
 use crate::gpu::runtime::tuning::{HALO, REFINE_CTAS, REFINE_THREADS, REFINE_TILE};
-use crate::gpu::runtime::{Array, Gpu, kernel_structs};
+use crate::gpu::runtime::{Array, Gpu};
 
 /// What is refined.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub fn refine(
     assert!(out.sa_indices.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
     assert!(sorted.from.is_none_or(|list| list.sa_indices.len() >= m && list.groups.len() >= m));
     assert!(kind != RefineKind::Minimizers || resolved.len() >= m);
-    let arguments = Refine {
+    let arguments = RefineArgs {
         keys: sorted.keys.map_or(0, Array::address),
         groups: sorted.from.map_or(0, |list| list.groups.address()),
         suffixes: sorted.suffixes.address(),
@@ -119,44 +119,18 @@ pub fn refine(
         rounds,
         cta_items: tile + 2 * HALO,
         stop: kind.stop(),
-        text: state.text(),
+        text: state.text_view(),
         code_table: state.code_table.address(),
-        minimizers: state.minimizers(state.dense),
-        out: state.out(gpu),
-        list: out.into(),
+        minimizers: state.minimizers_view(state.dense),
+        out: state.block.output_view(gpu),
+        to: out.view(),
         resolved: resolved.address(),
         status: state.status.address(),
-        tiles,
+        tiles: tiles.cast_signed(),
     };
     // SAFETY: the lists have m items, and `status` has an item for each CTA and one more.
     unsafe { gpu.launch_struct(kind.kernel(), tiles, REFINE_THREADS, &arguments) }
 }
-
-/// `struct Refine` of the kernels.
-#[repr(C)]
-struct Refine {
-    keys: u64,
-    groups: u64,
-    suffixes: u64,
-    sa_indices: u64,
-    group_heads: u64,
-    items: u32,
-    width: u32,
-    dropped: u32,
-    rounds: u32,
-    cta_items: u32,
-    stop: u32,
-    text: TextStruct,
-    code_table: u64,
-    minimizers: MinimizersStruct,
-    out: OutStruct,
-    list: UnsortedGroupsStruct,
-    resolved: u64,
-    status: u64,
-    tiles: u32,
-}
-
-kernel_structs!(Refine);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
 //! What the kernels of `default` share: the host side of `kernels/sort/unsorted_groups.cuh` and `kernels/sort/minimizers.cuh`, which explain it.
 
 use crate::error::Result;
-use crate::gpu::block::{DeviceBlock, OutStruct, TextStruct};
+use crate::gpu::block::{DeviceBlock, text_view};
+use crate::gpu::runtime::kernel_structs::{MinimizersView, TextView, UnsortedGroupsView};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
 /// A list of suffixes that are unresolved.
@@ -44,6 +45,18 @@ impl<'m> UnsortedGroups<'m> {
             suffixes: halves.alternate,
             groups: spare,
             group_heads,
+        }
+    }
+}
+
+impl UnsortedGroups<'_> {
+    /// The list as kernels take it.
+    pub fn view(self) -> UnsortedGroupsView {
+        UnsortedGroupsView {
+            sa_indices: self.sa_indices.address(),
+            suffixes: self.suffixes.address(),
+            groups: self.groups.address(),
+            group_heads: self.group_heads.address(),
         }
     }
 }
@@ -104,13 +117,13 @@ impl SortState<'_> {
     }
 
     /// The text as kernels take it.
-    pub fn text(&self) -> TextStruct {
-        TextStruct::new(self.block.text, self.len())
+    pub fn text_view(&self) -> TextView {
+        text_view(self.block.text, self.len())
     }
 
-    /// Minimizers as kernels take them.
-    pub fn minimizers(&self, level: Minimizers) -> MinimizersStruct {
-        MinimizersStruct {
+    /// A level of minimizers as kernels take it.
+    pub fn minimizers_view(&self, level: Minimizers) -> MinimizersView {
+        MinimizersView {
             bitmap: level.bitmap.address(),
             ranks: level.ranks.address(),
             span: level.span,
@@ -118,37 +131,4 @@ impl SortState<'_> {
             floor: level.floor,
         }
     }
-
-    /// Where results go, as kernels take it.
-    pub fn out(&self, gpu: &Gpu) -> OutStruct {
-        OutStruct::new(gpu, self.block)
-    }
-}
-
-/// `struct UnsortedGroups` of the kernels.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct UnsortedGroupsStruct([u64; 4]);
-
-impl From<UnsortedGroups<'_>> for UnsortedGroupsStruct {
-    fn from(list: UnsortedGroups) -> Self {
-        let UnsortedGroups { sa_indices, suffixes, groups, group_heads } = list;
-        UnsortedGroupsStruct([
-            sa_indices.address(),
-            suffixes.address(),
-            groups.address(),
-            group_heads.address(),
-        ])
-    }
-}
-
-/// `struct Minimizers` of the kernels.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct MinimizersStruct {
-    bitmap: u64,
-    ranks: u64,
-    span: u32,
-    rank_bits: u32,
-    floor: u32,
 }
