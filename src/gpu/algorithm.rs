@@ -11,46 +11,11 @@
 //! `run`. A new one gets a file in a room below, a variant of [`Algorithm`] and one of [`AlgorithmBuffers`].
 
 use super::block::{DeviceBlock, sa_to_bwt};
+use super::interface::Algorithm;
 use super::papers::{Ls, Skew, SkewPd};
 use super::runtime::{ArenaAllocator, Gpu};
 use super::sort::{DefaultSort, ExtraArenas};
-use crate::error::{Error, Result};
-use std::str::FromStr;
-
-/// How suffixes are sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Whatever is fastest: coded symbols, then ranks of chosen positions; or as `SkewPd`, block by block.
-    #[default]
-    Default,
-    /// Prefix doubling, each group sorted by its size.
-    Ls,
-    /// The skew algorithm, with recursion.
-    Skew,
-    /// The skew algorithm, with prefix doubling in place of recursion.
-    SkewPd,
-}
-
-impl Algorithm {
-    /// All of them with their names.
-    pub const ALL: [(&'static str, Algorithm); 4] = [
-        ("default", Algorithm::Default),
-        ("ls", Algorithm::Ls),
-        ("skew", Algorithm::Skew),
-        ("skew-pd", Algorithm::SkewPd),
-    ];
-}
-
-impl FromStr for Algorithm {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
-        found
-            .map(|(_, algorithm)| algorithm)
-            .ok_or_else(|| Error::Usage("it is none of default, ls, skew and skew-pd".into()))
-    }
-}
+use crate::error::Result;
 
 /// The buffers of the algorithm that was chosen.
 pub enum AlgorithmBuffers<'m> {

@@ -1,10 +1,24 @@
-//! Suffix sorting, its inverse and search on NVIDIA GPUs. Only in builds with the feature `cuda`; running it takes a driver and nothing else.
+//! Suffix sorting, its inverse and search on NVIDIA GPUs, in builds with the feature `cuda`; running it takes a driver and
+//! nothing else. In other builds `absent` stands in its place.
 //!
-//! `kernels/x.cu` holds the kernels of `x.rs`, where each is wrapped once in a function that checks lengths.
-//! Words: a CUDA thread block is a *CTA*, a *block* is what is compressed alone.
+//! | room | job |
+//! |---|---|
+//! | `interface` | plain data that goes in and comes out |
+//! | `runtime` | devices, streams, device memory, pinned memory, flags; what host and kernels share |
+//! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
+//! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
+//! | `papers` | the algorithms of the papers: `skew`, `skew-pd`, `ls` |
+//! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers |
+//! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches` | the faces: block -> transform and back, batches of patterns -> rows |
+//!
+//! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the kernels of `a/x.rs`, which
+//! wraps each once in a function that checks lengths. A CUDA thread block is a *CTA*; a *block* is what is compressed
+//! alone.
 
 mod algorithm;
 mod block;
+mod interface;
 mod inverse;
 mod inverse_bwt;
 mod papers;
@@ -15,11 +29,19 @@ mod search;
 mod sort;
 mod sorter;
 #[cfg(test)]
+mod test_data;
+#[cfg(test)]
 pub(crate) mod testing;
 
-pub use algorithm::Algorithm;
+pub use interface::{
+    Algorithm, Built, DeviceInfo, KmerTable, Layout, Parts, Report, Samples, SortedBlock,
+};
 pub use inverse_bwt::InverseBwt;
 pub use pattern_batches::Searcher;
-pub use runtime::{BUILT, Built, DeviceInfo, devices};
-pub use search::{KmerTable, Layout, Parts, Samples};
-pub use sorter::{Report, SortedBlock, Sorter};
+pub use runtime::{BUILT, devices};
+pub use sorter::Sorter;
+
+/// Whether this build has CUDA in it.
+pub const fn is_built() -> bool {
+    true
+}

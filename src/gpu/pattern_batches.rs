@@ -7,8 +7,9 @@
 //! 1.1 bits and 32 per sample where positions are asked for.
 
 use crate::error::Result;
+use crate::gpu::interface::{Parts, Samples};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
-use crate::gpu::search::{self, DeviceIndex, NO_POS, Parts, Samples};
+use crate::gpu::search::{self, DeviceIndex, NO_POS};
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -1,6 +1,7 @@
-//! DeviceBlock -> transform and samples on a GPU: copy in, sort, copy out.
+//! Block -> transform and samples on a GPU: copy in, sort, copy out.
 
-use super::algorithm::{Algorithm, AlgorithmBuffers};
+use super::algorithm::AlgorithmBuffers;
+use super::interface::{Algorithm, Report, SortedBlock, SortedBlockView};
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
@@ -9,37 +10,6 @@ use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use std::time::{Duration, Instant};
-
-/// What comes out of a sort; `bwt::Bwt` says what it means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SortedBlock {
-    /// The last column without the sentinel.
-    pub bytes: Vec<u8>,
-    /// The rows of the suffixes at multiples of the sample rate.
-    pub samples: Vec<u32>,
-}
-
-/// [`SortedBlock`], in the memory of the sorter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SortedBlockView<'a> {
-    /// The last column without the sentinel.
-    pub bytes: &'a [u8],
-    /// The rows of the suffixes at multiples of the sample rate.
-    pub samples: &'a [u32],
-}
-
-/// How the last sort went.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
-    /// When it began, was copied to the device, was sorted and was copied back.
-    pub times: Option<[Instant; 4]>,
-    /// Bytes of device memory in use.
-    pub memory: usize,
-    /// Milliseconds on the device from the copied block to its transform, without copies.
-    pub milliseconds: f32,
-    /// Suffixes left to sort after each round.
-    pub rounds: Vec<u32>,
-}
 
 /// Sorts blocks on one GPU, on a stream of its own. Its memory grows with the largest block and is kept.
 ///

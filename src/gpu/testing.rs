@@ -1,9 +1,8 @@
 //! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile shapes.
 
+pub use super::test_data::{random, say};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
-use std::fmt::Display;
-use std::io::{self, Write};
 
 /// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a failure.
 pub fn gpu() -> Option<Gpu> {
@@ -19,12 +18,7 @@ pub fn gpu() -> Option<Gpu> {
     }
 }
 
-/// A line that is shown also where tests pass.
-pub fn say(line: impl Display) {
-    let _ = writeln!(io::stdout(), "{line}");
-}
-
-/// Arena for a test.
+/// Memory for a test.
 pub fn memory(gpu: &Gpu, bytes: usize) -> Arena {
     Arena::new(gpu, bytes).unwrap()
 }
@@ -39,19 +33,7 @@ where
     array
 }
 
-/// Numbers that are the same on every run.
-pub fn random(len: usize, below: u64, seed: u64) -> Vec<u64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
-    };
-    (0..len).map(|_| next() % below).collect()
-}
-
-/// SegmentLengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of tiles and classes.
+/// Lengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of tiles and classes.
 pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
     let sizes = |len, below, seed| -> Vec<u32> {
         random(len, below, seed).into_iter().map(|n| n as u32 + 1).collect()

@@ -3,6 +3,7 @@
 //! [`CudaDevice`] is opened once per GPU and kept until the program ends.
 
 use crate::error::{Error, Result};
+use crate::gpu::interface::{Built, DeviceInfo};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
 use std::collections::{BTreeMap, HashMap};
@@ -13,28 +14,6 @@ const FATBINS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/fatbins.rs
 
 /// What the kernels were built with and for.
 pub const BUILT: &Built = include!(concat!(env!("OUT_DIR"), "/built.rs"));
-
-/// The CUDA version and the architectures of the kernels in this build.
-#[derive(Debug)]
-pub struct Built {
-    /// Version of the compiler.
-    pub cuda: &'static str,
-    /// Compute capabilities with machine code, such as 90 for 9.0.
-    pub archs: &'static [u32],
-}
-
-/// A GPU of this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Its number, as in `cuda:0`.
-    pub number: u32,
-    /// Its name, as the driver has it.
-    pub name: String,
-    /// Its memory in bytes.
-    pub memory: u64,
-    /// Its compute capability.
-    pub capability: (u32, u32),
-}
 
 /// The GPUs that the driver shows to this process.
 ///

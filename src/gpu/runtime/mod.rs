@@ -24,6 +24,6 @@ pub mod tuning;
 
 pub use arena::{Arena, ArenaAllocator, GrowingArena};
 pub use array::{Array, DoubleBuffer};
-pub use cuda_device::{BUILT, Built, DeviceInfo, devices};
+pub use cuda_device::{BUILT, devices};
 pub use gpu_stream::{Gpu, KernelArgument};
 pub use pinned_buffer::PinnedBuffer;

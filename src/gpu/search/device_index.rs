@@ -3,93 +3,12 @@
 //! The arrays are those of `fm_index`, byte for byte; what they mean is said there. [`Parts`] lends them.
 
 use crate::error::Result;
+use crate::gpu::interface::{Layout, Parts, Samples};
 use crate::gpu::runtime::kernel_structs::{
     IndexView, LocateArgs, SamplesView, SearchArgs, SymbolTables,
 };
 use crate::gpu::runtime::tuning::THREADS;
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
-
-/// The arrays of an index.
-#[derive(Clone, Copy, Debug)]
-pub struct Parts<'a> {
-    /// What no other index of this process has.
-    pub id: u64,
-    /// Bytes of the block.
-    pub len: usize,
-    /// The primary index.
-    pub primary: u32,
-    /// The first row of each byte, and the number of rows.
-    pub starts: &'a [u32; 257],
-    /// Of each byte, its code in the planes or its column of counters; 255 where it has none.
-    pub codes: &'a [u8; 256],
-    /// Absolute counters.
-    pub supers: &'a [u32],
-    /// What they are relative to.
-    pub layout: Layout<'a>,
-    /// The intervals of short strings, if there are any.
-    pub kmers: Option<KmerTable<'a>>,
-}
-
-/// The layout of the transform.
-#[derive(Clone, Copy, Debug)]
-pub enum Layout<'a> {
-    /// Bit planes of 4, 8 or 16 symbols.
-    BitSliced {
-        /// How many planes: 2, 3 or 4.
-        planes: usize,
-        /// 16 words for each line.
-        lines: &'a [u32],
-        /// The symbol of each code.
-        symbols: &'a [u8; 16],
-        /// The places of all symbols without a code, ascending.
-        places: &'a [u32],
-        /// The symbol at each of them.
-        rare_symbols: &'a [u8],
-        /// The same places, those of one symbol together.
-        by_symbol: &'a [u32],
-        /// Where those of each symbol end there.
-        ends: &'a [u32; 256],
-    },
-    /// The bytes, with counters at borders.
-    Bytes {
-        /// The transform.
-        bytes: &'a [u8],
-        /// How far into its line the first byte lies.
-        skew: usize,
-        /// Lines from border to border, as a power of two.
-        log: usize,
-        /// Counters of a border.
-        stride: usize,
-        /// Counters of all borders.
-        counters: &'a [u16],
-    },
-}
-
-/// The intervals of all strings of `depth` frequent symbols.
-#[derive(Clone, Copy, Debug)]
-pub struct KmerTable<'a> {
-    /// Symbols of a string.
-    pub depth: usize,
-    /// Frequent symbols.
-    pub sigma: usize,
-    /// Of each byte, its digit; 255 where it is not frequent.
-    pub codes: &'a [u8; 256],
-    /// Both ends for each string.
-    pub intervals: &'a [[u32; 2]],
-}
-
-/// The sampled rows of an index.
-#[derive(Clone, Copy, Debug)]
-pub struct Samples<'a> {
-    /// The distance between sampled positions.
-    pub rate: u32,
-    /// A bit for each row.
-    pub marks: &'a [u64],
-    /// How many are marked above each 512 rows.
-    pub ranks: &'a [u32],
-    /// Of each marked row, which sample it is.
-    pub numbers: &'a [u32],
-}
 
 /// What [`positions`] gives where the samples contradict the transform.
 pub const NO_POS: u32 = u32::MAX;

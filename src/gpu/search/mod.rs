@@ -2,6 +2,4 @@
 
 mod device_index;
 
-pub use device_index::{
-    DeviceIndex, KmerTable, Layout, NO_POS, Parts, Samples, intervals, positions,
-};
+pub use device_index::{DeviceIndex, NO_POS, intervals, positions};
