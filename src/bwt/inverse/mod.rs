@@ -228,7 +228,6 @@ mod tests {
 
     /// Whatever a GPU takes for a text, the CPU takes for the same one.
     #[test]
-    #[cfg(feature = "cuda")]
     fn a_gpu_unsorts_as_the_cpu_does() {
         use crate::gpu::{InverseBwt, testing};
         if testing::gpu().is_none() {
