@@ -17,13 +17,19 @@ const PER_GPU: usize = 2;
 
 /// What opens the GPUs of a device, if it may have any: it adds to a desk what `make` makes of their numbers, no more than
 /// there are `workers` to use it.
+///
+/// # Errors
+/// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA for.
 pub fn opener<S: Send + 'static>(
     device: Device,
     workers: usize,
     make: impl Fn(u32) -> Result<S> + Send + Sync + 'static,
-) -> Option<Open<S>> {
+) -> Result<Option<Open<S>>> {
+    if !gpu::is_built() {
+        return bwt::Sorter::new(device).map(|_| None);
+    }
     let open: Open<S> = Box::new(move |desk| open(desk, device, workers, &make));
-    (device != Device::Cpu).then_some(open)
+    Ok((device != Device::Cpu).then_some(open))
 }
 
 fn open<S: Send>(

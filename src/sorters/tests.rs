@@ -231,7 +231,6 @@ fn the_cpu_judges_what_a_device_refuses() {
 
 /// Whatever launch on a real GPU fails, in whichever block.
 #[test]
-#[cfg(feature = "cuda")]
 fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     use crate::gpu::{self, testing};
     if testing::gpu().is_none() {
@@ -258,7 +257,6 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
 
 /// Whatever launch on a real GPU fails, in whichever block.
 #[test]
-#[cfg(feature = "cuda")]
 fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     use crate::gpu::{self, Algorithm, testing};
     if testing::gpu().is_none() {
