@@ -80,7 +80,6 @@ fn libsais(args: &InverseArgs, text: &[u8], blocks: &[Bwt]) -> Result<()> {
     row("libsais", text.len(), &times, "on one thread")
 }
 
-#[cfg(feature = "cuda")]
 fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<()> {
     let in_flight = usize::from(args.in_flight).min(blocks.len());
     let size = blocks[0].bytes.len();
@@ -101,7 +100,6 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
 }
 
 /// A block, and what it is restored with.
-#[cfg(feature = "cuda")]
 struct Place<'a> {
     bwt: &'a Bwt,
     text: &'a [u8],
@@ -109,7 +107,6 @@ struct Place<'a> {
 }
 
 /// How long it takes to restore all blocks, so many at a time.
-#[cfg(feature = "cuda")]
 fn restore_all(places: &mut [Place], in_flight: usize) -> Result<Duration> {
     use std::sync::{Mutex, PoisonError};
     for Place { bwt, unsorter, .. } in &mut *places {
@@ -135,11 +132,6 @@ fn restore_all(places: &mut [Place], in_flight: usize) -> Result<Duration> {
     let right = restored.iter().filter(|(out, text)| out == text).count();
     assert_eq!(right, restored.len(), "the GPU does not give back what went in");
     Ok(took)
-}
-
-#[cfg(not(feature = "cuda"))]
-fn gpu(_: &InverseArgs, number: u32, _: &[u8], _: &[Bwt]) -> Result<()> {
-    Sorter::new(Device::Cuda(number)).map(drop)
 }
 
 /// The times of all runs in order, without what prepares each, and what came of the last.
