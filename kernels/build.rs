@@ -1,20 +1,22 @@
 //! Compiles the kernels, if the feature `cuda` asks for them.
 //!
-//! - every `.cu` below `kernels/` but `cub.cu` becomes a fatbin, which src/gpu/runtime/cuda_device.rs embeds and
-//!   loads with the driver;
+//! - every `.cu` below `kernels/` but `cub.cu` becomes a fatbin, which
+//!   src/gpu/runtime/cuda_device.rs embeds and loads with the driver;
 //! - `cub.cu` holds calls of the CUDA runtime and becomes a static library;
 //! - the numbers of `tuning.h` become Rust constants;
 //! - each `struct SHARED` becomes a Rust struct, so that its layout stands in one place.
 //!
-//! nvcc is looked for in `CUDA_HOME`, on the `PATH`, where pip installs it, and where `kernels/install-nvcc.sh` does.
-//! `BWZ_CUDA_ARCHS` (such as `90` or `80,90`) narrows the architectures that code is made for.
+//! nvcc is looked for in `CUDA_HOME`, on the `PATH`, where pip installs it, and where
+//! `kernels/install-nvcc.sh` does. `BWZ_CUDA_ARCHS` (such as `90` or `80,90`) narrows the
+//! architectures that code is made for.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, thread};
 
-/// Compute capabilities that get machine code. The oldest gets PTX too, which newer drivers compile for newer GPUs.
+/// Compute capabilities that get machine code. The oldest gets PTX too, which newer drivers compile
+/// for newer GPUs.
 const ARCHS: [u32; 5] = [80, 86, 89, 90, 120];
 
 fn main() {
@@ -223,7 +225,8 @@ fn structs() -> String {
     code
 }
 
-/// The fields of a line of a struct, such as `const uint32_t* a;  // what it is` or `uint32_t b, c;`.
+/// The fields of a line of a struct, such as `const uint32_t* a;  // what it is` or `uint32_t b,
+/// c;`.
 fn fields(line: &str) -> String {
     let (declaration, comment) = line.split_once("//").unwrap_or((line, ""));
     let declaration = declaration.trim_end();

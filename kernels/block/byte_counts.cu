@@ -3,8 +3,9 @@
 #include "block/text.cuh"
 #include "runtime/host_flags.cuh"
 
-// The positions among 16 that are chosen to look for repeats, one in 2^log_every: by 8 bytes of the text, so that all
-// copies of a text have the same ones. Runs of one byte, which say little, have none.
+// The positions among 16 that are chosen to look for repeats, one in 2^log_every: by 8 bytes of the
+// text, so that all copies of a text have the same ones. Runs of one byte, which say little, have
+// none.
 __device__ __forceinline__ uint32_t choose(const uint32_t* words, uint32_t log_every) {
     uint32_t chosen = 0;
 #pragma unroll
@@ -22,11 +23,12 @@ __device__ __forceinline__ uint64_t mix(uint64_t hash, uint64_t bytes) {
     return hash ^ hash >> 32;
 }
 
-// Positions of a CTA that are looked at, at most. On a GPU of 20 multiprocessors and more it has fewer, unless the text has
-// a short period.
+// Positions of a CTA that are looked at, at most. On a GPU of 20 multiprocessors and more it has
+// fewer, unless the text has a short period.
 const uint32_t MOST_LISTED = 2048;
 
-// Whether a text of this hash was met before. Of texts met at one time, and of those that share an entry, some are missed.
+// Whether a text of this hash was met before. Of texts met at one time, and of those that share an
+// entry, some are missed.
 __device__ __forceinline__ bool met(uint32_t* table, uint32_t table_size, uint64_t hash) {
     volatile uint32_t* entry = table + (hash & (table_size - 1));
     const uint32_t mark = hash >> 32;
@@ -34,8 +36,8 @@ __device__ __forceinline__ bool met(uint32_t* table, uint32_t table_size, uint64
     return *entry == mark || atomicExch(const_cast<uint32_t*>(entry), mark) == mark;
 }
 
-// How many positions were looked at, and those whose next REPEAT_SHORT and REPEAT_LONG bytes were met before; of the
-// latter, some are compared.
+// How many positions were looked at, and those whose next REPEAT_SHORT and REPEAT_LONG bytes were
+// met before; of the latter, some are compared.
 struct RepeatCounts {
     uint32_t looked, near, far;
 
@@ -56,8 +58,9 @@ __device__ __forceinline__ uint32_t share(uint32_t part, uint32_t all) {
     return all ? (static_cast<uint64_t>(part) << 10) / all : 0;
 }
 
-// counts: of each byte, a number of CTAs, RepeatCounts, and two tables for these, which have a power of two of entries each,
-// or none; all of it 0 at the start. The last CTA puts the counts into the host flags, and tells what is repeated.
+// counts: of each byte, a number of CTAs, RepeatCounts, and two tables for these, which have a
+// power of two of words each, or none; all of it 0 at the start. The last CTA puts the counts
+// into the host flags, and publishes what is repeated.
 extern "C" __global__ void __launch_bounds__(THREADS) count_bytes(const uint8_t* bytes, uint32_t n, uint32_t* counts,
                                                                   uint32_t table_size, uint32_t log_every,
                                                                   uint32_t* host_flags) {

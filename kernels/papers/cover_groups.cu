@@ -1,19 +1,23 @@
-// Prefix doubling over the cover of the skew algorithm: groups of equal suffixes, from sorted lists or sorted here.
+// Prefix doubling over the cover of the skew algorithm: groups of equal suffixes, from sorted lists
+// or sorted here.
 //
-// Rows count from 1. The rank of a suffix is the row of the first of its group, so a group of one has its final rank. Two
-// lists hold what is still in groups of more than one: the large groups, whose keys have been sorted when they come
-// here, and the small ones, of up to HALO suffixes, which are sorted in the shared memory of one CTA. That reads a tile of
-// the list and HALO items on both sides of it. It owns the small groups that start in its tile, and of larger ones
-// the items in its tile.
+// Rows count from 1. The rank of a suffix is the row of the first of its group, so a group of one
+// has its final rank. Two lists hold what is still in groups of more than one: the large groups,
+// whose keys have been sorted when they come here, and the small ones, of up to HALO suffixes,
+// which are sorted in the shared memory of one CTA. That reads a tile of the list and HALO items on
+// both sides of it. It owns the small groups that start in its tile, and of larger ones the items
+// in its tile.
 //
-// Ranks are read and never written here: what changes is listed, and written when all CTAs are done.
+// Ranks are read and never written here: what changes is listed, and written when all CTAs are
+// done.
 
 #include "block/text.cuh"
 #include "papers/cover_indices.cuh"
 #include "primitives/compaction.cuh"
 #include "primitives/small_groups.cuh"
 
-// What is split: all suffixes, sorted by their first symbols; large groups, sorted by keys; or small ones, by ranks.
+// What is split: all suffixes, sorted by their first symbols; large groups, sorted by keys; or
+// small ones, by ranks.
 enum Kind { FIRST, SORTED, SMALL };
 
 // The byte values that occur, numbered from 1 in `bits` bits, of which a key holds `symbols`.
@@ -22,8 +26,8 @@ struct SHARED AlphabetView {
     uint32_t symbols, bits;
 };
 
-// Both lists in the same memory: large groups from its front, small ones from its back, in chunks that were taken
-// one after the other.
+// Both lists in the same memory: large groups from its front, small ones from its back, in chunks
+// that were taken one after the other.
 struct SHARED CoverListView {
     uint32_t* suffixes;
     uint32_t* ranks;
@@ -50,7 +54,7 @@ struct SHARED CoverGroupsArgs {
     AlphabetView alphabet;      // FIRST
     const uint32_t* ranks;  // SMALL: by cover index
     uint32_t* order;        // gets suffixes by row
-    CoverListView list;              // gets what is left, and has room for `room` items
+    CoverListView list;              // gets what is unresolved, and has room for `room` items
     uint32_t room;
     CoverChangesView changes;   // FIRST: item j is row j + 1
     uint32_t* counts;  // of small groups' items, of changes; 0 at the start
@@ -71,7 +75,8 @@ __device__ __forceinline__ uint64_t symbols_at(const uint32_t* numbers, TextView
     return key;
 }
 
-// The ranks `depth` and `depth + step` symbols behind a suffix, 0 past the end. Both are multiples of 3.
+// The ranks `depth` and `depth + step` symbols behind a suffix, 0 past the end. Both are multiples
+// of 3.
 __device__ __forceinline__ uint64_t ranks_at(const uint32_t* ranks, uint32_t n, uint32_t suffix, uint32_t depth,
                                              uint32_t step) {
     const uint64_t first = static_cast<uint64_t>(suffix) + depth, second = first + step;
@@ -80,7 +85,8 @@ __device__ __forceinline__ uint64_t ranks_at(const uint32_t* ranks, uint32_t n, 
     return high << 32 | low;
 }
 
-// The first symbols at each cover index. A thread takes two cover indices, which have all but one symbol in common.
+// The first symbols at each cover index. A thread takes two cover indices, which have all but one
+// symbol in common.
 extern "C" __global__ void __launch_bounds__(THREADS)
     cover_runs(const uint8_t* text, uint32_t n, const uint32_t* numbers, uint32_t symbols, uint32_t bits,
                uint32_t count, uint64_t* keys, uint32_t* suffixes) {
@@ -99,8 +105,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     suffixes[index + 1] = at + 1;
 }
 
-// Keys of large groups: the number of the group, and behind it the ranks of `bits` bits `depth` symbols behind each suffix
-// and, if `two` says so, twice that behind.
+// Keys of large groups: the number of the group, and behind it the ranks of `bits` bits `depth`
+// symbols behind each suffix and, if `two` says so, twice that behind.
 extern "C" __global__ void large_keys(const uint32_t* suffixes, const uint32_t* groups, uint32_t m,
                                       const uint32_t* ranks, uint32_t n, uint32_t depth, uint32_t bits, uint32_t two,
                                       uint64_t* keys) {
@@ -112,7 +118,8 @@ extern "C" __global__ void large_keys(const uint32_t* suffixes, const uint32_t* 
 }
 
 // Writes changed ranks.
-extern "C" __global__ void write_ranks(const uint32_t* suffixes, const uint32_t* ranks, uint32_t m, uint32_t* by_cover_index) {
+extern "C" __global__ void write_ranks(const uint32_t* suffixes, const uint32_t* ranks, uint32_t m,
+                                       uint32_t* by_cover_index) {
     const uint32_t t = global_thread();
     if (t < m) by_cover_index[cover_index(suffixes[t])] = ranks[t];
 }
@@ -141,7 +148,8 @@ struct Splitter {
     struct Shared {
         uint64_t keys[REFINE_TILE];
         uint32_t suffixes[REFINE_TILE], rows[REFINE_TILE], members[REFINE_TILE], numbers[256];
-        // A bit for each item: whether it begins a group, did so before, belongs to this CTA, is in a large group.
+        // A bit for each item: whether it begins a group, did so before, belongs to this CTA, is in
+        // a large group.
         uint32_t heads[REFINE_WORDS], old_heads[REFINE_WORDS], own[REFINE_WORDS], large[REFINE_WORDS];
         // The same: whether it begins a large group, stays in a small one, has got another rank.
         uint32_t large_heads[REFINE_WORDS], small[REFINE_WORDS], changed[REFINE_WORDS];
@@ -202,7 +210,8 @@ struct Splitter {
         __syncthreads();
     }
 
-    // The row where the group begins that spans the lower border of the tile, if it begins out of sight.
+    // The row where the group begins that spans the lower border of the tile, if it begins out of
+    // sight.
     __device__ __forceinline__ void find_spanning(long long begin) const {
         if (KIND == SMALL || threadIdx.x > 0 || begin < 0 || head_before(s.heads, HALO) >= 0) return;
         const uint32_t j = static_cast<uint32_t>(begin), row = s.rows[0];
@@ -247,7 +256,7 @@ struct Splitter {
         return sort_groups(s.keys, s.members, &s.member_count, count, take, put);
     }
 
-    // Writes what is settled to its row and the rest to the lists, and lists the changes.
+    // Writes what is resolved to its row and the rest to the lists, and lists the changes.
     __device__ __forceinline__ void emit(long long begin, int tile) const {
         const uint32_t bit = 1u << (threadIdx.x & 31);
         uint32_t ranks[REFINE_ITEMS];

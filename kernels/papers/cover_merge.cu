@@ -1,15 +1,18 @@
-// The last steps of `skew-pd`: the suffixes at multiples of 3 from the order of the cover, and the merge of both.
+// The last steps of `skew-pd`: the suffixes at multiples of 3 from the order of the cover, and the
+// merge of both.
 //
-// To compare a suffix j with one of the cover, i, takes their first symbols and the ranks behind these: one symbol
-// where i mod 3 is 1, two where it is 2. A CTA gathers what its tile needs of that before it merges: all reads at random
-// places are on their way at once then, while those of a bisection would wait for each other.
+// To compare a suffix j with one of the cover, i, takes their first symbols and the ranks behind
+// these: one symbol where i mod 3 is 1, two where it is 2. A CTA gathers what its tile needs of
+// that before it merges: all reads at random places are on their way at once then, while those of a
+// bisection would wait for each other.
 
 #include "block/block_output.cuh"
 #include "papers/cover_indices.cuh"
 #include "primitives/compaction.cuh"
 #include "primitives/merge_path.cuh"
 
-// What suffixes are compared by. Symbols are counted from 1, and behind the text they are 0, as ranks are.
+// What suffixes are compared by. Symbols are counted from 1, and behind the text they are 0, as
+// ranks are.
 struct SHARED CoverView {
     const uint8_t* text;
     uint32_t n;
@@ -39,7 +42,8 @@ struct SHARED Mod0Args {
     int tiles;
 };
 
-// The suffixes at multiples of 3, in the order of those one behind them, with their first symbols as keys.
+// The suffixes at multiples of 3, in the order of those one behind them, with their first symbols
+// as keys.
 extern "C" __global__ void __launch_bounds__(THREADS) list_mod0(const __grid_constant__ Mod0Args a) {
     const auto read = [&](uint32_t j) { return a.order[j]; };
     const auto follows_mod0 = [](uint32_t suffix) { return suffix % 3 == 1; };
@@ -65,7 +69,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __gr
     split_tiles(a.cover, a.cover_len, a.mod0, a.mod0_len, a.tiles, a.splits, a.by);
 }
 
-// The byte before a position and the two from there on, the first one lowest. That before position 0 is 0.
+// The byte before a position and the two from there on, the first one lowest. That before position
+// 0 is 0.
 __device__ __forceinline__ uint32_t bytes_around(const uint8_t* text, uint32_t i) {
     const uint64_t* words = reinterpret_cast<const uint64_t*>(text);
     if (i == 0) return static_cast<uint32_t>(__ldg(words) << 8 & 0xffffff);
@@ -75,13 +80,14 @@ __device__ __forceinline__ uint32_t bytes_around(const uint8_t* text, uint32_t i
     return static_cast<uint32_t>(bytes & 0xffffff);
 }
 
-// What is known of the entries of a tile. Of suffixes of the cover, `ones` has what they are compared by, and lowest whether
-// that are two symbols; of the others, what one symbol gives, and `twos` what two give.
+// What is known of the items of a tile. Of suffixes of the cover, `ones` has what they are
+// compared by, and lowest whether that are two symbols; of the others, what one symbol gives, and
+// `twos` what two give.
 struct Gathered {
     uint64_t ones[TILE], twos[TILE];
     uint8_t before[TILE];
 
-    // Reads what an entry needs, as few words as hold it.
+    // Reads what an item needs, as few words as hold it.
     __device__ __forceinline__ void gather(const CoverView& by, uint32_t x, uint32_t i) {
         const uint32_t bytes = bytes_around(by.text, i);
         const uint64_t symbol = (bytes >> 8 & 255) + 1, second = i + 1 < by.n ? (bytes >> 16) + 1 : 0;
@@ -99,7 +105,7 @@ struct Gathered {
     }
 };
 
-// Compares an entry that is not of the cover with one that is.
+// Compares an item that is not of the cover with one that is.
 struct GatheredLess {
     const Gathered& gathered;
 

@@ -2,10 +2,11 @@
 
 #include "runtime/common.cuh"
 
-// Slot t gets the suffix at n - 1 - t and its first FIRST_SYMBOLS bytes, big end first, padded with zeros.
+// Slot t gets the suffix at n - 1 - t and its first FIRST_SYMBOLS bytes, big end first, padded with
+// zeros.
 //
-// A suffix too short for all the bytes may have the key of a longer one, and is the smaller of the two. Slots go
-// from the shortest suffix to the longest, so a stable sort puts it first.
+// A suffix too short for all the bytes may have the key of a longer one, and is the smaller of the
+// two. Slots go from the shortest suffix to the longest, so a stable sort puts it first.
 //
 // [in]  text  n bytes and TEXT_PADDING zeros
 // [out] keys, pos  n items each

@@ -1,9 +1,11 @@
-// The steps of the skew algorithm: sorting the suffixes at positions i with i mod 3 = 1 or 2 by triples, and merging the
-// others in (Karkkainen and Sanders, Simple linear work suffix array construction, 2003).
+// The steps of the skew algorithm: sorting the suffixes at positions i with i mod 3 = 1 or 2 by
+// triples, and merging the others in (Karkkainen and Sanders, Simple linear work suffix array
+// construction, 2003).
 //
-// *Slots* number the positions of the cover: index t < mod1_len is position 3 t + 1, the others 3 (t - mod1_len) + 2. Where n mod 3
-// is 1, position n has a index too, so that the suffixes of the first kind end in a triple that no other one has.
-// Symbols are counted from 1; behind the end of the text they are 0.
+// *Slots* number the positions of the cover: index t < mod1_len is position 3 t + 1, the others 3
+// (t - mod1_len) + 2. Where n mod 3 is 1, position n has a index too, so that the suffixes of the
+// first kind end in a triple that no other one has. Symbols are counted from 1; behind the end of
+// the text they are 0.
 
 #include "primitives/merge_path.cuh"
 
@@ -24,8 +26,8 @@ __device__ uint32_t position(uint32_t index, uint32_t mod1_len) {
 }
 
 // The triple of bytes at each index as a number below 257^3, which is less than 2^25.
-extern "C" __global__ void byte_triples(const uint8_t* text, uint32_t n, uint32_t mod1_len, uint32_t count, uint32_t* keys,
-                                        uint32_t* cover_indices) {
+extern "C" __global__ void byte_triples(const uint8_t* text, uint32_t n, uint32_t mod1_len, uint32_t count,
+                                        uint32_t* keys, uint32_t* cover_indices) {
     const uint32_t t = global_thread();
     if (t >= count) return;
     const Bytes s = {text, n};
@@ -35,8 +37,8 @@ extern "C" __global__ void byte_triples(const uint8_t* text, uint32_t n, uint32_
 }
 
 // The second and the third symbol of the triple at each index, of `bits` bits each.
-extern "C" __global__ void name_pairs(const uint32_t* text, uint32_t n, uint32_t mod1_len, uint32_t count, uint32_t bits,
-                                      uint64_t* keys, uint32_t* cover_indices) {
+extern "C" __global__ void name_pairs(const uint32_t* text, uint32_t n, uint32_t mod1_len, uint32_t count,
+                                      uint32_t bits, uint64_t* keys, uint32_t* cover_indices) {
     const uint32_t t = global_thread();
     if (t >= count) return;
     const Names s = {text, n};
@@ -46,8 +48,8 @@ extern "C" __global__ void name_pairs(const uint32_t* text, uint32_t n, uint32_t
 }
 
 // The first symbol of the triple at each of the given cover_indices.
-extern "C" __global__ void name_firsts(const uint32_t* text, uint32_t n, uint32_t mod1_len, const uint32_t* cover_indices,
-                                       uint32_t count, uint32_t* keys) {
+extern "C" __global__ void name_firsts(const uint32_t* text, uint32_t n, uint32_t mod1_len,
+                                       const uint32_t* cover_indices, uint32_t count, uint32_t* keys) {
     const uint32_t t = global_thread();
     if (t < count) keys[t] = Names{text, n}[position(cover_indices[t], mod1_len)];
 }
@@ -57,7 +59,8 @@ __device__ void count_heads(bool head, uint32_t* total) {
     if (threadIdx.x == 0 && count) atomicAdd(total, count);
 }
 
-// heads[t] = 1 where a triple differs from the one before. [in,out] total  grows by the number of heads
+// heads[t] = 1 where a triple differs from the one before. [in,out] total  grows by the number of
+// heads
 extern "C" __global__ void byte_triple_heads(const uint32_t* keys, uint32_t count, uint32_t* heads, uint32_t* total) {
     const uint32_t t = global_thread();
     const bool head = t < count && (t == 0 || keys[t] != keys[t - 1]);
@@ -65,8 +68,9 @@ extern "C" __global__ void byte_triple_heads(const uint32_t* keys, uint32_t coun
     count_heads(head, total);
 }
 
-extern "C" __global__ void name_triple_heads(const uint32_t* text, uint32_t n, uint32_t mod1_len, const uint32_t* cover_indices,
-                                             uint32_t count, uint32_t* heads, uint32_t* total) {
+extern "C" __global__ void name_triple_heads(const uint32_t* text, uint32_t n, uint32_t mod1_len,
+                                             const uint32_t* cover_indices, uint32_t count, uint32_t* heads,
+                                             uint32_t* total) {
     const uint32_t t = global_thread();
     bool head = t == 0;
     if (t > 0 && t < count) {
@@ -79,7 +83,8 @@ extern "C" __global__ void name_triple_heads(const uint32_t* text, uint32_t n, u
 }
 
 // names[cover_indices[t]] = values[t].
-extern "C" __global__ void scatter(const uint32_t* cover_indices, const uint32_t* values, uint32_t count, uint32_t* names) {
+extern "C" __global__ void scatter(const uint32_t* cover_indices, const uint32_t* values, uint32_t count,
+                                   uint32_t* names) {
     const uint32_t t = global_thread();
     if (t < count) names[cover_indices[t]] = values[t];
 }
@@ -90,13 +95,15 @@ extern "C" __global__ void scatter_order(const uint32_t* cover_indices, uint32_t
     if (t < count) ranks[cover_indices[t]] = t + 1;
 }
 
-// flags[t] = 1 for cover indices of the first kind: in their order, the suffixes before them are sorted but for the first symbol.
+// flags[t] = 1 for cover indices of the first kind: in their order, the suffixes before them are
+// sorted but for the first symbol.
 extern "C" __global__ void flag_mod1(const uint32_t* cover_indices, uint32_t count, uint32_t mod1_len, uint8_t* flags) {
     const uint32_t t = global_thread();
     if (t < count) flags[t] = cover_indices[t] < mod1_len;
 }
 
-// Turns cover indices of the first kind into the positions before them, 3 t, with their first symbols as keys.
+// Turns cover indices of the first kind into the positions before them, 3 t, with their first
+// symbols as keys.
 template <class Symbols>
 __device__ void mod0_keys(const Symbols& s, uint32_t* cover_indices, uint32_t count, uint32_t* keys) {
     const uint32_t t = global_thread();
@@ -117,7 +124,8 @@ extern "C" __global__ void name_mod0_keys(const uint32_t* text, uint32_t n, uint
 }
 
 // Turns cover indices into positions.
-extern "C" __global__ void cover_positions(const uint32_t* cover_indices, uint32_t count, uint32_t mod1_len, uint32_t* positions) {
+extern "C" __global__ void cover_positions(const uint32_t* cover_indices, uint32_t count, uint32_t mod1_len,
+                                           uint32_t* positions) {
     const uint32_t t = global_thread();
     if (t < count) positions[t] = position(cover_indices[t], mod1_len);
 }
@@ -142,16 +150,17 @@ struct SuffixLess {
     }
 };
 
-// The merge is that of merge_path.cu with suffixes for integers: a are those of the cover, b the others.
-extern "C" __global__ void byte_suffix_partition(const uint8_t* text, uint32_t n, const uint32_t* ranks, uint32_t mod1_len,
-                                                 const uint32_t* a, uint32_t a_len, const uint32_t* b, uint32_t b_len,
-                                                 uint32_t tiles, uint32_t* splits) {
+// The merge is that of merge_path.cu with suffixes for integers: a are those of the cover, b the
+// others.
+extern "C" __global__ void byte_suffix_partition(const uint8_t* text, uint32_t n, const uint32_t* ranks,
+                                                 uint32_t mod1_len, const uint32_t* a, uint32_t a_len,
+                                                 const uint32_t* b, uint32_t b_len, uint32_t tiles, uint32_t* splits) {
     split_tiles(a, a_len, b, b_len, tiles, splits, SuffixLess<Bytes>{{text, n}, ranks, mod1_len});
 }
 
-extern "C" __global__ void name_suffix_partition(const uint32_t* text, uint32_t n, const uint32_t* ranks, uint32_t mod1_len,
-                                                 const uint32_t* a, uint32_t a_len, const uint32_t* b, uint32_t b_len,
-                                                 uint32_t tiles, uint32_t* splits) {
+extern "C" __global__ void name_suffix_partition(const uint32_t* text, uint32_t n, const uint32_t* ranks,
+                                                 uint32_t mod1_len, const uint32_t* a, uint32_t a_len,
+                                                 const uint32_t* b, uint32_t b_len, uint32_t tiles, uint32_t* splits) {
     split_tiles(a, a_len, b, b_len, tiles, splits, SuffixLess<Names>{{text, n}, ranks, mod1_len});
 }
 

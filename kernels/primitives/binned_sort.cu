@@ -1,7 +1,8 @@
 // Sorts segments by keys, each kind of size in its own way, as GPU-LS does.
 //
-// Small ones (up to 32 items) are sorted by a part of a warp, 32 / size of them in each. Medium ones have a CTA each.
-// The larger ones are left to merging, the largest to a radix sort: see src/gpu/primitives/binned_sort.rs.
+// Small ones (up to 32 items) are sorted by a part of a warp, 32 / size of them in each. Medium
+// ones have a CTA each. The larger ones are left to merging, the largest to a radix sort: see
+// src/gpu/primitives/binned_sort.rs.
 
 #include <cub/block/block_merge_sort.cuh>
 
@@ -44,7 +45,8 @@ extern "C" __global__ void fill_bins(const uint32_t* starts, uint32_t segments, 
     if (s < segments) lists[base[kind] + place] = s;
 }
 
-// Bitonic sort of one item for each of WIDTH lanes; items past a segment's end are larger than all others.
+// Bitonic sort of one item for each of WIDTH lanes; items past a segment's end are larger than all
+// others.
 template <int WIDTH>
 __device__ void sort_small(const uint32_t* starts, const uint32_t* list, uint32_t count, uint32_t* keys,
                            uint32_t* values) {

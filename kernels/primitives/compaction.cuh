@@ -1,4 +1,5 @@
-// Compaction: the items of a tile that go on, in order, find their places in the next list by decoupled look-back.
+// Compaction: the items of a tile that go on, in order, find their places in the next list by
+// decoupled look-back.
 #pragma once
 
 #include "runtime/host_flags.cuh"
@@ -10,9 +11,10 @@ __device__ __forceinline__ uint64_t pack(uint32_t items, uint32_t groups) {
 __device__ __forceinline__ uint32_t items_of(uint64_t counts) { return static_cast<uint32_t>(counts & 0x7fffffff); }
 __device__ __forceinline__ uint32_t groups_of(uint64_t counts) { return static_cast<uint32_t>(counts >> 31); }
 
-// The sum of the counts of all tiles before this one (Merrill and Garland, Single-pass parallel prefix scan with
-// decoupled look-back, 2016). For the first warp. `status` has a word for each tile: 0, then what the tile adds, then
-// the sum up to it. Tiles are numbered in the order in which their CTAs start, so those waited for do run.
+// The sum of the counts of all tiles before this one (Merrill and Garland, Single-pass parallel
+// prefix scan with decoupled look-back, 2016). For the first warp. `status` has a word for each
+// tile: 0, then what the tile adds, then the sum up to it. Tiles are numbered in the order in which
+// their CTAs start, so those waited for do run.
 __device__ __forceinline__ uint64_t look_back(volatile uint64_t* status, int tile, uint64_t own) {
     const uint64_t ADDS = 1ull << 62, SUM = 2ull << 62, VALUE = ADDS - 1;
     const int lane = threadIdx.x & 31;
@@ -40,10 +42,10 @@ __device__ __forceinline__ uint32_t next_tile(uint64_t* status) {
     return atomicAdd(reinterpret_cast<unsigned int*>(status), 1);
 }
 
-// Gets for each word of two bitmaps how many bits are set in the words before it; gives back how many are in all, as a pair.
-// For the first warp of a CTA.
-__device__ __forceinline__ uint64_t scan_bits(const uint32_t* unresolved, const uint32_t* heads, int words, uint32_t* items,
-                                              uint32_t* groups) {
+// Gets for each word of two bitmaps how many bits are set in the words before it; gives back how
+// many are in all, as a pair. For the first warp of a CTA.
+__device__ __forceinline__ uint64_t scan_bits(const uint32_t* unresolved, const uint32_t* heads, int words,
+                                              uint32_t* items, uint32_t* groups) {
     const int lane = threadIdx.x & 31;
     uint64_t sum = 0;
     for (int first = 0; first < words; first += 32) {
@@ -63,15 +65,17 @@ __device__ __forceinline__ uint64_t scan_bits(const uint32_t* unresolved, const 
     return sum;
 }
 
-// Compaction of a tile's items in the next list: those of each word of 32 bits within the tile, and of the tile.
+// Compaction of a tile's items in the next list: those of each word of 32 bits within the tile, and
+// of the tile.
 struct Compaction {
     uint32_t items[MOST_WORDS], groups[MOST_WORDS];
     uint64_t base;
 
-    // unresolved, heads: a bit for each item that goes on, and for the first of each group of such. The last tile tells the
-    // host how many there are. For all threads of a CTA; a barrier at the end.
-    __device__ __forceinline__ void count(const uint32_t* unresolved, const uint32_t* heads, int words, uint64_t* status,
-                                          int tile, int tiles, uint32_t* host_flags) {
+    // unresolved, heads: a bit for each item that goes on, and for the first of each group of such.
+    // The last tile publishes how many there are. For all threads of a CTA; a barrier at the
+    // end.
+    __device__ __forceinline__ void count(const uint32_t* unresolved, const uint32_t* heads, int words,
+                                          uint64_t* status, int tile, int tiles, uint32_t* host_flags) {
         const int lane = threadIdx.x & 31;
         if (threadIdx.x < 32) {
             const uint64_t sum = scan_bits(unresolved, heads, words, items, groups);
@@ -93,8 +97,9 @@ struct Compaction {
     }
 };
 
-// Goes over MARK_TILE items of a list and keeps, in order, those that are wanted: read(j) is item j, write(at, j, item)
-// puts it into the next list. For all threads of a CTA; the last tile tells the host how many there are.
+// Goes over MARK_TILE items of a list and keeps, in order, those that are wanted: read(j) is item
+// j, write(at, j, item) puts it into the next list. For all threads of a CTA; the last tile publishes
+// how many there are.
 template <class Read, class Wanted, class Write>
 __device__ __forceinline__ void compact(uint32_t items, uint64_t* status, int tiles, uint32_t* host_flags, Read read,
                                         Wanted wanted, Write write) {

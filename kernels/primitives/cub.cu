@@ -1,8 +1,9 @@
 // The device-wide primitives of CUB that bwz uses, as C functions for src/gpu/primitives/cub.rs.
 //
-// Each takes its temporary storage and the driver's stream, and returns CUDA's error code (0 is success). With a null
-// `temp`, it only says in `temp_bytes` how much it needs. Sorts take pairs of buffers: the data is in the first
-// ones; what comes back in `*selector` says whether it ended there (0) or in the others (1).
+// Each takes its temporary storage and the driver's stream, and returns CUDA's error code (0 is
+// success). With a null `temp`, it only says in `temp_bytes` how much it needs. Sorts take pairs of
+// buffers: the data is in the first ones; what comes back in `*selector` says whether it ended
+// there (0) or in the others (1).
 
 #include <cstdint>
 #include <cub/device/device_histogram.cuh>

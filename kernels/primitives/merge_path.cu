@@ -1,4 +1,5 @@
-// Merges two sorted lists of integers, each with a value: the two-level partition alone, for tests and as an example.
+// Merges two sorted lists of integers, each with a value: the two-level partition alone, for tests
+// and as an example.
 
 #include "primitives/merge_path.cuh"
 

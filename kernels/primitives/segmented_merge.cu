@@ -1,12 +1,14 @@
-// Sorts each segment of a list by keys: Baxter's segmented sort, as Wang, Baxter and Owens use it for suffixes.
+// Sorts each segment of a list by keys: Baxter's segmented sort, as Wang, Baxter and Owens use it
+// for suffixes.
 //
-// Tiles are sorted alone first, each segment in them by itself. Then neighbouring runs of 1, 2, 4 ... tiles are merged.
-// All that a merge can change is the one segment that spans the border between its two runs, so all the rest of the
-// tiles does nothing: a tile without such a segment ends at once, and the host stops when no segment spans a border.
+// Tiles are sorted alone first, each segment in them by itself. Then neighbouring runs of 1, 2, 4
+// ... tiles are merged. All that a merge can change is the one segment that spans the border
+// between its two runs, so all the rest of the tiles does nothing: a tile without such a segment
+// ends at once, and the host stops when no segment spans a border.
 //
-// The *level* of a segment is the last pass that has a border inside it. Up to that pass all of it moves from one
-// buffer to the other in each pass, merged or as it is; behind it, it stays where it is. Those of even level end in
-// the second buffer and are copied back at the end.
+// The *level* of a segment is the last pass that has a border inside it. Up to that pass all of it
+// moves from one buffer to the other in each pass, merged or as it is; behind it, it stays where it
+// is. Those of even level end in the second buffer and are copied back at the end.
 //
 // starts[s] is the first item of segment s, and starts[segments] the number of items, m.
 
@@ -20,7 +22,8 @@ struct Span {
     uint32_t begin, end;
 };
 
-// The last pass with a border inside the segment. Borders of pass p lie at odd multiples of TILE << p.
+// The last pass with a border inside the segment. Borders of pass p lie at odd multiples of TILE <<
+// p.
 __device__ uint32_t level(Span span) {
     const uint32_t first = span.begin / TILE + 1, last = (span.end - 1) / TILE;
     return 31 - __clz((first - 1) ^ last);
@@ -169,7 +172,8 @@ struct Pair {
     __device__ uint32_t right() const { return end - border; }
 };
 
-// splits[k] = items of the left run before the lower border of tile k, where that lies inside a pair.
+// splits[k] = items of the left run before the lower border of tile k, where that lies inside a
+// pair.
 __device__ void partition(const Span* spans, uint32_t tiles, uint32_t pass, const uint32_t* keys, uint32_t* splits) {
     const uint32_t k = global_thread();
     if (k >= tiles || !moves(spans[k], pass)) return;
@@ -190,7 +194,8 @@ struct Lists {
     uint32_t* out_values;
 };
 
-// Merges items begin..end of a pair, `a_begin` of the left run having come before and `a_end` coming before the end.
+// Merges items begin..end of a pair, `a_begin` of the left run having come before and `a_end`
+// coming before the end.
 __device__ void merge_range(const Lists& lists, const Pair& pair, uint32_t begin, uint32_t end, uint32_t a_begin,
                             uint32_t a_end, uint32_t* keys, uint16_t* from) {
     const uint32_t a = pair.begin + a_begin, b = pair.border + (begin - pair.begin - a_begin);

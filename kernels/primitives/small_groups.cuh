@@ -1,10 +1,11 @@
-// Items of a list in the shared memory of a CTA: their groups, as bits of the items that begin one, and the sort of
-// small groups by counting.
+// Items of a list in the shared memory of a CTA: their groups, as bits of the items that begin one,
+// and the sort of small groups by counting.
 #pragma once
 
 #include "runtime/common.cuh"
 
-// CTAs that a multiprocessor is to hold at once. Those of 8.6 to 8.9 and from 11.0 on hold 1536 threads, the others 2048.
+// CTAs that a multiprocessor is to hold at once. Those of 8.6 to 8.9 and from 11.0 on hold 1536
+// threads, the others 2048.
 #if defined(__CUDA_ARCH__) && ((__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100)
 #define RESIDENT (1536 / REFINE_THREADS)
 #else
@@ -38,8 +39,9 @@ __device__ __forceinline__ int head_after(const uint32_t* heads, int words, int 
     return bits ? w * 32 + __ffs(bits) - 1 : FAR;
 }
 
-// What an item is to a CTA, which reads a tile of a list and HALO items on both sides of it: it owns the groups of up to
-// HALO items that start in its tile, and of larger ones the items in its tile.
+// What an item is to a CTA, which reads a tile of a list and HALO items on both sides of it: it
+// owns the groups of up to HALO items that start in its tile, and of larger ones the items in its
+// tile.
 struct Ownership {
     int first, end;  // of its group; of a large one, as far as is seen
     bool own, large, unresolved;
@@ -68,8 +70,8 @@ __device__ __forceinline__ uint32_t sorted_member(const uint64_t* keys, uint32_t
     return member(first + less + before, first + less, equal);
 }
 
-// Places at the end of a list in shared memory for the lanes that add an item to it, in no order among warps. For
-// whole warps.
+// Places at the end of a list in shared memory for the lanes that add an item to it, in no order
+// among warps. For whole warps.
 __device__ __forceinline__ uint32_t append(bool more, uint32_t* count) {
     const int lane = threadIdx.x & 31;
     const uint32_t bits = __ballot_sync(~0u, more);
@@ -78,10 +80,10 @@ __device__ __forceinline__ uint32_t append(bool more, uint32_t* count) {
     return __shfl_sync(~0u, at, 0) + __popc(bits & ((1u << lane) - 1));
 }
 
-// Sorts each group of a list of members by `keys`, which are by item. The list becomes that of the members of groups of
-// more than one, `member_count` their number, which is given back. For all threads of a CTA, up to REFINE_ITEMS
-// members each: take(q, x) keeps in registers, as number q, what moves with item x, and put(q, member) writes that
-// to its new place.
+// Sorts each group of a list of members by `keys`, which are by item. The list becomes that of the
+// members of groups of more than one, `member_count` their number, which is given back. For all
+// threads of a CTA, up to REFINE_ITEMS members each: take(q, x) keeps in registers, as number q,
+// what moves with item x, and put(q, member) writes that to its new place.
 template <class Take, class Put>
 __device__ __forceinline__ int sort_groups(const uint64_t* keys, uint32_t* members, uint32_t* member_count, int count,
                                            Take take, Put put) {

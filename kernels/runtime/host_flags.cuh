@@ -1,4 +1,5 @@
-// Mapped host flags: words of the host's memory, for which the host polls. src/gpu/runtime/host_flags.rs is the other side.
+// Mapped host flags: words of the host's memory, for which the host polls.
+// src/gpu/runtime/host_flags.rs is the other side.
 #pragma once
 
 #include "runtime/common.cuh"

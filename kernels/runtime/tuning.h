@@ -1,4 +1,5 @@
-// Numbers that kernels and host share. kernels/build.rs turns each #define into a Rust constant of gpu::tuning.
+// Numbers that kernels and host share. kernels/build.rs turns each #define into a Rust constant of
+// gpu::tuning.
 #pragma once
 
 // Threads per CTA of kernels that give each item a thread.
@@ -15,9 +16,9 @@
 // Items of a tile.
 #define TILE 2048
 
-// Kinds of segment sizes: 2, 4, 8, 16, 32, MEDIUM_LOW, MEDIUM_HIGH, LARGE and all above.
+// Bins of segment sizes: 2, 4, 8, 16, 32, MEDIUM_LOW, MEDIUM_HIGH, LARGE and all above.
 #define SIZE_BINS 9
-// Classes whose segments a part of a warp sorts.
+// Bins whose segments a part of a warp sorts.
 #define SMALL_BINS 5
 // Items of the largest segment that a CTA of few threads sorts.
 #define MEDIUM_LOW 256
@@ -25,27 +26,28 @@
 #define MEDIUM_LOW_THREADS 64
 // Items of the largest segment that one CTA sorts: a tile.
 #define MEDIUM_HIGH 2048
-// Items of the largest segment that is sorted by merging tiles; a larger one has a radix sort of its own.
+// Items of the largest segment that is sorted by merging tiles; a larger one has a radix sort of
+// its own.
 #define LARGE 1048576
 
 // Positions of a CTA that makes first keys or chooses minimizers.
 #define KEY_TILE 4096
 // Words of counts: of each byte, of CTAs, and of repeats.
 #define BYTE_COUNT_WORDS 260
-// Bytes that are compared to see what is repeated at all, and over long distances; and how far apart 8 bytes are looked at
-// in the latter.
+// Bytes that are compared to see what is repeated at all, and over long distances; and how far
+// apart 8 bytes are looked at in the latter.
 #define REPEAT_SHORT 24
 #define REPEAT_LONG 1024
 #define REPEAT_STEP 128
 // Members of the largest group that a CTA sorts in shared memory.
 #define HALO 128
-// Most entries of a refining CTA: HALO, a tile, HALO. At most 2048, which is what fits into a tie.
+// Most items of a refining CTA: HALO, a tile, HALO. At most 2048, which is what fits into a member of a group.
 #define REFINE_TILE 1536
 // Threads of a refining CTA.
 #define REFINE_THREADS 384
-// Entries of each of these threads.
+// Items of each of these threads.
 #define REFINE_ITEMS 4
-// Words of 32 bits, one for each of these entries.
+// Words of 32 bits, one for each of these items.
 #define REFINE_WORDS 48
 // Refining CTAs that run on a multiprocessor at once.
 #define REFINE_CTAS 5
@@ -57,7 +59,7 @@
 #define MARK_ITEMS 6
 // Words of 32 bits, one for each of these items.
 #define MARK_WORDS 48
-// Words of the tiles whose items are given places, at most.
+// Words of a tile that is compacted, at most.
 #define MOST_WORDS 48
 // Items of a thread that makes keys of a list.
 #define LIST_ITEMS 4
@@ -80,7 +82,7 @@
 // Symbols of a transform that a CTA of the inverse counts.
 #define INVERSE_TILE 4096
 
-// Words of the host_flags: a count of items, for which the host waits.
+// Words of the host flags: a count of items, for which the host waits.
 #define FLAG_ITEMS 0
 // A count of groups, which is written before.
 #define FLAG_GROUPS 1
@@ -88,8 +90,8 @@
 #define FLAG_PRIMARY 2
 // The counts of all bytes.
 #define FLAG_BYTE_COUNTS 64
-// What the host posts to the device, and how many words that has.
+// What the host uploads to the device, and how many words that has.
 #define FLAG_UPLOAD 320
 #define UPLOAD_WORDS 256
-// Words of the host_flags in all.
+// Words of the host flags in all.
 #define FLAG_WORDS 576

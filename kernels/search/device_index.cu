@@ -1,10 +1,12 @@
-// Many patterns at a time in an FM-index: their intervals by backward search, and the positions of rows by walks along LF.
+// Many patterns at a time in an FM-index: their intervals by backward search, and the positions of
+// rows by walks along LF.
 
 #include "search/occ.cuh"
 
 const uint32_t ALL = 0xFFFFFFFF, NO_POS = 0xFFFFFFFF;
 
-// [in]  text [0..8 * ceil(starts[count] / 8)), starts [0..count]: pattern k is text[starts[k]..starts[k + 1])
+// [in]  text [0..8 * ceil(starts[count] / 8)), starts [0..count]: pattern k is
+// text[starts[k]..starts[k + 1])
 // [out] rows [0..2 * count): both ends of the interval of each pattern
 struct SHARED SearchArgs {
     IndexView index;
@@ -14,7 +16,8 @@ struct SHARED SearchArgs {
     uint32_t count;
 };
 
-// The sampled rows: a bit for each row, how many are marked above each 512 rows, and of each marked row which sample it is.
+// The sampled rows: a bit for each row, how many are marked above each 512 rows, and of each marked
+// row which sample it is.
 struct SHARED SamplesView {
     const uint64_t* marks;
     const uint32_t* ranks;
@@ -84,9 +87,9 @@ struct PatternSearch {
     }
 };
 
-// Two neighbouring threads for each pattern, one for each end of its interval: they read the same line as soon as the interval is
-// narrow, and a line that both ask for is read once. A pair that is done goes on with another pattern while its neighbours
-// still search.
+// Two neighbouring threads for each pattern, one for each end of its interval: they read the same
+// line as soon as the interval is narrow, and a line that both ask for is read once. A pair that is
+// done goes on with another pattern while its neighbours still search.
 template <class Occ>
 __device__ void search(const SearchArgs& job) {
     __shared__ SymbolTables tables;
@@ -131,7 +134,8 @@ __device__ void locate(const LocateArgs& job) {
         const uint32_t pos = sampled_pos(job.samples, row);
         if (pos == NO_POS && steps < job.samples.rate) {
             const uint32_t above = index.stored(row);
-            // The primary index has no byte: any will do, since nobody walks on from there in an intact block.
+            // The primary index has no byte: any will do, since nobody walks on from there in an
+            // intact block.
             const uint32_t c = Occ::byte(index, tables, min(above, index.n - 1));
             row = min(tables.starts[c] + Occ::occ(index, tables, c, above), index.n);
             steps++;

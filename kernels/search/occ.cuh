@@ -1,5 +1,5 @@
-// occ(c, at), how often byte c stands among the first `at` bytes of a transform, over the arrays of src/fm_index as they stand on the
-// host: planes.rs and counted.rs say what is in them.
+// occ(c, at), how often byte c stands among the first `at` bytes of a transform, over the arrays of
+// src/fm_index as they stand on the host: planes.rs and counted.rs say what is in them.
 #pragma once
 
 #include "runtime/common.cuh"
@@ -18,8 +18,10 @@ struct SHARED SymbolTables {
 // An index in device memory. src/gpu/search/device_index.rs has the same struct.
 struct SHARED IndexView {
     const SymbolTables* tables;
-    const uint4* lines;              // planes: a line for each stretch; bytes: whole lines, the first byte `skew` into the first
-    const uint32_t* supers;          // absolute counters, a group for each 256 lines of planes or 512 of bytes
+    // planes: a line for each stretch; bytes: whole lines, the first byte `skew` into the first
+    const uint4* lines;
+    // absolute counters, a group for each 256 lines of planes or 512 of bytes
+    const uint32_t* supers;
     const uint16_t* counters;        // bytes: `stride` for each border
     const uint32_t* rare_places;     // planes: all places of symbols without a code, ascending
     const uint32_t* rare_by_symbol;  // the same, those of one symbol together
@@ -61,7 +63,8 @@ __device__ inline uint32_t pick(const uint32_t* words, uint32_t index) {
 // Counters and bit planes of 2^P symbols in one line.
 template <uint32_t P>
 struct BitSliced {
-    static const uint32_t COUNTERS = 1u << (P - 1), PLANE = (LINE / 4 - COUNTERS) / P, PLACES = 32 * PLANE, SUPER_LOG = 8;
+    static const uint32_t COUNTERS = 1u << (P - 1), PLANE = (LINE / 4 - COUNTERS) / P, PLACES = 32 * PLANE,
+                          SUPER_LOG = 8;
 
     static __device__ void load(const IndexView& index, uint32_t at, uint32_t* words) {
         const uint4* line = index.lines + at / PLACES * (LINE / 16);
@@ -120,7 +123,8 @@ struct ByteRank {
         const uint32_t line = (place / LINE + (1u << index.log >> 1)) >> index.log << index.log;
         const uint32_t above = __ldg(index.supers + line / SUPER_LINES * index.stride + column) +
                                __ldg(index.counters + (line >> index.log) * index.stride + column);
-        // The nearest border may lie on either side. What is before the first byte or behind the last is no byte of the text.
+        // The nearest border may lie on either side. What is before the first byte or behind the
+        // last is no byte of the text.
         const uint32_t border = line * LINE;
         if (border <= place) return above + count(index, c, max(border, index.skew), place);
         return above - count(index, c, place, min(border, index.skew + index.n));
@@ -156,7 +160,9 @@ struct ByteRank {
     }
 
     // A bit for each of four bytes that is c: the lowest of the byte.
-    static __device__ uint32_t equal(uint32_t word, uint32_t c) { return __vcmpeq4(word, c * 0x01010101u) & 0x01010101u; }
+    static __device__ uint32_t equal(uint32_t word, uint32_t c) {
+        return __vcmpeq4(word, c * 0x01010101u) & 0x01010101u;
+    }
 
     // The bytes below a place, of the four from place `first` on.
     static __device__ uint32_t bytes_below(uint32_t place, uint32_t first) {

@@ -1,6 +1,7 @@
-// The text as a stream of code bits. The code is alphabetic (src/gpu/sort/alphabetic_code.rs): coded texts compare as the
-// texts do, whatever number of their first bits is compared, and equal bits hold equal whole symbols. In a code table,
-// item c is the code of symbol c << 8 | its number of bits, which is 1 to 24.
+// The text as a stream of code bits. The code is alphabetic (src/gpu/sort/alphabetic_code.rs):
+// coded texts compare as the texts do, whatever number of their first bits is compared, and equal
+// bits hold equal whole symbols. In a code table, item c is the code of symbol c << 8 | its number
+// of bits, which is 1 to 24.
 #pragma once
 
 #include "block/text.cuh"
@@ -11,8 +12,8 @@ struct Bits {
     uint32_t used, symbols;
 };
 
-// The codes of the symbols at a position, until the next one does not fit into `width` bits or `most` are taken. True
-// where one did not fit: the key then holds its first bits too, and is full.
+// The codes of the symbols at a position, until the next one does not fit into `width` bits or
+// `most` are taken. True where one did not fit: the key then holds its first bits too, and is full.
 __device__ __forceinline__ bool take(const uint32_t* code_table, const uint8_t* bytes, uint32_t at, uint32_t most,
                                      uint32_t width, Bits& bits) {
     const uint64_t* words = reinterpret_cast<const uint64_t*>(bytes) + (at >> 3);

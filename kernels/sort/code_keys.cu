@@ -5,15 +5,16 @@
 // Positions of each thread.
 const uint32_t RUN = KEY_TILE / THREADS;
 
-// Slot i gets suffix i. Its key is the first 56 bits of its code, and below them the byte before it, which goes along so
-// that it need not be gathered when the suffix has found its row.
+// Slot i gets suffix i. Its key is the first 56 bits of its code, and below them the byte before
+// it, which goes along so that it need not be gathered when the suffix has found its row.
 //
-// Each thread goes backwards from its last position, since the key of a position is its code followed by the key of the
-// next one.
+// Each thread goes backwards from its last position, since the key of a position is its code
+// followed by the key of the next one.
 extern "C" __global__ void __launch_bounds__(THREADS)
     code_keys(const uint8_t* bytes, uint32_t n, const uint32_t* table, uint64_t* keys, uint32_t* suffixes) {
     __shared__ uint32_t code_table[256];
-    __shared__ uint64_t tile[KEY_TILE + KEY_TILE / RUN];  // a word between threads keeps them in different banks
+    // a word between threads keeps them in different banks
+    __shared__ uint64_t tile[KEY_TILE + KEY_TILE / RUN];
     const TextView text = {bytes, n};
     load_table(code_table, table);
     __syncthreads();

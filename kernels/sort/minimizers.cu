@@ -3,11 +3,12 @@
 #include "primitives/compaction.cuh"
 #include "sort/minimizers.cuh"
 
-// A minimizer is where the hash of `symbols` symbols is not above that at any of the next `window` positions.
-// counts: a sum of all minimizers and a number of CTAs, 0 at the start. The last CTA tells the host the sum.
+// A minimizer is where the hash of `symbols` symbols is not above that at any of the next `window`
+// positions. counts: a sum of all minimizers and a number of CTAs, 0 at the start. The last CTA
+// publishes the sum.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    mark_minimizers(const uint8_t* bytes, uint32_t n, uint32_t symbols, uint32_t window, uint32_t* bitmap, uint32_t words,
-                 uint32_t* counts, uint32_t* host_flags) {
+    mark_minimizers(const uint8_t* bytes, uint32_t n, uint32_t symbols, uint32_t window, uint32_t* bitmap,
+                    uint32_t words, uint32_t* counts, uint32_t* host_flags) {
     __shared__ uint32_t hashes[KEY_TILE + MOST_WINDOW];
     __shared__ uint32_t found;
     if (threadIdx.x == 0) found = 0;
@@ -36,7 +37,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Gives the minimizers that are resolved their SA indices as ranks. In `sa`, those that are unresolved are ~0.
+// Gives the minimizers that are resolved their SA indices as ranks. In `sa`, those that are
+// unresolved are ~0.
 extern "C" __global__ void rank_resolved(const uint32_t* sa, uint32_t n, const uint32_t* bitmap, uint64_t* ranks) {
     const uint32_t j = global_thread();
     if (j >= n) return;
@@ -45,8 +47,8 @@ extern "C" __global__ void rank_resolved(const uint32_t* sa, uint32_t n, const u
 }
 
 // Gives the minimizers of a list of minimizers the SA indices and the depths of their groups.
-extern "C" __global__ void rank_unresolved(const uint32_t* suffixes, const uint32_t* groups, const uint64_t* group_heads,
-                                     uint32_t items, uint64_t* ranks) {
+extern "C" __global__ void rank_unresolved(const uint32_t* suffixes, const uint32_t* groups,
+                                           const uint64_t* group_heads, uint32_t items, uint64_t* ranks) {
     const uint32_t j = global_thread();
     if (j < items) ranks[suffixes[j]] = group_heads[groups[j]];
 }
@@ -57,7 +59,8 @@ __device__ __forceinline__ void set_sa_index(uint64_t* ranks, uint32_t minimizer
 }
 
 // Gives the minimizers that refine_minimizers resolved their SA indices as ranks.
-extern "C" __global__ void rank_local(const uint32_t* resolved, const uint32_t* sa_indices, uint32_t items, uint64_t* ranks) {
+extern "C" __global__ void rank_local(const uint32_t* resolved, const uint32_t* sa_indices, uint32_t items,
+                                      uint64_t* ranks) {
     const uint32_t j = global_thread();
     if (j < items && resolved[j] != ~0u) set_sa_index(ranks, resolved[j], sa_indices[j]);
 }
@@ -72,8 +75,8 @@ struct SHARED SelectArgs {
     int tiles;
 };
 
-// The minimizers of a list, in order, with the SA indices and the depths of their groups as ranks. Their groups stay those of the
-// list.
+// The minimizers of a list, in order, with the SA indices and the depths of their groups as ranks.
+// Their groups stay those of the list.
 extern "C" __global__ void __launch_bounds__(THREADS) select_minimizers(const __grid_constant__ SelectArgs a) {
     const auto read = [&](uint32_t j) { return a.from.suffixes[j]; };
     const auto wanted = [&](uint32_t suffix) { return is_minimizer(a.bitmap, suffix); };
@@ -106,7 +109,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) list_keys(const __grid_con
         if (j >= a.items) return;
         const uint32_t group = a.list.groups[j], depth = depth_of(a.list.group_heads[group]);
         uint32_t next;
-        const uint64_t key = list_key(a.kind, code_table, a.text, a.dense, a.sparse, a.list.suffixes[j], depth, a.width, next);
+        const uint64_t key =
+            list_key(a.kind, code_table, a.text, a.dense, a.sparse, a.list.suffixes[j], depth, a.width, next);
         a.keys[j] = static_cast<uint64_t>(group) << a.width | key;
     }
 }
@@ -127,9 +131,11 @@ struct SHARED MarkRanksArgs {
     int tiles;
 };
 
-// Ends a round of doubling: minimizers with a key of their own get their rank, the others go to the next list.
+// Ends a round of doubling: minimizers with a key of their own get their rank, the others go to the
+// next list.
 extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_constant__ MarkRanksArgs a) {
-    __shared__ uint32_t code_table[256], heads[MARK_WORDS + 1], unresolved[MARK_WORDS], unresolved_heads[MARK_WORDS], tile;
+    __shared__ uint32_t code_table[256], heads[MARK_WORDS + 1], unresolved[MARK_WORDS], unresolved_heads[MARK_WORDS],
+        tile;
     __shared__ Compaction compaction;
     const uint32_t tid = threadIdx.x, bit = 1u << (tid & 31);
     if (tid == 0) tile = next_tile(a.status);
@@ -173,8 +179,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_co
         a.to.groups[at] = group;
         if (unresolved_heads[w] & bit) {
             uint32_t next;
-            list_key(a.kind, code_table, a.text, a.dense, a.sparse, suffix, depth_of(a.group_heads[keys[q] >> a.width]), a.width,
-                     next);
+            list_key(a.kind, code_table, a.text, a.dense, a.sparse, suffix, depth_of(a.group_heads[keys[q] >> a.width]),
+                     a.width, next);
             a.to.group_heads[group] = static_cast<uint64_t>(next) << 32 | sa_index;
         }
     }

@@ -1,9 +1,11 @@
-// Splits a sorted list of suffixes into groups of equal keys, and sorts small groups further in shared memory.
+// Splits a sorted list of suffixes into groups of equal keys, and sorts small groups further in
+// shared memory.
 //
-// A CTA reads a tile of the list and HALO items on both sides of it. It owns the small groups that start in its tile,
-// which are those of up to HALO suffixes, and of larger ones the items in its tile. It sorts the groups it owns again and again by more of
-// their text, or by ranks, each time only those unresolved; what is resolved goes to its place in the results, and the
-// rest in order to the next list.
+// A CTA reads a tile of the list and HALO items on both sides of it. It owns the small groups that
+// start in its tile, which are those of up to HALO suffixes, and of larger ones the items in its
+// tile. It sorts the groups it owns again and again by more of their text, or by ranks, each time
+// only those unresolved; what is resolved goes to its place in the results, and the rest in order
+// to the next list.
 
 #include "block/block_output.cuh"
 #include "primitives/compaction.cuh"
@@ -11,14 +13,16 @@
 #include "sort/minimizers.cuh"
 
 struct SHARED RefineArgs {
-    const uint64_t* keys;      // the sorted list: group << width | next bits; or null: it stays in the groups it has
+    // the sorted list: group << width | next bits; or null: it stays in the groups it has
+    const uint64_t* keys;
     const uint32_t* groups;    // the groups of the list, if there are no keys
     const uint32_t* suffixes;  // may be out.sa
     const uint32_t* sa_indices;     // FIRST: none, item j has SA index j
     const uint64_t* group_heads;     // of the groups before the sort
     uint32_t items;
     uint32_t width;
-    uint32_t dropped;  // FIRST: low bits of a key that were not sorted; the lowest 8 are the byte before the suffix
+    // FIRST: low bits of a key that were not sorted; the lowest 8 are the byte before the suffix
+    uint32_t dropped;
     uint32_t rounds;   // most rounds of small groups
     uint32_t cta_items;  // items of a CTA: HALO, a tile, HALO
     uint32_t stop;     // a CTA stops where more than so many sixteenths of a round stay unresolved
@@ -26,13 +30,14 @@ struct SHARED RefineArgs {
     const uint32_t* code_table;
     MinimizersView minimizers;
     OutputView out;
-    UnsortedGroupsView to;          // gets what is unresolved. Its `known` may be `keys`
+    UnsortedGroupsView to;          // gets what is unresolved. Its `group_heads` may be `keys`
     uint32_t* resolved;  // MINIMIZERS: gets those that are resolved, by item; ~0 for the others
     uint64_t* status;   // a word, and one for each tile; 0
     int tiles;
 };
 
-// What is refined: all suffixes; a list by text; a list by the ranks of minimizers; the minimizers themselves.
+// What is refined: all suffixes; a list by text; a list by the ranks of minimizers; the minimizers
+// themselves.
 enum Kind { FIRST, TEXT, FINISH, MINIMIZERS };
 
 // How many of `limit` bytes, SKIP at most, two positions have in common.
@@ -55,7 +60,8 @@ struct Refiner {
         uint64_t keys[REFINE_TILE];
         uint32_t suffixes[REFINE_TILE], depths[REFINE_TILE], members[REFINE_TILE], code_table[256];
         uint16_t firsts[REFINE_TILE / 2];  // of the groups that are sorted here
-        // A bit for each item: whether it begins a group, goes on, goes on and begins a group, belongs to this CTA.
+        // A bit for each item: whether it begins a group, goes on, goes on and begins a group,
+        // belongs to this CTA.
         uint32_t heads[REFINE_WORDS + 1], unresolved[REFINE_WORDS], unresolved_heads[REFINE_WORDS], own[REFINE_WORDS];
         uint32_t member_count, first_count, tile;
         Compaction compaction;
@@ -154,7 +160,8 @@ struct Refiner {
         }
     }
 
-    // Skips what all of a group have in common, up to SKIP bytes: long repeats take fewer rounds so.
+    // Skips what all of a group have in common, up to SKIP bytes: long repeats take fewer rounds
+    // so.
     __device__ __forceinline__ void skip_common(int count) const {
         for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
             const int x = index_of(s.members[i]);
@@ -198,7 +205,7 @@ struct Refiner {
         return sort_groups(s.keys, s.members, &s.member_count, count, take, put);
     }
 
-    // Marks what is unresolved as unresolved.
+    // Marks the members that are left as unresolved.
     __device__ __forceinline__ void mark_left(int count) const {
         __syncthreads();
         for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
@@ -231,7 +238,8 @@ struct Refiner {
                 if (KIND != MINIMIZERS) write_row(a.out, sa_index, suffix, before);
                 continue;
             }
-            const uint32_t at = s.compaction.item(s.unresolved, w, bit), group = s.compaction.group(s.unresolved_heads, w, bit);
+            const uint32_t at = s.compaction.item(s.unresolved, w, bit),
+                           group = s.compaction.group(s.unresolved_heads, w, bit);
             a.to.sa_indices[at] = sa_index;
             a.to.suffixes[at] = suffix;
             a.to.groups[at] = group;
@@ -262,7 +270,8 @@ struct Refiner {
             if (count * 16 > before * static_cast<int>(a.stop)) break;
         }
         mark_left(count);
-        s.compaction.count(s.unresolved, s.unresolved_heads, a.cta_items >> 5, a.status, tile, a.tiles, a.out.host_flags);
+        s.compaction.count(s.unresolved, s.unresolved_heads, a.cta_items >> 5, a.status, tile, a.tiles,
+                           a.out.host_flags);
         emit(begin);
     }
 };

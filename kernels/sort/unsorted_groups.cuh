@@ -3,10 +3,12 @@
 
 #include "sort/alphabetic_code.cuh"
 
-// Whole groups of unresolved suffixes, in the order of their SA indices; a suffix ends in a SA index of its own group.
+// Whole groups of unresolved suffixes, in the order of their SA indices; a suffix ends in a SA
+// index of its own group.
 struct SHARED UnsortedGroupsView {
     uint32_t* sa_indices;
     uint32_t* suffixes;  // within a group in any order
     uint32_t* groups;    // which group each is in
-    uint64_t* group_heads;     // of each group: symbols known to be equal << 32 | its first SA index
+    // of each group: depth << 32 | its first SA index
+    uint64_t* group_heads;
 };

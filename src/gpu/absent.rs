@@ -1,4 +1,5 @@
-//! What stands in the place of the GPU code in a build without CUDA: there are no devices, and nothing can be opened.
+//! What stands in the place of the GPU code in a build without CUDA: there are no devices, and
+//! nothing can be opened.
 
 mod interface;
 #[cfg(test)]

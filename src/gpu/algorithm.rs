@@ -1,4 +1,5 @@
-//! The suffix sorting algorithms. Each puts the suffixes of a text into order; they differ in speed and memory.
+//! The suffix sorting algorithms. Each puts the suffixes of a text into order; they differ in speed
+//! and memory.
 //!
 //! | name | how |
 //! |---|---|
@@ -7,8 +8,9 @@
 //! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
 //! | `default` | what is fastest: coded symbols, small groups in shared memory, ranks of chosen positions; or as `skew-pd` |
 //!
-//! An algorithm is a struct of its buffers with two functions: `allocate`, which also measures the memory it takes, and
-//! `run`. A new one gets a file in a room below, a variant of [`Algorithm`] and one of [`AlgorithmBuffers`].
+//! An algorithm is a struct of its buffers with two functions: `allocate`, which also measures the
+//! memory it takes, and `run`. A new one gets a file in a room below, a variant of [`Algorithm`]
+//! and one of [`AlgorithmBuffers`].
 
 use super::block::{DeviceBlock, sa_to_bwt};
 use super::interface::Algorithm;
@@ -41,7 +43,8 @@ impl<'m> AlgorithmBuffers<'m> {
         })
     }
 
-    /// Sorts and makes the transform. `rounds` gets the number of suffixes that were left to sort after each round.
+    /// Sorts and makes the transform. `rounds` gets the number of suffixes that were left to sort
+    /// after each round.
     pub fn run(
         self,
         gpu: &Gpu,

@@ -1,4 +1,5 @@
-//! Plain data that goes into the GPU code and comes out of it. A build without CUDA has it too (`absent`).
+//! Plain data that goes into the GPU code and comes out of it. A build without CUDA has it too
+//! (`absent`).
 
 use crate::error::{Error, Result};
 use std::str::FromStr;
@@ -29,7 +30,8 @@ pub struct DeviceInfo {
 /// How suffixes are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Whatever is fastest: coded symbols, then ranks of chosen positions; or as `SkewPd`, block by block.
+    /// Whatever is fastest: coded symbols, then ranks of chosen positions; or as `SkewPd`, block by
+    /// block.
     #[default]
     Default,
     /// Prefix doubling, each group sorted by its size.

@@ -1,14 +1,16 @@
-//! Transform and samples -> block on a GPU: copy in, restore, copy out. Copies go piece by piece on a stream of their own: one
-//! comes in while that before it is counted, and one goes out while the next is put together.
+//! Transform and samples -> block on a GPU: copy in, restore, copy out. Copies go piece by piece on
+//! a stream of their own: one comes in while that before it is counted, and one goes out while the
+//! next is put together.
 
 use crate::error::{Error, Flaw, Result};
 use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
 use crate::gpu::runtime::{ArenaAllocator, Gpu, GrowingArena, PinnedBuffer};
 
-/// Restores blocks on one GPU, on two streams of its own. Its memory grows with the largest block and is kept.
+/// Restores blocks on one GPU, on two streams of its own. Its memory grows with the largest block
+/// and is kept.
 ///
-/// Several unsorters of one GPU work side by side: while one restores, others copy, and their walks at random fill the
-/// time in which each waits for its longest.
+/// Several inverses of one GPU work side by side: while one restores, others copy, and their walks
+/// at random fill the time in which each waits for its longest.
 #[derive(Debug)]
 pub struct InverseBwt {
     gpu: Gpu,
@@ -34,7 +36,8 @@ impl InverseBwt {
         Ok(InverseBwt { gpu, copies, memory: GrowingArena::default(), bytes, samples })
     }
 
-    /// Takes the memory for blocks of up to `n` bytes with up to `samples` samples, if that is not done yet.
+    /// Takes the memory for blocks of up to `n` bytes with up to `samples` samples, if that is not
+    /// done yet.
     ///
     /// # Errors
     /// [`Error::Device`] where the GPU, or the host, does not have it.
@@ -45,7 +48,8 @@ impl InverseBwt {
             .map(drop)
     }
 
-    /// Room for a transform of `len` bytes in pinned memory, which [`InverseBwt::invert_input`] restores.
+    /// Room for a transform of `len` bytes in pinned memory, which [`InverseBwt::invert_input`]
+    /// restores.
     ///
     /// # Errors
     /// [`Error::Device`] where there is not so much memory that can be pinned.
@@ -56,13 +60,13 @@ impl InverseBwt {
         Ok(room)
     }
 
-    /// The text of the transform that [`InverseBwt::input`] holds, in its place. `samples[k]` is the row of the suffix at
-    /// k * `sample_rate`.
+    /// The text of the transform that [`InverseBwt::input`] holds, in its place. `samples[k]` is
+    /// the row of the suffix at k * `sample_rate`.
     ///
     /// # Errors
-    /// [`Error::Format`], which knows no place, where transform and samples are not those of a text. [`Error::Device`]
-    /// where the memory of the GPU does not do, or the GPU fails. It may be used again, though after some failures all that
-    /// follows fails too.
+    /// [`Error::Format`], which knows no place, where transform and samples are not those of a
+    /// text. [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. It may be
+    /// used again, though after some failures all that follows fails too.
     pub fn invert_input(&mut self, sample_rate: u32, samples: &[u32]) -> Result<&[u8]> {
         let len = std::mem::take(&mut self.bytes.1);
         let shape = shape(len, sample_rate, samples)?;
@@ -125,7 +129,7 @@ fn shape(len: usize, sample_rate: u32, samples: &[u32]) -> Result<InverseShape> 
     Ok(InverseShape { n, primary: samples[0], samples: count, log_rate: sample_rate.ilog2() })
 }
 
-/// Carves all that a transform takes from memory that is made large enough.
+/// Allocates all that a transform takes from memory that is made large enough.
 fn allocate<'m>(
     gpu: &Gpu,
     memory: &'m mut GrowingArena,

@@ -1,5 +1,5 @@
-//! Suffix sorting, its inverse and search on NVIDIA GPUs, in builds with the feature `cuda`; running it takes a driver and
-//! nothing else. In other builds `absent` stands in its place.
+//! Suffix sorting, its inverse and search on NVIDIA GPUs, in builds with the feature `cuda`;
+//! running it takes a driver and nothing else. In other builds `absent` stands in its place.
 //!
 //! | room | job |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches` | the faces: block -> transform and back, batches of patterns -> rows |
 //!
-//! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the kernels of `a/x.rs`, which
-//! wraps each once in a function that checks lengths. A CUDA thread block is a *CTA*; a *block* is what is compressed
-//! alone.
+//! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
+//! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
+//! block is a *CTA*; a *block* is what is compressed alone.
 
 mod algorithm;
 mod block;

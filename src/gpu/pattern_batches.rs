@@ -1,10 +1,12 @@
-//! Batches of patterns on their way to a GPU and back: packed into pinned memory, copied, searched, and the intervals copied back.
+//! Batches of patterns on their way to a GPU and back: packed into pinned memory, copied, searched,
+//! and the intervals copied back.
 //!
-//! Batches take turns on a few streams, so that one is packed by the processor while another is copied and a third is
-//! searched. Results come in the order of the patterns. Arena per stream: a batch of [`BATCH_BYTES`] of pattern text, or of one longer
-//! pattern, and 12 bytes for each of up to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. The index is once on the device,
-//! as large as it is on the host: 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to 24, 2 or less for seeds, and
-//! 1.1 bits and 32 per sample where positions are asked for.
+//! Batches take turns on a few streams, so that one is packed by the processor while another is
+//! copied and a third is searched. Results come in the order of the patterns. Arena per stream: a
+//! batch of [`BATCH_BYTES`] of pattern text, or of one longer pattern, and 12 bytes for each of up
+//! to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. The index is once on the device, as
+//! large as it is on the host: 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to
+//! 24, 2 or less for the k-mer table, and 1.1 bits and 32 per sample where positions are asked for.
 
 use crate::error::Result;
 use crate::gpu::interface::{Parts, Samples};
@@ -16,7 +18,8 @@ use std::ops::Range;
 /// Streams: a batch is packed, a batch copied, a batch searched.
 const STREAMS: usize = 3;
 
-/// Bytes of patterns in a batch: their copy takes a third of a millisecond, and patterns of 100 symbols keep a large GPU busy.
+/// Bytes of patterns in a batch: their copy takes a third of a millisecond, and patterns of 100
+/// symbols keep a large GPU busy.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Patterns or rows in a batch at most.
@@ -66,10 +69,12 @@ impl Searcher {
         })
     }
 
-    /// Finds the interval of each pattern in the index with these parts, which is copied to the device unless it was the last one.
+    /// Finds the interval of each pattern in the index with these parts, which is copied to the
+    /// device unless it was the last one.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the memory of the GPU does not do, or the GPU fails.
+    /// [`Error::Device`](crate::Error::Device) where the memory of the GPU does not do, or the GPU
+    /// fails.
     ///
     /// # Panics
     /// If there are not as many intervals as patterns.
@@ -98,7 +103,8 @@ impl Searcher {
         )
     }
 
-    /// The positions of some rows in the index with these parts and samples; `None` where these contradict each other.
+    /// The positions of some rows in the index with these parts and samples; `None` where these
+    /// contradict each other.
     ///
     /// # Errors
     /// As [`Searcher::search`].
@@ -148,8 +154,8 @@ impl Searcher {
         Ok(())
     }
 
-    /// Runs batches on the streams in turn. `next(from)` says which items come from there on, none at the end; `queue` starts those of a
-    /// stream; `take` takes what came of them.
+    /// Runs batches on the streams in turn. `next(from)` says which items come from there on, none
+    /// at the end; `queue` starts those of a stream; `take` takes what came of them.
     fn run(
         &mut self,
         next: impl Fn(usize) -> Range<usize>,
@@ -159,7 +165,8 @@ impl Searcher {
         let index = self.index.as_ref().expect("an index was loaded");
         let done = turns(&mut self.streams, index, next, queue, take);
         if done.is_err() {
-            // Nothing may still be at work when the next search begins. What that says adds nothing.
+            // Nothing may still be at work when the next search begins. What that says adds
+            // nothing.
             for stream in &mut self.streams {
                 stream.items = 0..0;
                 let _ = stream.gpu.wait();

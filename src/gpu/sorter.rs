@@ -11,7 +11,8 @@ use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use std::time::{Duration, Instant};
 
-/// Sorts blocks on one GPU, on a stream of its own. Its memory grows with the largest block and is kept.
+/// Sorts blocks on one GPU, on a stream of its own. Its memory grows with the largest block and is
+/// kept.
 ///
 /// Several sorters of one GPU work side by side: while one sorts, others copy.
 #[derive(Debug)]
@@ -77,8 +78,8 @@ impl Sorter {
         })
     }
 
-    /// Takes the memory that every block of up to `n` bytes needs, if that is not done yet. Some need more, which is
-    /// taken when they come.
+    /// Takes the memory that every block of up to `n` bytes needs, if that is not done yet. Some
+    /// need more, which is taken when they come.
     ///
     /// # Errors
     /// [`Error::Device`] where the GPU, or the host, does not have it.
@@ -93,16 +94,16 @@ impl Sorter {
     /// Sorts a block of 1 to 2^31 - 1 bytes. `sample_rate` is a power of two.
     ///
     /// # Errors
-    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. The sorter may be used again,
-    /// though after some failures all that follows fails too.
+    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. The sorter may
+    /// be used again, though after some failures all that follows fails too.
     pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<SortedBlock> {
         self.input(block.len())?.copy_from_slice(block);
         let SortedBlockView { bytes, samples } = self.sort_input(sample_rate)?;
         Ok(SortedBlock { bytes: copied(bytes)?, samples: copied(samples)? })
     }
 
-    /// Room for a block of `len` bytes in pinned memory, which [`Sorter::sort_input`] sorts. Filling it at once saves the
-    /// copy that [`Sorter::sort`] makes.
+    /// Room for a block of `len` bytes in pinned memory, which [`Sorter::sort_input`] sorts.
+    /// Filling it at once saves the copy that [`Sorter::sort`] makes.
     ///
     /// # Errors
     /// [`Error::Device`] where there is not so much memory that can be pinned.
@@ -195,7 +196,8 @@ impl Sorter {
         };
         let done = work();
         if done.is_err() {
-            // Nothing of it may still be at work when the next sort begins. What that says adds nothing.
+            // Nothing of it may still be at work when the next sort begins. What that says adds
+            // nothing.
             let _ = gpu.wait();
         }
         let done = done?;
@@ -214,7 +216,7 @@ impl Sorter {
     }
 }
 
-/// Carves all that a sort of n suffixes takes from memory that is made large enough.
+/// Allocates all that a sort of n suffixes takes from memory that is made large enough.
 fn allocate<'m>(
     gpu: &Gpu,
     algorithm: Algorithm,

@@ -1,10 +1,12 @@
-//! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile shapes.
+//! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile
+//! shapes.
 
 pub use super::test_data::{random, say};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
 
-/// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a failure.
+/// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a
+/// failure.
 pub fn gpu() -> Option<Gpu> {
     match Gpu::open(0) {
         Ok(gpu) => Some(gpu),
@@ -33,7 +35,8 @@ where
     array
 }
 
-/// Lengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of tiles and classes.
+/// Lengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of
+/// tiles and bins.
 pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
     let sizes = |len, below, seed| -> Vec<u32> {
         random(len, below, seed).into_iter().map(|n| n as u32 + 1).collect()

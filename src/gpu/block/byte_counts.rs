@@ -1,5 +1,5 @@
-//! The counts of the bytes of a text, and an estimate of how much of it is repeated: the host side of
-//! `kernels/block/byte_counts.cu`.
+//! The counts of the bytes of a text, and an estimate of how much of it is repeated: the host side
+//! of `kernels/block/byte_counts.cu`.
 
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{BYTE_COUNT_WORDS, TEXT_PADDING, THREADS};
@@ -9,7 +9,8 @@ use crate::gpu::runtime::{Array, Gpu};
 const COUNTED: u32 = 16384;
 const COUNTING: u32 = 2;
 
-/// About one position in 2^8 is looked at for repeats, or fewer, so that there are no more than 2^16 of them in all.
+/// About one position in 2^8 is looked at for repeats, or fewer, so that there are no more than
+/// 2^16 of them in all.
 const LOG_EVERY: u32 = 8;
 const LOG_MOST_LOOKED: u32 = 16;
 
@@ -28,7 +29,8 @@ pub fn words_with_tables(n: u32) -> usize {
 pub struct ByteCounts {
     /// How often each byte value occurs.
     pub bytes: [u32; 256],
-    /// How much of the text was met before in it, of [`RepeatEstimate::ALL`]. An estimate, from few positions.
+    /// How much of the text was met before in it, of [`RepeatEstimate::ALL`]. An estimate, from few
+    /// positions.
     pub repeats: RepeatEstimate,
 }
 
@@ -46,8 +48,8 @@ impl RepeatEstimate {
     pub const ALL: u32 = 1024;
 }
 
-/// ByteCounts the bytes of each value among the first n, and waits for the counts. `counts` has [`BYTE_COUNT_WORDS`] words, or
-/// [`words_with_tables`]: then repeats are looked for too.
+/// ByteCounts the bytes of each value among the first n, and waits for the counts. `counts` has
+/// [`BYTE_COUNT_WORDS`] words, or [`words_with_tables`]: then repeats are looked for too.
 #[allow(unsafe_code)]
 pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Result<ByteCounts> {
     let table_size = if counts.len() == BYTE_COUNT_WORDS { 0 } else { table_size(n) };
@@ -58,7 +60,8 @@ pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Re
     let ctas = n.div_ceil(COUNTED).min(COUNTING * gpu.processors());
     let [n, table_size, log_every] = [n, table_size, log_every].map(Into::into);
     let arguments = [text.into(), n, counts.into(), table_size, log_every, gpu.host_flags().into()];
-    // SAFETY: `text` has n items and its padding, and `counts` two for each entry of a table behind the others.
+    // SAFETY: `text` has n items and its padding, and `counts` two tables of so many words behind
+    // the others.
     unsafe { gpu.launch("byte_counts/count_bytes", ctas, THREADS, &arguments)? };
     let (short, long) = gpu.wait_for_counts()?;
     Ok(ByteCounts { bytes: gpu.byte_counts(), repeats: RepeatEstimate { short, long } })

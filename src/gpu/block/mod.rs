@@ -1,5 +1,5 @@
-//! A block on the device, below all sorts: its text, the counts of its bytes, and the way from its suffix
-//! array to its transform.
+//! A block on the device, below all sorts: its text, the counts of its bytes, and the way from its
+//! suffix array to its transform.
 
 pub mod byte_counts;
 mod device_block;

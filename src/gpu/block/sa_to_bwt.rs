@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::gpu::runtime::{Array, Gpu};
 
-/// Writes the rows of the sampled suffixes: of those at multiples of 2^`log_rate`. Rows count from 1.
+/// Writes the rows of the sampled suffixes: of those at multiples of 2^`log_rate`. Rows count from
+/// 1.
 #[allow(unsafe_code)]
 pub fn sample_rows(gpu: &Gpu, sa: Array<u32>, log_rate: u32, samples: Array<u32>) -> Result<()> {
     let n = sa.len();

@@ -1,4 +1,5 @@
-//! From the transform to the text: the host side of `kernels/inverse/lf_mapping.cu`, which explains it.
+//! From the transform to the text: the host side of `kernels/inverse/lf_mapping.cu`, which explains
+//! it.
 
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
@@ -25,8 +26,8 @@ impl InverseShape {
         self.n.div_ceil(INVERSE_TILE).div_ceil(MOST_PIECES).max(LEAST_TILES)
     }
 
-    /// The pieces in which a transform is to come, and in which its text goes. The text's last has one symbol more, since the
-    /// sentinel's place stands before it.
+    /// The pieces in which a transform is to come, and in which its text goes. The text's last has
+    /// one symbol more, since the sentinel's place stands before it.
     pub fn pieces(self) -> impl Iterator<Item = Range<u32>> {
         let size = self.piece_tiles() * INVERSE_TILE;
         (0..self.n).step_by(size as usize).map(move |from| from..self.n.min(from + size))
@@ -37,8 +38,8 @@ impl InverseShape {
         u32::BITS - self.n.leading_zeros()
     }
 
-    /// One of 2^so many rows is a node. Short stretches keep the last walk from being waited for, and more nodes take longer
-    /// to link: up to 2^25 rows the former counts, above that both.
+    /// One of 2^so many rows is a node. Short stretches keep the last walk from being waited for,
+    /// and more nodes take longer to link: up to 2^25 rows the former counts, above that both.
     fn stretch_bits(self) -> u32 {
         (5 + self.row_bits().saturating_sub(24) * 2 / 3).min(self.row_bits())
     }
@@ -52,7 +53,8 @@ impl InverseShape {
         1 << self.rounds()
     }
 
-    /// Symbols of a chunk: twice as many as a usual stretch has, so that one in seven needs another chunk.
+    /// Symbols of a chunk: twice as many as a usual stretch has, so that one in seven needs another
+    /// chunk.
     fn chunk_size(self) -> u32 {
         (2 << self.stretch_bits()).max(8)
     }
@@ -63,11 +65,13 @@ impl InverseShape {
     }
 }
 
-/// More pieces take longer to launch than is gained by them, and smaller ones too where blocks wait for each other's kernels.
+/// More pieces take longer to launch than is gained by them, and smaller ones too where blocks wait
+/// for each other's kernels.
 const MOST_PIECES: u32 = 8;
 const LEAST_TILES: u32 = 4096;
 
-/// Symbols after which a stretch is given up, in stretches: one that is 64 times as long as usual comes once in e^64.
+/// Symbols after which a stretch is given up, in stretches: one that is 64 times as long as usual
+/// comes once in e^64.
 const LONGEST: u32 = 64;
 
 /// All arrays of an inverse: 18 to 21 bytes per byte.
@@ -78,7 +82,8 @@ pub struct InverseArrays<'m> {
     /// The place of the sentinel, and the text.
     pub text: Array<'m, u8>,
     pub samples: Array<'m, u32>,
-    /// One word that is not 0 afterwards where this was the transform of no text, or the samples were not its own.
+    /// One word that is not 0 afterwards where this was the transform of no text, or the samples
+    /// were not its own.
     pub contradictions: Array<'m, u32>,
     counts: Array<'m, u32>,
     offsets: Array<'m, u32>,
@@ -94,7 +99,7 @@ pub struct InverseArrays<'m> {
 }
 
 impl<'m> InverseArrays<'m> {
-    /// Carves the arrays of a transform.
+    /// Allocates the arrays of a transform.
     pub fn allocate(
         gpu: &Gpu,
         arena: &mut ArenaAllocator<'m>,
@@ -122,8 +127,9 @@ impl<'m> InverseArrays<'m> {
     }
 }
 
-/// An inverse on its way. All of this queues work: [`InverseSteps::take`] for each piece of the transform, then [`InverseSteps::link`],
-/// then [`InverseSteps::place`] for each piece of the text, and [`InverseSteps::check`].
+/// An inverse on its way. All of this queues work: [`InverseSteps::take`] for each piece of the
+/// transform, then [`InverseSteps::link`], then [`InverseSteps::place`] for each piece of the text,
+/// and [`InverseSteps::check`].
 pub struct InverseSteps<'m> {
     arrays: InverseArrays<'m>,
     shape: InverseShape,
@@ -165,7 +171,8 @@ impl<'m> InverseSteps<'m> {
         Ok(())
     }
 
-    /// Puts a piece of the text into its place, if it is one. Gives the places in which it lies then.
+    /// Puts a piece of the text into its place, if it is one. Gives the places in which it lies
+    /// then.
     pub fn place(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<Range<u32>> {
         let last = u32::from(piece.end == self.shape.n);
         (self.kernels.from, self.kernels.to) = (piece.start, piece.end + last);
@@ -219,8 +226,9 @@ impl InverseArgs {
 
     #[allow(unsafe_code)]
     fn launch(&self, gpu: &Gpu, name: &'static str, ctas: u32) -> Result<()> {
-        // SAFETY: the arrays were carved for this shape, which `InverseSteps::start` checks; the kernels take this struct alone, and
-        // keep within it whatever the bytes are. Samples are rows, as the caller has made sure.
+        // SAFETY: the arrays were allocated for this shape, which `InverseSteps::start` checks; the
+        // kernels take this struct alone, and keep within it whatever the bytes are. Samples are
+        // rows, as the caller has made sure.
         unsafe { gpu.launch_struct(name, ctas, THREADS, self) }
     }
 }

@@ -1,4 +1,5 @@
-//! Texts back from the transforms of libsais; hostile transforms; and what a failing GPU leaves behind.
+//! Texts back from the transforms of libsais; hostile transforms; and what a failing GPU leaves
+//! behind.
 
 use super::*;
 use crate::cases;
@@ -49,7 +50,8 @@ fn named_cases() {
     say(format_args!("{count} blocks restored"));
 }
 
-/// Sizes around those of tiles, and around the powers of two at which there are twice as many nodes.
+/// Sizes around those of tiles, and around the powers of two at which there are twice as many
+/// nodes.
 #[test]
 fn borders() {
     if gpu().is_none() {
@@ -80,7 +82,8 @@ fn pieces() {
     say("4 blocks restored");
 }
 
-/// Shapes in which neighbouring rows lie far apart in a regular way, or all in one part of the text.
+/// Shapes in which neighbouring rows lie far apart in a regular way, or all in one part of the
+/// text.
 #[test]
 fn large_shapes() {
     if gpu().is_none() {
@@ -115,7 +118,8 @@ fn every_kernel_of_the_inverse_once() {
     say(format_args!("{} blocks restored", texts.len()));
 }
 
-/// Bytes and rows that belong to no text, or to another one: they end, and are not taken for a text.
+/// Bytes and rows that belong to no text, or to another one: they end, and are not taken for a
+/// text.
 #[test]
 fn contradictions_are_found() {
     if gpu().is_none() {
@@ -180,7 +184,7 @@ fn several_work_side_by_side() {
 }
 
 #[test]
-fn a_failure_leaves_the_unsorter_usable() {
+fn a_failure_leaves_the_inverse_usable() {
     if gpu().is_none() {
         return;
     }

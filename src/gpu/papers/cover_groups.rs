@@ -1,4 +1,5 @@
-//! Prefix doubling over the cover of the skew algorithm: the host side of `kernels/papers/cover_groups.cu`, which says how it works.
+//! Prefix doubling over the cover of the skew algorithm: the host side of
+//! `kernels/papers/cover_groups.cu`, which says how it works.
 
 use crate::error::Result;
 use crate::gpu::block::text_view;
@@ -12,12 +13,14 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 /// Items of a tile.
 const SPLIT_TILE: u32 = REFINE_TILE - 2 * HALO;
 
-/// So many changed ranks are written in the order of regions of the text, as many as these bits tell apart: a region
-/// stays in the cache while it is written. A radix sort takes one pass for so few bits.
+/// So many changed ranks are written in the order of regions of the text, as many as these bits
+/// tell apart: a region stays in the cache while it is written. A radix sort takes one pass for so
+/// few bits.
 const REGIONS: u32 = 6;
 const MANY: u32 = 1 << 20;
 
-/// The byte values of a text numbered from 1, those that do not occur left out; and how many of them fit into 64 bits.
+/// The byte values of a text numbered from 1, those that do not occur left out; and how many of
+/// them fit into 64 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Alphabet {
     /// The number of each byte.
@@ -41,7 +44,8 @@ impl Alphabet {
     }
 }
 
-/// A list of what is still in groups of more than one: large groups from its front, small ones from its back.
+/// A list of what is still in groups of more than one: large groups from its front, small ones from
+/// its back.
 #[derive(Clone, Copy)]
 pub struct CoverList<'m> {
     pub suffixes: Array<'m, u32>,
@@ -63,7 +67,8 @@ impl<'m> CoverList<'m> {
     }
 }
 
-/// How many suffixes are in small groups, how many in large ones, and how many large groups there are.
+/// How many suffixes are in small groups, how many in large ones, and how many large groups there
+/// are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoverUnresolved {
     pub small: u32,
@@ -80,7 +85,7 @@ pub struct Cover<'m> {
     pub alphabet: Alphabet,
     /// The numbers of the alphabet.
     pub numbers: Array<'m, u32>,
-    /// By cover_index: the rank of each suffix, which is the row of the first of its group.
+    /// By cover index: the rank of each suffix, which is the row of the first of its group.
     pub ranks: Array<'m, u32>,
     /// By row, from 1: the suffixes. It is complete when no group is left.
     pub order: Array<'m, u32>,
@@ -89,7 +94,7 @@ pub struct Cover<'m> {
     pub changed_ranks: Array<'m, u32>,
     /// What CTAs count: items of small groups, changes, items of large groups, large groups.
     pub counts: Array<'m, u32>,
-    /// What CTAs tell each other: [`status_len`] words.
+    /// What CTAs leave to each other: [`status_len`] words.
     pub status: Array<'m, u64>,
 }
 
@@ -135,8 +140,9 @@ impl<'m> Cover<'m> {
         cub.sort_pairs(gpu, keys, suffixes, 0..symbols * bits)
     }
 
-    /// Sorts the large groups of a list, each by the ranks `depth` and twice that behind, or by the first of these alone
-    /// where both do not fit into a key. Says how many symbols the groups of equal keys have in common.
+    /// Sorts the large groups of a list, each by the ranks `depth` and twice that behind, or by the
+    /// first of these alone where both do not fit into a key. Says how many symbols the groups of
+    /// equal keys have in common.
     #[allow(unsafe_code)]
     pub fn sort_large(
         &self,
@@ -227,8 +233,8 @@ impl<'m> Cover<'m> {
             status: self.status.address(),
             tiles: tiles.cast_signed(),
         };
-        // SAFETY: the lists have m items, what they are left in has room for all, and `status` has an item for each CTA
-        // and one more.
+        // SAFETY: the lists have m items, what they are left in has room for all, and `status` has
+        // an item for each CTA and one more.
         unsafe { gpu.launch_struct(kernel, tiles, REFINE_THREADS, &arguments) }
     }
 

@@ -1,11 +1,12 @@
-//! Prefix doubling as in GPU-LS: all suffixes are sorted by 8 bytes at once; then those that are still in groups of equal
-//! ones are sorted within their groups by the ranks of the suffixes 8, 16, 32 ... behind them.
+//! Prefix doubling as in GPU-LS: all suffixes are sorted by 8 bytes at once; then those that are
+//! still in groups of equal ones are sorted within their groups by the ranks of the suffixes 8, 16,
+//! 32 ... behind them.
 //!
-//! Groups of different size are sorted in different ways ([`BinnedSort`]), and suffixes that have become groups of
-//! their own are left out from then on.
+//! Groups of different size are sorted in different ways ([`BinnedSort`]), and suffixes that have
+//! become groups of their own are left out from then on.
 //!
-//! G. Sun, Z. Xie, *Fast in-memory suffix sorting on the GPU*; after N. J. Larsson and K. Sadakane, *Faster suffix sorting*,
-//! 2007. Takes about 54 bytes per suffix.
+//! G. Sun, Z. Xie, *Fast in-memory suffix sorting on the GPU*; after N. J. Larsson and K. Sadakane,
+//! *Faster suffix sorting*, 2007. Takes about 54 bytes per suffix.
 
 use super::packed_symbols;
 use super::rank_groups::{RankedList, rank_keys};
@@ -20,7 +21,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 /// The buffers.
 pub struct Ls<'m> {
     cub: Cub<'m>,
-    classes: BinnedSort<'m>,
+    sorts: BinnedSort<'m>,
     keys: DoubleBuffer<'m, u64>,
     list: RankedList<'m>,
     isa: Array<'m, u32>,
@@ -33,7 +34,7 @@ impl<'m> Ls<'m> {
         let list = RankedList::allocate(arena, n, Array::none());
         Ok(Ls {
             cub,
-            classes: BinnedSort::allocate(arena, cub, n),
+            sorts: BinnedSort::allocate(arena, cub, n),
             keys: arena.double_buffer(items),
             list,
             isa: arena.array(items),
@@ -48,12 +49,12 @@ impl<'m> Ls<'m> {
         // From here on the first keys are not needed, and their memory serves the rounds.
         self.list.marks = self.keys.alternate;
         let keys = DoubleBuffer::halves(self.keys.current.cast::<u32>());
-        self.list.settle(gpu, &self.cub, self.isa, block.sa)?;
+        self.list.resolve(gpu, &self.cub, self.isa, block.sa)?;
         rounds.push(self.list.len);
         let mut depth = FIRST_SYMBOLS;
         while self.list.len > 0 {
             self.round(gpu, keys.first_items(self.list.len), depth, bit_width(n))?;
-            self.list.settle(gpu, &self.cub, self.isa, block.sa)?;
+            self.list.resolve(gpu, &self.cub, self.isa, block.sa)?;
             rounds.push(self.list.len);
             depth = depth.saturating_mul(2);
         }
@@ -65,7 +66,7 @@ impl<'m> Ls<'m> {
         let pos = self.list.pos.first_items(self.list.len);
         rank_keys(gpu, pos.current, self.isa, depth, keys.current)?;
         let segments = Segments { starts: self.list.starts, count: self.list.groups };
-        self.classes.sort(gpu, keys, pos, segments, bits)?;
+        self.sorts.sort(gpu, keys, pos, segments, bits)?;
         self.list.rank(gpu, keys.current)
     }
 }

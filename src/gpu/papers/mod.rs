@@ -1,5 +1,5 @@
-//! Suffix sorting as published, for comparison, one file for each algorithm and one for each of its kernel
-//! files. `skew-pd` is also one of the two ways of `default`.
+//! Suffix sorting as published, for comparison, one file for each algorithm and one for each of its
+//! kernel files. `skew-pd` is also one of the two ways of `default`.
 
 mod cover_groups;
 mod cover_merge;

@@ -7,17 +7,17 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 /// The suffixes that are still in groups of more than one.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedList<'m> {
-    /// The suffix in each slot; sorted within its group round by round.
+    /// The suffix of each item; sorted within its group round by round.
     pub pos: DoubleBuffer<'m, u32>,
-    /// The row of each slot, from 1.
+    /// The row of each item, from 1.
     pub rows: DoubleBuffer<'m, u32>,
-    /// The rank of each slot: the row of the first of its group.
+    /// The rank of each item: the row of the first of its group.
     pub ranks: DoubleBuffer<'m, u32>,
-    /// Workspace of 64 bits for each slot.
+    /// Workspace of 64 bits for each item.
     pub marks: Array<'m, u64>,
-    /// The first slot of each group and, behind the last, the number of slots.
+    /// The first item of each group and, behind the last, the number of items.
     pub starts: Array<'m, u32>,
-    /// Slots in use.
+    /// Items in use.
     pub len: u32,
     /// Groups in use.
     pub groups: u32,
@@ -38,8 +38,9 @@ impl<'m> RankedList<'m> {
         }
     }
 
-    /// Ranks all n suffixes after the first sort, which has put them into `pos`; the keys are those they are sorted by.
-    /// A suffix of less than [`crate::gpu::runtime::tuning::FIRST_SYMBOLS`] bytes is a group of its own.
+    /// Ranks all n suffixes after the first sort, which has put them into `pos`; the keys are those
+    /// they are sorted by. A suffix of less than [`crate::gpu::runtime::tuning::FIRST_SYMBOLS`]
+    /// bytes is a group of its own.
     #[allow(unsafe_code)]
     pub fn rank_first(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
         let n = self.len;
@@ -56,7 +57,7 @@ impl<'m> RankedList<'m> {
         }
     }
 
-    /// Ranks the slots after their groups have been sorted by `keys`.
+    /// Ranks the items after their groups have been sorted by `keys`.
     #[allow(unsafe_code)]
     pub fn rank(&mut self, gpu: &Gpu, keys: Array<u32>) -> Result<()> {
         let m = self.len;
@@ -72,19 +73,21 @@ impl<'m> RankedList<'m> {
         Ok(())
     }
 
-    /// Turns what ranking left into ranks, writes them to `isa` and what is finished to `sa`, and keeps the rest.
+    /// Turns what ranking left into ranks, writes them to `isa` and what is finished to `sa`, and
+    /// keeps the rest.
     #[allow(unsafe_code)]
-    pub fn settle(&mut self, gpu: &Gpu, cub: &Cub, isa: Array<u32>, sa: Array<u32>) -> Result<()> {
+    pub fn resolve(&mut self, gpu: &Gpu, cub: &Cub, isa: Array<u32>, sa: Array<u32>) -> Result<()> {
         let m = self.len;
         let (pos, rows) = (self.pos.current.first(m), self.rows.current.first(m));
         let (ranks, marks) = (self.ranks.current.first(m), self.marks.first(m));
         cub.inclusive_max(gpu, ranks)?;
         let now = [pos.into(), rows.into(), ranks.into()];
         let [p, r, k] = now;
-        // SAFETY: the list's arrays have m items, `isa` has one for each position and `sa` one for each row.
+        // SAFETY: the list's arrays have m items, `isa` has one for each position and `sa` one for
+        // each row.
         unsafe {
             gpu.each(
-                "rank_groups/settle",
+                "rank_groups/resolve",
                 m,
                 &[p, r, k, m.into(), isa.into(), sa.into(), marks.into()],
             )?;
@@ -94,8 +97,8 @@ impl<'m> RankedList<'m> {
         (self.len, self.groups) = ((totals >> 32) as u32, totals as u32);
         let [to_pos, to_rows, to_ranks] =
             [self.pos.alternate.into(), self.rows.alternate.into(), self.ranks.alternate.into()];
-        // SAFETY: as above; the new arrays are as long as the old ones, and `starts` has room for half as many groups
-        // as there are slots and one more.
+        // SAFETY: as above; the new arrays are as long as the old ones, and `starts` has room for
+        // half as many groups as there are items and one more.
         unsafe {
             gpu.each(
                 "rank_groups/compact",

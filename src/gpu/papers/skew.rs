@@ -1,10 +1,12 @@
-//! The skew algorithm: the suffixes at positions i with i mod 3 = 1 or 2 are sorted by triples of symbols and named; if
-//! names are not unique, the string of names, two thirds as long, is sorted in the same way. The order of the others
-//! follows from that by one radix sort, and the two are merged.
+//! The skew algorithm: the suffixes at positions i with i mod 3 = 1 or 2 are sorted by triples of
+//! symbols and named; if names are not unique, the string of names, two thirds as long, is sorted
+//! in the same way. The order of the others follows from that by one radix sort, and the two are
+//! merged.
 //!
-//! As in Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction on the GPU*, 2016,
-//! Figure 4 right: triples are named only where they are not unique, and the suffixes at multiples of 3 come from the
-//! order of those behind them by selecting these. Linear in all cases. Takes about 36 bytes per suffix.
+//! As in Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction
+//! on the GPU*, 2016, Figure 4 right: triples are named only where they are not unique, and the
+//! suffixes at multiples of 3 come from the order of those behind them by selecting these. Linear
+//! in all cases. Takes about 36 bytes per suffix.
 
 use super::skew_steps::{
     BYTE_BITS, Mod0Workspace, SkewSymbols, SkewText, cover_len, mod1_len, scatter, scatter_order,
@@ -18,9 +20,9 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 /// What one level keeps while the levels below it work.
 #[derive(Clone, Copy)]
 struct SkewLevel<'m> {
-    /// For each slot, the name of its triple, and later its rank.
+    /// For each cover index, the name of its triple, and later its rank.
     names: Array<'m, u32>,
-    /// The slots in the order of their suffixes.
+    /// The cover indices in the order of their suffixes.
     order: Array<'m, u32>,
 }
 
@@ -43,7 +45,7 @@ impl<'m> Triples<'m> {
 }
 
 impl<'m> Mod0Workspace<'m> {
-    /// Carves the workspace of merging.
+    /// Allocates the workspace of merging.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
         let (count, mod1_len) = (cover_len(n) as usize, mod1_len(n) as usize);
         Mod0Workspace {

@@ -1,15 +1,17 @@
-//! The skew algorithm with prefix doubling in place of its recursion: the suffixes at positions i with i mod 3 = 1 or 2 are
-//! sorted by their first symbols, then within groups of equal mod1_len by the pair of ranks h and 2h positions behind, where
-//! h is what has been compared so far. Each round compares three times as much; what has a group of its own is left out.
-//! The others are sorted by the order of those behind them, and merged in.
+//! The skew algorithm with prefix doubling in place of its recursion: the suffixes at positions i
+//! with i mod 3 = 1 or 2 are sorted by their first symbols, then within groups of equal mod1_len by
+//! the pair of ranks h and 2h positions behind, where h is what has been compared so far. Each
+//! round compares three times as much; what has a group of its own is left out. The others are
+//! sorted by the order of those behind them, and merged in.
 //!
-//! The paper sorts by triples at first. Here it is as many triples as 64 bits hold, which is 9 symbols of English and 21
-//! of DNA. The paper's segmented sort compares; here large groups are sorted by radix, the number of the group being a
-//! part of the key, and small mod1_len by counting in the shared memory of a CTA, first by more symbols, then by ranks,
-//! [`ROUNDS`] times before these are written anew.
+//! The paper sorts by triples at first. Here it is as many triples as 64 bits hold, which is 9
+//! symbols of English and 21 of DNA. The paper's segmented sort compares; here large groups are
+//! sorted by radix, the number of the group being a part of the key, and small mod1_len by counting
+//! in the shared memory of a CTA, first by more symbols, then by ranks, [`ROUNDS`] times before
+//! these are written anew.
 //!
-//! Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction on the GPU*, 2016, Figure 5
-//! right. Takes about 46 bytes per suffix.
+//! Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction on the
+//! GPU*, 2016, Figure 5 right. Takes about 46 bytes per suffix.
 
 use super::cover_groups::{Alphabet, Cover, CoverList, CoverSplit, CoverUnresolved, status_len};
 use super::skew_steps::{cover_len, mod1_len};

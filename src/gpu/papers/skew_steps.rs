@@ -1,4 +1,5 @@
-//! The steps of the skew algorithm: the host side of `kernels/papers/skew_steps.cu`, which explains cover_indices.
+//! The steps of the skew algorithm: the host side of `kernels/papers/skew_steps.cu`, which explains
+//! cover_indices.
 
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
@@ -26,7 +27,8 @@ pub const BYTE_BITS: u32 = 9;
 /// Bits of a triple of bytes.
 const TRIPLE_BITS: u32 = 25;
 
-/// Slots of the first kind in a text of n symbols: as many as there are positions that are multiples of 3.
+/// Slots of the first kind in a text of n symbols: as many as there are positions that are
+/// multiples of 3.
 pub fn mod1_len(n: u32) -> u32 {
     n.div_ceil(3)
 }
@@ -53,7 +55,8 @@ impl<'m> SkewText<'m> {
         }
     }
 
-    /// Sorts the cover_indices by their triples, stably. `keys` has 64 bits for each slot, of which bytes need 32.
+    /// Sorts the cover indices by their triples, stably. `keys` has 64 bits for each of them, of which
+    /// bytes need 32.
     #[allow(unsafe_code)]
     pub fn sort_triples(
         &self,
@@ -89,7 +92,8 @@ impl<'m> SkewText<'m> {
         Ok(short)
     }
 
-    /// Marks the first of equal triples with 1, others with 0, and counts them. `keys` are what the last sort left.
+    /// Marks the first of equal triples with 1, others with 0, and counts them. `keys` are what the
+    /// last sort left.
     #[allow(unsafe_code)]
     pub fn triple_heads(
         &self,
@@ -120,7 +124,8 @@ impl<'m> SkewText<'m> {
         Ok(gpu.read(total)?[0])
     }
 
-    /// Sorts the suffixes at multiples of 3, from the order of the cover_indices. `mod0` has an item for each.
+    /// Sorts the suffixes at multiples of 3, from the order of the cover_indices. `mod0` has an
+    /// item for each.
     #[allow(unsafe_code)]
     pub fn sort_mod0(
         &self,
@@ -140,7 +145,7 @@ impl<'m> SkewText<'m> {
         }
         cub.select(gpu, order, flags, mod0.current, work.total)?;
         let kernel = self.pick("skew_steps/byte_mod0_keys", "skew_steps/name_mod0_keys");
-        // SAFETY: `mod0` and `keys` have an item for each slot of the first kind.
+        // SAFETY: `mod0` and `keys` have an item for each cover index of the first kind.
         unsafe {
             let arguments = [text, n, mod0.current.into(), mod1_len.into(), keys.current.into()];
             gpu.each(kernel, mod1_len, &arguments)?;
@@ -149,7 +154,8 @@ impl<'m> SkewText<'m> {
         Ok(mod0.current)
     }
 
-    /// Merges the suffixes of the cover, given by cover_indices in order and by rank, with the others.
+    /// Merges the suffixes of the cover, given by cover_indices in order and by rank, with the
+    /// others.
     #[allow(unsafe_code)]
     pub fn merge(
         &self,
@@ -160,7 +166,7 @@ impl<'m> SkewText<'m> {
         work: &Mod0Workspace,
         sa: Array<u32>,
     ) -> Result<()> {
-        // The slot behind the end, if there is one, is the first in order.
+        // The cover index behind the end, if there is one, is the first in order.
         let order = order.part(u32::from(self.n % 3 == 1)..order.len());
         let (count, mod1_len) = (order.len(), KernelArgument::from(mod1_len(self.n)));
         let cover = work.positions.first(count);
@@ -175,8 +181,8 @@ impl<'m> SkewText<'m> {
         let (tiles, splits) = (self.n.div_ceil(TILE), work.splits.into());
         let (a, b, b_len) = (cover.into(), mod0.into(), mod0.len().into());
         let ranks = ranks.into();
-        // SAFETY: the arrays have the lengths that go with them, `ranks` has an item for each slot, and `splits`
-        // one for each tile and one more.
+        // SAFETY: the arrays have the lengths that go with them, `ranks` has an item for each cover index,
+        // and `splits` one for each tile and one more.
         unsafe {
             let kernel =
                 self.pick("skew_steps/byte_suffix_partition", "skew_steps/name_suffix_partition");

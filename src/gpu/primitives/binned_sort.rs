@@ -15,7 +15,7 @@ use crate::gpu::runtime::tuning::{
 };
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
-/// Kernels of the small classes, from 2 items on, each class of twice as many.
+/// Kernels of the small bins, from 2 items on, each bin of twice as many.
 const SMALL: [&str; SMALL_BINS as usize] = [
     "binned_sort/sort_small_2",
     "binned_sort/sort_small_4",
@@ -24,7 +24,7 @@ const SMALL: [&str; SMALL_BINS as usize] = [
     "binned_sort/sort_small_32",
 ];
 
-/// Kernels of the medium classes with the threads of a CTA.
+/// Kernels of the medium bins with the threads of a CTA.
 const MEDIUM: [(&str, u32); 2] = [
     ("binned_sort/sort_medium_low", MEDIUM_LOW_THREADS),
     ("binned_sort/sort_medium_high", TILE_THREADS),
@@ -41,7 +41,8 @@ pub struct BinnedSort<'m> {
 }
 
 impl<'m> BinnedSort<'m> {
-    /// Carves the workspace for segments of two items or more; segments of one may be as many as half the items.
+    /// Allocates the workspace for segments of two items or more; segments of one may be as many as
+    /// half the items.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
         BinnedSort {
             cub,
@@ -51,8 +52,9 @@ impl<'m> BinnedSort<'m> {
         }
     }
 
-    /// Sorts the values of each segment by their keys, which have `bits` bits. What is sorted is in the first arrays
-    /// before and after. The order of equal keys depends on the size of their segment.
+    /// Sorts the values of each segment by their keys, which have `bits` bits. What is sorted is in
+    /// the first arrays before and after. The order of equal keys depends on the size of their
+    /// segment.
     #[allow(unsafe_code)]
     pub fn sort(
         &self,

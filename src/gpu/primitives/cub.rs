@@ -1,7 +1,9 @@
-//! CUB's device-wide sorts, scans, selection and histogram: the host side of `kernels/primitives/cub.cu`.
+//! CUB's device-wide sorts, scans, selection and histogram: the host side of
+//! `kernels/primitives/cub.cu`.
 //!
-//! CUB is C++ on the CUDA runtime; the runtime works in the context and on the stream of the driver's caller. Its
-//! temporary storage is carved with the other arrays, for the largest number of items.
+//! CUB is C++ on the CUDA runtime; the runtime works in the context and on the stream of the
+//! driver's caller. Its temporary storage is allocated with the other arrays, for the largest number
+//! of items.
 
 #![allow(dead_code, reason = "a toolbox: not every algorithm uses every tool")]
 
@@ -67,7 +69,7 @@ pub struct Cub<'m> {
 }
 
 impl<'m> Cub<'m> {
-    /// Carves storage that is enough for every function here over up to `items` items.
+    /// Allocates storage that is enough for every function here over up to `items` items.
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
         gpu.raw_stream()?;
         let none = Array::<u8>::none();
@@ -105,7 +107,8 @@ impl<'m> Cub<'m> {
         Ok(Cub { temp: arena.array(most + SPARE) })
     }
 
-    /// Calls a function with the temporary storage; gives back how much of it was needed if there is none.
+    /// Calls a function with the temporary storage; gives back how much of it was needed if there
+    /// is none.
     fn call(
         &self,
         gpu: &Gpu,
@@ -164,7 +167,8 @@ impl<'m> Cub<'m> {
         Ok((used, selector == 1))
     }
 
-    /// Sorts values by the given bits of their keys, stably. What is sorted is in the first arrays then.
+    /// Sorts values by the given bits of their keys, stably. What is sorted is in the first arrays
+    /// then.
     pub fn sort_pairs<'a, K: Key>(
         &self,
         gpu: &Gpu,
@@ -207,7 +211,8 @@ macro_rules! scans {
             pub fn $name(&self, gpu: &Gpu, items: Array<$type>) -> Result<()> {
                 let (address, n) = (items.address(), items.len());
                 self.call(gpu, |temp, bytes, stream| {
-                    // SAFETY: the array has n items of the function's type, and may be read and written.
+                    // SAFETY: the array has n items of the function's type, and may be read and
+                    // written.
                     unsafe { c::$function(temp, bytes, address, address, n, stream) }
                 })
                 .map(drop)

@@ -34,7 +34,8 @@ pub fn merge(
     assert_eq!([out.keys.len(), out.values.len()], [a_len + b_len; 2]);
     assert!(splits.len() as usize >= splits_for(a_len + b_len));
     let tiles = (a_len + b_len).div_ceil(TILE);
-    // SAFETY: the arrays have the lengths that go with them, and `splits` one item for each tile and one more.
+    // SAFETY: the arrays have the lengths that go with them, and `splits` one item for each tile
+    // and one more.
     unsafe {
         let (a, b) = (a.keys.into(), b.keys.into());
         let arguments = [a, a_len.into(), b, b_len.into(), tiles.into(), splits.into()];

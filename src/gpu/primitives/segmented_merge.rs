@@ -1,11 +1,12 @@
-//! Segmented sort by merging: the host side of `kernels/primitives/segmented_merge.cu`, which says how it works.
+//! Segmented sort by merging: the host side of `kernels/primitives/segmented_merge.cu`, which says
+//! how it works.
 
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, KernelArgument};
 
-/// Segments behind each other in a list: `starts[s]` is the first item of segment s, and the item after the last
-/// start is the number of all items.
+/// Segments behind each other in a list: `starts[s]` is the first item of segment s, and the item
+/// after the last start is the number of all items.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments<'m> {
     pub starts: Array<'m, u32>,
@@ -41,8 +42,9 @@ impl<'m> SegmentedMerge<'m> {
         }
     }
 
-    /// Sorts the values of each segment by their keys, stably. Of segments of other lengths, the items stay in their
-    /// segment but may change their order. What is sorted is in the first arrays before and after.
+    /// Sorts the values of each segment by their keys, stably. Of segments of other lengths, the
+    /// items stay in their segment but may change their order. What is sorted is in the first
+    /// arrays before and after.
     #[allow(unsafe_code)]
     pub fn sort(
         &self,
@@ -93,7 +95,8 @@ impl<'m> SegmentedMerge<'m> {
         let (mut from, mut payload) = (keys, values);
         let [spans, splits] = [self.spans.into(), self.splits.into()];
         for pass in 0..levels {
-            // SAFETY: `spans` and `splits` have an item for each tile and one more, keys and values m items.
+            // SAFETY: `spans` and `splits` have an item for each tile and one more, keys and values
+            // m items.
             unsafe {
                 let arguments = [spans, tiles.into(), pass.into(), from.current.into(), splits];
                 gpu.each("segmented_merge/partition_segments", tiles, &arguments)?;

@@ -1,7 +1,7 @@
 //! Arenas: device memory of one allocation, cut into arrays.
 //!
-//! A sorter allocates once, for the largest block so far. The same code that allocates the arrays also
-//! finds how much they need, on an allocator without memory ([`ArenaAllocator::measuring`]).
+//! A sorter allocates once, for the largest block so far. The same code that allocates the arrays
+//! also finds how much they need, on an allocator without memory ([`ArenaAllocator::measuring`]).
 
 use super::array::{Array, DoubleBuffer};
 use super::gpu_stream::Gpu;

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 /// Items in device memory.
 ///
-/// It is to device memory what `&[Cell<T>]` is to the host's: copies may be kept, and each may be written through.
-/// That is sound because all work on the memory is queued on one stream, or on two of which one waits for the other.
+/// It is to device memory what `&[Cell<T>]` is to the host's: copies may be kept, and each may be
+/// written through. That is sound because all work on the memory is queued on one stream, or on two
+/// of which one waits for the other.
 #[derive(Debug)]
 pub struct Array<'m, T> {
     address: u64,
@@ -74,7 +75,8 @@ impl<'m, T> Array<'m, T> {
     }
 }
 
-/// Two arrays of one length, as CUB has them: the data is in the current one, and a sort may use both.
+/// Two arrays of one length, as CUB has them: the data is in the current one, and a sort may use
+/// both.
 #[derive(Clone, Copy, Debug)]
 pub struct DoubleBuffer<'m, T> {
     pub current: Array<'m, T>,

@@ -51,7 +51,8 @@ fn info(number: i32) -> Result<DeviceInfo, DriverError> {
 /// Makes sure that there is a driver: cudarc panics where its library cannot be loaded.
 #[allow(unsafe_code)]
 fn driver() -> Result<()> {
-    // SAFETY: loading the driver's library runs its initialisers, which is what every CUDA program does.
+    // SAFETY: loading the driver's library runs its initialisers, which is what every CUDA program
+    // does.
     if unsafe { sys::is_culib_present() } {
         return result::init().map_err(failed);
     }
@@ -80,7 +81,8 @@ pub struct CudaDevice {
 }
 
 impl CudaDevice {
-    /// Opens GPU `number`, or gives the one that is open already. The first time takes a quarter of a second or so.
+    /// Opens GPU `number`, or gives the one that is open already. The first time takes a quarter of
+    /// a second or so.
     ///
     /// # Errors
     /// [`Error::Device`] where it is not there, or its driver is too old for the kernels.

@@ -1,7 +1,7 @@
 //! A stream of work on a GPU: launches of kernels, and the flags by which they answer.
 //!
-//! All work of a sorter goes to its one stream, one step after the other. An inverse has two, for work and
-//! for copies, which wait for each other.
+//! All work of a sorter goes to its one stream, one step after the other. An inverse has two, for
+//! work and for copies, which wait for each other.
 
 use super::array::Array;
 use super::cuda_device::{CudaDevice, failed};
@@ -177,7 +177,8 @@ impl Gpu {
         self.host_flags.reset(FLAG_ITEMS as usize);
     }
 
-    /// Waits for the two counts that the last kernel publishes, and not for the stream, which takes longer.
+    /// Waits for the two counts that the last kernel publishes, and not for the stream, which takes
+    /// longer.
     pub fn wait_for_counts(&self) -> Result<(u32, u32)> {
         self.poll(|host_flags| host_flags.counts())
     }

@@ -1,4 +1,5 @@
-//! Mapped host flags: words of the host's memory that kernels write and the host polls while they run.
+//! Mapped host flags: words of the host's memory that kernels write and the host polls while they
+//! run.
 //!
 //! Polling takes less time than waiting for the stream, which matters for small blocks.
 
@@ -57,7 +58,8 @@ impl HostFlags {
         stream: sys::CUstream,
     ) -> Result<(), DriverError> {
         assert!(words.len() <= UPLOAD_WORDS as usize && array.len() as usize >= words.len());
-        // SAFETY: there are so many words from there on, which no kernel writes to, and which live on.
+        // SAFETY: there are so many words from there on, which no kernel writes to, and which live
+        // on.
         unsafe {
             let start = self.start.add(FLAG_UPLOAD as usize);
             start.copy_from_nonoverlapping(words.as_ptr(), words.len());

@@ -1,5 +1,5 @@
-//! The structs that kernels take, made of those of the kernels by `kernels/build.rs`: a layout stands in one place. An
-//! address in device memory is a `u64` here.
+//! The structs that kernels take, made of those of the kernels by `kernels/build.rs`: a layout
+//! stands in one place. An address in device memory is a `u64` here.
 
 /// Lets a struct be an argument of a kernel, and be in device memory.
 macro_rules! shared {

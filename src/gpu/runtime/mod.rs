@@ -1,4 +1,5 @@
-//! What all GPU code stands on: devices, streams of work on them, memory, and numbers shared with the kernels.
+//! What all GPU code stands on: devices, streams of work on them, memory, and numbers shared with
+//! the kernels.
 //!
 //! | file | job |
 //! |---|---|

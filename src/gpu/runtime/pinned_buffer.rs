@@ -1,7 +1,8 @@
-//! Pinned memory of the host, from and to which the device copies: blocks and transforms on their way.
+//! Pinned memory of the host, from and to which the device copies: blocks and transforms on their
+//! way.
 //!
-//! Pinned memory is copied at the speed of the bus, and without the processor; ordinary memory is not. It
-//! takes long to allocate, so it is kept.
+//! Pinned memory is copied at the speed of the bus, and without the processor; ordinary memory is
+//! not. It takes long to allocate, so it is kept.
 
 use super::array::Array;
 use super::gpu_stream::Gpu;
@@ -65,7 +66,8 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
         unsafe { slice::from_raw_parts_mut(*start, len) }
     }
 
-    /// Queues a copy of the first items to an array. They may be written to when the work of the stream is done.
+    /// Queues a copy of the first items to an array. They may be written to when the work of the
+    /// stream is done.
     pub fn upload(&self, gpu: &Gpu, array: Array<T>) -> Result<()> {
         self.upload_part(gpu, array, 0..array.len())
     }
@@ -80,7 +82,8 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
         gpu.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })
     }
 
-    /// Queues a copy of an array to a range of the items. They may be read when the work of the stream is done.
+    /// Queues a copy of an array to a range of the items. They may be read when the work of the
+    /// stream is done.
     #[allow(unsafe_code)]
     pub fn download(&mut self, gpu: &Gpu, array: Array<T>, range: Range<u32>) -> Result<()> {
         assert_eq!(array.len() as usize, range.len());

@@ -17,7 +17,8 @@ impl Gpu {
     pub fn read<T: ValidAsZeroBits + Clone + Default>(&self, array: Array<T>) -> Result<Vec<T>> {
         let mut items = vec![T::default(); array.len() as usize];
         let stream = self.raw_stream()?;
-        // SAFETY: `array` lies in memory that lives, `items` is as long, and is not touched before the wait.
+        // SAFETY: `array` lies in memory that lives, `items` is as long, and is not touched before
+        // the wait.
         self.check(unsafe { result::memcpy_dtoh_async(&mut items, array.address(), stream) })?;
         self.wait()?;
         Ok(items)
@@ -28,7 +29,8 @@ impl Gpu {
     pub fn write<T: ValidAsZeroBits>(&self, items: &[T], array: Array<T>) -> Result<()> {
         assert!(items.len() <= array.len() as usize, "no room for what is written");
         let stream = self.raw_stream()?;
-        // SAFETY: `array` lies in memory that lives and is long enough; `items` stays until the wait is over.
+        // SAFETY: `array` lies in memory that lives and is long enough; `items` stays until the
+        // wait is over.
         self.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })?;
         self.wait()
     }

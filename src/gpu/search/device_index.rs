@@ -1,6 +1,8 @@
-//! An FM-index in device memory, searched by many patterns at a time: the host side of `kernels/search/device_index.cu`.
+//! An FM-index in device memory, searched by many patterns at a time: the host side of
+//! `kernels/search/device_index.cu`.
 //!
-//! The arrays are those of `fm_index`, byte for byte; what they mean is said there. [`Parts`] lends them.
+//! The arrays are those of `fm_index`, byte for byte; what they mean is said there. [`Parts`] lends
+//! them.
 
 use crate::error::Result;
 use crate::gpu::interface::{Layout, Parts, Samples};
@@ -75,7 +77,7 @@ impl DeviceIndex {
     }
 }
 
-/// Carves arrays and, but for the first time, fills them.
+/// Allocates arrays and, but for the first time, fills them.
 struct Upload<'a, 'm> {
     gpu: Option<&'a Gpu>,
     arena: ArenaAllocator<'m>,
@@ -161,8 +163,8 @@ fn ctas(gpu: &Gpu, threads: u32) -> u32 {
     threads.div_ceil(THREADS).min(CTAS * gpu.processors())
 }
 
-/// Queues the search of patterns: pattern k is `text[starts[k]..starts[k + 1]]`, and its interval becomes `rows[2 * k..2 * k + 2]`.
-/// `text` is read in words of 8 bytes.
+/// Queues the search of patterns: pattern k is `text[starts[k]..starts[k + 1]]`, and its interval
+/// becomes `rows[2 * k..2 * k + 2]`. `text` is read in words of 8 bytes.
 #[allow(unsafe_code)]
 pub fn intervals(
     gpu: &Gpu,
@@ -175,8 +177,8 @@ pub fn intervals(
     assert!(starts.len() > count && text.len().is_multiple_of(8));
     let (text, starts, rows) = (text.address(), starts.address(), rows.address());
     let job = SearchArgs { index: index.view, text, starts, rows, count };
-    // SAFETY: the struct is the kernel's, the index lives, and there are so many starts and rows; that the starts are within the text,
-    // ascending, is for the caller to see to.
+    // SAFETY: the struct is the kernel's, the index lives, and there are so many starts and rows;
+    // that the starts are within the text, ascending, is for the caller to see to.
     unsafe { gpu.launch_struct(index.kernels[0], ctas(gpu, 2 * count), THREADS, &job) }
 }
 
@@ -196,6 +198,7 @@ pub fn positions(
     let (samples, _) = index.samples.as_ref().expect("samples were added");
     let (rows, positions) = (rows.address(), positions.address());
     let job = LocateArgs { index: index.view, samples: *samples, rows, positions, count };
-    // SAFETY: the struct is the kernel's, the index lives, and there are so many rows and positions.
+    // SAFETY: the struct is the kernel's, the index lives, and there are so many rows and
+    // positions.
     unsafe { gpu.launch_struct(index.kernels[1], ctas(gpu, count), THREADS, &job) }
 }

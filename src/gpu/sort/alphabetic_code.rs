@@ -1,12 +1,14 @@
 //! An alphabetic code: bits for symbols, such that coded texts compare as the texts do.
 //!
-//! Of all such codes it is the shortest for a text, but for symbols that hardly occur (Garsia and Wachs, *A new algorithm
-//! for minimum cost binary trees*, 1977). So 64 bits hold about twice as many symbols of English text as bytes would.
+//! Of all such codes it is the shortest for a text, but for symbols that hardly occur (Garsia and
+//! Wachs, *A new algorithm for minimum cost binary trees*, 1977). So 64 bits hold about twice as
+//! many symbols of English text as bytes would.
 
-/// The least weight of a symbol that occurs is this part of all: codes then have at most [`MOST_BITS`] bits.
+/// The least weight of a symbol that occurs is this part of all: codes then have at most
+/// [`MOST_BITS`] bits.
 const RAREST: u32 = 1 << 12;
 
-/// Room for the bits of a symbol in an entry: the lowest [`LENGTH_BITS`] have their number.
+/// Room for the bits of a symbol in an item of the table: the lowest [`LENGTH_BITS`] have their number.
 const MOST_BITS: u32 = u32::BITS - LENGTH_BITS;
 const LENGTH_BITS: u32 = 8;
 
@@ -19,7 +21,8 @@ pub struct AlphabeticCode {
 }
 
 impl AlphabeticCode {
-    /// The code for a text with so many of each symbol, and one end that is smaller than all of them.
+    /// The code for a text with so many of each symbol, and one end that is smaller than all of
+    /// them.
     pub fn new(counts: &[u32]) -> AlphabeticCode {
         let n: u64 = counts.iter().copied().map(u64::from).sum();
         let least = (n / u64::from(RAREST)).max(1);
@@ -45,13 +48,15 @@ struct Node {
     below: Option<(usize, usize)>,
 }
 
-/// The depths of the leaves in an alphabetic tree that is the best for their weights, of which there are at least two.
+/// The depths of the leaves in an alphabetic tree that is the best for their weights, of which
+/// there are at least two.
 fn lengths(weights: &[u64]) -> Vec<u32> {
     let mut nodes: Vec<Node> = weights.iter().map(|&weight| Node { weight, below: None }).collect();
     let mut row: Vec<usize> = (0..nodes.len()).collect();
     let mut at = 1;
     while row.len() > 1 {
-        // The first node whose left neighbour is not heavier than its right one is joined with the left one.
+        // The first node whose left neighbour is not heavier than its right one is joined with the
+        // left one.
         let weight = |place: usize| row.get(place).map_or(u64::MAX, |&node| nodes[node].weight);
         while weight(at - 1) > weight(at + 1) {
             at += 1;

@@ -1,11 +1,13 @@
-//! The first keys of all suffixes, in the alphabetic code: the host side of `kernels/sort/code_keys.cu`.
+//! The first keys of all suffixes, in the alphabetic code: the host side of
+//! `kernels/sort/code_keys.cu`.
 
 use super::unsorted_groups::SortState;
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{KEY_TILE, TEXT_PADDING, THREADS};
 use crate::gpu::runtime::{Array, Gpu};
 
-/// Gives SA index p the suffix at p; its key is the first 56 bits of its code and the byte before it.
+/// Item p is the suffix at p; its key is the first 56 bits of its code and the byte before
+/// it.
 #[allow(unsafe_code)]
 pub fn code_keys(
     gpu: &Gpu,

@@ -1,20 +1,21 @@
-//! What is fastest. The kernel that counts symbols also sees how much of the text is repeated (`kernels/sort/code_keys.cu`): where
-//! that is much, but not over long distances, the block is sorted by [`SkewPd`] if there is memory for it. Else:
+//! What is fastest. The kernel that counts symbols also sees how much of the text is repeated
+//! (`kernels/sort/code_keys.cu`): where that is much, but not over long distances, the block is
+//! sorted by [`SkewPd`] if there is memory for it. Else:
 //!
-//! Suffixes are first sorted by 56 bits of their text in an alphabetic code ([`AlphabeticCode`]), and the sort carries the byte
-//! before each suffix along; then groups of equal ones are split further, and what is resolved is written to the
-//! transform at once.
+//! Suffixes are first sorted by 56 bits of their text in an alphabetic code ([`AlphabeticCode`]),
+//! and the sort carries the byte before each suffix along; then groups of equal ones are split
+//! further, and what is resolved is written to the transform at once.
 //!
-//! 1. Groups of up to `HALO` suffixes are sorted on by text, all rounds in the shared memory of one CTA
-//!    (`kernels/sort/refine.cu`).
+//! 1. Groups of up to `HALO` suffixes are sorted on by text, all rounds in the shared memory of one
+//!    CTA (`kernels/sort/refine.cu`).
 //! 2. Where few suffixes are left, more text is compared.
-//! 3. Else some positions are chosen by their content, so that equal texts have equal ones: the *minimizers*. Only they
-//!    are ranked among themselves ([`MinimizerDoubling`]).
+//! 3. Else some positions are chosen by their content, so that equal texts have equal ones: the
+//!    *minimizers*. Only they are ranked among themselves ([`MinimizerDoubling`]).
 //! 4. What is left is sorted by the text up to the next minimizer and the rank of that.
 //!
-//! Minimizers are the minimizers of Schleimer, Wilkerson and Aiken (*Winnowing*, 2003) put to this use. Takes about 27 bytes
-//! per suffix. Step 3 takes 8 more and, per suffix that is left, 36 more (kernels/README.md): these are allocated when a
-//! block comes to it. For [`SkewPd`] it is 46 more.
+//! Minimizers are the minimizers of Schleimer, Wilkerson and Aiken (*Winnowing*, 2003) put to this
+//! use. Takes about 27 bytes per suffix. Step 3 takes 8 more and, per suffix that is left, 36 more
+//! (kernels/README.md): these are allocated when a block comes to it. For [`SkewPd`] it is 46 more.
 
 use super::alphabetic_code::AlphabeticCode;
 use super::code_keys::code_keys;
@@ -32,18 +33,20 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena
 
 /// Bits of a first key that hold the byte before the suffix.
 const BYTE: u32 = 8;
-/// Bits of a first key that are not sorted where symbols have more than [`LONG_CODE`] bits in the mean: such texts are
-/// near random, and fewer bits do.
+/// Bits of a first key that are not sorted where symbols have more than [`LONG_CODE`] bits in the
+/// mean: such texts are near random, and fewer bits do.
 const DROPPED: u32 = 16;
 const LONG_CODE: f64 = 7.5;
 /// Rounds of text on small groups after the first sort.
 const FIRST_ROUNDS: u32 = 3;
-/// Text goes on being compared while less than this part of all suffixes is left, for so many rounds.
+/// Text goes on being compared while less than this part of all suffixes is left, for so many
+/// rounds.
 const FEW: u32 = 32;
 const TEXT_ROUNDS: usize = 3;
 /// Most bits of text that a list is sorted by.
 const TEXT_WIDTH: u32 = 48;
-/// Rounds on small groups where suffixes are few, and where so few that no more than one CTA has work for long.
+/// Rounds on small groups where suffixes are few, and where so few that no more than one CTA has
+/// work for long.
 const SOME_ROUNDS: u32 = 8;
 const MANY_ROUNDS: u32 = 128;
 const VERY_FEW: u32 = 32768;
@@ -53,22 +56,25 @@ const FINISH_ROUNDS: u32 = 64;
 const SMALL_GROUPS: u32 = 16;
 /// Bits of text in a key beside a rank.
 const TEXT_BITS: u32 = 30;
-/// How many positions a minimizer is compared with: few in small blocks, where rounds cost little and it pays that the next
-/// minimizer is near; many where symbols of less than [`POOR_CODE`] bits in the mean say little, up to a first key's worth.
+/// How many positions a minimizer is compared with: few in small blocks, where rounds cost little
+/// and it pays that the next minimizer is near; many where symbols of less than [`POOR_CODE`] bits
+/// in the mean say little, up to a first key's worth.
 const SMALL_BLOCK: u32 = 20_000_000;
 const SMALL_WINDOW: u32 = 3;
 const WINDOW: u32 = 6;
 const MOST_POOR_WINDOW: u32 = 30;
 const POOR_CODE: f64 = 2.0;
-/// Bits that tell positions apart well enough: so many symbols are hashed, but one where it has [`RICH_CODE`] bits.
+/// Bits that tell positions apart well enough: so many symbols are hashed, but one where it has
+/// [`RICH_CODE`] bits.
 const HASHED_BITS: f64 = 10.0;
 const RICH_CODE: f64 = 4.5;
 
-/// `skew-pd` is faster where more than one suffix in `REPEATED` has many bytes in common with another, and less than one in
-/// `LONG` has very many.
+/// `skew-pd` is faster where more than one suffix in `REPEATED` has many bytes in common with
+/// another, and less than one in `LONG` has very many.
 const REPEATED: u32 = 32;
 const LONG: u32 = 4;
-/// It is used only where so many times its memory is free, such that other blocks on the same GPU find what they need.
+/// It is used only where so many times its memory is free, such that other blocks on the same GPU
+/// find what they need.
 const PLENTY: usize = 4;
 
 /// ListKeyKind start at multiples of 256 bytes.
@@ -89,7 +95,8 @@ impl ExtraArenas {
         [&self.text, &self.ranks, &self.lists, &self.sparse].map(GrowingArena::len).iter().sum()
     }
 
-    /// Makes `lists` have so many bytes, if there is plenty of memory. False where there is not, which is no failure.
+    /// Makes `lists` have so many bytes, if there is plenty of memory. False where there is not,
+    /// which is no failure.
     fn grow(&mut self, gpu: &Gpu, bytes: usize) -> bool {
         let plenty = |free: usize| free / PLENTY >= bytes;
         self.lists.len() >= bytes
@@ -136,8 +143,9 @@ impl<'m> ListRefinement<'m> {
         measure.used()
     }
 
-    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small. Without a sort, large groups
-    /// stay as they are: where most of the list is in such, it is sorted next time.
+    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
+    /// Without a sort, large groups stay as they are: where most of the list is in such, it is
+    /// sorted next time.
     fn refine(
         &mut self,
         gpu: &Gpu,

@@ -1,4 +1,4 @@
-//! Lists of suffixes unresolved: how many are left, and sorting them by new keys.
+//! Sorts lists of unresolved suffixes by new keys.
 
 use super::minimizers::{KeySortedList, ListKeyKind, list_keys};
 use super::refine::RefineInput;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
-/// How many are left.
+/// How many suffixes and groups are unresolved.
 #[derive(Clone, Copy)]
 pub struct Unresolved {
     pub items: u32,
@@ -15,7 +15,7 @@ pub struct Unresolved {
 }
 
 impl Unresolved {
-    /// What the last kernel tells.
+    /// Waits for what the last kernel publishes.
     pub fn wait(gpu: &Gpu) -> Result<Unresolved> {
         gpu.wait_for_counts().map(|(items, groups)| Unresolved { items, groups })
     }

@@ -1,9 +1,10 @@
-//! Ranks minimizers among themselves by prefix doubling (Larsson and Sadakane, *Faster suffix sorting*, 2007), in which each
-//! group has its own depth and lf_squared by the minimizer farthest within it. What gets a rank of its own is left out from then
-//! on.
+//! Ranks minimizers among themselves by prefix doubling (Larsson and Sadakane, *Faster suffix
+//! sorting*, 2007), in which each group has its own depth and jumps by the minimizer farthest
+//! within it. What gets a rank of its own is left out from then on.
 //!
-//! Where that makes slow progress, as on versions of one file, a *sparse level* is chosen among the minimizers by the same
-//! rule with a wider window. It is ranked first, with longer lf_squared, and then settles the others.
+//! Where that makes slow progress, as on versions of one file, a *sparse level* is chosen among the
+//! minimizers by the same rule with a wider window. It is ranked first, with longer jumps, and
+//! then resolves the others.
 
 use super::list_sort::{ListSort, Unresolved};
 use super::minimizers::{
@@ -17,18 +18,20 @@ use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{HALO, MOST_SPARSE_WINDOW};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena};
 
-/// Up to so many minimizers, or with groups smaller than this after some rounds, doubling goes on in shared memory first,
-/// if groups fit there.
+/// Up to so many minimizers, or with groups smaller than this after some rounds, doubling goes on
+/// in shared memory first, if groups fit there.
 const FEW: u32 = 65536;
 const SMALL_GROUPS: u32 = 64;
 const LOCAL_FROM: u32 = 2;
 const LOCAL_ROUNDS: u32 = 16;
 /// Below so many minimizers, two lf_squared at a time are worth a wider sort.
 const TWO_JUMPS: u32 = 1_000_000;
-/// Bits of a key of minimizers, at least, and more of them in the first rounds, in which there is text in it.
+/// Bits of a key of minimizers, at least, and more of them in the first rounds, in which there is
+/// text in it.
 const LEAST_WIDTH: u32 = 24;
 const WIDE_UNTIL: u32 = 2;
-/// The sparse level is tried from this round on, with more than so many minimizers of which at least half are unresolved.
+/// The sparse level is tried from this round on, with more than so many minimizers of which at
+/// least half are unresolved.
 const SPARSE_FROM: u32 = 3;
 /// Tests come to it with small blocks.
 const SPARSE_LEAST: u32 = if cfg!(test) { 200 } else { 1_000_000 };
@@ -50,7 +53,7 @@ struct RankedLevel<'m> {
     list: UnsortedGroups<'m>,
     unresolved: Unresolved,
     spare: UnsortedGroups<'m>,
-    /// The list's own `known`, while its groups are still those of the list it was selected from.
+    /// The list's own `group_heads`, while its groups are still those of the list it was selected from.
     own: Option<Array<'m, u64>>,
     kind: ListKeyKind,
     ranks: Array<'m, u64>,
@@ -102,7 +105,7 @@ impl<'m> RankedLevel<'m> {
 }
 
 impl<'m> MinimizerDoubling<'m> {
-    /// Carves buffers for so many minimizers.
+    /// Allocates buffers for so many minimizers.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
         let sort = ListSort::allocate(arena, cub, items);
         MinimizerDoubling {
@@ -118,8 +121,8 @@ impl<'m> MinimizerDoubling<'m> {
         measure.used()
     }
 
-    /// Gives all minimizers their final ranks. The list of what is left stays as it is. The minimizers are compared with
-    /// `window` positions.
+    /// Gives all minimizers their final ranks. The list of what is left stays as it is. The
+    /// minimizers are compared with `window` positions.
     pub fn run(
         self,
         gpu: &Gpu,
@@ -192,7 +195,8 @@ impl<'m> MinimizerDoubling<'m> {
         level.flip(gpu, rounds)
     }
 
-    /// Ranks a sparse level, if there is memory for it still unused, and enough of the list is deep enough to see it.
+    /// Ranks a sparse level, if there is memory for it still unused, and enough of the list is deep
+    /// enough to see it.
     fn thin(
         &self,
         gpu: &Gpu,

@@ -9,8 +9,8 @@ use crate::gpu::runtime::tuning::{
 };
 use crate::gpu::runtime::{Array, Gpu};
 
-/// Marks the dense minimizers: where the hash of `symbols` symbols is the least of those at the next `window` positions.
-/// Tells how many there are.
+/// Marks the dense minimizers: where the hash of `symbols` symbols is the least of those at the
+/// next `window` positions. Publishes how many there are.
 #[allow(unsafe_code)]
 pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) -> Result<()> {
     let (n, bitmap) = (state.len(), state.dense.bitmap);
@@ -23,7 +23,8 @@ pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) 
     let arguments =
         [text, n, symbols, window, bitmap.into(), words.into(), counts, gpu.host_flags().into()];
     let ctas = (words * 32).div_ceil(KEY_TILE);
-    // SAFETY: the text has n items and its padding, the bitmap so many words, and the first word of `status` two counts.
+    // SAFETY: the text has n items and its padding, the bitmap so many words, and the first word of
+    // `status` two counts.
     unsafe { gpu.launch("minimizers/mark_minimizers", ctas, THREADS, &arguments) }
 }
 
@@ -62,8 +63,8 @@ pub fn rank_local(
     unsafe { gpu.each("minimizers/rank_local", m, &arguments) }
 }
 
-/// Copies the minimizers of a level that a list has to another list, which goes on using the groups of the first, and ranks
-/// them by these. Tells their number.
+/// Copies the minimizers of a level that a list has to another list, which goes on using the groups
+/// of the first, and ranks them by these. Publishes their number.
 #[allow(unsafe_code)]
 pub fn select_minimizers(
     gpu: &Gpu,
@@ -86,7 +87,8 @@ pub fn select_minimizers(
         items: m,
         tiles: tiles.cast_signed(),
     };
-    // SAFETY: `from` has m items and `to` as many as the bitmap has bits; `status` an item for each CTA and one more.
+    // SAFETY: `from` has m items and `to` as many as the bitmap has bits; `status` an item for each
+    // CTA and one more.
     unsafe { gpu.launch_struct("minimizers/select_minimizers", tiles, THREADS, &arguments) }
 }
 
@@ -156,8 +158,8 @@ pub struct KeySortedList<'m> {
     pub width: u32,
 }
 
-/// Ends a round of doubling: minimizers with a key of their own get their rank, the others go to `out`. Tells how many
-/// items and groups are left.
+/// Ends a round of doubling: minimizers with a key of their own get their rank, the others go to
+/// `out`. Publishes how many items and groups are unresolved.
 #[allow(unsafe_code)]
 pub fn mark_ranks(
     gpu: &Gpu,

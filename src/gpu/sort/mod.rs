@@ -1,5 +1,5 @@
-//! `default`, the fastest suffix sort here: an alphabetic code, small groups sorted in shared memory, and
-//! ranks of minimizers. `default_sort` says how these go together.
+//! `default`, the fastest suffix sort here: an alphabetic code, small groups sorted in shared
+//! memory, and ranks of minimizers. `default_sort` says how these go together.
 
 mod alphabetic_code;
 mod code_keys;

@@ -1,4 +1,5 @@
-//! Splits sorted lists into groups and sorts the small ones further: the host side of `kernels/sort/refine.cu`.
+//! Splits sorted lists into groups and sorts the small ones further: the host side of
+//! `kernels/sort/refine.cu`.
 
 use super::unsorted_groups::{SortState, UnsortedGroups};
 use crate::error::Result;
@@ -38,8 +39,9 @@ impl RefineKind {
         }
     }
 
-    /// The smallest tile. The first list overwrites the keys that it is made from ([`UnsortedGroups::over_keys`]): a tile that ends
-    /// at item e writes less than (e + HALO) / 2 groups, and the next ones read from e - HALO on.
+    /// The smallest tile. The first list overwrites the keys that it is made from
+    /// ([`UnsortedGroups::over_keys`]): a tile that ends at item e writes less than (e + HALO) / 2
+    /// groups, and the next ones read from e - HALO on.
     fn least_tile(self) -> u32 {
         if self == RefineKind::First { 3 * HALO } else { LEAST_TILE }
     }
@@ -48,8 +50,8 @@ impl RefineKind {
 const LEAST_TILE: u32 = 128;
 const MOST_TILE: u32 = REFINE_TILE - 2 * HALO;
 
-/// Small lists are cut into so many tiles: a bit more than half of what the GPU holds at once, as a CTA with fewer
-/// neighbours is faster.
+/// Small lists are cut into so many tiles: a bit more than half of what the GPU holds at once, as a
+/// CTA with fewer neighbours is faster.
 fn wanted_tiles(gpu: &Gpu) -> u32 {
     gpu.processors() * REFINE_CTAS.div_ceil(2)
 }
@@ -86,10 +88,11 @@ impl<'m> RefineInput<'m> {
     }
 }
 
-/// Refines a list by up to `rounds` rounds in each small group. What is resolved goes to its row, or of minimizers to
-/// `resolved` (one item for each of the list, `u32::MAX` for those not resolved); what is not goes to `out`.
+/// Refines a list by up to `rounds` rounds in each small group. What is resolved goes to its row,
+/// or of minimizers to `resolved` (one item for each of the list, `u32::MAX` for those not
+/// resolved); what is not goes to `out`.
 ///
-/// Tells how many items and groups are left.
+/// Publishes how many items and groups are unresolved.
 #[allow(unsafe_code)]
 pub fn refine(
     gpu: &Gpu,

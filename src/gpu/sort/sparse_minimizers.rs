@@ -8,7 +8,8 @@ use crate::gpu::runtime::{Array, Gpu};
 /// CTAs of a multiprocessor that survey a list.
 const SURVEYING: u32 = 2;
 
-/// Marks the sparse minimizers: dense ones where the hash is the least of those at the next `window` positions.
+/// Marks the sparse minimizers: dense ones where the hash is the least of those at the next
+/// `window` positions.
 #[allow(unsafe_code)]
 pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
     let (n, dense, sparse) = (state.len(), state.dense.bitmap, state.sparse.bitmap);
@@ -39,7 +40,8 @@ pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
     unsafe { gpu.each("sparse_minimizers/copy_ranks", bitmap.len(), &arguments) }
 }
 
-/// How many of a list are in groups of less than `deep` known symbols, and the least number of known symbols.
+/// How many of a list are in groups of less than `deep` known symbols, and the least number of
+/// known symbols.
 #[allow(unsafe_code)]
 pub fn survey(
     gpu: &Gpu,

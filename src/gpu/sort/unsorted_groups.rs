@@ -1,17 +1,18 @@
-//! What the kernels of `default` share: the host side of `kernels/sort/unsorted_groups.cuh` and `kernels/sort/minimizers.cuh`, which explain it.
+//! What the kernels of `default` share: the host side of `kernels/sort/unsorted_groups.cuh` and
+//! `kernels/sort/minimizers.cuh`, which explain it.
 
 use crate::error::Result;
 use crate::gpu::block::{DeviceBlock, text_view};
 use crate::gpu::runtime::kernel_structs::{MinimizersView, TextView, UnsortedGroupsView};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
-/// A list of suffixes that are unresolved.
+/// A list of unresolved suffixes, in groups of equal ones.
 #[derive(Clone, Copy)]
 pub struct UnsortedGroups<'m> {
     pub sa_indices: Array<'m, u32>,
     pub suffixes: Array<'m, u32>,
     pub groups: Array<'m, u32>,
-    /// Of each group: symbols known << 32 | first SA index.
+    /// Of each group: depth << 32 | first SA index.
     pub group_heads: Array<'m, u64>,
 }
 
@@ -21,7 +22,7 @@ pub fn most_groups(n: u32) -> u32 {
 }
 
 impl<'m> UnsortedGroups<'m> {
-    /// Carves a list for up to n suffixes.
+    /// Allocates a list for up to n suffixes.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
         let items = n as usize;
         UnsortedGroups {
@@ -32,10 +33,11 @@ impl<'m> UnsortedGroups<'m> {
         }
     }
 
-    /// A list in the memory that the first sort leaves: the keys it sorted, and the spare ones and suffixes.
+    /// A list in the memory that the first sort leaves: the keys it sorted, and the spare ones and
+    /// suffixes.
     ///
-    /// The number of groups known grows half as fast as that of keys read at most, so that nothing is overwritten that
-    /// is still to be read (but see [`super::refine`] about the first tiles).
+    /// The number of groups known grows half as fast as that of keys read at most, so that nothing
+    /// is overwritten that is still to be read (but see [`super::refine`] about the first tiles).
     pub fn over_keys(keys: DoubleBuffer<'m, u64>, spare: Array<'m, u32>) -> Self {
         let n = keys.current.len();
         let halves = DoubleBuffer::halves(keys.alternate.cast::<u32>());
@@ -66,11 +68,11 @@ impl UnsortedGroups<'_> {
 pub struct Minimizers<'m> {
     /// A bit for each position: whether it is a minimizer.
     pub bitmap: Array<'m, u32>,
-    /// For minimizers, by position: symbols known << 32 | rank.
+    /// For minimizers, by position: depth << 32 | rank.
     pub ranks: Array<'m, u64>,
     /// How many symbols from a position on tell whether it is a minimizer.
     pub span: u32,
-    /// The least number of symbols known of any of their groups.
+    /// The least depth of any of their groups.
     pub floor: u32,
 }
 
@@ -80,7 +82,7 @@ impl<'m> Minimizers<'m> {
         Minimizers { bitmap: Array::none(), ranks: Array::none(), span: 0, floor: 0 }
     }
 
-    /// Carves the arrays for n positions.
+    /// Allocates the arrays for n positions.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, span: u32) -> Self {
         // A thread reads the word behind that of its position at most.
         let words = n as usize / 32 + 8;
@@ -99,7 +101,7 @@ pub struct SortState<'m> {
     pub sparse: Minimizers<'m>,
     /// Bits of a rank.
     pub rank_bits: u32,
-    /// What CTAs tell those behind them.
+    /// What CTAs leave to those behind them.
     pub status: Array<'m, u64>,
 }
 
@@ -109,7 +111,7 @@ impl SortState<'_> {
         self.block.sa.len()
     }
 
-    /// Clears what `tiles` CTAs tell each other, before they run and tell the host two counts.
+    /// Clears the status of `tiles` CTAs, before they run and publish two counts.
     pub fn clear_status(&self, gpu: &Gpu, tiles: u32) -> Result<()> {
         gpu.zero(self.status.first(tiles + 1))?;
         gpu.reset_counts();

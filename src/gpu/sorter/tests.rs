@@ -1,11 +1,13 @@
-//! Every algorithm against libsais: suffix arrays, transforms and samples; and what a failing GPU leaves behind.
+//! Every algorithm against libsais: suffix arrays, transforms and samples; and what a failing GPU
+//! leaves behind.
 
 use super::*;
 use crate::cases;
 use crate::gpu::testing::{gpu, random, say};
 use libsais::SuffixArrayConstruction;
 
-/// Every algorithm, or the one that `BWZ_ALGORITHM` names; and `default` where it may not choose `skew-pd`.
+/// Every algorithm, or the one that `BWZ_ALGORITHM` names; and `default` where it may not choose
+/// `skew-pd`.
 fn sorters() -> Vec<(&'static str, Sorter)> {
     let one = std::env::var("BWZ_ALGORITHM").ok();
     let all = Algorithm::ALL.into_iter().chain([(SCARCE, Algorithm::Default)]);
