@@ -14,8 +14,8 @@ extern "C" __global__ void sample_rows(const uint32_t* sa, uint32_t n, uint32_t 
 }
 
 // The byte before each suffix, in the order of the suffixes with the empty one before all others:
-// so that of SA index t is in row t + 1. The suffix at 0 has none, and the host knows that of the empty
-// one.
+// so that of SA index t is in row t + 1. The suffix at 0 has none, and the host knows that of the
+// empty one.
 extern "C" __global__ void last_column(const uint8_t* text, const uint32_t* sa, uint32_t n, uint8_t* rows) {
     const uint32_t t = global_thread();
     if (t >= n) return;

@@ -226,8 +226,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) rank_tiles(const InverseAr
     }
 }
 
-// lf_squared, from ranks. Equal symbols of neighbouring rows have neighbouring LF, so that reading
-// it there is no walk at random.
+// The LF squared table, from ranks. Equal symbols of neighbouring rows have neighbouring LF, so
+// that reading it there is no walk at random.
 extern "C" __global__ void __launch_bounds__(THREADS) square_lf(const InverseArgs v) {
     static_assert(THREADS == 256, "a thread has a symbol");
     __shared__ uint32_t firsts[256];

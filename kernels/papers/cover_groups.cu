@@ -124,7 +124,7 @@ extern "C" __global__ void write_ranks(const uint32_t* suffixes, const uint32_t*
     if (t < m) by_cover_index[cover_index(suffixes[t])] = ranks[t];
 }
 
-// Compaction for a CTA's items in two lists without an order among CTAs.
+// Places for a CTA's items in two lists without an order among CTAs.
 struct UnorderedCompaction {
     uint32_t first[REFINE_WORDS], second[REFINE_WORDS], first_base, second_base, first_count;
 

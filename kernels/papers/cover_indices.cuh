@@ -2,7 +2,7 @@
 // their order. So the ranks of both positions behind a multiple of 3 lie side by side, and a
 // multiple of 3 symbols further is as many cover indices further.
 //
-// Where n mod 3 is 1, position n has a index too, so that each multiple of 3 has one behind it.
+// Where n mod 3 is 1, position n has an index too, so that each multiple of 3 has one behind it.
 #pragma once
 
 #include "runtime/common.cuh"

@@ -115,7 +115,7 @@ struct GatheredLess {
     }
 };
 
-// CountingIterator by themselves.
+// The items of a tile by their numbers.
 struct CountingIterator {
     uint32_t base;
     __device__ uint32_t operator[](uint32_t i) const { return base + i; }

@@ -2,10 +2,10 @@
 // triples, and merging the others in (Karkkainen and Sanders, Simple linear work suffix array
 // construction, 2003).
 //
-// *Slots* number the positions of the cover: index t < mod1_len is position 3 t + 1, the others 3
-// (t - mod1_len) + 2. Where n mod 3 is 1, position n has a index too, so that the suffixes of the
-// first kind end in a triple that no other one has. Symbols are counted from 1; behind the end of
-// the text they are 0.
+// *Cover indices* number the positions of the cover: index t < mod1_len is position 3 t + 1, the
+// others 3 (t - mod1_len) + 2. Where n mod 3 is 1, position n has an index too, so that the
+// suffixes of the first kind end in a triple that no other one has. Symbols are counted from 1;
+// behind the end of the text they are 0.
 
 #include "primitives/merge_path.cuh"
 
@@ -47,7 +47,7 @@ extern "C" __global__ void name_pairs(const uint32_t* text, uint32_t n, uint32_t
     cover_indices[t] = t;
 }
 
-// The first symbol of the triple at each of the given cover_indices.
+// The first symbol of the triple at each of the given cover indices.
 extern "C" __global__ void name_firsts(const uint32_t* text, uint32_t n, uint32_t mod1_len,
                                        const uint32_t* cover_indices, uint32_t count, uint32_t* keys) {
     const uint32_t t = global_thread();

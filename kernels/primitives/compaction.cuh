@@ -65,7 +65,7 @@ __device__ __forceinline__ uint64_t scan_bits(const uint32_t* unresolved, const 
     return sum;
 }
 
-// Compaction of a tile's items in the next list: those of each word of 32 bits within the tile, and
+// Places of a tile's items in the next list: those of each word of 32 bits within the tile, and
 // of the tile.
 struct Compaction {
     uint32_t items[MOST_WORDS], groups[MOST_WORDS];
@@ -98,8 +98,8 @@ struct Compaction {
 };
 
 // Goes over MARK_TILE items of a list and keeps, in order, those that are wanted: read(j) is item
-// j, write(at, j, item) puts it into the next list. For all threads of a CTA; the last tile publishes
-// how many there are.
+// j, write(at, j, item) puts it into the next list. For all threads of a CTA; the last tile
+// publishes how many there are.
 template <class Read, class Wanted, class Write>
 __device__ __forceinline__ void compact(uint32_t items, uint64_t* status, int tiles, uint32_t* host_flags, Read read,
                                         Wanted wanted, Write write) {

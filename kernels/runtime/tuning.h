@@ -1,5 +1,5 @@
 // Numbers that kernels and host share. kernels/build.rs turns each #define into a Rust constant of
-// gpu::tuning.
+// gpu::runtime::tuning.
 #pragma once
 
 // Threads per CTA of kernels that give each item a thread.
@@ -41,7 +41,8 @@
 #define REPEAT_STEP 128
 // Members of the largest group that a CTA sorts in shared memory.
 #define HALO 128
-// Most items of a refining CTA: HALO, a tile, HALO. At most 2048, which is what fits into a member of a group.
+// Most items of a refining CTA: HALO, a tile, HALO. At most 2048: a group member has 11 bits for
+// it.
 #define REFINE_TILE 1536
 // Threads of a refining CTA.
 #define REFINE_THREADS 384

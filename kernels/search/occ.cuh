@@ -4,14 +4,14 @@
 
 #include "runtime/common.cuh"
 
-// ByteRank of a line, and the code of a symbol that has none.
+// Bytes of a line, and the code of a symbol that has none.
 const uint32_t LINE = 64, NO_CODE = 255;
 
 // What every step looks up by symbol. src/gpu/search/device_index.rs puts the same words together.
 struct SHARED SymbolTables {
     uint32_t starts[257];     // the first row of each byte, and the number of rows
     uint8_t codes[256];       // planes: its code; bytes: its column of counters
-    uint8_t kmer_codes[256];  // its code in the table of kmers
+    uint8_t kmer_codes[256];  // its code in the k-mer table
     uint8_t symbols[16];      // planes: the symbol of each code
 };
 

@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_co
     }
     __syncthreads();
     if (tid < MARK_WORDS) {
-        // Tied is what is not both a head and followed by one.
+        // Unresolved is what is not both a head and followed by one.
         const uint32_t head = heads[tid], next = head >> 1 | heads[tid + 1] << 31, j = base + tid * 32;
         const uint32_t inside = j >= a.items ? 0 : a.items - j < 32 ? (1u << (a.items - j)) - 1 : ~0u;
         unresolved[tid] = ~(head & next) & inside;

@@ -53,13 +53,13 @@ __device__ __forceinline__ uint32_t first_minimizer(const uint32_t* bitmap, uint
 const uint32_t NEAR = 16;
 
 // The key, of `width` bits, of a suffix in a group of which `depth` symbols are known to be equal.
-// Where these fix an minimizer: its rank. Else the text up to where the next minimizer is fixed,
+// Where these fix a minimizer: its rank. Else the text up to where the next minimizer is fixed,
 // then its rank; or the text alone where there is none near or no room. `next` is how many symbols
 // are equal where keys are.
 //
-// FINISH: the minimizer is the first from the suffix on, which resolves it once all ranks are final.
-// Otherwise it is the last one that is fixed, beyond the suffix itself; and where there is room,
-// the rank at the end of the jump from that follows.
+// FINISH: the minimizer is the first from the suffix on, which resolves it once all ranks are
+// final. Otherwise it is the last one that is fixed, beyond the suffix itself; and where there is
+// room, the rank at the end of the jump from that follows.
 template <bool FINISH>
 __device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, TextView text, MinimizersView minimizers,
                                              uint32_t suffix, uint32_t depth, uint32_t width, uint32_t& next) {

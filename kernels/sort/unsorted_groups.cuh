@@ -3,7 +3,7 @@
 
 #include "sort/alphabetic_code.cuh"
 
-// Whole groups of unresolved suffixes, in the order of their SA indices; a suffix ends in a SA
+// Whole groups of unresolved suffixes, in the order of their SA indices; a suffix ends in an SA
 // index of its own group.
 struct SHARED UnsortedGroupsView {
     uint32_t* sa_indices;

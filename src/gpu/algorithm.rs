@@ -3,10 +3,10 @@
 //!
 //! | name | how |
 //! |---|---|
-//! | `ls` | sort by 8 symbols, then double: groups of equal suffixes sorted by their size (GPU-LS) |
-//! | `skew-pd` | two thirds of the suffixes by doubling, groups sorted by their size, then a merge (Wang, Baxter, Owens) |
+//! | `ls` | 8 symbols, then doubling, groups sorted by their size (GPU-LS) |
+//! | `skew-pd` | two thirds by doubling, then a merge (Wang, Baxter, Owens) |
 //! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
-//! | `default` | what is fastest: coded symbols, small groups in shared memory, ranks of chosen positions; or as `skew-pd` |
+//! | `default` | alphabetic code, ranks of minimizers; or as `skew-pd` |
 //!
 //! An algorithm is a struct of its buffers with two functions: `allocate`, which also measures the
 //! memory it takes, and `run`. A new one gets a file in a room below, a variant of [`Algorithm`]

@@ -4,13 +4,13 @@
 //! | room | job |
 //! |---|---|
 //! | `interface` | plain data that goes in and comes out |
-//! | `runtime` | devices, streams, device memory, pinned memory, flags; what host and kernels share |
+//! | `runtime` | devices, streams, memory, flags; what host and kernels share |
 //! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
 //! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
 //! | `papers` | the algorithms of the papers: `skew`, `skew-pd`, `ls` |
 //! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers |
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches` | the faces: block -> transform and back, batches of patterns -> rows |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches` | the faces |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread

@@ -2,7 +2,7 @@
 //! and the intervals copied back.
 //!
 //! Batches take turns on a few streams, so that one is packed by the processor while another is
-//! copied and a third is searched. Results come in the order of the patterns. Arena per stream: a
+//! copied and a third is searched. Results come in the order of the patterns. Memory per stream: a
 //! batch of [`BATCH_BYTES`] of pattern text, or of one longer pattern, and 12 bytes for each of up
 //! to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. The index is once on the device, as
 //! large as it is on the host: 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to

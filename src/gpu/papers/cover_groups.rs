@@ -163,7 +163,7 @@ impl<'m> Cover<'m> {
             [m, self.n, depth, rank_bits, two.into()].map(Into::into);
         let to = keys.current.into();
         let arguments = [listed, groups, m_each, ranks, n, depth_each, width, second, to];
-        // SAFETY: `suffixes`, `groups` and `keys` have m items, `ranks` one for each cover_index.
+        // SAFETY: `suffixes`, `groups` and `keys` have m items, `ranks` one for each cover index.
         unsafe { gpu.each("cover_groups/large_keys", m, &arguments)? };
         let known = if two { 3 } else { 2 };
         cub.sort_pairs(gpu, keys, suffixes, 0..group_bits + (known - 1) * rank_bits)?;
@@ -264,7 +264,7 @@ impl<'m> Cover<'m> {
         }
         let arguments =
             [suffixes.current.into(), ranks.current.into(), m.into(), self.ranks.into()];
-        // SAFETY: both arrays have m items, `ranks` one for each cover_index.
+        // SAFETY: both arrays have m items, `ranks` one for each cover index.
         unsafe { gpu.each("cover_groups/write_ranks", m, &arguments) }
     }
 }

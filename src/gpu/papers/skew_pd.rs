@@ -1,12 +1,12 @@
 //! The skew algorithm with prefix doubling in place of its recursion: the suffixes at positions i
-//! with i mod 3 = 1 or 2 are sorted by their first symbols, then within groups of equal mod1_len by
+//! with i mod 3 = 1 or 2 are sorted by their first symbols, then within groups of equal ones by
 //! the pair of ranks h and 2h positions behind, where h is what has been compared so far. Each
 //! round compares three times as much; what has a group of its own is left out. The others are
 //! sorted by the order of those behind them, and merged in.
 //!
 //! The paper sorts by triples at first. Here it is as many triples as 64 bits hold, which is 9
 //! symbols of English and 21 of DNA. The paper's segmented sort compares; here large groups are
-//! sorted by radix, the number of the group being a part of the key, and small mod1_len by counting
+//! sorted by radix, the number of the group being a part of the key, and small ones by counting
 //! in the shared memory of a CTA, first by more symbols, then by ranks, [`ROUNDS`] times before
 //! these are written anew.
 //!
@@ -57,7 +57,7 @@ struct Depth {
 }
 
 impl Depth {
-    /// After so many symbols of all groups, and of small mod1_len if these are all there are.
+    /// After so many symbols of all groups, and of small ones if these are all there are.
     fn new(small: u32, all: u32, unresolved: CoverUnresolved) -> Self {
         Depth { small, all: if unresolved.large > 0 { all } else { small } }
     }

@@ -1,5 +1,5 @@
 //! The steps of the skew algorithm: the host side of `kernels/papers/skew_steps.cu`, which explains
-//! cover_indices.
+//! cover indices.
 
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
@@ -33,7 +33,7 @@ pub fn mod1_len(n: u32) -> u32 {
     n.div_ceil(3)
 }
 
-/// All cover_indices.
+/// All cover indices.
 pub fn cover_len(n: u32) -> u32 {
     mod1_len(n) + n / 3
 }
@@ -55,8 +55,8 @@ impl<'m> SkewText<'m> {
         }
     }
 
-    /// Sorts the cover indices by their triples, stably. `keys` has 64 bits for each of them, of which
-    /// bytes need 32.
+    /// Sorts the cover indices by their triples, stably. `keys` has 64 bits for each of them, of
+    /// which bytes need 32.
     #[allow(unsafe_code)]
     pub fn sort_triples(
         &self,
@@ -124,7 +124,7 @@ impl<'m> SkewText<'m> {
         Ok(gpu.read(total)?[0])
     }
 
-    /// Sorts the suffixes at multiples of 3, from the order of the cover_indices. `mod0` has an
+    /// Sorts the suffixes at multiples of 3, from the order of the cover indices. `mod0` has an
     /// item for each.
     #[allow(unsafe_code)]
     pub fn sort_mod0(
@@ -154,7 +154,7 @@ impl<'m> SkewText<'m> {
         Ok(mod0.current)
     }
 
-    /// Merges the suffixes of the cover, given by cover_indices in order and by rank, with the
+    /// Merges the suffixes of the cover, given by cover indices in order and by rank, with the
     /// others.
     #[allow(unsafe_code)]
     pub fn merge(
@@ -181,8 +181,8 @@ impl<'m> SkewText<'m> {
         let (tiles, splits) = (self.n.div_ceil(TILE), work.splits.into());
         let (a, b, b_len) = (cover.into(), mod0.into(), mod0.len().into());
         let ranks = ranks.into();
-        // SAFETY: the arrays have the lengths that go with them, `ranks` has an item for each cover index,
-        // and `splits` one for each tile and one more.
+        // SAFETY: the arrays have the lengths that go with them, `ranks` has an item for each cover
+        // index, and `splits` one for each tile and one more.
         unsafe {
             let kernel =
                 self.pick("skew_steps/byte_suffix_partition", "skew_steps/name_suffix_partition");
@@ -219,7 +219,7 @@ pub fn scatter(
     let count = cover_indices.len();
     assert!(values.len() == count && names.len() >= count);
     let arguments = [cover_indices.into(), values.into(), count.into(), names.into()];
-    // SAFETY: the arrays have so many items; cover_indices are numbers below that.
+    // SAFETY: the arrays have so many items; cover indices are numbers below that.
     unsafe { gpu.each("skew_steps/scatter", count, &arguments) }
 }
 

@@ -5,7 +5,7 @@
 //! | 2, to 4, 8, 16, 32 | a part of a warp, in registers |
 //! | to 256, to 2048 | a CTA |
 //! | to 1 Mi | merging tiles ([`SegmentedMerge`]) |
-//! | more | a radix sort over the device, one segment after the other: at most one for each 1 Mi of items |
+//! | more | a radix sort over the device, one segment after the other |
 
 use super::cub::Cub;
 use super::segmented_merge::{SegmentLengths, SegmentedMerge, Segments};

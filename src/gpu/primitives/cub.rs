@@ -2,8 +2,8 @@
 //! `kernels/primitives/cub.cu`.
 //!
 //! CUB is C++ on the CUDA runtime; the runtime works in the context and on the stream of the
-//! driver's caller. Its temporary storage is allocated with the other arrays, for the largest number
-//! of items.
+//! driver's caller. Its temporary storage is allocated with the other arrays, for the largest
+//! number of items.
 
 #![allow(dead_code, reason = "a toolbox: not every algorithm uses every tool")]
 

@@ -1,6 +1,6 @@
 //! Merging two sorted lists: the host side of `kernels/primitives/merge_path.cu`.
 //!
-//! Suffixes are merged in the same way with a comparison of their own: [`super::skew_steps`].
+//! `papers` merges suffixes in the same way, with comparisons of its own.
 
 #![allow(dead_code, reason = "integers are merged in tests alone so far")]
 

@@ -1,4 +1,4 @@
-//! The numbers that kernels and host share: `kernels/tuning.h` as constants.
+//! The numbers that kernels and host share: `kernels/runtime/tuning.h` as constants.
 
 #![allow(dead_code, reason = "some are for the kernels alone")]
 

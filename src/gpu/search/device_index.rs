@@ -51,7 +51,7 @@ impl DeviceIndex {
         Ok(DeviceIndex { id: parts.id, view, kernels, samples: None, memory })
     }
 
-    /// Whether it is the index with these parts, table of kmers included.
+    /// Whether it is the index with these parts, k-mer table included.
     pub fn holds(&self, parts: &Parts) -> bool {
         self.id == parts.id && (self.view.kmer_length > 0 || parts.kmers.is_none())
     }

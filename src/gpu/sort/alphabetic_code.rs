@@ -8,7 +8,8 @@
 /// [`MOST_BITS`] bits.
 const RAREST: u32 = 1 << 12;
 
-/// Room for the bits of a symbol in an item of the table: the lowest [`LENGTH_BITS`] have their number.
+/// Room for the bits of a symbol in an item of the table: the lowest [`LENGTH_BITS`] have their
+/// number.
 const MOST_BITS: u32 = u32::BITS - LENGTH_BITS;
 const LENGTH_BITS: u32 = 8;
 

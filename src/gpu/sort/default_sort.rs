@@ -1,5 +1,5 @@
 //! What is fastest. The kernel that counts symbols also sees how much of the text is repeated
-//! (`kernels/sort/code_keys.cu`): where that is much, but not over long distances, the block is
+//! (`kernels/block/byte_counts.cu`): where that is much, but not over long distances, the block is
 //! sorted by [`SkewPd`] if there is memory for it. Else:
 //!
 //! Suffixes are first sorted by 56 bits of their text in an alphabetic code ([`AlphabeticCode`]),
@@ -11,10 +11,10 @@
 //! 2. Where few suffixes are left, more text is compared.
 //! 3. Else some positions are chosen by their content, so that equal texts have equal ones: the
 //!    *minimizers*. Only they are ranked among themselves ([`MinimizerDoubling`]).
-//! 4. What is left is sorted by the text up to the next minimizer and the rank of that.
+//! 4. What is unresolved is sorted by the text up to the next minimizer and the rank of that.
 //!
-//! Minimizers are the minimizers of Schleimer, Wilkerson and Aiken (*Winnowing*, 2003) put to this
-//! use. Takes about 27 bytes per suffix. Step 3 takes 8 more and, per suffix that is left, 36 more
+//! They are the minimizers of Schleimer, Wilkerson and Aiken (*Winnowing*, 2003) put to this
+//! use. Takes about 27 bytes per suffix. Step 3 takes 8 more and, per unresolved suffix, 36 more
 //! (kernels/README.md): these are allocated when a block comes to it. For [`SkewPd`] it is 46 more.
 
 use super::alphabetic_code::AlphabeticCode;
@@ -50,7 +50,7 @@ const TEXT_WIDTH: u32 = 48;
 const SOME_ROUNDS: u32 = 8;
 const MANY_ROUNDS: u32 = 128;
 const VERY_FEW: u32 = 32768;
-/// Rounds on small groups when all ranks are group_heads: most need one or two.
+/// Rounds on small groups when all ranks are final: most need one or two.
 const FINISH_ROUNDS: u32 = 64;
 /// Groups smaller than this in the mean are not worth a sort of the list.
 const SMALL_GROUPS: u32 = 16;
@@ -77,7 +77,7 @@ const LONG: u32 = 4;
 /// find what they need.
 const PLENTY: usize = 4;
 
-/// ListKeyKind start at multiples of 256 bytes.
+/// Keys start at multiples of 256 bytes.
 const ALIGNED: u32 = 32;
 
 /// The memory that only some blocks need.

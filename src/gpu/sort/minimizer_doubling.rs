@@ -24,7 +24,7 @@ const FEW: u32 = 65536;
 const SMALL_GROUPS: u32 = 64;
 const LOCAL_FROM: u32 = 2;
 const LOCAL_ROUNDS: u32 = 16;
-/// Below so many minimizers, two lf_squared at a time are worth a wider sort.
+/// Below so many minimizers, two jumps at a time are worth a wider sort.
 const TWO_JUMPS: u32 = 1_000_000;
 /// Bits of a key of minimizers, at least, and more of them in the first rounds, in which there is
 /// text in it.
@@ -53,7 +53,8 @@ struct RankedLevel<'m> {
     list: UnsortedGroups<'m>,
     unresolved: Unresolved,
     spare: UnsortedGroups<'m>,
-    /// The list's own `group_heads`, while its groups are still those of the list it was selected from.
+    /// The list's own `group_heads`, while its groups are still those of the list that it was
+    /// selected from.
     own: Option<Array<'m, u64>>,
     kind: ListKeyKind,
     ranks: Array<'m, u64>,

@@ -28,7 +28,7 @@ pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) 
     unsafe { gpu.launch("minimizers/mark_minimizers", ctas, THREADS, &arguments) }
 }
 
-/// Gives the minimizers that are resolved their sa_indices as ranks.
+/// Gives the minimizers that are resolved their SA indices as ranks.
 #[allow(unsafe_code)]
 pub fn rank_resolved(gpu: &Gpu, state: &SortState) -> Result<()> {
     let (sa, n, dense) = (state.block.sa, state.len(), state.dense);
@@ -38,7 +38,7 @@ pub fn rank_resolved(gpu: &Gpu, state: &SortState) -> Result<()> {
     unsafe { gpu.each("minimizers/rank_resolved", n, &arguments) }
 }
 
-/// Gives the minimizers of a list of minimizers the sa_indices and depths of their groups.
+/// Gives the minimizers of a list of minimizers the SA indices and depths of their groups.
 #[allow(unsafe_code)]
 pub fn rank_unresolved(gpu: &Gpu, list: UnsortedGroups, m: u32, ranks: Array<u64>) -> Result<()> {
     let UnsortedGroups { suffixes, groups, group_heads, .. } = list;
@@ -48,7 +48,7 @@ pub fn rank_unresolved(gpu: &Gpu, list: UnsortedGroups, m: u32, ranks: Array<u64
     unsafe { gpu.each("minimizers/rank_unresolved", m, &arguments) }
 }
 
-/// Gives the minimizers that a refining of minimizers resolved their sa_indices as ranks.
+/// Gives the minimizers that a refining of minimizers resolved their SA indices as ranks.
 #[allow(unsafe_code)]
 pub fn rank_local(
     gpu: &Gpu,
