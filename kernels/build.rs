@@ -1,18 +1,22 @@
 //! Compiles the kernels, if the feature `cuda` asks for them.
 //!
-//! - every `kernels/*.cu` but `cub.cu` becomes a fatbin, which src/gpu/device.rs embeds and loads with the driver;
+//! - every `.cu` below `kernels/` but `cub.cu` becomes a fatbin, which
+//!   src/gpu/runtime/cuda_device.rs embeds and loads with the driver;
 //! - `cub.cu` holds calls of the CUDA runtime and becomes a static library;
-//! - `tuning.h` becomes Rust constants.
+//! - the numbers of `tuning.h` become Rust constants;
+//! - each `struct SHARED` becomes a Rust struct, so that its layout stands in one place.
 //!
-//! nvcc is looked for in `CUDA_HOME`, on the `PATH`, where pip installs it, and where `kernels/install-nvcc.sh` does.
-//! `BWZ_CUDA_ARCHS` (such as `90` or `80,90`) narrows the architectures that code is made for.
+//! nvcc is looked for in `CUDA_HOME`, on the `PATH`, where pip installs it, and where
+//! `kernels/install-nvcc.sh` does. `BWZ_CUDA_ARCHS` (such as `90` or `80,90`) narrows the
+//! architectures that code is made for.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, thread};
 
-/// Compute capabilities that get machine code. The oldest gets PTX too, which newer drivers compile for newer GPUs.
+/// Compute capabilities that get machine code. The oldest gets PTX too, which newer drivers compile
+/// for newer GPUs.
 const ARCHS: [u32; 5] = [80, 86, 89, 90, 120];
 
 fn main() {
@@ -29,11 +33,12 @@ fn main() {
     let archs = toolkit.archs();
     let sources = sources();
     thread::scope(|scope| {
-        scope.spawn(|| toolkit.library(Path::new("kernels/cub.cu"), &out, &archs));
+        scope.spawn(|| toolkit.library(Path::new("kernels/primitives/cub.cu"), &out, &archs));
         scope.spawn(|| sources.iter().for_each(|source| toolkit.fatbin(source, &out, &archs)));
     });
     write(&out.join("fatbins.rs"), &fatbins(&sources));
-    write(&out.join("tuning.rs"), &constants(&read("kernels/tuning.h")));
+    write(&out.join("tuning.rs"), &constants(&read("kernels/runtime/tuning.h")));
+    write(&out.join("kernel_structs.rs"), &structs());
     write(&out.join("built.rs"), &built(&toolkit, &archs));
     toolkit.link(&out);
 }
@@ -72,7 +77,7 @@ impl Toolkit {
         let mut nvcc = Command::new(self.home.join("bin/nvcc"));
         // The wheels keep these headers elsewhere than the toolkit does.
         nvcc.args(["-std=c++17", "-O3", "--Werror", "all-warnings", "-I"]);
-        nvcc.arg(self.home.join("include/cccl"));
+        nvcc.arg(self.home.join("include/cccl")).args(["-I", "kernels"]);
         nvcc
     }
 
@@ -149,20 +154,25 @@ fn run(command: &mut Command) -> String {
     said
 }
 
-/// The files beside this one with one of the given endings, in order.
-fn files(endings: &[&str]) -> Vec<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir("kernels")
-        .expect("the folder kernels is there")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| endings.iter().any(|ending| path.extension().is_some_and(|e| e == *ending)))
-        .collect();
-    files.sort();
-    files
+/// The files below a folder with one of the given endings, in order.
+fn files(dir: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap_or_else(|e| fail(&format!("{}: {e}", dir.display())));
+    let mut found = Vec::new();
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            found.extend(files(&path, endings));
+        } else if endings.iter().any(|ending| path.extension().is_some_and(|e| e == *ending)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
 }
 
 /// The kernel files but for that of the static library.
 fn sources() -> Vec<PathBuf> {
-    files(&["cu"]).into_iter().filter(|path| !path.ends_with("cub.cu")).collect()
+    let sources = files(Path::new("kernels"), &["cu"]);
+    sources.into_iter().filter(|path| !path.ends_with("cub.cu")).collect()
 }
 
 /// One constant with the compiled code of each kernel file.
@@ -191,6 +201,58 @@ fn constants(header: &str) -> String {
         above = line;
     }
     code
+}
+
+/// Each `struct SHARED` of the kernels as a Rust struct of the same fields, in the same order.
+fn structs() -> String {
+    let mut code = String::new();
+    for path in files(Path::new("kernels"), &["cu", "cuh"]) {
+        let text = read(&path.to_string_lossy());
+        for body in text.split("struct SHARED ").skip(1) {
+            let (name, body) = body.split_once(" {\n").expect("a struct has a body");
+            let (body, _) = body.split_once("\n};").expect("a struct has an end");
+            let fields: String = body.lines().map(fields).collect();
+            // An array may be too long for `Default`.
+            let default = if fields.contains(": [") { "" } else { "Default, " };
+            let _ = writeln!(
+                code,
+                "/// `struct {name}` of {}.\n#[repr(C)]\n#[derive({default}Clone, Copy, Debug)]\n\
+                 pub struct {name} {{\n{fields}}}\nshared!({name});\n",
+                path.display()
+            );
+        }
+    }
+    code
+}
+
+/// The fields of a line of a struct, such as `const uint32_t* a;  // what it is` or `uint32_t b,
+/// c;`.
+fn fields(line: &str) -> String {
+    let (declaration, comment) = line.split_once("//").unwrap_or((line, ""));
+    let declaration = declaration.trim_end();
+    // Functions, and what is within them, are no fields.
+    if declaration.is_empty() || line.starts_with("     ") || declaration.ends_with(['{', '}']) {
+        return String::new();
+    }
+    let Some(declaration) = declaration.trim_start().strip_suffix(';') else {
+        fail(&format!("a field of a shared struct takes one line, unlike: {line}"))
+    };
+    let declaration = declaration.trim_start_matches("const ");
+    let (kind, names) = declaration.split_once(' ').expect("a type and names");
+    let kind = match kind {
+        pointer if pointer.ends_with('*') => "u64",
+        "uint8_t" => "u8",
+        "uint32_t" => "u32",
+        "uint64_t" => "u64",
+        "int" => "i32",
+        other => other,
+    };
+    let field = |name: &str| match name.split_once('[') {
+        Some((name, len)) => format!("    pub {name}: [{kind}; {len},\n"),
+        None => format!("    pub {name}: {kind},\n"),
+    };
+    let doc = if comment.is_empty() { String::new() } else { format!("    ///{comment}\n") };
+    doc + &names.split(", ").map(field).collect::<String>()
 }
 
 /// What `bwz --version` says about the kernels.

@@ -60,7 +60,7 @@ pub mod bwt;
 pub mod coder;
 pub mod filter;
 pub mod fm_index;
-#[cfg(feature = "cuda")]
+#[cfg_attr(not(feature = "cuda"), path = "gpu/absent.rs")]
 pub mod gpu;
 
 mod allocation;

@@ -1,5 +1,6 @@
 //! The rules of the house, as far as a program can check them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,19 @@ const ROOMS: [&[&str]; 12] = [
     &["compress", "decompress", "archive", "search", "recover"],
     &["lib", "internals"],
     &["main", "cli"],
+];
+
+/// The rooms inside src/gpu and kernels in the same way: one may use those above it, and none on its own line.
+const GPU_ROOMS: [&[&str]; 9] = [
+    &["interface", "test_data"],
+    &["runtime"],
+    &["testing", "absent"],
+    &["primitives"],
+    &["block", "inverse", "search"],
+    &["papers"],
+    &["sort"],
+    &["algorithm"],
+    &["sorter", "inverse_bwt", "pattern_batches"],
 ];
 
 /// Lines that a file may have: a file is a room with one job.
@@ -90,9 +104,12 @@ fn kernels_and_their_host_files_are_pairs() {
         assert!(text.starts_with("// "), "{path:?} does not open with what it is");
         assert!(text.lines().count() <= MOST_LINES, "{path:?} is too long");
     }
+    let mut stems = BTreeSet::new();
     for (path, text) in kernels {
         let stem = path.file_stem().unwrap().to_str().unwrap();
-        let host = root().join("src/gpu").join(stem).with_extension("rs");
+        assert!(stems.insert(stem.to_owned()), "{path:?}: kernels go by the names of their files");
+        let below = path.strip_prefix(root().join("kernels")).unwrap();
+        let host = root().join("src/gpu").join(below).with_extension("rs");
         assert!(host.is_file(), "{path:?} has no {host:?}");
         if path.ends_with("cub.cu") {
             continue;
@@ -152,4 +169,83 @@ fn unsafe_code_says_why_it_is_safe() {
             }
         }
     }
+}
+
+/// The names that follow `prefix` in the code of a file: `b` and `d` of `a::b::c` and `a::d` for `a::`.
+fn names_after<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = &'t str> {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.flat_map(move |line| line.split(prefix).skip(1)).map(|rest| {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        if end == 0 { &rest[..1] } else { &rest[..end] }
+    })
+}
+
+/// The room of src/gpu or kernels that a file is in, and its name in that room.
+fn gpu_place(path: &Path, folder: &str) -> (String, String) {
+    let below = path.strip_prefix(root().join(folder)).unwrap();
+    let first = Path::new(below.iter().next().unwrap()).file_stem().unwrap().to_str().unwrap();
+    let stem = path.file_stem().unwrap().to_str().unwrap();
+    (first.to_owned(), stem.to_owned())
+}
+
+fn gpu_rank(room: &str) -> Option<usize> {
+    GPU_ROOMS.iter().position(|rooms| rooms.contains(&room))
+}
+
+#[test]
+fn gpu_rooms_point_one_way() {
+    let mut seen = 0;
+    let mut check = |path: &Path, folder: &str, used: &str| {
+        let (here, _) = gpu_place(path, folder);
+        let rank = gpu_rank(&here).unwrap_or_else(|| panic!("{path:?} is in no known room"));
+        if let Some(there) = gpu_rank(used).filter(|_| used != here) {
+            assert!(there < rank, "{path:?} uses the room {used}, which is not below it");
+            seen += 1;
+        }
+    };
+    let sources = files(&root().join("src/gpu"), "rs");
+    for (path, text) in sources.iter().filter(|(path, _)| *path != root().join("src/gpu/mod.rs")) {
+        // A file beside the rooms reaches them by `super` too.
+        let beside = path.parent().is_some_and(|dir| dir == root().join("src/gpu"));
+        let nearby = names_after(text, "super::").filter(|_| beside);
+        for used in names_after(text, "crate::gpu::").chain(nearby) {
+            check(path, "src/gpu", used);
+        }
+    }
+    for ending in ["cu", "cuh", "h"] {
+        for (path, text) in files(&root().join("kernels"), ending) {
+            names_after(&text, "#include \"").for_each(|used| check(&path, "kernels", used));
+        }
+    }
+    assert!(seen > 60, "the sources were not found");
+}
+
+#[test]
+fn gpu_files_form_no_circles() {
+    let mut uses: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (path, text) in files(&root().join("src/gpu"), "rs") {
+        let (room, name) = gpu_place(&path, "src/gpu");
+        if name == "mod" || name == "tests" || room == name {
+            continue;
+        }
+        let used: Vec<_> = names_after(&text, "super::").filter(|name| *name != "*").collect();
+        for name in &used {
+            let file = name.starts_with(char::is_lowercase);
+            assert!(file, "{path:?} reaches into its parent: super::{name}");
+        }
+        let used = used.into_iter().map(|name| (room.clone(), name.to_owned())).collect();
+        assert!(uses.insert((room, name), used).is_none());
+    }
+    assert!(uses.len() > 25, "the sources were not found");
+    // What uses nothing more is taken away, again and again; a circle stays.
+    loop {
+        let done: Vec<_> = uses.iter().filter(|(_, used)| used.is_empty()).collect();
+        let done: BTreeSet<_> = done.into_iter().map(|(file, _)| file.clone()).collect();
+        if done.is_empty() {
+            break;
+        }
+        uses.retain(|file, _| !done.contains(file));
+        uses.values_mut().for_each(|used| used.retain(|file| !done.contains(file)));
+    }
+    assert!(uses.is_empty(), "these files use each other in circles: {:?}", uses.keys());
 }

@@ -7,7 +7,7 @@
 //! is cut in halves, which are sorted side by side and merged (`halves`). Of a block that repeats itself only what is
 //! different is sorted (`phrases`), and of one that is mostly runs only what is between them (`runs`).
 //!
-//! A GPU sorts as `gpu::suffix_array` says, and gives the same.
+//! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
 //! Memory on the CPU: 6 bytes per byte of the block, which are the block, its transform and 4 of workspace, and
 //! about 0.5 MiB. The workspace is read at random and lies on huge pages where they can be had.
@@ -16,7 +16,6 @@ use super::halves::{self, Limits};
 use super::pages::{self, Tables};
 use super::{Bwt, MAX_BLOCK_SIZE, phrases, runs};
 use crate::error::Error;
-#[cfg(feature = "cuda")]
 use crate::gpu;
 use crate::options::Device;
 use libsais::bwt::AuxIndicesSamplingRate;
@@ -28,7 +27,6 @@ pub enum Sorter {
     /// The processor at hand, on the calling thread.
     Cpu,
     /// A GPU, while the calling thread waits.
-    #[cfg(feature = "cuda")]
     Gpu(Box<gpu::Sorter>),
 }
 
@@ -42,12 +40,9 @@ impl Sorter {
     pub fn new(device: Device) -> Result<Self, Error> {
         match device {
             Device::Auto | Device::Cpu => Ok(Sorter::Cpu),
-            #[cfg(feature = "cuda")]
             Device::Cuda(number) => {
                 gpu::Sorter::new(number, gpu::Algorithm::Default).map(|g| Sorter::Gpu(Box::new(g)))
             }
-            #[cfg(not(feature = "cuda"))]
-            Device::Cuda(_) => Err(Error::Device("this build of bwz has no CUDA sorter".into())),
         }
     }
 
@@ -82,9 +77,8 @@ impl Sorter {
         check(block, sample_rate)?;
         match self {
             Sorter::Cpu => CpuSorter::new().sort_on(threads, block, sample_rate),
-            #[cfg(feature = "cuda")]
             Sorter::Gpu(sorter) => {
-                let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
+                let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
                 Ok(Bwt { bytes, sample_rate, samples })
             }
         }
@@ -180,7 +174,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "cuda")]
     fn a_gpu_sorts_as_the_cpu_does() {
         if gpu::testing::gpu().is_none() {
             return;

@@ -80,12 +80,11 @@ fn libsais(args: &InverseArgs, text: &[u8], blocks: &[Bwt]) -> Result<()> {
     row("libsais", text.len(), &times, "on one thread")
 }
 
-#[cfg(feature = "cuda")]
 fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<()> {
     let in_flight = usize::from(args.in_flight).min(blocks.len());
     let size = blocks[0].bytes.len();
     let places = blocks.iter().zip(text.chunks(size)).map(|(bwt, text)| {
-        let mut unsorter = bwz::gpu::Unsorter::new(number)?;
+        let mut unsorter = bwz::gpu::InverseBwt::new(number)?;
         unsorter.reserve(bwt.bytes.len() as u32, bwt.samples.len() as u32)?;
         Ok(Place { bwt, text, unsorter })
     });
@@ -101,15 +100,13 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
 }
 
 /// A block, and what it is restored with.
-#[cfg(feature = "cuda")]
 struct Place<'a> {
     bwt: &'a Bwt,
     text: &'a [u8],
-    unsorter: bwz::gpu::Unsorter,
+    unsorter: bwz::gpu::InverseBwt,
 }
 
 /// How long it takes to restore all blocks, so many at a time.
-#[cfg(feature = "cuda")]
 fn restore_all(places: &mut [Place], in_flight: usize) -> Result<Duration> {
     use std::sync::{Mutex, PoisonError};
     for Place { bwt, unsorter, .. } in &mut *places {
@@ -121,7 +118,7 @@ fn restore_all(places: &mut [Place], in_flight: usize) -> Result<Duration> {
         loop {
             let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(Place { bwt, text, unsorter }) = job else { return Ok(()) };
-            let out = unsorter.unsort_input(bwt.sample_rate, &bwt.samples)?;
+            let out = unsorter.invert_input(bwt.sample_rate, &bwt.samples)?;
             restored.lock().unwrap_or_else(PoisonError::into_inner).push((out, *text));
         }
     };
@@ -135,11 +132,6 @@ fn restore_all(places: &mut [Place], in_flight: usize) -> Result<Duration> {
     let right = restored.iter().filter(|(out, text)| out == text).count();
     assert_eq!(right, restored.len(), "the GPU does not give back what went in");
     Ok(took)
-}
-
-#[cfg(not(feature = "cuda"))]
-fn gpu(_: &InverseArgs, number: u32, _: &[u8], _: &[Bwt]) -> Result<()> {
-    Sorter::new(Device::Cuda(number)).map(drop)
 }
 
 /// The times of all runs in order, without what prepares each, and what came of the last.

@@ -50,7 +50,6 @@ fn one(args: &SortArgs, text: &[u8]) -> Result<()> {
     }
 }
 
-#[cfg(feature = "cuda")]
 fn gpu(args: &SortArgs, number: u32, text: &[u8], rate: u32, expected: Option<&Bwt>) -> Result<()> {
     for name in &args.algorithm {
         let mut sorter = bwz::gpu::Sorter::new(number, name.parse()?)?;
@@ -76,11 +75,6 @@ fn gpu(args: &SortArgs, number: u32, text: &[u8], rate: u32, expected: Option<&B
         say(format_args!("    {memory:.1} bytes of memory each, left after each round: {left:?}"))?;
     }
     Ok(())
-}
-
-#[cfg(not(feature = "cuda"))]
-fn gpu(_: &SortArgs, number: u32, _: &[u8], _: u32, _: Option<&Bwt>) -> Result<()> {
-    Sorter::new(Device::Cuda(number)).map(drop)
 }
 
 /// The times of all runs in order, and what came of the last.

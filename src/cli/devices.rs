@@ -28,20 +28,16 @@ fn list() -> Result<()> {
     gpus()
 }
 
-#[cfg(feature = "cuda")]
 fn kernels() -> String {
+    if !bwz::gpu::is_built() {
+        return "kernels: none, as this build has no CUDA in it".into();
+    }
     let built = bwz::gpu::BUILT;
     let archs: Vec<String> =
         built.archs.iter().map(|arch| format!("{}.{}", arch / 10, arch % 10)).collect();
     format!("kernels: CUDA {}, for compute capability {}", built.cuda, archs.join(", "))
 }
 
-#[cfg(not(feature = "cuda"))]
-fn kernels() -> String {
-    "kernels: none, as this build has no CUDA in it".into()
-}
-
-#[cfg(feature = "cuda")]
 fn gpus() -> Result<()> {
     let devices = match bwz::gpu::devices() {
         Ok(devices) => devices,
@@ -56,10 +52,5 @@ fn gpus() -> Result<()> {
             gpu.number, gpu.name
         ))?;
     }
-    Ok(())
-}
-
-#[cfg(not(feature = "cuda"))]
-fn gpus() -> Result<()> {
     Ok(())
 }

@@ -40,7 +40,7 @@ impl FmIndex {
             codes,
             supers,
             layout,
-            seeds: seeds.map(|seeds| gpu::Seeds {
+            kmers: seeds.map(|seeds| gpu::KmerTable {
                 depth: seeds.depth,
                 sigma: seeds.sigma,
                 codes: &seeds.codes,
@@ -64,7 +64,7 @@ impl FmIndex {
 type OccParts<'a> = (&'a [u8; 256], &'a [u32], gpu::Layout<'a>);
 
 fn planes_parts<const P: usize>(planes: &Planes<P>) -> OccParts<'_> {
-    let layout = gpu::Layout::Planes {
+    let layout = gpu::Layout::BitSliced {
         planes: P,
         lines: &planes.lines,
         symbols: &planes.symbols,

@@ -34,7 +34,6 @@
 //! misses: the way of batch matching on GPUs, which needs them more.
 
 mod counted;
-#[cfg(feature = "cuda")]
 mod device;
 mod occ;
 mod planes;
@@ -71,7 +70,6 @@ pub struct FmIndex {
     rows_of: Vec<u32>,
     samples: Samples,
     seeds: OnceLock<Seeds>,
-    #[cfg(feature = "cuda")]
     id: device::Id,
 }
 
@@ -103,7 +101,6 @@ impl FmIndex {
             rows_of,
             samples,
             seeds: OnceLock::new(),
-            #[cfg(feature = "cuda")]
             id: device::Id::new(),
         })
     }

@@ -2,7 +2,6 @@
 
 use super::FmIndex;
 use crate::error::{Error, Result};
-#[cfg(feature = "cuda")]
 use crate::gpu;
 use crate::options::Device;
 use std::ops::Range;
@@ -25,7 +24,6 @@ pub enum Searcher {
     /// All threads of the current rayon pool.
     Cpu,
     /// A GPU, while these wait. They pack the patterns for it.
-    #[cfg(feature = "cuda")]
     Gpu(Box<gpu::Searcher>),
 }
 
@@ -39,10 +37,7 @@ impl Searcher {
     pub fn new(device: Device) -> Result<Self> {
         match device {
             Device::Auto | Device::Cpu => Ok(Searcher::Cpu),
-            #[cfg(feature = "cuda")]
             Device::Cuda(number) => Ok(Searcher::Gpu(Box::new(gpu::Searcher::new(number)?))),
-            #[cfg(not(feature = "cuda"))]
-            Device::Cuda(_) => Err(Error::Device("this build of bwz has no CUDA searcher".into())),
         }
     }
 
@@ -61,7 +56,6 @@ impl Searcher {
     ) -> Result<()> {
         match self {
             Searcher::Cpu => index.search(patterns, intervals),
-            #[cfg(feature = "cuda")]
             Searcher::Gpu(gpu) => {
                 return gpu.search(&index.parts(patterns.len()), patterns, intervals);
             }
@@ -79,7 +73,6 @@ impl Searcher {
     pub fn positions(&mut self, index: &FmIndex, rows: &[u32]) -> Result<Vec<u32>> {
         match self {
             Searcher::Cpu => index.positions(rows),
-            #[cfg(feature = "cuda")]
             Searcher::Gpu(gpu) => {
                 let found = gpu.positions(&index.parts(0), &index.sample_parts(), rows)?;
                 found.ok_or_else(|| Error::from(super::walk::CONTRADICTION))
@@ -88,5 +81,5 @@ impl Searcher {
     }
 }
 
-#[cfg(all(test, feature = "cuda"))]
+#[cfg(test)]
 mod tests;

@@ -1,54 +1,47 @@
-//! Suffix sorting, its inverse and search on NVIDIA GPUs. Only in builds with the feature `cuda`; running it takes a driver and nothing else.
+//! Suffix sorting, its inverse and search on NVIDIA GPUs, in builds with the feature `cuda`;
+//! running it takes a driver and nothing else. In other builds `absent` stands in its place.
 //!
 //! | room | job |
 //! |---|---|
-//! | `device` | the GPUs of the machine; one with the kernels loaded; a stream of launches on it |
-//! | `buffers`, `pinned` | device memory carved into arrays; memory of the host that the device reads and writes |
-//! | `sorter`, `unsorter` | block -> transform and samples, and back: the faces of all this |
-//! | `suffix_array` | the algorithms, one file each |
-//! | `keys`, `groups`, `cover`, `transform` | the steps they consist of |
-//! | `cover_groups`, `cover_merge` | those of `skew-pd` |
-//! | `codes`, `refine`, `anchors`, `sparse`, `ties` | those of `default`, and what these share |
-//! | `inverse` | the steps of the inverse |
-//! | `search`, `batches` | an FM-index that is searched; batches of patterns on their way to it and back |
-//! | `segmented_sort`, `size_classes`, `merge_path` | primitives of ours |
-//! | `cub` | primitives of CUB |
-//! | `tuning` | numbers that kernels and host share |
+//! | `interface` | plain data that goes in and comes out |
+//! | `runtime` | devices, streams, memory, flags; what host and kernels share |
+//! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
+//! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
+//! | `papers` | the algorithms of the papers: `skew`, `skew-pd`, `ls` |
+//! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers |
+//! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches` | the faces |
 //!
-//! `kernels/x.cu` holds the kernels of `x.rs`, where each is wrapped once in a function that checks lengths.
-//! Words: a CUDA thread block is a *CTA*, a *block* is what is compressed alone.
+//! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
+//! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
+//! block is a *CTA*; a *block* is what is compressed alone.
 
-mod anchors;
-mod batches;
-mod buffers;
-mod codes;
-mod cover;
-mod cover_groups;
-mod cover_merge;
-mod cub;
-mod device;
-mod groups;
+mod algorithm;
+mod block;
+mod interface;
 mod inverse;
-mod keys;
-mod merge_path;
-mod pinned;
-mod refine;
+mod inverse_bwt;
+mod papers;
+mod pattern_batches;
+mod primitives;
+mod runtime;
 mod search;
-mod segmented_sort;
-mod size_classes;
+mod sort;
 mod sorter;
-mod sparse;
-mod suffix_array;
+#[cfg(test)]
+mod test_data;
 #[cfg(test)]
 pub(crate) mod testing;
-mod ties;
-mod transform;
-mod tuning;
-mod unsorter;
 
-pub use batches::Searcher;
-pub use device::{BUILT, Built, DeviceInfo, devices};
-pub use search::{Layout, Parts, Samples, Seeds};
-pub use sorter::{Report, Sorted, Sorter};
-pub use suffix_array::Algorithm;
-pub use unsorter::Unsorter;
+pub use interface::{
+    Algorithm, Built, DeviceInfo, KmerTable, Layout, Parts, Report, Samples, SortedBlock,
+};
+pub use inverse_bwt::InverseBwt;
+pub use pattern_batches::Searcher;
+pub use runtime::{BUILT, devices};
+pub use sorter::Sorter;
+
+/// Whether this build has CUDA in it.
+pub const fn is_built() -> bool {
+    true
+}

@@ -1,59 +1,30 @@
 //! Block -> transform and samples on a GPU: copy in, sort, copy out.
 
-use super::buffers::{Array, Carver, Reserve};
-use super::device::Gpu;
-use super::pinned::Pinned;
-use super::suffix_array::{Algorithm, Block, Buffers, Extra};
-use super::tuning::TEXT_PADDING;
+use super::algorithm::AlgorithmBuffers;
+use super::interface::{Algorithm, Report, SortedBlock, SortedBlockView};
 use crate::error::{Error, Result};
+use crate::gpu::block::DeviceBlock;
+use crate::gpu::runtime::tuning::TEXT_PADDING;
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use std::time::{Duration, Instant};
 
-/// What comes out of a sort; `bwt::Bwt` says what it means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sorted {
-    /// The last column without the sentinel.
-    pub bytes: Vec<u8>,
-    /// The rows of the suffixes at multiples of the sample rate.
-    pub samples: Vec<u32>,
-}
-
-/// [`Sorted`], in the memory of the sorter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct View<'a> {
-    /// The last column without the sentinel.
-    pub bytes: &'a [u8],
-    /// The rows of the suffixes at multiples of the sample rate.
-    pub samples: &'a [u32],
-}
-
-/// How the last sort went.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
-    /// When it began, was copied to the device, was sorted and was copied back.
-    pub times: Option<[Instant; 4]>,
-    /// Bytes of device memory in use.
-    pub memory: usize,
-    /// Milliseconds on the device from the copied block to its transform, without copies.
-    pub milliseconds: f32,
-    /// Suffixes left to sort after each round.
-    pub rounds: Vec<u32>,
-}
-
-/// Sorts blocks on one GPU, on a stream of its own. Its memory grows with the largest block and is kept.
+/// Sorts blocks on one GPU, on a stream of its own. Its memory grows with the largest block and is
+/// kept.
 ///
 /// Several sorters of one GPU work side by side: while one sorts, others copy.
 #[derive(Debug)]
 pub struct Sorter {
     gpu: Gpu,
     algorithm: Algorithm,
-    memory: Reserve,
-    extra: Extra,
+    memory: GrowingArena,
+    extra: ExtraArenas,
     /// The block of the next sort, and what came of the last.
-    block: (Pinned<u8>, usize),
-    bytes: Pinned<u8>,
-    samples: Pinned<u32>,
+    block: (PinnedBuffer<u8>, usize),
+    bytes: PinnedBuffer<u8>,
+    samples: PinnedBuffer<u32>,
     marks: [CudaEvent; 2],
     /// A moment on the clocks of both sides.
     epoch: (CudaEvent, Instant),
@@ -62,21 +33,21 @@ pub struct Sorter {
 
 /// The arrays around those of the algorithm.
 #[derive(Clone, Copy)]
-struct Arrays<'m> {
+struct SorterArrays<'m> {
     text: Array<'m, u8>,
     sa: Array<'m, u32>,
     samples: Array<'m, u32>,
     rows: Array<'m, u8>,
 }
 
-impl<'m> Arrays<'m> {
-    fn carve(carver: &mut Carver<'m>, n: u32, sample_rate: u32) -> Self {
+impl<'m> SorterArrays<'m> {
+    fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, sample_rate: u32) -> Self {
         let items = n as usize;
-        Arrays {
-            text: carver.take(items + TEXT_PADDING as usize),
-            sa: carver.take(items),
-            samples: carver.take(n.div_ceil(sample_rate) as usize),
-            rows: carver.take(items + 1),
+        SorterArrays {
+            text: arena.array(items + TEXT_PADDING as usize),
+            sa: arena.array(items),
+            samples: arena.array(n.div_ceil(sample_rate) as usize),
+            rows: arena.array(items + 1),
         }
     }
 }
@@ -96,19 +67,19 @@ impl Sorter {
         Ok(Sorter {
             gpu,
             algorithm,
-            memory: Reserve::default(),
-            extra: Extra::default(),
-            block: (Pinned::default(), 0),
-            bytes: Pinned::default(),
-            samples: Pinned::default(),
+            memory: GrowingArena::default(),
+            extra: ExtraArenas::default(),
+            block: (PinnedBuffer::default(), 0),
+            bytes: PinnedBuffer::default(),
+            samples: PinnedBuffer::default(),
             marks,
             epoch,
             report: Report::default(),
         })
     }
 
-    /// Takes the memory that every block of up to `n` bytes needs, if that is not done yet. Some need more, which is
-    /// taken when they come.
+    /// Takes the memory that every block of up to `n` bytes needs, if that is not done yet. Some
+    /// need more, which is taken when they come.
     ///
     /// # Errors
     /// [`Error::Device`] where the GPU, or the host, does not have it.
@@ -117,22 +88,22 @@ impl Sorter {
         self.input(n as usize)?;
         self.bytes.reserve(&self.gpu, n as usize)?;
         self.samples.reserve(&self.gpu, samples)?;
-        carve(&self.gpu, self.algorithm, &mut self.memory, n, sample_rate).map(drop)
+        allocate(&self.gpu, self.algorithm, &mut self.memory, n, sample_rate).map(drop)
     }
 
     /// Sorts a block of 1 to 2^31 - 1 bytes. `sample_rate` is a power of two.
     ///
     /// # Errors
-    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. The sorter may be used again,
-    /// though after some failures all that follows fails too.
-    pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<Sorted> {
+    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. The sorter may
+    /// be used again, though after some failures all that follows fails too.
+    pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<SortedBlock> {
         self.input(block.len())?.copy_from_slice(block);
-        let View { bytes, samples } = self.sort_input(sample_rate)?;
-        Ok(Sorted { bytes: copied(bytes)?, samples: copied(samples)? })
+        let SortedBlockView { bytes, samples } = self.sort_input(sample_rate)?;
+        Ok(SortedBlock { bytes: copied(bytes)?, samples: copied(samples)? })
     }
 
-    /// Room for a block of `len` bytes in pinned memory, which [`Sorter::sort_input`] sorts. Filling it at once saves the
-    /// copy that [`Sorter::sort`] makes.
+    /// Room for a block of `len` bytes in pinned memory, which [`Sorter::sort_input`] sorts.
+    /// Filling it at once saves the copy that [`Sorter::sort`] makes.
     ///
     /// # Errors
     /// [`Error::Device`] where there is not so much memory that can be pinned.
@@ -147,7 +118,7 @@ impl Sorter {
     ///
     /// # Errors
     /// As [`Sorter::sort`].
-    pub fn sort_input(&mut self, sample_rate: u32) -> Result<View<'_>> {
+    pub fn sort_input(&mut self, sample_rate: u32) -> Result<SortedBlockView<'_>> {
         self.run(sample_rate, false, |gpu, (block, bytes, samples), arrays| {
             samples.reserve(gpu, arrays.samples.len() as usize)?;
             let room = bytes.reserve(gpu, block.len())?;
@@ -164,7 +135,7 @@ impl Sorter {
         })?;
         let len = self.block.1;
         let samples = self.samples.first(len.div_ceil(sample_rate as usize));
-        Ok(View { bytes: self.bytes.first(len), samples })
+        Ok(SortedBlockView { bytes: self.bytes.first(len), samples })
     }
 
     /// The suffix array of a block, without the empty suffix.
@@ -190,7 +161,7 @@ impl Sorter {
     /// Lets it find no memory free, but for what it cannot do without.
     #[cfg(test)]
     pub fn make_scarce(&self) {
-        self.gpu.scarce.set(true);
+        self.gpu.make_scarce();
     }
 
     /// Sorts the input, and gives to `finish` what is on the device then.
@@ -198,21 +169,26 @@ impl Sorter {
         &mut self,
         sample_rate: u32,
         whole_sa: bool,
-        finish: impl FnOnce(&Gpu, (&[u8], &mut Pinned<u8>, &mut Pinned<u32>), Arrays) -> Result<T>,
+        finish: impl FnOnce(
+            &Gpu,
+            (&[u8], &mut PinnedBuffer<u8>, &mut PinnedBuffer<u32>),
+            SorterArrays,
+        ) -> Result<T>,
     ) -> Result<T> {
         let n = u32::try_from(self.block.1).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
         let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;
         let (gpu, stream, began) = (&self.gpu, self.gpu.stream(), Instant::now());
         let mut rounds = Vec::new();
         let work = || {
-            let (arrays, buffers) = carve(gpu, self.algorithm, &mut self.memory, n, sample_rate)?;
-            let Arrays { text, sa, samples, rows } = arrays;
+            let (arrays, buffers) =
+                allocate(gpu, self.algorithm, &mut self.memory, n, sample_rate)?;
+            let SorterArrays { text, sa, samples, rows } = arrays;
             gpu.zero(text.part(n..n + TEXT_PADDING))?;
             self.block.0.upload(gpu, text.first(n))?;
-            gpu.forget_primary();
+            gpu.reset_primary();
             gpu.check(self.marks[0].record(stream))?;
             let log_rate = sample_rate.ilog2();
-            let block = Block { text, sa, whole_sa, rows, samples, log_rate };
+            let block = DeviceBlock { text, sa, whole_sa, rows, samples, log_rate };
             buffers.run(gpu, block, &mut self.extra, &mut rounds)?;
             gpu.check(self.marks[1].record(stream))?;
             let block = self.block.0.first(self.block.1);
@@ -220,7 +196,8 @@ impl Sorter {
         };
         let done = work();
         if done.is_err() {
-            // Nothing of it may still be at work when the next sort begins. What that says adds nothing.
+            // Nothing of it may still be at work when the next sort begins. What that says adds
+            // nothing.
             let _ = gpu.wait();
         }
         let done = done?;
@@ -239,20 +216,20 @@ impl Sorter {
     }
 }
 
-/// Carves all that a sort of n suffixes takes from memory that is made large enough.
-fn carve<'m>(
+/// Allocates all that a sort of n suffixes takes from memory that is made large enough.
+fn allocate<'m>(
     gpu: &Gpu,
     algorithm: Algorithm,
-    memory: &'m mut Reserve,
+    memory: &'m mut GrowingArena,
     n: u32,
     sample_rate: u32,
-) -> Result<(Arrays<'m>, Buffers<'m>)> {
-    let mut measure = Carver::measure();
-    Arrays::carve(&mut measure, n, sample_rate);
-    Buffers::carve(algorithm, gpu, &mut measure, n)?;
-    let mut carver = memory.carve(gpu, measure.used())?;
-    let arrays = Arrays::carve(&mut carver, n, sample_rate);
-    Ok((arrays, Buffers::carve(algorithm, gpu, &mut carver, n)?))
+) -> Result<(SorterArrays<'m>, AlgorithmBuffers<'m>)> {
+    let mut measure = ArenaAllocator::measuring();
+    SorterArrays::allocate(&mut measure, n, sample_rate);
+    AlgorithmBuffers::allocate(algorithm, gpu, &mut measure, n)?;
+    let mut arena = memory.allocator(gpu, measure.used())?;
+    let arrays = SorterArrays::allocate(&mut arena, n, sample_rate);
+    Ok((arrays, AlgorithmBuffers::allocate(algorithm, gpu, &mut arena, n)?))
 }
 
 /// A copy, or an error where the host has no memory for it.

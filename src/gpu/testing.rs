@@ -1,12 +1,12 @@
-//! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile shapes.
+//! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile
+//! shapes.
 
-use super::buffers::{Array, Carver, Memory};
-use super::device::Gpu;
+pub use super::test_data::{random, say};
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
-use std::fmt::Display;
-use std::io::{self, Write};
 
-/// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a failure.
+/// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a
+/// failure.
 pub fn gpu() -> Option<Gpu> {
     match Gpu::open(0) {
         Ok(gpu) => Some(gpu),
@@ -20,39 +20,23 @@ pub fn gpu() -> Option<Gpu> {
     }
 }
 
-/// A line that is shown also where tests pass.
-pub fn say(line: impl Display) {
-    let _ = writeln!(io::stdout(), "{line}");
-}
-
 /// Memory for a test.
-pub fn memory(gpu: &Gpu, bytes: usize) -> Memory {
-    Memory::new(gpu, bytes).unwrap()
+pub fn memory(gpu: &Gpu, bytes: usize) -> Arena {
+    Arena::new(gpu, bytes).unwrap()
 }
 
 /// An array with the given items.
-pub fn upload<'m, T>(gpu: &Gpu, carver: &mut Carver<'m>, items: &[T]) -> Array<'m, T>
+pub fn upload<'m, T>(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: &[T]) -> Array<'m, T>
 where
     T: cudarc::driver::ValidAsZeroBits,
 {
-    let array = carver.take(items.len());
+    let array = arena.array(items.len());
     gpu.write(items, array).unwrap();
     array
 }
 
-/// Numbers that are the same on every run.
-pub fn random(len: usize, below: u64, seed: u64) -> Vec<u64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
-    };
-    (0..len).map(|_| next() % below).collect()
-}
-
-/// Lengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of tiles and classes.
+/// Lengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of
+/// tiles and bins.
 pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
     let sizes = |len, below, seed| -> Vec<u32> {
         random(len, below, seed).into_iter().map(|n| n as u32 + 1).collect()

@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::events::Listener;
 use crate::fm_index::{FmIndex, Searcher};
+use crate::gpu;
 use crate::options::{Device, Options};
 use std::ops::Range;
 
@@ -63,7 +64,7 @@ impl Finder {
         };
         match Searcher::new(device) {
             Ok(searcher) => self.searcher = searcher,
-            Err(e) if asked && cfg!(not(feature = "cuda")) => return Err(e),
+            Err(e) if asked && !gpu::is_built() => return Err(e),
             Err(e) if asked => self.warn(&e),
             Err(_) => {}
         }

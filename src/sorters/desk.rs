@@ -103,7 +103,6 @@ impl<S> Desk<S> {
     }
 
     /// A sorter was opened.
-    #[cfg(any(feature = "cuda", test))]
     pub fn add(&self, sorter: S) {
         self.state().free.push(sorter);
         self.changed.notify_all();

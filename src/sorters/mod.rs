@@ -28,7 +28,6 @@
 
 mod crew;
 mod desk;
-#[cfg(feature = "cuda")]
 mod open;
 mod pace;
 #[cfg(test)]
@@ -144,14 +143,6 @@ impl Sorters {
 }
 
 /// What opens the GPUs of a device, if it may have any, for blocks of the size and sample rate given.
-#[cfg(feature = "cuda")]
-#[allow(clippy::unnecessary_wraps, reason = "without the feature it fails")]
 fn opener(device: Device, workers: usize, largest: (u32, u32)) -> Result<Option<Open<Foreign>>> {
-    Ok(open::opener(device, workers, move |number| open::sorter(number, largest)))
-}
-
-/// Without the feature there are none, and asking for one fails.
-#[cfg(not(feature = "cuda"))]
-fn opener(device: Device, _workers: usize, _largest: (u32, u32)) -> Result<Option<Open<Foreign>>> {
-    crate::bwt::Sorter::new(device).map(|_| None)
+    open::opener(device, workers, move |number| open::sorter(number, largest))
 }

@@ -17,13 +17,19 @@ const PER_GPU: usize = 2;
 
 /// What opens the GPUs of a device, if it may have any: it adds to a desk what `make` makes of their numbers, no more than
 /// there are `workers` to use it.
+///
+/// # Errors
+/// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA for.
 pub fn opener<S: Send + 'static>(
     device: Device,
     workers: usize,
     make: impl Fn(u32) -> Result<S> + Send + Sync + 'static,
-) -> Option<Open<S>> {
+) -> Result<Option<Open<S>>> {
+    if !gpu::is_built() {
+        return bwt::Sorter::new(device).map(|_| None);
+    }
     let open: Open<S> = Box::new(move |desk| open(desk, device, workers, &make));
-    (device != Device::Cpu).then_some(open)
+    Ok((device != Device::Cpu).then_some(open))
 }
 
 fn open<S: Send>(
@@ -84,13 +90,13 @@ pub fn sorter(number: u32, (block_size, sample_rate): (u32, u32)) -> Result<Fore
 
 /// An unsorter on a GPU, with memory for blocks of the given size and for the samples of a usual index.
 pub fn unsorter(number: u32, block_size: u32) -> Result<unsorters::Foreign> {
-    let mut unsorter = gpu::Unsorter::new(number)?;
+    let mut unsorter = gpu::InverseBwt::new(number)?;
     unsorter.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
     Ok(Box::new(move |bwt| {
         let began = Instant::now();
         unsorter.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
         let from = Instant::now();
-        let text = unsorter.unsort_input(bwt.sample_rate, &bwt.samples)?;
+        let text = unsorter.invert_input(bwt.sample_rate, &bwt.samples)?;
         let to = Instant::now();
         bwt.bytes.copy_from_slice(text);
         Ok(vec![

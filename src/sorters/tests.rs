@@ -231,7 +231,6 @@ fn the_cpu_judges_what_a_device_refuses() {
 
 /// Whatever launch on a real GPU fails, in whichever block.
 #[test]
-#[cfg(feature = "cuda")]
 fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     use crate::gpu::{self, testing};
     if testing::gpu().is_none() {
@@ -241,11 +240,11 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     let bwt = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 5, 19, 40] {
         let (listener, heard) = listening();
-        let mut unsorter = gpu::Unsorter::new(0).unwrap();
+        let mut unsorter = gpu::InverseBwt::new(0).unwrap();
         unsorter.fail_after(launches);
         let foreign: unsorters::Foreign = Box::new(move |bwt| {
             unsorter.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
-            bwt.bytes.copy_from_slice(unsorter.unsort_input(bwt.sample_rate, &bwt.samples)?);
+            bwt.bytes.copy_from_slice(unsorter.invert_input(bwt.sample_rate, &bwt.samples)?);
             Ok(Vec::new())
         });
         let unsorters = unsorters(listener, vec![foreign]);
@@ -258,7 +257,6 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
 
 /// Whatever launch on a real GPU fails, in whichever block.
 #[test]
-#[cfg(feature = "cuda")]
 fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     use crate::gpu::{self, Algorithm, testing};
     if testing::gpu().is_none() {
@@ -271,7 +269,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
         let mut sorter = gpu::Sorter::new(0, Algorithm::Default).unwrap();
         sorter.fail_after(launches);
         let foreign: Foreign = Box::new(move |block, sample_rate| {
-            let gpu::Sorted { bytes, samples } = sorter.sort(block, sample_rate)?;
+            let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
             Ok(Sorted { bwt: Bwt { bytes, sample_rate, samples }, steps: Vec::new() })
         });
         let sorters = chosen(listener, vec![foreign]);

@@ -7,7 +7,6 @@
 //! and a GPU's unsorter, while it works or stands by, 1 for the copy from which the GPU reads and to which it writes.
 
 use super::crew::{Crew, Open};
-#[cfg(feature = "cuda")]
 use super::open;
 use super::pace::Work;
 use crate::bwt::{Bwt, Unsorter};
@@ -85,14 +84,6 @@ impl Unsorters {
 }
 
 /// What opens the GPUs of a device, if it may have any, for blocks of up to the given size.
-#[cfg(feature = "cuda")]
-#[allow(clippy::unnecessary_wraps, reason = "without the feature it fails")]
 fn opener(device: Device, workers: usize, block_size: u32) -> Result<Option<Open<Foreign>>> {
-    Ok(open::opener(device, workers, move |number| open::unsorter(number, block_size)))
-}
-
-/// Without the feature there are none, and asking for one fails.
-#[cfg(not(feature = "cuda"))]
-fn opener(device: Device, _workers: usize, _block_size: u32) -> Result<Option<Open<Foreign>>> {
-    crate::bwt::Sorter::new(device).map(|_| None)
+    open::opener(device, workers, move |number| open::unsorter(number, block_size))
 }

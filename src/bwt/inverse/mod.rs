@@ -299,16 +299,15 @@ mod tests {
 
     /// Whatever a GPU takes for a text, the CPU takes for the same one.
     #[test]
-    #[cfg(feature = "cuda")]
     fn a_gpu_unsorts_as_the_cpu_does() {
-        use crate::gpu::{Unsorter, testing};
+        use crate::gpu::{InverseBwt, testing};
         if testing::gpu().is_none() {
             return;
         }
-        let (mut unsorter, mut count) = (Unsorter::new(0).unwrap(), 0);
+        let (mut unsorter, mut count) = (InverseBwt::new(0).unwrap(), 0);
         let mut on_gpu = |bwt: &Bwt| {
             unsorter.input(bwt.bytes.len()).unwrap().copy_from_slice(&bwt.bytes);
-            unsorter.unsort_input(bwt.sample_rate, &bwt.samples).map(<[u8]>::to_vec)
+            unsorter.invert_input(bwt.sample_rate, &bwt.samples).map(<[u8]>::to_vec)
         };
         for (name, block) in naive::blocks() {
             for rate in RATES {

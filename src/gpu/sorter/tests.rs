@@ -1,11 +1,13 @@
-//! Every algorithm against libsais: suffix arrays, transforms and samples; and what a failing GPU leaves behind.
+//! Every algorithm against libsais: suffix arrays, transforms and samples; and what a failing GPU
+//! leaves behind.
 
-use super::super::testing::{gpu, random, say};
 use super::*;
 use crate::cases;
+use crate::gpu::testing::{gpu, random, say};
 use libsais::SuffixArrayConstruction;
 
-/// Every algorithm, or the one that `BWZ_ALGORITHM` names; and `default` where it may not choose `skew-pd`.
+/// Every algorithm, or the one that `BWZ_ALGORITHM` names; and `default` where it may not choose
+/// `skew-pd`.
 fn sorters() -> Vec<(&'static str, Sorter)> {
     let one = std::env::var("BWZ_ALGORITHM").ok();
     let all = Algorithm::ALL.into_iter().chain([(SCARCE, Algorithm::Default)]);
@@ -28,7 +30,7 @@ fn expected(text: &[u8]) -> Vec<u32> {
 }
 
 /// The transform by its definition, from a suffix array.
-fn transform(text: &[u8], sa: &[u32], rate: usize) -> Sorted {
+fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
     let n = text.len();
     let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
     let mut samples = vec![0; n.div_ceil(rate)];
@@ -37,7 +39,7 @@ fn transform(text: &[u8], sa: &[u32], rate: usize) -> Sorted {
             samples[p as usize / rate] = row;
         }
     }
-    Sorted { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
+    SortedBlock { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
 }
 
 fn check(sorters: &mut [(&'static str, Sorter)], name: &str, text: &[u8], with_bwt: bool) {

@@ -1,0 +1,26 @@
+// The text of a block, and tables by byte value.
+#pragma once
+
+#include "runtime/common.cuh"
+
+// n bytes, and TEXT_PADDING zeros behind them.
+struct SHARED TextView {
+    const uint8_t* bytes;
+    uint32_t n;
+};
+
+// A table with an item for each byte value, into shared memory.
+__device__ __forceinline__ void load_table(uint32_t* table, const uint32_t* from) {
+    for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x) table[i] = from[i];
+}
+
+// The 8 bytes from bit `shift` on of 16 bytes.
+__device__ __forceinline__ uint64_t join(uint64_t low, uint64_t high, uint32_t shift) {
+    return shift ? (low >> shift) | (high << (64 - shift)) : low;
+}
+
+// The 8 bytes at a position, the first one lowest.
+__device__ __forceinline__ uint64_t load8(const uint8_t* bytes, uint32_t at) {
+    const uint64_t* words = reinterpret_cast<const uint64_t*>(bytes) + (at >> 3);
+    return join(__ldg(words), __ldg(words + 1), (at & 7) * 8);
+}

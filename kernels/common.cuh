@@ -1,9 +1,0 @@
-// What every kernel file uses.
-#pragma once
-
-#include <cstdint>
-
-#include "tuning.h"
-
-// The number of this thread in its grid. Grids have less than 2^32 threads: one for each of at most 2^31 items.
-__device__ inline uint32_t global_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }

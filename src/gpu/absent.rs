@@ -1,0 +1,171 @@
+//! What stands in the place of the GPU code in a build without CUDA: there are no devices, and
+//! nothing can be opened.
+
+mod interface;
+#[cfg(test)]
+mod test_data;
+
+pub use interface::{
+    Algorithm, Built, DeviceInfo, KmerTable, Layout, Parts, Report, Samples, SortedBlock,
+};
+
+use crate::error::{Error, Result};
+use interface::SortedBlockView;
+use std::convert::Infallible;
+use std::ops::Range;
+
+/// Whether this build has CUDA in it.
+pub const fn is_built() -> bool {
+    false
+}
+
+/// The CUDA version and the architectures of the kernels in this build: none.
+pub const BUILT: &Built = &Built { cuda: "", archs: &[] };
+
+/// The GPUs of this machine, of which this build knows none.
+///
+/// # Errors
+/// None.
+pub fn devices() -> Result<Vec<DeviceInfo>> {
+    Ok(Vec::new())
+}
+
+fn absent<T>(what: &str) -> Result<T> {
+    Err(Error::Device(format!("this build of bwz has no CUDA {what}").into()))
+}
+
+/// Sorts blocks on a GPU: not in this build.
+#[derive(Debug)]
+pub struct Sorter(Infallible);
+
+/// Restores blocks on a GPU: not in this build.
+#[derive(Debug)]
+pub struct InverseBwt(Infallible);
+
+/// Searches on a GPU: not in this build.
+#[derive(Debug)]
+pub struct Searcher(Infallible);
+
+/// # Errors
+/// # Panics
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl Sorter {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_number: u32, _algorithm: Algorithm) -> Result<Self> {
+        absent("sorter")
+    }
+
+    pub fn reserve(&mut self, _n: u32, _sample_rate: u32) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub fn sort(&mut self, _block: &[u8], _sample_rate: u32) -> Result<SortedBlock> {
+        match self.0 {}
+    }
+
+    pub fn input(&mut self, _len: usize) -> Result<&mut [u8]> {
+        match self.0 {}
+    }
+
+    pub fn sort_input(&mut self, _sample_rate: u32) -> Result<SortedBlockView<'_>> {
+        match self.0 {}
+    }
+
+    pub fn suffix_array(&mut self, _block: &[u8]) -> Result<Vec<u32>> {
+        match self.0 {}
+    }
+
+    pub fn report(&self) -> &Report {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl InverseBwt {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_number: u32) -> Result<Self> {
+        absent("inverse")
+    }
+
+    pub fn reserve(&mut self, _n: u32, _samples: u32) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub fn input(&mut self, _len: usize) -> Result<&mut [u8]> {
+        match self.0 {}
+    }
+
+    pub fn invert_input(&mut self, _sample_rate: u32, _samples: &[u32]) -> Result<&[u8]> {
+        match self.0 {}
+    }
+
+    pub fn memory(&self) -> usize {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// # Panics
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl Searcher {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_number: u32) -> Result<Self> {
+        absent("searcher")
+    }
+
+    pub fn search<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        _parts: &Parts,
+        _patterns: &[P],
+        _intervals: &mut [Range<u32>],
+    ) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub fn positions(
+        &mut self,
+        _parts: &Parts,
+        _samples: &Samples,
+        _rows: &[u32],
+    ) -> Result<Option<Vec<u32>>> {
+        match self.0 {}
+    }
+
+    pub fn memory(&self) -> usize {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
+}
+
+/// What tests of GPUs find in this build.
+#[cfg(test)]
+pub(crate) mod testing {
+    pub use super::test_data::{random, say};
+
+    /// No GPU, and a note that says why.
+    pub fn gpu() -> Option<()> {
+        say("skipped: this build of bwz has no CUDA");
+        None
+    }
+}

@@ -1,0 +1,115 @@
+//! The counts of the bytes of a text, and an estimate of how much of it is repeated: the host side
+//! of `kernels/block/byte_counts.cu`.
+
+use crate::error::Result;
+use crate::gpu::runtime::tuning::{BYTE_COUNT_WORDS, TEXT_PADDING, THREADS};
+use crate::gpu::runtime::{Array, Gpu};
+
+/// Bytes that a CTA counts at least, and CTAs of a multiprocessor that count at most.
+const COUNTED: u32 = 16384;
+const COUNTING: u32 = 2;
+
+/// About one position in 2^8 is looked at for repeats, or fewer, so that there are no more than
+/// 2^16 of them in all.
+const LOG_EVERY: u32 = 8;
+const LOG_MOST_LOOKED: u32 = 16;
+
+/// Entries of a table of what was met: twice as many as are looked at, or a few more.
+fn table_size(n: u32) -> u32 {
+    2 << (n.ilog2() + 1).saturating_sub(LOG_EVERY).min(LOG_MOST_LOOKED)
+}
+
+/// Words of `counts` for n bytes and their repeats.
+pub fn words_with_tables(n: u32) -> usize {
+    (BYTE_COUNT_WORDS + 2 * table_size(n)) as usize
+}
+
+/// What is counted in a text.
+#[derive(Debug)]
+pub struct ByteCounts {
+    /// How often each byte value occurs.
+    pub bytes: [u32; 256],
+    /// How much of the text was met before in it, of [`RepeatEstimate::ALL`]. An estimate, from few
+    /// positions.
+    pub repeats: RepeatEstimate,
+}
+
+/// Of so many suffixes, those that begin with as many bytes as one before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepeatEstimate {
+    /// With [`REPEAT_SHORT`](crate::gpu::runtime::tuning::REPEAT_SHORT) bytes.
+    pub short: u32,
+    /// With about [`REPEAT_LONG`](crate::gpu::runtime::tuning::REPEAT_LONG) bytes.
+    pub long: u32,
+}
+
+impl RepeatEstimate {
+    /// All suffixes.
+    pub const ALL: u32 = 1024;
+}
+
+/// ByteCounts the bytes of each value among the first n, and waits for the counts. `counts` has
+/// [`BYTE_COUNT_WORDS`] words, or [`words_with_tables`]: then repeats are looked for too.
+#[allow(unsafe_code)]
+pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Result<ByteCounts> {
+    let table_size = if counts.len() == BYTE_COUNT_WORDS { 0 } else { table_size(n) };
+    assert!(text.len() >= n + TEXT_PADDING && counts.len() == BYTE_COUNT_WORDS + 2 * table_size);
+    let log_every = LOG_EVERY.max((n.ilog2() + 1).saturating_sub(LOG_MOST_LOOKED));
+    gpu.zero(counts)?;
+    gpu.reset_counts();
+    let ctas = n.div_ceil(COUNTED).min(COUNTING * gpu.processors());
+    let [n, table_size, log_every] = [n, table_size, log_every].map(Into::into);
+    let arguments = [text.into(), n, counts.into(), table_size, log_every, gpu.host_flags().into()];
+    // SAFETY: `text` has n items and its padding, and `counts` two tables of so many words behind
+    // the others.
+    unsafe { gpu.launch("byte_counts/count_bytes", ctas, THREADS, &arguments)? };
+    let (short, long) = gpu.wait_for_counts()?;
+    Ok(ByteCounts { bytes: gpu.byte_counts(), repeats: RepeatEstimate { short, long } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::testing::{gpu, memory, random, upload};
+
+    #[test]
+    fn counts_and_repeats() {
+        let Some(gpu) = gpu() else { return };
+        let bytes = |len, seed| -> Vec<u8> {
+            random(len, 200, seed).into_iter().map(|byte| byte as u8).collect()
+        };
+        let (once, words) = (bytes(1_400_000, 1), bytes(350_000, 2));
+        // Half of it is phrases, each of which comes four times.
+        let phrases = words.chunks(700).cycle();
+        let spread: Vec<u8> =
+            once.chunks(700).zip(phrases).flat_map(|two| <[_; 2]>::from(two).concat()).collect();
+        let half = RepeatEstimate::ALL / 2;
+        let cases = [
+            (once.clone(), 0, 0),
+            (once.repeat(2), half, half),
+            (spread, half * 3 / 4, 0),
+            (vec![7; 1_000_000], 0, 0),
+            (bytes(1000, 3), 0, 0),
+        ];
+        for (text, short, long) in cases {
+            let (n, padded) =
+                (text.len() as u32, [&text[..], &[0; TEXT_PADDING as usize]].concat());
+            let mut memory = memory(&gpu, padded.len() + (2 << 20));
+            let mut arena = memory.allocator();
+            let text_there = upload(&gpu, &mut arena, &padded);
+            let counts: Array<u32> = arena.array(words_with_tables(n));
+            let found = count_bytes(&gpu, text_there, n, counts).unwrap();
+            let each = |byte| text.iter().filter(|&&b| b == byte).count() as u32;
+            assert_eq!(found.bytes, std::array::from_fn(|byte| each(byte as u8)));
+            let near =
+                |found: u32, expected: u32| found.abs_diff(expected) < RepeatEstimate::ALL / 20;
+            let repeats = found.repeats;
+            assert!(
+                near(repeats.short, short) && near(repeats.long, long),
+                "{n} bytes: {repeats:?}"
+            );
+            let counted = count_bytes(&gpu, text_there, n, counts.first(BYTE_COUNT_WORDS)).unwrap();
+            assert_eq!(counted.repeats, RepeatEstimate { short: 0, long: 0 });
+        }
+    }
+}

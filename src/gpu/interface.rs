@@ -1,0 +1,177 @@
+//! Plain data that goes into the GPU code and comes out of it. A build without CUDA has it too
+//! (`absent`).
+
+use crate::error::{Error, Result};
+use std::str::FromStr;
+use std::time::Instant;
+
+/// The CUDA version and the architectures of the kernels in this build.
+#[derive(Debug)]
+pub struct Built {
+    /// Version of the compiler.
+    pub cuda: &'static str,
+    /// Compute capabilities with machine code, such as 90 for 9.0.
+    pub archs: &'static [u32],
+}
+
+/// A GPU of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its number, as in `cuda:0`.
+    pub number: u32,
+    /// Its name, as the driver has it.
+    pub name: String,
+    /// Its memory in bytes.
+    pub memory: u64,
+    /// Its compute capability.
+    pub capability: (u32, u32),
+}
+
+/// How suffixes are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Whatever is fastest: coded symbols, then ranks of chosen positions; or as `SkewPd`, block by
+    /// block.
+    #[default]
+    Default,
+    /// Prefix doubling, each group sorted by its size.
+    Ls,
+    /// The skew algorithm, with recursion.
+    Skew,
+    /// The skew algorithm, with prefix doubling in place of recursion.
+    SkewPd,
+}
+
+impl Algorithm {
+    /// All of them with their names.
+    pub const ALL: [(&'static str, Algorithm); 4] = [
+        ("default", Algorithm::Default),
+        ("ls", Algorithm::Ls),
+        ("skew", Algorithm::Skew),
+        ("skew-pd", Algorithm::SkewPd),
+    ];
+}
+
+impl FromStr for Algorithm {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, algorithm)| algorithm)
+            .ok_or_else(|| Error::Usage("it is none of default, ls, skew and skew-pd".into()))
+    }
+}
+
+/// What comes out of a sort; `bwt::Bwt` says what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedBlock {
+    /// The last column without the sentinel.
+    pub bytes: Vec<u8>,
+    /// The rows of the suffixes at multiples of the sample rate.
+    pub samples: Vec<u32>,
+}
+
+/// [`SortedBlock`], in the memory of the sorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SortedBlockView<'a> {
+    /// The last column without the sentinel.
+    pub bytes: &'a [u8],
+    /// The rows of the suffixes at multiples of the sample rate.
+    pub samples: &'a [u32],
+}
+
+/// How the last sort went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// When it began, was copied to the device, was sorted and was copied back.
+    pub times: Option<[Instant; 4]>,
+    /// Bytes of device memory in use.
+    pub memory: usize,
+    /// Milliseconds on the device from the copied block to its transform, without copies.
+    pub milliseconds: f32,
+    /// Suffixes left to sort after each round.
+    pub rounds: Vec<u32>,
+}
+
+/// The arrays of an index.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// What no other index of this process has.
+    pub id: u64,
+    /// Bytes of the block.
+    pub len: usize,
+    /// The primary index.
+    pub primary: u32,
+    /// The first row of each byte, and the number of rows.
+    pub starts: &'a [u32; 257],
+    /// Of each byte, its code in the planes or its column of counters; 255 where it has none.
+    pub codes: &'a [u8; 256],
+    /// Absolute counters.
+    pub supers: &'a [u32],
+    /// What they are relative to.
+    pub layout: Layout<'a>,
+    /// The intervals of short strings, if there are any.
+    pub kmers: Option<KmerTable<'a>>,
+}
+
+/// The layout of the transform.
+#[derive(Clone, Copy, Debug)]
+pub enum Layout<'a> {
+    /// Bit planes of 4, 8 or 16 symbols.
+    BitSliced {
+        /// How many planes: 2, 3 or 4.
+        planes: usize,
+        /// 16 words for each line.
+        lines: &'a [u32],
+        /// The symbol of each code.
+        symbols: &'a [u8; 16],
+        /// The places of all symbols without a code, ascending.
+        places: &'a [u32],
+        /// The symbol at each of them.
+        rare_symbols: &'a [u8],
+        /// The same places, those of one symbol together.
+        by_symbol: &'a [u32],
+        /// Where those of each symbol end there.
+        ends: &'a [u32; 256],
+    },
+    /// The bytes, with counters at borders.
+    Bytes {
+        /// The transform.
+        bytes: &'a [u8],
+        /// How far into its line the first byte lies.
+        skew: usize,
+        /// Lines from border to border, as a power of two.
+        log: usize,
+        /// Counters of a border.
+        stride: usize,
+        /// Counters of all borders.
+        counters: &'a [u16],
+    },
+}
+
+/// The intervals of all strings of `depth` frequent symbols.
+#[derive(Clone, Copy, Debug)]
+pub struct KmerTable<'a> {
+    /// Symbols of a string.
+    pub depth: usize,
+    /// Frequent symbols.
+    pub sigma: usize,
+    /// Of each byte, its digit; 255 where it is not frequent.
+    pub codes: &'a [u8; 256],
+    /// Both ends for each string.
+    pub intervals: &'a [[u32; 2]],
+}
+
+/// The sampled rows of an index.
+#[derive(Clone, Copy, Debug)]
+pub struct Samples<'a> {
+    /// The distance between sampled positions.
+    pub rate: u32,
+    /// A bit for each row.
+    pub marks: &'a [u64],
+    /// How many are marked above each 512 rows.
+    pub ranks: &'a [u32],
+    /// Of each marked row, which sample it is.
+    pub numbers: &'a [u32],
+}

@@ -1,0 +1,234 @@
+//! From the transform to the text: the host side of `kernels/inverse/lf_mapping.cu`, which explains
+//! it.
+
+use crate::error::Result;
+use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::kernel_structs::InverseArgs;
+use crate::gpu::runtime::tuning::{INVERSE_TILE, TEXT_PADDING, THREADS};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use std::ops::Range;
+
+/// What is known of a transform before it is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct InverseShape {
+    /// Its length, 1 to 2^31 - 1.
+    pub n: u32,
+    /// The row of the whole text, 1 to n.
+    pub primary: u32,
+    /// How many samples there are, one for each multiple of 2^`log_rate` below n.
+    pub samples: u32,
+    pub log_rate: u32,
+}
+
+impl InverseShape {
+    /// Tiles of a piece: one is worked on while the next is on its way.
+    fn piece_tiles(self) -> u32 {
+        self.n.div_ceil(INVERSE_TILE).div_ceil(MOST_PIECES).max(LEAST_TILES)
+    }
+
+    /// The pieces in which a transform is to come, and in which its text goes. The text's last has
+    /// one symbol more, since the sentinel's place stands before it.
+    pub fn pieces(self) -> impl Iterator<Item = Range<u32>> {
+        let size = self.piece_tiles() * INVERSE_TILE;
+        (0..self.n).step_by(size as usize).map(move |from| from..self.n.min(from + size))
+    }
+
+    /// Bits that the rows 0 to n have.
+    fn row_bits(self) -> u32 {
+        u32::BITS - self.n.leading_zeros()
+    }
+
+    /// One of 2^so many rows is a node. Short stretches keep the last walk from being waited for,
+    /// and more nodes take longer to link: up to 2^25 rows the former counts, above that both.
+    fn stretch_bits(self) -> u32 {
+        (5 + self.row_bits().saturating_sub(24) * 2 / 3).min(self.row_bits())
+    }
+
+    /// Rounds of pointer jumping that span all nodes.
+    fn rounds(self) -> u32 {
+        self.row_bits() - self.stretch_bits()
+    }
+
+    fn nodes(self) -> u32 {
+        1 << self.rounds()
+    }
+
+    /// Symbols of a chunk: twice as many as a usual stretch has, so that one in seven needs another
+    /// chunk.
+    fn chunk_size(self) -> u32 {
+        (2 << self.stretch_bits()).max(8)
+    }
+
+    /// One for each node, and all that can be full.
+    fn chunks(self) -> u32 {
+        self.nodes() + (self.n + 1) / self.chunk_size()
+    }
+}
+
+/// More pieces take longer to launch than is gained by them, and smaller ones too where blocks wait
+/// for each other's kernels.
+const MOST_PIECES: u32 = 8;
+const LEAST_TILES: u32 = 4096;
+
+/// Symbols after which a stretch is given up, in stretches: one that is 64 times as long as usual
+/// comes once in e^64.
+const LONGEST: u32 = 64;
+
+/// All arrays of an inverse: 18 to 21 bytes per byte.
+#[derive(Clone, Copy, Debug)]
+pub struct InverseArrays<'m> {
+    /// The transform, and padding.
+    pub bytes: Array<'m, u8>,
+    /// The place of the sentinel, and the text.
+    pub text: Array<'m, u8>,
+    pub samples: Array<'m, u32>,
+    /// One word that is not 0 afterwards where this was the transform of no text, or the samples
+    /// were not its own.
+    pub contradictions: Array<'m, u32>,
+    counts: Array<'m, u32>,
+    offsets: Array<'m, u32>,
+    firsts: Array<'m, u32>,
+    ranks: Array<'m, u32>,
+    lf_squared: Array<'m, u64>,
+    links: DoubleBuffer<'m, u64>,
+    lengths: Array<'m, u32>,
+    symbols: Array<'m, u8>,
+    chunks: Array<'m, u64>,
+    used: Array<'m, u32>,
+    cub: Cub<'m>,
+}
+
+impl<'m> InverseArrays<'m> {
+    /// Allocates the arrays of a transform.
+    pub fn allocate(
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        shape: InverseShape,
+    ) -> Result<Self> {
+        let (rows, nodes) = (shape.n as usize + 1, shape.nodes() as usize);
+        let counts = 256 * shape.piece_tiles();
+        Ok(InverseArrays {
+            bytes: arena.array(shape.n as usize + TEXT_PADDING as usize),
+            text: arena.array(rows),
+            samples: arena.array(shape.samples as usize),
+            contradictions: arena.array(1),
+            counts: arena.array(counts as usize),
+            offsets: arena.array(256),
+            firsts: arena.array(256),
+            ranks: arena.array(rows),
+            lf_squared: arena.array(rows),
+            links: arena.double_buffer(nodes),
+            lengths: arena.array(nodes),
+            symbols: arena.array(shape.chunks() as usize * shape.chunk_size() as usize),
+            chunks: arena.array((shape.chunks() - shape.nodes()) as usize),
+            used: arena.array(1),
+            cub: Cub::allocate(gpu, arena, counts)?,
+        })
+    }
+}
+
+/// An inverse on its way. All of this queues work: [`InverseSteps::take`] for each piece of the
+/// transform, then [`InverseSteps::link`], then [`InverseSteps::place`] for each piece of the text,
+/// and [`InverseSteps::check`].
+pub struct InverseSteps<'m> {
+    arrays: InverseArrays<'m>,
+    shape: InverseShape,
+    kernels: InverseArgs,
+}
+
+impl<'m> InverseSteps<'m> {
+    /// The samples are to be in their array by the time of the check.
+    pub fn start(gpu: &Gpu, arrays: InverseArrays<'m>, shape: InverseShape) -> Result<Self> {
+        let InverseShape { n, primary, samples, .. } = shape;
+        assert!((1..=n).contains(&primary) && n < 1 << 31);
+        assert!((samples - 1) << shape.log_rate < n && arrays.samples.len() == samples);
+        assert!(arrays.bytes.len() == n + TEXT_PADDING && arrays.text.len() == n + 1);
+        gpu.zero(arrays.bytes.part(n..n + TEXT_PADDING))?;
+        gpu.zero(arrays.contradictions)?;
+        gpu.zero(arrays.used)?;
+        gpu.zero(arrays.firsts)?;
+        Ok(InverseSteps { arrays, shape, kernels: InverseArgs::new(arrays, shape) })
+    }
+
+    /// Takes a piece of the transform, which has come.
+    pub fn take(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<()> {
+        let tiles = (piece.end - piece.start).div_ceil(INVERSE_TILE);
+        (self.kernels.first_tile, self.kernels.tiles) = (piece.start / INVERSE_TILE, tiles);
+        self.kernels.launch(gpu, "lf_mapping/count_tiles", tiles)?;
+        self.arrays.cub.exclusive_sum(gpu, self.arrays.counts.first(256 * tiles))?;
+        self.kernels.launch(gpu, "lf_mapping/count_piece", 1)?;
+        self.kernels.launch(gpu, "lf_mapping/rank_tiles", tiles)
+    }
+
+    /// Finds out where all parts of the text are.
+    pub fn link(&mut self, gpu: &Gpu) -> Result<()> {
+        self.kernels.each(gpu, "lf_mapping/square_lf", self.shape.n + 1)?;
+        self.kernels.each(gpu, "lf_mapping/walk_stretches", self.shape.nodes())?;
+        for _ in 0..self.shape.rounds() {
+            self.kernels.each(gpu, "lf_mapping/follow", self.shape.nodes())?;
+            std::mem::swap(&mut self.kernels.links, &mut self.kernels.followed);
+        }
+        Ok(())
+    }
+
+    /// Puts a piece of the text into its place, if it is one. Gives the places in which it lies
+    /// then.
+    pub fn place(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<Range<u32>> {
+        let last = u32::from(piece.end == self.shape.n);
+        (self.kernels.from, self.kernels.to) = (piece.start, piece.end + last);
+        self.kernels.each(gpu, "lf_mapping/place", self.shape.chunks())?;
+        Ok(piece.start.max(1)..piece.end + last)
+    }
+
+    /// Tells contradictions, if there are any.
+    pub fn check(&self, gpu: &Gpu) -> Result<()> {
+        self.kernels.each(gpu, "lf_mapping/check", self.shape.samples)
+    }
+}
+
+impl InverseArgs {
+    fn new(arrays: InverseArrays, shape: InverseShape) -> Self {
+        InverseArgs {
+            bytes: arrays.bytes.address(),
+            counts: arrays.counts.address(),
+            offsets: arrays.offsets.address(),
+            firsts: arrays.firsts.address(),
+            ranks: arrays.ranks.address(),
+            lf_squared: arrays.lf_squared.address(),
+            links: arrays.links.current.address(),
+            followed: arrays.links.alternate.address(),
+            symbols: arrays.symbols.address(),
+            chunks: arrays.chunks.address(),
+            lengths: arrays.lengths.address(),
+            used: arrays.used.address(),
+            samples: arrays.samples.address(),
+            text: arrays.text.address(),
+            contradictions: arrays.contradictions.address(),
+            n: shape.n,
+            primary: shape.primary,
+            sample_count: shape.samples,
+            log_rate: shape.log_rate,
+            first_tile: 0,
+            tiles: 0,
+            from: 0,
+            to: 0,
+            row_bits: shape.row_bits(),
+            nodes: shape.nodes(),
+            chunk_size: shape.chunk_size(),
+            longest: LONGEST << shape.stretch_bits(),
+        }
+    }
+
+    /// Queues a kernel with a thread for each item.
+    fn each(&self, gpu: &Gpu, name: &'static str, items: u32) -> Result<()> {
+        self.launch(gpu, name, items.div_ceil(THREADS))
+    }
+
+    #[allow(unsafe_code)]
+    fn launch(&self, gpu: &Gpu, name: &'static str, ctas: u32) -> Result<()> {
+        // SAFETY: the arrays were allocated for this shape, which `InverseSteps::start` checks; the
+        // kernels take this struct alone, and keep within it whatever the bytes are. Samples are
+        // rows, as the caller has made sure.
+        unsafe { gpu.launch_struct(name, ctas, THREADS, self) }
+    }
+}

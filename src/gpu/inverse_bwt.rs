@@ -1,0 +1,144 @@
+//! Transform and samples -> block on a GPU: copy in, restore, copy out. Copies go piece by piece on
+//! a stream of their own: one comes in while that before it is counted, and one goes out while the
+//! next is put together.
+
+use crate::error::{Error, Flaw, Result};
+use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
+use crate::gpu::runtime::{ArenaAllocator, Gpu, GrowingArena, PinnedBuffer};
+
+/// Restores blocks on one GPU, on two streams of its own. Its memory grows with the largest block
+/// and is kept.
+///
+/// Several inverses of one GPU work side by side: while one restores, others copy, and their walks
+/// at random fill the time in which each waits for its longest.
+#[derive(Debug)]
+pub struct InverseBwt {
+    gpu: Gpu,
+    /// The stream of the copies.
+    copies: Gpu,
+    memory: GrowingArena,
+    /// The transform, and then the text in its place.
+    bytes: (PinnedBuffer<u8>, usize),
+    /// The samples, and then the word that says whether they fit.
+    samples: PinnedBuffer<u32>,
+}
+
+const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
+
+impl InverseBwt {
+    /// An inverse on GPU `number`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is none, or no driver, or it fails.
+    pub fn new(number: u32) -> Result<Self> {
+        let (gpu, copies) = (Gpu::open(number)?, Gpu::open(number)?);
+        let (bytes, samples) = ((PinnedBuffer::default(), 0), PinnedBuffer::default());
+        Ok(InverseBwt { gpu, copies, memory: GrowingArena::default(), bytes, samples })
+    }
+
+    /// Takes the memory for blocks of up to `n` bytes with up to `samples` samples, if that is not
+    /// done yet.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the GPU, or the host, does not have it.
+    pub fn reserve(&mut self, n: u32, samples: u32) -> Result<()> {
+        self.input(n as usize)?;
+        self.samples.reserve(&self.gpu, samples as usize)?;
+        allocate(&self.gpu, &mut self.memory, InverseShape { n, primary: 1, samples, log_rate: 0 })
+            .map(drop)
+    }
+
+    /// Room for a transform of `len` bytes in pinned memory, which [`InverseBwt::invert_input`]
+    /// restores.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is not so much memory that can be pinned.
+    pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
+        self.bytes.1 = 0;
+        let room = self.bytes.0.reserve(&self.gpu, len)?;
+        self.bytes.1 = len;
+        Ok(room)
+    }
+
+    /// The text of the transform that [`InverseBwt::input`] holds, in its place. `samples[k]` is
+    /// the row of the suffix at k * `sample_rate`.
+    ///
+    /// # Errors
+    /// [`Error::Format`], which knows no place, where transform and samples are not those of a
+    /// text. [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. It may be
+    /// used again, though after some failures all that follows fails too.
+    pub fn invert_input(&mut self, sample_rate: u32, samples: &[u32]) -> Result<&[u8]> {
+        let len = std::mem::take(&mut self.bytes.1);
+        let shape = shape(len, sample_rate, samples)?;
+        let contradictory = self.run(shape, samples).inspect_err(|_| {
+            // Nothing of it may still be at work when the next begins. What that says adds nothing.
+            let _ = (self.gpu.wait(), self.copies.wait());
+        })?;
+        if contradictory { Err(CONTRADICTION.into()) } else { Ok(self.bytes.0.first(len)) }
+    }
+
+    /// Bytes of device memory in use.
+    pub fn memory(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Makes the launch after the next `launches` fail.
+    #[cfg(test)]
+    pub fn fail_after(&self, launches: u32) {
+        self.gpu.fail_after(launches);
+    }
+
+    /// Copies, restores and copies back; gives whether there was a contradiction.
+    fn run(&mut self, shape: InverseShape, samples: &[u32]) -> Result<bool> {
+        let (gpu, copies) = (&self.gpu, &self.copies);
+        let arrays = allocate(gpu, &mut self.memory, shape)?;
+        self.samples.reserve(gpu, samples.len())?.copy_from_slice(samples);
+        self.samples.upload(gpu, arrays.samples)?;
+        let mut inverse = InverseSteps::start(gpu, arrays, shape)?;
+        for piece in shape.pieces() {
+            self.bytes.0.upload_part(copies, arrays.bytes.part(piece.clone()), piece.clone())?;
+            gpu.wait_for(copies)?;
+            inverse.take(gpu, piece)?;
+        }
+        inverse.link(gpu)?;
+        for piece in shape.pieces() {
+            let places = inverse.place(gpu, piece)?;
+            copies.wait_for(gpu)?;
+            let text = arrays.text.part(places.clone());
+            self.bytes.0.download(copies, text, places.start - 1..places.end - 1)?;
+        }
+        inverse.check(gpu)?;
+        self.samples.download(gpu, arrays.contradictions, 0..1)?;
+        gpu.wait()?;
+        copies.wait()?;
+        Ok(self.samples.first(1)[0] != 0)
+    }
+}
+
+/// The shape of a transform, whose fields may come from a hostile file.
+fn shape(len: usize, sample_rate: u32, samples: &[u32]) -> Result<InverseShape> {
+    let n = u32::try_from(len).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
+    let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;
+    let fits = sample_rate.is_power_of_two()
+        && samples.len() == n.div_ceil(sample_rate) as usize
+        && samples.iter().all(|row| (1..=n).contains(row));
+    if !fits {
+        return Err(CONTRADICTION.into());
+    }
+    let count = samples.len() as u32;
+    Ok(InverseShape { n, primary: samples[0], samples: count, log_rate: sample_rate.ilog2() })
+}
+
+/// Allocates all that a transform takes from memory that is made large enough.
+fn allocate<'m>(
+    gpu: &Gpu,
+    memory: &'m mut GrowingArena,
+    shape: InverseShape,
+) -> Result<InverseArrays<'m>> {
+    let mut measure = ArenaAllocator::measuring();
+    InverseArrays::allocate(gpu, &mut measure, shape)?;
+    InverseArrays::allocate(gpu, &mut memory.allocator(gpu, measure.used())?, shape)
+}
+
+#[cfg(test)]
+mod tests;

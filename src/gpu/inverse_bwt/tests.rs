@@ -1,0 +1,204 @@
+//! Texts back from the transforms of libsais; hostile transforms; and what a failing GPU leaves
+//! behind.
+
+use super::*;
+use crate::cases;
+use crate::gpu::testing::{gpu, random, say};
+use libsais::BwtConstruction;
+use libsais::bwt::AuxIndicesSamplingRate;
+use std::thread;
+
+/// The transform of a text and its samples.
+fn sorted(text: &[u8], rate: u32) -> (Vec<u8>, Vec<u32>) {
+    let (mut bytes, mut workspace) = (vec![0; text.len()], vec![0; text.len()]);
+    let (_, rows, _) = BwtConstruction::for_text(text)
+        .in_borrowed_buffer(&mut bytes)
+        .with_borrowed_temporary_array_buffer(&mut workspace)
+        .single_threaded()
+        .with_aux_indices(AuxIndicesSamplingRate::new(rate.cast_signed()))
+        .run()
+        .unwrap()
+        .into_parts();
+    let samples = rows.into_iter().map(i32::cast_unsigned).collect();
+    (bytes, samples)
+}
+
+fn invert(inverse: &mut InverseBwt, bytes: &[u8], rate: u32, samples: &[u32]) -> Result<Vec<u8>> {
+    inverse.input(bytes.len())?.copy_from_slice(bytes);
+    inverse.invert_input(rate, samples).map(<[u8]>::to_vec)
+}
+
+/// Restores a text at each of the rates; gives how often it did.
+fn check(inverse: &mut InverseBwt, name: &str, text: &[u8], rates: &[u32]) -> usize {
+    for &rate in rates {
+        let (bytes, samples) = sorted(text, rate);
+        let restored = invert(inverse, &bytes, rate, &samples).unwrap();
+        assert!(restored == text, "{name}, {} bytes, rate {rate}", text.len());
+    }
+    rates.len()
+}
+
+#[test]
+fn named_cases() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut inverse, mut count) = (InverseBwt::new(0).unwrap(), 0);
+    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+        count += check(&mut inverse, name, text, &[2, 64, 1 << 15, 1 << 30]);
+    }
+    say(format_args!("{count} blocks restored"));
+}
+
+/// Sizes around those of tiles, and around the powers of two at which there are twice as many
+/// nodes.
+#[test]
+fn borders() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut inverse, mut count) = (InverseBwt::new(0).unwrap(), 0);
+    for border in [16, 32, 64, 512, 4096, 8192, 12_288, 65_536, 1 << 20] {
+        for size in border - 2..=border + 2 {
+            let texts = [cases::text(size), cases::random(size, 256), vec![0; size]];
+            for (n, text) in texts.iter().enumerate() {
+                count += check(&mut inverse, &format!("border text {n}"), text, &[1 << 15]);
+            }
+        }
+    }
+    say(format_args!("{count} blocks restored"));
+}
+
+/// Sizes around that up to which a block comes in one piece.
+#[test]
+fn pieces() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut inverse, border) = (InverseBwt::new(0).unwrap(), 1 << 24);
+    for size in border - 1..=border + 2 {
+        check(&mut inverse, "text in pieces", &cases::text(size), &[1 << 15]);
+    }
+    say("4 blocks restored");
+}
+
+/// Shapes in which neighbouring rows lie far apart in a regular way, or all in one part of the
+/// text.
+#[test]
+fn large_shapes() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut inverse, mut count) = (InverseBwt::new(0).unwrap(), 0);
+    let mut shapes = cases::shapes(3_000_000);
+    for copies in [3, 4, 16, 128, 1000] {
+        let text = cases::random(4_000_000 / copies, 256).repeat(copies);
+        shapes.push((format!("{copies} copies"), text));
+    }
+    // Longer stretches than those of shorter blocks.
+    shapes.push(("long text".into(), cases::text((1 << 27) + 1)));
+    for (name, text) in shapes.iter().filter(|(_, text)| text.len() > 300) {
+        count += check(&mut inverse, name, text, &[1 << 15]);
+    }
+    say(format_args!("{count} blocks restored"));
+}
+
+/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+#[test]
+fn every_kernel_of_the_inverse_once() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut inverse = InverseBwt::new(0).unwrap();
+    // The longest comes in pieces.
+    let texts = [cases::text((1 << 24) + 9000), cases::random(4097, 256), vec![b'a'; 700], vec![1]];
+    for text in &texts {
+        check(&mut inverse, "a small text", text, &[64]);
+    }
+    say(format_args!("{} blocks restored", texts.len()));
+}
+
+/// Bytes and rows that belong to no text, or to another one: they end, and are not taken for a
+/// text.
+#[test]
+fn contradictions_are_found() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut inverse, mut contradictions, mut texts) = (InverseBwt::new(0).unwrap(), 0, 0);
+    for seed in 0..300 {
+        let len = random(1, if seed % 3 == 0 { 12 } else { 30_000 }, seed)[0] as usize + 1;
+        let bytes = cases::random(len, [1, 2, 5, 256][seed as usize % 4]);
+        let rate = 1 << (seed % 14 + 1);
+        let rows = random(len.div_ceil(rate), len as u64, seed + 1);
+        let samples: Vec<u32> = rows.into_iter().map(|row| row as u32 + 1).collect();
+        match invert(&mut inverse, &bytes, rate as u32, &samples) {
+            Err(Error::Format { .. }) => contradictions += 1,
+            text => {
+                assert_eq!(sorted(&text.unwrap(), rate as u32), (bytes, samples));
+                texts += 1;
+            }
+        }
+    }
+    assert!(contradictions > 200, "{contradictions} contradictions, {texts} texts");
+    say(format_args!("{contradictions} contradictions, {texts} texts by chance"));
+}
+
+#[test]
+fn wrong_samples_are_found() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut inverse, text) = (InverseBwt::new(0).unwrap(), cases::text(20_000));
+    let (bytes, samples) = sorted(&text, 64);
+    for k in [0, 1, 100, samples.len() - 1] {
+        for row in [0, samples[k] - 1, samples[k] + 1, 20_001, u32::MAX] {
+            let mut wrong = samples.clone();
+            wrong[k] = row;
+            let end = invert(&mut inverse, &bytes, 64, &wrong);
+            assert!(matches!(end, Err(Error::Format { .. })), "sample {k} as {row}");
+        }
+    }
+    assert!(invert(&mut inverse, &bytes, 64, &samples[1..]).is_err());
+    assert!(invert(&mut inverse, &bytes, 63, &samples).is_err());
+    assert!(invert(&mut inverse, &bytes, 64, &samples).unwrap() == text);
+}
+
+#[test]
+fn several_work_side_by_side() {
+    if gpu().is_none() {
+        return;
+    }
+    thread::scope(|scope| {
+        for n in 1..=6 {
+            scope.spawn(move || {
+                let mut inverse = InverseBwt::new(0).unwrap();
+                for round in 0..10 {
+                    let text = cases::random(n * 300_000 + round, 20 + n as u32);
+                    check(&mut inverse, "a random text", &text, &[1 << 15]);
+                }
+            });
+        }
+    });
+    say("60 blocks restored");
+}
+
+#[test]
+fn a_failure_leaves_the_inverse_usable() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut inverse, text) = (InverseBwt::new(0).unwrap(), cases::text(50_000));
+    let (bytes, samples) = sorted(&text, 64);
+    let mut failures = 0;
+    loop {
+        inverse.fail_after(failures);
+        match invert(&mut inverse, &bytes, 64, &samples) {
+            Err(Error::Device(_)) => failures += 1,
+            restored => break assert!(restored.unwrap() == text),
+        }
+    }
+    assert!(failures >= 7, "{failures} kernels were launched");
+    inverse.fail_after(u32::MAX);
+    assert_eq!(check(&mut inverse, "the same text", &text, &[64]), 1);
+}

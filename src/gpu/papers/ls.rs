@@ -1,0 +1,72 @@
+//! Prefix doubling as in GPU-LS: all suffixes are sorted by 8 bytes at once; then those that are
+//! still in groups of equal ones are sorted within their groups by the ranks of the suffixes 8, 16,
+//! 32 ... behind them.
+//!
+//! Groups of different size are sorted in different ways ([`BinnedSort`]), and suffixes that have
+//! become groups of their own are left out from then on.
+//!
+//! G. Sun, Z. Xie, *Fast in-memory suffix sorting on the GPU*; after N. J. Larsson and K. Sadakane,
+//! *Faster suffix sorting*, 2007. Takes about 54 bytes per suffix.
+
+use super::packed_symbols;
+use super::rank_groups::{RankedList, rank_keys};
+use crate::error::Result;
+use crate::gpu::block::DeviceBlock;
+use crate::gpu::primitives::binned_sort::BinnedSort;
+use crate::gpu::primitives::cub::{Cub, bit_width};
+use crate::gpu::primitives::segmented_merge::Segments;
+use crate::gpu::runtime::tuning::FIRST_SYMBOLS;
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+
+/// The buffers.
+pub struct Ls<'m> {
+    cub: Cub<'m>,
+    sorts: BinnedSort<'m>,
+    keys: DoubleBuffer<'m, u64>,
+    list: RankedList<'m>,
+    isa: Array<'m, u32>,
+}
+
+impl<'m> Ls<'m> {
+    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
+        let items = n as usize;
+        let cub = Cub::allocate(gpu, arena, n)?;
+        let list = RankedList::allocate(arena, n, Array::none());
+        Ok(Ls {
+            cub,
+            sorts: BinnedSort::allocate(arena, cub, n),
+            keys: arena.double_buffer(items),
+            list,
+            isa: arena.array(items),
+        })
+    }
+
+    pub fn run(mut self, gpu: &Gpu, block: DeviceBlock<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+        let n = block.sa.len();
+        packed_symbols::pack_symbols(gpu, block.text, self.keys.current, self.list.pos.current)?;
+        self.cub.sort_pairs(gpu, &mut self.keys, &mut self.list.pos, 0..u64::BITS)?;
+        self.list.rank_first(gpu, self.keys.current)?;
+        // From here on the first keys are not needed, and their memory serves the rounds.
+        self.list.marks = self.keys.alternate;
+        let keys = DoubleBuffer::halves(self.keys.current.cast::<u32>());
+        self.list.resolve(gpu, &self.cub, self.isa, block.sa)?;
+        rounds.push(self.list.len);
+        let mut depth = FIRST_SYMBOLS;
+        while self.list.len > 0 {
+            self.round(gpu, keys.first_items(self.list.len), depth, bit_width(n))?;
+            self.list.resolve(gpu, &self.cub, self.isa, block.sa)?;
+            rounds.push(self.list.len);
+            depth = depth.saturating_mul(2);
+        }
+        Ok(())
+    }
+
+    /// Sorts each group by the suffixes `depth` behind.
+    fn round(&mut self, gpu: &Gpu, keys: DoubleBuffer<u32>, depth: u32, bits: u32) -> Result<()> {
+        let pos = self.list.pos.first_items(self.list.len);
+        rank_keys(gpu, pos.current, self.isa, depth, keys.current)?;
+        let segments = Segments { starts: self.list.starts, count: self.list.groups };
+        self.sorts.sort(gpu, keys, pos, segments, bits)?;
+        self.list.rank(gpu, keys.current)
+    }
+}

@@ -1,0 +1,130 @@
+//! Groups of suffixes in prefix doubling: the host side of `kernels/papers/rank_groups.cu`.
+
+use crate::error::Result;
+use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+
+/// The suffixes that are still in groups of more than one.
+#[derive(Clone, Copy, Debug)]
+pub struct RankedList<'m> {
+    /// The suffix of each item; sorted within its group round by round.
+    pub pos: DoubleBuffer<'m, u32>,
+    /// The row of each item, from 1.
+    pub rows: DoubleBuffer<'m, u32>,
+    /// The rank of each item: the row of the first of its group.
+    pub ranks: DoubleBuffer<'m, u32>,
+    /// Workspace of 64 bits for each item.
+    pub marks: Array<'m, u64>,
+    /// The first item of each group and, behind the last, the number of items.
+    pub starts: Array<'m, u32>,
+    /// Items in use.
+    pub len: u32,
+    /// Groups in use.
+    pub groups: u32,
+}
+
+impl<'m> RankedList<'m> {
+    /// A list of no groups yet, with room for `items` suffixes.
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, items: u32, marks: Array<'m, u64>) -> Self {
+        let room = items as usize;
+        RankedList {
+            pos: arena.double_buffer(room),
+            rows: arena.double_buffer(room),
+            ranks: arena.double_buffer(room),
+            marks,
+            starts: arena.array(room / 2 + 2),
+            len: items,
+            groups: 0,
+        }
+    }
+
+    /// Ranks all n suffixes after the first sort, which has put them into `pos`; the keys are those
+    /// they are sorted by. A suffix of less than [`crate::gpu::runtime::tuning::FIRST_SYMBOLS`]
+    /// bytes is a group of its own.
+    #[allow(unsafe_code)]
+    pub fn rank_first(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
+        let n = self.len;
+        let (pos, head_rows) = (self.pos.current.first(n), self.ranks.current.first(n));
+        let (keys, rows) = (keys.first(n), self.rows.current.first(n));
+        // SAFETY: all arrays have n items.
+        unsafe {
+            gpu.each(
+                "rank_groups/first_heads",
+                n,
+                &[keys.into(), pos.into(), n.into(), head_rows.into()],
+            )?;
+            gpu.each("rank_groups/first_rows", n, &[n.into(), rows.into()])
+        }
+    }
+
+    /// Ranks the items after their groups have been sorted by `keys`.
+    #[allow(unsafe_code)]
+    pub fn rank(&mut self, gpu: &Gpu, keys: Array<u32>) -> Result<()> {
+        let m = self.len;
+        let keys = keys.first(m);
+        let (rows, ranks) = (self.rows.current.first(m), self.ranks.current.first(m));
+        let head_rows = self.ranks.alternate.first(m);
+        // SAFETY: all arrays have m items.
+        unsafe {
+            let arguments = [keys.into(), ranks.into(), rows.into(), m.into(), head_rows.into()];
+            gpu.each("rank_groups/list_heads", m, &arguments)?;
+        }
+        self.ranks.swap();
+        Ok(())
+    }
+
+    /// Turns what ranking left into ranks, writes them to `isa` and what is finished to `sa`, and
+    /// keeps the rest.
+    #[allow(unsafe_code)]
+    pub fn resolve(&mut self, gpu: &Gpu, cub: &Cub, isa: Array<u32>, sa: Array<u32>) -> Result<()> {
+        let m = self.len;
+        let (pos, rows) = (self.pos.current.first(m), self.rows.current.first(m));
+        let (ranks, marks) = (self.ranks.current.first(m), self.marks.first(m));
+        cub.inclusive_max(gpu, ranks)?;
+        let now = [pos.into(), rows.into(), ranks.into()];
+        let [p, r, k] = now;
+        // SAFETY: the list's arrays have m items, `isa` has one for each position and `sa` one for
+        // each row.
+        unsafe {
+            gpu.each(
+                "rank_groups/resolve",
+                m,
+                &[p, r, k, m.into(), isa.into(), sa.into(), marks.into()],
+            )?;
+        }
+        cub.inclusive_sum_u64(gpu, marks)?;
+        let totals = gpu.read(marks.part(m - 1..m))?[0];
+        (self.len, self.groups) = ((totals >> 32) as u32, totals as u32);
+        let [to_pos, to_rows, to_ranks] =
+            [self.pos.alternate.into(), self.rows.alternate.into(), self.ranks.alternate.into()];
+        // SAFETY: as above; the new arrays are as long as the old ones, and `starts` has room for
+        // half as many groups as there are items and one more.
+        unsafe {
+            gpu.each(
+                "rank_groups/compact",
+                m,
+                &[p, r, k, marks.into(), m.into(), to_pos, to_rows, to_ranks, self.starts.into()],
+            )?;
+        }
+        self.pos.swap();
+        self.rows.swap();
+        self.ranks.swap();
+        Ok(())
+    }
+}
+
+/// Makes keys of the ranks of the suffixes `depth` behind those in `pos`.
+#[allow(unsafe_code)]
+pub fn rank_keys(
+    gpu: &Gpu,
+    pos: Array<u32>,
+    isa: Array<u32>,
+    depth: u32,
+    keys: Array<u32>,
+) -> Result<()> {
+    assert_eq!(pos.len(), keys.len());
+    let (m, n) = (pos.len(), isa.len());
+    let arguments = [pos.into(), m.into(), isa.into(), n.into(), depth.into(), keys.into()];
+    // SAFETY: `pos` and `keys` have m items, `isa` has n.
+    unsafe { gpu.each("rank_groups/rank_keys", m, &arguments) }
+}

@@ -1,0 +1,129 @@
+//! The skew algorithm: the suffixes at positions i with i mod 3 = 1 or 2 are sorted by triples of
+//! symbols and named; if names are not unique, the string of names, two thirds as long, is sorted
+//! in the same way. The order of the others follows from that by one radix sort, and the two are
+//! merged.
+//!
+//! As in Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction
+//! on the GPU*, 2016, Figure 4 right: triples are named only where they are not unique, and the
+//! suffixes at multiples of 3 come from the order of those behind them by selecting these. Linear
+//! in all cases. Takes about 36 bytes per suffix.
+
+use super::skew_steps::{
+    BYTE_BITS, Mod0Workspace, SkewSymbols, SkewText, cover_len, mod1_len, scatter, scatter_order,
+};
+use crate::error::Result;
+use crate::gpu::block::DeviceBlock;
+use crate::gpu::primitives::cub::{Cub, bit_width};
+use crate::gpu::primitives::merge_path::splits_for;
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+
+/// What one level keeps while the levels below it work.
+#[derive(Clone, Copy)]
+struct SkewLevel<'m> {
+    /// For each cover index, the name of its triple, and later its rank.
+    names: Array<'m, u32>,
+    /// The cover indices in the order of their suffixes.
+    order: Array<'m, u32>,
+}
+
+/// Workspace for sorting triples; that of all levels is the same memory.
+struct Triples<'m> {
+    keys: DoubleBuffer<'m, u64>,
+    order: DoubleBuffer<'m, u32>,
+    total: Array<'m, u32>,
+}
+
+impl<'m> Triples<'m> {
+    fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
+        let count = cover_len(n) as usize;
+        Triples {
+            keys: arena.double_buffer(count),
+            order: arena.double_buffer(count),
+            total: arena.array(1),
+        }
+    }
+}
+
+impl<'m> Mod0Workspace<'m> {
+    /// Allocates the workspace of merging.
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
+        let (count, mod1_len) = (cover_len(n) as usize, mod1_len(n) as usize);
+        Mod0Workspace {
+            flags: arena.array(count),
+            mod0: arena.double_buffer(mod1_len),
+            keys: arena.double_buffer(mod1_len),
+            positions: arena.array(count),
+            splits: arena.array(splits_for(n)),
+            total: arena.array(1),
+        }
+    }
+}
+
+/// The buffers.
+pub struct Skew<'m> {
+    cub: Cub<'m>,
+    levels: Vec<SkewLevel<'m>>,
+    shared: Array<'m, u8>,
+}
+
+impl<'m> Skew<'m> {
+    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
+        let cub = Cub::allocate(gpu, arena, n)?;
+        let (mut levels, mut at, mut shared) = (Vec::new(), n, 0);
+        // Of three symbols and less, all triples differ.
+        while levels.is_empty() || at > 3 {
+            let count = cover_len(at) as usize;
+            levels.push(SkewLevel { names: arena.array(count), order: arena.array(count) });
+            let (mut sorting, mut merging) =
+                (ArenaAllocator::measuring(), ArenaAllocator::measuring());
+            Triples::allocate(&mut sorting, at);
+            Mod0Workspace::allocate(&mut merging, at);
+            shared = shared.max(sorting.used()).max(merging.used());
+            at = cover_len(at);
+        }
+        // The level below the last has the same buffers: three symbols or less.
+        levels.push(SkewLevel { names: arena.array(4), order: arena.array(4) });
+        Ok(Skew { cub, levels, shared: arena.array(shared.max(1 << 14)) })
+    }
+
+    pub fn run(self, gpu: &Gpu, block: DeviceBlock<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+        let n = block.sa.len();
+        let text = SkewText { symbols: SkewSymbols::Bytes(block.text), n, bits: BYTE_BITS };
+        self.level(gpu, 0, text, block.sa, rounds)
+    }
+
+    /// Sorts the suffixes of a text of `sa.len()` symbols.
+    fn level(
+        &self,
+        gpu: &Gpu,
+        level: usize,
+        text: SkewText<'m>,
+        sa: Array<'m, u32>,
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
+        let count = cover_len(text.n);
+        let SkewLevel { names, order } = self.levels[level];
+        let (names, order) = (names.first(count), order.first(count));
+        let mut work = Triples::allocate(&mut ArenaAllocator::within(self.shared), text.n);
+        let keys = text.sort_triples(gpu, &self.cub, work.keys, &mut work.order)?;
+        let (sorted, heads) = (work.order.current, keys.alternate);
+        let different = text.triple_heads(gpu, keys.current, sorted, heads, work.total)?;
+        if different == count {
+            gpu.copy(sorted, order)?;
+        } else {
+            rounds.push(count);
+            self.cub.inclusive_sum(gpu, heads)?;
+            scatter(gpu, sorted, heads, names)?;
+            let below = SkewText {
+                symbols: SkewSymbols::Names(names),
+                n: count,
+                bits: bit_width(different),
+            };
+            self.level(gpu, level + 1, below, order, rounds)?;
+        }
+        scatter_order(gpu, order, names)?;
+        let work = Mod0Workspace::allocate(&mut ArenaAllocator::within(self.shared), text.n);
+        let mod0 = text.sort_mod0(gpu, &self.cub, order, &work)?;
+        text.merge(gpu, order, names, mod0, &work, sa)
+    }
+}

@@ -1,0 +1,239 @@
+//! The steps of the skew algorithm: the host side of `kernels/papers/skew_steps.cu`, which explains
+//! cover indices.
+
+use crate::error::Result;
+use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
+use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, KernelArgument};
+
+/// What is sorted: bytes, or the names of triples.
+#[derive(Clone, Copy, Debug)]
+pub enum SkewSymbols<'m> {
+    Bytes(Array<'m, u8>),
+    Names(Array<'m, u32>),
+}
+
+/// A text of n symbols, the largest of which, counted from 1, has `bits` bits.
+#[derive(Clone, Copy, Debug)]
+pub struct SkewText<'m> {
+    pub symbols: SkewSymbols<'m>,
+    pub n: u32,
+    pub bits: u32,
+}
+
+/// Bits of a byte counted from 1.
+pub const BYTE_BITS: u32 = 9;
+
+/// Bits of a triple of bytes.
+const TRIPLE_BITS: u32 = 25;
+
+/// Slots of the first kind in a text of n symbols: as many as there are positions that are
+/// multiples of 3.
+pub fn mod1_len(n: u32) -> u32 {
+    n.div_ceil(3)
+}
+
+/// All cover indices.
+pub fn cover_len(n: u32) -> u32 {
+    mod1_len(n) + n / 3
+}
+
+impl<'m> SkewText<'m> {
+    /// The address and the length, as kernels take them.
+    fn arguments(&self) -> [KernelArgument; 2] {
+        let address = match self.symbols {
+            SkewSymbols::Bytes(bytes) => bytes.into(),
+            SkewSymbols::Names(names) => names.into(),
+        };
+        [address, self.n.into()]
+    }
+
+    fn pick(&self, for_bytes: &'static str, for_names: &'static str) -> &'static str {
+        match self.symbols {
+            SkewSymbols::Bytes(_) => for_bytes,
+            SkewSymbols::Names(_) => for_names,
+        }
+    }
+
+    /// Sorts the cover indices by their triples, stably. `keys` has 64 bits for each of them, of
+    /// which bytes need 32.
+    #[allow(unsafe_code)]
+    pub fn sort_triples(
+        &self,
+        gpu: &Gpu,
+        cub: &Cub,
+        keys: DoubleBuffer<'m, u64>,
+        order: &mut DoubleBuffer<'m, u32>,
+    ) -> Result<DoubleBuffer<'m, u32>> {
+        let (count, mod1_len) = (order.current.len(), mod1_len(self.n).into());
+        let [text, n] = self.arguments();
+        let first_slots = order.current.into();
+        let mut short =
+            DoubleBuffer { current: keys.current.cast(), alternate: keys.alternate.cast() }
+                .first_items(count);
+        if let SkewSymbols::Bytes(_) = self.symbols {
+            let arguments = [text, n, mod1_len, count.into(), short.current.into(), first_slots];
+            // SAFETY: `keys` and `order` have so many items, the text has n.
+            unsafe { gpu.each("skew_steps/byte_triples", count, &arguments)? };
+            cub.sort_pairs(gpu, &mut short, order, 0..TRIPLE_BITS)?;
+            return Ok(short);
+        }
+        let mut long = keys;
+        let bits = self.bits.into();
+        let arguments = [text, n, mod1_len, count.into(), bits, long.current.into(), first_slots];
+        // SAFETY: as above.
+        unsafe { gpu.each("skew_steps/name_pairs", count, &arguments)? };
+        cub.sort_pairs(gpu, &mut long, order, 0..2 * self.bits)?;
+        let arguments =
+            [text, n, mod1_len, order.current.into(), count.into(), short.current.into()];
+        // SAFETY: as above.
+        unsafe { gpu.each("skew_steps/name_firsts", count, &arguments)? };
+        cub.sort_pairs(gpu, &mut short, order, 0..self.bits)?;
+        Ok(short)
+    }
+
+    /// Marks the first of equal triples with 1, others with 0, and counts them. `keys` are what the
+    /// last sort left.
+    #[allow(unsafe_code)]
+    pub fn triple_heads(
+        &self,
+        gpu: &Gpu,
+        keys: Array<u32>,
+        order: Array<u32>,
+        heads: Array<u32>,
+        total: Array<u32>,
+    ) -> Result<u32> {
+        let count = order.len();
+        let [text, n] = self.arguments();
+        let (heads, sum) = (heads.first(count).into(), total.into());
+        gpu.zero(total)?;
+        // SAFETY: `keys`, `order` and `heads` have so many items, `total` one.
+        unsafe {
+            if let SkewSymbols::Bytes(_) = self.symbols {
+                gpu.each(
+                    "skew_steps/byte_triple_heads",
+                    count,
+                    &[keys.into(), count.into(), heads, sum],
+                )?;
+            } else {
+                let mod1_len = mod1_len(self.n).into();
+                let arguments = [text, n, mod1_len, order.into(), count.into(), heads, sum];
+                gpu.each("skew_steps/name_triple_heads", count, &arguments)?;
+            }
+        }
+        Ok(gpu.read(total)?[0])
+    }
+
+    /// Sorts the suffixes at multiples of 3, from the order of the cover indices. `mod0` has an
+    /// item for each.
+    #[allow(unsafe_code)]
+    pub fn sort_mod0(
+        &self,
+        gpu: &Gpu,
+        cub: &Cub,
+        order: Array<u32>,
+        work: &Mod0Workspace<'m>,
+    ) -> Result<Array<'m, u32>> {
+        let (mod1_len, count) = (mod1_len(self.n), order.len());
+        let (flags, mut mod0, mut keys) = (work.flags.first(count), work.mod0, work.keys);
+        assert!(mod0.current.len() == mod1_len && keys.current.len() == mod1_len);
+        let [text, n] = self.arguments();
+        // SAFETY: `order` and `flags` have so many items.
+        unsafe {
+            let arguments = [order.into(), count.into(), mod1_len.into(), flags.into()];
+            gpu.each("skew_steps/flag_mod1", count, &arguments)?;
+        }
+        cub.select(gpu, order, flags, mod0.current, work.total)?;
+        let kernel = self.pick("skew_steps/byte_mod0_keys", "skew_steps/name_mod0_keys");
+        // SAFETY: `mod0` and `keys` have an item for each cover index of the first kind.
+        unsafe {
+            let arguments = [text, n, mod0.current.into(), mod1_len.into(), keys.current.into()];
+            gpu.each(kernel, mod1_len, &arguments)?;
+        }
+        cub.sort_pairs(gpu, &mut keys, &mut mod0, 0..self.bits)?;
+        Ok(mod0.current)
+    }
+
+    /// Merges the suffixes of the cover, given by cover indices in order and by rank, with the
+    /// others.
+    #[allow(unsafe_code)]
+    pub fn merge(
+        &self,
+        gpu: &Gpu,
+        order: Array<u32>,
+        ranks: Array<u32>,
+        mod0: Array<u32>,
+        work: &Mod0Workspace,
+        sa: Array<u32>,
+    ) -> Result<()> {
+        // The cover index behind the end, if there is one, is the first in order.
+        let order = order.part(u32::from(self.n % 3 == 1)..order.len());
+        let (count, mod1_len) = (order.len(), KernelArgument::from(mod1_len(self.n)));
+        let cover = work.positions.first(count);
+        assert_eq!(count + mod0.len(), self.n);
+        assert_eq!(sa.len(), self.n);
+        // SAFETY: `order` and `cover` have so many items.
+        unsafe {
+            let arguments = [order.into(), count.into(), mod1_len, cover.into()];
+            gpu.each("skew_steps/cover_positions", count, &arguments)?;
+        }
+        let [text, n] = self.arguments();
+        let (tiles, splits) = (self.n.div_ceil(TILE), work.splits.into());
+        let (a, b, b_len) = (cover.into(), mod0.into(), mod0.len().into());
+        let ranks = ranks.into();
+        // SAFETY: the arrays have the lengths that go with them, `ranks` has an item for each cover
+        // index, and `splits` one for each tile and one more.
+        unsafe {
+            let kernel =
+                self.pick("skew_steps/byte_suffix_partition", "skew_steps/name_suffix_partition");
+            let arguments =
+                [text, n, ranks, mod1_len, a, count.into(), b, b_len, tiles.into(), splits];
+            gpu.each(kernel, tiles + 1, &arguments)?;
+            let kernel = self.pick("skew_steps/byte_suffix_merge", "skew_steps/name_suffix_merge");
+            let arguments =
+                [text, n, ranks, mod1_len, a, count.into(), b, b_len, splits, sa.into()];
+            gpu.launch(kernel, tiles, TILE_THREADS, &arguments)
+        }
+    }
+}
+
+/// Workspace of the last two steps.
+#[derive(Clone, Copy, Debug)]
+pub struct Mod0Workspace<'m> {
+    pub flags: Array<'m, u8>,
+    pub mod0: DoubleBuffer<'m, u32>,
+    pub keys: DoubleBuffer<'m, u32>,
+    pub positions: Array<'m, u32>,
+    pub splits: Array<'m, u32>,
+    pub total: Array<'m, u32>,
+}
+
+/// `names[cover_indices[t]] = values[t]`.
+#[allow(unsafe_code)]
+pub fn scatter(
+    gpu: &Gpu,
+    cover_indices: Array<u32>,
+    values: Array<u32>,
+    names: Array<u32>,
+) -> Result<()> {
+    let count = cover_indices.len();
+    assert!(values.len() == count && names.len() >= count);
+    let arguments = [cover_indices.into(), values.into(), count.into(), names.into()];
+    // SAFETY: the arrays have so many items; cover indices are numbers below that.
+    unsafe { gpu.each("skew_steps/scatter", count, &arguments) }
+}
+
+/// `ranks[cover_indices[t]] = t + 1`.
+#[allow(unsafe_code)]
+pub fn scatter_order(gpu: &Gpu, cover_indices: Array<u32>, ranks: Array<u32>) -> Result<()> {
+    let count = cover_indices.len();
+    assert!(ranks.len() >= count);
+    // SAFETY: as above.
+    unsafe {
+        gpu.each(
+            "skew_steps/scatter_order",
+            count,
+            &[cover_indices.into(), count.into(), ranks.into()],
+        )
+    }
+}

@@ -1,0 +1,330 @@
+//! Batches of patterns on their way to a GPU and back: packed into pinned memory, copied, searched,
+//! and the intervals copied back.
+//!
+//! Batches take turns on a few streams, so that one is packed by the processor while another is
+//! copied and a third is searched. Results come in the order of the patterns. Memory per stream: a
+//! batch of [`BATCH_BYTES`] of pattern text, or of one longer pattern, and 12 bytes for each of up
+//! to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. The index is once on the device, as
+//! large as it is on the host: 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to
+//! 24, 2 or less for the k-mer table, and 1.1 bits and 32 per sample where positions are asked for.
+
+use crate::error::Result;
+use crate::gpu::interface::{Parts, Samples};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::search::{self, DeviceIndex, NO_POS};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Streams: a batch is packed, a batch copied, a batch searched.
+const STREAMS: usize = 3;
+
+/// Bytes of patterns in a batch: their copy takes a third of a millisecond, and patterns of 100
+/// symbols keep a large GPU busy.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Patterns or rows in a batch at most.
+const BATCH_ITEMS: usize = 1 << 18;
+
+/// Items that a thread packs or unpacks at a time.
+const CHUNK: usize = 2048;
+
+/// Searches on one GPU. Its memory is kept for the next batches, and so is the last index.
+#[derive(Debug)]
+pub struct Searcher {
+    streams: Vec<BatchStream>,
+    index: Option<DeviceIndex>,
+}
+
+/// A stream, and a batch on it.
+#[derive(Debug)]
+struct BatchStream {
+    gpu: Gpu,
+    text: PinnedBuffer<u8>,
+    input: PinnedBuffer<u32>,
+    output: PinnedBuffer<u32>,
+    memory: GrowingArena,
+    /// Which items are under way.
+    items: Range<usize>,
+}
+
+impl Searcher {
+    /// A searcher on GPU `number`.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where there is none, or no driver, or it fails.
+    pub fn new(number: u32) -> Result<Self> {
+        let stream = || {
+            Ok(BatchStream {
+                gpu: Gpu::open(number)?,
+                text: PinnedBuffer::default(),
+                input: PinnedBuffer::default(),
+                output: PinnedBuffer::default(),
+                memory: GrowingArena::default(),
+                items: 0..0,
+            })
+        };
+        Ok(Searcher {
+            streams: (0..STREAMS).map(|_| stream()).collect::<Result<_>>()?,
+            index: None,
+        })
+    }
+
+    /// Finds the interval of each pattern in the index with these parts, which is copied to the
+    /// device unless it was the last one.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where the memory of the GPU does not do, or the GPU
+    /// fails.
+    ///
+    /// # Panics
+    /// If there are not as many intervals as patterns.
+    pub fn search<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        parts: &Parts,
+        patterns: &[P],
+        intervals: &mut [Range<u32>],
+    ) -> Result<()> {
+        assert_eq!(patterns.len(), intervals.len(), "an interval for each pattern");
+        self.load(parts)?;
+        let longest = parts.len + 1;
+        self.run(
+            |from| from..from + batch(&patterns[from..], longest),
+            |stream, index| stream.search(index, &patterns[stream.items.clone()], longest),
+            |stream| {
+                let rows = stream.output.first(2 * stream.items.len());
+                let intervals = &mut intervals[stream.items.clone()];
+                let chunks = intervals.par_chunks_mut(CHUNK).zip(rows.par_chunks(2 * CHUNK));
+                chunks.for_each(|(intervals, rows)| {
+                    for (interval, ends) in intervals.iter_mut().zip(rows.chunks_exact(2)) {
+                        *interval = ends[0]..ends[1];
+                    }
+                });
+            },
+        )
+    }
+
+    /// The positions of some rows in the index with these parts and samples; `None` where these
+    /// contradict each other.
+    ///
+    /// # Errors
+    /// As [`Searcher::search`].
+    ///
+    /// # Panics
+    /// If a row is none of the index.
+    pub fn positions(
+        &mut self,
+        parts: &Parts,
+        samples: &Samples,
+        rows: &[u32],
+    ) -> Result<Option<Vec<u32>>> {
+        assert!(rows.par_iter().all(|&row| row as usize <= parts.len), "no row of the index");
+        self.load(parts)?;
+        let (stream, index) = (&self.streams[0], self.index.as_mut().expect("just loaded"));
+        index.add_samples(&stream.gpu, samples)?;
+        let mut positions = vec![0; rows.len()];
+        self.run(
+            |from| from..rows.len().min(from + BATCH_ITEMS),
+            |stream, index| stream.locate(index, &rows[stream.items.clone()]),
+            |stream| {
+                let found = stream.output.first(stream.items.len());
+                positions[stream.items.clone()].copy_from_slice(found);
+            },
+        )?;
+        Ok((!positions.contains(&NO_POS)).then_some(positions))
+    }
+
+    /// Bytes of device memory in use.
+    pub fn memory(&self) -> usize {
+        let batches: usize = self.streams.iter().map(|stream| stream.memory.len()).sum();
+        batches + self.index.as_ref().map_or(0, DeviceIndex::size)
+    }
+
+    /// Makes the launch after the next `launches` fail on each stream.
+    #[cfg(test)]
+    pub fn fail_after(&self, launches: u32) {
+        self.streams.iter().for_each(|stream| stream.gpu.fail_after(launches));
+    }
+
+    fn load(&mut self, parts: &Parts) -> Result<()> {
+        if self.index.as_ref().is_none_or(|index| !index.holds(parts)) {
+            // Before the new one is there: there may be no room for both.
+            self.index = None;
+            self.index = Some(DeviceIndex::new(&self.streams[0].gpu, parts)?);
+        }
+        Ok(())
+    }
+
+    /// Runs batches on the streams in turn. `next(from)` says which items come from there on, none
+    /// at the end; `queue` starts those of a stream; `take` takes what came of them.
+    fn run(
+        &mut self,
+        next: impl Fn(usize) -> Range<usize>,
+        queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
+        take: impl FnMut(&BatchStream),
+    ) -> Result<()> {
+        let index = self.index.as_ref().expect("an index was loaded");
+        let done = turns(&mut self.streams, index, next, queue, take);
+        if done.is_err() {
+            // Nothing may still be at work when the next search begins. What that says adds
+            // nothing.
+            for stream in &mut self.streams {
+                stream.items = 0..0;
+                let _ = stream.gpu.wait();
+            }
+        }
+        done
+    }
+}
+
+fn turns(
+    streams: &mut [BatchStream],
+    index: &DeviceIndex,
+    next: impl Fn(usize) -> Range<usize>,
+    queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
+    mut take: impl FnMut(&BatchStream),
+) -> Result<()> {
+    let (mut turn, mut items) = (0, next(0));
+    while !items.is_empty() {
+        let stream = &mut streams[turn % STREAMS];
+        stream.finish(&mut take)?;
+        let end = items.end;
+        stream.items = items;
+        queue(stream, index)?;
+        items = next(end);
+        turn += 1;
+    }
+    // The oldest comes first.
+    (turn..turn + STREAMS).try_for_each(|turn| streams[turn % STREAMS].finish(&mut take))
+}
+
+impl BatchStream {
+    /// Waits for the items under way, if there are any, and has them taken.
+    fn finish(&mut self, take: &mut impl FnMut(&BatchStream)) -> Result<()> {
+        if !self.items.is_empty() {
+            self.gpu.wait()?;
+            take(self);
+            self.items = 0..0;
+        }
+        Ok(())
+    }
+
+    /// Queues the search of some patterns; their intervals come to `output`.
+    fn search<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        index: &DeviceIndex,
+        patterns: &[P],
+        longest: usize,
+    ) -> Result<()> {
+        let (gpu, count) = (&self.gpu, patterns.len());
+        let starts = &mut self.input.reserve(gpu, BATCH_ITEMS + 1)?[..=count];
+        let mut size = 0;
+        starts[0] = 0;
+        for (start, pattern) in starts[1..].iter_mut().zip(patterns) {
+            size += tail(pattern, longest).len();
+            *start = size as u32;
+        }
+        let room = size.max(BATCH_BYTES).next_multiple_of(8);
+        pack(patterns, longest, starts, &mut self.text.reserve(gpu, room)?[..size]);
+        self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
+
+        let mut measure = ArenaAllocator::measuring();
+        allocate(&mut measure, room);
+        let mut arena = self.memory.allocator(gpu, measure.used())?;
+        let (text, starts, rows) = allocate(&mut arena, room);
+        let (starts, rows) = (starts.first(count as u32 + 1), rows.first(2 * count as u32));
+        if size > 0 {
+            gpu.zero(text.part(size as u32 / 8 * 8..size.next_multiple_of(8) as u32))?;
+            self.text.upload(gpu, text.first(size as u32))?;
+        }
+        self.input.upload(gpu, starts)?;
+        search::intervals(gpu, index, text, starts, rows)?;
+        self.output.download(gpu, rows, 0..rows.len())
+    }
+
+    /// Queues walks from some rows; their positions come to `output`.
+    fn locate(&mut self, index: &DeviceIndex, rows: &[u32]) -> Result<()> {
+        let (gpu, count) = (&self.gpu, rows.len());
+        self.input.reserve(gpu, BATCH_ITEMS + 1)?[..count].copy_from_slice(rows);
+        self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
+        let mut measure = ArenaAllocator::measuring();
+        measure.double_buffer::<u32>(BATCH_ITEMS);
+        let two = self.memory.allocator(gpu, measure.used())?.double_buffer(BATCH_ITEMS);
+        let two = two.first_items(count as u32);
+        self.input.upload(gpu, two.current)?;
+        search::positions(gpu, index, two.current, two.alternate)?;
+        self.output.download(gpu, two.alternate, 0..count as u32)
+    }
+}
+
+/// The text of a batch, where its patterns start, and both ends of their intervals.
+fn allocate<'m>(
+    arena: &mut ArenaAllocator<'m>,
+    room: usize,
+) -> (Array<'m, u8>, Array<'m, u32>, Array<'m, u32>) {
+    (arena.array(room), arena.array(BATCH_ITEMS + 1), arena.array(2 * BATCH_ITEMS))
+}
+
+/// How many of the patterns make up a batch: one at least.
+fn batch<P: AsRef<[u8]>>(patterns: &[P], longest: usize) -> usize {
+    let mut size = 0;
+    let fits = |pattern: &&P| {
+        size += tail(*pattern, longest).len();
+        size <= BATCH_BYTES
+    };
+    let count = patterns.iter().take(BATCH_ITEMS).take_while(fits).count();
+    count.max(1).min(patterns.len())
+}
+
+/// A pattern, or as much of its end as already cannot occur where it is longer than the block.
+fn tail<P: AsRef<[u8]>>(pattern: &P, longest: usize) -> &[u8] {
+    let pattern = pattern.as_ref();
+    &pattern[pattern.len().saturating_sub(longest)..]
+}
+
+/// Writes patterns one behind the other; `starts` says where.
+fn pack<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize, starts: &[u32], text: &mut [u8]) {
+    let mut rest = text;
+    let chunks = patterns.chunks(CHUNK).zip(starts.chunks(CHUNK));
+    let pieces: Vec<(&[P], &mut [u8])> = chunks
+        .map(|(patterns, starts)| {
+            let last = tail(&patterns[patterns.len() - 1], longest).len();
+            let size = (starts[patterns.len() - 1] - starts[0]) as usize + last;
+            (patterns, rest.split_off_mut(..size).expect("room for all patterns"))
+        })
+        .collect();
+    pieces.into_par_iter().for_each(|(patterns, mut piece)| {
+        for pattern in patterns.iter().map(|pattern| tail(pattern, longest)) {
+            let place = piece.split_off_mut(..pattern.len()).expect("room for the pattern");
+            place.copy_from_slice(pattern);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_packed_one_behind_the_other() {
+        let patterns: Vec<Vec<u8>> = (0..5000_usize).map(|n| vec![n as u8; n % 7]).collect();
+        let mut starts = vec![0];
+        for pattern in &patterns {
+            starts.push(starts[starts.len() - 1] + pattern.len().min(5) as u32);
+        }
+        let mut text = vec![0; starts[5000] as usize];
+        pack(&patterns, 5, &starts, &mut text);
+        for (pattern, ends) in patterns.iter().zip(starts.windows(2)) {
+            assert_eq!(&text[ends[0] as usize..ends[1] as usize], tail(pattern, 5));
+        }
+    }
+
+    #[test]
+    fn batches_have_a_size() {
+        let long = vec![0; BATCH_BYTES - 10];
+        assert_eq!(batch(&[&long[..], &[1; 10], &[]], usize::MAX), 3);
+        assert_eq!(batch(&[&long[..], &[1; 11], &[]], usize::MAX), 1);
+        assert_eq!(batch(&[&[&long[..], &long[..]].concat()[..], &[]], usize::MAX), 1);
+        assert_eq!(batch(&vec![b""; BATCH_ITEMS + 1], usize::MAX), BATCH_ITEMS);
+        assert_eq!(batch::<&[u8]>(&[], usize::MAX), 0);
+    }
+}

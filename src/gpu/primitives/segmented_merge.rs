@@ -1,0 +1,198 @@
+//! Segmented sort by merging: the host side of `kernels/primitives/segmented_merge.cu`, which says
+//! how it works.
+
+use crate::error::Result;
+use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, KernelArgument};
+
+/// Segments behind each other in a list: `starts[s]` is the first item of segment s, and the item
+/// after the last start is the number of all items.
+#[derive(Clone, Copy, Debug)]
+pub struct Segments<'m> {
+    pub starts: Array<'m, u32>,
+    pub count: u32,
+}
+
+/// Which segments are sorted, by length.
+#[derive(Clone, Copy, Debug)]
+pub struct SegmentLengths {
+    pub shortest: u32,
+    pub longest: u32,
+}
+
+/// Workspace for lists of so many items.
+#[derive(Clone, Copy, Debug)]
+pub struct SegmentedMerge<'m> {
+    /// The first segment of each tile.
+    current: Array<'m, u32>,
+    /// The segment that spans the lower border of each tile: its ends.
+    spans: Array<'m, u64>,
+    splits: Array<'m, u32>,
+    levels: Array<'m, u32>,
+}
+
+impl<'m> SegmentedMerge<'m> {
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, items: u32) -> Self {
+        let tiles = items.div_ceil(TILE) as usize + 1;
+        SegmentedMerge {
+            current: arena.array(tiles),
+            spans: arena.array(tiles),
+            splits: arena.array(tiles),
+            levels: arena.array(1),
+        }
+    }
+
+    /// Sorts the values of each segment by their keys, stably. Of segments of other lengths, the
+    /// items stay in their segment but may change their order. What is sorted is in the first
+    /// arrays before and after.
+    #[allow(unsafe_code)]
+    pub fn sort(
+        &self,
+        gpu: &Gpu,
+        keys: DoubleBuffer<u32>,
+        values: DoubleBuffer<u32>,
+        segments: Segments,
+        lengths: SegmentLengths,
+    ) -> Result<()> {
+        let m = keys.current.len();
+        assert_eq!([keys.alternate.len(), values.current.len(), values.alternate.len()], [m; 3]);
+        assert!(segments.starts.len() > segments.count);
+        if m == 0 || segments.count == 0 {
+            return Ok(());
+        }
+        let tiles = m.div_ceil(TILE);
+        let SegmentLengths { shortest, longest } = lengths;
+        let [starts, count, first] =
+            [segments.starts.into(), segments.count.into(), self.current.into()];
+        let [m, shortest, longest] = [m, shortest, longest].map(KernelArgument::from);
+        gpu.zero(self.levels)?;
+        // SAFETY: `starts` has count + 1 items, the arrays of self one for each tile and one more.
+        unsafe {
+            let (spans, levels) = (self.spans.into(), self.levels.into());
+            let arguments = [starts, count, m, shortest, longest, first, spans, levels];
+            gpu.each("segmented_merge/segment_spans", tiles + 1, &arguments)?;
+        }
+        // SAFETY: keys and values have m items.
+        unsafe {
+            let (keys, values) = (keys.current.into(), values.current.into());
+            let arguments = [starts, count, first, m, shortest, longest, keys, values];
+            gpu.launch("segmented_merge/sort_tiles", tiles, TILE_THREADS, &arguments)?;
+        }
+        let levels = gpu.read(self.levels)?[0];
+        self.merge(gpu, levels, keys, values)
+    }
+
+    /// Merges runs of tiles in so many passes, and brings everything into the first arrays.
+    #[allow(unsafe_code)]
+    fn merge(
+        &self,
+        gpu: &Gpu,
+        levels: u32,
+        keys: DoubleBuffer<u32>,
+        values: DoubleBuffer<u32>,
+    ) -> Result<()> {
+        let (m, tiles) = (keys.current.len(), keys.current.len().div_ceil(TILE));
+        let (mut from, mut payload) = (keys, values);
+        let [spans, splits] = [self.spans.into(), self.splits.into()];
+        for pass in 0..levels {
+            // SAFETY: `spans` and `splits` have an item for each tile and one more, keys and values
+            // m items.
+            unsafe {
+                let arguments = [spans, tiles.into(), pass.into(), from.current.into(), splits];
+                gpu.each("segmented_merge/partition_segments", tiles, &arguments)?;
+                let [k, v, l, w] = [
+                    from.current.into(),
+                    payload.current.into(),
+                    from.alternate.into(),
+                    payload.alternate.into(),
+                ];
+                let arguments = [spans, splits, m.into(), pass.into(), k, v, l, w];
+                gpu.launch("segmented_merge/merge_segments", tiles, TILE_THREADS, &arguments)?;
+            }
+            from.swap();
+            payload.swap();
+        }
+        if levels == 0 {
+            return Ok(());
+        }
+        let [k, v, l, w] = [
+            keys.current.into(),
+            values.current.into(),
+            keys.alternate.into(),
+            values.alternate.into(),
+        ];
+        // SAFETY: as above.
+        unsafe {
+            gpu.launch(
+                "segmented_merge/copy_back_segments",
+                tiles,
+                TILE_THREADS,
+                &[spans, m.into(), k, v, l, w],
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::testing::{gpu, memory, random, say, shapes, starts, upload};
+
+    const ALL: SegmentLengths = SegmentLengths { shortest: 0, longest: u32::MAX };
+
+    fn check(gpu: &Gpu, name: &str, lengths: &[u32], keys: &[u32]) {
+        let starts = starts(lengths);
+        let values: Vec<u32> = (0..keys.len() as u32).collect();
+        let mut expected = values.clone();
+        for ends in starts.windows(2) {
+            // Stable: values go up among equal keys.
+            expected[ends[0] as usize..ends[1] as usize].sort_by_key(|&v| keys[v as usize]);
+        }
+        let mut memory = memory(gpu, 60 * keys.len() + (1 << 20));
+        let arena = &mut memory.allocator();
+        let m = keys.len() as u32;
+        let k =
+            DoubleBuffer { current: upload(gpu, arena, keys), alternate: arena.array(keys.len()) };
+        let v = DoubleBuffer {
+            current: upload(gpu, arena, &values),
+            alternate: arena.array(keys.len()),
+        };
+        let segments =
+            Segments { starts: upload(gpu, arena, &starts), count: lengths.len() as u32 };
+        let sort = SegmentedMerge::allocate(arena, m);
+        sort.sort(gpu, k, v, segments, ALL).unwrap();
+        let sorted: Vec<u32> = expected.iter().map(|&v| keys[v as usize]).collect();
+        assert!(gpu.read(k.current).unwrap() == sorted, "{name}: keys");
+        assert!(gpu.read(v.current).unwrap() == expected, "{name}: values");
+    }
+
+    #[test]
+    fn sorts_as_the_naive_way_does() {
+        let Some(gpu) = gpu() else { return };
+        let mut cases = 0;
+        for (name, lengths) in shapes() {
+            let len = lengths.iter().map(|&n| n as usize).sum();
+            for below in [1, 2, 50, u64::MAX] {
+                let keys: Vec<u32> = random(len, below, 9).into_iter().map(|k| k as u32).collect();
+                check(&gpu, name, &lengths, &keys);
+                cases += 1;
+            }
+            let falling: Vec<u32> = (0..len as u32).rev().collect();
+            check(&gpu, name, &lengths, &falling);
+            cases += 1;
+        }
+        say(format_args!("{cases} cases"));
+    }
+
+    #[test]
+    fn nothing_is_sorted_at_once() {
+        let Some(gpu) = gpu() else { return };
+        let mut memory = memory(&gpu, 1 << 16);
+        let arena = &mut memory.allocator();
+        let starts = upload(&gpu, arena, &[0u32]);
+        let none = DoubleBuffer { current: arena.array::<u32>(0), alternate: arena.array(0) };
+        let sort = SegmentedMerge::allocate(arena, 0);
+        let segments = Segments { starts, count: 0 };
+        sort.sort(&gpu, none, none, segments, ALL).unwrap();
+    }
+}

@@ -1,0 +1,112 @@
+//! Arenas: device memory of one allocation, cut into arrays.
+//!
+//! A sorter allocates once, for the largest block so far. The same code that allocates the arrays
+//! also finds how much they need, on an allocator without memory ([`ArenaAllocator::measuring`]).
+
+use super::array::{Array, DoubleBuffer};
+use super::gpu_stream::Gpu;
+use crate::error::Result;
+use cudarc::driver::{CudaSlice, DevicePtr};
+use std::marker::PhantomData;
+
+/// Arrays start at multiples of this many bytes, as memory of its own would.
+const ALIGNMENT: usize = 256;
+
+/// Device memory of one allocation.
+#[derive(Debug)]
+pub struct Arena {
+    slice: CudaSlice<u8>,
+    address: u64,
+}
+
+impl Arena {
+    /// Allocates `bytes` bytes.
+    #[allow(unsafe_code)]
+    pub fn new(gpu: &Gpu, bytes: usize) -> Result<Arena> {
+        // SAFETY: nothing reads the memory before kernels fill the arrays in it.
+        let slice = gpu.check(unsafe { gpu.stream().alloc::<u8>(bytes.max(1)) })?;
+        let address = slice.device_ptr(gpu.stream()).0;
+        Ok(Arena { slice, address })
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.slice.len()
+    }
+
+    /// An allocator of all of it.
+    pub fn allocator(&mut self) -> ArenaAllocator<'_> {
+        ArenaAllocator { base: self.address, used: 0, size: self.slice.len(), memory: PhantomData }
+    }
+}
+
+/// An arena that grows with what is asked of it, and is kept.
+#[derive(Debug, Default)]
+pub struct GrowingArena(Option<Arena>);
+
+impl GrowingArena {
+    /// An allocator of at least `bytes` bytes.
+    pub fn allocator(&mut self, gpu: &Gpu, bytes: usize) -> Result<ArenaAllocator<'_>> {
+        self.grow(gpu, bytes).map(Arena::allocator)
+    }
+
+    /// Grows it to at least `bytes` bytes. Where that fails it has none.
+    pub fn grow(&mut self, gpu: &Gpu, bytes: usize) -> Result<&mut Arena> {
+        let memory = match self.0.take() {
+            Some(memory) if memory.len() >= bytes => memory,
+            smaller => {
+                // The old one is freed first: there may be no room for both.
+                drop(smaller);
+                Arena::new(gpu, bytes)?
+            }
+        };
+        Ok(self.0.insert(memory))
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, Arena::len)
+    }
+}
+
+/// Hands out the parts of an [`Arena`], one behind the other.
+#[derive(Debug)]
+pub struct ArenaAllocator<'m> {
+    base: u64,
+    used: usize,
+    size: usize,
+    memory: PhantomData<&'m mut Arena>,
+}
+
+impl<'m> ArenaAllocator<'m> {
+    /// An allocator without memory, which only measures. Its arrays must not be used.
+    pub fn measuring() -> ArenaAllocator<'static> {
+        ArenaAllocator { base: 0, used: 0, size: usize::MAX, memory: PhantomData }
+    }
+
+    /// An allocator of the memory of an array: arrays that shared it before are overwritten.
+    pub fn within(array: Array<'m, u8>) -> Self {
+        ArenaAllocator { base: array.address(), used: 0, size: array.size(), memory: PhantomData }
+    }
+
+    /// Bytes handed out.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// An array of `len` items.
+    ///
+    /// # Panics
+    /// If the arena is too small: the caller measures first.
+    pub fn array<T>(&mut self, len: usize) -> Array<'m, T> {
+        let address = self.base + self.used as u64;
+        self.used += (len * size_of::<T>()).next_multiple_of(ALIGNMENT);
+        assert!(self.used <= self.size, "more is allocated than was measured");
+        Array::at(address, len)
+    }
+
+    /// A double buffer of `len` items.
+    pub fn double_buffer<T>(&mut self, len: usize) -> DoubleBuffer<'m, T> {
+        DoubleBuffer { current: self.array(len), alternate: self.array(len) }
+    }
+}

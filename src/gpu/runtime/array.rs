@@ -1,0 +1,110 @@
+//! Items in device memory, and pairs of arrays between which a sort goes to and fro.
+
+use cudarc::driver::ValidAsZeroBits;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Items in device memory.
+///
+/// It is to device memory what `&[Cell<T>]` is to the host's: copies may be kept, and each may be
+/// written through. That is sound because all work on the memory is queued on one stream, or on two
+/// of which one waits for the other.
+#[derive(Debug)]
+pub struct Array<'m, T> {
+    address: u64,
+    len: usize,
+    items: PhantomData<(&'m (), T)>,
+}
+
+impl<T> Clone for Array<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Array<'_, T> {}
+
+impl<'m, T> Array<'m, T> {
+    /// `len` items from an address on.
+    pub(super) fn at(address: u64, len: usize) -> Self {
+        Array { address, len, items: PhantomData }
+    }
+
+    /// Its size in bytes.
+    pub(super) fn size(self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// Its device address.
+    pub fn address(self) -> u64 {
+        self.address
+    }
+
+    /// The number of items. A block has at most 2^31 - 1, so all counts fit.
+    pub fn len(self) -> u32 {
+        u32::try_from(self.len).expect("arrays that are counted have less than 2^32 items")
+    }
+
+    /// The items of a range.
+    pub fn part(self, range: Range<u32>) -> Self {
+        let (start, end) = (range.start as usize, range.end as usize);
+        assert!(start <= end && end <= self.len, "a part of {range:?} of {}", self.len);
+        let address = self.address + (start * size_of::<T>()) as u64;
+        Array::at(address, end - start)
+    }
+
+    /// The first `len` items.
+    pub fn first(self, len: u32) -> Self {
+        self.part(0..len)
+    }
+
+    /// No memory, for calls that only ask how much they need.
+    pub fn none() -> Self {
+        Array::at(0, 0)
+    }
+
+    /// The same address with another type and length, for such calls too.
+    pub fn of<U>(self, len: u32) -> Array<'m, U> {
+        Array::at(self.address, len as usize)
+    }
+
+    /// The same memory as items of another type. Both must be plain integers.
+    pub fn cast<U: ValidAsZeroBits>(self) -> Array<'m, U> {
+        assert!(self.address.is_multiple_of(align_of::<U>() as u64), "badly aligned");
+        Array::at(self.address, self.size() / size_of::<U>())
+    }
+}
+
+/// Two arrays of one length, as CUB has them: the data is in the current one, and a sort may use
+/// both.
+#[derive(Clone, Copy, Debug)]
+pub struct DoubleBuffer<'m, T> {
+    pub current: Array<'m, T>,
+    pub alternate: Array<'m, T>,
+}
+
+impl<'m, T> DoubleBuffer<'m, T> {
+    /// The two halves of one array.
+    pub fn halves(array: Array<'m, T>) -> Self {
+        let half = array.len() / 2;
+        DoubleBuffer { current: array.first(half), alternate: array.part(half..2 * half) }
+    }
+
+    /// A range of both.
+    pub fn part(self, range: Range<u32>) -> Self {
+        DoubleBuffer {
+            current: self.current.part(range.clone()),
+            alternate: self.alternate.part(range),
+        }
+    }
+
+    /// The first `len` items of both.
+    pub fn first_items(self, len: u32) -> Self {
+        self.part(0..len)
+    }
+
+    /// Exchanges the two.
+    pub fn swap(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.alternate);
+    }
+}

@@ -1,0 +1,139 @@
+//! The GPUs of the machine, and one of them with the kernels loaded.
+//!
+//! [`CudaDevice`] is opened once per GPU and kept until the program ends.
+
+use crate::error::{Error, Result};
+use crate::gpu::interface::{Built, DeviceInfo};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError, result, sys};
+use cudarc::nvrtc::Ptx;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The compiled kernels, by the name of their file.
+const FATBINS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
+
+/// What the kernels were built with and for.
+pub const BUILT: &Built = include!(concat!(env!("OUT_DIR"), "/built.rs"));
+
+/// The GPUs that the driver shows to this process.
+///
+/// # Errors
+/// [`Error::Device`] where there is no driver or it fails.
+pub fn devices() -> Result<Vec<DeviceInfo>> {
+    driver()?;
+    let count = CudaContext::device_count().map_err(failed)?;
+    (0..count).map(|number| info(number).map_err(failed)).collect()
+}
+
+#[allow(unsafe_code)]
+fn info(number: i32) -> Result<DeviceInfo, DriverError> {
+    use sys::CUdevice_attribute::{
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
+    };
+    let device = result::device::get(number)?;
+    // SAFETY: `device` is a device of the driver, which was initialised to count its devices.
+    let (major, minor, memory) = unsafe {
+        (
+            result::device::get_attribute(device, MAJOR)?,
+            result::device::get_attribute(device, MINOR)?,
+            result::device::total_mem(device)?,
+        )
+    };
+    Ok(DeviceInfo {
+        number: number.cast_unsigned(),
+        name: result::device::get_name(device)?,
+        memory: memory as u64,
+        capability: (major.cast_unsigned(), minor.cast_unsigned()),
+    })
+}
+
+/// Makes sure that there is a driver: cudarc panics where its library cannot be loaded.
+#[allow(unsafe_code)]
+fn driver() -> Result<()> {
+    // SAFETY: loading the driver's library runs its initialisers, which is what every CUDA program
+    // does.
+    if unsafe { sys::is_culib_present() } {
+        return result::init().map_err(failed);
+    }
+    Err(Error::Device("this machine has no NVIDIA driver".into()))
+}
+
+/// A failure of the driver as an error of ours.
+pub fn failed(error: DriverError) -> Error {
+    let name = error.error_name().ok().and_then(|name| name.to_str().ok());
+    let text = error.error_string().ok().and_then(|text| text.to_str().ok());
+    Error::Device(match (name, text) {
+        (Some(name), Some(text)) => format!("CUDA: {text} ({name})").into(),
+        _ => format!("CUDA: error {:?}", error.0).into(),
+    })
+}
+
+/// A GPU with the kernels loaded.
+#[derive(Debug)]
+pub struct CudaDevice {
+    pub context: Arc<CudaContext>,
+    /// Its multiprocessors.
+    pub processors: u32,
+    /// One for each kernel file, by its name.
+    modules: Vec<(&'static str, Arc<CudaModule>)>,
+    kernels: Mutex<HashMap<&'static str, CudaFunction>>,
+}
+
+impl CudaDevice {
+    /// Opens GPU `number`, or gives the one that is open already. The first time takes a quarter of
+    /// a second or so.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where it is not there, or its driver is too old for the kernels.
+    pub fn open(number: u32) -> Result<Arc<CudaDevice>> {
+        // A lock for each, so that several GPUs come up side by side.
+        type Opened = Arc<Mutex<Option<Arc<CudaDevice>>>>;
+        static OPEN: Mutex<BTreeMap<u32, Opened>> = Mutex::new(BTreeMap::new());
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = Arc::clone(open.entry(number).or_default());
+        drop(open);
+        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = &*opened {
+            return Ok(Arc::clone(device));
+        }
+        let device = Arc::new(CudaDevice::load(number)?);
+        *opened = Some(Arc::clone(&device));
+        Ok(device)
+    }
+
+    fn load(number: u32) -> Result<CudaDevice> {
+        driver()?;
+        let count = CudaContext::device_count().map_err(failed)?.cast_unsigned();
+        if number >= count {
+            return Err(Error::Device(format!("there is no CUDA device {number}").into()));
+        }
+        let context = CudaContext::new(number as usize).map_err(failed)?;
+        let load = |&(file, code): &(_, &[u8])| {
+            context.load_module(Ptx::from_binary(code.to_vec())).map(|module| (file, module))
+        };
+        let modules = FATBINS.iter().map(load).collect::<Result<_, _>>().map_err(failed)?;
+        let processors = context
+            .attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(failed)?
+            .cast_unsigned();
+        Ok(CudaDevice { context, processors, modules, kernels: Mutex::default() })
+    }
+
+    /// A kernel by its file and name, such as `keys/pack_symbols`.
+    pub fn kernel(&self, name: &'static str) -> Result<CudaFunction> {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels.get(name) {
+            return Ok(kernel.clone());
+        }
+        let find = |(file, kernel)| {
+            let (_, module) = self.modules.iter().find(|(known, _)| *known == file)?;
+            module.load_function(kernel).ok()
+        };
+        let kernel = name.split_once('/').and_then(find);
+        let kernel =
+            kernel.ok_or_else(|| Error::Device(format!("there is no kernel {name}").into()))?;
+        kernels.insert(name, kernel.clone());
+        Ok(kernel)
+    }
+}

@@ -1,0 +1,262 @@
+//! A stream of work on a GPU: launches of kernels, and the flags by which they answer.
+//!
+//! All work of a sorter goes to its one stream, one step after the other. An inverse has two, for
+//! work and for copies, which wait for each other.
+
+use super::array::Array;
+use super::cuda_device::{CudaDevice, failed};
+use super::host_flags::{HostFlags, UNSET};
+use super::tuning::{FLAG_BYTE_COUNTS, FLAG_ITEMS, FLAG_PRIMARY, THREADS};
+use crate::error::{Error, Result};
+use cudarc::driver::{
+    CudaContext, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, sys,
+};
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// An argument of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub enum KernelArgument {
+    Address(u64),
+    Number(u32),
+}
+
+impl<T> From<Array<'_, T>> for KernelArgument {
+    fn from(array: Array<'_, T>) -> Self {
+        KernelArgument::Address(array.address())
+    }
+}
+
+impl From<u64> for KernelArgument {
+    fn from(address: u64) -> Self {
+        KernelArgument::Address(address)
+    }
+}
+
+impl From<u32> for KernelArgument {
+    fn from(number: u32) -> Self {
+        KernelArgument::Number(number)
+    }
+}
+
+/// Polls of the host flags between two questions to the driver whether the stream is still at work.
+const SPINS: u32 = 1 << 16;
+
+/// A stream of work on a device.
+#[derive(Debug)]
+pub struct Gpu {
+    device: Arc<CudaDevice>,
+    stream: Arc<CudaStream>,
+    host_flags: HostFlags,
+    /// Launches until a simulated failure, for tests.
+    fuse: Cell<Option<u32>>,
+    /// Whether it reports that no memory is free, for tests.
+    scarce: Cell<bool>,
+}
+
+impl Gpu {
+    /// A new stream on GPU `number`.
+    ///
+    /// # Errors
+    /// As [`CudaDevice::open`].
+    pub fn open(number: u32) -> Result<Gpu> {
+        let device = CudaDevice::open(number)?;
+        let stream = device.context.new_stream().map_err(failed)?;
+        let host_flags = HostFlags::new(&device.context).map_err(failed)?;
+        Ok(Gpu { device, stream, host_flags, fuse: Cell::new(None), scarce: Cell::new(false) })
+    }
+
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.device.context
+    }
+
+    /// The stream for CUDA's C functions, with the context made current on this thread.
+    pub fn raw_stream(&self) -> Result<sys::CUstream> {
+        self.check(self.device.context.bind_to_thread())?;
+        Ok(self.stream.cu_stream())
+    }
+
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    /// The result of a driver call as one of ours.
+    pub fn check<T>(&self, result: Result<T, DriverError>) -> Result<T> {
+        result.map_err(failed)
+    }
+
+    /// Waits until all work is done. A failure on the way shows here at the latest.
+    pub fn wait(&self) -> Result<()> {
+        self.check(self.stream.synchronize())?;
+        self.check(self.device.context.check_err())
+    }
+
+    /// Lets the work queued from now on begin when all that `other` has queued by now is done.
+    pub fn wait_for(&self, other: &Gpu) -> Result<()> {
+        self.check(self.stream.join(&other.stream))
+    }
+
+    /// Queues a kernel over `items` items, one thread for each. Nothing happens for none.
+    ///
+    /// # Safety
+    /// The arguments must be those of the kernel, and the arrays as long as it says.
+    #[allow(unsafe_code)]
+    pub unsafe fn each(
+        &self,
+        name: &'static str,
+        items: u32,
+        arguments: &[KernelArgument],
+    ) -> Result<()> {
+        // SAFETY: as this function asks for.
+        unsafe { self.launch(name, items.div_ceil(THREADS), THREADS, arguments) }
+    }
+
+    /// Queues a kernel of `ctas` CTAs. Nothing happens for none.
+    ///
+    /// # Safety
+    /// The arguments must be those of the kernel, and the arrays as long as it says.
+    #[allow(unsafe_code)]
+    pub unsafe fn launch(
+        &self,
+        name: &'static str,
+        ctas: u32,
+        threads: u32,
+        arguments: &[KernelArgument],
+    ) -> Result<()> {
+        if ctas == 0 {
+            return Ok(());
+        }
+        self.burn_fuse()?;
+        let kernel = self.device.kernel(name)?;
+        let mut launch = self.stream.launch_builder(&kernel);
+        for argument in arguments {
+            match argument {
+                KernelArgument::Address(address) => launch.arg(address),
+                KernelArgument::Number(number) => launch.arg(number),
+            };
+        }
+        // SAFETY: as this function asks for.
+        self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
+    }
+
+    /// Queues a kernel whose only argument is a struct. Nothing happens for no CTAs.
+    ///
+    /// # Safety
+    /// The struct must be that of the kernel, and the arrays in it as long as it says.
+    #[allow(unsafe_code)]
+    pub unsafe fn launch_struct(
+        &self,
+        name: &'static str,
+        ctas: u32,
+        threads: u32,
+        argument: &impl DeviceRepr,
+    ) -> Result<()> {
+        if ctas == 0 {
+            return Ok(());
+        }
+        self.burn_fuse()?;
+        let kernel = self.device.kernel(name)?;
+        let mut launch = self.stream.launch_builder(&kernel);
+        launch.arg(argument);
+        // SAFETY: as this function asks for.
+        self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
+    }
+
+    /// Multiprocessors of this GPU.
+    pub fn processors(&self) -> u32 {
+        self.device.processors
+    }
+
+    /// The address of the flags by which kernels of this stream answer the host.
+    pub fn host_flags(&self) -> u64 {
+        self.host_flags.address()
+    }
+
+    /// Resets the two counts, before a kernel is launched that publishes them.
+    pub fn reset_counts(&self) {
+        self.host_flags.reset(FLAG_ITEMS as usize);
+    }
+
+    /// Waits for the two counts that the last kernel publishes, and not for the stream, which takes
+    /// longer.
+    pub fn wait_for_counts(&self) -> Result<(u32, u32)> {
+        self.poll(|host_flags| host_flags.counts())
+    }
+
+    /// Polls the host flags until `find` finds something in them.
+    fn poll<T>(&self, find: impl Fn(&HostFlags) -> Option<T>) -> Result<T> {
+        for spins in 1_u32.. {
+            if let Some(found) = find(&self.host_flags) {
+                return Ok(found);
+            }
+            if spins.is_multiple_of(SPINS) && self.is_idle()? && find(&self.host_flags).is_none() {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        Err(Error::Device("CUDA: a kernel ended without a result".into()))
+    }
+
+    /// Whether all work is done.
+    #[allow(unsafe_code)]
+    fn is_idle(&self) -> Result<bool> {
+        // SAFETY: the stream lives, and its context is current where something was queued.
+        match unsafe { sys::cuStreamQuery(self.raw_stream()?) } {
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            done => self.check(done.result()).map(|()| true),
+        }
+    }
+
+    /// The counts of bytes that a kernel has published before the two counts.
+    pub fn byte_counts(&self) -> [u32; 256] {
+        std::array::from_fn(|byte| self.host_flags.word(FLAG_BYTE_COUNTS as usize + byte))
+    }
+
+    /// Queues a copy of words to an array, by way of the host flags: once for each block.
+    pub fn upload_words(&self, words: &[u32], array: Array<u32>) -> Result<()> {
+        self.check(self.host_flags.upload_words(words, array, self.raw_stream()?))
+    }
+
+    /// Resets the primary index, before the next block.
+    pub fn reset_primary(&self) {
+        self.host_flags.reset(FLAG_PRIMARY as usize);
+    }
+
+    /// Waits for the primary index: the row of the whole text.
+    pub fn primary(&self) -> Result<u32> {
+        self.poll(|host_flags| {
+            Some(host_flags.word(FLAG_PRIMARY as usize)).filter(|&row| row != UNSET)
+        })
+    }
+
+    /// Whether it reports that no memory is free.
+    pub fn is_scarce(&self) -> bool {
+        self.scarce.get()
+    }
+
+    /// Lets it report that no memory is free.
+    #[cfg(test)]
+    pub fn make_scarce(&self) {
+        self.scarce.set(true);
+    }
+
+    /// Makes the launch after the next `launches` fail.
+    #[cfg(test)]
+    pub fn fail_after(&self, launches: u32) {
+        self.fuse.set(Some(launches));
+    }
+
+    fn burn_fuse(&self) -> Result<()> {
+        match self.fuse.get() {
+            Some(0) => Err(Error::Device("CUDA: a failure simulated by a test".into())),
+            left => {
+                self.fuse.set(left.map(|n| n - 1));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn shape(ctas: u32, threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (ctas, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
+}

@@ -1,0 +1,89 @@
+//! Mapped host flags: words of the host's memory that kernels write and the host polls while they
+//! run.
+//!
+//! Polling takes less time than waiting for the stream, which matters for small blocks.
+
+use super::array::Array;
+use super::tuning::{FLAG_GROUPS, FLAG_ITEMS, FLAG_UPLOAD, FLAG_WORDS, UPLOAD_WORDS};
+use cudarc::driver::{CudaContext, DriverError, PinnedHostSlice, result, sys};
+use std::slice;
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+
+/// The flags of one stream.
+#[derive(Debug)]
+pub struct HostFlags {
+    start: *mut u32,
+    _words: PinnedHostSlice<u32>,
+}
+
+// SAFETY: the memory belongs to this alone, as that of a `Vec` does.
+#[allow(unsafe_code)]
+unsafe impl Send for HostFlags {}
+
+/// The value of a word that no kernel has written since its reset.
+pub const UNSET: u32 = u32::MAX;
+
+impl HostFlags {
+    #[allow(unsafe_code)]
+    pub fn new(context: &Arc<CudaContext>) -> Result<HostFlags, DriverError> {
+        let (len, flag) = (FLAG_WORDS as usize, sys::CU_MEMHOSTALLOC_DEVICEMAP);
+        // SAFETY: its items are integers, and set to 0 here.
+        let mut words = unsafe { context.alloc_pinned_with_flags::<u32>(len, flag)? };
+        let start = words.as_mut_ptr()?;
+        // SAFETY: so many words were allocated.
+        unsafe { start.write_bytes(0, len) };
+        Ok(HostFlags { start, _words: words })
+    }
+
+    /// Its address for kernels, which is that of the host: on 64-bit systems addresses are unified.
+    pub fn address(&self) -> u64 {
+        self.start as u64
+    }
+
+    /// The present value of a word.
+    #[allow(unsafe_code)]
+    pub fn word(&self, word: usize) -> u32 {
+        assert!(word < FLAG_WORDS as usize);
+        // SAFETY: there are so many words. A kernel may write them meanwhile, each at once.
+        unsafe { self.start.add(word).read_volatile() }
+    }
+
+    /// Queues a copy of words to an array. It must be done before the next call.
+    #[allow(unsafe_code)]
+    pub fn upload_words(
+        &self,
+        words: &[u32],
+        array: Array<u32>,
+        stream: sys::CUstream,
+    ) -> Result<(), DriverError> {
+        assert!(words.len() <= UPLOAD_WORDS as usize && array.len() as usize >= words.len());
+        // SAFETY: there are so many words from there on, which no kernel writes to, and which live
+        // on.
+        unsafe {
+            let start = self.start.add(FLAG_UPLOAD as usize);
+            start.copy_from_nonoverlapping(words.as_ptr(), words.len());
+            let posted = slice::from_raw_parts(start, words.len());
+            result::memcpy_htod_async(array.address(), posted, stream)
+        }
+    }
+
+    /// Makes a word [`UNSET`].
+    #[allow(unsafe_code)]
+    pub fn reset(&self, word: usize) {
+        assert!(word < FLAG_WORDS as usize);
+        // SAFETY: as above.
+        unsafe { self.start.add(word).write_volatile(UNSET) };
+    }
+
+    /// The two counts that a kernel publishes, once it has.
+    pub fn counts(&self) -> Option<(u32, u32)> {
+        let items = self.word(FLAG_ITEMS as usize);
+        if items == UNSET {
+            return None;
+        }
+        // The kernel wrote the other one before.
+        fence(Ordering::Acquire);
+        Some((items, self.word(FLAG_GROUPS as usize)))
+    }
+}

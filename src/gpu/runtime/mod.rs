@@ -1,0 +1,30 @@
+//! What all GPU code stands on: devices, streams of work on them, memory, and numbers shared with
+//! the kernels.
+//!
+//! | file | job |
+//! |---|---|
+//! | `array` | items in device memory |
+//! | `tuning` | numbers that kernels and host share |
+//! | `kernel_structs` | structs that the host fills and kernels take |
+//! | `host_flags` | words that kernels write and the host polls |
+//! | `cuda_device` | the GPUs of the machine; one with the kernels loaded |
+//! | `gpu_stream` | a stream of launches on a GPU |
+//! | `transfers` | copies of arrays |
+//! | `arena` | device memory cut into arrays |
+//! | `pinned_buffer` | memory of the host that the device copies from and to |
+
+mod arena;
+mod array;
+mod cuda_device;
+mod gpu_stream;
+mod host_flags;
+pub mod kernel_structs;
+mod pinned_buffer;
+mod transfers;
+pub mod tuning;
+
+pub use arena::{Arena, ArenaAllocator, GrowingArena};
+pub use array::{Array, DoubleBuffer};
+pub use cuda_device::{BUILT, devices};
+pub use gpu_stream::{Gpu, KernelArgument};
+pub use pinned_buffer::PinnedBuffer;

@@ -1,0 +1,56 @@
+//! Copies between the host's memory and arrays, and from array to array.
+
+use super::array::Array;
+use super::gpu_stream::Gpu;
+use crate::error::Result;
+use cudarc::driver::{ValidAsZeroBits, result};
+
+impl Gpu {
+    /// Bytes of device memory that are free.
+    pub fn free_memory(&self) -> Result<usize> {
+        let (free, _) = self.check(self.context().mem_get_info())?;
+        Ok(if self.is_scarce() { 0 } else { free })
+    }
+
+    /// Copies an array to the host and waits for it.
+    #[allow(unsafe_code)]
+    pub fn read<T: ValidAsZeroBits + Clone + Default>(&self, array: Array<T>) -> Result<Vec<T>> {
+        let mut items = vec![T::default(); array.len() as usize];
+        let stream = self.raw_stream()?;
+        // SAFETY: `array` lies in memory that lives, `items` is as long, and is not touched before
+        // the wait.
+        self.check(unsafe { result::memcpy_dtoh_async(&mut items, array.address(), stream) })?;
+        self.wait()?;
+        Ok(items)
+    }
+
+    /// Copies items to an array that has room for them, and waits until they are taken.
+    #[allow(unsafe_code)]
+    pub fn write<T: ValidAsZeroBits>(&self, items: &[T], array: Array<T>) -> Result<()> {
+        assert!(items.len() <= array.len() as usize, "no room for what is written");
+        let stream = self.raw_stream()?;
+        // SAFETY: `array` lies in memory that lives and is long enough; `items` stays until the
+        // wait is over.
+        self.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })?;
+        self.wait()
+    }
+
+    /// Fills an array with zeros.
+    #[allow(unsafe_code)]
+    pub fn zero<T: ValidAsZeroBits>(&self, array: Array<T>) -> Result<()> {
+        let (bytes, stream) = (array.size(), self.raw_stream()?);
+        // SAFETY: `array` lies in memory that lives, and its items are integers.
+        self.check(unsafe { result::memset_d8_async(array.address(), 0, bytes, stream) })
+    }
+
+    /// Copies one array to another of the same length.
+    #[allow(unsafe_code)]
+    pub fn copy<T>(&self, from: Array<T>, to: Array<T>) -> Result<()> {
+        assert_eq!(from.len(), to.len());
+        let (bytes, stream) = (from.size(), self.raw_stream()?);
+        // SAFETY: both arrays lie in memory that lives and have so many bytes.
+        self.check(unsafe {
+            result::memcpy_dtod_async(to.address(), from.address(), bytes, stream)
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! An FM-index in device memory, searched by many patterns at a time: the host side of
+//! `kernels/search/device_index.cu`.
+//!
+//! The arrays are those of `fm_index`, byte for byte; what they mean is said there. [`Parts`] lends
+//! them.
+
+use crate::error::Result;
+use crate::gpu::interface::{Layout, Parts, Samples};
+use crate::gpu::runtime::kernel_structs::{
+    IndexView, LocateArgs, SamplesView, SearchArgs, SymbolTables,
+};
+use crate::gpu::runtime::tuning::THREADS;
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
+
+/// What [`positions`] gives where the samples contradict the transform.
+pub const NO_POS: u32 = u32::MAX;
+
+/// Bytes of a line.
+const LINE: usize = 64;
+
+/// CTAs of a multiprocessor: as many as it holds at once.
+const CTAS: u32 = 8;
+
+/// An index in memory of its own, which all streams of its GPU may read.
+#[derive(Debug)]
+pub struct DeviceIndex {
+    id: u64,
+    view: IndexView,
+    kernels: [&'static str; 2],
+    samples: Option<(SamplesView, Arena)>,
+    memory: Arena,
+}
+
+impl DeviceIndex {
+    /// Copies an index to the device, and waits until it is there.
+    pub fn new(gpu: &Gpu, parts: &Parts) -> Result<DeviceIndex> {
+        let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
+        view(&mut measure, parts)?;
+        let mut memory = Arena::new(gpu, measure.arena.used())?;
+        let view = view(&mut Upload { gpu: Some(gpu), arena: memory.allocator() }, parts)?;
+        let kernels = match parts.layout {
+            Layout::BitSliced { planes: 2, .. } => {
+                ["device_index/search_two", "device_index/locate_two"]
+            }
+            Layout::BitSliced { planes: 3, .. } => {
+                ["device_index/search_three", "device_index/locate_three"]
+            }
+            Layout::BitSliced { .. } => ["device_index/search_four", "device_index/locate_four"],
+            Layout::Bytes { .. } => ["device_index/search_bytes", "device_index/locate_bytes"],
+        };
+        Ok(DeviceIndex { id: parts.id, view, kernels, samples: None, memory })
+    }
+
+    /// Whether it is the index with these parts, k-mer table included.
+    pub fn holds(&self, parts: &Parts) -> bool {
+        self.id == parts.id && (self.view.kmer_length > 0 || parts.kmers.is_none())
+    }
+
+    /// Adds the samples, if it does not have them.
+    pub fn add_samples(&mut self, gpu: &Gpu, samples: &Samples) -> Result<()> {
+        if self.samples.as_ref().is_some_and(|(view, _)| view.rate == samples.rate) {
+            return Ok(());
+        }
+        self.samples = None;
+        let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
+        samples_view(&mut measure, samples)?;
+        let mut memory = Arena::new(gpu, measure.arena.used())?;
+        let arena = memory.allocator();
+        let view = samples_view(&mut Upload { gpu: Some(gpu), arena }, samples)?;
+        self.samples = Some((view, memory));
+        Ok(())
+    }
+
+    /// Bytes of device memory.
+    pub fn size(&self) -> usize {
+        self.memory.len() + self.samples.as_ref().map_or(0, |(_, memory)| memory.len())
+    }
+}
+
+/// Allocates arrays and, but for the first time, fills them.
+struct Upload<'a, 'm> {
+    gpu: Option<&'a Gpu>,
+    arena: ArenaAllocator<'m>,
+}
+
+impl Upload<'_, '_> {
+    fn array<T: cudarc::driver::ValidAsZeroBits>(&mut self, items: &[T]) -> Result<u64> {
+        self.array_at(0, items)
+    }
+
+    /// Items behind a gap, in whole lines.
+    fn array_at<T: cudarc::driver::ValidAsZeroBits>(
+        &mut self,
+        gap: usize,
+        items: &[T],
+    ) -> Result<u64> {
+        let line = LINE.div_ceil(size_of::<T>());
+        let array: Array<T> = self.arena.array((gap + items.len()).next_multiple_of(line));
+        if let Some(gpu) = self.gpu
+            && !items.is_empty()
+        {
+            let (from, to) = (gap as u32, (gap + items.len()) as u32);
+            // What lies beside the items is read with them, though nothing depends on it.
+            gpu.zero(array)?;
+            gpu.write(items, array.part(from..to))?;
+        }
+        Ok(array.address())
+    }
+}
+
+fn view(upload: &mut Upload, parts: &Parts) -> Result<IndexView> {
+    let mut view = IndexView {
+        tables: upload.array(&[tables(parts)])?,
+        supers: upload.array(parts.supers)?,
+        n: parts.len as u32,
+        primary: parts.primary,
+        ..IndexView::default()
+    };
+    match parts.layout {
+        Layout::BitSliced { lines, places, rare_symbols, by_symbol, ends, .. } => {
+            view.lines = upload.array(lines)?;
+            view.rare_places = upload.array(places)?;
+            view.rare_symbols = upload.array(rare_symbols)?;
+            view.rare_by_symbol = upload.array(by_symbol)?;
+            view.rare_ends = upload.array(ends)?;
+            view.rare = places.len() as u32;
+        }
+        Layout::Bytes { bytes, skew, log, stride, counters } => {
+            view.lines = upload.array_at(skew, bytes)?;
+            view.counters = upload.array(counters)?;
+            (view.skew, view.log, view.stride) = (skew as u32, log as u32, stride as u32);
+        }
+    }
+    if let Some(kmers) = parts.kmers {
+        view.kmers = upload.array(kmers.intervals.as_flattened())?;
+        (view.kmer_length, view.kmer_sigma) = (kmers.depth as u32, kmers.sigma as u32);
+    }
+    Ok(view)
+}
+
+/// What a search looks up by symbol.
+fn tables(parts: &Parts) -> SymbolTables {
+    let symbols = match parts.layout {
+        Layout::BitSliced { symbols, .. } => *symbols,
+        Layout::Bytes { .. } => [0; 16],
+    };
+    let kmer_codes = parts.kmers.map_or([255; 256], |kmers| *kmers.codes);
+    SymbolTables { starts: *parts.starts, codes: *parts.codes, kmer_codes, symbols }
+}
+
+fn samples_view(upload: &mut Upload, samples: &Samples) -> Result<SamplesView> {
+    Ok(SamplesView {
+        marks: upload.array(samples.marks)?,
+        ranks: upload.array(samples.ranks)?,
+        numbers: upload.array(samples.numbers)?,
+        rate: samples.rate,
+        none: 0,
+    })
+}
+
+/// CTAs for so many threads, each of which takes several items where there are more.
+fn ctas(gpu: &Gpu, threads: u32) -> u32 {
+    threads.div_ceil(THREADS).min(CTAS * gpu.processors())
+}
+
+/// Queues the search of patterns: pattern k is `text[starts[k]..starts[k + 1]]`, and its interval
+/// becomes `rows[2 * k..2 * k + 2]`. `text` is read in words of 8 bytes.
+#[allow(unsafe_code)]
+pub fn intervals(
+    gpu: &Gpu,
+    index: &DeviceIndex,
+    text: Array<u8>,
+    starts: Array<u32>,
+    rows: Array<u32>,
+) -> Result<()> {
+    let count = rows.len() / 2;
+    assert!(starts.len() > count && text.len().is_multiple_of(8));
+    let (text, starts, rows) = (text.address(), starts.address(), rows.address());
+    let job = SearchArgs { index: index.view, text, starts, rows, count };
+    // SAFETY: the struct is the kernel's, the index lives, and there are so many starts and rows;
+    // that the starts are within the text, ascending, is for the caller to see to.
+    unsafe { gpu.launch_struct(index.kernels[0], ctas(gpu, 2 * count), THREADS, &job) }
+}
+
+/// Queues walks from rows, each at most n, to their positions.
+///
+/// # Panics
+/// If the index was not given its samples.
+#[allow(unsafe_code)]
+pub fn positions(
+    gpu: &Gpu,
+    index: &DeviceIndex,
+    rows: Array<u32>,
+    positions: Array<u32>,
+) -> Result<()> {
+    let count = positions.len();
+    assert!(rows.len() >= count);
+    let (samples, _) = index.samples.as_ref().expect("samples were added");
+    let (rows, positions) = (rows.address(), positions.address());
+    let job = LocateArgs { index: index.view, samples: *samples, rows, positions, count };
+    // SAFETY: the struct is the kernel's, the index lives, and there are so many rows and
+    // positions.
+    unsafe { gpu.launch_struct(index.kernels[1], ctas(gpu, count), THREADS, &job) }
+}

@@ -1,0 +1,343 @@
+//! What is fastest. The kernel that counts symbols also sees how much of the text is repeated
+//! (`kernels/block/byte_counts.cu`): where that is much, but not over long distances, the block is
+//! sorted by [`SkewPd`] if there is memory for it. Else:
+//!
+//! Suffixes are first sorted by 56 bits of their text in an alphabetic code ([`AlphabeticCode`]),
+//! and the sort carries the byte before each suffix along; then groups of equal ones are split
+//! further, and what is resolved is written to the transform at once.
+//!
+//! 1. Groups of up to `HALO` suffixes are sorted on by text, all rounds in the shared memory of one
+//!    CTA (`kernels/sort/refine.cu`).
+//! 2. Where few suffixes are left, more text is compared.
+//! 3. Else some positions are chosen by their content, so that equal texts have equal ones: the
+//!    *minimizers*. Only they are ranked among themselves ([`MinimizerDoubling`]).
+//! 4. What is unresolved is sorted by the text up to the next minimizer and the rank of that.
+//!
+//! They are the minimizers of Schleimer, Wilkerson and Aiken (*Winnowing*, 2003) put to this
+//! use. Takes about 27 bytes per suffix. Step 3 takes 8 more and, per unresolved suffix, 36 more
+//! (kernels/README.md): these are allocated when a block comes to it. For [`SkewPd`] it is 46 more.
+
+use super::alphabetic_code::AlphabeticCode;
+use super::code_keys::code_keys;
+use super::list_sort::{ListSort, Unresolved};
+use super::minimizer_doubling::MinimizerDoubling;
+use super::minimizers::{ListKeyKind, mark_minimizers, rank_resolved};
+use super::refine::{RefineInput, RefineKind, most_tiles, refine};
+use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups, most_groups};
+use crate::error::Result;
+use crate::gpu::block::DeviceBlock;
+use crate::gpu::block::byte_counts::{RepeatEstimate, count_bytes, words_with_tables};
+use crate::gpu::papers::SkewPd;
+use crate::gpu::primitives::cub::{Cub, bit_width};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena};
+
+/// Bits of a first key that hold the byte before the suffix.
+const BYTE: u32 = 8;
+/// Bits of a first key that are not sorted where symbols have more than [`LONG_CODE`] bits in the
+/// mean: such texts are near random, and fewer bits do.
+const DROPPED: u32 = 16;
+const LONG_CODE: f64 = 7.5;
+/// Rounds of text on small groups after the first sort.
+const FIRST_ROUNDS: u32 = 3;
+/// Text goes on being compared while less than this part of all suffixes is left, for so many
+/// rounds.
+const FEW: u32 = 32;
+const TEXT_ROUNDS: usize = 3;
+/// Most bits of text that a list is sorted by.
+const TEXT_WIDTH: u32 = 48;
+/// Rounds on small groups where suffixes are few, and where so few that no more than one CTA has
+/// work for long.
+const SOME_ROUNDS: u32 = 8;
+const MANY_ROUNDS: u32 = 128;
+const VERY_FEW: u32 = 32768;
+/// Rounds on small groups when all ranks are final: most need one or two.
+const FINISH_ROUNDS: u32 = 64;
+/// Groups smaller than this in the mean are not worth a sort of the list.
+const SMALL_GROUPS: u32 = 16;
+/// Bits of text in a key beside a rank.
+const TEXT_BITS: u32 = 30;
+/// How many positions a minimizer is compared with: few in small blocks, where rounds cost little
+/// and it pays that the next minimizer is near; many where symbols of less than [`POOR_CODE`] bits
+/// in the mean say little, up to a first key's worth.
+const SMALL_BLOCK: u32 = 20_000_000;
+const SMALL_WINDOW: u32 = 3;
+const WINDOW: u32 = 6;
+const MOST_POOR_WINDOW: u32 = 30;
+const POOR_CODE: f64 = 2.0;
+/// Bits that tell positions apart well enough: so many symbols are hashed, but one where it has
+/// [`RICH_CODE`] bits.
+const HASHED_BITS: f64 = 10.0;
+const RICH_CODE: f64 = 4.5;
+
+/// `skew-pd` is faster where more than one suffix in `REPEATED` has many bytes in common with
+/// another, and less than one in `LONG` has very many.
+const REPEATED: u32 = 32;
+const LONG: u32 = 4;
+/// It is used only where so many times its memory is free, such that other blocks on the same GPU
+/// find what they need.
+const PLENTY: usize = 4;
+
+/// Keys start at multiples of 256 bytes.
+const ALIGNED: u32 = 32;
+
+/// The memory that only some blocks need.
+#[derive(Debug, Default)]
+pub struct ExtraArenas {
+    text: GrowingArena,
+    ranks: GrowingArena,
+    lists: GrowingArena,
+    sparse: GrowingArena,
+}
+
+impl ExtraArenas {
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        [&self.text, &self.ranks, &self.lists, &self.sparse].map(GrowingArena::len).iter().sum()
+    }
+
+    /// Makes `lists` have so many bytes, if there is plenty of memory. False where there is not,
+    /// which is no failure.
+    fn grow(&mut self, gpu: &Gpu, bytes: usize) -> bool {
+        let plenty = |free: usize| free / PLENTY >= bytes;
+        self.lists.len() >= bytes
+            || gpu.free_memory().is_ok_and(plenty) && self.lists.grow(gpu, bytes).is_ok()
+    }
+}
+
+/// The buffers.
+pub struct DefaultSort<'m> {
+    cub: Cub<'m>,
+    keys: DoubleBuffer<'m, u64>,
+    suffixes: Array<'m, u32>,
+    counts: Array<'m, u32>,
+    code_table: Array<'m, u32>,
+    status: Array<'m, u64>,
+}
+
+/// A list, and what it takes to make it smaller.
+struct ListRefinement<'m> {
+    list: UnsortedGroups<'m>,
+    unresolved: Unresolved,
+    spare: UnsortedGroups<'m>,
+    sort: ListSort<'m>,
+    /// Whether the last round did without a sort of the list, and left most of it.
+    stuck: bool,
+}
+
+impl<'m> ListRefinement<'m> {
+    fn allocate(
+        arena: &mut ArenaAllocator<'m>,
+        cub: Cub<'m>,
+        list: UnsortedGroups<'m>,
+        unresolved: Unresolved,
+    ) -> Self {
+        let spare = UnsortedGroups::allocate(arena, unresolved.items);
+        let sort = ListSort::allocate(arena, cub, unresolved.items);
+        ListRefinement { list, unresolved, spare, sort, stuck: false }
+    }
+
+    /// How much that takes.
+    fn size(cub: Cub<'m>, list: UnsortedGroups<'m>, unresolved: Unresolved) -> usize {
+        let mut measure = ArenaAllocator::measuring();
+        Self::allocate(&mut measure, cub, list, unresolved);
+        measure.used()
+    }
+
+    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
+    /// Without a sort, large groups stay as they are: where most of the list is in such, it is
+    /// sorted next time.
+    fn refine(
+        &mut self,
+        gpu: &Gpu,
+        state: &SortState<'m>,
+        kind: RefineKind,
+        (keys, width): (ListKeyKind, u32),
+        rounds: u32,
+    ) -> Result<()> {
+        let unsorted = !self.stuck && self.unresolved.mean_group() < SMALL_GROUPS;
+        let sorted = if unsorted {
+            RefineInput::unsorted(self.list, self.unresolved.items)
+        } else {
+            let width = width.min(u64::BITS - self.unresolved.group_bits());
+            self.sort.sort(gpu, state, keys, self.list, self.unresolved, width)?.into()
+        };
+        refine(gpu, state, kind, sorted, rounds, Array::none(), self.spare)?;
+        std::mem::swap(&mut self.list, &mut self.spare);
+        let before = std::mem::replace(&mut self.unresolved, Unresolved::wait(gpu)?);
+        self.stuck = unsorted && self.unresolved.items > before.items / 2;
+        Ok(())
+    }
+}
+
+impl<'m> DefaultSort<'m> {
+    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
+        let items = n as usize;
+        Ok(DefaultSort {
+            cub: Cub::allocate(gpu, arena, n)?,
+            keys: arena.double_buffer(items),
+            suffixes: arena.array(items),
+            counts: arena.array(words_with_tables(n)),
+            code_table: arena.array(256),
+            status: arena.array(most_tiles(gpu, n) as usize + 1),
+        })
+    }
+
+    /// Sorts, and writes the transform with its samples too.
+    pub fn run(
+        mut self,
+        gpu: &Gpu,
+        block: DeviceBlock<'m>,
+        extra: &'m mut ExtraArenas,
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
+        let n = block.sa.len();
+        let counts = count_bytes(gpu, block.text, n, self.counts)?;
+        if suits_skew_pd(counts.repeats) {
+            let mut measure = ArenaAllocator::measuring();
+            SkewPd::allocate(gpu, &mut measure, n)?;
+            if extra.grow(gpu, measure.used()) {
+                let mut arena = extra.lists.allocator(gpu, measure.used())?;
+                return SkewPd::allocate(gpu, &mut arena, n)?.sort(gpu, block, &counts, rounds);
+            }
+        }
+        let code = AlphabeticCode::new(&counts.bytes);
+        gpu.upload_words(&code.table, self.code_table)?;
+        let state = SortState {
+            block,
+            code_table: self.code_table,
+            dense: Minimizers::none(),
+            sparse: Minimizers::none(),
+            rank_bits: bit_width(n - 1),
+            status: self.status,
+        };
+        let (list, unresolved) = self.first(gpu, &state, &code)?;
+        rounds.push(unresolved.items);
+        let ExtraArenas { text, ranks, lists, sparse } = extra;
+        let (list, unresolved) =
+            self.compare_text(gpu, &state, (list, unresolved), text, rounds)?;
+        if unresolved.items > 0 {
+            self.rank(gpu, state, &code, (list, unresolved), [ranks, lists, sparse], rounds)?;
+        }
+        Ok(())
+    }
+
+    /// Sorts all suffixes by their first keys, and refines that.
+    fn first(
+        &mut self,
+        gpu: &Gpu,
+        state: &SortState<'m>,
+        code: &AlphabeticCode,
+    ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
+        let dropped = if code.mean > LONG_CODE { DROPPED } else { BYTE };
+        // An odd number of passes ends in the second buffers, an even one in the first.
+        let mut suffixes = DoubleBuffer { current: self.suffixes, alternate: state.block.sa };
+        if (u64::BITS - dropped).div_ceil(8).is_multiple_of(2) {
+            suffixes.swap();
+        }
+        code_keys(gpu, state, self.keys.current, suffixes.current)?;
+        self.cub.sort_pairs(gpu, &mut self.keys, &mut suffixes, dropped..u64::BITS)?;
+        if suffixes.current.address() != state.block.sa.address() {
+            gpu.copy(suffixes.current, suffixes.alternate)?;
+            suffixes.swap();
+        }
+        let (keys, suffixes, spare) =
+            (Some(self.keys.current), suffixes.current, suffixes.alternate);
+        let sorted = RefineInput { from: None, keys, suffixes, width: u64::BITS, dropped };
+        let list = UnsortedGroups::over_keys(self.keys, spare);
+        refine(gpu, state, RefineKind::First, sorted, FIRST_ROUNDS, Array::none(), list)?;
+        Ok((list, Unresolved::wait(gpu)?))
+    }
+
+    /// Compares more text where few are left.
+    fn compare_text(
+        &self,
+        gpu: &Gpu,
+        state: &SortState<'m>,
+        (list, unresolved): (UnsortedGroups<'m>, Unresolved),
+        reserve: &'m mut GrowingArena,
+        rounds: &mut Vec<u32>,
+    ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
+        let n = state.len();
+        let few = |unresolved: Unresolved| unresolved.items > 0 && unresolved.items < n / FEW;
+        if !few(unresolved) {
+            return Ok((list, unresolved));
+        }
+        // Behind the groups of the list there is room, but in the smallest of blocks.
+        let start = most_groups(n).next_multiple_of(ALIGNED).min(n);
+        let rest = self.keys.current.part(start..n).cast::<u8>();
+        let size = ListRefinement::size(self.cub, list, unresolved);
+        let mut arena = if size <= rest.len() as usize {
+            ArenaAllocator::within(rest)
+        } else {
+            reserve.allocator(gpu, size)?
+        };
+        let mut work = ListRefinement::allocate(&mut arena, self.cub, list, unresolved);
+        for _ in 0..TEXT_ROUNDS {
+            if !few(work.unresolved) {
+                break;
+            }
+            let most = if work.unresolved.items < VERY_FEW { MANY_ROUNDS } else { SOME_ROUNDS };
+            work.refine(gpu, state, RefineKind::Text, (ListKeyKind::Text, TEXT_WIDTH), most)?;
+            rounds.push(work.unresolved.items);
+        }
+        Ok((work.list, work.unresolved))
+    }
+
+    /// Ranks minimizers, and sorts what is left by their ranks.
+    fn rank(
+        &self,
+        gpu: &Gpu,
+        mut state: SortState<'m>,
+        code: &AlphabeticCode,
+        (list, unresolved): (UnsortedGroups<'m>, Unresolved),
+        [ranks, lists, sparse]: [&'m mut GrowingArena; 3],
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
+        let n = state.len();
+        let (symbols, window) = spacing(code, n);
+        let mut measure = ArenaAllocator::measuring();
+        Minimizers::allocate(&mut measure, n, 0);
+        let mut arena = ranks.allocator(gpu, measure.used())?;
+        state.dense = Minimizers::allocate(&mut arena, n, symbols + window);
+        mark_minimizers(gpu, &state, symbols, window)?;
+        rank_resolved(gpu, &state)?;
+        let most = gpu.wait_for_counts()?.0.min(unresolved.items);
+
+        // First the minimizers are doubled, then the list is finished, in the same memory.
+        let size = ListRefinement::size(self.cub, list, unresolved)
+            .max(MinimizerDoubling::size(self.cub, most));
+        let memory: Array<u8> = lists.allocator(gpu, size)?.array(size);
+        let doubling =
+            MinimizerDoubling::allocate(&mut ArenaAllocator::within(memory), self.cub, most);
+        doubling.run(gpu, &mut state, (list, unresolved), window, sparse, rounds)?;
+        let mut work = ListRefinement::allocate(
+            &mut ArenaAllocator::within(memory),
+            self.cub,
+            list,
+            unresolved,
+        );
+        while work.unresolved.items > 0 {
+            let keys = (ListKeyKind::Finish, state.rank_bits + TEXT_BITS);
+            work.refine(gpu, &state, RefineKind::Finish, keys, FINISH_ROUNDS)?;
+            rounds.push(work.unresolved.items);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text with these repeats is sorted faster by [`SkewPd`].
+fn suits_skew_pd(RepeatEstimate { short, long }: RepeatEstimate) -> bool {
+    short > RepeatEstimate::ALL / REPEATED && long < RepeatEstimate::ALL / LONG
+}
+
+/// Symbols that are hashed and positions that are compared, to choose minimizers.
+fn spacing(code: &AlphabeticCode, n: u32) -> (u32, u32) {
+    let rich = code.mean >= RICH_CODE;
+    let symbols = if rich { 1 } else { (HASHED_BITS / code.mean).round() as u32 };
+    let window = match n {
+        0..SMALL_BLOCK => SMALL_WINDOW,
+        _ if code.mean < POOR_CODE => (0.6 * 64.0 / code.mean) as u32,
+        _ => WINDOW,
+    };
+    (symbols.clamp(1, 8), window.min(MOST_POOR_WINDOW))
+}

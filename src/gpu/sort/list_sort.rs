@@ -1,0 +1,75 @@
+//! Sorts lists of unresolved suffixes by new keys.
+
+use super::minimizers::{KeySortedList, ListKeyKind, list_keys};
+use super::refine::RefineInput;
+use super::unsorted_groups::{SortState, UnsortedGroups};
+use crate::error::Result;
+use crate::gpu::primitives::cub::{Cub, bit_width};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+
+/// How many suffixes and groups are unresolved.
+#[derive(Clone, Copy)]
+pub struct Unresolved {
+    pub items: u32,
+    pub groups: u32,
+}
+
+impl Unresolved {
+    /// Waits for what the last kernel publishes.
+    pub fn wait(gpu: &Gpu) -> Result<Unresolved> {
+        gpu.wait_for_counts().map(|(items, groups)| Unresolved { items, groups })
+    }
+
+    pub fn mean_group(self) -> u32 {
+        self.items / self.groups.max(1)
+    }
+
+    /// Bits of the number of a group.
+    pub fn group_bits(self) -> u32 {
+        bit_width(self.groups.saturating_sub(1))
+    }
+}
+
+/// Buffers for sorting lists of up to so many items.
+#[derive(Clone, Copy)]
+pub struct ListSort<'m> {
+    cub: Cub<'m>,
+    keys: DoubleBuffer<'m, u64>,
+    /// The other half of a list's suffixes while they are sorted.
+    pub suffixes: Array<'m, u32>,
+}
+
+impl<'m> ListSort<'m> {
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
+        let items = items as usize;
+        ListSort { cub, keys: arena.double_buffer(items), suffixes: arena.array(items) }
+    }
+
+    /// Sorts a list by its groups and `width` bits of new keys.
+    pub fn sort(
+        &self,
+        gpu: &Gpu,
+        state: &SortState<'m>,
+        kind: ListKeyKind,
+        list: UnsortedGroups<'m>,
+        unresolved: Unresolved,
+        width: u32,
+    ) -> Result<KeySortedList<'m>> {
+        let mut keys = self.keys.first_items(unresolved.items);
+        let suffixes = DoubleBuffer {
+            current: list.suffixes.first(unresolved.items),
+            alternate: self.suffixes.first(unresolved.items),
+        };
+        let mut suffixes = suffixes;
+        list_keys(gpu, state, kind, list, width, keys.current)?;
+        self.cub.sort_pairs(gpu, &mut keys, &mut suffixes, 0..width + unresolved.group_bits())?;
+        Ok(KeySortedList { list, kind, keys: keys.current, suffixes: suffixes.current, width })
+    }
+}
+
+impl<'m> From<KeySortedList<'m>> for RefineInput<'m> {
+    fn from(sorted: KeySortedList<'m>) -> Self {
+        let KeySortedList { list, keys, suffixes, width, .. } = sorted;
+        RefineInput { from: Some(list), keys: Some(keys), suffixes, width, dropped: 0 }
+    }
+}

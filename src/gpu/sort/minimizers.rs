@@ -1,0 +1,199 @@
+//! Ranks of minimizers: the host side of `kernels/sort/minimizers.cu`.
+
+use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups};
+use crate::error::Result;
+use crate::gpu::runtime::kernel_structs::{ListKeysArgs, MarkRanksArgs, SelectArgs};
+use crate::gpu::runtime::tuning::{
+    DENSE_KEYS, FINISH_KEYS, KEY_TILE, LIST_ITEMS, MARK_TILE, MINIMIZER_KEYS, MOST_WINDOW,
+    SPARSE_KEYS, TEXT_KEYS, TEXT_PADDING, THREADS,
+};
+use crate::gpu::runtime::{Array, Gpu};
+
+/// Marks the dense minimizers: where the hash of `symbols` symbols is the least of those at the
+/// next `window` positions. Publishes how many there are.
+#[allow(unsafe_code)]
+pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) -> Result<()> {
+    let (n, bitmap) = (state.len(), state.dense.bitmap);
+    let words = bitmap.len();
+    assert!((1..=8).contains(&symbols) && window <= MOST_WINDOW && words * 32 >= n);
+    assert!(state.block.text.len() >= n + TEXT_PADDING);
+    state.clear_status(gpu, 0)?;
+    let [text, counts] = [state.block.text.into(), state.status.into()];
+    let [n, symbols, window] = [n.into(), symbols.into(), window.into()];
+    let arguments =
+        [text, n, symbols, window, bitmap.into(), words.into(), counts, gpu.host_flags().into()];
+    let ctas = (words * 32).div_ceil(KEY_TILE);
+    // SAFETY: the text has n items and its padding, the bitmap so many words, and the first word of
+    // `status` two counts.
+    unsafe { gpu.launch("minimizers/mark_minimizers", ctas, THREADS, &arguments) }
+}
+
+/// Gives the minimizers that are resolved their SA indices as ranks.
+#[allow(unsafe_code)]
+pub fn rank_resolved(gpu: &Gpu, state: &SortState) -> Result<()> {
+    let (sa, n, dense) = (state.block.sa, state.len(), state.dense);
+    assert!(dense.ranks.len() >= n);
+    let arguments = [sa.into(), n.into(), dense.bitmap.into(), dense.ranks.into()];
+    // SAFETY: `sa` and the ranks have n items.
+    unsafe { gpu.each("minimizers/rank_resolved", n, &arguments) }
+}
+
+/// Gives the minimizers of a list of minimizers the SA indices and depths of their groups.
+#[allow(unsafe_code)]
+pub fn rank_unresolved(gpu: &Gpu, list: UnsortedGroups, m: u32, ranks: Array<u64>) -> Result<()> {
+    let UnsortedGroups { suffixes, groups, group_heads, .. } = list;
+    assert!(suffixes.len() >= m && groups.len() >= m);
+    let arguments = [suffixes.into(), groups.into(), group_heads.into(), m.into(), ranks.into()];
+    // SAFETY: the list has m items, and the ranks one for each position.
+    unsafe { gpu.each("minimizers/rank_unresolved", m, &arguments) }
+}
+
+/// Gives the minimizers that a refining of minimizers resolved their SA indices as ranks.
+#[allow(unsafe_code)]
+pub fn rank_local(
+    gpu: &Gpu,
+    resolved: Array<u32>,
+    sa_indices: Array<u32>,
+    m: u32,
+    ranks: Array<u64>,
+) -> Result<()> {
+    assert!(resolved.len() >= m && sa_indices.len() >= m);
+    let arguments = [resolved.into(), sa_indices.into(), m.into(), ranks.into()];
+    // SAFETY: `resolved` and `sa_indices` have m items, and the ranks one for each position.
+    unsafe { gpu.each("minimizers/rank_local", m, &arguments) }
+}
+
+/// Copies the minimizers of a level that a list has to another list, which goes on using the groups
+/// of the first, and ranks them by these. Publishes their number.
+#[allow(unsafe_code)]
+pub fn select_minimizers(
+    gpu: &Gpu,
+    state: &SortState,
+    level: Minimizers,
+    from: UnsortedGroups,
+    m: u32,
+    to: UnsortedGroups,
+) -> Result<()> {
+    assert!(from.sa_indices.len() >= m && level.ranks.len() >= state.len());
+    let tiles = m.div_ceil(MARK_TILE);
+    state.clear_status(gpu, tiles)?;
+    let arguments = SelectArgs {
+        from: from.view(),
+        to: to.view(),
+        bitmap: level.bitmap.address(),
+        ranks: level.ranks.address(),
+        status: state.status.address(),
+        host_flags: gpu.host_flags(),
+        items: m,
+        tiles: tiles.cast_signed(),
+    };
+    // SAFETY: `from` has m items and `to` as many as the bitmap has bits; `status` an item for each
+    // CTA and one more.
+    unsafe { gpu.launch_struct("minimizers/select_minimizers", tiles, THREADS, &arguments) }
+}
+
+/// What the keys of a list are made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ListKeyKind {
+    /// The next symbols.
+    Text,
+    /// For minimizers: the ranks of later ones.
+    Minimizers,
+    /// For sparse minimizers: the ranks of later ones.
+    Sparse,
+    /// For dense minimizers, when the sparse ones are ranked: the rank of the next one.
+    Dense,
+    /// For all, when the minimizers are ranked: the rank of the next one.
+    Finish,
+}
+
+impl ListKeyKind {
+    fn number(self) -> u32 {
+        match self {
+            ListKeyKind::Text => TEXT_KEYS,
+            ListKeyKind::Minimizers => MINIMIZER_KEYS,
+            ListKeyKind::Sparse => SPARSE_KEYS,
+            ListKeyKind::Dense => DENSE_KEYS,
+            ListKeyKind::Finish => FINISH_KEYS,
+        }
+    }
+}
+
+/// Makes keys: the group, and `width` bits.
+#[allow(unsafe_code)]
+pub fn list_keys(
+    gpu: &Gpu,
+    state: &SortState,
+    kind: ListKeyKind,
+    list: UnsortedGroups,
+    width: u32,
+    keys: Array<u64>,
+) -> Result<()> {
+    let m = keys.len();
+    assert!(list.suffixes.len() >= m && list.groups.len() >= m && (1..=64).contains(&width));
+    let arguments = ListKeysArgs {
+        list: list.view(),
+        text: state.text_view(),
+        code_table: state.code_table.address(),
+        dense: state.minimizers_view(state.dense),
+        sparse: state.minimizers_view(state.sparse),
+        keys: keys.address(),
+        items: m,
+        kind: kind.number(),
+        width,
+    };
+    let ctas = m.div_ceil(LIST_ITEMS * THREADS);
+    // SAFETY: the list has m items.
+    unsafe { gpu.launch_struct("minimizers/list_keys", ctas, THREADS, &arguments) }
+}
+
+/// A list that was sorted by keys of a kind.
+#[derive(Clone, Copy)]
+pub struct KeySortedList<'m> {
+    /// As it was before the sort.
+    pub list: UnsortedGroups<'m>,
+    pub kind: ListKeyKind,
+    pub keys: Array<'m, u64>,
+    pub suffixes: Array<'m, u32>,
+    pub width: u32,
+}
+
+/// Ends a round of doubling: minimizers with a key of their own get their rank, the others go to
+/// `out`. Publishes how many items and groups are unresolved.
+#[allow(unsafe_code)]
+pub fn mark_ranks(
+    gpu: &Gpu,
+    state: &SortState,
+    sorted: KeySortedList,
+    ranks: Array<u64>,
+    out: UnsortedGroups,
+) -> Result<()> {
+    let m = sorted.keys.len();
+    assert!(
+        sorted.suffixes.len() >= m
+            && sorted.list.sa_indices.len() >= m
+            && out.sa_indices.len() >= m
+    );
+    let tiles = m.div_ceil(MARK_TILE);
+    state.clear_status(gpu, tiles)?;
+    let arguments = MarkRanksArgs {
+        keys: sorted.keys.address(),
+        suffixes: sorted.suffixes.address(),
+        sa_indices: sorted.list.sa_indices.address(),
+        group_heads: sorted.list.group_heads.address(),
+        text: state.text_view(),
+        code_table: state.code_table.address(),
+        dense: state.minimizers_view(state.dense),
+        sparse: state.minimizers_view(state.sparse),
+        ranks: ranks.address(),
+        to: out.view(),
+        status: state.status.address(),
+        host_flags: gpu.host_flags(),
+        items: m,
+        kind: sorted.kind.number(),
+        width: sorted.width,
+        tiles: tiles.cast_signed(),
+    };
+    // SAFETY: the lists have m items, and `status` has an item for each CTA and one more.
+    unsafe { gpu.launch_struct("minimizers/mark_ranks", tiles, THREADS, &arguments) }
+}

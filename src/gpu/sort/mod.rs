@@ -1,0 +1,14 @@
+//! `default`, the fastest suffix sort here: an alphabetic code, small groups sorted in shared
+//! memory, and ranks of minimizers. `default_sort` says how these go together.
+
+mod alphabetic_code;
+mod code_keys;
+mod default_sort;
+mod list_sort;
+mod minimizer_doubling;
+mod minimizers;
+mod refine;
+mod sparse_minimizers;
+mod unsorted_groups;
+
+pub use default_sort::{DefaultSort, ExtraArenas};

@@ -1,0 +1,63 @@
+//! The sparse level of minimizers: the host side of `kernels/sort/sparse_minimizers.cu`.
+
+use super::unsorted_groups::{SortState, UnsortedGroups};
+use crate::error::Result;
+use crate::gpu::runtime::tuning::{KEY_TILE, MOST_SPARSE_WINDOW, TEXT_PADDING, THREADS};
+use crate::gpu::runtime::{Array, Gpu};
+
+/// CTAs of a multiprocessor that survey a list.
+const SURVEYING: u32 = 2;
+
+/// Marks the sparse minimizers: dense ones where the hash is the least of those at the next
+/// `window` positions.
+#[allow(unsafe_code)]
+pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
+    let (n, dense, sparse) = (state.len(), state.dense.bitmap, state.sparse.bitmap);
+    let words = sparse.len();
+    assert!(window <= MOST_SPARSE_WINDOW && words * 32 >= n && dense.len() >= words);
+    assert!(state.block.text.len() >= n + TEXT_PADDING);
+    let [text, n, window] = [state.block.text.into(), n.into(), window.into()];
+    let arguments = [text, n, dense.into(), window, sparse.into(), words.into()];
+    // SAFETY: the text has n items and its padding, the bitmaps so many words.
+    unsafe {
+        gpu.launch(
+            "sparse_minimizers/mark_sparse",
+            (words * 32).div_ceil(KEY_TILE),
+            THREADS,
+            &arguments,
+        )
+    }
+}
+
+/// Gives sparse minimizers the ranks that they have as dense ones.
+#[allow(unsafe_code)]
+pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
+    let (n, bitmap) = (state.len(), state.sparse.bitmap);
+    let [from, to] = [state.dense.ranks, state.sparse.ranks];
+    assert!(from.len() >= n && to.len() >= n);
+    let arguments = [bitmap.into(), bitmap.len().into(), from.into(), to.into()];
+    // SAFETY: there is a rank for each position.
+    unsafe { gpu.each("sparse_minimizers/copy_ranks", bitmap.len(), &arguments) }
+}
+
+/// How many of a list are in groups of less than `deep` known symbols, and the least number of
+/// known symbols.
+#[allow(unsafe_code)]
+pub fn survey(
+    gpu: &Gpu,
+    list: UnsortedGroups,
+    m: u32,
+    deep: u32,
+    result: Array<u32>,
+) -> Result<(u32, u32)> {
+    assert!(list.groups.len() >= m && m > 0);
+    let result = result.first(2);
+    gpu.zero(result)?;
+    let ctas = (SURVEYING * gpu.processors()).min(m.div_ceil(THREADS));
+    let arguments =
+        [list.groups.into(), list.group_heads.into(), m.into(), deep.into(), result.into()];
+    // SAFETY: the list has m items, and the result two.
+    unsafe { gpu.launch("sparse_minimizers/survey", ctas, THREADS, &arguments)? };
+    let found = gpu.read(result)?;
+    Ok((found[0], !found[1]))
+}

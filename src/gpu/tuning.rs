@@ -1,5 +1,0 @@
-//! The numbers that kernels and host share: `kernels/tuning.h` as constants.
-
-#![allow(dead_code, reason = "some are for the kernels alone")]
-
-include!(concat!(env!("OUT_DIR"), "/tuning.rs"));
