@@ -35,7 +35,7 @@ struct Extra {
     next: Blend<{ 16 * 16 }, 16>,
 }
 
-/// What every segment starts with: to copy it is several times as fast as to make it, which is what a short segment waits for.
+/// What every segment starts with, made once and copied: a short segment waits for little else.
 static START: LazyLock<Models> = LazyLock::new(Models::start);
 
 impl Models {
