@@ -7,7 +7,7 @@
 #[allow(dead_code, reason = "only the text generator is used")]
 mod cases;
 
-use bwz::bwt::{Bwt, Sorter, sample_rate, unsort};
+use bwz::bwt::{Bwt, Sorter, invert, sample_rate};
 use libsais::bwt::{AuxIndicesSamplingRate, BwtWithAuxIndices};
 use libsais::typestate::OwnedBuffer;
 use std::hint::black_box;
@@ -42,10 +42,10 @@ fn report(name: &str, block: &[u8]) {
     print!(" {:7.1} {:7.1} |", speed(plain), speed(sampled));
     for threads in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        assert!(pool.install(|| unsort(bwt.clone())).is_ok_and(|text| text == block), "wrong text");
+        assert!(pool.install(|| invert(bwt.clone())).is_ok_and(|text| text == block), "wrong text");
         let ours = median(RUNS, || {
             let bwt = bwt.clone();
-            pool.install(|| time(|| unsort(bwt)))
+            pool.install(|| time(|| invert(bwt)))
         });
         print!(" {:7.1} ({:4.1}x)", speed(ours), plain / ours);
     }

@@ -180,7 +180,7 @@ def decode_bwt_payload(payload, text_size, sample_rate_log, segment_size_log, in
             check_counts(index["counts"], len(segment_sizes), k, segment)
         bwt_bytes += segment
         at += coded_size
-    text = unsort(bwt_bytes, samples, sample_rate)
+    text = invert(bwt_bytes, samples, sample_rate)
     if index:
         require(text.startswith(index["head"]) and text.endswith(index["tail"]), "R27", "a Head or Tail that is not the block's")
     return text
@@ -248,7 +248,7 @@ def read_packed_array(payload, at, count):
     return values, end
 
 
-def unsort(bwt_bytes, samples, sample_rate):
+def invert(bwt_bytes, samples, sample_rate):
     """Section 6.4: the inverse of the transform, by one walk from row 0, which must meet every sample on its way.
 
     Section 11 has no number for a walk that does not: it is reported as R18, since the block's raw bytes are not to be had.

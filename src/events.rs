@@ -48,7 +48,7 @@ pub enum Step {
     /// Decoding its transform.
     Decode,
     /// Restoring it from its transform on this device.
-    Unsort(Device),
+    Invert(Device),
     /// Checking what was restored.
     Check,
 }

@@ -20,7 +20,7 @@
 //! | room | job |
 //! |---|---|
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
-//! | [`decompress()`], [`Decoder`] | frame -> decode -> unsort -> raw stream |
+//! | [`decompress()`], [`Decoder`] | frame -> decode -> inverse -> raw stream |
 //! | [`Archive`] | what is in a file, and any range of its bytes |
 //! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |

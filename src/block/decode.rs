@@ -1,10 +1,10 @@
 //! A coded block becomes a raw one: segments, inverse, filters undone, everything checked. FORMAT.md section 4.
 //!
 //! Two stages, as in [`super::encode`]: [`BlockDecoder::decode`] and [`BlockDecoder::finish`], on the CPU or a GPU. Those who read
-//! one block alone, or search its transform, use [`decode`] and [`unsort`] on the CPU.
+//! one block alone, or search its transform, use [`decode`] and [`restore_decoded`] on the CPU.
 
 use crate::allocation;
-use crate::bwt::{self, Bwt, Unsorter};
+use crate::bwt::{self, Bwt, InverseBwt};
 use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::events::{Listener, Step};
@@ -13,14 +13,14 @@ use crate::frame::{BlockHeader, BwtPayload, CodedBlock, Index, Kind, Shape, chec
 use crate::memory::{Plan, Shortage};
 use crate::options::Options;
 use crate::raw::{Raw, Run};
-use crate::sorters::Unsorters;
+use crate::sorters::Inverses;
 use crate::threads::Threads;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// What all blocks of a stream share on their way.
 pub struct BlockDecoder {
-    unsorters: Unsorters,
+    inverses: Inverses,
     pool: Threads,
     /// Why segments with large models are refused, if they are.
     shortage: Option<Shortage>,
@@ -45,7 +45,7 @@ impl BlockDecoder {
     pub fn new(block_size: u32, pool: Threads, options: &Options) -> Result<(Plan, Self)> {
         let plan = options.plan_to_decode(block_size)?;
         let decoder = BlockDecoder {
-            unsorters: Unsorters::new(plan.workers, block_size, options)?,
+            inverses: Inverses::new(plan.workers, block_size, options)?,
             pool,
             shortage: plan.shortage,
             last_run: Mutex::new(None),
@@ -57,7 +57,7 @@ impl BlockDecoder {
     /// A block has come and will be decoded and restored when it has its turn.
     pub fn expect(&self, block: &CodedBlock) {
         if let Kind::Bwt(_) = block.header.kind {
-            self.unsorters.expect(block.header.raw_size);
+            self.inverses.expect(block.header.raw_size);
         }
     }
 
@@ -95,7 +95,7 @@ impl BlockDecoder {
         match half {
             Half::Known(run) => Ok(Raw::Run(run)),
             Half::Decoded(decoded, coded) => {
-                let raw = Raw::from(self.unsort(*decoded)?);
+                let raw = Raw::from(self.restore_decoded(*decoded)?);
                 if let (Raw::Run(run), Some(coded)) = (&raw, coded) {
                     let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
                     *last = Some((coded, *run));
@@ -112,10 +112,10 @@ impl BlockDecoder {
         flaw.into_inner().map_or(Ok(()), Err)
     }
 
-    fn unsort(&self, decoded: Decoded) -> Result<Vec<u8>> {
+    fn restore_decoded(&self, decoded: Decoded) -> Result<Vec<u8>> {
         let (offset, mut steps) = (decoded.block.header.raw_offset, Vec::new());
         let restored = invert(decoded, |bwt| {
-            let (text, timed) = self.unsorters.unsort(bwt, &self.pool)?;
+            let (text, timed) = self.inverses.invert(bwt, &self.pool)?;
             steps = timed;
             Ok(text)
         })?;
@@ -129,7 +129,7 @@ impl BlockDecoder {
 
 /// Both stages in one, on the CPU, for a block that comes alone.
 pub fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<Vec<u8>> {
-    unsort(decode(block, shortage)?, &Unsorter::new())
+    restore_decoded(decode(block, shortage)?, &InverseBwt::new())
 }
 
 /// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
@@ -194,8 +194,8 @@ fn decode_with(
 }
 
 /// Restores the block on the CPU and checks it.
-pub fn unsort(decoded: Decoded, unsorter: &Unsorter) -> Result<Vec<u8>> {
-    check(invert(decoded, |bwt| unsorter.unsort(bwt))?)
+pub fn restore_decoded(decoded: Decoded, inverse: &InverseBwt) -> Result<Vec<u8>> {
+    check(invert(decoded, |bwt| inverse.invert(bwt))?)
 }
 
 /// Puts the text in the place of the payload, where a stored block has it.

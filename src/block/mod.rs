@@ -9,5 +9,5 @@
 mod decode;
 mod encode;
 
-pub(crate) use decode::{BlockDecoder, Decoded, decode, restore, unsort};
+pub(crate) use decode::{BlockDecoder, Decoded, decode, restore, restore_decoded};
 pub(crate) use encode::BlockEncoder;

@@ -1,7 +1,7 @@
 //! The Burrows-Wheeler transform: block <-> [`Bwt`].
 //!
 //! This is the middle of the flow: block -> `Bwt` -> coded block, and back. [`Sorter`] makes a `Bwt`
-//! from a block, [`unsort`] makes the block again, and the coder squeezes [`Bwt::bytes`], in which
+//! from a block, [`invert`] makes the block again, and the coder squeezes [`Bwt::bytes`], in which
 //! equal bytes have come together. Search stops at the `Bwt`, which is all that an FM-index needs.
 //!
 //! # The transform
@@ -25,13 +25,13 @@
 //! L is stored without it: `annb` and `aa`, so 6 bytes for 6 bytes of text.
 //!
 //! ```
-//! use bwz::bwt::{Sorter, unsort};
+//! use bwz::bwt::{Sorter, invert};
 //!
 //! # fn main() -> Result<(), bwz::Error> {
 //! let banana = Sorter::Cpu.sort(b"banana", 2)?;
 //! assert_eq!(banana.bytes, b"annbaa");
 //! assert_eq!(banana.samples, [4, 6, 5]);
-//! assert_eq!(unsort(banana)?, b"banana");
+//! assert_eq!(invert(banana)?, b"banana");
 //!
 //! let mississippi = Sorter::Cpu.sort(b"mississippi", 4)?;
 //! assert_eq!(mississippi.bytes, b"ipssmpissii");
@@ -58,15 +58,15 @@ mod tree;
 use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
-pub use inverse::unsort;
-pub(crate) use inverse::{Unsorter, could_be_of, count};
+pub use inverse::invert;
+pub(crate) use inverse::{InverseBwt, could_be_of, count};
 pub(crate) use sorter::CpuSorter;
 pub use sorter::Sorter;
 
 /// The Burrows-Wheeler transform of one block, with n the length of the block.
 ///
 /// The fields are public because this type only carries data between rooms. What comes out of a
-/// [`Sorter`] keeps the invariants below; [`unsort`] checks them all but the last.
+/// [`Sorter`] keeps the invariants below; [`invert`] checks them all but the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bwt {
     /// The L column without the sentinel: n bytes, 1 <= n <= [`MAX_BLOCK_SIZE`]. Rows before the primary
@@ -75,7 +75,7 @@ pub struct Bwt {
     /// The distance r between sampled positions: a power of two, 2 <= r <= 2^30.
     pub sample_rate: u32,
     /// `samples[k]` is the row of the suffix at pos k * r: ceil(n / r) rows, each in 1..=n. The first
-    /// is the primary index. Each is the end of one lane of [`unsort`] and the start of the next.
+    /// is the primary index. Each is the end of one lane of [`invert`] and the start of the next.
     pub samples: Vec<u32>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
 /// The sample rate for a block of `len` bytes: the smallest power of two that gives at most 256
 /// samples, but not less than 32 Ki.
 ///
-/// A sample takes about three bytes in the file and gives [`unsort`] one more lane to overlap the
+/// A sample takes about three bytes in the file and gives [`invert`] one more lane to overlap the
 /// waiting of the others with. One thread profits up to 64 lanes, so 256 lanes feed a few threads in
 /// full and 32 threads in part. One sample for 32 KiB of text is 0.03 % of what text compresses to.
 /// Blocks of a few lanes are small enough to stay in a cache, where there is little to wait for.

@@ -18,7 +18,7 @@ pub fn sort(block: &[u8], sample_rate: u32) -> Bwt {
 }
 
 /// One LF step for each byte, each LF counted afresh. The rows must be those of a real transform.
-pub fn unsort(bwt: &Bwt) -> Vec<u8> {
+pub fn invert(bwt: &Bwt) -> Vec<u8> {
     let primary = bwt.samples[0] as usize;
     let mut text = Vec::new();
     let mut row = 0;
@@ -64,6 +64,6 @@ mod tests {
         let bwt = sort(b"banana", 2);
         assert_eq!(bwt.bytes, b"annbaa");
         assert_eq!(bwt.samples, [4, 6, 5]);
-        assert_eq!(unsort(&bwt), b"banana");
+        assert_eq!(invert(&bwt), b"banana");
     }
 }

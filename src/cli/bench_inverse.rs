@@ -43,8 +43,8 @@ fn one(args: &InverseArgs, text: &[u8], size: usize) -> Result<()> {
     let blocks = sorted(args.beside.device, text, size)?;
     if !args.beside.no_cpu {
         libsais(args, text, &blocks)?;
-        let unsort = |blocks: Vec<Bwt>| blocks.into_iter().map(bwt::unsort).collect();
-        let (times, texts): (_, Vec<_>) = time(args.beside.runs, || Ok(blocks.clone()), unsort)?;
+        let invert = |blocks: Vec<Bwt>| blocks.into_iter().map(bwt::invert).collect();
+        let (times, texts): (_, Vec<_>) = time(args.beside.runs, || Ok(blocks.clone()), invert)?;
         assert!(texts.concat() == text, "the CPU does not give back what went in");
         row("bwz", text.len(), &times, "on all threads, block after block")?;
     }
@@ -69,14 +69,14 @@ fn libsais(args: &InverseArgs, text: &[u8], blocks: &[Bwt]) -> Result<()> {
         let of = |(bytes, primary)| unsafe { Bwt::<u8, OwnedBuffer>::from_parts(bytes, primary) };
         Ok(parts.map(of).collect::<Vec<_>>())
     };
-    let unsort = |blocks: Vec<Bwt<u8, OwnedBuffer>>| {
-        let unsort = |block: Bwt<u8, OwnedBuffer>| {
+    let invert = |blocks: Vec<Bwt<u8, OwnedBuffer>>| {
+        let invert = |block: Bwt<u8, OwnedBuffer>| {
             block.unbwt().with_owned_temporary_array_buffer32().single_threaded().run()
         };
-        let restored = blocks.into_iter().map(unsort).collect::<Result<Vec<_>, _>>();
+        let restored = blocks.into_iter().map(invert).collect::<Result<Vec<_>, _>>();
         restored.map_err(|e| Error::Usage(format!("libsais: {e:?}").into()))
     };
-    let (times, _) = time(args.beside.runs, prepare, unsort)?;
+    let (times, _) = time(args.beside.runs, prepare, invert)?;
     row("libsais", text.len(), &times, "on one thread")
 }
 
@@ -84,9 +84,9 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
     let in_flight = usize::from(args.in_flight).min(blocks.len());
     let size = blocks[0].bytes.len();
     let places = blocks.iter().zip(text.chunks(size)).map(|(bwt, text)| {
-        let mut unsorter = bwz::gpu::InverseBwt::new(number)?;
-        unsorter.reserve(bwt.bytes.len() as u32, bwt.samples.len() as u32)?;
-        Ok(Place { bwt, text, unsorter })
+        let mut inverse = bwz::gpu::InverseBwt::new(number)?;
+        inverse.reserve(bwt.bytes.len() as u32, bwt.samples.len() as u32)?;
+        Ok(Place { bwt, text, inverse })
     });
     let mut places = places.collect::<Result<Vec<Place>>>()?;
     // The first run is for the driver.
@@ -95,7 +95,7 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
     let mut times = runs.collect::<Result<Vec<_>>>()?;
     times.sort();
     row("gpu", text.len(), &times, &format!("with copies, {in_flight} in flight"))?;
-    let memory = places[0].unsorter.memory() as f64 / size as f64;
+    let memory = places[0].inverse.memory() as f64 / size as f64;
     say(format_args!("    {memory:.1} bytes of memory each"))
 }
 
@@ -103,22 +103,22 @@ fn gpu(args: &InverseArgs, number: u32, text: &[u8], blocks: &[Bwt]) -> Result<(
 struct Place<'a> {
     bwt: &'a Bwt,
     text: &'a [u8],
-    unsorter: bwz::gpu::InverseBwt,
+    inverse: bwz::gpu::InverseBwt,
 }
 
 /// How long it takes to restore all blocks, so many at a time.
 fn restore_all(places: &mut [Place], in_flight: usize) -> Result<Duration> {
     use std::sync::{Mutex, PoisonError};
-    for Place { bwt, unsorter, .. } in &mut *places {
-        unsorter.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+    for Place { bwt, inverse, .. } in &mut *places {
+        inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
     }
     let jobs = Mutex::new(places.iter_mut());
     let restored = Mutex::new(Vec::new());
     let work = || -> Result<()> {
         loop {
             let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(Place { bwt, text, unsorter }) = job else { return Ok(()) };
-            let out = unsorter.invert_input(bwt.sample_rate, &bwt.samples)?;
+            let Some(Place { bwt, text, inverse }) = job else { return Ok(()) };
+            let out = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
             restored.lock().unwrap_or_else(PoisonError::into_inner).push((out, *text));
         }
     };

@@ -71,8 +71,8 @@ fn verb(step: Step) -> String {
         Step::CopyOut => "copied out".into(),
         Step::Code => "coded".into(),
         Step::Decode => "decoded".into(),
-        Step::Unsort(Device::Cuda(number)) => format!("restored on cuda:{number}"),
-        Step::Unsort(_) => "restored".into(),
+        Step::Invert(Device::Cuda(number)) => format!("restored on cuda:{number}"),
+        Step::Invert(_) => "restored".into(),
         Step::Check => "checked".into(),
         _ => "worked on".into(),
     }

@@ -1,6 +1,6 @@
 //! Filters: what is done to a block before its suffixes are sorted, where that pays. FORMAT.md section 14.
 //!
-//! raw block -> [`apply`] -> text -> sort ... unsort -> text -> [`undo`] -> raw block. Each filter looks for
+//! raw block -> [`apply`] -> text -> sort ... invert -> text -> [`undo`] -> raw block. Each filter looks for
 //! its own kind of data and leaves everything else alone, at 1 to 2 % of the time that a block takes, and the look for copies at 3 %:
 //!
 //! | filter | kind of data | what it does |

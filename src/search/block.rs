@@ -9,7 +9,7 @@ use super::finder::Finder;
 use super::source::Source;
 use crate::archive::{self, BlockInfo};
 use crate::block::{self, Decoded};
-use crate::bwt::{self, Bwt, Sorter, Unsorter};
+use crate::bwt::{self, Bwt, InverseBwt, Sorter};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::{BlockHeader, Kind};
@@ -98,7 +98,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
             Some(bwt) if !decoded.is_filtered() => Some(copy(bwt)?),
             _ => None,
         };
-        let raw = block::unsort(decoded, &Unsorter::new())?;
+        let raw = block::restore_decoded(decoded, &InverseBwt::new())?;
         let Some(bwt) = searchable else {
             return Ok(Block::Plain(raw));
         };
@@ -114,7 +114,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         match self.open_cold(steps, ranges.len() as u64)? {
             Some(cold) => ranges.iter().map(|(_, range)| cold.extract(range.clone())).collect(),
             None => {
-                let raw = block::unsort(self.decode()?, &Unsorter::new())?;
+                let raw = block::restore_decoded(self.decode()?, &InverseBwt::new())?;
                 Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
             }
         }

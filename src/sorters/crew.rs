@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Opens GPUs and adds their sorters, or unsorters, to a desk.
+/// Opens GPUs and adds their sorters, or inverses, to a desk.
 pub type Open<S> = Box<dyn FnOnce(&Desk<S>) + Send>;
 
 /// The GPUs that one kind of work may be done on, each by way of an `S`.

@@ -1,4 +1,4 @@
-//! The desk at which workers get GPU sorters, or unsorters: free ones are lent, broken ones do not come back.
+//! The desk at which workers get GPU sorters, or inverses: free ones are lent, broken ones do not come back.
 //!
 //! Whoever waits here waits for one of three things: one is free, there will never be one again, or the CPU would
 //! by now be the sooner.

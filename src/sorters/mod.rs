@@ -1,5 +1,5 @@
-//! Who sorts which block, and who restores it (`unsorters`): the CPU's threads, or the GPUs (`crew`), whose sorters and
-//! unsorters all workers share (`desk`). What is said of sorting here holds for both.
+//! Who sorts which block, and who restores it (`inverses`): the CPU's threads, or the GPUs (`crew`), whose sorters and
+//! inverses all workers share (`desk`). What is said of sorting here holds for both.
 //!
 //! # The choice
 //! With [`Device::Auto`] a block is sorted wherever that is expected to be done first, by the paces measured so far
@@ -28,11 +28,11 @@
 
 mod crew;
 mod desk;
+mod inverses;
 mod open;
 mod pace;
 #[cfg(test)]
 mod tests;
-mod unsorters;
 
 use crate::bwt::{Bwt, CpuSorter, could_be_of};
 use crate::error::{Error, Result};
@@ -40,9 +40,9 @@ use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
 use crate::threads::Threads;
 use crew::{Crew, Open};
+pub(crate) use inverses::Inverses;
 use pace::Work;
 use std::time::Instant;
-pub(crate) use unsorters::Unsorters;
 
 /// Sorts blocks on a GPU, with the given sample rate.
 type Foreign = Box<dyn FnMut(&[u8], u32) -> Result<Sorted> + Send>;

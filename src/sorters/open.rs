@@ -2,7 +2,7 @@
 
 use super::crew::Open;
 use super::desk::Desk;
-use super::{Foreign, Sorted, unsorters};
+use super::{Foreign, Sorted, inverses};
 use crate::bwt::{self, Bwt};
 use crate::error::Result;
 use crate::events::Step;
@@ -88,20 +88,20 @@ pub fn sorter(number: u32, (block_size, sample_rate): (u32, u32)) -> Result<Fore
     }))
 }
 
-/// An unsorter on a GPU, with memory for blocks of the given size and for the samples of a usual index.
-pub fn unsorter(number: u32, block_size: u32) -> Result<unsorters::Foreign> {
-    let mut unsorter = gpu::InverseBwt::new(number)?;
-    unsorter.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
+/// An inverse on a GPU, with memory for blocks of the given size and for the samples of a usual index.
+pub fn inverse(number: u32, block_size: u32) -> Result<inverses::Foreign> {
+    let mut inverse = gpu::InverseBwt::new(number)?;
+    inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
     Ok(Box::new(move |bwt| {
         let began = Instant::now();
-        unsorter.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+        inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
         let from = Instant::now();
-        let text = unsorter.invert_input(bwt.sample_rate, &bwt.samples)?;
+        let text = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
         let to = Instant::now();
         bwt.bytes.copy_from_slice(text);
         Ok(vec![
             (Step::CopyIn, began, from),
-            (Step::Unsort(Device::Cuda(number)), from, to),
+            (Step::Invert(Device::Cuda(number)), from, to),
             (Step::CopyOut, to, Instant::now()),
         ])
     }))

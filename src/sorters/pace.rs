@@ -1,4 +1,4 @@
-//! How long sorting and unsorting take: a guess to begin with, and what is measured counts more with every block.
+//! How long sorting and inverting take: a guess to begin with, and what is measured counts more with every block.
 
 /// What is done to blocks, and how fast.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ impl Work {
         gpu: Pace { bytes: 100e6, seconds: 0.2 },
     };
 
-    pub const UNSORTING: Work = Work {
+    pub const INVERTING: Work = Work {
         verb: "restoring",
         whole: 30e6,
         cpu: Pace { bytes: 150e6, seconds: 1.0 },

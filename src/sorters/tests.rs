@@ -181,30 +181,30 @@ fn a_gpu_that_never_comes_up_is_not_waited_for() {
     open_now.send(()).unwrap();
 }
 
-/// Unsorters that are open at once and used whatever the block.
-fn unsorters(listener: Listener, foreign: Vec<unsorters::Foreign>) -> Unsorters {
+/// Inverses that are open at once and used whatever the block.
+fn inverses(listener: Listener, foreign: Vec<inverses::Foreign>) -> Inverses {
     let open: Open<_> = Box::new(move |desk| foreign.into_iter().for_each(|one| desk.add(one)));
-    Unsorters::opening(Some(open), Device::Cuda(0), 4, listener)
+    Inverses::opening(Some(open), Device::Cuda(0), 4, listener)
 }
 
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
     let (listener, heard) = listening();
     let pool = pool();
-    let working = |mut blocks: u32| -> unsorters::Foreign {
+    let working = |mut blocks: u32| -> inverses::Foreign {
         Box::new(move |bwt| {
             blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
-            bwt.bytes = crate::bwt::unsort(bwt.clone())?;
+            bwt.bytes = crate::bwt::invert(bwt.clone())?;
             Ok(Vec::new())
         })
     };
-    let unsorters = unsorters(listener, [0, 1, 3].map(working).into());
+    let inverses = inverses(listener, [0, 1, 3].map(working).into());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..5 {
-                    assert_eq!(unsorters.unsort(banana.clone(), &pool).unwrap().0, b"banana");
+                    assert_eq!(inverses.invert(banana.clone(), &pool).unwrap().0, b"banana");
                 }
             });
         }
@@ -216,14 +216,14 @@ fn failing_devices_cost_no_block_on_the_way_back() {
 #[test]
 fn the_cpu_judges_what_a_device_refuses() {
     let (listener, heard) = listening();
-    let refusing: unsorters::Foreign = Box::new(|_| Err(crate::Flaw("no text").into()));
-    let (unsorters, pool) = (unsorters(listener, vec![refusing]), pool());
+    let refusing: inverses::Foreign = Box::new(|_| Err(crate::Flaw("no text").into()));
+    let (inverses, pool) = (inverses(listener, vec![refusing]), pool());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     for _ in 0..2 {
-        assert_eq!(unsorters.unsort(banana.clone(), &pool).unwrap().0, b"banana");
+        assert_eq!(inverses.invert(banana.clone(), &pool).unwrap().0, b"banana");
         let wrong = Bwt { samples: vec![4, 6, 4], ..banana.clone() };
-        let expected = crate::bwt::unsort(wrong.clone()).unwrap_err();
-        let end = unsorters.unsort(wrong, &pool).unwrap_err();
+        let expected = crate::bwt::invert(wrong.clone()).unwrap_err();
+        let end = inverses.invert(wrong, &pool).unwrap_err();
         assert_eq!(end.to_string(), expected.to_string());
     }
     assert!(heard.lock().unwrap().is_empty());
@@ -240,16 +240,16 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     let bwt = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 5, 19, 40] {
         let (listener, heard) = listening();
-        let mut unsorter = gpu::InverseBwt::new(0).unwrap();
-        unsorter.fail_after(launches);
-        let foreign: unsorters::Foreign = Box::new(move |bwt| {
-            unsorter.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
-            bwt.bytes.copy_from_slice(unsorter.invert_input(bwt.sample_rate, &bwt.samples)?);
+        let mut inverse = gpu::InverseBwt::new(0).unwrap();
+        inverse.fail_after(launches);
+        let foreign: inverses::Foreign = Box::new(move |bwt| {
+            inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+            bwt.bytes.copy_from_slice(inverse.invert_input(bwt.sample_rate, &bwt.samples)?);
             Ok(Vec::new())
         });
-        let unsorters = unsorters(listener, vec![foreign]);
+        let inverses = inverses(listener, vec![foreign]);
         for _ in 0..20 {
-            assert!(unsorters.unsort(bwt.clone(), &pool).unwrap().0 == block);
+            assert!(inverses.invert(bwt.clone(), &pool).unwrap().0 == block);
         }
         assert_eq!(heard.lock().unwrap().len(), 1, "after {launches} launches");
     }

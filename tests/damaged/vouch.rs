@@ -56,7 +56,7 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>)> {
         return None;
     }
     let bwt = Bwt { bytes: bytes.clone(), sample_rate: 1 << rate_log, samples };
-    let text = bwt::unsort(bwt).ok()?;
+    let text = bwt::invert(bwt).ok()?;
     let side = payload().filter(|part| part.kind == Kind::Side);
     let side = side.flat_map(|part| &part.bytes).copied().collect();
     let filtered = Filtered { text, flags: header.get(9, 1) as u8 & 7, side };

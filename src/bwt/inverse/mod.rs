@@ -47,20 +47,20 @@ use walk::Walk;
 /// # Errors
 /// [`Error::Format`], which knows no place, where a field breaks an invariant;
 /// [`Error::Io`] where there is no memory.
-pub fn unsort(bwt: Bwt) -> Result<Vec<u8>> {
-    Unsorter::new().unsort(bwt)
+pub fn invert(bwt: Bwt) -> Result<Vec<u8>> {
+    InverseBwt::new().invert(bwt)
 }
 
-/// Restores many blocks like [`unsort`], one after another or side by side, and keeps its tables from one to the next.
+/// Restores many blocks like [`invert`], one after another or side by side, and keeps its tables from one to the next.
 #[derive(Debug)]
-pub(crate) struct Unsorter(Tables<u32>);
+pub(crate) struct InverseBwt(Tables<u32>);
 
-impl Unsorter {
+impl InverseBwt {
     pub const fn new() -> Self {
-        Unsorter(Tables::new())
+        InverseBwt(Tables::new())
     }
 
-    pub fn unsort(&self, bwt: Bwt) -> Result<Vec<u8>> {
+    pub fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
         check(&bwt)?;
         if is_run(&bwt) {
             return Ok(bwt.bytes);
@@ -152,28 +152,28 @@ mod tests {
     const RATES: [u32; 5] = [2, 4, 64, 256, 1 << 30];
 
     /// Tries every pool, as they must agree.
-    fn unsort_on_all(pools: &[rayon::ThreadPool], bwt: &Bwt) -> Result<Vec<u8>, String> {
+    fn invert_on_all(pools: &[rayon::ThreadPool], bwt: &Bwt) -> Result<Vec<u8>, String> {
         let results: Vec<_> = pools
             .iter()
-            .map(|pool| pool.install(|| unsort(bwt.clone())).map_err(|e| e.to_string()))
+            .map(|pool| pool.install(|| invert(bwt.clone())).map_err(|e| e.to_string()))
             .collect();
         assert!(results.iter().all(|result| *result == results[0]), "the pools disagree");
         results[0].clone()
     }
 
     #[test]
-    fn unsorts_what_the_oracle_sorts() {
+    fn inverts_what_the_oracle_sorts() {
         let pools = naive::pools();
         for (name, block) in naive::blocks() {
             for rate in RATES {
                 let bwt = naive::sort(&block, rate);
-                assert!(unsort_on_all(&pools, &bwt).unwrap() == block, "{name}, rate {rate}");
+                assert!(invert_on_all(&pools, &bwt).unwrap() == block, "{name}, rate {rate}");
             }
         }
     }
 
     #[test]
-    fn unsorts_runs_as_any_other_text() {
+    fn inverts_runs_as_any_other_text() {
         let source = cases::random(1 << 20, 256);
         let mut numbers = source.iter().map(|&b| usize::from(b)).cycle();
         let mut number = |below: usize| numbers.next().unwrap() % below;
@@ -183,7 +183,7 @@ mod tests {
             let text = short.rebuild(bwt.clone(), &mut table[..=bwt.bytes.len()]);
             match block {
                 Some(block) => assert!(text.unwrap() == block, "{kept} kept, {block:?}"),
-                None => assert!(text.is_err() || text.unwrap() == unsort(bwt.clone()).unwrap()),
+                None => assert!(text.is_err() || text.unwrap() == invert(bwt.clone()).unwrap()),
             }
             shortened += 1;
         };
@@ -215,20 +215,20 @@ mod tests {
     }
 
     #[test]
-    fn the_oracle_unsorts() {
+    fn the_oracle_inverts() {
         for (name, block) in naive::blocks() {
-            assert!(naive::unsort(&naive::sort(&block, 64)) == block, "{name}");
+            assert!(naive::invert(&naive::sort(&block, 64)) == block, "{name}");
         }
     }
 
     #[test]
-    fn unsorts_long_blocks() {
+    fn inverts_long_blocks() {
         let pools = naive::pools();
         for len in [1 << 16, (1 << 20) - 1, 1 << 20, (1 << 20) + 65] {
             for block in [cases::text(len), cases::random(len, 4), vec![b'x'; len]] {
                 let rate = super::super::sample_rate(len);
                 let bwt = super::super::Sorter::Cpu.sort(&block, rate).unwrap();
-                assert!(unsort_on_all(&pools, &bwt).unwrap() == block, "{len} bytes");
+                assert!(invert_on_all(&pools, &bwt).unwrap() == block, "{len} bytes");
             }
         }
     }
@@ -239,7 +239,7 @@ mod tests {
         let flawed = |change: fn(&mut Bwt)| {
             let mut bwt = good.clone();
             change(&mut bwt);
-            unsort(bwt).is_err()
+            invert(bwt).is_err()
         };
         assert!(flawed(|bwt| bwt.bytes.clear()));
         assert!(flawed(|bwt| bwt.sample_rate = 0));
@@ -276,7 +276,7 @@ mod tests {
             for (bits, primary) in (0..1u32 << len).flat_map(|b| (1..=len).map(move |p| (b, p))) {
                 let bytes: Vec<u8> = (0..len).map(|i| b'a' + (bits >> i & 1) as u8).collect();
                 let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
-                if let Ok(text) = unsort(bwt.clone()) {
+                if let Ok(text) = invert(bwt.clone()) {
                     assert_eq!(naive::sort(&text, 16), bwt);
                     taken += 1;
                 }
@@ -293,26 +293,26 @@ mod tests {
             let rows = cases::random(2 * bytes.len().div_ceil(8), 256);
             let row = |b: &[u8]| 1 + (u32::from(b[0]) << 8 | u32::from(b[1])) % bytes.len() as u32;
             let samples = rows.chunks(2).map(row).collect();
-            assert!(unsort_on_all(&pools, &Bwt { bytes, sample_rate: 8, samples }).is_err());
+            assert!(invert_on_all(&pools, &Bwt { bytes, sample_rate: 8, samples }).is_err());
         }
     }
 
     /// Whatever a GPU takes for a text, the CPU takes for the same one.
     #[test]
-    fn a_gpu_unsorts_as_the_cpu_does() {
+    fn a_gpu_inverts_as_the_cpu_does() {
         use crate::gpu::{InverseBwt, testing};
         if testing::gpu().is_none() {
             return;
         }
-        let (mut unsorter, mut count) = (InverseBwt::new(0).unwrap(), 0);
+        let (mut inverse, mut count) = (InverseBwt::new(0).unwrap(), 0);
         let mut on_gpu = |bwt: &Bwt| {
-            unsorter.input(bwt.bytes.len()).unwrap().copy_from_slice(&bwt.bytes);
-            unsorter.invert_input(bwt.sample_rate, &bwt.samples).map(<[u8]>::to_vec)
+            inverse.input(bwt.bytes.len()).unwrap().copy_from_slice(&bwt.bytes);
+            inverse.invert_input(bwt.sample_rate, &bwt.samples).map(<[u8]>::to_vec)
         };
         for (name, block) in naive::blocks() {
             for rate in RATES {
                 let bwt = naive::sort(&block, rate);
-                assert!(on_gpu(&bwt).unwrap() == unsort(bwt).unwrap(), "{name}, rate {rate}");
+                assert!(on_gpu(&bwt).unwrap() == invert(bwt).unwrap(), "{name}, rate {rate}");
                 count += 1;
             }
         }
@@ -320,7 +320,7 @@ mod tests {
             let bytes: Vec<u8> = (0..9).map(|i| b'a' + (bits >> i & 1) as u8).collect();
             let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
             if let Ok(text) = on_gpu(&bwt) {
-                assert_eq!(unsort(bwt).unwrap(), text);
+                assert_eq!(invert(bwt).unwrap(), text);
             }
             count += 1;
         }

@@ -1,7 +1,7 @@
 //! The transform and its inverse.
 
 use super::{alone, made_up, u16_at};
-use bwz::bwt::{Sorter, unsort};
+use bwz::bwt::{Sorter, invert};
 
 /// What is sorted is restored; a made-up transform gives a block of its size or fails.
 pub fn inverse(input: &[u8]) {
@@ -13,8 +13,8 @@ pub fn inverse(input: &[u8]) {
     let rate = 2 << (choice[0] / 2 % 20);
     if choice[0] % 2 == 0 {
         let bwt = Sorter::Cpu.sort(bytes, rate).unwrap();
-        assert!(unsort(bwt).unwrap() == bytes);
-    } else if let Ok(text) = unsort(made_up(rate, bytes, u16_at(choice, 1))) {
+        assert!(invert(bwt).unwrap() == bytes);
+    } else if let Ok(text) = invert(made_up(rate, bytes, u16_at(choice, 1))) {
         assert_eq!(text.len(), bytes.len());
     }
 }

@@ -4,12 +4,12 @@
 //! block has the same error on every device.
 //!
 //! With `--memory`, each block on its way back is taken to need 6 bytes per byte: the transform and the CPU's table take 5,
-//! and a GPU's unsorter, while it works or stands by, 1 for the copy from which the GPU reads and to which it writes.
+//! and a GPU's inverse, while it works or stands by, 1 for the copy from which the GPU reads and to which it writes.
 
 use super::crew::{Crew, Open};
 use super::open;
 use super::pace::Work;
-use crate::bwt::{Bwt, Unsorter};
+use crate::bwt::{Bwt, InverseBwt};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::options::{Device, Options};
@@ -21,15 +21,15 @@ use std::time::Instant;
 /// before.
 pub type Foreign = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
 
-/// All that unsorts, shared by the workers.
-pub(crate) struct Unsorters {
+/// All that inverts, shared by the workers.
+pub(crate) struct Inverses {
     crew: Crew<Foreign>,
-    cpu: Unsorter,
+    cpu: InverseBwt,
     /// Blocks that the CPU is at.
     on_cpu: AtomicUsize,
 }
 
-impl Unsorters {
+impl Inverses {
     /// For up to `workers` blocks at a time, of up to `block_size` bytes.
     ///
     /// # Errors
@@ -46,8 +46,8 @@ impl Unsorters {
         workers: usize,
         listener: Listener,
     ) -> Self {
-        let crew = Crew::new(open, device, workers, listener, Work::UNSORTING);
-        Unsorters { crew, cpu: Unsorter::new(), on_cpu: AtomicUsize::new(0) }
+        let crew = Crew::new(open, device, workers, listener, Work::INVERTING);
+        Inverses { crew, cpu: InverseBwt::new(), on_cpu: AtomicUsize::new(0) }
     }
 
     /// A block of `len` bytes will be restored when it has its turn.
@@ -55,23 +55,23 @@ impl Unsorters {
         self.crew.expect(len.into());
     }
 
-    /// Restores the block of a transform, as [`crate::bwt::unsort`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
-    pub fn unsort(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
+    /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
+    pub fn invert(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
         let others = self.on_cpu.load(Ordering::Relaxed);
         let threads = (pool.count() / (others + 1)).max(1);
-        if let Some(steps) = self.unsort_on_gpu(&mut bwt, threads) {
+        if let Some(steps) = self.invert_on_gpu(&mut bwt, threads) {
             return Ok((bwt.bytes, steps));
         }
         let (len, from) = (bwt.bytes.len() as u64, Instant::now());
         self.on_cpu.fetch_add(1, Ordering::Relaxed);
-        let text = pool.install(|| self.cpu.unsort(bwt));
+        let text = pool.install(|| self.cpu.invert(bwt));
         self.on_cpu.fetch_sub(1, Ordering::Relaxed);
         self.crew.done_on_cpu(len, threads, from.elapsed());
-        Ok((text?, vec![(Step::Unsort(Device::Cpu), from, Instant::now())]))
+        Ok((text?, vec![(Step::Invert(Device::Cpu), from, Instant::now())]))
     }
 
     /// `None` where the CPU is to do it.
-    fn unsort_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
+    fn invert_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
         let mut loan = self.crew.lend(bwt.bytes.len() as u64, threads)?;
         let done = loan.sorter()(bwt);
         if let Err(Error::Device(failure)) = &done {
@@ -85,5 +85,5 @@ impl Unsorters {
 
 /// What opens the GPUs of a device, if it may have any, for blocks of up to the given size.
 fn opener(device: Device, workers: usize, block_size: u32) -> Result<Option<Open<Foreign>>> {
-    open::opener(device, workers, move |number| open::unsorter(number, block_size))
+    open::opener(device, workers, move |number| open::inverse(number, block_size))
 }
