@@ -67,25 +67,29 @@ pub fn end() -> ! {
     }
 }
 
-/// The address space of a thread, beside what the library allocates: its stack, since [`economize`]
+/// The address space of a thread, beside what the library allocates: its stack, since [`tune`]
 /// allows but one arena.
 pub const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
 
-/// Where the address space or the private memory of this process is limited, has glibc take no more
-/// of it than is used: one arena instead of 64 MiB reserved for each thread, and what is large
-/// given back as soon as it is freed.
+/// Tells glibc when to give memory back to the system. It is called before there are threads.
 ///
-/// It is called before there are threads. Without a limit nothing changes, since this costs time.
+/// By itself glibc learns that from what is freed, and many small files make it give back and take
+/// again the same half MiB for each of them, page by page. So it begins with the largest thresholds
+/// that it would come to. Where the address space or the private memory of this process is limited,
+/// it takes no more of that than is used: one arena instead of 64 MiB reserved for each thread, and
+/// what is large given back as soon as it is freed, which costs time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
-pub fn economize() {
-    if is_limited(libc::RLIMIT_AS) || is_limited(libc::RLIMIT_DATA) {
-        // SAFETY: these only set parameters of malloc, while this is the only thread.
-        unsafe {
+pub fn tune() {
+    let limited = is_limited(libc::RLIMIT_AS) || is_limited(libc::RLIMIT_DATA);
+    let (mapped_alone, kept) = if limited { (256 << 10, 1 << 20) } else { (32 << 20, 64 << 20) };
+    // SAFETY: these only set parameters of malloc, while this is the only thread.
+    unsafe {
+        if limited {
             libc::mallopt(libc::M_ARENA_MAX, 1);
-            libc::mallopt(libc::M_MMAP_THRESHOLD, 256 << 10);
-            libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 20);
         }
+        libc::mallopt(libc::M_MMAP_THRESHOLD, mapped_alone);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, kept);
     }
 }
 
@@ -99,4 +103,4 @@ fn is_limited(resource: libc::__rlimit_resource_t) -> bool {
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn economize() {}
+pub fn tune() {}

@@ -57,7 +57,7 @@ use std::process::ExitCode;
 
 /// Runs the command that the arguments ask for.
 pub fn main() -> ExitCode {
-    allocator::economize();
+    allocator::tune();
     exit::guard(run).into()
 }
 
