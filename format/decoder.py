@@ -133,7 +133,7 @@ def read_block(reader, block_size, raw_offset_due):
         require(flags <= 8, "R04", "a block with both Filters and Indexed")
         require(3 <= sample_rate_log <= sample_rate_log_most, "R09", "a Sample_Rate_Log of %d" % sample_rate_log)
         require(16 <= segment_size_log <= 30, "R09", "a Segment_Size_Log of %d" % segment_size_log)
-        require(coded_size < raw_size, "R11", "a Coded_Size that is not less than Raw_Size")
+        require(0 < coded_size < raw_size, "R11", "a Coded_Size of 0 or not less than Raw_Size")
     require(raw_offset == raw_offset_due, "R12", "a Raw_Offset of %d instead of %d" % (raw_offset, raw_offset_due))
     payload = reader.exactly(coded_size, "the payload of a block")
     require(zlib.crc32(payload) == payload_checksum, "R13", "wrong Payload_Checksum of the block at raw byte %d" % raw_offset)

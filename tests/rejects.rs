@@ -87,6 +87,7 @@ fn rejects() -> Vec<Reject> {
         ("R10-short-block-not-last", blocks.clone().frame(8, &[0, 4, 0, 0]), "must be the last"),
         ("R11-stored-coded-size", stored.clone().block(16, &[49]), "coded size does not fit"),
         ("R11-bwt-coded-size", t().block(16, &900u32.to_le_bytes()), "coded size does not fit"),
+        ("R11-bwt-coded-size-0", t().block(16, &[0; 4]), "coded size does not fit"),
         ("R12-raw-offset", t().block(24, &[1]), "raw offset"),
         ("R13-payload-checksum", t().set(PAYLOAD + 9, &[0]), "checksum of its payload"),
         ("R14-width-0", t().with_payload(&[0, 1, 2, 3]), "impossible width"),

@@ -123,7 +123,7 @@ impl BlockHeader {
         ensure(raw_fits, "the block's raw size is out of range")?;
         let coded_fits = match self.kind {
             Kind::Stored => self.coded_size == self.raw_size,
-            Kind::Bwt(_) => self.coded_size < self.raw_size,
+            Kind::Bwt(_) => (1..self.raw_size).contains(&self.coded_size),
         };
         ensure(coded_fits, "the block's coded size does not fit its raw size")?;
         match self.kind {

@@ -22,8 +22,9 @@ mod source;
 mod stream;
 mod tables;
 
+use crate::allocation;
 use crate::archive::Archive;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::threads;
 use batch::{Batch, Session};
 pub(crate) use block::{Block, Origin};
@@ -164,17 +165,24 @@ impl<R: Read + Seek + Send> Archive<R> {
             found = pool.install(|| batch.run(&source, searched, session))?.into_iter();
             self.cost += source.cost();
         }
+        // A few bytes of a file can claim any size.
         let everywhere = || {
             let most = usize::try_from(raw_size).unwrap_or(usize::MAX).saturating_add(1);
-            let positions = (0..=raw_size).take(limit.unwrap_or(0).min(most)).collect();
-            Matches { count: raw_size + 1, positions }
+            let most = limit.unwrap_or(0).min(most);
+            let mut positions = allocation::with_capacity(most).ok_or_else(no_room)?;
+            positions.extend((0..=raw_size).take(most));
+            Ok(Matches { count: raw_size + 1, positions })
         };
         let of = |pattern: &P| match pattern.as_ref() {
             [] => everywhere(),
-            _ => found.next().unwrap_or_default(),
+            _ => Ok(found.next().unwrap_or_default()),
         };
-        Ok(patterns.iter().map(of).collect())
+        patterns.iter().map(of).collect()
     }
+}
+
+fn no_room() -> Error {
+    Error::out_of_memory("there is not enough memory for so many positions; ask for fewer of them")
 }
 
 impl std::ops::AddAssign for SearchCost {

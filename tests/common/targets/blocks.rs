@@ -30,7 +30,7 @@ pub fn blocks(file: &[u8]) {
 fn restore(file: &[u8]) -> Option<u64> {
     let mut sum = 0;
     for block in internals::blocks(file, &OPTIONS) {
-        let (header, payload) = block.ok().filter(|(_, payload)| !payload.is_empty())?;
+        let (header, payload) = block.ok()?;
         let raw_size = u32::from_le_bytes(*header[12..].first_chunk().unwrap());
         sum += u64::from(raw_size);
         if raw_size <= LARGEST
