@@ -99,13 +99,14 @@ pub fn usage(error: &clap::Error) -> Exit {
 /// The same where no command is named, so that the flags of other compressors may come.
 pub fn usage_of_files(error: &clap::Error) -> Exit {
     let foreign = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::TooManyValues);
-    match error.get(ContextKind::InvalidArg).filter(|_| foreign) {
-        Some(ContextValue::String(flag)) if let Some(advice) = foreign::advice(flag) => {
-            console::refuse(flag, advice);
-            Exit::Trouble
-        }
-        _ => usage(error),
+    if foreign
+        && let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
+        && let Some(advice) = foreign::advice(flag)
+    {
+        console::refuse(flag, advice);
+        return Exit::Trouble;
     }
+    usage(error)
 }
 
 /// Whether the reader of our output has gone.

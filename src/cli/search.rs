@@ -160,9 +160,8 @@ impl Search<'_> {
         let (bytes, segments) =
             (counted(cost.coded_bytes, "byte"), counted(cost.segments, "segment"));
         let (blocks, seconds) = (counted(cost.blocks, "block"), started.elapsed().as_secs_f64());
-        let report =
-            format_args!("{bytes} read, {segments} and {blocks} decoded, {:.3} s", seconds);
-        self.talk.report(name, report);
+        let work = format!("{bytes} read, {segments} and {blocks} decoded");
+        self.talk.report(name, format_args!("{work}, {seconds:.3} s"));
     }
 }
 

@@ -135,7 +135,7 @@ impl Models {
         symbol: u8,
     ) -> Result<Run, Flaw> {
         let at = memory.of_run(symbol);
-        let class = take::<L, _, _>(coder, Lane::Run, &mut self.run, at);
+        let class = self.run.take::<L>(coder, Lane::Run, at);
         let mut number = class;
         if class >= DIRECT as u32 {
             // The coder goes there and back by value, so that it stays in registers elsewhere.
@@ -147,7 +147,7 @@ impl Models {
     #[inline(always)]
     pub fn take_place<L: Lanes>(&mut self, coder: &mut Decoder, memory: &Memory, run: Run) -> u32 {
         let at = memory.of_place(run);
-        let class = take::<L, _, _>(coder, Lane::Place, &mut self.place, at);
+        let class = self.place.take::<L>(coder, Lane::Place, at);
         let mut number = class;
         if class >= DIRECT as u32 {
             (number, *coder) = self.take_extra::<L>(*coder, Lane::Place, run.symbol, class - 8);
@@ -180,7 +180,7 @@ impl Models {
         let mut excess = 0;
         for stage in 0..2 {
             let at = memory.of_width(symbol, stage);
-            let more = take::<Usual, _, _>(coder, Lane::Run, &mut self.width, at);
+            let more = self.width.take::<Usual>(coder, Lane::Run, at);
             excess += more;
             if more < 15 {
                 break;
@@ -200,13 +200,13 @@ impl Models {
         let models = &mut self.extra[lane as usize];
         let mut left = width.saturating_sub(4);
         let at = of_top(width, symbol);
-        let top = take::<L, _, _>(&mut coder, lane, &mut models.top, at);
+        let top = models.top.take::<L>(&mut coder, lane, at);
         let mut extra = top & ((1 << width.min(4)) - 1);
         if left > 0 {
             let bits = left.min(4);
             left -= bits;
             let at = of_next(width, top as usize);
-            let next = take::<L, _, _>(&mut coder, lane, &mut models.next, at);
+            let next = models.next.take::<L>(&mut coder, lane, at);
             extra = extra << bits | next & ((1 << bits) - 1);
         }
         while left > 0 {
@@ -218,17 +218,14 @@ impl Models {
     }
 }
 
-/// Decodes one symbol.
-#[inline(always)]
-fn take<L: Lanes, const A: usize, const B: usize>(
-    coder: &mut Decoder,
-    lane: Lane,
-    model: &mut Blend<A, B>,
-    at: Contexts,
-) -> u32 {
-    let (symbol, slots) = model.decode::<L>(at, coder.slot(lane));
-    coder.take(lane, slots);
-    symbol as u32
+impl<const A: usize, const B: usize> Blend<A, B> {
+    /// Decodes one symbol.
+    #[inline(always)]
+    fn take<L: Lanes>(&mut self, coder: &mut Decoder, lane: Lane, at: Contexts) -> u32 {
+        let (symbol, slots) = self.decode::<L>(at, coder.slot(lane));
+        coder.take(lane, slots);
+        symbol as u32
+    }
 }
 
 fn of_top(width: u32, symbol: u8) -> Contexts {
