@@ -251,6 +251,8 @@ fn fields(line: &str) -> String {
         Some((name, len)) => format!("    pub {name}: [{kind}; {len},\n"),
         None => format!("    pub {name}: {kind},\n"),
     };
+    // Brackets are indices there, and links in a doc comment.
+    let comment = comment.replace('[', "\\[").replace(']', "\\]");
     let doc = if comment.is_empty() { String::new() } else { format!("    ///{comment}\n") };
     doc + &names.split(", ").map(field).collect::<String>()
 }

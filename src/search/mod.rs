@@ -100,7 +100,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// The raw bytes of a range; by the index where there is one and the range is short, else by decoding the blocks that hold it.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) where the range is not within the raw stream; else as [`Archive::count`].
+    /// [`Error::Usage`] where the range is not within the raw stream; else as [`Archive::count`].
     pub fn extract(&mut self, range: Range<u64>) -> Result<Vec<u8>> {
         Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
     }
