@@ -93,6 +93,8 @@ pub(crate) struct RawBlocks<R> {
     input: R,
     pub block_size: u32,
     offset: u64,
+    /// The input has ended. It is not asked again: a file that grows meanwhile, or a terminal, would go on behind a short block.
+    ended: bool,
     listener: Listener,
     pub spare: Spare,
 }
@@ -114,7 +116,7 @@ impl Spare {
 
 impl<R: Read> RawBlocks<R> {
     pub fn new(input: R, block_size: u32, listener: Listener) -> Self {
-        RawBlocks { input, block_size, offset: 0, listener, spare: Spare::default() }
+        RawBlocks { input, block_size, offset: 0, ended: false, listener, spare: Spare::default() }
     }
 
     /// Reads a whole block, or what is left. Memory that is not read into is never touched.
@@ -155,7 +157,10 @@ impl<R: Read> RawBlocks<R> {
         while len < bytes.len() {
             let end = if is_run { bytes.len().min(len + PIECE) } else { bytes.len() };
             match self.input.read(&mut bytes[len..end]) {
-                Ok(0) => break,
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
                 Ok(read) => {
                     let from = len.saturating_sub(1);
                     len += read;
@@ -173,6 +178,9 @@ impl<R: Read> Iterator for RawBlocks<R> {
     type Item = Result<RawBlock>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
         let (offset, from) = (self.offset, Instant::now());
         match self.read() {
             Err(e) => Some(Err(e)),
@@ -182,6 +190,36 @@ impl<R: Read> Iterator for RawBlocks<R> {
                 self.listener.done(offset, [(Step::Read, from, Instant::now())]);
                 Some(Ok(RawBlock { raw, offset, alone: false }))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An input that goes on after it said that it had ended.
+    struct Growing<'a>(Vec<&'a [u8]>);
+
+    impl Read for Growing<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let Some(part) = self.0.first_mut() else { return Ok(0) };
+            let read = part.read(out)?;
+            if read == 0 {
+                self.0.remove(0);
+            }
+            Ok(read)
+        }
+    }
+
+    #[test]
+    fn an_input_that_goes_on_behind_its_end_is_not_read_again() {
+        for first in [&b""[..], b"abc", b"abcd", b"abcdefg", b"aaaaa"] {
+            let input = Growing(vec![first, b"more", b"and more"]);
+            let blocks = RawBlocks::new(input, 4, Listener::default());
+            let lens: Vec<usize> = blocks.map(|block| block.unwrap().raw.len()).collect();
+            let expected: Vec<usize> = first.chunks(4).map(<[u8]>::len).collect();
+            assert_eq!(lens, expected);
         }
     }
 }
