@@ -1,8 +1,10 @@
-//! bwz against its peers, as whole processes in one run: `cargo bench --bench peers -- [-n RUNS] [FILE...]`.
+//! bwz against its peers, as whole processes in one run:
+//! `cargo bench --bench peers -- [-n RUNS] [FILE...]`.
 //!
-//! Every program takes its turn in every round, so that a machine whose speed drifts is unfair to all alike. Printed are
-//! medians: MB/s of raw bytes each way, the ratio to the first peer found, exact size and peak memory. Peers are
-//! those of Debian (lbzip2, bzip3, bzip2, zstd, xz) that are installed; the others are named as missing.
+//! Every program takes its turn in every round, so that a machine whose speed drifts is unfair to
+//! all alike. Printed are medians: MB/s of raw bytes each way, the ratio to the first peer found,
+//! exact size and peak memory. Peers are those of Debian (lbzip2, bzip3, bzip2, zstd, xz) that are
+//! installed; the others are named as missing.
 
 #[path = "../tests/common/cases.rs"]
 #[allow(dead_code, reason = "only the text generator is used")]

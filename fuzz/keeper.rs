@@ -1,7 +1,8 @@
 //! An allocator that keeps large blocks for the next execution.
 //!
-//! ASan maps and unmaps what is above 128 KiB each time, which takes longer than the execution of a small input. A kept block
-//! stays as long as it was asked for, so that what is written beside it is noticed; what is used after it was freed is not.
+//! ASan maps and unmaps what is above 128 KiB each time, which takes longer than the execution of a
+//! small input. A kept block stays as long as it was asked for, so that what is written beside it
+//! is noticed; what is used after it was freed is not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::VecDeque;
@@ -42,7 +43,8 @@ fn keep(block: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
     blocks.pop_back().map(|(address, layout)| (address as *mut u8, layout))
 }
 
-// SAFETY: all blocks are the system's, each with the layout that it was made with, and a kept one is given out once.
+// SAFETY: all blocks are the system's, each with the layout that it was made with, and a kept one
+// is given out once.
 unsafe impl GlobalAlloc for Keeper {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout).unwrap_or_else(|| unsafe { System.alloc(layout) })

@@ -1,7 +1,9 @@
-//! Reading a file by position: what is in it, and any range of its raw bytes without decoding the rest.
+//! Reading a file by position: what is in it, and any range of its raw bytes without decoding the
+//! rest.
 //!
-//! Opening costs one small read per frame at the end of the file (Footer, Seek_Table) and one at its start; FORMAT.md
-//! sections 8 to 10. A file whose end is damaged cannot be opened so: [`recover`](crate::recover()) scans instead.
+//! Opening costs one small read per frame at the end of the file (Footer, Seek_Table) and one at
+//! its start; FORMAT.md sections 8 to 10. A file whose end is damaged cannot be opened so:
+//! [`recover`](crate::recover()) scans instead.
 
 use crate::decompress;
 use crate::error::{Error, Flaw, Result};
@@ -41,7 +43,8 @@ pub struct FrameInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexInfo {
-    /// The distance of the positions that are kept for [`Archive::locate`]; `None` where the index is for counting alone.
+    /// The distance of the positions that are kept for [`Archive::locate`]; `None` where the index
+    /// is for counting alone.
     pub sample_rate: Option<u32>,
 }
 
@@ -160,7 +163,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the range is not within the raw stream; else as [`decompress`](crate::decompress()).
+    /// [`Error::Usage`] where the range is not within the raw stream; else as
+    /// [`decompress`](crate::decompress()).
     pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<RangeCost> {
         self.check_range(&range)?;
         let size = range.end - range.start;
@@ -238,7 +242,8 @@ pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Fram
     Ok((frame, blocks))
 }
 
-/// How the first of the blocks that is not stored is indexed, of a few that are looked at. A damaged header tells nothing here.
+/// How the first of the blocks that is not stored is indexed, of a few that are looked at. A
+/// damaged header tells nothing here.
 fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Option<IndexInfo>> {
     const LOOKED_AT: usize = 8;
     for info in blocks.iter().take(LOOKED_AT) {

@@ -1,8 +1,9 @@
 //! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
-//! Blocks flow reader -> sorters (after the filters) -> coders -> writer through a [`Pipeline`]. What takes long is done on one rayon pool of as
-//! many threads as the options say, segment by segment; the pipeline's own threads put blocks together and hand them on. `memory`
-//! says what that takes.
+//! Blocks flow reader -> sorters (after the filters) -> coders -> writer through a [`Pipeline`].
+//! What takes long is done on one rayon pool of as many threads as the options say, segment by
+//! segment; the pipeline's own threads put blocks together and hand them on. `memory` says what
+//! that takes.
 
 use crate::allocation;
 use crate::block::BlockEncoder;
@@ -31,10 +32,12 @@ pub struct Summary {
 
 /// Compresses all of `input` into one frame.
 ///
-/// Blocks are worked on side by side, as many as threads and memory allow; the output does not depend on either.
+/// Blocks are worked on side by side, as many as threads and memory allow; the output does not
+/// depend on either.
 ///
 /// # Errors
-/// [`Error::Io`] from either side, [`Error::Limit`] where one block needs more memory than the options allow.
+/// [`Error::Io`] from either side, [`Error::Limit`] where one block needs more memory than the
+/// options allow.
 ///
 /// ```
 /// let text = b"to be or not to be".repeat(100);
@@ -122,8 +125,9 @@ fn start(
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].
 ///
-/// Blocks are compressed by threads of their own and written by whoever calls `write`, so `W` never leaves the
-/// caller's thread. `flush` passes on what is ready; it does not cut a block short, since that would change the output.
+/// Blocks are compressed by threads of their own and written by whoever calls `write`, so `W` never
+/// leaves the caller's thread. `flush` passes on what is ready; it does not cut a block short,
+/// since that would change the output.
 ///
 /// ```
 /// use std::io::Write;
@@ -194,7 +198,8 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Hands the gathered block to the pipeline; first writes what is ready, and waits for the oldest one if the pipeline is full.
+    /// Hands the gathered block to the pipeline; first writes what is ready, and waits for the
+    /// oldest one if the pipeline is full.
     fn submit(&mut self) -> Result<()> {
         let mut next = self.spare.take();
         next.clear();

@@ -1,8 +1,8 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
-//! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of one block after another and
-//! lanes of one inverse are spread over the same rayon pool; GPUs take part in the inverse where that is faster. No byte is given out
-//! before its block's checksum held.
+//! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of
+//! one block after another and lanes of one inverse are spread over the same rayon pool; GPUs take
+//! part in the inverse where that is faster. No byte is given out before its block's checksum held.
 
 use crate::block::BlockDecoder;
 use crate::compress::Summary;
@@ -23,9 +23,9 @@ use std::sync::Arc;
 /// Blocks are worked on side by side, as many as threads and memory allow, and written in order.
 ///
 /// # Errors
-/// [`Error::Format`] where the input is damaged or not ours: what was written before it is right and complete
-/// up to that block. [`Error::Limit`] where a block needs more memory than the options allow, [`Error::OutputLimit`] where it makes
-/// more output. [`Error::Io`] from either side.
+/// [`Error::Format`] where the input is damaged or not ours: what was written before it is right
+/// and complete up to that block. [`Error::Limit`] where a block needs more memory than the options
+/// allow, [`Error::OutputLimit`] where it makes more output. [`Error::Io`] from either side.
 ///
 /// ```
 /// let options = bwz::Options::new();
@@ -67,7 +67,8 @@ pub fn decompress<R: Read + Send, W: Write>(
     Ok(Summary { raw_size, coded_size: frames.offset() })
 }
 
-/// Restores the first block where it is small: most often no other follows, for which threads would have to be started.
+/// Restores the first block where it is small: most often no other follows, for which threads would
+/// have to be started.
 fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result<Option<Raw>> {
     let size = frames.next_block_size()?;
     let Some(size) = size.filter(|&size| threads::calling_does(size, options)) else {
@@ -82,8 +83,9 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
 /// From a coded block to its raw bytes.
 type Restoring = Pipeline<CodedBlock, Raw, Error>;
 
-/// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows: frames whose blocks
-/// grow little by little shall not start them anew each time. Gives the size that they are for.
+/// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows:
+/// frames whose blocks grow little by little shall not start them anew each time. Gives the size
+/// that they are for.
 fn start_above(
     block_size: u32,
     pool: &Arc<ThreadPool>,
@@ -121,8 +123,9 @@ pub(crate) fn start(
 
 /// Decompresses what it reads; works ahead on threads of its own.
 ///
-/// `R` is read by whoever calls `read`, so it never leaves the caller's thread; while it waits for its source, so does the caller,
-/// and what is ready or went wrong meanwhile is given out by the next `read` that returns. After an error every read is one.
+/// `R` is read by whoever calls `read`, so it never leaves the caller's thread; while it waits for
+/// its source, so does the caller, and what is ready or went wrong meanwhile is given out by the
+/// next `read` that returns. After an error every read is one.
 ///
 /// ```
 /// use std::io::Read;

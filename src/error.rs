@@ -1,8 +1,8 @@
 //! What can go wrong, split by who must act.
 //!
-//! The library never prints and never panics on input: everything that fails ends in one [`Error`]. The rooms that know
-//! neither files nor positions (coder, bwt, packed arrays) say only *what* is wrong, as a [`Flaw`]; the room that
-//! knows the place adds it with [`Flaw::at`].
+//! The library never prints and never panics on input: everything that fails ends in one [`Error`].
+//! The rooms that know neither files nor positions (coder, bwt, packed arrays) say only *what* is
+//! wrong, as a [`Flaw`]; the room that knows the place adds it with [`Flaw::at`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,7 +45,8 @@ pub enum Error {
         /// Who allows no more.
         by: Bound,
     },
-    /// More would come out than [`Options::limit_output`](crate::Options::limit_output) allows; raise the limit to go on.
+    /// More would come out than [`Options::limit_output`](crate::Options::limit_output) allows;
+    /// raise the limit to go on.
     OutputLimit {
         /// The block or range that is too much.
         what: Cow<'static, str>,
@@ -170,7 +171,8 @@ impl From<Error> for io::Error {
     }
 }
 
-/// What is wrong with a piece of data, in words a user can read; the place is added by [`Flaw::at`].
+/// What is wrong with a piece of data, in words a user can read; the place is added by
+/// [`Flaw::at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flaw(pub &'static str);
 
@@ -178,7 +180,8 @@ impl Flaw {
     /// No flaw of the data: there is no memory to work on it. Its error is [`Error::Io`].
     pub const NO_MEMORY: Flaw = Flaw("there is not enough memory for a block");
 
-    /// The error of this flaw in the given block, or outside of blocks, `offset` bytes into the compressed file.
+    /// The error of this flaw in the given block, or outside of blocks, `offset` bytes into the
+    /// compressed file.
     #[must_use]
     pub fn at(self, block: Option<u64>, offset: u64) -> Error {
         match self {

@@ -1,7 +1,8 @@
-//! What the work tells whoever listens: what did not go as asked, and when each step of each block was done.
+//! What the work tells whoever listens: what did not go as asked, and when each step of each block
+//! was done.
 //!
-//! The library never prints. [`Options::on_event`](crate::Options::on_event) names the listener, which may be called from
-//! any thread.
+//! The library never prints. [`Options::on_event`](crate::Options::on_event) names the listener,
+//! which may be called from any thread.
 
 use crate::options::Device;
 use std::fmt;
@@ -12,11 +13,13 @@ use std::time::Instant;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Work goes on, but not as asked: a GPU failed, say, and the CPU does its blocks. One line, without a name in front.
+    /// Work goes on, but not as asked: a GPU failed, say, and the CPU does its blocks. One line,
+    /// without a name in front.
     Warning(String),
     /// A step of compressing or decompressing a block is done.
     Done {
-        /// Where the block starts in the raw stream, or in that of its frame where it is decompressed.
+        /// Where the block starts in the raw stream, or in that of its frame where it is
+        /// decompressed.
         offset: u64,
         /// What was done.
         step: Step,
@@ -25,8 +28,9 @@ pub enum Event {
         /// When it ended.
         to: Instant,
     },
-    /// The work has failed. [`compress()`](crate::compress()) and [`decompress()`](crate::decompress()) give the error back once the thread
-    /// that reads their input lets go of it, and it may be waiting for bytes that never come: whoever can end that
+    /// The work has failed. [`compress()`](crate::compress()) and
+    /// [`decompress()`](crate::decompress()) give the error back once the thread that reads their
+    /// input lets go of it, and it may be waiting for bytes that never come: whoever can end that
     /// wait, by shutting a socket down say, should do so now.
     Failed,
 }

@@ -1,6 +1,8 @@
-//! Doors into the rooms for this repository's fuzz targets and benches; what they give changes without notice.
+//! Doors into the rooms for this repository's fuzz targets and benches; what they give changes
+//! without notice.
 //!
-//! Structures come and go as the bytes that stand in a file. All work is done on the current rayon pool.
+//! Structures come and go as the bytes that stand in a file. All work is done on the current rayon
+//! pool.
 
 use crate::archive::Archive;
 use crate::error::{Flaw, Result};
@@ -60,7 +62,8 @@ pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, None)
 }
 
-/// Locates `pattern` in a block that stays in the file, however few its segments are; `None` where it has no index.
+/// Locates `pattern` in a block that stays in the file, however few its segments are; `None` where
+/// it has no index.
 pub fn locate_on_disk(
     Archive { input, options, blocks, .. }: &mut Archive<Cursor<&[u8]>>,
     number: usize,

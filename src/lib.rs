@@ -1,8 +1,9 @@
 //! bwz: a block-sorting compressor.
 //!
-//! A stream is cut into blocks; the suffixes of each block are sorted, which gives its Burrows-Wheeler transform (BWT); the BWT is
-//! run-length and entropy coded. The file can be read from any position and searched without being decompressed, and
-//! what is whole of a damaged one can be saved. The layout is written down in `format/FORMAT.md`.
+//! A stream is cut into blocks; the suffixes of each block are sorted, which gives its
+//! Burrows-Wheeler transform (BWT); the BWT is run-length and entropy coded. The file can be read
+//! from any position and searched without being decompressed, and what is whole of a damaged one
+//! can be saved. The layout is written down in `format/FORMAT.md`.
 //!
 //! ```
 //! let options = bwz::Options::new().level(9)?;
@@ -41,12 +42,14 @@
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
-//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`], [`filter`] and [`coder`] are public for
-//! benches, fuzzing and whoever builds another container around them.
+//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`],
+//! [`filter`] and [`coder`] are public for benches, fuzzing and whoever builds another container
+//! around them.
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
-//! - `cuda`: sorting, restoring and searching blocks on NVIDIA GPUs. Building it needs nvcc (see `kernels/README.md`), running it only a driver.
+//! - `cuda`: sorting, restoring and searching blocks on NVIDIA GPUs. Building it needs nvcc (see
+//!   `kernels/README.md`), running it only a driver.
 
 #![deny(missing_docs, missing_debug_implementations)]
 #![deny(unsafe_code)]

@@ -1,14 +1,17 @@
 //! How much memory there is, and how many blocks at a time it allows.
 //!
-//! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte, one that waits takes
-//! 2 at most. [`Plan::new`] fits as many workers as the limit allows and never less than one, or says what one would need.
-//! What then is left goes to more coders, where a block is too short to have segments for all threads.
+//! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte,
+//! one that waits takes 2 at most. [`Plan::new`] fits as many workers as the limit allows and never
+//! less than one, or says what one would need. What then is left goes to more coders, where a block
+//! is too short to have segments for all threads.
 //!
-//! The models of [`Effort::Best`] are large. A compressor knows whether it needs them. A decompressor does not, since any
-//! segment may be of that kind: [`Plan::to_decode`] keeps room for them, or where that leaves none for a block refuses them.
+//! The models of [`Effort::Best`] are large. A compressor knows whether it needs them. A
+//! decompressor does not, since any segment may be of that kind: [`Plan::to_decode`] keeps room for
+//! them, or where that leaves none for a block refuses them.
 //!
-//! Where the system limits the process itself (`system`), threads count too: [`Allowance::new`] gives some of that room to
-//! their stacks and arenas, which may mean fewer threads, and the rest to the blocks.
+//! Where the system limits the process itself (`system`), threads count too: [`Allowance::new`]
+//! gives some of that room to their stacks and arenas, which may mean fewer threads, and the rest
+//! to the blocks.
 
 mod system;
 
@@ -16,9 +19,10 @@ use crate::coder::Effort;
 use crate::error::{Bound, Error, Result};
 pub(crate) use system::{Space, THREAD_SPACE, default_limit};
 
-/// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one takes 5 (its BWT, 4 of table).
-/// The filters come before and after that and take no more: to look for matches at most 6 (the block, 3 of table, 2 of
-/// matches and literals; what is kept to sort with is freed), to undo them 2 beside the table that is kept.
+/// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one
+/// takes 5 (its BWT, 4 of table). The filters come before and after that and take no more: to look
+/// for matches at most 6 (the block, 3 of table, 2 of matches and literals; what is kept to sort
+/// with is freed), to undo them 2 beside the table that is kept.
 const WORKING: u64 = 6;
 
 /// Bytes per raw byte of a block that is being coded or decoded: raw and coded form, its BWT.
@@ -33,7 +37,8 @@ const READING: u64 = 1;
 /// Segments are at least this long, so that a block has as many tasks to code as it has such parts.
 const SEGMENT: u64 = 1 << 20;
 
-/// Tasks to be had for each thread that codes. Some take longer than others, and a block's last ones leave threads idle.
+/// Tasks to be had for each thread that codes. Some take longer than others, and a block's last
+/// ones leave threads idle.
 const TASKS: u64 = 4;
 
 /// What the program and its channels take however small the blocks are.
@@ -51,16 +56,19 @@ const BEST_MODELS: u64 = 6 << 20;
 /// What each thread takes to count a segment for [`Effort::Fast`].
 const FAST_COUNTS: u64 = 4 << 20;
 
-/// What the inverse takes for counters: this per thread and block, but never more than two bytes per byte.
+/// What the inverse takes for counters: this per thread and block, but never more than two bytes
+/// per byte.
 const COUNTERS: u64 = 512 << 10;
 
-/// Threads that there are for each one that computes: itself, and one of the pipeline in each of its stages.
+/// Threads that there are for each one that computes: itself, and one of the pipeline in each of
+/// its stages.
 const THREADS_EACH: u64 = 3;
 
 /// Threads that there are besides: they read, wait for signals and show progress.
 const THREADS_BESIDES: u64 = 3;
 
-/// One part in so many of the room that the system leaves is for threads, unless that is too little for one.
+/// One part in so many of the room that the system leaves is for threads, unless that is too little
+/// for one.
 const THREADS_SHARE: u64 = 8;
 
 /// The threads that compute, and the bytes that they may use.
@@ -70,12 +78,14 @@ pub(crate) struct Allowance {
     /// Threads that the caller asks for; with more room there may be as many.
     asked: usize,
     pub memory: u64,
-    /// The limit of the system that `memory` follows from, where it is tighter than the caller's, and what all threads take.
+    /// The limit of the system that `memory` follows from, where it is tighter than the caller's,
+    /// and what all threads take.
     space: Option<(Space, u64)>,
 }
 
 impl Allowance {
-    /// Of what the caller asks for, as much as fits into the `space` of this process. Each thread takes `thread_space` of it.
+    /// Of what the caller asks for, as much as fits into the `space` of this process. Each thread
+    /// takes `thread_space` of it.
     pub fn new(threads: usize, memory: u64, space: Option<Space>, thread_space: u64) -> Self {
         let asked = Allowance { threads, asked: threads, memory, space: None };
         let Some(space) = space else { return asked };
@@ -134,7 +144,8 @@ impl Shortage {
 }
 
 impl Plan {
-    /// Fits up to as many workers as threads are allowed, on blocks of `block_size` bytes that are coded with `effort`.
+    /// Fits up to as many workers as threads are allowed, on blocks of `block_size` bytes that are
+    /// coded with `effort`.
     ///
     /// # Errors
     /// [`Error::Limit`] where not even one block fits.
@@ -151,7 +162,8 @@ impl Plan {
         })
     }
 
-    /// The limit under which blocks of `block_size` bytes are decoded, whatever they are coded with.
+    /// The limit under which blocks of `block_size` bytes are decoded, whatever they are coded
+    /// with.
     pub fn needed_to_decode(block_size: u32, threads: usize) -> u64 {
         let nothing = Allowance::new(threads, 0, None, 0);
         Plan::fit(block_size, nothing, Effort::Best).map_or_else(|shortage| shortage.needed, |_| 0)
@@ -222,7 +234,8 @@ mod tests {
 
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
-        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, another coder 48, the rest 16 MiB.
+        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, another
+        // coder 48, the rest 16 MiB.
         let planned = |workers, coders, depth| Plan { workers, coders, depth, shortage: None };
         let new = |limit| Plan::new(16 << 20, allowed(4, limit), Effort::Default);
         let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16);

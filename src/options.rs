@@ -12,11 +12,13 @@ pub const MAX_BLOCK_SIZE: u32 = i32::MAX as u32;
 /// The level that the command and [`Options::new`] start from.
 pub const DEFAULT_LEVEL: u8 = 6;
 
-/// The distance of the positions that an index keeps for [`Archive::locate`](crate::Archive::locate), where nothing else is said. Such an
-/// index takes 1.4 % of the raw size or less, and what smaller segments cost on top.
+/// The distance of the positions that an index keeps for
+/// [`Archive::locate`](crate::Archive::locate), where nothing else is said. Such an index takes 1.4
+/// % of the raw size or less, and what smaller segments cost on top.
 pub const DEFAULT_SAMPLE_RATE: u32 = 256;
 
-/// The largest such distance; without an index, or with one for counting alone, positions kept are further apart.
+/// The largest such distance; without an index, or with one for counting alone, positions kept are
+/// further apart.
 pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
 
 /// Where blocks are sorted, restored, and searched in memory.
@@ -33,8 +35,8 @@ pub enum Device {
 
 /// Settings of compression and decompression.
 ///
-/// Only the block size, the effort and the index change what is written: the same input with the same three gives the same bytes
-/// whatever the threads, the memory and the device.
+/// Only the block size, the effort and the index change what is written: the same input with the
+/// same three gives the same bytes whatever the threads, the memory and the device.
 ///
 /// ```
 /// let options = bwz::Options::new().level(9)?.threads(2).memory(4 << 30);
@@ -67,7 +69,8 @@ impl Default for Options {
 impl Options {
     /// Level 6, one thread per core, half of this machine's (or its cgroup's) memory, any device.
     ///
-    /// Where the system limits the address space or the private memory of this process, no more is used than that leaves now.
+    /// Where the system limits the address space or the private memory of this process, no more is
+    /// used than that leaves now.
     #[must_use]
     pub fn new() -> Self {
         Options {
@@ -111,7 +114,8 @@ impl Options {
         Ok(self)
     }
 
-    /// Sets how many threads compute; 0 means one per core. Reading and writing take no part in the count.
+    /// Sets how many threads compute; 0 means one per core. Reading and writing take no part in the
+    /// count.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = match threads {
@@ -123,8 +127,9 @@ impl Options {
 
     /// Sets how many bytes of memory may be used; fewer blocks are then worked on at a time.
     ///
-    /// Unless this is called, no block above 256 MiB (the largest level) or [`Options::block_size`], whichever is more, is decoded as
-    /// a whole: a thousand bytes can claim to be a block of 2 GiB, which takes 14 GiB to restore.
+    /// Unless this is called, no block above 256 MiB (the largest level) or
+    /// [`Options::block_size`], whichever is more, is decoded as a whole: a thousand bytes can
+    /// claim to be a block of 2 GiB, which takes 14 GiB to restore.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
@@ -132,8 +137,9 @@ impl Options {
         self
     }
 
-    /// Sets how many raw bytes may come out of one call, or of one [`Decoder`](crate::Decoder), at most. The block that would make
-    /// more is [`Error::OutputLimit`] before memory is taken for it; what came before it is right and complete.
+    /// Sets how many raw bytes may come out of one call, or of one [`Decoder`](crate::Decoder), at
+    /// most. The block that would make more is [`Error::OutputLimit`] before memory is taken for
+    /// it; what came before it is right and complete.
     ///
     /// ```
     /// let mut file = Vec::new();
@@ -150,25 +156,28 @@ impl Options {
         self
     }
 
-    /// Sets how much address space a thread takes besides what it computes with: its stack, and what the host's allocator
-    /// reserves for it. It matters only where that space is limited, as by `ulimit -v`; fewer threads are then used.
+    /// Sets how much address space a thread takes besides what it computes with: its stack, and
+    /// what the host's allocator reserves for it. It matters only where that space is limited, as
+    /// by `ulimit -v`; fewer threads are then used.
     ///
-    /// With glibc it is 66 MiB, of which 64 are an arena, and 2 MiB after `mallopt(M_ARENA_MAX, 1)` and elsewhere.
+    /// With glibc it is 66 MiB, of which 64 are an arena, and 2 MiB after `mallopt(M_ARENA_MAX, 1)`
+    /// and elsewhere.
     #[must_use]
     pub fn thread_space(mut self, bytes: u64) -> Self {
         self.thread_space = bytes;
         self
     }
 
-    /// Sets where blocks are sorted and restored, and where decoded ones are searched for many patterns.
+    /// Sets where blocks are sorted and restored, and where decoded ones are searched for many
+    /// patterns.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
         self
     }
 
-    /// Sets who hears of what happens meanwhile: warnings, and the steps of each block. It is called from any thread, and the
-    /// work waits for it.
+    /// Sets who hears of what happens meanwhile: warnings, and the steps of each block. It is
+    /// called from any thread, and the work waits for it.
     #[must_use]
     pub fn on_event(mut self, hear: impl Fn(Event) + Send + Sync + 'static) -> Self {
         self.listener = Listener::new(hear);
@@ -177,7 +186,8 @@ impl Options {
 
     /// Has the file carry an FM-index, by which it is searched without being decompressed.
     ///
-    /// `sample_rate` is the distance of the positions kept for [`Archive::locate`](crate::Archive::locate), usually
+    /// `sample_rate` is the distance of the positions kept for
+    /// [`Archive::locate`](crate::Archive::locate), usually
     /// [`DEFAULT_SAMPLE_RATE`]: half of it makes the file larger by about 3 bytes per `sample_rate` bytes and
     /// locate twice as fast. At 0 the index is small and for counting alone.
     ///
@@ -205,11 +215,13 @@ impl Options {
         self
     }
 
-    /// Has searches decode and check every block that they look into, as [`decompress`](crate::decompress()) does, its index included.
+    /// Has searches decode and check every block that they look into, as
+    /// [`decompress`](crate::decompress()) does, its index included.
     ///
-    /// Without this, a search by an index checks the checksums of the parts that it reads, and that each segment holds the symbols
-    /// that the index counts. That finds what storage or a wire has changed. An index that was made to lie, with
-    /// checksums to match, is found out only by restoring its block.
+    /// Without this, a search by an index checks the checksums of the parts that it reads, and that
+    /// each segment holds the symbols that the index counts. That finds what storage or a wire has
+    /// changed. An index that was made to lie, with checksums to match, is found out only by
+    /// restoring its block.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
@@ -238,7 +250,8 @@ impl Options {
     /// How blocks of `raw_size` bytes are decoded.
     ///
     /// # Errors
-    /// [`Error::Limit`] where not even one fits, or where it is so large that memory must be asked for.
+    /// [`Error::Limit`] where not even one fits, or where it is so large that memory must be asked
+    /// for.
     pub(crate) fn plan_to_decode(&self, raw_size: u32) -> Result<Plan> {
         let unasked = self.block_size.max(level_block_size(9));
         if raw_size <= unasked || self.memory_asked {

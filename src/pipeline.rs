@@ -1,11 +1,13 @@
 //! Ordered stages over threads; knows nothing of compression.
 //!
-//! Two stages of workers, connected by channels, take items in any order and give the results back in the order in
-//! which the items came. An item carries its own one-shot reply channel; the receiving ends wait in a queue in input
-//! order, so there are no sequence numbers and no reorder buffer. The queue's length bounds all items in flight.
+//! Two stages of workers, connected by channels, take items in any order and give the results back
+//! in the order in which the items came. An item carries its own one-shot reply channel; the
+//! receiving ends wait in a queue in input order, so there are no sequence numbers and no reorder
+//! buffer. The queue's length bounds all items in flight.
 //!
-//! Every worker ends when its channel is disconnected; items still queued when the pipeline is dropped are not worked on. A worker that panics drops its reply;
-//! the panic is raised again where the reply was awaited, so that no item is ever passed over.
+//! Every worker ends when its channel is disconnected; items still queued when the pipeline is
+//! dropped are not worked on. A worker that panics drops its reply; the panic is raised again where
+//! the reply was awaited, so that no item is ever passed over.
 
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded, select};
 use std::collections::VecDeque;
@@ -36,8 +38,8 @@ where
     C: Send + 'static,
     E: Send + 'static,
 {
-    /// Starts one thread per element of `first` and `second`; at most `depth` items are in flight. `arrive` sees each item when
-    /// it comes, ahead of its turn.
+    /// Starts one thread per element of `first` and `second`; at most `depth` items are in flight.
+    /// `arrive` sees each item when it comes, ahead of its turn.
     pub fn start<B, F, G>(
         depth: usize,
         arrive: impl Fn(&A) + Send + 'static,
@@ -122,10 +124,11 @@ where
         Some(self.received(oldest.recv()))
     }
 
-    /// Feeds `items` through, read on a thread of their own, and gives every result to `sink` in order.
+    /// Feeds `items` through, read on a thread of their own, and gives every result to `sink` in
+    /// order.
     ///
-    /// An error is given back once the reading thread has ended, and so not while `items` is waiting for its source: `failed` is called
-    /// at once, and may end that.
+    /// An error is given back once the reading thread has ended, and so not while `items` is
+    /// waiting for its source: `failed` is called at once, and may end that.
     pub fn run(
         mut self,
         items: impl Iterator<Item = Result<A, E>> + Send,

@@ -1,7 +1,9 @@
-//! Raw blocks, and where they come from. A block that is one byte over and over is told by that byte and its length.
+//! Raw blocks, and where they come from. A block that is one byte over and over is told by that
+//! byte and its length.
 //!
-//! Such blocks are most of a sparse file or an empty disk. They take no memory on their way, and as two of the same length and byte
-//! are coded alike, no time either: what remains of it is that of reading them.
+//! Such blocks are most of a sparse file or an empty disk. They take no memory on their way, and as
+//! two of the same length and byte are coded alike, no time either: what remains of it is that of
+//! reading them.
 
 use crate::bwt;
 use crate::coder;
@@ -93,13 +95,15 @@ pub(crate) struct RawBlocks<R> {
     input: R,
     pub block_size: u32,
     offset: u64,
-    /// The input has ended. It is not asked again: a file that grows meanwhile, or a terminal, would go on behind a short block.
+    /// The input has ended. It is not asked again: a file that grows meanwhile, or a terminal,
+    /// would go on behind a short block.
     ended: bool,
     listener: Listener,
     pub spare: Spare,
 }
 
-/// Memory that a block was in and the next is read into: fresh memory is cleared by the kernel first, page by page.
+/// Memory that a block was in and the next is read into: fresh memory is cleared by the kernel
+/// first, page by page.
 #[derive(Clone, Default)]
 pub(crate) struct Spare(Arc<Mutex<Vec<u8>>>);
 

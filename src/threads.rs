@@ -6,10 +6,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io;
 use std::sync::Arc;
 
-/// The largest block that the calling thread works on by itself, if it comes alone: to start others takes longer.
+/// The largest block that the calling thread works on by itself, if it comes alone: to start others
+/// takes longer.
 pub(crate) const SMALL: u32 = 64 << 10;
 
-/// Whether the options leave a block of `len` bytes that comes alone to the calling thread. A GPU that is asked for gets it.
+/// Whether the options leave a block of `len` bytes that comes alone to the calling thread. A GPU
+/// that is asked for gets it.
 pub(crate) fn calling_does(len: u32, options: &Options) -> bool {
     len <= SMALL && !matches!(options.chosen_device(), Device::Cuda(_))
 }
@@ -21,7 +23,8 @@ pub(crate) enum Threads {
     Pool(Arc<ThreadPool>),
 }
 
-/// A pool of as many threads as the options say. All computing that takes long is done in it, so no more run at a time.
+/// A pool of as many threads as the options say. All computing that takes long is done in it, so no
+/// more run at a time.
 pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
     ThreadPoolBuilder::new()
         .num_threads(options.thread_count())
@@ -48,9 +51,10 @@ impl Threads {
 
     /// Does `work` with each item on the threads, which begin with the first, and waits for it.
     ///
-    /// This is for those who are no thread of the pool. One that waits for a part of its own work takes up whatever else
-    /// there is to do, such as all of another block, and its own block is then not done before that one is: blocks that are
-    /// worked on side by side would come to an end at the same time, with nothing left to do for most threads.
+    /// This is for those who are no thread of the pool. One that waits for a part of its own work
+    /// takes up whatever else there is to do, such as all of another block, and its own block is
+    /// then not done before that one is: blocks that are worked on side by side would come to an
+    /// end at the same time, with nothing left to do for most threads.
     pub fn each<T: Send>(&self, items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
         let work = &work;
         match self {

@@ -1,4 +1,5 @@
-//! A few bytes that claim to be very much: nothing is decoded for which memory or room was not asked.
+//! A few bytes that claim to be very much: nothing is decoded for which memory or room was not
+//! asked.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! The command as its users meet it: real processes, files, pipes, terminals and signals. One module per theme; what fits
-//! none of them goes to `files`.
+//! The command as its users meet it: real processes, files, pipes, terminals and signals. One
+//! module per theme; what fits none of them goes to `files`.
 //!
 //! A test that cannot run here prints `skipped:` and why.
 

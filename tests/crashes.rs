@@ -1,4 +1,5 @@
-//! Seeds of the fuzz targets, and inputs that once broke something: `tests/crashes/<target>/<name>`.
+//! Seeds of the fuzz targets, and inputs that once broke something:
+//! `tests/crashes/<target>/<name>`.
 
 #[path = "common/targets/mod.rs"]
 mod targets;
@@ -16,7 +17,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
     entries.filter(|path| path.is_file()).collect()
 }
 
-/// Runs a target on its own seeds, of which there must be some, and crashes, and on the files of more folders.
+/// Runs a target on its own seeds, of which there must be some, and crashes, and on the files of
+/// more folders.
 fn replay(name: &str, target: fn(&[u8]), more: &[&str]) {
     let own = [format!("fuzz/seeds/{name}"), format!("tests/crashes/{name}")];
     assert!(!files(&own[0]).is_empty(), "{name} has no seeds");

@@ -1,4 +1,5 @@
-//! Damaged files are errors: never a panic, a hang, a huge allocation or a wrong byte given out as right.
+//! Damaged files are errors: never a panic, a hang, a huge allocation or a wrong byte given out as
+//! right.
 
 mod common;
 
@@ -68,7 +69,8 @@ fn every_flipped_byte_is_noticed_by_an_archive_too() {
                 .and_then(|mut archive| archive.read_range(0..archive.raw_size(), &mut out));
             let intact = end.is_ok() && out == raw;
             assert!(intact || raw.starts_with(&out), "{name}, byte {at}: wrong bytes");
-            // What an archive does not read (the stream's checksum) it does not notice; all else it does.
+            // What an archive does not read (the stream's checksum) it does not notice; all else it
+            // does.
             assert!(end.is_err() || intact, "{name}, byte {at}");
         }
     }

@@ -1,5 +1,5 @@
-//! Whole files by way of the GPU, there and back: the same bytes as by the CPU, and no block lost where there is no GPU. Searched
-//! on the GPU, they have the same matches.
+//! Whole files by way of the GPU, there and back: the same bytes as by the CPU, and no block lost
+//! where there is no GPU. Searched on the GPU, they have the same matches.
 
 #![cfg(feature = "cuda")]
 
@@ -35,7 +35,8 @@ fn compressed(raw: &[u8], options: Options) -> (Vec<u8>, Vec<String>) {
     })
 }
 
-/// Counts and matches of patterns in a file, in one batch and one by one, and the warnings that came meanwhile.
+/// Counts and matches of patterns in a file, in one batch and one by one, and the warnings that
+/// came meanwhile.
 fn searched(
     file: &[u8],
     patterns: &[Vec<u8>],

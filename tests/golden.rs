@@ -1,8 +1,10 @@
-//! Files that must decode forever, `format/examples/*.bwz`, by the library and by the decoder that was written from the
-//! specification alone; and the same decoder on fresh files and on those that it must reject.
+//! Files that must decode forever, `format/examples/*.bwz`, by the library and by the decoder that
+//! was written from the specification alone; and the same decoder on fresh files and on those that
+//! it must reject.
 //!
-//! After a change of the format: `BWZ_BLESS=1 cargo test --test golden`. Python is needed for `decoder.py`: without it
-//! those tests say that they are skipped, or fail where BWZ_REQUIRE_PYTHON is set.
+//! After a change of the format: `BWZ_BLESS=1 cargo test --test golden`. Python is needed for
+//! `decoder.py`: without it those tests say that they are skipped, or fail where BWZ_REQUIRE_PYTHON
+//! is set.
 
 mod common;
 
@@ -132,7 +134,8 @@ fn the_reference_decoder_restores_golden_files() {
     }
 }
 
-/// A file that bwz itself would not write but must read: several segments in a small block, dense samples.
+/// A file that bwz itself would not write but must read: several segments in a small block, dense
+/// samples.
 fn foreign() -> (Vec<u8>, Vec<u8>) {
     let raw = cases::text(150_000);
     let bwt = Sorter::Cpu.sort(&raw, 8).unwrap();

@@ -1,7 +1,8 @@
 //! Texts made to take long: none takes much more time for a byte than ordinary text does.
 //!
-//! What counts is the processor's time of this process, as a ratio: it means the same on a fast machine, a slow one, and one that does
-//! much else. In a test program of its own, whose tests come one after another.
+//! What counts is the processor's time of this process, as a ratio: it means the same on a fast
+//! machine, a slow one, and one that does much else. In a test program of its own, whose tests come
+//! one after another.
 
 #![cfg(unix)]
 
@@ -104,7 +105,8 @@ fn parted(mut text: Vec<u8>, every: usize) -> Vec<u8> {
     text
 }
 
-/// The same stretch again and again, 40 bytes longer each time: the copies of its parts agree far back, and not far on.
+/// The same stretch again and again, 40 bytes longer each time: the copies of its parts agree far
+/// back, and not far on.
 fn further(noise: &[u8], size: usize) -> Vec<u8> {
     let stretch = &noise[..80_000];
     let mut text = Vec::with_capacity(size + stretch.len());
@@ -164,8 +166,8 @@ fn symbols_in_turn(size: usize) -> Vec<u8> {
     (0..size as u32).map(|n| (n.wrapping_mul(n / 256 * 2 + 1) % 256) as u8).collect()
 }
 
-/// Copies of many phrases whose last 40 bytes are the same letter nearly everywhere, then the window that starts the next one: a large
-/// part of the dictionary's suffixes are equal.
+/// Copies of many phrases whose last 40 bytes are the same letter nearly everywhere, then the
+/// window that starts the next one: a large part of the dictionary's suffixes are equal.
 fn alike_endings(size: usize) -> Vec<u8> {
     let mut noise = Noise(1);
     let is_plain = |text: &[u8]| {
@@ -191,7 +193,8 @@ fn alike_endings(size: usize) -> Vec<u8> {
             phrases.push(phrase);
         }
     }
-    // The second half starts with a phrase, as strings like those in the middle are what tells whether a block repeats itself.
+    // The second half starts with a phrase, as strings like those in the middle are what tells
+    // whether a block repeats itself.
     let half = |_| {
         let all = (0..size / 32).flat_map(|_| &phrases[noise.next() as usize % count]);
         all.take(size / 2).copied().collect::<Vec<u8>>()

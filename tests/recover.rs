@@ -1,4 +1,5 @@
-//! Recovery of files that claim what is not so: the time stays linear, and nothing is lost without a word.
+//! Recovery of files that claim what is not so: the time stays linear, and nothing is lost without
+//! a word.
 
 mod common;
 
@@ -66,7 +67,8 @@ fn footer(raw_size: u64, frame_size: u64, checksum: u32) -> Vec<u8> {
     [&sealed(bytes)[..], b"zwb\xF7"].concat()
 }
 
-/// A stored block whose payload is undamaged and whose raw checksum is wrong, inside of another one, and so on.
+/// A stored block whose payload is undamaged and whose raw checksum is wrong, inside of another
+/// one, and so on.
 fn nested(depth: usize, innermost: Vec<u8>) -> Vec<u8> {
     // Back to front, so that making them is not quadratic but for their checksums.
     let mut reversed: Vec<u8> = innermost.into_iter().rev().collect();
@@ -148,7 +150,8 @@ fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
     assert!(saved.is_empty() && contradicts(&recovery, 0..0), "{recovery:?}");
 }
 
-/// Of three blocks the last has a header that no decoder takes, and a footer that does not count it in.
+/// Of three blocks the last has a header that no decoder takes, and a footer that does not count it
+/// in.
 #[test]
 fn a_footer_that_forgets_a_block_is_contradicted_by_its_checksum() {
     let raw = cases::random(3_000, 256);

@@ -1,7 +1,9 @@
-//! What a decoder must reject, FORMAT.md section 11: one file or more per number, in `format/examples/reject/`.
+//! What a decoder must reject, FORMAT.md section 11: one file or more per number, in
+//! `format/examples/reject/`.
 //!
-//! The files are made here from sound ones by changing a field and making the checksums around it right again, so that each is
-//! rejected for its own reason. After a change of the format: `BWZ_BLESS=1 cargo test --test rejects`.
+//! The files are made here from sound ones by changing a field and making the checksums around it
+//! right again, so that each is rejected for its own reason. After a change of the format:
+//! `BWZ_BLESS=1 cargo test --test rejects`.
 
 mod common;
 #[path = "rejects/parts.rs"]

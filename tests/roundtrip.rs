@@ -64,7 +64,8 @@ fn threads_and_memory_do_not_change_a_byte() {
     }
 }
 
-/// Blocks of one byte are coded once and told from then on; each is what it is in a file of its own, but for its place.
+/// Blocks of one byte are coded once and told from then on; each is what it is in a file of its
+/// own, but for its place.
 #[test]
 fn blocks_of_one_byte_are_like_others() {
     const BLOCK: usize = 1 << 16;

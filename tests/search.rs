@@ -107,7 +107,8 @@ fn filtered_blocks_are_searched_as_the_bytes_that_they_stand_for() {
     }
 }
 
-/// Patterns one by one are searched in many batches where memory is short, and decoded blocks are kept or not.
+/// Patterns one by one are searched in many batches where memory is short, and decoded blocks are
+/// kept or not.
 #[test]
 fn a_stream_of_patterns_is_searched_in_order() {
     let text = cases::text(400_000);
@@ -141,7 +142,8 @@ fn a_stream_of_patterns_is_searched_in_order() {
     }
 }
 
-/// An error is the last item of a stream, and blocks that were decoded for one batch are not decoded for the next.
+/// An error is the last item of a stream, and blocks that were decoded for one batch are not
+/// decoded for the next.
 #[test]
 fn a_stream_ends_with_its_error_and_keeps_its_blocks() {
     let text = cases::text(300_000);

@@ -20,7 +20,8 @@ const ROOMS: [&[&str]; 12] = [
     &["main", "cli"],
 ];
 
-/// The rooms inside src/gpu and kernels in the same way: one may use those above it, and none on its own line.
+/// The rooms inside src/gpu and kernels in the same way: one may use those above it, and none on
+/// its own line.
 const GPU_ROOMS: [&[&str]; 9] = [
     &["interface", "test_data"],
     &["runtime"],
@@ -114,7 +115,8 @@ fn kernels_and_their_host_files_are_pairs() {
         if path.ends_with("cub.cu") {
             continue;
         }
-        // A kernel that nothing launches is dead, and one launched from elsewhere has lost its pair.
+        // A kernel that nothing launches is dead, and one launched from elsewhere has lost its
+        // pair.
         let host = fs::read_to_string(host).unwrap();
         for name in kernel_names(&text) {
             let launched = host.contains(&format!("\"{stem}/{name}\""));
@@ -171,7 +173,8 @@ fn unsafe_code_says_why_it_is_safe() {
     }
 }
 
-/// The names that follow `prefix` in the code of a file: `b` and `d` of `a::b::c` and `a::d` for `a::`.
+/// The names that follow `prefix` in the code of a file: `b` and `d` of `a::b::c` and `a::d` for
+/// `a::`.
 fn names_after<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = &'t str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     code.flat_map(move |line| line.split(prefix).skip(1)).map(|rest| {

@@ -1,4 +1,5 @@
-//! Blocks that lie, with checksums to match: a search that decodes a block finds it out, and one by an index does if asked to.
+//! Blocks that lie, with checksums to match: a search that decodes a block finds it out, and one by
+//! an index does if asked to.
 
 mod common;
 

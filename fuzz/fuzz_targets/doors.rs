@@ -1,4 +1,5 @@
-//! The public doors, with their threads; checksums are not compared under fuzzing, so that changed bytes reach what is behind them.
+//! The public doors, with their threads; checksums are not compared under fuzzing, so that changed
+//! bytes reach what is behind them.
 #![no_main]
 
 #[path = "../keeper.rs"]

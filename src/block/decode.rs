@@ -1,7 +1,9 @@
-//! A coded block becomes a raw one: segments, inverse, filters undone, everything checked. FORMAT.md section 4.
+//! A coded block becomes a raw one: segments, inverse, filters undone, everything checked.
+//! FORMAT.md section 4.
 //!
-//! Two stages, as in [`super::encode`]: [`BlockDecoder::decode`] and [`BlockDecoder::finish`], on the CPU or a GPU. Those who read
-//! one block alone, or search its transform, use [`decode`] and [`restore_decoded`] on the CPU.
+//! Two stages, as in [`super::encode`]: [`BlockDecoder::decode`] and [`BlockDecoder::finish`], on
+//! the CPU or a GPU. Those who read one block alone, or search its transform, use [`decode`] and
+//! [`restore_decoded`] on the CPU.
 
 use crate::allocation;
 use crate::bwt::{self, Bwt, InverseBwt};
@@ -132,10 +134,12 @@ pub fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<Vec<u8>>
     restore_decoded(decode(block, shortage)?, &InverseBwt::new())
 }
 
-/// A block on its way from the segment decoders to the inverse; its header stays to say what must come out.
+/// A block on its way from the segment decoders to the inverse; its header stays to say what must
+/// come out.
 pub struct Decoded {
     pub block: CodedBlock,
-    /// The transform of the block's text, and the index where there is one; a stored block has neither.
+    /// The transform of the block's text, and the index where there is one; a stored block has
+    /// neither.
     pub bwt: Option<Bwt>,
     pub index: Option<Index>,
     /// What the filters need.
@@ -149,7 +153,8 @@ impl Decoded {
     }
 }
 
-/// Decodes a block's segments side by side on the current rayon pool; with a `shortage`, none that need large models.
+/// Decodes a block's segments side by side on the current rayon pool; with a `shortage`, none that
+/// need large models.
 pub fn decode(block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
     decode_with(block, shortage, |log, segments, bwt| coder::decode_segments(log, segments, bwt))
 }

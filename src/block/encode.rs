@@ -1,8 +1,8 @@
 //! A raw block becomes a coded one: filters, sort, segments, payload. FORMAT.md section 4.
 //!
-//! Two stages, so that a pipeline can have many blocks sorted while few are coded: [`BlockEncoder::sort`], on the CPU or
-//! a GPU, and [`BlockEncoder::code`]. A block of one byte over and over is coded once; others like it
-//! differ in their place alone.
+//! Two stages, so that a pipeline can have many blocks sorted while few are coded:
+//! [`BlockEncoder::sort`], on the CPU or a GPU, and [`BlockEncoder::code`]. A block of one byte
+//! over and over is coded once; others like it differ in their place alone.
 
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, Effort};
@@ -25,7 +25,8 @@ pub struct BlockEncoder {
     effort: Effort,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
-    /// The last block that was one run: others of that byte and length differ from it in their place alone.
+    /// The last block that was one run: others of that byte and length differ from it in their
+    /// place alone.
     last_run: Mutex<Option<(Run, CodedBlock)>>,
     spare: Spare,
     listener: Listener,
@@ -38,7 +39,8 @@ pub enum SortedBlock {
     Coded(CodedBlock),
 }
 
-/// A block on its way from the sorter to the coder; its text stays for the case that it must be stored.
+/// A block on its way from the sorter to the coder; its text stays for the case that it must be
+/// stored.
 pub struct Sorted {
     filtered: Filtered,
     raw_size: usize,

@@ -1,5 +1,5 @@
-//! One block: raw <-> coded. This is the only place that knows filters, sort, coding and checks together; streams and
-//! files are doors around it.
+//! One block: raw <-> coded. This is the only place that knows filters, sort, coding and checks
+//! together; streams and files are doors around it.
 //!
 //! | file | way |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Cache lines: zeros on huge pages that begin where a line does, as an entry that is laid out for one line must not lie in two; and
-//! what is done with a line.
+//! Cache lines: zeros on huge pages that begin where a line does, as an entry that is laid out for
+//! one line must not lie in two; and what is done with a line.
 
 use super::pages::{self, Zero};
 use std::ops::{Deref, DerefMut};
@@ -17,7 +17,8 @@ pub struct Lines<T> {
 impl<T: Zero> Lines<T> {
     /// `len` zeros, or `None` where the memory cannot be had.
     pub fn zeroed(len: usize) -> Option<Self> {
-        // Not of a type that must lie so: the allocator would then clear the pages itself, before they can be huge.
+        // Not of a type that must lie so: the allocator would then clear the pages itself, before
+        // they can be huge.
         let items: Vec<T> = pages::zeroed(len + LINE / size_of::<T>())?;
         let start = items.as_ptr().align_offset(LINE);
         Some(Lines { items, start })
@@ -63,15 +64,16 @@ pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
     line.iter().rev().fold(0, |mask, &b| mask << 1 | u64::from(b == c))
 }
 
-/// Asks for the cache line that holds `items[index]`; an index out of range asks for nothing that harms.
+/// Asks for the cache line that holds `items[index]`; an index out of range asks for nothing that
+/// harms.
 #[inline(always)]
 #[allow(unsafe_code)]
 pub fn prefetch<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing that a program can see and never faults, whatever the address; SSE is part
-        // of x86-64.
+        // SAFETY: a prefetch reads nothing that a program can see and never faults, whatever the
+        // address; SSE is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().wrapping_add(index).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -1,14 +1,15 @@
 //! The Burrows-Wheeler transform: block <-> [`Bwt`].
 //!
-//! This is the middle of the flow: block -> `Bwt` -> coded block, and back. [`Sorter`] makes a `Bwt`
-//! from a block, [`invert`] makes the block again, and the coder squeezes [`Bwt::bytes`], in which
-//! equal bytes have come together. Search stops at the `Bwt`, which is all that an FM-index needs.
+//! This is the middle of the flow: block -> `Bwt` -> coded block, and back. [`Sorter`] makes a
+//! `Bwt` from a block, [`invert`] makes the block again, and the coder squeezes [`Bwt::bytes`], in
+//! which equal bytes have come together. Search stops at the `Bwt`, which is all that an FM-index
+//! needs.
 //!
 //! # The transform
 //!
 //! Behind the n bytes of a block, think of a sentinel `$`, smaller than every byte. Sort the n + 1
-//! suffixes. A place in that order is a *row*, and a place in the text is a *pos*. The last column L
-//! holds, for each row, the byte before its suffix. Here is `banana` at sample rate 2:
+//! suffixes. A place in that order is a *row*, and a place in the text is a *pos*. The last column
+//! L holds, for each row, the byte before its suffix. Here is `banana` at sample rate 2:
 //!
 //! ```text
 //! row  pos  suffix     L                     pos  row
@@ -40,8 +41,8 @@
 //! # }
 //! ```
 //!
-//! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC Research
-//! Report 124, 1994.
+//! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC
+//! Research Report 124, 1994.
 
 mod halves;
 mod inverse;
@@ -69,13 +70,15 @@ pub use sorter::Sorter;
 /// [`Sorter`] keeps the invariants below; [`invert`] checks them all but the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bwt {
-    /// The L column without the sentinel: n bytes, 1 <= n <= [`MAX_BLOCK_SIZE`]. Rows before the primary
-    /// index have their byte at `bytes[row]`, rows after it at `bytes[row - 1]`, itself it has none.
+    /// The L column without the sentinel: n bytes, 1 <= n <= [`MAX_BLOCK_SIZE`]. Rows before the
+    /// primary index have their byte at `bytes[row]`, rows after it at `bytes[row - 1]`, itself it
+    /// has none.
     pub bytes: Vec<u8>,
     /// The distance r between sampled positions: a power of two, 2 <= r <= 2^30.
     pub sample_rate: u32,
-    /// `samples[k]` is the row of the suffix at pos k * r: ceil(n / r) rows, each in 1..=n. The first
-    /// is the primary index. Each is the end of one lane of [`invert`] and the start of the next.
+    /// `samples[k]` is the row of the suffix at pos k * r: ceil(n / r) rows, each in 1..=n. The
+    /// first is the primary index. Each is the end of one lane of [`invert`] and the start of the
+    /// next.
     pub samples: Vec<u32>,
 }
 
@@ -91,9 +94,10 @@ pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
 /// samples, but not less than 32 Ki.
 ///
 /// A sample takes about three bytes in the file and gives [`invert`] one more lane to overlap the
-/// waiting of the others with. One thread profits up to 64 lanes, so 256 lanes feed a few threads in
-/// full and 32 threads in part. One sample for 32 KiB of text is 0.03 % of what text compresses to.
-/// Blocks of a few lanes are small enough to stay in a cache, where there is little to wait for.
+/// waiting of the others with. One thread profits up to 64 lanes, so 256 lanes feed a few threads
+/// in full and 32 threads in part. One sample for 32 KiB of text is 0.03 % of what text compresses
+/// to. Blocks of a few lanes are small enough to stay in a cache, where there is little to wait
+/// for.
 pub fn sample_rate(len: usize) -> u32 {
     const MAX_SAMPLES: usize = 256;
     const MIN_RATE: u32 = 1 << 15;

@@ -1,4 +1,5 @@
-//! The transform straight from its definition, and the blocks that every implementation is tried on.
+//! The transform straight from its definition, and the blocks that every implementation is tried
+//! on.
 //!
 //! So simple that it is hardly wrong, and so slow that it is for tests alone: O(n^2 log n).
 
@@ -33,8 +34,8 @@ pub fn invert(bwt: &Bwt) -> Vec<u8> {
     text
 }
 
-/// The table of named cases, small enough for the oracle: all lengths up to 300, all shapes, and the
-/// borders of lanes and samples.
+/// The table of named cases, small enough for the oracle: all lengths up to 300, all shapes, and
+/// the borders of lanes and samples.
 pub fn blocks() -> Vec<(String, Vec<u8>)> {
     let mut blocks: Vec<_> =
         (1..=300).map(|len| (format!("random, {len} bytes"), cases::random(len, 256))).collect();

@@ -44,8 +44,8 @@ pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
 }
 
-/// Tables that are used again for the next block: for fresh ones the kernel would clear and map every page anew, which is up to
-/// a fifth of the time that a block takes to be restored.
+/// Tables that are used again for the next block: for fresh ones the kernel would clear and map
+/// every page anew, which is up to a fifth of the time that a block takes to be restored.
 ///
 /// There are never more than were in use at a time.
 #[derive(Debug)]
@@ -56,7 +56,8 @@ impl<T: Zero> Tables<T> {
         Tables(Mutex::new(Vec::new()))
     }
 
-    /// Lends a table of `len` values to `work`, with whatever was left in it; `None` where there is no memory for it.
+    /// Lends a table of `len` values to `work`, with whatever was left in it; `None` where there is
+    /// no memory for it.
     pub fn lend<R>(&self, len: usize, work: impl FnOnce(&mut [T]) -> R) -> Option<R> {
         let mut table = self.spare(len).or_else(|| zeroed(len))?;
         let done = work(&mut table[..len]);
@@ -69,7 +70,8 @@ impl<T: Zero> Tables<T> {
         self.all().clear();
     }
 
-    /// A table that is not much too long. The others go where there is none: memory is better had for the next one.
+    /// A table that is not much too long. The others go where there is none: memory is better had
+    /// for the next one.
     fn spare(&self, len: usize) -> Option<Vec<T>> {
         let mut tables = self.all();
         let fits = |table: &Vec<T>| (len..=len + len / 8).contains(&table.len());
@@ -93,7 +95,8 @@ fn ask_for_huge_pages(start: *mut u8, size: usize) {
     if size < HUGE_PAGE {
         return;
     }
-    // The kernel wants an address on a page boundary; 2 MiB boundaries are that for every page size.
+    // The kernel wants an address on a page boundary; 2 MiB boundaries are that for every page
+    // size.
     let skipped = start.align_offset(HUGE_PAGE);
     let whole = size.saturating_sub(skipped) / HUGE_PAGE * HUGE_PAGE;
     // SAFETY: [start + skipped, start + skipped + whole) lies in the allocation, and this advice

@@ -1,16 +1,18 @@
 //! Block -> [`Bwt`], the first step of compression: sorts the suffixes of a block.
 //!
-//! The CPU sorter is libsais by Ilya Grebnov, an implementation of suffix sorting by induction (G. Nong,
-//! S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array construction*,
-//! 2011). It takes O(n) time on one thread whatever the data, and gives the transform and the samples
-//! in one pass without a suffix array being kept. Blocks are sorted side by side, each on one thread; one that is alone
-//! is cut in halves, which are sorted side by side and merged (`halves`). Of a block that repeats itself only what is
-//! different is sorted (`phrases`), and of one that is mostly runs only what is between them (`runs`).
+//! The CPU sorter is libsais by Ilya Grebnov, an implementation of suffix sorting by induction (G.
+//! Nong, S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array
+//! construction*, 2011). It takes O(n) time on one thread whatever the data, and gives the
+//! transform and the samples in one pass without a suffix array being kept. Blocks are sorted side
+//! by side, each on one thread; one that is alone is cut in halves, which are sorted side by side
+//! and merged (`halves`). Of a block that repeats itself only what is different is sorted
+//! (`phrases`), and of one that is mostly runs only what is between them (`runs`).
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
-//! Memory on the CPU: 6 bytes per byte of the block, which are the block, its transform and 4 of workspace, and
-//! about 0.5 MiB. The workspace is read at random and lies on huge pages where they can be had.
+//! Memory on the CPU: 6 bytes per byte of the block, which are the block, its transform and 4 of
+//! workspace, and about 0.5 MiB. The workspace is read at random and lies on huge pages where they
+//! can be had.
 
 use super::halves::{self, Limits};
 use super::pages::{self, Tables};
@@ -52,8 +54,8 @@ impl Sorter {
     /// index, and an empty stream has no blocks.
     ///
     /// # Errors
-    /// [`Error::Usage`] for such a length, [`Error::Io`] where there is no memory, [`Error::Device`] where a GPU
-    /// fails or the block does not fit it.
+    /// [`Error::Usage`] for such a length, [`Error::Io`] where there is no memory,
+    /// [`Error::Device`] where a GPU fails or the block does not fit it.
     ///
     /// # Panics
     /// If `sample_rate` is not a power of two from 2 to 2^30; [`super::sample_rate`] gives one.
@@ -61,7 +63,8 @@ impl Sorter {
         self.sort_on(1, block, sample_rate)
     }
 
-    /// Sorts like [`Sorter::sort`], and with the same outcome, on up to `threads` threads of the current rayon pool.
+    /// Sorts like [`Sorter::sort`], and with the same outcome, on up to `threads` threads of the
+    /// current rayon pool.
     ///
     /// All in all this takes more computing than one thread does: it is for a block that is alone.
     ///
@@ -96,7 +99,8 @@ fn check(block: &[u8], sample_rate: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sorts many blocks like [`Sorter::Cpu`], one after another or side by side, and keeps its workspace from one to the next.
+/// Sorts many blocks like [`Sorter::Cpu`], one after another or side by side, and keeps its
+/// workspace from one to the next.
 #[derive(Debug)]
 pub(crate) struct CpuSorter(Tables<i32>);
 

@@ -1,6 +1,8 @@
-//! A set of numbers in which they are counted: a Fenwick tree, whose steps take the logarithm of its size.
+//! A set of numbers in which they are counted: a Fenwick tree, whose steps take the logarithm of
+//! its size.
 //!
-//! P. M. Fenwick, *A new data structure for cumulative frequency tables*, Software: Practice and Experience 24, 1994.
+//! P. M. Fenwick, *A new data structure for cumulative frequency tables*, Software: Practice and
+//! Experience 24, 1994.
 
 /// A set of numbers below its size.
 pub struct Tree(Vec<u32>);

@@ -1,4 +1,5 @@
-//! The arguments, as clap derives them. The help text here is also the man page and the completions.
+//! The arguments, as clap derives them. The help text here is also the man page and the
+//! completions.
 
 use super::bench_args::BenchArgs;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
@@ -12,8 +13,9 @@ use std::path::PathBuf;
 
 /// Block-sorting (BWT) compressor with a seekable, recoverable format.
 ///
-/// FILEs are compressed to FILE.bwz, or decompressed with -d, and kept. With no FILE, or where FILE is -, standard input
-/// is filtered to standard output. A file that is called like a command is reached as ./cat.
+/// FILEs are compressed to FILE.bwz, or decompressed with -d, and kept. With no FILE, or where FILE
+/// is -, standard input is filtered to standard output. A file that is called like a command is
+/// reached as ./cat.
 #[derive(Parser, Debug)]
 #[command(
     name = "bwz",
@@ -101,13 +103,15 @@ pub struct FileArgs {
     /// Use .SUF in the place of .bwz, in names to write and, beside .bwz, in names to read
     #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix())]
     pub suffix: Option<OsString>,
-    /// Overwrite files, write compressed data to a terminal, take links and special files; with -dc, copy what is not compressed
+    /// Overwrite files, write compressed data to a terminal, take links and special files; with
+    /// -dc, copy what is not compressed
     #[arg(short, long)]
     pub force: bool,
     /// Keep the input files (the default)
     #[arg(short, long, overrides_with = "remove")]
     pub keep: bool,
-    /// Remove each input file once its output is safely on disk (never where that is standard output or a device)
+    /// Remove each input file once its output is safely on disk (never where that is standard
+    /// output or a device)
     #[arg(long = "rm", overrides_with = "keep")]
     pub remove: bool,
     /// Walk directories: compress what is not .bwz, or decompress, test or list what is
@@ -119,7 +123,8 @@ pub struct FileArgs {
     /// Print the license
     #[arg(short = 'L', long)]
     pub license: bool,
-    /// With --decompress: write zeros as they are; else whole pages of them become holes in files that are new
+    /// With --decompress: write zeros as they are; else whole pages of them become holes in files
+    /// that are new
     #[arg(long)]
     pub no_sparse: bool,
     /// With --list: print JSON
@@ -142,10 +147,12 @@ pub struct FileArgs {
 /// Whether a compressed file carries an index.
 #[derive(Args, Debug)]
 pub struct IndexArgs {
-    /// Add an index, by which count, locate and extract work without decompressing the file; takes 1 to 3 % of the raw size
+    /// Add an index, by which count, locate and extract work without decompressing the file; takes
+    /// 1 to 3 % of the raw size
     #[arg(long)]
     index: bool,
-    /// With --index: keep every N-th position, a power of two from 8 to 16384; 0 keeps none, for count alone
+    /// With --index: keep every N-th position, a power of two from 8 to 16384; 0 keeps none, for
+    /// count alone
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SAMPLE_RATE, requires = "index")]
     sample_rate: u32,
 }
@@ -276,8 +283,8 @@ pub struct CatArgs {
     /// Files to read; - is standard input (without --range)
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
-    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Only the blocks that hold them
-    /// are read
+    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Only the
+    /// blocks that hold them are read
     #[arg(short, long, value_parser = size::span)]
     pub range: Option<Span>,
     #[command(flatten)]

@@ -1,7 +1,9 @@
-//! `bwz bench`: speed and size in memory, of each stage alone and of all together. Nothing is read or written meanwhile.
+//! `bwz bench`: speed and size in memory, of each stage alone and of all together. Nothing is read
+//! or written meanwhile.
 //!
-//! Stages run as they do inside the library, on a pool of as many threads as `-T` says: segments of all blocks are coded side by
-//! side, blocks are sorted and restored one after another. End to end, all of this goes on at the same time.
+//! Stages run as they do inside the library, on a pool of as many threads as `-T` says: segments of
+//! all blocks are coded side by side, blocks are sorted and restored one after another. End to end,
+//! all of this goes on at the same time.
 
 use super::args::Talk;
 use super::bench_args::{BenchArgs, Stage};
@@ -206,7 +208,8 @@ pub fn say(line: std::fmt::Arguments) -> Result<()> {
     Ok(descriptors::stdout()?.write_all((printable(&line.to_string()) + "\n").as_bytes())?)
 }
 
-/// Words drawn by a generator that is the same everywhere; some words are much more frequent than others.
+/// Words drawn by a generator that is the same everywhere; some words are much more frequent than
+/// others.
 fn generated(size: usize) -> Vec<u8> {
     const SYLLABLES: [&str; 16] = [
         "an", "ber", "co", "da", "el", "fi", "gor", "hu", "is", "jo", "ka", "lu", "mer", "no",

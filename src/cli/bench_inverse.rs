@@ -1,8 +1,10 @@
-//! `bwz bench inverse`: the inverse transform alone, on a GPU, on all threads, and by libsais on one.
+//! `bwz bench inverse`: the inverse transform alone, on a GPU, on all threads, and by libsais on
+//! one.
 //!
-//! For each, the best and the median of all runs in MB/s. A file is one block, or with `--block` several. On a GPU each of these
-//! has memory of its own, and `-j` of them are in flight at a time: the time is that from pinned memory of the host to the
-//! same for all of them. Every text is compared with what was sorted.
+//! For each, the best and the median of all runs in MB/s. A file is one block, or with `--block`
+//! several. On a GPU each of these has memory of its own, and `-j` of them are in flight at a time:
+//! the time is that from pinned memory of the host to the same for all of them. Every text is
+//! compared with what was sorted.
 
 use super::args::Talk;
 use super::bench::say;

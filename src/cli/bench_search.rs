@@ -1,14 +1,17 @@
-//! `bwz bench search`: many patterns in an index in memory, each file as one block, on the CPU and on a GPU.
+//! `bwz bench search`: many patterns in an index in memory, each file as one block, on the CPU and
+//! on a GPU.
 //!
-//! Patterns are cut from all over the text, the same at every run. For each way, the best and the median of all runs, in millions of symbols
-//! of pattern per second:
+//! Patterns are cut from all over the text, the same at every run. For each way, the best and the
+//! median of all runs, in millions of symbols of pattern per second:
 //!
 //! - `one thread`: the CPU on one thread, with a part of the patterns,
 //! - `cpu`: on all threads,
-//! - `cuda`: on a GPU; packing the patterns, copying them, and copying the intervals back included. The index and the memory are there, as they are after
-//!   the first search; what that takes is said apart.
+//! - `cuda`: on a GPU; packing the patterns, copying them, and copying the intervals back included.
+//!   The index and the memory are there, as they are after the first search; what that takes is
+//!   said apart.
 //!
-//! With `--limit`, positions are located too, in millions per second. What a GPU finds is compared with what the CPU finds.
+//! With `--limit`, positions are located too, in millions per second. What a GPU finds is compared
+//! with what the CPU finds.
 
 use super::args::Talk;
 use super::bench::say;

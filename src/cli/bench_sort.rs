@@ -1,14 +1,15 @@
-//! `bwz bench sort`: suffix sorting alone, each file as one block, on a GPU by each algorithm and on one CPU thread.
+//! `bwz bench sort`: suffix sorting alone, each file as one block, on a GPU by each algorithm and
+//! on one CPU thread.
 //!
 //! For each, the best and the median of all runs in MB/s. On a GPU these are
 //!
-//! - `with copies`: from pinned memory of the host to the same, as a program reads and writes that fills the sorter's input
-//!   itself,
+//! - `with copies`: from pinned memory of the host to the same, as a program reads and writes that
+//!   fills the sorter's input itself,
 //! - `kernels`: the same without the copies, as the device's clock has it,
 //! - `ordinary`: from ordinary memory to ordinary memory,
 //!
-//! then the memory taken on the device, and how many suffixes were left after each round. Each algorithm's transform is
-//! compared with the CPU's.
+//! then the memory taken on the device, and how many suffixes were left after each round. Each
+//! algorithm's transform is compared with the CPU's.
 
 use super::args::Talk;
 use super::bench::say;

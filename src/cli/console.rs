@@ -16,8 +16,8 @@ fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "bwz: {}", printable(&line.to_string()));
 }
 
-/// A text in which no character moves the cursor, changes colours, ends the line or turns the direction: a file's name may
-/// have such.
+/// A text in which no character moves the cursor, changes colours, ends the line or turns the
+/// direction: a file's name may have such.
 pub fn printable(text: &str) -> String {
     let shown = |c: char| match c {
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => c.escape_default().to_string(),

@@ -1,10 +1,12 @@
 //! Standard input and output, as whoever started us left them.
 //!
-//! They may be closed (`bwz -l x.bwz >&-`). Rust's runtime opens /dev/null in the place of those that are, for both ways, and
-//! `std::io` takes the error of a closed descriptor for success: what is written would be lost, and nobody told. That it is
-//! the runtime's /dev/null cannot be seen later, since other programs give their children one that is open both ways too. So
-//! [`occupy`] is there first and opens it the wrong way round, as gnulib's `stdopen` does: to read from or write to it is the
-//! error of a closed descriptor, and no file that is opened later gets its number. Closed standard error stays silent.
+//! They may be closed (`bwz -l x.bwz >&-`). Rust's runtime opens /dev/null in the place of those
+//! that are, for both ways, and `std::io` takes the error of a closed descriptor for success: what
+//! is written would be lost, and nobody told. That it is the runtime's /dev/null cannot be seen
+//! later, since other programs give their children one that is open both ways too. So [`occupy`] is
+//! there first and opens it the wrong way round, as gnulib's `stdopen` does: to read from or write
+//! to it is the error of a closed descriptor, and no file that is opened later gets its number.
+//! Closed standard error stays silent.
 
 use std::fs::File;
 use std::io;
@@ -46,7 +48,8 @@ static BEFORE_MAIN: extern "C" fn() = occupy;
 #[allow(unsafe_code)]
 extern "C" fn occupy() {
     for (descriptor, way) in [(0, libc::O_WRONLY), (1, libc::O_RDONLY), (2, libc::O_RDONLY)] {
-        // SAFETY: both are plain system calls; the path ends with a zero. A file gets the lowest number that is free.
+        // SAFETY: both are plain system calls; the path ends with a zero. A file gets the lowest
+        // number that is free.
         unsafe {
             if libc::fcntl(descriptor, libc::F_GETFD) < 0 {
                 libc::open(c"/dev/null".as_ptr(), way);

@@ -41,8 +41,9 @@ fn meaning(called: &OsStr) -> &'static [&'static str] {
 
 /// Splits `BWZ_OPT` as a shell splits simple words.
 ///
-/// Blanks (space, tab, newline) part words. `'...'` keeps everything as it is; `"..."` everything but `\"` and `\\`;
-/// outside of quotes `\` keeps the next character. Quoted and bare parts that touch are one word.
+/// Blanks (space, tab, newline) part words. `'...'` keeps everything as it is; `"..."` everything
+/// but `\"` and `\\`; outside of quotes `\` keeps the next character. Quoted and bare parts that
+/// touch are one word.
 fn split(text: &OsStr) -> Result<Vec<OsString>> {
     let unfinished = || Error::Usage("BWZ_OPT ends inside quotes or behind a backslash".into());
     let mut words = Vec::new();

@@ -1,7 +1,8 @@
-//! What the library tells while it works: warnings, each text once a run, and with `-vv` a line for each block.
+//! What the library tells while it works: warnings, each text once a run, and with `-vv` a line for
+//! each block.
 //!
-//! The line has the times at which each step began and ended, in seconds since work on the file began. Steps of different
-//! blocks overlap where all goes well.
+//! The line has the times at which each step began and ended, in seconds since work on the file
+//! began. Steps of different blocks overlap where all goes well.
 
 use super::args::Talk;
 use super::files::Name;
@@ -21,7 +22,8 @@ pub struct Told(Arc<Mutex<HashSet<String>>>);
 type Steps = Vec<(Step, Instant, Instant)>;
 
 impl Told {
-    /// `options` for work on one file: their events are said as `talk` has it, and what fails does not wait for its input.
+    /// `options` for work on one file: their events are said as `talk` has it, and what fails does
+    /// not wait for its input.
     pub fn listening(
         &self,
         options: &Options,

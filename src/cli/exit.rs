@@ -55,7 +55,8 @@ fn report_bug(info: &PanicHookInfo) {
     let payload = info.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    // A thread that starts without room for the stack of its signals, which the standard library takes for granted.
+    // A thread that starts without room for the stack of its signals, which the standard library
+    // takes for granted.
     if text.is_some_and(|text| text.contains("alternative stack")) {
         allocator::end();
     }
@@ -75,8 +76,8 @@ pub fn help(text: &clap::Error) -> Exit {
     }
 }
 
-/// Prints a complaint about arguments. Where one is unknown, clap's advice is how to pass a file of that name, which hardly
-/// anyone means.
+/// Prints a complaint about arguments. Where one is unknown, clap's advice is how to pass a file of
+/// that name, which hardly anyone means.
 pub fn usage(error: &clap::Error) -> Exit {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

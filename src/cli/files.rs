@@ -41,8 +41,8 @@ pub type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
 
 /// Works on every file meant by `names`, or on standard input where there are none.
 ///
-/// Directories are walked where `walk` says which files in them to take. An error with one file is reported and the
-/// others go on; the worst exit code counts.
+/// Directories are walked where `walk` says which files in them to take. An error with one file is
+/// reported and the others go on; the worst exit code counts.
 pub fn each(
     names: &[PathBuf],
     walk: Option<Wanted>,
@@ -71,7 +71,8 @@ pub fn each(
     worst
 }
 
-/// The wanted files under `root`, in the order of their names. Links and special files are left out.
+/// The wanted files under `root`, in the order of their names. Links and special files are left
+/// out.
 fn tree<'a>(
     root: &Path,
     wanted: Wanted<'a>,

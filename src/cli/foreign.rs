@@ -1,7 +1,8 @@
 //! Flags of bzip2, gzip, xz and zstd that bwz does not have, each with what to type instead.
 //!
-//! Those that mean the same here are aliases in `args`. One that would be taken without being heeded is worse than one that is
-//! refused: who asks for little memory, or another check, relies on getting it.
+//! Those that mean the same here are aliases in `args`. One that would be taken without being
+//! heeded is worse than one that is refused: who asks for little memory, or another check, relies
+//! on getting it.
 
 /// What to say of a flag, as it stands on the command line without its value.
 pub fn advice(flag: &str) -> Option<&'static str> {

@@ -1,4 +1,5 @@
-//! `bwz completions` and `bwz man`: what packages install, made from the arguments' own definitions.
+//! `bwz completions` and `bwz man`: what packages install, made from the arguments' own
+//! definitions.
 
 use super::args::Cli;
 use super::console;

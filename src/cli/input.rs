@@ -68,7 +68,8 @@ impl About {
     }
 }
 
-/// Compressed data is not typed by hand: whoever starts `bwz -d` without input most likely forgot the file.
+/// Compressed data is not typed by hand: whoever starts `bwz -d` without input most likely forgot
+/// the file.
 pub fn refuse_terminal() -> Result<()> {
     if !io::stdin().is_terminal() {
         return Ok(());

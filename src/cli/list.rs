@@ -1,4 +1,5 @@
-//! `-l`: what is in a file, as a table, block by block with `-v`, or as JSON. Only the tables of the file are read.
+//! `-l`: what is in a file, as a table, block by block with `-v`, or as JSON. Only the tables of
+//! the file are read.
 
 use super::args::FileArgs;
 use super::console::{self, Task, printable};
@@ -86,7 +87,8 @@ impl Listing {
 }
 
 impl Listing {
-    /// The sample rate if all frames with blocks have the same, or what else there is to say in a word.
+    /// The sample rate if all frames with blocks have the same, or what else there is to say in a
+    /// word.
     fn index(&self) -> String {
         let mut words =
             self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| match frame.index {

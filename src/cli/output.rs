@@ -1,4 +1,5 @@
-//! Opening what is written. A regular file is written beside its target and renamed when it is whole.
+//! Opening what is written. A regular file is written beside its target and renamed when it is
+//! whole.
 
 use super::console::strip_number;
 use super::descriptors;
@@ -90,8 +91,9 @@ impl Output {
         };
     }
 
-    /// Makes the output what it was to be; gives its path back where it is a regular file. It is waited for to be on disk
-    /// where `to_disk` says so, since that takes longer than all else for a small file.
+    /// Makes the output what it was to be; gives its path back where it is a regular file. It is
+    /// waited for to be on disk where `to_disk` says so, since that takes longer than all else for
+    /// a small file.
     pub fn finish(mut self, pattern: Option<&Metadata>, to_disk: bool) -> Result<Option<PathBuf>> {
         self.flush()?;
         let Sink::File(temporary, path) = mem::replace(&mut self.sink, Sink::Nowhere) else {
@@ -115,11 +117,13 @@ fn open_stdout(rules: &Rules) -> Result<File> {
     Ok(file)
 }
 
-/// Lets a pipe hold more than the usual 64 KiB, so that whoever reads it is woken up less often: pipes are 6 % faster by it.
+/// Lets a pipe hold more than the usual 64 KiB, so that whoever reads it is woken up less often:
+/// pipes are 6 % faster by it.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn widen(file: &File) {
-    // SAFETY: the descriptor is open. Where it is no pipe, or the system allows no more, nothing happens.
+    // SAFETY: the descriptor is open. Where it is no pipe, or the system allows no more, nothing
+    // happens.
     unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(file), libc::F_SETPIPE_SZ, 1 << 20) };
 }
 
@@ -142,7 +146,8 @@ fn open_chosen(path: PathBuf, rules: &Rules) -> Result<Sink> {
     }
 }
 
-/// Starts a regular file. With somebody's permissions to take over, nobody else may look in before it has them.
+/// Starts a regular file. With somebody's permissions to take over, nobody else may look in before
+/// it has them.
 fn open_file(path: PathBuf, rules: &Rules) -> Result<Sink> {
     let there = match fs::symlink_metadata(&path) {
         Ok(metadata) => Some(metadata),

@@ -34,8 +34,8 @@ impl Pattern {
     }
 }
 
-/// The patterns that the arguments name. They are read while they are searched, and anew for each file, so that there may
-/// be more of them than memory holds.
+/// The patterns that the arguments name. They are read while they are searched, and anew for each
+/// file, so that there may be more of them than memory holds.
 pub struct Patterns {
     sources: Vec<Source>,
     hex: bool,
@@ -69,7 +69,8 @@ pub fn gather(args: &SearchArgs) -> Result<(Patterns, Vec<PathBuf>)> {
 }
 
 impl Patterns {
-    /// All patterns in order, each followed by its reverse complement where that is wanted. What cannot be read is an error in its place.
+    /// All patterns in order, each followed by its reverse complement where that is wanted. What
+    /// cannot be read is an error in its place.
     pub fn iter(&self) -> impl Iterator<Item = Result<Pattern>> {
         let both = self.both_strands;
         self.sources.iter().flat_map(|source| self.read(source)).flat_map(move |pattern| {

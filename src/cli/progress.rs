@@ -25,7 +25,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts to count towards `total`. `clear_view` says that nothing else is written to the terminal.
+    /// Starts to count towards `total`. `clear_view` says that nothing else is written to the
+    /// terminal.
     pub fn start(name: &Name, total: Option<u64>, talk: Talk, clear_view: bool) -> Self {
         let wanted = !talk.quiet
             && !talk.no_progress

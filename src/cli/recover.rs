@@ -109,7 +109,8 @@ fn contradiction(frame: &Range<u64>) -> String {
     )
 }
 
-/// What became of a file, as `--json` shows it. Fields that are added later do not take the place of these.
+/// What became of a file, as `--json` shows it. Fields that are added later do not take the place
+/// of these.
 #[derive(Serialize)]
 struct Report {
     name: String,

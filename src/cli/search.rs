@@ -1,4 +1,5 @@
-//! `bwz count` and `bwz locate`: where patterns occur in compressed files. Codes as grep's: 0 found, 1 not found, 2 trouble.
+//! `bwz count` and `bwz locate`: where patterns occur in compressed files. Codes as grep's: 0
+//! found, 1 not found, 2 trouble.
 
 use super::args::Talk;
 use super::console::{self, Task};
@@ -254,7 +255,8 @@ impl Printer {
     }
 }
 
-/// A pattern in a file, as `--json` shows it. Fields that are added later do not take the place of these.
+/// A pattern in a file, as `--json` shows it. Fields that are added later do not take the place of
+/// these.
 #[derive(Serialize)]
 struct Object {
     file: String,

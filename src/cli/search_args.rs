@@ -9,7 +9,8 @@ use std::path::PathBuf;
 /// What both count and locate take.
 #[derive(Args, Debug)]
 pub struct SearchArgs {
-    /// The pattern, a string of bytes, and the compressed files; files alone where -e, -f or --fasta give patterns
+    /// The pattern, a string of bytes, and the compressed files; files alone where -e, -f or
+    /// --fasta give patterns
     #[arg(value_name = "PATTERN FILE", required = true)]
     pub words: Vec<OsString>,
     /// Search for PATTERN; may be given several times
@@ -43,7 +44,8 @@ pub struct SearchArgs {
 pub struct LocateArgs {
     #[command(flatten)]
     pub search: SearchArgs,
-    /// Locate at most N occurrences of each pattern in each file; where there are more, not the first ones
+    /// Locate at most N occurrences of each pattern in each file; where there are more, not the
+    /// first ones
     #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true)]
     pub limit: usize,
     /// Print N bytes on either side of each match too
@@ -56,7 +58,8 @@ pub struct ExtractArgs {
     /// The compressed files
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
-    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are written one after the other
+    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are
+    /// written one after the other
     #[arg(short, long, required = true, value_parser = size::span)]
     pub range: Vec<Span>,
     /// Decode and check each block as -t does, its index included, before anything is believed

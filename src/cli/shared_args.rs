@@ -1,4 +1,5 @@
-//! Arguments that several commands share: what the work may use, how much may come out, how much is said.
+//! Arguments that several commands share: what the work may use, how much may come out, how much is
+//! said.
 
 use super::allocator;
 use super::size;
@@ -26,7 +27,8 @@ pub struct Resources {
     /// Threads that compute; 0 is one per core
     #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub threads: u16,
-    /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256 MiB
+    /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256
+    /// MiB
     #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
     pub memory: size::Memory,
     /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
@@ -62,7 +64,8 @@ pub fn device(text: &str) -> Result<Device, String> {
 /// How much is said.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Talk {
-    /// Say what was done, on standard error; twice (-vv): when each step of each block was done, and where
+    /// Say what was done, on standard error; twice (-vv): when each step of each block was done,
+    /// and where
     #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
     pub verbose: u8,
     /// Leave out warnings and the progress bar

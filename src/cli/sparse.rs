@@ -1,4 +1,5 @@
-//! Sparse files: whole pages of zeros are not written but skipped, which leaves a hole in a new file.
+//! Sparse files: whole pages of zeros are not written but skipped, which leaves a hole in a new
+//! file.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -14,8 +15,9 @@ pub struct Holes {
 }
 
 impl Holes {
-    /// For a file whose next byte is behind its last, so that what is skipped is zero. `None` for anything else: what is no regular file,
-    /// what is overwritten in its middle, and what is only appended to, wherever it is positioned.
+    /// For a file whose next byte is behind its last, so that what is skipped is zero. `None` for
+    /// anything else: what is no regular file, what is overwritten in its middle, and what is only
+    /// appended to, wherever it is positioned.
     pub fn at_end_of(mut file: &File) -> Option<Self> {
         let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
         let pos = file.stream_position().ok()?;

@@ -1,7 +1,8 @@
-//! Reads that can be ended while they wait. A pipe may stay open for hours after a block of it turned out to be damaged, or after the
-//! disk for the output got full.
+//! Reads that can be ended while they wait. A pipe may stay open for hours after a block of it
+//! turned out to be damaged, or after the disk for the output got full.
 //!
-//! [`Waiting`] waits for bytes and for its [`Stop`] at the same time. The library says when to stop: `Event::Failed`.
+//! [`Waiting`] waits for bytes and for its [`Stop`] at the same time. The library says when to
+//! stop: `Event::Failed`.
 
 use std::fs::{File, Metadata};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};

@@ -1,4 +1,5 @@
-//! Compress, decompress, test: one file after the other, each from an open input to a finished output.
+//! Compress, decompress, test: one file after the other, each from an open input to a finished
+//! output.
 
 use super::args::{FileArgs, Mode};
 use super::console::Task;
@@ -67,7 +68,8 @@ struct Transform<'a> {
 }
 
 impl Transform<'_> {
-    /// From opening the input to, at most, removing it. Whatever fails on the way, the output is gone.
+    /// From opening the input to, at most, removing it. Whatever fails on the way, the output is
+    /// gone.
     fn one(&self, name: &Name) -> Result<()> {
         let destination = self.destination(name)?;
         let Input { mut source, about, stop } = self.input(name, &destination)?;
@@ -165,7 +167,8 @@ fn check_unchanged(source: &Source, opened: Option<&Metadata>) -> Result<()> {
     }
 }
 
-/// Copies a file that is none of ours as it is, so that one command reads both kinds, as others of its kind do.
+/// Copies a file that is none of ours as it is, so that one command reads both kinds, as others of
+/// its kind do.
 fn restore_or_copy(
     mut input: impl Read + Send,
     output: &mut Output,
@@ -190,7 +193,8 @@ fn restore_or_copy(
     Ok(summary)
 }
 
-/// Removes an input whose output is on disk; not if another file has taken its name, or it has changed meanwhile.
+/// Removes an input whose output is on disk; not if another file has taken its name, or it has
+/// changed meanwhile.
 fn remove(input: &Path, opened: Option<&Metadata>, output: &Path) -> Result<()> {
     output::sync_name(output)?;
     let there = fs::metadata(input)?;

@@ -1,9 +1,11 @@
-//! A range coder for yes-or-no decisions: the last stage of kind 2, and of the list of matches in `filter`.
+//! A range coder for yes-or-no decisions: the last stage of kind 2, and of the list of matches in
+//! `filter`.
 //!
 //! Every decision narrows an interval of 64 bits in the ratio of its two probabilities, which are
 //! known to 2^-16; four bytes at a time leave as they become certain. Coder and decoder are one
 //! trait, so that a model is written once for both directions: it offers each decision together
-//! with its probability, an [`Encoder`] writes it down, a [`Decoder`] answers with what was written.
+//! with its probability, an [`Encoder`] writes it down, a [`Decoder`] answers with what was
+//! written.
 //!
 //! Cost: about 2 ns per decision, and what a wrongly predicted branch costs.
 //!
@@ -11,7 +13,8 @@
 
 /// Probabilities are in units of 2^-16, from 1 to 65535.
 pub const ONE: u32 = 1 << 16;
-/// The interval is widened as soon as it is smaller than this: widened at just this size, it would no longer fit 64 bits.
+/// The interval is widened as soon as it is smaller than this: widened at just this size, it would
+/// no longer fit 64 bits.
 const NARROW: u64 = 1 << 32;
 
 /// One direction of coding.

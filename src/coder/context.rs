@@ -2,25 +2,27 @@
 //!
 //! Three things predict a run. How long its symbol's runs have been of late and how far back the
 //! symbol went, both smoothed per symbol; the same smoothed over all symbols, which tells a quiet
-//! stretch of the transform from a noisy one; and the place before. What is averaged are square roots, so that one long
-//! run does not hide what came before it. Averages move by a quarter, and enter a context as a level. Beside the symbol
-//! itself 4 levels are best, as contexts that are rare learn little; without it 11 or 16. Encoder
-//! and decoder keep the same [`Memory`].
+//! stretch of the transform from a noisy one; and the place before. What is averaged are square
+//! roots, so that one long run does not hide what came before it. Averages move by a quarter, and
+//! enter a context as a level. Beside the symbol itself 4 levels are best, as contexts that are
+//! rare learn little; without it 11 or 16. Encoder and decoder keep the same [`Memory`].
 //!
-//! What is about all symbols is one run late, so that a decoder can look cells up before the last run and place are
-//! decoded. It costs 0.05 % of the size.
+//! What is about all symbols is one run late, so that a decoder can look cells up before the last
+//! run and place are decoded. It costs 0.05 % of the size.
 
 use super::model::Contexts;
 use super::rle::Run;
 
-/// Levels of a symbol's own averages: few beside the symbol itself, which second contexts do not know, and more in those.
+/// Levels of a symbol's own averages: few beside the symbol itself, which second contexts do not
+/// know, and more in those.
 pub const OWN_LEVELS: usize = 4;
 pub const RUN_LEVELS: usize = 11;
 pub const PLACE_LEVELS: usize = 16;
 
 /// Contexts of a symbol's own: 256 symbols, 4 levels.
 pub const OWN: usize = 256 * OWN_LEVELS;
-/// Contexts of what happens around a run, in bits 0 to 3 of which is the level of its symbol's runs.
+/// Contexts of what happens around a run, in bits 0 to 3 of which is the level of its symbol's
+/// runs.
 pub const AROUND_RUN: usize = 16 * 8 * 8 * 4;
 /// The same for a place, with the level of its symbol's places in bits 2 to 5.
 pub const AROUND_PLACE: usize = 4 * 16 * 4 * 8;
@@ -98,8 +100,8 @@ static LEVELS_OF_PLACES: [u8; 1024] =
 
 /// All that contexts hold of a symbol's own averages, by the average of runs and by that of places.
 ///
-/// From bit 0 on the first context of runs (2 bits), the second one (7, the upper 3 of them by places), the first one
-/// of places (2) and the second one (4).
+/// From bit 0 on the first context of runs (2 bits), the second one (7, the upper 3 of them by
+/// places), the first one of places (2) and the second one (4).
 static OWN_RUNS: [u16; 1024] = join([levels([2, 10, 58]), LEVELS_OF_RUNS, [0; 1024]], [0, 2, 0]);
 static OWN_PLACES: [u16; 1024] =
     join([levels([1, 4, 12, 21, 42, 80, 270]), levels([4, 15, 60]), LEVELS_OF_PLACES], [6, 9, 11]);

@@ -1,12 +1,14 @@
 //! Kind 3 of segments, the fastest: runs and places by tables that are counted ahead.
 //!
-//! For each run its length is coded and then, unless the segment is full, the place of its symbol, as in kind 1. What
-//! predicts both is what the run's symbol did of late: the level of its average picks one of 11 or 16 tables. They stay
-//! as they are through the segment, so that a symbol costs a comparison and a multiplication, and hardly waits for
-//! the one before: the next run's symbol is known before the place is.
+//! For each run its length is coded and then, unless the segment is full, the place of its symbol,
+//! as in kind 1. What predicts both is what the run's symbol did of late: the level of its average
+//! picks one of 11 or 16 tables. They stay as they are through the segment, so that a symbol costs
+//! a comparison and a multiplication, and hardly waits for the one before: the next run's symbol is
+//! known before the place is.
 //!
-//! An encoder goes over the segment three times: backwards for the places, forwards to count, backwards to code. Cost: 21 to 24 ns per
-//! run to encode and 15 to decode; 6 bytes per run, and 4 per number with extra bits, between the passes. The tables take 39 to 663 bytes of a segment.
+//! An encoder goes over the segment three times: backwards for the places, forwards to count,
+//! backwards to code. Cost: 21 to 24 ns per run to encode and 15 to decode; 6 bytes per run, and 4
+//! per number with extra bits, between the passes. The tables take 39 to 663 bytes of a segment.
 
 use super::classes::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
 use super::context::{Averages, PLACE_LEVELS, RUN_LEVELS};
@@ -63,8 +65,8 @@ struct Counted {
     runs: Vec<[u16; 2]>,
     /// The numbers that have extra bits.
     wide: Vec<u32>,
-    /// By 16 times the table plus the symbol. Twice, for even and for odd runs: what is counted may be the same again, and would
-    /// wait for itself.
+    /// By 16 times the table plus the symbol. Twice, for even and for odd runs: what is counted may
+    /// be the same again, and would wait for itself.
     counts: Box<[[u32; 16 * TABLES]; 2]>,
 }
 

@@ -1,13 +1,13 @@
 //! The cells of one decision of kind 2, or its inputs, eight at once.
 //!
-//! A cell is the probability of a yes, in units of 2^-12, above four bits that count the decisions it has
-//! seen; the top bit is turned, so that 0 is a new cell. It moves towards what is decided by 1/n at
-//! first, by 1/25 later: a short memory is no loss, since several cells are mixed, and with 16 bits
-//! twice as many of them stay in the cache.
+//! A cell is the probability of a yes, in units of 2^-12, above four bits that count the decisions
+//! it has seen; the top bit is turned, so that 0 is a new cell. It moves towards what is decided by
+//! 1/n at first, by 1/25 later: a short memory is no loss, since several cells are mixed, and with
+//! 16 bits twice as many of them stay in the cache.
 //!
-//! All that a [`super::mixing::Mixer`] does with numbers, as AVX2 and as plain Rust. Both give the same
-//! numbers, which the tests compare. Cost: 60 instructions of the 210 of a decision, the longest way
-//! through them 50 cycles.
+//! All that a [`super::mixing::Mixer`] does with numbers, as AVX2 and as plain Rust. Both give the
+//! same numbers, which the tests compare. Cost: 60 instructions of the 210 of a decision, the
+//! longest way through them 50 cycles.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
@@ -27,8 +27,9 @@ pub trait Eight: Copy {
 
     fn store(self) -> [u16; 8];
 
-    /// Of cells, the inputs: the logarithms of their odds, in units of 1/256 of a bit. Logarithms are
-    /// made of straight lines between powers of two, as the bits of a floating-point number are.
+    /// Of cells, the inputs: the logarithms of their odds, in units of 1/256 of a bit. Logarithms
+    /// are made of straight lines between powers of two, as the bits of a floating-point number
+    /// are.
     fn stretched(self) -> Self;
 
     /// Cells after a decision; each counts up to its limit.

@@ -1,10 +1,12 @@
 //! Sixteen 16-bit numbers at once.
 //!
-//! The only arithmetic that the models of runs and places need, as SSE2, as AVX2 where the processor has it, and as plain
-//! Rust. All give the same numbers, which the tests compare. Compilers do not find the vector form by
-//! themselves here: with arrays the coder ran at less than half the speed.
+//! The only arithmetic that the models of runs and places need, as SSE2, as AVX2 where the
+//! processor has it, and as plain Rust. All give the same numbers, which the tests compare.
+//! Compilers do not find the vector form by themselves here: with arrays the coder ran at less than
+//! half the speed.
 
-/// The outcome of a function of some lanes: with those of AVX2 where the processor has it, with the others elsewhere.
+/// The outcome of a function of some lanes: with those of AVX2 where the processor has it, with the
+/// others elsewhere.
 ///
 /// All that the function calls must be inlined into it, so that it is compiled for either.
 macro_rules! widest {
@@ -49,8 +51,8 @@ pub trait Lanes: Copy {
     /// With 0 in lane 0.
     fn without_first(self) -> Self;
 
-    /// Each lane moved towards `target`, in units of 2^-16 of the way by lane 0, or by the lane of `least` where that is more,
-    /// rounded down. No two lanes are further apart than 2^15.
+    /// Each lane moved towards `target`, in units of 2^-16 of the way by lane 0, or by the lane of
+    /// `least` where that is more, rounded down. No two lanes are further apart than 2^15.
     fn toward(self, target: Self, least: Self) -> Self;
 
     /// How many lanes from lane 0 on are not above `limit`.

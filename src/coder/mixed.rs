@@ -2,14 +2,14 @@
 //!
 //! The segment is a sequence of runs. For each, its symbol is coded by the way down the segment's
 //! `tree`, and then its length, in decisions that a [`Mixer`] predicts from what was coded before:
-//! for a symbol the symbols of the three runs before it and what was decided of late at the same node
-//! after the same symbol, for a length how long runs of this symbol, and all runs, have been. There is no
-//! move-to-front: coding symbols and not places is what finds the order in tables and signals, and
-//! costs text nothing.
+//! for a symbol the symbols of the three runs before it and what was decided of late at the same
+//! node after the same symbol, for a length how long runs of this symbol, and all runs, have been.
+//! There is no move-to-front: coding symbols and not places is what finds the order in tables and
+//! signals, and costs text nothing.
 //!
-//! Both directions are one function. Cost: see [`Mixer`]; text takes six or seven decisions per run. There are 5 MB of
-//! cells, of which text touches a fifth. Those of a symbol's first decisions are asked for while the length
-//! before it is coded.
+//! Both directions are one function. Cost: see [`Mixer`]; text takes six or seven decisions per
+//! run. There are 5 MB of cells, of which text touches a fifth. Those of a symbol's first decisions
+//! are asked for while the length before it is coded.
 
 use super::binary::{Coder, Decoder, Encoder};
 use super::eight::{self, Eight};
@@ -19,12 +19,13 @@ use super::rle::{self, Run};
 use super::tree::{INNER, Tree};
 use crate::error::Flaw;
 
-/// Cells, sets of both families and contexts of the refinement: 256 nodes, 3 cases and 4 or 2 histories, or 16 lengths and
-/// 256 symbols; 256 symbols and 16 nodes or lengths.
+/// Cells, sets of both families and contexts of the refinement: 256 nodes, 3 cases and 4 or 2
+/// histories, or 16 lengths and 256 symbols; 256 symbols and 16 nodes or lengths.
 type Symbols = Mixer<7, { 1 << 21 }, { 1 << 12 }, { 1 << 12 }, { 1 << 11 }>;
 type Lengths = Mixer<5, { 1 << 19 }, 256, 256, { 1 << 12 }>;
 
-/// Two cells follow the last decisions at a node, one those after a symbol; the others what is lasting.
+/// Two cells follow the last decisions at a node, one those after a symbol; the others what is
+/// lasting.
 const SYMBOL_LIMITS: [u16; 8] = [2, 14, 10, 15, 15, 15, 15, 15];
 const LENGTH_LIMITS: [u16; 8] = [15; 8];
 

@@ -1,14 +1,15 @@
 //! The probability of one decision, from several models whose predictions are mixed.
 //!
-//! Each of up to seven contexts has a cell, the probability that it has seen (see `eight`). They are mixed on the
-//! logistic scale, `stretch(p) = ln(p / (1 - p))`: their weighted sum, squashed back, is the
-//! prediction, and after the decision each weight moves by its input times the error. The weights
-//! are the sum of three sets: two that are chosen by small contexts of their own, and one for all. A
-//! [`Refinement`] then maps the prediction to what came of such predictions in one more context.
+//! Each of up to seven contexts has a cell, the probability that it has seen (see `eight`). They
+//! are mixed on the logistic scale, `stretch(p) = ln(p / (1 - p))`: their weighted sum, squashed
+//! back, is the prediction, and after the decision each weight moves by its input times the error.
+//! The weights are the sum of three sets: two that are chosen by small contexts of their own, and
+//! one for all. A [`Refinement`] then maps the prediction to what came of such predictions in one
+//! more context.
 //!
 //! Everything is integers, so that all machines agree. Cost: 210 instructions per decision, some 60
-//! cycles where the cells are in the cache and the decision was foreseen. Decisions that follow each
-//! other run side by side up to a wrongly foreseen one; that is what `bit` is a branch for.
+//! cycles where the cells are in the cache and the decision was foreseen. Decisions that follow
+//! each other run side by side up to a wrongly foreseen one; that is what `bit` is a branch for.
 //!
 //! Source: Mahoney, "Adaptive weighing of context models for lossless data compression" (2005).
 
@@ -59,7 +60,8 @@ pub struct Place<const INPUTS: usize> {
     pub refine: usize,
 }
 
-/// All that one kind of decisions learns. Sizes are powers of two; each input has an eighth of the cells.
+/// All that one kind of decisions learns. Sizes are powers of two; each input has an eighth of the
+/// cells.
 #[derive(Debug)]
 pub struct Mixer<
     const INPUTS: usize,

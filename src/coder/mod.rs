@@ -10,8 +10,8 @@
 //! ```
 //!
 //! `modelled` is the loop that drives them. Between the stages only two bytes per run are stored.
-//! [`Effort::Fast`] goes the same way with tables that are counted ahead, `counted`, in place of models that learn. [`Effort::Best`]
-//! has another way, without a list, for the smallest size:
+//! [`Effort::Fast`] goes the same way with tables that are counted ahead, `counted`, in place of
+//! models that learn. [`Effort::Best`] has another way, without a list, for the smallest size:
 //!
 //! ```text
 //!   bytes -rle-> runs -mixed-> decisions by tree and number -mixing-> probabilities -binary-> bytes
@@ -27,16 +27,19 @@
 //! | [`Effort::Fast`]   |  22 ns |  15 ns |
 //! | [`Effort::Default`]|  31 ns |  25 ns |
 //!
-//! To encode, rans takes a seventh of it. To decode, the default effort runs some 300 instructions in 90 cycles. What made them faster
-//! were chains cut through, along which one symbol waits for another: two coder states in one register, so that
-//! places waited for run lengths (a fifth of the time of a fast decoder); a division and a branch that nobody can foretell for each
-//! symbol written (a fifth of a fast encoder's); contexts that need the run just decoded (they now are one run late, for
-//! 0.05 % of the size); counts of the same symbol twice in a row. Four states in place of two were tried and are slower, as are two segments
-//! decoded in one loop where cores are shared by two threads. A segment's models take 500 kB, of which text touches a
-//! quarter, and stay in the L2 cache. An encoder also needs two bytes per run and 600 kB; a decoder nothing else.
-//! The models of [`Effort::Best`] take 6 MB, of which text touches a fifth, and text six or seven decisions per run.
-//! Each is 210 instructions, a quarter of them to collect and to put back cells; its cost is half the wait for what it
-//! depends on, and what it depends on is known early only if the decision before it was foreseen.
+//! To encode, rans takes a seventh of it. To decode, the default effort runs some 300 instructions
+//! in 90 cycles. What made them faster were chains cut through, along which one symbol waits for
+//! another: two coder states in one register, so that places waited for run lengths (a fifth of the
+//! time of a fast decoder); a division and a branch that nobody can foretell for each symbol
+//! written (a fifth of a fast encoder's); contexts that need the run just decoded (they now are one
+//! run late, for 0.05 % of the size); counts of the same symbol twice in a row. Four states in
+//! place of two were tried and are slower, as are two segments decoded in one loop where cores are
+//! shared by two threads. A segment's models take 500 kB, of which text touches a quarter, and stay
+//! in the L2 cache. An encoder also needs two bytes per run and 600 kB; a decoder nothing else. The
+//! models of [`Effort::Best`] take 6 MB, of which text touches a fifth, and text six or seven
+//! decisions per run. Each is 210 instructions, a quarter of them to collect and to put back cells;
+//! its cost is half the wait for what it depends on, and what it depends on is known early only if
+//! the decision before it was foreseen.
 //!
 //! # Where the bytes are
 //!
@@ -55,12 +58,15 @@
 //!   places: a place hides that the runs' symbols follow each other in patterns.
 //! - Were the rows known at which the context of 2 to 5 bytes changes, the distance from the last
 //!   one, as a context, would save nothing.
-//! - Tables counted per segment are 1.5 % larger than two models that learn, if the context is the level of one average;
-//!   they would be 0.6 % larger if contexts of byte and level were sorted into 32 kinds by how alike they are.
+//! - Tables counted per segment are 1.5 % larger than two models that learn, if the context is the
+//!   level of one average; they would be 0.6 % larger if contexts of byte and level were sorted
+//!   into 32 kinds by how alike they are.
 //! - Any single one of the 16 contexts could go at a cost below 0.2 %. The seven kept cost 0.3 %
-//!   more than all; a refinement saves 0.2 %, a second one nothing; segments of 2^18 runs instead of the whole, 0.3 %.
-//! - How cells learn matters less than how they are mixed: 12 bits and a count up to 15 instead of 22 and 10 cost 0.05 %,
-//!   one set of weights instead of three 0.2 %, of which a set that is common to all decisions saves 0.1 %.
+//!   more than all; a refinement saves 0.2 %, a second one nothing; segments of 2^18 runs instead
+//!   of the whole, 0.3 %.
+//! - How cells learn matters less than how they are mixed: 12 bits and a count up to 15 instead of
+//!   22 and 10 cost 0.05 %, one set of weights instead of three 0.2 %, of which a set that is
+//!   common to all decisions saves 0.1 %.
 //!
 //! # Sources
 //!
@@ -116,7 +122,8 @@ pub enum Effort {
 /// Tables are a tenth of a segment of so many runs. Shorter ones are coded fast enough by models.
 const COUNTABLE_RUNS: usize = if cfg!(fuzzing) { 1 } else { 1 << 13 };
 
-/// Whether decoding this segment takes the large models of [`Effort::Best`]: 6 MiB, where others take less than 1.
+/// Whether decoding this segment takes the large models of [`Effort::Best`]: 6 MiB, where others
+/// take less than 1.
 pub fn needs_large_models(coded: &[u8]) -> bool {
     coded.first() == Some(&MIXED)
 }

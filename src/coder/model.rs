@@ -1,13 +1,15 @@
 //! Adaptive models of symbols 0..=15, alone or two at a time.
 //!
-//! A [`Cell`] holds where the slots of 16 symbols begin and moves these borders towards every symbol it sees, by the nth part
-//! of the way after n symbols, down to a least part. All 16 move in one vector operation, so a symbol costs the same whether
-//! it is likely or not, and nothing branches on it. The first border is always 0; its lane holds the part instead, which
-//! falls by the same operation as the borders move: a rate r that goes towards 0 by r of the way becomes r - r^2, which is
-//! 1/(n + 1) where r was 1/n, nearly.
+//! A [`Cell`] holds where the slots of 16 symbols begin and moves these borders towards every
+//! symbol it sees, by the nth part of the way after n symbols, down to a least part. All 16 move in
+//! one vector operation, so a symbol costs the same whether it is likely or not, and nothing
+//! branches on it. The first border is always 0; its lane holds the part instead, which falls by
+//! the same operation as the borders move: a rate r that goes towards 0 by r of the way becomes r -
+//! r^2, which is 1/(n + 1) where r was 1/n, nearly.
 //!
-//! A [`Blend`] looks two cells up, each by another context, and takes the mean of their borders. One alone
-//! is 1.5 % larger. To learn how much to trust each of the two takes a fifth of the time more and saves 0.15 %.
+//! A [`Blend`] looks two cells up, each by another context, and takes the mean of their borders.
+//! One alone is 1.5 % larger. To learn how much to trust each of the two takes a fifth of the time
+//! more and saves 0.15 %.
 //!
 //! Source: the cell is that of Giesen's "Models for adaptive arithmetic coding" (2015), with a
 //! rate of its own.
@@ -24,7 +26,8 @@ const TOTAL: u16 = SLOTS - 16;
 #[repr(align(64))]
 struct Aligned([i16; 16]);
 
-/// By what part of the way, in units of 2^-16, cells move that are new, and those that have seen much.
+/// By what part of the way, in units of 2^-16, cells move that are new, and those that have seen
+/// much.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     pub first: i16,

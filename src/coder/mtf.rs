@@ -58,7 +58,8 @@ pub fn encode(segment: &[u8]) -> (Vec<Step>, Vec<u8>) {
     (steps, list.first(seen))
 }
 
-/// Splits off the symbols of a coded segment, in the order of first appearance: their count less one, and themselves.
+/// Splits off the symbols of a coded segment, in the order of first appearance: their count less
+/// one, and themselves.
 pub fn take_symbols(coded: &[u8]) -> Result<(&[u8], &[u8]), Flaw> {
     let early = Flaw("a segment's coded bytes end too early");
     let (last, coded) = coded.split_first().ok_or(early)?;
@@ -128,7 +129,8 @@ impl List {
     }
 }
 
-/// Moves `before` into a word of symbols, from below, up to where `symbol` is, or through all of it.
+/// Moves `before` into a word of symbols, from below, up to where `symbol` is, or through all of
+/// it.
 #[inline(always)]
 fn shift_in(word: &mut u64, before: &mut u64, symbol: u8) -> Option<usize> {
     let moved = *word << 8 | *before;

@@ -1,8 +1,9 @@
 //! A transform in segments: how large they are, and in which order they are coded.
 //!
-//! Segments are coded side by side. One block is all that there is to do now and then, and with a few dozen segments for 16 threads it
-//! matters who is last: those that take longest are begun first. One block of 32 MiB is then coded and decoded 12 to 14 times
-//! as fast by 16 threads as by one, where it was 7 to 11 times in the order of the text.
+//! Segments are coded side by side. One block is all that there is to do now and then, and with a
+//! few dozen segments for 16 threads it matters who is last: those that take longest are begun
+//! first. One block of 32 MiB is then coded and decoded 12 to 14 times as fast by 16 threads as by
+//! one, where it was 7 to 11 times in the order of the text.
 
 use super::{Effort, decode, encode, rle};
 use crate::error::Flaw;

@@ -1,9 +1,11 @@
-//! What a model expects of a context that it has not met: the start of its cells, and how fast they move.
+//! What a model expects of a context that it has not met: the start of its cells, and how fast they
+//! move.
 //!
-//! A context of a run or a place holds the level of an average (see `context`), and how numbers are spread given
-//! that level hardly depends on the data: text, markup, tables and code agree within a few percent. So cells begin as
-//! what was counted there, by level, and as if they had seen some symbols already: second contexts are fewer, and their starts
-//! fit better. Segments are short, and this saves a fifth of what it costs that each starts anew.
+//! A context of a run or a place holds the level of an average (see `context`), and how numbers are
+//! spread given that level hardly depends on the data: text, markup, tables and code agree within a
+//! few percent. So cells begin as what was counted there, by level, and as if they had seen some
+//! symbols already: second contexts are fewer, and their starts fit better. Segments are short, and
+//! this saves a fifth of what it costs that each starts anew.
 
 use super::context::{OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS};
 use super::model::{Cell, Pace};

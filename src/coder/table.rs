@@ -1,7 +1,7 @@
 //! How often each of 16 symbols comes, counted ahead and sent with the segment.
 //!
-//! A count is sent as one byte, its four highest bits and their place, so that a table of 16 takes up to 17 bytes and
-//! is within a sixteenth of what was counted. Every symbol owns at least one
+//! A count is sent as one byte, its four highest bits and their place, so that a table of 16 takes
+//! up to 17 bytes and is within a sixteenth of what was counted. Every symbol owns at least one
 //! slot, sent or not: any bytes make a table.
 
 use super::lanes::Lanes;

@@ -6,8 +6,8 @@
 //! the weight of what is left as well as it can, so text takes about five turns and DNA two, where
 //! plain bits would take eight. Nodes are numbered level by level.
 //!
-//! A node and those up to two levels below it are a group, whose cells share one line of the cache: a
-//! symbol has one to three groups, where it has five nodes and more.
+//! A node and those up to two levels below it are a group, whose cells share one line of the cache:
+//! a symbol has one to three groups, where it has five nodes and more.
 //!
 //! The tree follows from one weight class per symbol, the binary logarithm of how many runs it has,
 //! which the segment's header holds in 32 bytes and half a byte per symbol.

@@ -1,10 +1,11 @@
-//! Places that the text itself chooses (content-defined, as in rsync and its heirs), so that copies choose the same ones.
+//! Places that the text itself chooses (content-defined, as in rsync and its heirs), so that copies
+//! choose the same ones.
 //!
-//! A place is chosen by the 8 bytes behind it, in 0.3 ns a byte: a weighted sum of them is taken for many places at
-//! once. [`hash`] then makes a key of what stands there.
+//! A place is chosen by the 8 bytes behind it, in 0.3 ns a byte: a weighted sum of them is taken
+//! for many places at once. [`hash`] then makes a key of what stands there.
 
-/// Calls `visit` with the chosen places, one in 2^`BITS`, each at least `apart` bytes after the last, 64 at most, and with
-/// `behind` more bytes behind it.
+/// Calls `visit` with the chosen places, one in 2^`BITS`, each at least `apart` bytes after the
+/// last, 64 at most, and with `behind` more bytes behind it.
 pub(super) fn for_each<const BITS: u32>(
     text: &[u8],
     apart: usize,

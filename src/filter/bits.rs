@@ -1,7 +1,8 @@
 //! Adaptive models of the numbers that describe matches: FORMAT.md section 14.2.
 //!
-//! There are few of them, so size matters and speed does not: some 50 ns a number. Numbers go by magnitude, as in I. Pavlov's LZMA: a class,
-//! its next bits modelled, the rest as they are. Each model is written once for both directions of the range coder below it.
+//! There are few of them, so size matters and speed does not: some 50 ns a number. Numbers go by
+//! magnitude, as in I. Pavlov's LZMA: a class, its next bits modelled, the rest as they are. Each
+//! model is written once for both directions of the range coder below it.
 
 use crate::coder::binary::{Coder, ONE};
 

@@ -1,11 +1,12 @@
-//! Machine code: relative branch targets become absolute, so that all calls of a function look alike. FORMAT.md section 14.3.
+//! Machine code: relative branch targets become absolute, so that all calls of a function look
+//! alike. FORMAT.md section 14.3.
 //!
-//! x86: `call` and `jmp` (opcodes E8, E9) with a 32-bit displacement of up to 16 MiB. ARM64: `bl` and, in
-//! pages of 4 KiB, `adrp`. Only the bytes of the target change, by an addition that the opcode does not
-//! depend on, so both directions find the same instructions. One pass.
+//! x86: `call` and `jmp` (opcodes E8, E9) with a 32-bit displacement of up to 16 MiB. ARM64: `bl`
+//! and, in pages of 4 KiB, `adrp`. Only the bytes of the target change, by an addition that the
+//! opcode does not depend on, so both directions find the same instructions. One pass.
 //!
-//! This is the idea of Igor Pavlov's BCJ filters, in a form that needs no state: bytes behind an opcode are never looked
-//! at as an opcode themselves.
+//! This is the idea of Igor Pavlov's BCJ filters, in a form that needs no state: bytes behind an
+//! opcode are never looked at as an opcode themselves.
 
 /// Which way to go: add the place of the instruction to its displacement, or take it off again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +75,9 @@ fn u32_at(bytes: &[u8]) -> u32 {
 
 /// Whether a sample has so many x86 calls, and moves between them, that it is code.
 ///
-/// A byte of other data is E8 or E9 once in 128, and once in 128 of those the last byte behind it is right; but
-/// tables of small numbers have many such bytes. `mov` (89, 8B) is the one opcode that all code is full of.
+/// A byte of other data is E8 or E9 once in 128, and once in 128 of those the last byte behind it
+/// is right; but tables of small numbers have many such bytes. `mov` (89, 8B) is the one opcode
+/// that all code is full of.
 pub(super) fn is_x86(sample: &[u8]) -> bool {
     let branches = sample.windows(5).filter(|w| w[0] & 0xFE == 0xE8);
     let (all, near) = branches.fold((0, 0), |(all, near), w| {

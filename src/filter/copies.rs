@@ -1,13 +1,16 @@
 //! Which copies to take out of a text that is not repetitive as a whole, for [`super::matches`].
 //!
-//! The transform brings a copy next to what it is a copy of, but its coder still has to be told, byte by byte, that a
-//! run goes on: that is half a bit in a book, next to nothing in a log whose lines are all alike. A copy is worth
-//! what its bytes would cost there. [`find`] looks at anchors: the 8 bytes of one are a context, and the byte before
-//! them is what the transform would tell of it. If that was the same byte so many times in a row, the context has
-//! a run of that length; how often such runs go on is counted as it comes, and gives the price of a byte. The 24 bytes of an anchor
-//! tell where they stood last. The copy around them is taken if its bytes cost more than the match would.
+//! The transform brings a copy next to what it is a copy of, but its coder still has to be told,
+//! byte by byte, that a run goes on: that is half a bit in a book, next to nothing in a log whose
+//! lines are all alike. A copy is worth what its bytes would cost there. [`find`] looks at anchors:
+//! the 8 bytes of one are a context, and the byte before them is what the transform would tell of
+//! it. If that was the same byte so many times in a row, the context has a run of that length; how
+//! often such runs go on is counted as it comes, and gives the price of a byte. The 24 bytes of an
+//! anchor tell where they stood last. The copy around them is taken if its bytes cost more than the
+//! match would.
 //!
-//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 1/2 ns a byte; half a byte of memory per byte.
+//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 1/2 ns a
+//! byte; half a byte of memory per byte.
 
 use super::anchors::{self, hash};
 use super::finder::{common, common_end};
@@ -23,19 +26,21 @@ const RARE: u32 = 5;
 const APART: usize = 8;
 /// So many are fetched from the tables at once.
 const BATCH: usize = 32;
-/// Where they are further apart than this, there are runs of one byte between them, which cost nothing.
+/// Where they are further apart than this, there are runs of one byte between them, which cost
+/// nothing.
 const SPARSE: u64 = 128;
 
 /// Shorter copies are left alone.
 const LEAST: usize = 64;
-/// How far a copy may reach back over earlier ones that were left alone: without a bound those bytes could be compared again for
-/// each copy behind them. Where no copy was, it may reach back as far as it likes.
+/// How far a copy may reach back over earlier ones that were left alone: without a bound those
+/// bytes could be compared again for each copy behind them. Where no copy was, it may reach back as
+/// far as it likes.
 const OVERLAP: usize = 64 << 10;
 /// So is a text that would not get smaller by a bit for so many bytes.
 const BYTES_A_BIT: u64 = 1000;
 
-/// What a match costs in bits: its numbers, and the contexts that it tears apart. These are the worse to lose the more of
-/// the text is copies: by `TORN` in a text of nothing else.
+/// What a match costs in bits: its numbers, and the contexts that it tears apart. These are the
+/// worse to lose the more of the text is copies: by `TORN` in a text of nothing else.
 const TOLD: u64 = 44;
 const TORN: u64 = 200;
 
@@ -270,7 +275,8 @@ impl Runs {
     }
 }
 
-/// The logarithm of `number`, in units of [`BIT`]; linear between the powers of 2, so that it is the same everywhere.
+/// The logarithm of `number`, in units of [`BIT`]; linear between the powers of 2, so that it is
+/// the same everywhere.
 fn log2(number: u32) -> u64 {
     let log = number.ilog2();
     let part = (u64::from(number) << 8 >> log) - BIT;

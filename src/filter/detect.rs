@@ -1,10 +1,11 @@
 //! Which regions of a block are tables, samples or machine code, for [`super::regions`].
 //!
-//! Every 16 KiB of the block is judged by 2 to 4 KiB of it: text is left alone at once; code is known by its calls; a
-//! stride at which bytes are equal, or close, far more often than at others means records. Neighbours that agree
-//! become regions. What to do with records is then tried out: a sample is filtered in each likely way, sorted and
-//! coded, and what does not win clearly is left as it is. 0.1 ns a byte on text, 1 ns on
-//! binary data, and for a region of records at most a tenth of the time that it takes to compress.
+//! Every 16 KiB of the block is judged by 2 to 4 KiB of it: text is left alone at once; code is
+//! known by its calls; a stride at which bytes are equal, or close, far more often than at others
+//! means records. Neighbours that agree become regions. What to do with records is then tried out:
+//! a sample is filtered in each likely way, sorted and coded, and what does not win clearly is left
+//! as it is. 0.1 ns a byte on text, 1 ns on binary data, and for a region of records at most a
+//! tenth of the time that it takes to compress.
 
 use super::branches::{is_arm64, is_x86};
 use super::records::Records;
@@ -21,7 +22,8 @@ const LOOK: usize = 2 << 10;
 const LOOK_FOR_CODE: usize = 4 << 10;
 /// The longest record looked for.
 const MAX_STRIDE: usize = 64;
-/// How much of a region of records is sorted to try a filter: one part in so many, within these bounds.
+/// How much of a region of records is sorted to try a filter: one part in so many, within these
+/// bounds.
 const SAMPLE_PART: usize = 32;
 const SAMPLE: Range<usize> = 16 << 10..128 << 10;
 /// The longest row of an image looked for.
@@ -216,7 +218,8 @@ fn middle(bytes: &[u8], size: usize) -> &[u8] {
     &bytes[((bytes.len() - size) / 2) & !3..][..size]
 }
 
-/// Whether a filter saves a sixteenth of a sample: less may be a loss where there is more to learn from.
+/// Whether a filter saves a sixteenth of a sample: less may be a loss where there is more to learn
+/// from.
 fn saves(filtered: usize, plain: usize) -> bool {
     filtered * 16 < plain * 15
 }

@@ -1,13 +1,14 @@
 //! Which repeats of a text that repeats itself to remove, for [`super::matches`].
 //!
-//! [`is_repetitive`] tells in 0.3 ns a byte whether it is worth looking. It takes fingerprints at anchors and
-//! counts those that were seen before in step with their neighbours.
+//! [`is_repetitive`] tells in 0.3 ns a byte whether it is worth looking. It takes fingerprints at
+//! anchors and counts those that were seen before in step with their neighbours.
 //!
-//! [`find`] goes through the text from left to right. Every fourth position is entered into a hash table
-//! of 24-byte keys; at the end of a match the candidates are the distances in use, at once or after a few literals, and
-//! what the table finds, lengthened backwards. A candidate is worth the bytes that it gets ahead at the price that bytes had so
-//! far, less its own price: where matches are long a new distance is as good as the old one, where
-//! they are short it pays to stay in step. About 10 ns per literal and 2 ns per matched byte; 2 bytes of memory per byte.
+//! [`find`] goes through the text from left to right. Every fourth position is entered into a hash
+//! table of 24-byte keys; at the end of a match the candidates are the distances in use, at once or
+//! after a few literals, and what the table finds, lengthened backwards. A candidate is worth the
+//! bytes that it gets ahead at the price that bytes had so far, less its own price: where matches
+//! are long a new distance is as good as the old one, where they are short it pays to stay in step.
+//! About 10 ns per literal and 2 ns per matched byte; 2 bytes of memory per byte.
 
 use super::anchors::{self, hash};
 use super::matches::{Distances, LEAST, LEAST_NEW, Match, NEAR};
@@ -167,7 +168,8 @@ impl<'a> Parse<'a> {
         // Places were entered up to here, or a little further on an earlier look.
         let earlier = self.table.places(key).skip_while(|&place| place >= at);
         for earlier in earlier.take(DEPTH) {
-            // With what comes before, no more than this is as long: in runs all candidates are, and end at once.
+            // With what comes before, no more than this is as long: in runs all candidates are, and
+            // end at once.
             let known = longest - (at - self.start).min(longest);
             if self.text.get(earlier + known) != self.text.get(at + known) {
                 continue;

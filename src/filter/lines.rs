@@ -1,12 +1,14 @@
-//! Sequences that are wrapped into lines of one width (FASTA): the line breaks go. FORMAT.md section 14.4.
+//! Sequences that are wrapped into lines of one width (FASTA): the line breaks go. FORMAT.md
+//! section 14.4.
 //!
-//! A break every so many letters says nothing about the letters, but stands in the contexts of its neighbours and tears
-//! long repeats apart wherever a letter was inserted. Without them a genome loses 8 % of its coded size, a
-//! collection of similar ones more than a third.
+//! A break every so many letters says nothing about the letters, but stands in the contexts of its
+//! neighbours and tears long repeats apart wherever a letter was inserted. Without them a genome
+//! loses 8 % of its coded size, a collection of similar ones more than a third.
 //!
-//! The text is cut at its line feeds. Where a line of exactly the width is followed by one of at most that width, the two
-//! are joined, and so on; a decoder breaks every line that is longer than the width. Lines that were longer from
-//! the start, such as headers, are listed. One pass each way.
+//! The text is cut at its line feeds. Where a line of exactly the width is followed by one of at
+//! most that width, the two are joined, and so on; a decoder breaks every line that is longer than
+//! the width. Lines that were longer from the start, such as headers, are listed. One pass each
+//! way.
 
 use super::number;
 use crate::allocation;
@@ -99,7 +101,8 @@ pub(super) fn decode(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u
     if block.len() == size && long.next().is_none() { Ok(block) } else { Err(SIZE) }
 }
 
-/// Appends an ascending list: how many runs of equal steps there are, and of each the step and its number.
+/// Appends an ascending list: how many runs of equal steps there are, and of each the step and its
+/// number.
 fn write_ascending(list: &[usize], out: &mut Vec<u8>) {
     let steps = iter::once(0).chain(list.iter().copied()).zip(list).map(|(a, b)| b - a);
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -116,7 +119,8 @@ fn write_ascending(list: &[usize], out: &mut Vec<u8>) {
     }
 }
 
-/// Takes such a list off the front of `bytes`. It is read as it is used, so that any length of it takes no memory.
+/// Takes such a list off the front of `bytes`. It is read as it is used, so that any length of it
+/// takes no memory.
 fn read_ascending<'a>(bytes: &mut &'a [u8]) -> Result<impl Iterator<Item = usize> + use<'a>, Flaw> {
     let count = number::read(bytes)?;
     let mut coded = *bytes;

@@ -1,12 +1,14 @@
-//! Long repeats: what was there before goes, and a list of matches says where it came from. FORMAT.md section 14.2.
+//! Long repeats: what was there before goes, and a list of matches says where it came from.
+//! FORMAT.md section 14.2.
 //!
-//! Copies of copies (versions of a file, genomes of one species) cost a block sorter the time to order all of their
-//! suffixes, and a few bits wherever two of them part. [`decode`] copies them back; what is left for the
-//! sorter are the literals, the bytes that no match covers. `finder` chooses the matches where all of a text repeats
-//! itself, `copies` where some of it does.
+//! Copies of copies (versions of a file, genomes of one species) cost a block sorter the time to
+//! order all of their suffixes, and a few bits wherever two of them part. [`decode`] copies them
+//! back; what is left for the sorter are the literals, the bytes that no match covers. `finder`
+//! chooses the matches where all of a text repeats itself, `copies` where some of it does.
 //!
-//! A match is coded as the literals before it, its distance and its length. Versions stay in step: most matches go on at the distance
-//! of the last or one shortly before, or next to it. Decoding runs at the speed of copying.
+//! A match is coded as the literals before it, its distance and its length. Versions stay in step:
+//! most matches go on at the distance of the last or one shortly before, or next to it. Decoding
+//! runs at the speed of copying.
 
 use super::bits::{Number, Tree};
 use super::number;
@@ -30,7 +32,8 @@ pub(super) const LEAST: usize = 12;
 /// The shortest match at a distance that must be told.
 pub(super) const LEAST_NEW: usize = 32;
 
-/// Takes `matches` out of `text` and appends to `side` what [`decode`] needs besides the literals that are left.
+/// Takes `matches` out of `text` and appends to `side` what [`decode`] needs besides the literals
+/// that are left.
 pub(crate) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) {
     number::write(text.len(), side);
     write(matches, side);
@@ -89,7 +92,8 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
     if text.len() == size { Ok(text) } else { Err(MISFIT) }
 }
 
-/// Appends `length` bytes from `distance` before the end; where they overlap, by ever longer pieces.
+/// Appends `length` bytes from `distance` before the end; where they overlap, by ever longer
+/// pieces.
 fn copy(text: &mut Vec<u8>, distance: usize, mut length: usize) {
     let from = text.len() - distance;
     while length > 0 {
@@ -165,7 +169,8 @@ impl Models {
         }
     }
 
-    /// Encodes `found`, or decodes a match whatever `found` is: one of any distance and length, where the coded bytes are damaged.
+    /// Encodes `found`, or decodes a match whatever `found` is: one of any distance and length,
+    /// where the coded bytes are damaged.
     fn code(&mut self, found: Match, coder: &mut impl Coder) -> Match {
         let literals = self.literals[self.last].code(found.literals, coder);
         let (kind, step) = match self.distances.form(found.distance) {

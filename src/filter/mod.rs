@@ -1,7 +1,9 @@
-//! Filters: what is done to a block before its suffixes are sorted, where that pays. FORMAT.md section 14.
+//! Filters: what is done to a block before its suffixes are sorted, where that pays. FORMAT.md
+//! section 14.
 //!
-//! raw block -> [`apply`] -> text -> sort ... invert -> text -> [`undo`] -> raw block. Each filter looks for
-//! its own kind of data and leaves everything else alone, at 1 to 2 % of the time that a block takes, and the look for copies at 3 %:
+//! raw block -> [`apply`] -> text -> sort ... invert -> text -> [`undo`] -> raw block. Each filter
+//! looks for its own kind of data and leaves everything else alone, at 1 to 2 % of the time that a
+//! block takes, and the look for copies at 3 %:
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
@@ -55,8 +57,8 @@ impl Filtered {
     }
 }
 
-/// Applies the filters that suit `block`. Where copies are to be taken out of it, `before_matches` is called first: that
-/// takes 5 bytes of memory per byte, so that what can be freed should be.
+/// Applies the filters that suit `block`. Where copies are to be taken out of it, `before_matches`
+/// is called first: that takes 5 bytes of memory per byte, so that what can be freed should be.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
@@ -96,7 +98,8 @@ pub fn apply(block: Vec<u8>, before_matches: impl FnOnce()) -> Result<Filtered, 
 /// Restores the block of `size` bytes.
 ///
 /// # Errors
-/// A [`Flaw`] where the parts do not fit each other. Any parts at all are survived, in time and memory that `size` bounds.
+/// A [`Flaw`] where the parts do not fit each other. Any parts at all are survived, in time and
+/// memory that `size` bounds.
 pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
     let Filtered { mut text, flags, side } = filtered;
     let mut rest = &side[..];

@@ -1,9 +1,11 @@
-//! Records and samples of one size: differences from the record before, and fields put together. FORMAT.md section 14.3.
+//! Records and samples of one size: differences from the record before, and fields put together.
+//! FORMAT.md section 14.3.
 //!
-//! Tables, images, sound and grids of numbers have little in common with the bytes beside them and much with
-//! those one record, or one row of an image, before. Two steps, each optional: every element (a
-//! little-endian number of 1 to 8 bytes) becomes its difference from a prediction; then the records are
-//! transposed, so that the same byte of all records stands together. A few passes, the transposition with a copy.
+//! Tables, images, sound and grids of numbers have little in common with the bytes beside them and
+//! much with those one record, or one row of an image, before. Two steps, each optional: every
+//! element (a little-endian number of 1 to 8 bytes) becomes its difference from a prediction; then
+//! the records are transposed, so that the same byte of all records stands together. A few passes,
+//! the transposition with a copy.
 
 use super::number::{self, CUT};
 use crate::allocation;
@@ -88,7 +90,8 @@ fn for_width(width: usize, region: &mut [u8], records: &Records, forward: bool) 
 
 /// Takes every element from its prediction, or (not `forward`) adds the prediction back.
 fn differences<const WIDTH: usize>(region: &mut [u8], stride: usize, row: usize, forward: bool) {
-    // Byte by byte, which the compiler makes one access: an array in between would be a detour through memory.
+    // Byte by byte, which the compiler makes one access: an array in between would be a detour
+    // through memory.
     let get = |region: &[u8], at: usize| {
         let bytes = region[at..at + WIDTH].iter().rev();
         bytes.fold(0, |value, byte| value << 8 | u64::from(*byte))

@@ -1,7 +1,7 @@
 //! The regions of a block and what is done to each: FORMAT.md section 14.3.
 //!
-//! An archive or a program holds tables, code and text side by side. [`encode`] and [`decode`] change each region of a list in
-//! place; `detect` makes the list.
+//! An archive or a program holds tables, code and text side by side. [`encode`] and [`decode`]
+//! change each region of a list in place; `detect` makes the list.
 
 use super::branches::{self, Way};
 use super::number;
@@ -24,7 +24,8 @@ pub(crate) struct Region {
     pub kind: Kind,
 }
 
-/// Changes the regions of `text` and appends the list to `side`; the sizes must add up to that of `text`.
+/// Changes the regions of `text` and appends the list to `side`; the sizes must add up to that of
+/// `text`.
 pub(crate) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) -> Result<(), Flaw> {
     let mut pos = 0;
     for Region { size, kind } in regions {

@@ -1,14 +1,20 @@
-//! occ over plain bytes: counters at regular borders, and a count of equal bytes from the nearest one.
+//! occ over plain bytes: counters at regular borders, and a count of equal bytes from the nearest
+//! one.
 //!
-//! The transform stays as it comes, a byte per symbol. At every border, which is the beginning of a cache line, stands a 16-bit counter for each symbol that
-//! occurs, relative to the last of regular super borders, whose 32-bit counters stay in the cache. The nearest border to a place is one
-//! line away at most for alphabets of up to 128 symbols, else two; the line between is compared with the symbol in a few vector instructions. So
-//! an answer costs a miss for the counter and one for the bytes, however large the alphabet; a wavelet tree costs one or two for each of its levels.
+//! The transform stays as it comes, a byte per symbol. At every border, which is the beginning of a
+//! cache line, stands a 16-bit counter for each symbol that occurs, relative to the last of regular
+//! super borders, whose 32-bit counters stay in the cache. The nearest border to a place is one
+//! line away at most for alphabets of up to 128 symbols, else two; the line between is compared
+//! with the symbol in a few vector instructions. So an answer costs a miss for the counter and one
+//! for the bytes, however large the alphabet; a wavelet tree costs one or two for each of its
+//! levels.
 //!
-//! Counters stand in the order of frequency, so that those of the 32 most frequent symbols, which nearly all steps ask
-//! for, share a line, and a table of one line per border is what the cache has to hold.
+//! Counters stand in the order of frequency, so that those of the 32 most frequent symbols, which
+//! nearly all steps ask for, share a line, and a table of one line per border is what the cache has
+//! to hold.
 //!
-//! Bits per symbol: 8 and, for counters, 4 for alphabets up to 32 symbols, 8 up to 64, 16 for larger.
+//! Bits per symbol: 8 and, for counters, 4 for alphabets up to 32 symbols, 8 up to 64, 16 for
+//! larger.
 
 use super::occ::{Occ, no_memory};
 use crate::bwt::lines::{LINE, Lines, equal, prefetch};
@@ -25,7 +31,8 @@ const PER_LINE: usize = LINE / 2;
 #[derive(Debug)]
 pub struct Counted {
     pub(super) bytes: Vec<u8>,
-    /// How far into its cache line the first byte lies: places are counted from the beginning of that line.
+    /// How far into its cache line the first byte lies: places are counted from the beginning of
+    /// that line.
     pub(super) skew: usize,
     /// Lines from one border to the next, as a power of two: 1 or 2.
     pub(super) log: usize,
@@ -48,7 +55,8 @@ impl Counted {
         let skew = bytes.as_ptr() as usize % LINE;
         let log = if sigma <= 128 { 1 } else { 2 };
         let stride = sigma.next_multiple_of(PER_LINE);
-        // A border for each line from which it is the nearest, the one behind the last byte included.
+        // A border for each line from which it is the nearest, the one behind the last byte
+        // included.
         let borders = (nearest((bytes.len() + skew) / LINE, log) >> log) + 1;
         let counters = Lines::zeroed(borders * stride).ok_or_else(no_memory)?;
         let mut counted =
@@ -122,7 +130,8 @@ impl Counted {
     }
 }
 
-/// The line of the border that is nearest to a line: at most one line off, or two below and one above.
+/// The line of the border that is nearest to a line: at most one line off, or two below and one
+/// above.
 #[inline(always)]
 fn nearest(line: usize, log: usize) -> usize {
     (line + (1 << log >> 1)) >> log << log

@@ -1,8 +1,9 @@
 //! The arrays of an index as a GPU takes them: all of them as they stand.
 //!
-//! One layout serves both sides. On a GPU as on the CPU, a step costs the one line that holds counters and planes, or the one or two that
-//! hold counter and bytes; neighbouring threads take both ends of an interval, which then are in one line, and 64 bytes are two of
-//! the sectors that a GPU reads.
+//! One layout serves both sides. On a GPU as on the CPU, a step costs the one line that holds
+//! counters and planes, or the one or two that hold counter and bytes; neighbouring threads take
+//! both ends of an interval, which then are in one line, and 64 bytes are two of the sectors that a
+//! GPU reads.
 
 use super::FmIndex;
 use super::counted::Counted;

@@ -1,7 +1,8 @@
 //! The FM-index: a transform that is searched without being undone.
 //!
-//! All suffixes that start with a pattern P are neighbours in the sorted order, an interval of rows. From the interval of P, that of cP
-//! follows by two counts in the L column, so a pattern is searched from its last symbol to its first (backward search):
+//! All suffixes that start with a pattern P are neighbours in the sorted order, an interval of
+//! rows. From the interval of P, that of cP follows by two counts in the L column, so a pattern is
+//! searched from its last symbol to its first (backward search):
 //!
 //! ```text
 //!   lo, hi = C[c] + occ(c, lo), C[c] + occ(c, hi)       occurrences of P: hi - lo
@@ -17,7 +18,8 @@
 //! | `samples` | the positions of some rows |
 //! | `walk` | many walks along LF at a time: locate, extract, denser samples |
 //!
-//! Nothing here knows files. Everything is a function of the transform alone, whatever the number of threads.
+//! Nothing here knows files. Everything is a function of the transform alone, whatever the number
+//! of threads.
 //!
 //! ```
 //! use bwz::bwt::Sorter;
@@ -30,8 +32,8 @@
 //! # Ok::<(), bwz::Error>(())
 //! ```
 //!
-//! P. Ferragina and G. Manzini, *Opportunistic data structures with applications*, FOCS 2000. Batches with overlapping
-//! misses: the way of batch matching on GPUs, which needs them more.
+//! P. Ferragina and G. Manzini, *Opportunistic data structures with applications*, FOCS 2000.
+//! Batches with overlapping misses: the way of batch matching on GPUs, which needs them more.
 
 mod counted;
 mod device;
@@ -57,13 +59,15 @@ use std::sync::OnceLock;
 
 /// A block that can be searched.
 ///
-/// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24; 1.1 bits and 32 per sample for
-/// [`FmIndex::locate`]; after a large batch of searches 2 bits or less for `seeds`.
+/// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24;
+/// 1.1 bits and 32 per sample for [`FmIndex::locate`]; after a large batch of searches 2 bits or
+/// less for `seeds`.
 #[derive(Debug)]
 pub struct FmIndex {
     len: usize,
     primary: u32,
-    /// `starts[c]`: the first row that starts with byte c or a larger one; `starts[256]` is the number of rows.
+    /// `starts[c]`: the first row that starts with byte c or a larger one; `starts[256]` is the
+    /// number of rows.
     starts: Box<[u32; 257]>,
     layout: Layout,
     /// The row of the suffix at each sampled pos.
@@ -74,12 +78,12 @@ pub struct FmIndex {
 }
 
 impl FmIndex {
-    /// Builds the index of a transform, which may come from a damaged or hostile file: then answers may be wrong, but nothing
-    /// else is. Takes about 1 ns per byte.
+    /// Builds the index of a transform, which may come from a damaged or hostile file: then answers
+    /// may be wrong, but nothing else is. Takes about 1 ns per byte.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an invariant of [`Bwt`];
-    /// [`Error::Io`](crate::Error::Io) where there is no memory.
+    /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an
+    /// invariant of [`Bwt`]; [`Error::Io`](crate::Error::Io) where there is no memory.
     pub fn new(bwt: Bwt) -> Result<Self> {
         let Bwt { bytes, sample_rate, samples: rows_of } = bwt;
         let len = bytes.len();
@@ -105,8 +109,8 @@ impl FmIndex {
         })
     }
 
-    /// How often `pattern` occurs in the block, overlaps included. The empty pattern occurs at every pos, the end
-    /// included.
+    /// How often `pattern` occurs in the block, overlaps included. The empty pattern occurs at
+    /// every pos, the end included.
     pub fn count(&self, pattern: &[u8]) -> u32 {
         self.interval(pattern).len() as u32
     }
@@ -167,10 +171,11 @@ impl FmIndex {
     }
 }
 
-/// The binary logarithm of the size of segments that suits search: 16 to 20, the smallest that makes an average one have 32 Ki runs.
+/// The binary logarithm of the size of segments that suits search: 16 to 20, the smallest that
+/// makes an average one have 32 Ki runs.
 ///
-/// A search decodes one or two segments for each of its steps, and that takes time by the run: a millisecond or two at this size.
-/// Smaller ones are coded worse, since models start anew in each.
+/// A search decodes one or two segments for each of its steps, and that takes time by the run: a
+/// millisecond or two at this size. Smaller ones are coded worse, since models start anew in each.
 pub fn segment_log(bwt: &[u8]) -> u8 {
     const ENOUGH_RUNS: usize = 1 << 15;
     let runs = coder::count_runs(bwt).max(1);

@@ -1,14 +1,17 @@
-//! occ(c, at): how often byte c stands among the first `at` bytes of a transform; the one question that search asks.
+//! occ(c, at): how often byte c stands among the first `at` bytes of a transform; the one question
+//! that search asks.
 //!
-//! Two layouts answer it, chosen by the alphabet: [`Planes`] puts counters and bit planes of few symbols into one cache line, so
-//! that an answer costs one miss; [`Counted`] keeps the bytes as they are beside a table of counters, so that it costs two. Both are flat arrays of
-//! integers without pointers: a GPU can hold them as they stand.
+//! Two layouts answer it, chosen by the alphabet: [`Planes`] puts counters and bit planes of few
+//! symbols into one cache line, so that an answer costs one miss; [`Counted`] keeps the bytes as
+//! they are beside a table of counters, so that it costs two. Both are flat arrays of integers
+//! without pointers: a GPU can hold them as they stand.
 
 use super::counted::Counted;
 use super::planes::Planes;
 use crate::error::{Error, Result};
 
-/// What the searches need of a layout. `at` is at most the number n of bytes, below n for [`Occ::byte`].
+/// What the searches need of a layout. `at` is at most the number n of bytes, below n for
+/// [`Occ::byte`].
 pub trait Occ: Sync {
     /// Occurrences of `c`, which occurs somewhere, among the first `at` bytes.
     fn occ(&self, c: u8, at: usize) -> u32;

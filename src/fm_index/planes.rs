@@ -1,6 +1,7 @@
 //! occ over bit planes: everything that an answer needs in one cache line of 64 bytes.
 //!
-//! The 2^P most frequent symbols have codes of P bits. A line covers [`Planes::ROWS`] places and is 16 words of 32 bits:
+//! The 2^P most frequent symbols have codes of P bits. A line covers [`Planes::ROWS`] places and is
+//! 16 words of 32 bits:
 //!
 //! ```text
 //!   P = 2: 224 places   2 words of counters, then 2 planes of 7 words    2.3 bits per symbol
@@ -8,10 +9,11 @@
 //!   P = 4:  64 places   8 words of counters, then 4 planes of 2 words    8   bits
 //! ```
 //!
-//! The counters are 16 bits per code, relative to the first of 256 lines, for which absolute ones stand in a table that stays
-//! in the cache. Bit i of plane p is bit p of the code at place i. Symbols beyond 2^P, which must be few, stand as code 0 in the planes
-//! and as sorted lists of places beside them; code 0 is the least frequent of the coded, so that few searches need
-//! the lists.
+//! The counters are 16 bits per code, relative to the first of 256 lines, for which absolute ones
+//! stand in a table that stays in the cache. Bit i of plane p is bit p of the code at place i.
+//! Symbols beyond 2^P, which must be few, stand as code 0 in the planes and as sorted lists of
+//! places beside them; code 0 is the least frequent of the coded, so that few searches need the
+//! lists.
 
 use super::occ::{Occ, no_memory};
 use crate::bwt::lines::{LINE, Lines, prefetch};
@@ -194,7 +196,8 @@ pub struct Rare {
     /// All places, ascending, and their symbols.
     pub(super) places: Vec<u32>,
     pub(super) symbols: Vec<u8>,
-    /// The places again, those of one symbol together, and where each symbol's end; `ends[c - 1]` is where they start.
+    /// The places again, those of one symbol together, and where each symbol's end; `ends[c - 1]`
+    /// is where they start.
     pub(super) by_symbol: Vec<u32>,
     pub(super) ends: Box<[u32; 256]>,
 }

@@ -1,7 +1,8 @@
 //! From some rows to their positions: the suffix array at every sampled pos, in the order of rows.
 //!
-//! A bit per row marks the sampled ones; the rank of a marked row among them is where its pos stands. Ranks are counted from
-//! the nearest of regular borders. Per row that takes 1.06 bits, and 32 bits per sample.
+//! A bit per row marks the sampled ones; the rank of a marked row among them is where its pos
+//! stands. Ranks are counted from the nearest of regular borders. Per row that takes 1.06 bits, and
+//! 32 bits per sample.
 
 use crate::allocation;
 use crate::error::Flaw;

@@ -1,8 +1,9 @@
 //! Backward search of many patterns at a time.
 //!
-//! A step of one search waits for two cache lines and knows only then which ones are next. So a thread keeps 32 searches going and
-//! moves each by one step in turn: the lines that a search needs next are asked for at the end of its step, and are there when its turn
-//! comes again. Patterns are dealt to threads in chunks; results stand in the order of the patterns.
+//! A step of one search waits for two cache lines and knows only then which ones are next. So a
+//! thread keeps 32 searches going and moves each by one step in turn: the lines that a search needs
+//! next are asked for at the end of its step, and are there when its turn comes again. Patterns are
+//! dealt to threads in chunks; results stand in the order of the patterns.
 
 use super::FmIndex;
 use super::occ::{Occ, with_layout};
@@ -10,7 +11,8 @@ use super::seeds::Seeds;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Searches that a thread keeps going. More do not fit the line-fill buffers of a core, fewer leave some idle.
+/// Searches that a thread keeps going. More do not fit the line-fill buffers of a core, fewer leave
+/// some idle.
 const LANES: usize = 32;
 
 /// Patterns per task.

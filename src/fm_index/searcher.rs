@@ -1,4 +1,5 @@
-//! What searches an index, chosen at run time: the CPU, or a GPU that holds a copy of it. All find the same.
+//! What searches an index, chosen at run time: the CPU, or a GPU that holds a copy of it. All find
+//! the same.
 
 use super::FmIndex;
 use crate::error::{Error, Result};
@@ -41,7 +42,8 @@ impl Searcher {
         }
     }
 
-    /// Finds the interval of each pattern, as [`FmIndex::search`] does. A GPU keeps the index that it searched last.
+    /// Finds the interval of each pattern, as [`FmIndex::search`] does. A GPU keeps the index that
+    /// it searched last.
     ///
     /// # Errors
     /// [`Error::Device`] where a GPU fails or the index does not fit it.

@@ -1,8 +1,10 @@
-//! The intervals of all strings of a few symbols, so that the search of a pattern starts behind its last ones.
+//! The intervals of all strings of a few symbols, so that the search of a pattern starts behind its
+//! last ones.
 //!
-//! Only strings of the most frequent symbols are kept, as many symbols as make up nearly all of the text, so that the table can be deep: 9
-//! bases of a genome, 3 or 4 letters of English. It has at most one entry of 8 bytes per 32 bytes of text. Each entry is one step of backward
-//! search from that of a string shorter by one, which makes a table worth its time for a few thousand patterns.
+//! Only strings of the most frequent symbols are kept, as many symbols as make up nearly all of the
+//! text, so that the table can be deep: 9 bases of a genome, 3 or 4 letters of English. It has at
+//! most one entry of 8 bytes per 32 bytes of text. Each entry is one step of backward search from
+//! that of a string shorter by one, which makes a table worth its time for a few thousand patterns.
 
 use super::FmIndex;
 use super::occ::{Occ, with_layout};
@@ -27,7 +29,8 @@ pub struct Seeds {
     pub(super) depth: usize,
     pub(super) sigma: usize,
     pub(super) codes: Box<[u8; 256]>,
-    /// Lower and upper end for each string; its last symbol is the lowest digit of the index, to the base `sigma`.
+    /// Lower and upper end for each string; its last symbol is the lowest digit of the index, to
+    /// the base `sigma`.
     pub(super) intervals: Vec<[u32; 2]>,
 }
 

@@ -1,8 +1,9 @@
 //! Walks along LF, many at a time: from a row to the rows of the positions before it.
 //!
-//! `LF(row) = C[c] + occ(c, row)` with `c = L[row]` is the row of the suffix that is longer by one symbol, which is c. A step waits for
-//! the byte and then for its counter, so a thread moves 32 walks in turn, each by half a step: the lines asked for at the end
-//! of one half are there when the next one comes.
+//! `LF(row) = C[c] + occ(c, row)` with `c = L[row]` is the row of the suffix that is longer by one
+//! symbol, which is c. A step waits for the byte and then for its counter, so a thread moves 32
+//! walks in turn, each by half a step: the lines asked for at the end of one half are there when
+//! the next one comes.
 
 use super::FmIndex;
 use super::occ::{Occ, with_layout};
@@ -17,7 +18,8 @@ const CHUNK: usize = 1024;
 
 pub(super) const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its transform");
 
-/// A walk under way: its number, where it is, how many steps it has made, and the byte that it steps over next.
+/// A walk under way: its number, where it is, how many steps it has made, and the byte that it
+/// steps over next.
 #[derive(Clone, Copy)]
 struct Lane {
     number: usize,
@@ -83,11 +85,11 @@ impl FmIndex {
         self.rows_of.get(number).map_or((0, self.len), |&row| (row, number * rate))
     }
 
-    /// The same index with samples at every pos that `rate` divides, made by walks over the whole block. `rate` is a power
-    /// of two; if there are as many samples already, nothing is done.
+    /// The same index with samples at every pos that `rate` divides, made by walks over the whole
+    /// block. `rate` is a power of two; if there are as many samples already, nothing is done.
     ///
-    /// Takes about as long as undoing the transform does; pays for itself when more positions are wanted than the block has
-    /// bytes per step saved.
+    /// Takes about as long as undoing the transform does; pays for itself when more positions are
+    /// wanted than the block has bytes per step saved.
     ///
     /// # Errors
     /// [`Error::Format`] where the transform contradicts its samples.
@@ -110,7 +112,8 @@ impl FmIndex {
         Ok(self)
     }
 
-    /// The rows at every `rate`-th pos from sample `first` on, as far as the samples `rows` reach. Behind the end of the text are zeros.
+    /// The rows at every `rate`-th pos from sample `first` on, as far as the samples `rows` reach.
+    /// Behind the end of the text are zeros.
     fn denser(&self, first: usize, rows: &[u32], rate: usize) -> Result<Vec<u32>> {
         let coarse = self.samples.rate() as usize;
         let per_lane = coarse / rate;
@@ -133,8 +136,8 @@ impl FmIndex {
         if sound { Ok(dense) } else { Err(CONTRADICTION.into()) }
     }
 
-    /// Walks from each row. `arrive(lane, row, steps, byte)` is told of each row, the first included, with the byte before its suffix, and says
-    /// whether to go on.
+    /// Walks from each row. `arrive(lane, row, steps, byte)` is told of each row, the first
+    /// included, with the byte before its suffix, and says whether to go on.
     #[allow(unsafe_code)]
     fn walk(&self, rows: &[u32], arrive: impl FnMut(usize, u32, u32, u8) -> bool) {
         #[cfg(target_arch = "x86_64")]
@@ -166,7 +169,8 @@ impl FmIndex {
             let mut n = 0;
             while n < lanes.len() {
                 let lane = &mut lanes[n];
-                // The primary index has no byte: any will do, since nobody walks on from there in an intact block.
+                // The primary index has no byte: any will do, since nobody walks on from there in
+                // an intact block.
                 let at = self.stored(lane.row).min(self.len - 1);
                 lane.byte = occ.byte(at);
                 if arrive(lane.number, lane.row, lane.steps, lane.byte) {

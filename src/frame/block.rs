@@ -54,7 +54,8 @@ pub(crate) struct CodedBlock {
     pub offset: u64,
 }
 
-/// Reads a payload of `size` bytes, or as much of it as there is. Memory grows with the bytes that come.
+/// Reads a payload of `size` bytes, or as much of it as there is. Memory grows with the bytes that
+/// come.
 pub(crate) fn read_payload(input: &mut impl Read, size: u32) -> io::Result<Vec<u8>> {
     let mut payload = Vec::new();
     input.take(u64::from(size)).read_to_end(&mut payload)?;

@@ -1,8 +1,10 @@
-//! CRC-32 of any range ahead of a scan, without reading the range again for each that asks. FORMAT.md section 10.
+//! CRC-32 of any range ahead of a scan, without reading the range again for each that asks.
+//! FORMAT.md section 10.
 //!
-//! The checksum of a range follows from those of the two prefixes that end where it starts and where it ends. Prefixes are
-//! kept for every [`CELL`] bytes, from the scan's place to the furthest end that was asked for: all of it is read once. Memory:
-//! 4 bytes per cell, at most 16 MiB since no payload is above 2 GiB.
+//! The checksum of a range follows from those of the two prefixes that end where it starts and
+//! where it ends. Prefixes are kept for every [`CELL`] bytes, from the scan's place to the furthest
+//! end that was asked for: all of it is read once. Memory: 4 bytes per cell, at most 16 MiB since
+//! no payload is above 2 GiB.
 
 use crc32fast::Hasher;
 use std::collections::VecDeque;
@@ -26,7 +28,8 @@ pub(crate) struct RangeChecksums {
 }
 
 impl RangeChecksums {
-    /// The CRC-32 of a range that is within the file and does not start before the one asked for last.
+    /// The CRC-32 of a range that is within the file and does not start before the one asked for
+    /// last.
     pub fn of<R: Read + Seek>(&mut self, input: &mut R, range: Range<u64>) -> io::Result<u32> {
         self.forget_before(range.start);
         self.reach(input, range.end)?;

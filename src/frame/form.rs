@@ -1,4 +1,5 @@
-//! Form, FORMAT.md sections 4.1 and 8: a table stands as it is, or as one zstd frame where that is smaller.
+//! Form, FORMAT.md sections 4.1 and 8: a table stands as it is, or as one zstd frame where that is
+//! smaller.
 
 use super::ensure;
 use crate::error::Flaw;
@@ -15,7 +16,8 @@ pub(super) fn to_form(plain: Vec<u8>) -> (u8, Vec<u8>) {
     }
 }
 
-/// The plain table, of at most `most` bytes where it is compressed; `misfit` says what is wrong where there is none.
+/// The plain table, of at most `most` bytes where it is compressed; `misfit` says what is wrong
+/// where there is none.
 pub(super) fn from_form<'a>(
     compressed: bool,
     coded: &'a [u8],

@@ -1,7 +1,7 @@
 //! Index, FORMAT.md section 4.1: what lets a search decode single segments of a block.
 //!
-//! Without it, whoever wants one segment would have to read and decode all that stand before it: for its place, its checksum,
-//! and the counts of symbols above it.
+//! Without it, whoever wants one segment would have to read and decode all that stand before it:
+//! for its place, its checksum, and the counts of symbols above it.
 
 use super::form::{from_form, to_form};
 use super::{checksum_holds, ensure, u32_at};
@@ -62,7 +62,8 @@ impl IndexHeader {
         })
     }
 
-    /// Size of what follows this header in the index of a block of `raw_size` bytes in so many segments.
+    /// Size of what follows this header in the index of a block of `raw_size` bytes in so many
+    /// segments.
     pub fn rest(&self, raw_size: u32, segments: usize) -> usize {
         4 * segments + 2 * edge(raw_size) + self.counts_size as usize
     }
@@ -130,8 +131,8 @@ impl Index {
         bytes
     }
 
-    /// Takes apart an index whose header stands at the front of `bytes`, which end with it. `raw_size` is in `1..2^31`; `sizes` is
-    /// Segment_Sizes as it stands in the file.
+    /// Takes apart an index whose header stands at the front of `bytes`, which end with it.
+    /// `raw_size` is in `1..2^31`; `sizes` is Segment_Sizes as it stands in the file.
     pub fn from_bytes(
         header: &IndexHeader,
         bytes: &[u8],

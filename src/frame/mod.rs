@@ -1,8 +1,9 @@
 //! The bytes on disk and nothing else: one file per chapter of `format/FORMAT.md`.
 //!
-//! A structure of fixed size is a struct with `to_bytes` above `from_bytes`; the latter checks all that can be checked
-//! without its surroundings. [`FrameWriter`] and [`FrameReader`] put structures in order and check what they say
-//! about each other; [`scan`] finds blocks where that order is broken. Nothing here compresses a byte.
+//! A structure of fixed size is a struct with `to_bytes` above `from_bytes`; the latter checks all
+//! that can be checked without its surroundings. [`FrameWriter`] and [`FrameReader`] put structures
+//! in order and check what they say about each other; [`scan`] finds blocks where that order is
+//! broken. Nothing here compresses a byte.
 
 mod block;
 mod checksums;
@@ -40,7 +41,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// The `N` bytes at `offset`, or `None` where the file ends before them. Leaves `input` behind what was read.
+/// The `N` bytes at `offset`, or `None` where the file ends before them. Leaves `input` behind what
+/// was read.
 pub(crate) fn read_at<const N: usize>(
     input: &mut (impl Read + Seek),
     offset: u64,
@@ -56,8 +58,8 @@ fn ensure(holds: bool, flaw: &'static str) -> Result<(), Flaw> {
     if holds { Ok(()) } else { Err(Flaw(flaw)) }
 }
 
-/// Whether `checksum` is that of `bytes`. Under fuzzing every checksum holds, so that changed bytes reach what is
-/// behind it.
+/// Whether `checksum` is that of `bytes`. Under fuzzing every checksum holds, so that changed bytes
+/// reach what is behind it.
 pub(crate) fn checksum_holds(checksum: u32, bytes: &[u8]) -> bool {
     cfg!(fuzzing) || checksum == crc32fast::hash(bytes)
 }

@@ -1,6 +1,7 @@
 //! Packed_Array, FORMAT.md section 5: integers in the fewest bits that hold the largest.
 //!
-//! Samples are rows, random numbers of just so many bits: no general compressor makes them smaller than this.
+//! Samples are rows, random numbers of just so many bits: no general compressor makes them smaller
+//! than this.
 
 use super::ensure;
 use crate::error::Flaw;
@@ -21,7 +22,8 @@ pub(crate) fn write(values: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Takes `count` values off the front of `bytes`; checks that they are there before it makes room for them.
+/// Takes `count` values off the front of `bytes`; checks that they are there before it makes room
+/// for them.
 pub(crate) fn read(bytes: &mut &[u8], count: usize) -> Result<Vec<u32>, Flaw> {
     let (&width, rest) = bytes.split_first().ok_or(CUT)?;
     ensure((1..=32).contains(&width), "a table of the block has an impossible width")?;

@@ -1,5 +1,5 @@
-//! The payload of a bwt block: what its filters need, samples, segment sizes, the index if there is one, segments.
-//! FORMAT.md section 4.
+//! The payload of a bwt block: what its filters need, samples, segment sizes, the index if there is
+//! one, segments. FORMAT.md section 4.
 
 use super::block::{Shape, largest_sample_rate_log};
 use super::{Index, ensure, packed, u32_at};
@@ -9,7 +9,8 @@ use crate::error::Flaw;
 /// The parts of a bwt block's payload, in the order of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BwtPayload<'a> {
-    /// What the filters left of the block, and what they need to restore it; `None` where there were none.
+    /// What the filters left of the block, and what they need to restore it; `None` where there
+    /// were none.
     pub filtered: Option<Filtered<'a>>,
     /// Row of the suffix at every sampled pos.
     pub samples: Vec<u32>,

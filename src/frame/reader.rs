@@ -1,7 +1,8 @@
 //! Frames being read in order, one after the other, without seeking. FORMAT.md section 10.
 //!
-//! Everything that structures say about each other is checked here; what is inside a payload is not looked at.
-//! Memory grows with the bytes that are really there, never with a size that a header merely claims.
+//! Everything that structures say about each other is checked here; what is inside a payload is not
+//! looked at. Memory grows with the bytes that are really there, never with a size that a header
+//! merely claims.
 
 use super::block::{SYNC_MARKER, read_payload};
 use super::frame_header::{MAGIC, NOT_BWZ};
@@ -60,12 +61,14 @@ impl<R: Read> FrameReader<R> {
         self.offset
     }
 
-    /// Which block of the file is the next one, and where its header starts, right after [`FrameReader::next_block_size`].
+    /// Which block of the file is the next one, and where its header starts, right after
+    /// [`FrameReader::next_block_size`].
     pub fn place(&self) -> (u64, u64) {
         (self.blocks, self.offset.saturating_sub(SYNC_MARKER.len() as u64))
     }
 
-    /// The block size of the frame that the next block is in, or `None` at the end of the file or after an error.
+    /// The block size of the frame that the next block is in, or `None` at the end of the file or
+    /// after an error.
     ///
     /// Frames without blocks, and what ends a frame, are read and checked on the way.
     pub fn next_block_size(&mut self) -> Result<Option<u32>> {

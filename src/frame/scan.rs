@@ -1,6 +1,8 @@
-//! Finding blocks and frame ends where the order of a frame is broken. FORMAT.md section 10, "A damaged file".
+//! Finding blocks and frame ends where the order of a frame is broken. FORMAT.md section 10, "A
+//! damaged file".
 //!
-//! The file is looked through in windows, each read once. Only a footer is read apart: its seek table may be longer than that.
+//! The file is looked through in windows, each read once. Only a footer is read apart: its seek
+//! table may be longer than that.
 
 use super::block::SYNC_MARKER;
 use super::seek_table::SEEK_MARKER;

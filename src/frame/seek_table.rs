@@ -30,7 +30,8 @@ impl Entry {
     }
 }
 
-/// The part of the table in front of its entries, which stay as they are in the file until they are wanted.
+/// The part of the table in front of its entries, which stay as they are in the file until they are
+/// wanted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeekTable {
     compressed: bool,

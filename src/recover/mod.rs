@@ -1,11 +1,12 @@
 //! What can be saved from a damaged file: every block that is still whole. FORMAT.md section 10.
 //!
-//! Frames at the end of the file whose tables are sound are gone through by them. What comes before is scanned for
-//! blocks, since neither frame headers nor tables can be trusted there. Each block is restored and checked; the gaps
-//! between their raw offsets are what is lost ([`progress`]).
+//! Frames at the end of the file whose tables are sound are gone through by them. What comes before
+//! is scanned for blocks, since neither frame headers nor tables can be trusted there. Each block
+//! is restored and checked; the gaps between their raw offsets are what is lost ([`progress`]).
 //!
-//! Time is linear in the file's size, whatever headers claim: the checksum of a payload does not take reading it
-//! ([`RangeChecksums`]), only a block whose payload is undamaged is decoded, and what is inside of that is its own.
+//! Time is linear in the file's size, whatever headers claim: the checksum of a payload does not
+//! take reading it ([`RangeChecksums`]), only a block whose payload is undamaged is decoded, and
+//! what is inside of that is its own.
 
 mod progress;
 
@@ -29,10 +30,12 @@ pub struct Recovery {
     pub blocks: u64,
     /// Bytes that were written.
     pub raw_size: u64,
-    /// What is missing, in order. Losses that touch are one, with at most one of unknown size in it.
+    /// What is missing, in order. Losses that touch are one, with at most one of unknown size in
+    /// it.
     pub lost: Vec<Lost>,
-    /// Frames of which no part is known to be missing, though what was saved of them has another size or checksum than their
-    /// footer tells: the parts of the original raw stream, in order, that they seem to be.
+    /// Frames of which no part is known to be missing, though what was saved of them has another
+    /// size or checksum than their footer tells: the parts of the original raw stream, in order,
+    /// that they seem to be.
     pub contradicted: Vec<Range<u64>>,
 }
 
@@ -49,17 +52,17 @@ impl Recovery {
 pub struct Lost {
     /// Its first byte.
     pub start: u64,
-    /// The byte behind it; `None` where the end of a frame, or frames as a whole, are gone: nobody knows how much
-    /// they held, and later positions are counted as if it were nothing.
+    /// The byte behind it; `None` where the end of a frame, or frames as a whole, are gone: nobody
+    /// knows how much they held, and later positions are counted as if it were nothing.
     pub end: Option<u64>,
 }
 
 /// Writes every intact block of `input` to `output`, in order, without filling the gaps.
 ///
 /// # Errors
-/// [`Error::Format`] where `input` holds no trace of a bwz file; [`Error::Limit`] where a block needs more memory than
-/// the options allow, [`Error::OutputLimit`] where it makes more output; [`Error::Io`] from either side. Damage is no error: it is
-/// what [`Recovery`] tells.
+/// [`Error::Format`] where `input` holds no trace of a bwz file; [`Error::Limit`] where a block
+/// needs more memory than the options allow, [`Error::OutputLimit`] where it makes more output;
+/// [`Error::Io`] from either side. Damage is no error: it is what [`Recovery`] tells.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -93,7 +96,8 @@ pub fn recover<R: Read + Seek, W: Write>(
     saver.progress.end()
 }
 
-/// The frames at the end of the file whose tables are sound, in order, and where the first of them starts.
+/// The frames at the end of the file whose tables are sound, in order, and where the first of them
+/// starts.
 ///
 /// Their blocks need not be searched for, so that nothing inside of them can be taken for one.
 fn sound_frames<R: Read + Seek>(input: &mut R, mut end: u64) -> Result<(Vec<Frame>, u64)> {

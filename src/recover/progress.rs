@@ -1,7 +1,8 @@
 //! The account of a recovery: what was saved, what must have been there, and so what is lost.
 //!
-//! Raw offsets and footers say where things belong; each loss is a [`Hole`] in what was saved. Holes that touch are one, so there are
-//! no more of them than saved blocks, and one, whatever damaged headers claim.
+//! Raw offsets and footers say where things belong; each loss is a [`Hole`] in what was saved.
+//! Holes that touch are one, so there are no more of them than saved blocks, and one, whatever
+//! damaged headers claim.
 
 use super::{Lost, Recovery};
 use crate::error::{Flaw, Result};
@@ -15,7 +16,8 @@ pub struct Progress {
     pub blocks_met: u64,
     /// A block was met and the end of its frame was not.
     pub in_frame: bool,
-    /// Where in the file the frames end that were met so far; a frame that starts later has others before it.
+    /// Where in the file the frames end that were met so far; a frame that starts later has others
+    /// before it.
     pub frames_end: u64,
     /// Where in the file the search goes on.
     pub accounted: u64,
@@ -63,7 +65,8 @@ impl Progress {
         }
     }
 
-    /// This frame starts at `start` in the file: what lies between it and the one before was a frame, or more.
+    /// This frame starts at `start` in the file: what lies between it and the one before was a
+    /// frame, or more.
     fn frame_starts_at(&mut self, start: u64) {
         if start > self.frames_end {
             self.lose_unknown();
@@ -146,7 +149,8 @@ impl Progress {
     /// Something is lost that came right before this frame.
     fn lose_unknown(&mut self) {
         let at = self.frame_start;
-        // Nearly always the last one: this frame has holes only where a footer tells late of what came before.
+        // Nearly always the last one: this frame has holes only where a footer tells late of what
+        // came before.
         let n = self.holes.partition_point(|hole| hole.end < at);
         match self.holes.get_mut(n) {
             Some(hole) if hole.start <= at => hole.unknown = hole.unknown.or(Some(at)),
@@ -185,7 +189,8 @@ mod tests {
         }
     }
 
-    /// What is lost where blocks with these raw offsets are met, whole or not, in a file whose frame is never ended.
+    /// What is lost where blocks with these raw offsets are met, whole or not, in a file whose
+    /// frame is never ended.
     fn lost(blocks: &[(u64, bool)]) -> Vec<Lost> {
         let mut progress = Progress::default();
         for &(raw_offset, whole) in blocks {

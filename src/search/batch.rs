@@ -1,4 +1,5 @@
-//! Patterns that are searched together, block after block, and what is kept for those that come next.
+//! Patterns that are searched together, block after block, and what is kept for those that come
+//! next.
 
 use super::Matches;
 use super::block::{Block, Found, Origin};
@@ -118,7 +119,8 @@ impl Batch<'_> {
         kept.into_par_iter().zip(group).map(open).collect()
     }
 
-    /// Searches opened blocks: side by side on the CPU, one after the other on a GPU, for which all threads pack the patterns.
+    /// Searches opened blocks: side by side on the CPU, one after the other on a GPU, for which all
+    /// threads pack the patterns.
     fn find<'a, R: Read + Seek + Send>(
         &self,
         opened: Vec<Block<'a, R>>,
@@ -139,7 +141,8 @@ impl Batch<'_> {
         opened.into_par_iter().zip(group).map(|(b, o)| one(b, o, &mut Finder::cpu())).collect()
     }
 
-    /// How many blocks the memory allows at a time. One that it does not allow at all is refused only if it must be decoded.
+    /// How many blocks the memory allows at a time. One that it does not allow at all is refused
+    /// only if it must be decoded.
     fn side_by_side(&self, blocks: &[BlockInfo], session: &Session) -> usize {
         let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
         let mut allowed = self.options.allowance();
@@ -166,7 +169,8 @@ impl Batch<'_> {
     }
 }
 
-/// Checks that the blocks of each frame make up the stream whose checksum its footer has, as far as their headers tell.
+/// Checks that the blocks of each frame make up the stream whose checksum its footer has, as far as
+/// their headers tell.
 fn check_streams<R>(frames: &[FrameInfo], origins: &[Origin<R>]) -> Result<()> {
     let mut origins = origins.iter();
     for frame in frames {

@@ -1,8 +1,10 @@
-//! One block as a search takes it: left in the file, decoded to an FM-index, or, where it was stored or has filters, plain bytes.
+//! One block as a search takes it: left in the file, decoded to an FM-index, or, where it was
+//! stored or has filters, plain bytes.
 //!
-//! Single patterns on an indexed block decode the few segments that they need. As soon as a batch would decode about as many as there
-//! are, or the block has no index, it is cheaper to decode all of them at once and to search in memory. A block that is decoded is
-//! checked as when it is restored, which takes restoring it: its samples and its index are believed after that.
+//! Single patterns on an indexed block decode the few segments that they need. As soon as a batch
+//! would decode about as many as there are, or the block has no index, it is cheaper to decode all
+//! of them at once and to search in memory. A block that is decoded is checked as when it is
+//! restored, which takes restoring it: its samples and its index are believed after that.
 
 use super::cold::ColdBlock;
 use super::finder::Finder;
@@ -30,7 +32,8 @@ const MANY: usize = 200;
 pub struct Found {
     /// Of each pattern, how often it occurs.
     pub counts: Vec<u32>,
-    /// Of each pattern, positions in the block, as many as were asked for; nothing if only counts were.
+    /// Of each pattern, positions in the block, as many as were asked for; nothing if only counts
+    /// were.
     pub positions: Vec<Vec<u32>>,
 }
 
@@ -76,7 +79,8 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         }
     }
 
-    /// The block as it stands in the file, if it has an index that may be believed, and the job decodes fewer segments than it has.
+    /// The block as it stands in the file, if it has an index that may be believed, and the job
+    /// decodes fewer segments than it has.
     fn open_cold(&self, steps: u64, walks: u64) -> Result<Option<ColdBlock<'a, R>>> {
         if let Kind::Bwt(shape) = self.header.kind
             && shape.indexed
@@ -131,7 +135,8 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
 }
 
 impl<'a, R: Read + Seek + Send> Block<'a, R> {
-    /// Counts each pattern, of which none is empty; with limits, also locates as many occurrences of each as its limit says.
+    /// Counts each pattern, of which none is empty; with limits, also locates as many occurrences
+    /// of each as its limit says.
     pub fn find<P: AsRef<[u8]> + Sync>(
         self,
         origin: &Origin<'a, R>,

@@ -1,8 +1,10 @@
-//! Search in a block that stays in the file: each step decodes the one or two segments that it asks of.
+//! Search in a block that stays in the file: each step decodes the one or two segments that it asks
+//! of.
 //!
-//! occ(c, at) is the count of c above the segment that holds `at`, which the block's index tells, and a count within that segment. The
-//! ends of an interval are mostly in two segments at first, which are decoded side by side, and in one soon. A pattern of m symbols
-//! costs at most 2 (m - 1) segments; its last symbol costs none.
+//! occ(c, at) is the count of c above the segment that holds `at`, which the block's index tells,
+//! and a count within that segment. The ends of an interval are mostly in two segments at first,
+//! which are decoded side by side, and in one soon. A pattern of m symbols costs at most 2 (m - 1)
+//! segments; its last symbol costs none.
 //!
 //! Memory: the counts, 4 bytes per segment and symbol, and a cache of decoded segments.
 
@@ -66,7 +68,8 @@ struct Cache {
 }
 
 impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
-    /// Reads the index of a block that has one. `cache_size` is how many bytes of decoded segments may be kept.
+    /// Reads the index of a block that has one. `cache_size` is how many bytes of decoded segments
+    /// may be kept.
     pub fn open(
         source: &'a Source<R>,
         info: &BlockInfo,
@@ -173,7 +176,8 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
 
     /// The byte before the suffix at a row, and the row of the suffix that starts with it.
     fn lf(&self, row: u32) -> Result<(u8, u32)> {
-        // The primary index has no byte: any will do, since no walk of an intact block goes on from there.
+        // The primary index has no byte: any will do, since no walk of an intact block goes on from
+        // there.
         let at = self.stored(row).min(self.raw_size as usize - 1);
         let (k, offset) = self.split(at);
         let segment = self.segment(k)?;
@@ -209,7 +213,8 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         self.above[usize::from(self.columns[usize::from(c)]) * self.offsets.len() + k]
     }
 
-    /// The segment that holds a place, and where in it. The end of the last segment is in that one or begins one more.
+    /// The segment that holds a place, and where in it. The end of the last segment is in that one
+    /// or begins one more.
     fn split(&self, at: usize) -> (usize, usize) {
         (at >> self.shape.segment_size_log, at & ((1 << self.shape.segment_size_log) - 1))
     }

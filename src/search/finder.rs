@@ -1,8 +1,8 @@
 //! Who searches decoded blocks: the CPU, or a GPU where one was asked for or pays.
 //!
-//! With [`Device::Auto`] no driver is even loaded until the CPU has searched, or is about to search, for longer than a GPU takes to come up.
-//! A GPU that is missing or fails costs one warning and time: the CPU searches that batch again, and all others. What is found is the
-//! same.
+//! With [`Device::Auto`] no driver is even loaded until the CPU has searched, or is about to
+//! search, for longer than a GPU takes to come up. A GPU that is missing or fails costs one warning
+//! and time: the CPU searches that batch again, and all others. What is found is the same.
 
 use crate::error::{Error, Result};
 use crate::events::Listener;
@@ -40,7 +40,8 @@ impl Finder {
         Finder { searcher: Searcher::Cpu, device: Device::Cpu, listener, patience: None }
     }
 
-    /// Says that so many symbols are about to be searched, and whether a GPU does that. It comes up with this.
+    /// Says that so many symbols are about to be searched, and whether a GPU does that. It comes up
+    /// with this.
     ///
     /// # Errors
     /// [`Error::Device`] where a GPU is asked for that this build cannot have.

@@ -10,8 +10,9 @@
 //! | [`seams`] | matches that cross from one block into the next |
 //! | [`source`] | the file, read by position from any thread |
 //!
-//! Blocks are searched one group after the other, as many side by side as threads and memory allow, each with all patterns. What is
-//! found does not depend on either, nor on whether the file has an index.
+//! Blocks are searched one group after the other, as many side by side as threads and memory allow,
+//! each with all patterns. What is found does not depend on either, nor on whether the file has an
+//! index.
 
 mod batch;
 mod block;
@@ -55,11 +56,13 @@ pub struct Matches {
 }
 
 impl<R: Read + Seek + Send> Archive<R> {
-    /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3 times in `aaaa`.
+    /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3
+    /// times in `aaaa`.
     ///
-    /// The empty pattern occurs at every position and at the end, once more than there are bytes. A file without an index is searched
-    /// too: its blocks are decoded, and checked as [`decompress`](crate::decompress()) checks them. Of an index only that part is checked
-    /// that is used, unless [`Options::verify`](crate::Options::verify) asks for all.
+    /// The empty pattern occurs at every position and at the end, once more than there are bytes. A
+    /// file without an index is searched too: its blocks are decoded, and checked as
+    /// [`decompress`](crate::decompress()) checks them. Of an index only that part is checked that
+    /// is used, unless [`Options::verify`](crate::Options::verify) asks for all.
     ///
     /// # Errors
     /// As [`decompress`](crate::decompress()).
@@ -97,7 +100,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.search(patterns, Some(limit), &mut Session::new(&self.options, 0))
     }
 
-    /// The raw bytes of a range; by the index where there is one and the range is short, else by decoding the blocks that hold it.
+    /// The raw bytes of a range; by the index where there is one and the range is short, else by
+    /// decoding the blocks that hold it.
     ///
     /// # Errors
     /// [`Error::Usage`] where the range is not within the raw stream; else as [`Archive::count`].
@@ -105,7 +109,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
     }
 
-    /// The raw bytes of each range, like [`Archive::extract`]; a block that must be decoded is decoded once for all of them.
+    /// The raw bytes of each range, like [`Archive::extract`]; a block that must be decoded is
+    /// decoded once for all of them.
     ///
     /// # Errors
     /// As [`Archive::extract`].

@@ -1,13 +1,15 @@
 //! Matches that cross from one block into the next: users do not know of blocks.
 //!
-//! A match belongs to the block in which it starts. If it does not end there, it lies in the window of the last m - 1 bytes of that block and
-//! the m - 1 bytes behind it, with m the length of the pattern; those may take several short blocks. So
-//! each match is found once, by the blocks or by one seam.
+//! A match belongs to the block in which it starts. If it does not end there, it lies in the window
+//! of the last m - 1 bytes of that block and the m - 1 bytes behind it, with m the length of the
+//! pattern; those may take several short blocks. So each match is found once, by the blocks or by
+//! one seam.
 
 use super::block::occurrences;
 use rayon::prelude::*;
 
-/// The ends of a block: as many bytes as the longest pattern has but one, or the whole block if it is shorter.
+/// The ends of a block: as many bytes as the longest pattern has but one, or the whole block if it
+/// is shorter.
 #[derive(Debug)]
 pub struct Edges {
     pub head: Vec<u8>,

@@ -1,6 +1,7 @@
 //! Patterns from an iterator: more of them than memory holds, in batches as large as it allows.
 //!
-//! Blocks that a batch decodes are kept for the next one, in a quarter of the memory; so is the device, with the index that it searched last.
+//! Blocks that a batch decodes are kept for the next one, in a quarter of the memory; so is the
+//! device, with the index that it searched last.
 
 use super::Matches;
 use super::batch::Session;
@@ -20,8 +21,9 @@ const LARGEST_BATCH: u64 = 256 << 20;
 const PER_PATTERN: u64 = 128;
 
 impl<R: Read + Seek + Send> Archive<R> {
-    /// Counts like [`Archive::count`], for patterns that come one by one: each is given back in its turn, with its count. They are
-    /// pulled and searched in batches, so that memory stays within its limit however many there are.
+    /// Counts like [`Archive::count`], for patterns that come one by one: each is given back in its
+    /// turn, with its count. They are pulled and searched in batches, so that memory stays within
+    /// its limit however many there are.
     ///
     /// What fails is the last item.
     ///
@@ -46,8 +48,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         counts.map(|found| found.map(|(pattern, matches)| (pattern, matches.count)))
     }
 
-    /// Counts and locates like [`Archive::locate`], for patterns that come one by one, as [`Archive::counts`] does. The positions of a batch are in memory
-    /// together: `limit` bounds that.
+    /// Counts and locates like [`Archive::locate`], for patterns that come one by one, as
+    /// [`Archive::counts`] does. The positions of a batch are in memory together: `limit` bounds
+    /// that.
     ///
     /// What fails is the last item.
     pub fn matches<I>(

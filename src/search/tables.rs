@@ -1,4 +1,5 @@
-//! The tables of an indexed block, read by position: all that a search needs before it decodes a segment.
+//! The tables of an indexed block, read by position: all that a search needs before it decodes a
+//! segment.
 
 use super::source::Source;
 use crate::archive::BlockInfo;
@@ -30,7 +31,8 @@ impl Tables {
         let width = source.read(samples_start, 1)?[0];
         let samples_size = packed::size(width, shape.samples(header.raw_size)).map_err(located)?;
         let sizes_start = samples_start + samples_size;
-        // What is read at once: Segment_Sizes at its widest and the part of Index whose size is known.
+        // What is read at once: Segment_Sizes at its widest and the part of Index whose size is
+        // known.
         let most = packed::size(32, segments).map_err(located)? + IndexHeader::SIZE as u64;
         let left = info.coded.end.saturating_sub(sizes_start);
         let front = source.read(sizes_start, most.min(left) as u32)?;
@@ -68,7 +70,8 @@ impl Tables {
     }
 }
 
-/// The column of each symbol, and its counts above each segment; checks that each segment is as full as it must be.
+/// The column of each symbol, and its counts above each segment; checks that each segment is as
+/// full as it must be.
 pub fn accumulate(
     index: &Index,
     raw_size: usize,

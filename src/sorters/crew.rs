@@ -1,4 +1,5 @@
-//! The GPUs as one crew: opened in the background when there is need, and asked for whatever is worth it.
+//! The GPUs as one crew: opened in the background when there is need, and asked for whatever is
+//! worth it.
 
 use super::desk::{Choice, Desk, Loan};
 use super::pace::Work;
@@ -37,7 +38,8 @@ impl<S: Send + 'static> Crew<S> {
         Crew { device, desk: Arc::new(Desk::new(listener, work, workers)), opener }
     }
 
-    /// A block of `len` bytes has come and will have its turn: GPUs may be opened for it and those that came before.
+    /// A block of `len` bytes has come and will have its turn: GPUs may be opened for it and those
+    /// that came before.
     pub fn expect(&self, len: u64) {
         let must_open = match self.device {
             Device::Cpu => false,
@@ -49,7 +51,8 @@ impl<S: Send + 'static> Crew<S> {
         }
     }
 
-    /// Lends a GPU's sorter for a block of `len` bytes. `None` where the CPU is to do it, on `threads` threads.
+    /// Lends a GPU's sorter for a block of `len` bytes. `None` where the CPU is to do it, on
+    /// `threads` threads.
     pub fn lend(&self, len: u64, threads: usize) -> Option<Loan<'_, S>> {
         let choice = match self.device {
             Device::Cpu => return None,

@@ -1,7 +1,8 @@
-//! The desk at which workers get GPU sorters, or inverses: free ones are lent, broken ones do not come back.
+//! The desk at which workers get GPU sorters, or inverses: free ones are lent, broken ones do not
+//! come back.
 //!
-//! Whoever waits here waits for one of three things: one is free, there will never be one again, or the CPU would
-//! by now be the sooner.
+//! Whoever waits here waits for one of three things: one is free, there will never be one again, or
+//! the CPU would by now be the sooner.
 
 use super::pace::Work;
 use crate::events::Listener;
@@ -9,7 +10,8 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Seconds from the first call of the driver to a GPU that works: the context, the kernels, the memory.
+/// Seconds from the first call of the driver to a GPU that works: the context, the kernels, the
+/// memory.
 const OPENING: f64 = 0.5;
 
 /// Sorters that a GPU is taken to have until it has them.
@@ -30,7 +32,8 @@ struct State<S> {
     gpus: Gpus,
     free: Vec<S>,
     lent: usize,
-    /// Who waits, by the order in which they came: in that order they are served, as the file is written in order.
+    /// Who waits, by the order in which they came: in that order they are served, as the file is
+    /// written in order.
     waiting: BTreeSet<u64>,
     came: u64,
     /// Bytes of blocks that are on a GPU or wait for one.
@@ -83,8 +86,9 @@ impl<S> Desk<S> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A block of `len` bytes will come when it has its turn. True once, when GPUs are to be opened: where all that
-    /// keeps the threads busy for longer than they would have to wait for a GPU.
+    /// A block of `len` bytes will come when it has its turn. True once, when GPUs are to be
+    /// opened: where all that keeps the threads busy for longer than they would have to wait for a
+    /// GPU.
     pub fn expect(&self, len: u64) -> bool {
         let mut state = self.state();
         state.expected += 1;
@@ -92,7 +96,8 @@ impl<S> Desk<S> {
         state.all_stages(state.expected) > OPENING && state.begin_opening()
     }
 
-    /// The same for a block of `len` bytes that has its turn: where it alone takes the CPU so long, or a GPU has to do it.
+    /// The same for a block of `len` bytes that has its turn: where it alone takes the CPU so long,
+    /// or a GPU has to do it.
     pub fn must_open(&self, len: u64, choice: Choice) -> bool {
         let mut state = self.state();
         let worth_it = match choice {
@@ -114,7 +119,8 @@ impl<S> Desk<S> {
         self.changed.notify_all();
     }
 
-    /// Lends a sorter for a block of `len` bytes, after waiting for it. `None` where the CPU is to do the block.
+    /// Lends a sorter for a block of `len` bytes, after waiting for it. `None` where the CPU is to
+    /// do the block.
     pub fn lend(&self, len: u64, choice: Choice) -> Option<Loan<'_, S>> {
         let mut state = self.state();
         let ticket = state.join_queue(len);
@@ -151,7 +157,8 @@ impl<S> Desk<S> {
     }
 }
 
-/// What several threads are taken to gain. They get into each other's way: the more there are, the less each of them does.
+/// What several threads are taken to gain. They get into each other's way: the more there are, the
+/// less each of them does.
 fn gain(threads: usize) -> f64 {
     (threads as f64).sqrt()
 }
@@ -202,7 +209,8 @@ impl<S> State<S> {
         blocks as f64 * mean / (self.work.whole * self.threads as f64)
     }
 
-    /// Seconds in which `threads` threads of the CPU would do a block, if they had nothing else to do.
+    /// Seconds in which `threads` threads of the CPU would do a block, if they had nothing else to
+    /// do.
     fn on_cpu(&self, len: u64, threads: usize) -> f64 {
         self.work.cpu.seconds(len) / gain(threads)
     }

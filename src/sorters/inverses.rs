@@ -1,10 +1,11 @@
 //! The way back: who restores which block.
 //!
-//! The CPU restores a block on all threads that are free. What a GPU cannot make a text of, the CPU judges, so that a damaged
-//! block has the same error on every device.
+//! The CPU restores a block on all threads that are free. What a GPU cannot make a text of, the CPU
+//! judges, so that a damaged block has the same error on every device.
 //!
-//! With `--memory`, each block on its way back is taken to need 6 bytes per byte: the transform and the CPU's table take 5,
-//! and a GPU's inverse, while it works or stands by, 1 for the copy from which the GPU reads and to which it writes.
+//! With `--memory`, each block on its way back is taken to need 6 bytes per byte: the transform and
+//! the CPU's table take 5, and a GPU's inverse, while it works or stands by, 1 for the copy from
+//! which the GPU reads and to which it writes.
 
 use super::crew::{Crew, Open};
 use super::open;
@@ -17,8 +18,8 @@ use crate::threads::Threads;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Puts the text of a transform in the place of its bytes, on a GPU, and tells when. Where it fails, the transform is as
-/// before.
+/// Puts the text of a transform in the place of its bytes, on a GPU, and tells when. Where it
+/// fails, the transform is as before.
 pub type Foreign = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
 
 /// All that inverts, shared by the workers.
@@ -55,7 +56,8 @@ impl Inverses {
         self.crew.expect(len.into());
     }
 
-    /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU. A GPU is waited for outside of it.
+    /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU.
+    /// A GPU is waited for outside of it.
     pub fn invert(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
         let others = self.on_cpu.load(Ordering::Relaxed);
         let threads = (pool.count() / (others + 1)).max(1);

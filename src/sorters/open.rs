@@ -11,15 +11,16 @@ use crate::options::{DEFAULT_SAMPLE_RATE, Device};
 use std::thread;
 use std::time::Instant;
 
-/// Blocks in flight on each GPU: one is worked on while another is copied in or out. More would only take memory and the
-/// time to get it: the threads that code are slower than one GPU.
+/// Blocks in flight on each GPU: one is worked on while another is copied in or out. More would
+/// only take memory and the time to get it: the threads that code are slower than one GPU.
 const PER_GPU: usize = 2;
 
-/// What opens the GPUs of a device, if it may have any: it adds to a desk what `make` makes of their numbers, no more than
-/// there are `workers` to use it.
+/// What opens the GPUs of a device, if it may have any: it adds to a desk what `make` makes of
+/// their numbers, no more than there are `workers` to use it.
 ///
 /// # Errors
-/// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA for.
+/// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
+/// for.
 pub fn opener<S: Send + 'static>(
     device: Device,
     workers: usize,
@@ -88,7 +89,8 @@ pub fn sorter(number: u32, (block_size, sample_rate): (u32, u32)) -> Result<Fore
     }))
 }
 
-/// An inverse on a GPU, with memory for blocks of the given size and for the samples of a usual index.
+/// An inverse on a GPU, with memory for blocks of the given size and for the samples of a usual
+/// index.
 pub fn inverse(number: u32, block_size: u32) -> Result<inverses::Foreign> {
     let mut inverse = gpu::InverseBwt::new(number)?;
     inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;

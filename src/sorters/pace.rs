@@ -1,4 +1,5 @@
-//! How long sorting and inverting take: a guess to begin with, and what is measured counts more with every block.
+//! How long sorting and inverting take: a guess to begin with, and what is measured counts more
+//! with every block.
 
 /// What is done to blocks, and how fast.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,5 @@
-//! Damaged input: exit code 2, words that say where, nothing left behind, and what can be saved is saved.
+//! Damaged input: exit code 2, words that say where, nothing left behind, and what can be saved is
+//! saved.
 
 use crate::support::{Dir, has_all, noise, stderr, stdout, text};
 

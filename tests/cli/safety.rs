@@ -1,4 +1,5 @@
-//! Nothing is lost and nothing is left behind: full disks, limits, signals, files that change under us.
+//! Nothing is lost and nothing is left behind: full disks, limits, signals, files that change under
+//! us.
 
 use crate::say::skip;
 use crate::support::{BWZ, Dir, has_all, noise, send, stderr, text, wait_for_temporary};
@@ -9,8 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Has processes started from here die by these signals, even if whoever started the tests had turned them off, as nohup
-/// does: a signal that is handled here is one of default action in a child.
+/// Has processes started from here die by these signals, even if whoever started the tests had
+/// turned them off, as nohup does: a signal that is handled here is one of default action in a
+/// child.
 fn undo_nohup() {
     for (_, number) in SIGNALS {
         let as_ever = Arc::new(AtomicBool::new(true));
@@ -18,7 +20,8 @@ fn undo_nohup() {
     }
 }
 
-/// Starts `bwz` on a pipe that gives it `input` and then stalls, and waits until it has a temporary file.
+/// Starts `bwz` on a pipe that gives it `input` and then stalls, and waits until it has a temporary
+/// file.
 fn stalled(dir: &Dir, arguments: &str, input: &[u8]) -> Child {
     undo_nohup();
     let mut process = dir.process(BWZ);

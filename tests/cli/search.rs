@@ -167,7 +167,8 @@ fn a_damaged_index_is_code_2() {
     dir.bwz("count sea x.bwz").assert().code(2).stdout("");
 }
 
-/// The block's raw checksum is of other bytes, and the stream's too; what a search by the index reads is sound.
+/// The block's raw checksum is of other bytes, and the stream's too; what a search by the index
+/// reads is sound.
 #[test]
 fn an_index_is_verified_if_asked_for() {
     let dir = Dir::with(&text(3_000_000));

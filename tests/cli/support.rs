@@ -60,7 +60,8 @@ impl Dir {
         symlink(to, self.path(name)).unwrap();
     }
 
-    /// `bwz` in this directory with these arguments, parted by blanks, and nothing on standard input.
+    /// `bwz` in this directory with these arguments, parted by blanks, and nothing on standard
+    /// input.
     pub fn bwz(&self, arguments: &str) -> Command {
         let mut command = self.run(BWZ);
         command.args(arguments.split_whitespace());
@@ -140,7 +141,8 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The temporary file that a process writes in a directory. Where it has no name, it is found as an open file of the process.
+/// The temporary file that a process writes in a directory. Where it has no name, it is found as an
+/// open file of the process.
 pub fn temporary(dir: &Dir, pid: u32) -> Option<PathBuf> {
     let (open, root) = (format!("/proc/{pid}/fd"), dir.root().canonicalize().unwrap());
     if !fs::exists(&open).unwrap() {

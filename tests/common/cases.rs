@@ -227,7 +227,8 @@ fn arm64(size: usize) -> Vec<u8> {
     code
 }
 
-/// The same six times, each time with other changes: a byte in 500 replaced, now and then one more or less.
+/// The same six times, each time with other changes: a byte in 500 replaced, now and then one more
+/// or less.
 fn versions(first: &[u8]) -> Vec<u8> {
     let mut all = first.to_vec();
     let mut state = 99;

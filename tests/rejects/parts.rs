@@ -4,8 +4,8 @@ use crate::common::{self, cases, compressed, decompressed};
 use crate::patient::{BLOCK, Patient};
 use bwz::{Effort, coder};
 
-/// Those of R17 that only one segment coding has, or that each has in its own way: adaptive rANS is kind 1, context
-/// mixing kind 2, static rANS kind 3.
+/// Those of R17 that only one segment coding has, or that each has in its own way: adaptive rANS is
+/// kind 1, context mixing kind 2, static rANS kind 3.
 pub fn segment_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let text = cases::text(900);
     let [adaptive, mixing] = [Effort::Default, Effort::Best].map(|effort| coded(&text, effort));
@@ -17,7 +17,8 @@ pub fn segment_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let longer = |patient: &Patient, by: usize| {
         patient.with_segment(&[patient.parts().1, &[0; 4][..by]].concat())
     };
-    // Segment_Kind, Last_Symbol, four Symbols, tables without weights, whose symbols are nearly always 15, and states.
+    // Segment_Kind, Last_Symbol, four Symbols, tables without weights, whose symbols are nearly
+    // always 15, and states.
     let untold = |states: [u32; 2]| {
         let head = [&[3, 3], &b"\0\x01\x02\x03"[..], &[0; 39]].concat();
         fixed.with_segment(&[head, states.map(u32::to_le_bytes).concat()].concat())
@@ -61,7 +62,8 @@ fn coded(raw: &[u8], effort: Effort) -> Patient {
     Patient(file)
 }
 
-/// The file with the first bit of its segment inverted for which the segment is rejected with these words.
+/// The file with the first bit of its segment inverted for which the segment is rejected with these
+/// words.
 fn flipped(patient: &Patient, says: &str) -> Patient {
     let mut segment = patient.parts().1.to_vec();
     let mut out = vec![0; patient.u32(BLOCK + 12) as usize];

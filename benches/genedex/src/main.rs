@@ -1,8 +1,10 @@
 //! Search in memory, against the FM-index of genedex on the same text, in one run.
 //!
-//! `cargo run --release --manifest-path benches/genedex/Cargo.toml -- [-n RUNS] FILE...` cuts 100,000 patterns of 20 and of 100 symbols out of each file, counts all, and
-//! locates up to 100 occurrences of each; without files a text is generated. Both take their turn in every round on the same
-//! threads and must find the same; printed are the best of all rounds in millions of symbols or positions per second, and bits of memory per symbol of text.
+//! `cargo run --release --manifest-path benches/genedex/Cargo.toml -- [-n RUNS] FILE...` cuts
+//! 100,000 patterns of 20 and of 100 symbols out of each file, counts all, and locates up to 100
+//! occurrences of each; without files a text is generated. Both take their turn in every round on
+//! the same threads and must find the same; printed are the best of all rounds in millions of
+//! symbols or positions per second, and bits of memory per symbol of text.
 
 #[path = "../../../tests/common/cases.rs"]
 #[allow(dead_code, reason = "only the text generator is used")]
@@ -22,7 +24,8 @@ const PATTERNS: usize = 100_000;
 const LIMIT: usize = 100;
 const CHUNK: usize = 1024;
 
-/// Symbols that make up less of the text than one in so many cannot be asked of genedex: its table would have no room.
+/// Symbols that make up less of the text than one in so many cannot be asked of genedex: its table
+/// would have no room.
 const RARE: usize = 10_000;
 
 /// Counts live bytes, which is how large an index is.

@@ -1,7 +1,8 @@
 //! The ranks of A in B on their way to the merge, by tasks of rows of B.
 //!
-//! A table of counts by row would be as large as B, and each rank would read and write it at random. To log 16 bits of a rank beside
-//! others of its task is a write to one of some hundred places, and the task counts its own in the cache.
+//! A table of counts by row would be as large as B, and each rank would read and write it at
+//! random. To log 16 bits of a rank beside others of its task is a write to one of some hundred
+//! places, and the task counts its own in the cache.
 
 use crate::allocation;
 use std::collections::TryReserveError;

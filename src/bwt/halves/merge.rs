@@ -143,8 +143,8 @@ struct Weave<'a> {
 }
 
 impl Weave<'_> {
-    /// Weaves some rows, before each of which go as many bytes of A as there are `ranks` of it. Two have no byte in B: the row whose
-    /// byte comes from A, and the place behind the rows.
+    /// Weaves some rows, before each of which go as many bytes of A as there are `ranks` of it. Two
+    /// have no byte in B: the row whose byte comes from A, and the place behind the rows.
     fn all(mut self, rows: Range<usize>, ranks: &[&[u16]], bare: [usize; 2]) {
         let mut gaps = vec![0; rows.len()];
         ranks.iter().copied().flatten().for_each(|&rank| gaps[usize::from(rank)] += 1);

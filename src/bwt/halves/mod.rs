@@ -1,25 +1,28 @@
 //! One block sorted on several threads: its halves are sorted side by side and merged.
 //!
-//! The text is A B. The suffixes of B do not know of A, so B is sorted alone. Those of A are compared
-//! beyond the end of A, so A is sorted together with the first few bytes of B; where no string of that
-//! length that starts in A equals them, no comparison gets further (`split` finds the least such
-//! overlap, or another place to cut). Both halves can be cut again, for more threads.
+//! The text is A B. The suffixes of B do not know of A, so B is sorted alone. Those of A are
+//! compared beyond the end of A, so A is sorted together with the first few bytes of B; where no
+//! string of that length that starts in A equals them, no comparison gets further (`split` finds
+//! the least such overlap, or another place to cut). Both halves can be cut again, for more
+//! threads.
 //!
-//! Merging needs one number for each suffix of A: how many suffixes of B are smaller. Prefixing both
-//! sides with a symbol keeps their order, so the number for a suffix follows from that for the next
-//! shorter one by a step of backward search in the transform of B (`ranks`, with the counts of `occ`).
-//! They are kept by where they lie (`log`), and `merge` puts as many bytes of A before each of B. No step
-//! looks at how long the common prefixes are: the time is O(n) whatever the data. The steps wait for memory: with the text and the
-//! counts of what is frequent on huge pages and in few lines two threads take 11 to 15 ns for each suffix of A, where
-//! they took 13 to 20.
+//! Merging needs one number for each suffix of A: how many suffixes of B are smaller. Prefixing
+//! both sides with a symbol keeps their order, so the number for a suffix follows from that for the
+//! next shorter one by a step of backward search in the transform of B (`ranks`, with the counts of
+//! `occ`). They are kept by where they lie (`log`), and `merge` puts as many bytes of A before each
+//! of B. No step looks at how long the common prefixes are: the time is O(n) whatever the data. The
+//! steps wait for memory: with the text and the counts of what is frequent on huge pages and in few
+//! lines two threads take 11 to 15 ns for each suffix of A, where they took 13 to 20.
 //!
 //! P. Ferragina, T. Gagie and G. Manzini, *Lightweight data indexing and compression in external
-//! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like this.
+//! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like
+//! this.
 //!
-//! Memory: no more than sorting the block on one thread takes, 6 bytes per byte. While the halves are
-//! sorted it is the block, two transforms and two workspaces; while they are merged, at most 5 1/2: the
-//! block, two transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B, then 1 for
-//! the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and mostly nothing.
+//! Memory: no more than sorting the block on one thread takes, 6 bytes per byte. While the halves
+//! are sorted it is the block, two transforms and two workspaces; while they are merged, at most 5
+//! 1/2: the block, two transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B,
+//! then 1 for the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and
+//! mostly nothing.
 
 mod log;
 mod merge;

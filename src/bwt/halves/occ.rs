@@ -1,10 +1,11 @@
 //! How often a symbol occurs before a place: the step of backward search, LF.
 //!
-//! Counts are kept for the middle of each block of two cache lines, relative to those of 64 Ki bytes. From
-//! there a step counts on, or back, in that line of the block where its place is: it reads one line of
-//! the transform and one of the counts. Only symbols that occur have counts per block, the most frequent ones first: what most
-//! steps ask for is in one line of each block, which the cache has to hold. A byte of the
-//! transform takes 2 bytes of counts with 128 symbols, 4 with all 256.
+//! Counts are kept for the middle of each block of two cache lines, relative to those of 64 Ki
+//! bytes. From there a step counts on, or back, in that line of the block where its place is: it
+//! reads one line of the transform and one of the counts. Only symbols that occur have counts per
+//! block, the most frequent ones first: what most steps ask for is in one line of each block, which
+//! the cache has to hold. A byte of the transform takes 2 bytes of counts with 128 symbols, 4 with
+//! all 256.
 
 use super::super::lines::{LINE, Lines, equal, prefetch};
 use rayon::prelude::*;
@@ -71,8 +72,8 @@ impl Occ {
     }
 }
 
-/// Numbers the symbols that occur, and that of the padding, by how often they do. The others share a number of their own,
-/// with counts that stay 0. Gives also how many numbers a block takes.
+/// Numbers the symbols that occur, and that of the padding, by how often they do. The others share
+/// a number of their own, with counts that stay 0. Gives also how many numbers a block takes.
 fn number(groups: &[[u32; 256]]) -> ([u8; 256], usize) {
     let (first, last) = (groups[0], groups[groups.len() - 1]);
     let count = |c: u8| last[usize::from(c)] - first[usize::from(c)];

@@ -1,13 +1,13 @@
 //! How many suffixes of B are smaller, for each suffix of A.
 //!
-//! From right to left through A, r(i) = the first row of B that starts with c, and one more for each c
-//! in the L column of B above row r(i + 1), where c is the symbol at i. Each step waits for memory, so
-//! many stretches of A, the *lanes*, are followed in turn by each thread.
+//! From right to left through A, r(i) = the first row of B that starts with c, and one more for
+//! each c in the L column of B above row r(i + 1), where c is the symbol at i. Each step waits for
+//! memory, so many stretches of A, the *lanes*, are followed in turn by each thread.
 //!
 //! A lane must know r at its end. It runs up to there from further right with a lower and an upper
 //! bound, first 0 and all: both steps keep their order, and most often they meet within a few dozen
-//! bytes. Where they do not, as the text goes on like somewhere in B for long, the lane waits for its
-//! right neighbour and goes on from where that one ends.
+//! bytes. Where they do not, as the text goes on like somewhere in B for long, the lane waits for
+//! its right neighbour and goes on from where that one ends.
 
 use super::super::Bwt;
 use super::Limits;
@@ -17,7 +17,8 @@ use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Lanes that a thread follows at a time: with fewer it waits for memory, with more it gains nothing.
+/// Lanes that a thread follows at a time: with fewer it waits for memory, with more it gains
+/// nothing.
 const LANES: usize = 32;
 
 /// How far from its end the bounds of a lane may start. The second try is for those that need it.
@@ -32,7 +33,8 @@ struct Lane {
 
 /// What the merge needs to know.
 pub struct Ranks {
-    /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it stands for the byte before it, which is not in B.
+    /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it stands for the byte
+    /// before it, which is not in B.
     pub logs: Vec<Log>,
     /// The ranks of the sampled suffixes of A.
     pub sampled: Vec<u32>,
@@ -112,7 +114,8 @@ impl Walk<'_> {
         (lane + 1) * self.lane_len
     }
 
-    /// Takes lanes from those that wait and follows them, and then those that start where they end, with a visit to each rank.
+    /// Takes lanes from those that wait and follows them, and then those that start where they end,
+    /// with a visit to each rank.
     fn follow(
         &self,
         waiting: &Mutex<Vec<Lane>>,

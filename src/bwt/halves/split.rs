@@ -1,10 +1,11 @@
 //! Where to cut a block in two, and how much of B to sort A with.
 //!
-//! Say A is sorted with the first L bytes of B. Two suffixes of A can come out in the wrong order only
-//! if one of them reaches the end of those while it still equals the other. Then its last L bytes,
-//! the beginning of B, also stand where the other has them, which is from a place in A on. So L is
-//! enough if it is longer than any match of the beginning of B that starts in A. Such matches are
-//! short in most data; where there is a copy of the text around the cut, other cuts are tried.
+//! Say A is sorted with the first L bytes of B. Two suffixes of A can come out in the wrong order
+//! only if one of them reaches the end of those while it still equals the other. Then its last L
+//! bytes, the beginning of B, also stand where the other has them, which is from a place in A on.
+//! So L is enough if it is longer than any match of the beginning of B that starts in A. Such
+//! matches are short in most data; where there is a copy of the text around the cut, other cuts are
+//! tried.
 
 use super::Limits;
 use rayon::prelude::*;
@@ -41,8 +42,8 @@ pub fn find(block: &[u8], sample_rate: usize, limits: Limits) -> Option<Split> {
     })
 }
 
-/// The length of the longest match of `block[at..]` that starts before `at`, but at least `WORD - 1`.
-/// `None` if it is `most` or longer, or takes too long to find.
+/// The length of the longest match of `block[at..]` that starts before `at`, but at least
+/// `WORD - 1`. `None` if it is `most` or longer, or takes too long to find.
 fn longest_match(block: &[u8], at: usize, most: usize) -> Option<usize> {
     let tasks = (0..at.div_ceil(TASK)).into_par_iter();
     tasks

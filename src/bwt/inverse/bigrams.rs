@@ -1,8 +1,9 @@
 //! From a row to its first two symbols.
 //!
-//! The rows that start with one bigram are neighbours, so their number is that of the last bigram that
-//! starts above. A table says which bigram holds the first of each 2^shift rows; from there it is
-//! seldom more than one step. It stays in the second-level cache beside the random reads of the walk.
+//! The rows that start with one bigram are neighbours, so their number is that of the last bigram
+//! that starts above. A table says which bigram holds the first of each 2^shift rows; from there it
+//! is seldom more than one step. It stays in the second-level cache beside the random reads of the
+//! walk.
 
 use super::counters::Counters;
 
@@ -49,8 +50,9 @@ impl Bigrams {
     pub unsafe fn of(&self, row: u32) -> [u8; 2] {
         let slot = (row >> self.shift) as usize;
         debug_assert!(slot + 1 < self.slots.len());
-        // SAFETY: there is a slot for each row and one behind them. A slot holds the number of a bigram, and the end of
-        // the last bigram is above every row, so no step is made from that one.
+        // SAFETY: there is a slot for each row and one behind them. A slot holds the number of a
+        // bigram, and the end of the last bigram is above every row, so no step is made from that
+        // one.
         unsafe {
             let mut bigram = usize::from(*self.slots.get_unchecked(slot));
             // One step without a branch, since none could foretell it; more are rare.
@@ -63,16 +65,17 @@ impl Bigrams {
         }
     }
 
-    /// The bigram of `row` where a slot holds many, from `first` to `last`: a block made for it could otherwise have every
-    /// row look through thousands.
+    /// The bigram of `row` where a slot holds many, from `first` to `last`: a block made for it
+    /// could otherwise have every row look through thousands.
     #[cold]
     fn search(&self, first: usize, last: usize, row: u32) -> usize {
         first + self.ends[first..last].partition_point(|&end| end <= row)
     }
 }
 
-/// The end and the symbols of each bigram that occurs, in order of rows. The suffixes of length 0 and
-/// 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps there.
+/// The end and the symbols of each bigram that occurs, in order of rows. The suffixes of length 0
+/// and 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps
+/// there.
 fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
     let (mut ends, mut symbols, mut last) = (Vec::new(), Vec::new(), None);
     let occurring = counters.symbols();

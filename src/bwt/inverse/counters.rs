@@ -1,13 +1,15 @@
 //! Counts of symbols and of pairs of symbols, from which the jumps follow.
 //!
-//! LF(row) = first row that starts with c + number of c in the L column above the row, where c is the
-//! symbol of the L column at the row. Going down the rows, the values of LF for one symbol c are
-//! consecutive, so a second LF also reads the L column in order, in one stream for each c. It needs a
-//! count per pair (c, symbol read in the stream of c): 65536 counters, of which text uses few.
+//! LF(row) = first row that starts with c + number of c in the L column above the row, where c is
+//! the symbol of the L column at the row. Going down the rows, the values of LF for one symbol c
+//! are consecutive, so a second LF also reads the L column in order, in one stream for each c. It
+//! needs a count per pair (c, symbol read in the stream of c): 65536 counters, of which text uses
+//! few.
 //!
-//! The rows are cut into chunks, each with counters of its own that start at the counts of all that is
-//! above. Two passes of histograms (symbols per chunk; then symbols per stretch of a stream) find
-//! them, each at about 0.4 ns per byte. What is one chunk needs no threads, which rayon would start to be asked for them.
+//! The rows are cut into chunks, each with counters of its own that start at the counts of all that
+//! is above. Two passes of histograms (symbols per chunk; then symbols per stretch of a stream)
+//! find them, each at about 0.4 ns per byte. What is one chunk needs no threads, which rayon would
+//! start to be asked for them.
 
 use crate::coder;
 use rayon::prelude::*;
@@ -48,7 +50,8 @@ pub struct Chunk {
     pub rows: Range<usize>,
     /// `lf[c]`: LF of the next row of this chunk whose symbol is c.
     pub lf: Box<[u32; 256]>,
-    /// `lf_lf[c << 8 | d]`: LF of LF of the next row whose symbol is c and whose LF has the symbol d.
+    /// `lf_lf[c << 8 | d]`: LF of LF of the next row whose symbol is c and whose LF has the symbol
+    /// d.
     pub lf_lf: Box<[u32; 1 << 16]>,
 }
 
@@ -130,8 +133,8 @@ fn chunk_len(rows: usize) -> usize {
 
 /// Adds the occurrences of each byte value.
 pub fn count(bytes: &[u8], counts: &mut [u32; 256]) {
-    // Counting a run of equal bytes in one place would wait for each store. Four places do not, and a whole piece of it is
-    // counted at once.
+    // Counting a run of equal bytes in one place would wait for each store. Four places do not, and
+    // a whole piece of it is counted at once.
     const WORTH_IT: usize = 2048;
     if bytes.len() < WORTH_IT {
         return bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);

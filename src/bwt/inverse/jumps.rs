@@ -1,16 +1,16 @@
 //! The table of jumps, `jumps[row] = LF(LF(row))`.
 //!
-//! The rows are gone through in order, chunk by chunk, and each takes its jump from the counter of its pair
-//! of symbols: about 1.5 ns per byte, and that of mapping 4 bytes of fresh memory.
+//! The rows are gone through in order, chunk by chunk, and each takes its jump from the counter of
+//! its pair of symbols: about 1.5 ns per byte, and that of mapping 4 bytes of fresh memory.
 
 use super::counters::{Chunk, Column, Counters};
 use rayon::prelude::*;
 
 /// LF(LF(row)) for each row.
 ///
-/// The rows of the suffixes at pos 0 and 1 would jump beyond the start of the text. They hold n + 1,
-/// which is no row, and from there jumps go nowhere else. The lanes of an intact [`super::Bwt`] end
-/// before they ask for them; those of another one that do ask can meet no sample any more.
+/// The rows of the suffixes at pos 0 and 1 would jump beyond the start of the text. They hold n +
+/// 1, which is no row, and from there jumps go nowhere else. The lanes of an intact [`super::Bwt`]
+/// end before they ask for them; those of another one that do ask can meet no sample any more.
 ///
 /// Invariant: the n + 2 entries are in 0..=n + 1. Each is n + 1 or a counter of pairs before it
 /// goes up. These go up as often as their pair was counted and so end where that of the next pair

@@ -14,11 +14,11 @@
 //! does not depend on their number.
 //!
 //! Time: O(n). On one thread the table takes about as long as the walk; one random access for two
-//! bytes of text is what remains. Memory beside the [`Bwt`], which the text takes the place of: 4 bytes
-//! per byte for the jumps, and 0.5 MiB per thread.
+//! bytes of text is what remains. Memory beside the [`Bwt`], which the text takes the place of: 4
+//! bytes per byte for the jumps, and 0.5 MiB per thread.
 //!
-//! Jumps by two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of psi
-//! and so scatters over up to 65536 places while it builds; LF of LF is written in order.
+//! Jumps by two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of
+//! psi and so scatters over up to 65536 places while it builds; LF of LF is written in order.
 
 mod bigrams;
 mod counters;
@@ -51,7 +51,8 @@ pub fn invert(bwt: Bwt) -> Result<Vec<u8>> {
     InverseBwt::new().invert(bwt)
 }
 
-/// Restores many blocks like [`invert`], one after another or side by side, and keeps its tables from one to the next.
+/// Restores many blocks like [`invert`], one after another or side by side, and keeps its tables
+/// from one to the next.
 #[derive(Debug)]
 pub(crate) struct InverseBwt(Tables<u32>);
 
@@ -109,8 +110,9 @@ fn no_memory() -> Error {
     )
 }
 
-/// Whether a transform keeps the invariants and has the bytes of `block`, each as often. That of a sorter which lost a write or
-/// made one twice hardly ever does; to be certain would take the inverse.
+/// Whether a transform keeps the invariants and has the bytes of `block`, each as often. That of a
+/// sorter which lost a write or made one twice hardly ever does; to be certain would take the
+/// inverse.
 pub(crate) fn could_be_of(bwt: &Bwt, block: &[u8]) -> bool {
     check(bwt).is_ok() && counts(&bwt.bytes) == counts(block)
 }

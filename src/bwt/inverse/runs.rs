@@ -1,13 +1,16 @@
 //! The inverse of a transform that is mostly one byte, as that of a block with long runs is.
 //!
-//! The rows that begin with such a byte c, by how often, are groups: those of runs that fall from the top of c's rows down, those of
-//! runs that rise from the bottom up, each next to the one before (`bwt::runs` says why). The next group has as many rows as this one
-//! has a c in the transform, and the other rows of this one are starts of runs. Where there is nothing but c, many groups are passed at
-//! once. So the length of each run is found without a walk through it ([`Side`]), and the walk through the text, one byte a
-//! step, goes from the last bytes of a run to its start in one ([`Shortened`]).
+//! The rows that begin with such a byte c, by how often, are groups: those of runs that fall from
+//! the top of c's rows down, those of runs that rise from the bottom up, each next to the one
+//! before (`bwt::runs` says why). The next group has as many rows as this one has a c in the
+//! transform, and the other rows of this one are starts of runs. Where there is nothing but c, many
+//! groups are passed at once. So the length of each run is found without a walk through it
+//! ([`Side`]), and the walk through the text, one byte a step, goes from the last bytes of a run to
+//! its start in one ([`Shortened`]).
 //!
-//! Time: the transform is scanned, and 10 ns or so for each byte outside of the runs. Memory: 8 bytes for each byte that is left and
-//! 100 for each run, which are less than 4 per byte of the block.
+//! Time: the transform is scanned, and 10 ns or so for each byte outside of the runs. Memory: 8
+//! bytes for each byte that is left and 100 for each run, which are less than 4 per byte of the
+//! block.
 
 use super::super::runs::Inside;
 use super::super::tree::Tree;
@@ -18,7 +21,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The last bytes of each run are walked one by one, as most runs of few bytes are all that there is of theirs.
+/// The last bytes of each run are walked one by one, as most runs of few bytes are all that there
+/// is of theirs.
 pub const KEPT: usize = 31;
 
 /// Shorter blocks are restored fast enough.
@@ -39,7 +43,8 @@ pub struct Shortened {
     /// The rows that are left out, and those of them where a run starts.
     inside: Range<usize>,
     heads: Vec<Head>,
-    /// Those of runs that fall and of runs that rise, as numbers of heads, each in the order of what follows them.
+    /// Those of runs that fall and of runs that rise, as numbers of heads, each in the order of
+    /// what follows them.
     falling: Vec<u32>,
     rising: Vec<u32>,
     /// The first row of the latter.
@@ -51,8 +56,8 @@ pub struct Shortened {
     rows: usize,
 }
 
-/// The byte that two thirds of `bytes` may be, by a sample of them, which shows three fifths then: to count all takes as
-/// long as a tenth of the inverse.
+/// The byte that two thirds of `bytes` may be, by a sample of them, which shows three fifths then:
+/// to count all takes as long as a tenth of the inverse.
 fn mostly(bytes: &[u8]) -> Option<u8> {
     const SAMPLES: usize = 1 << 12;
     let step = (bytes.len() / SAMPLES).max(1);
@@ -72,7 +77,8 @@ struct Head {
 
 /// The runs that fall, or those that rise.
 struct Side {
-    /// Where the rows that begin inside of runs begin, from either end of the rows of the byte, and where they end.
+    /// Where the rows that begin inside of runs begin, from either end of the rows of the byte, and
+    /// where they end.
     from: usize,
     to: usize,
     count: usize,
@@ -80,7 +86,8 @@ struct Side {
 }
 
 impl Shortened {
-    /// Looks for long runs; `None` where they are less than two thirds of the block, or the transform is none.
+    /// Looks for long runs; `None` where they are less than two thirds of the block, or the
+    /// transform is none.
     pub fn new(bwt: &Bwt, kept: usize) -> Option<Self> {
         let byte = mostly(&bwt.bytes)?;
         let counts = counts(&bwt.bytes);
@@ -132,7 +139,8 @@ impl Shortened {
         self.check(sample_rate as usize, &samples, &ends).map(|()| text)
     }
 
-    /// For each row that is left and then for each start of a run, the one before in the text, and the byte between them.
+    /// For each row that is left and then for each start of a run, the one before in the text, and
+    /// the byte between them.
     fn fill(&self, bwt: &Bwt, steps: &mut [[u32; 2]]) {
         let mut next = self.starts;
         let (shallow, starts) = steps.split_at_mut(self.rows);
@@ -274,7 +282,8 @@ struct Lane<'t> {
 }
 
 impl Side {
-    /// Goes through the groups of the rows that begin with `byte`. `None` where they cannot be those of a transform.
+    /// Goes through the groups of the rows that begin with `byte`. `None` where they cannot be
+    /// those of a transform.
     fn new(
         column: Column,
         byte: u8,
@@ -326,7 +335,8 @@ impl Side {
     }
 }
 
-/// How many of `rows` from an edge on, up or down, have `byte` in the transform without another in between.
+/// How many of `rows` from an edge on, up or down, have `byte` in the transform without another in
+/// between.
 fn clear(column: Column, byte: u8, rows: &Range<usize>, edge: usize, up: bool) -> usize {
     let primary = column.primary;
     if up {

@@ -1,10 +1,10 @@
 //! Walks the lanes of a block back from their ends, many in lock step, and writes the text.
 //!
-//! Lane k is the text from pos k * rate up to the next lane; its walk starts at the row of the suffix
-//! that follows it, which is sample k + 1, or row 0 for the last lane, and ends at sample k. One step
-//! of a lane is one jump; the last byte of an odd text is there before, so that lanes are even.
-//! Each thread has up to [`GROUP`] lanes in hand and asks for the entry that a lane needs next
-//! one round ahead, so that it waits for memory once for all of them.
+//! Lane k is the text from pos k * rate up to the next lane; its walk starts at the row of the
+//! suffix that follows it, which is sample k + 1, or row 0 for the last lane, and ends at sample k.
+//! One step of a lane is one jump; the last byte of an odd text is there before, so that lanes are
+//! even. Each thread has up to [`GROUP`] lanes in hand and asks for the entry that a lane needs
+//! next one round ahead, so that it waits for memory once for all of them.
 
 use super::bigrams::Bigrams;
 use super::jumps::Jumps;
@@ -12,14 +12,16 @@ use crate::error::Flaw;
 use crate::threads;
 use rayon::prelude::*;
 
-/// Lanes in lock step. Measured: 32 keep the memory busy, 64 do so with prefetches to the second-level
-/// cache, which may have more misses under way than the first; beyond that nothing is gained.
+/// Lanes in lock step. Measured: 32 keep the memory busy, 64 do so with prefetches to the
+/// second-level cache, which may have more misses under way than the first; beyond that nothing is
+/// gained.
 const GROUP: usize = 64;
 
 /// Fewest lanes in lock step for the sake of giving each thread some.
 const MIN_GROUP: usize = 8;
 
-/// Texts up to this long are walked by the calling thread alone. Tests want many tasks in short ones.
+/// Texts up to this long are walked by the calling thread alone. Tests want many tasks in short
+/// ones.
 const SMALL: usize = if cfg!(test) { 500 } else { threads::SMALL as usize };
 
 /// Bytes of text per lane that are put together before they are written: a cache line. Lanes lie a
@@ -95,13 +97,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Moves each lane by some jumps, the hot loop; its symbols come to lie at the end of its stage.
+    /// Moves each lane by some jumps, the hot loop; its symbols come to lie at the end of its
+    /// stage.
     #[allow(unsafe_code)]
     fn round(&self, rows: &mut [u32], stages: &mut [Stage], jumps: usize) {
         for at in (STAGE / 2 - jumps..STAGE / 2).rev() {
             for (row, stage) in rows.iter_mut().zip(&mut *stages) {
-                // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or at LF of
-                // it, and goes on to what comes out of jumps.
+                // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or at
+                // LF of it, and goes on to what comes out of jumps.
                 unsafe {
                     *row = self.jumps.from(*row);
                     self.jumps.prefetch(*row);

@@ -10,8 +10,9 @@ use rayon::prelude::*;
 
 /// Each phrase once. Phrases are *named* by their rank.
 ///
-/// They lie in order of their names, but for the last phrase of the block, which comes last: it has no window behind
-/// it, and its end is smaller than all bytes, like the end of the dictionary for libsais.
+/// They lie in order of their names, but for the last phrase of the block, which comes last: it has
+/// no window behind it, and its end is smaller than all bytes, like the end of the dictionary for
+/// libsais.
 pub struct Dictionary {
     pub bytes: Vec<u8>,
     /// Where each phrase starts, and behind them the end.
@@ -98,7 +99,8 @@ impl Dictionary {
         self.starts[place]
     }
 
-    /// The byte of the block before the window that ends a phrase. That of the last phrase is not asked for.
+    /// The byte of the block before the window that ends a phrase. That of the last phrase is not
+    /// asked for.
     pub fn last_byte(&self, name: u32) -> u8 {
         let place = name as usize - usize::from(name > self.last_name);
         match name == self.last_name {
@@ -107,7 +109,8 @@ impl Dictionary {
         }
     }
 
-    /// The suffix at `at`, if suffixes of the block begin with it: not if it is in the window of the next phrase.
+    /// The suffix at `at`, if suffixes of the block begin with it: not if it is in the window of
+    /// the next phrase.
     #[inline(always)]
     pub fn suffix(&self, at: u32) -> Option<Suffix> {
         let place = self.firsts.up_to(at) - 1;

@@ -1,25 +1,27 @@
 //! A block that repeats itself, sorted by way of the phrases that it consists of.
 //!
-//! Some windows of 8 bytes, chosen by a hash, cut the block into *phrases*. A phrase reaches from one
-//! such window up to and with the next, so that neighbours overlap by a window (`parse`). Where the
-//! block repeats itself so do its phrases, and there are far fewer different ones than bytes:
+//! Some windows of 8 bytes, chosen by a hash, cut the block into *phrases*. A phrase reaches from
+//! one such window up to and with the next, so that neighbours overlap by a window (`parse`). Where
+//! the block repeats itself so do its phrases, and there are far fewer different ones than bytes:
 //!
 //! - the *dictionary* holds each phrase once, and libsais sorts its suffixes (`dictionary`);
-//! - the *order* of the phrases, named by rank, is a text of its own, and libsais sorts that (`order`).
+//! - the *order* of the phrases, named by rank, is a text of its own, and libsais sorts that
+//!   (`order`).
 //!
-//! A suffix of the block begins with a suffix of a phrase that is longer than a window. Of two of those
-//! neither is a prefix of the other, since a window that cuts stands only at their ends. So different
-//! ones decide which suffix of the block is smaller, and where they are equal the phrases that follow
-//! decide. Going through the sorted dictionary gives the transform in order (`weave`): where a suffix has
-//! the same byte before it in all phrases that end in it, a run of that byte; otherwise, the lists of
-//! where these phrases are, merged.
+//! A suffix of the block begins with a suffix of a phrase that is longer than a window. Of two of
+//! those neither is a prefix of the other, since a window that cuts stands only at their ends. So
+//! different ones decide which suffix of the block is smaller, and where they are equal the phrases
+//! that follow decide. Going through the sorted dictionary gives the transform in order (`weave`):
+//! where a suffix has the same byte before it in all phrases that end in it, a run of that byte;
+//! otherwise, the lists of where these phrases are, merged.
 //!
-//! C. Boucher, T. Gagie, A. Kuhnle, B. Langmead, G. Manzini and T. Mun, *Prefix-free parsing for building
-//! big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
+//! C. Boucher, T. Gagie, A. Kuhnle, B. Langmead, G. Manzini and T. Mun, *Prefix-free parsing for
+//! building big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
 //!
-//! Time: O(n) but for sorting the phrases of the dictionary, mostly in passes that all threads share; a
-//! database of molecules takes half the time that `halves` takes, versions of one file a fraction. Memory: the
-//! block, its transform, and less than 4 bytes per byte as long as the limits below are kept.
+//! Time: O(n) but for sorting the phrases of the dictionary, mostly in passes that all threads
+//! share; a database of molecules takes half the time that `halves` takes, versions of one file a
+//! fraction. Memory: the block, its transform, and less than 4 bytes per byte as long as the limits
+//! below are kept.
 
 mod dictionary;
 mod order;
@@ -46,14 +48,15 @@ pub struct Limits {
     pub phrase_share: usize,
     /// The dictionary has at most so many tenths of the bytes of the block.
     pub dictionary_tenths: usize,
-    /// The squares of the lengths of different phrases sum up to at most so many times the length of the block. All
-    /// suffixes of a phrase are compared to their neighbours, so this bounds the time.
+    /// The squares of the lengths of different phrases sum up to at most so many times the length
+    /// of the block. All suffixes of a phrase are compared to their neighbours, so this bounds the
+    /// time.
     pub squares: usize,
 }
 
 impl Limits {
-    /// With these there are 4.6 bytes per byte at most beside the block: 12 for each phrase, 5 for each byte of the
-    /// dictionary, and what libsais takes to sort large alphabets.
+    /// With these there are 4.6 bytes per byte at most beside the block: 12 for each phrase, 5 for
+    /// each byte of the dictionary, and what libsais takes to sort large alphabets.
     pub const USUAL: Limits = Limits {
         min_len: 1 << 20,
         repeats: 4,
@@ -64,8 +67,8 @@ impl Limits {
     };
 }
 
-/// Sorts a block on the current rayon pool, unless it repeats itself too little for that. Calls `before` first if it may: what
-/// can be freed should be, as for any way to sort.
+/// Sorts a block on the current rayon pool, unless it repeats itself too little for that. Calls
+/// `before` first if it may: what can be freed should be, as for any way to sort.
 pub fn sort(
     block: &[u8],
     sample_rate: u32,
@@ -79,7 +82,8 @@ pub fn sort(
         return Ok(None);
     };
     before();
-    // The more repeats, the longer phrases may get until the dictionary takes longer than their order.
+    // The more repeats, the longer phrases may get until the dictionary takes longer than their
+    // order.
     let spacing = if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing };
     sort_phrases(block, sample_rate, spacing, limits)
 }

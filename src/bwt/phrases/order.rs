@@ -99,7 +99,8 @@ impl Order {
         self.lists[name as usize].load(Ordering::Relaxed) & SAMPLED != 0
     }
 
-    /// Marks the names that have samples. Gives the sampled suffixes, sorted by their places in the dictionary.
+    /// Marks the names that have samples. Gives the sampled suffixes, sorted by their places in the
+    /// dictionary.
     pub fn samples(
         &self,
         phrases: &Phrases,

@@ -90,7 +90,8 @@ impl<'a> Phrases<'a> {
     /// For each phrase the number of one that is equal; the same one for all that are.
     /// `None` where too many are different.
     ///
-    /// All threads fill one table. Which of some equal phrases they all are given depends on who is first.
+    /// All threads fill one table. Which of some equal phrases they all are given depends on who is
+    /// first.
     pub fn find_equal(&self) -> Result<Option<Vec<u32>>, Error> {
         let slots = (self.len() / 4).max(1024).next_power_of_two();
         let table = pages::zeroed::<AtomicU64>(slots).ok_or_else(no_memory)?;
@@ -105,8 +106,8 @@ impl<'a> Phrases<'a> {
         Ok(all.map(|()| equal))
     }
 
-    /// Looks up some phrases from `first` on. All their slots are read before one is needed, so that the memory is
-    /// waited for only once.
+    /// Looks up some phrases from `first` on. All their slots are read before one is needed, so
+    /// that the memory is waited for only once.
     fn find_batch(&self, table: &[AtomicU64], first: usize, equal: &mut [u32]) -> Option<()> {
         let mut hashes = [0; BATCH];
         let mut touched = 0;

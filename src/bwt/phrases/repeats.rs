@@ -1,7 +1,8 @@
 //! How much a block repeats itself, estimated from a sample of its strings.
 //!
-//! Which strings are in the sample depends on what they are and not on where, so all copies of one are or
-//! none is. A condition on four bytes, which vector code checks, picks candidates, and a hash picks among them.
+//! Which strings are in the sample depends on what they are and not on where, so all copies of one
+//! are or none is. A condition on four bytes, which vector code checks, picks candidates, and a
+//! hash picks among them.
 
 use rayon::prelude::*;
 
@@ -17,8 +18,8 @@ const TILE: usize = 64;
 /// Bytes that are sampled in one task.
 const TASK: usize = 1 << 20;
 
-/// At most so many strings are kept per task: where there are more, every second hash is left out. That also
-/// rids the sample of a string which is nearly everywhere, a run for instance.
+/// At most so many strings are kept per task: where there are more, every second hash is left out.
+/// That also rids the sample of a string which is nearly everywhere, a run for instance.
 const MOST: usize = 1 << 11;
 
 /// Fewest strings that tell anything.

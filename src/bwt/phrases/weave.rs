@@ -66,7 +66,8 @@ struct Weave<'a> {
 }
 
 impl Weave<'_> {
-    /// Cuts the sorted suffixes where they differ. Equal ones that reach over many tasks are gone through once.
+    /// Cuts the sorted suffixes where they differ. Equal ones that reach over many tasks are gone
+    /// through once.
     fn tasks(&self) -> Vec<Range<usize>> {
         let mut starts = vec![0];
         let mut reached = 0;
@@ -149,7 +150,8 @@ impl Weave<'_> {
         if place.len() <= SLICE {
             return self.merge(group, place, merged);
         }
-        // Of many short lists more at a time: to look into all of them for each slice shall not take longer than to merge them.
+        // Of many short lists more at a time: to look into all of them for each slice shall not
+        // take longer than to merge them.
         let all = self.order.follower.len();
         let slice = SLICE.max(all * group.len() / place.len());
         let mut rest = place;

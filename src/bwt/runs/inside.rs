@@ -9,13 +9,15 @@ pub struct Inside {
     /// Where they are in the block, in the order of what follows them.
     pub runs: Vec<Range<usize>>,
     pub rises: bool,
-    /// The first row of all suffixes that begin inside them and have more than `kept` bytes of the run in front.
+    /// The first row of all suffixes that begin inside them and have more than `kept` bytes of the
+    /// run in front.
     pub first: usize,
     pub kept: usize,
 }
 
 impl Inside {
-    /// Fills in the rows of the suffixes at every `rate`th byte of the block, and gives the start of each run and its row.
+    /// Fills in the rows of the suffixes at every `rate`th byte of the block, and gives the start
+    /// of each run and its row.
     pub fn rows(&self, rate: usize, samples: &mut [u32]) -> Vec<(usize, usize)> {
         let mut starts = Vec::with_capacity(self.runs.len());
         let mut lengths = Lengths::new(self);
@@ -34,7 +36,8 @@ impl Inside {
         starts
     }
 
-    /// Which rows are looked for: how many bytes of the run are left, the most first, and the number of the run.
+    /// Which rows are looked for: how many bytes of the run are left, the most first, and the
+    /// number of the run.
     fn wanted(&self, rate: usize) -> Vec<(u32, u32)> {
         let mut wanted = Vec::new();
         for (run, number) in self.runs.iter().zip(0..) {
@@ -71,7 +74,8 @@ impl<'a> Lengths<'a> {
         Lengths { all, longest, count: 0, sum: 0, numbers: Tree::empty(all.runs.len()), others }
     }
 
-    /// The suffixes before all with `left` bytes: those with fewer where runs fall, those with more where they rise.
+    /// The suffixes before all with `left` bytes: those with fewer where runs fall, those with more
+    /// where they rise.
     fn before(&mut self, left: usize) -> usize {
         while let Some(&number) = self.longest.get(self.count)
             && self.all.runs[number].len() >= left

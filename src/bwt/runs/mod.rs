@@ -1,23 +1,27 @@
 //! A block of which much is long runs of one byte, sorted by way of a shorter text without them.
 //!
-//! Disk images, sparse files and padded archives have stretches of zeros of any length. Their suffixes need no sorting: those that
-//! begin inside a run of c and have k times c in front of them are ordered by k, and for one k by what follows the run. So
-//! each long run is replaced by one symbol for its length and its last few bytes (`shorten`), libsais sorts that
-//! text, and the suffixes that are left out are put where they belong (`inside`):
+//! Disk images, sparse files and padded archives have stretches of zeros of any length. Their
+//! suffixes need no sorting: those that begin inside a run of c and have k times c in front of them
+//! are ordered by k, and for one k by what follows the run. So each long run is replaced by one
+//! symbol for its length and its last few bytes (`shorten`), libsais sorts that text, and the
+//! suffixes that are left out are put where they belong (`inside`):
 //!
-//! - c^k followed by a smaller byte, or by the end, is smaller than c^(k + 1) followed by one: such a run *falls*. Where a larger byte
-//!   follows, the run *rises*, and more is smaller. All that fall are before all that rise.
-//! - So the symbols for lengths stand between a c that is part of a run that falls and one of a run that rises: the lengths of runs
-//!   that fall in ascending order, then those of runs that rise in descending order. c itself becomes two symbols.
-//! - Each last part of a run is the same number of bytes, one less than the shortest long run has, and is sorted among the short
-//!   runs. Its rows have the runs in the order of what follows them, which is that for all k.
+//! - c^k followed by a smaller byte, or by the end, is smaller than c^(k + 1) followed by one: such
+//!   a run *falls*. Where a larger byte follows, the run *rises*, and more is smaller. All that
+//!   fall are before all that rise.
+//! - So the symbols for lengths stand between a c that is part of a run that falls and one of a run
+//!   that rises: the lengths of runs that fall in ascending order, then those of runs that rise in
+//!   descending order. c itself becomes two symbols.
+//! - Each last part of a run is the same number of bytes, one less than the shortest long run has,
+//!   and is sorted among the short runs. Its rows have the runs in the order of what follows them,
+//!   which is that for all k.
 //! - The byte before a suffix inside a run is c, but for the one at the start of the run.
 //!
-//! This is the order of types that suffix sorting by induction rests on (P. Ko and S. Aluru, 2003), for runs instead of single
-//! symbols.
+//! This is the order of types that suffix sorting by induction rests on (P. Ko and S. Aluru, 2003),
+//! for runs instead of single symbols.
 //!
-//! Time: one scan of the block, what libsais takes for the shorter text, a memset, and a logarithm for each run and sample in it.
-//! Memory: as for sorting the block, or less.
+//! Time: one scan of the block, what libsais takes for the shorter text, a memset, and a logarithm
+//! for each run and sample in it. Memory: as for sorting the block, or less.
 
 mod inside;
 mod shorten;
@@ -43,8 +47,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// With these there are less than 6 bytes per byte: the block, its transform, 6 for each of the half that is left, and for each
-    /// run and each sample in one 8 to 80.
+    /// With these there are less than 6 bytes per byte: the block, its transform, 6 for each of the
+    /// half that is left, and for each run and each sample in one 8 to 80.
     pub const USUAL: Limits = Limits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
 }
 
@@ -59,7 +63,8 @@ pub fn sort(
         return Ok(None);
     }
     let Some(mut short) = Short::new(block, limits)? else { return Ok(None) };
-    // As long as for other blocks, so that it is used again for those; what is not touched takes no memory.
+    // As long as for other blocks, so that it is used again for those; what is not touched takes no
+    // memory.
     let sorted = tables.lend(block.len(), |table| {
         let suffixes = &mut table[..short.text.len()];
         SuffixArrayConstruction::for_text(&short.text[..])

@@ -42,7 +42,8 @@ pub struct Short {
     symbols: Symbols,
 }
 
-/// The symbols of each byte, where it is in a run that falls, and in one that rises. They are the same where no run is long.
+/// The symbols of each byte, where it is in a run that falls, and in one that rises. They are the
+/// same where no run is long.
 type Symbols = [[u16; 2]; 256];
 
 /// Suffixes that begin with one symbol, and the rows of the block that they belong to.
@@ -79,7 +80,8 @@ impl Short {
         Ok(Some(Short { text, bytes, kept, runs, symbols }))
     }
 
-    /// All suffixes but those that begin with the symbol of a length, in order, and the rows in between.
+    /// All suffixes but those that begin with the symbol of a length, in order, and the rows in
+    /// between.
     pub fn parts(&self, suffixes: &[i32]) -> Vec<Part> {
         let mut inside = [[0; 2]; 256];
         for run in &self.runs {
@@ -141,7 +143,8 @@ impl Short {
         run.end - (run.at + 1 + self.kept)
     }
 
-    /// Marks the suffixes at every `rate`th byte of the block, but the first and those that begin inside of long runs.
+    /// Marks the suffixes at every `rate`th byte of the block, but the first and those that begin
+    /// inside of long runs.
     pub fn mark_samples(&mut self, len: usize, rate: usize) {
         let (mut next, mut left_out) = (0, 0);
         for pos in (rate..len).step_by(rate) {
@@ -195,8 +198,8 @@ fn is_run(bytes: &[u8], byte: u8) -> bool {
 /// What orders the length of a run, and its symbol.
 type Key = ((u8, bool, usize), u16);
 
-/// Gives symbols to the bytes and the lengths: those of bytes, the byte of each symbol, and those of lengths in order. `None` where
-/// there are too many.
+/// Gives symbols to the bytes and the lengths: those of bytes, the byte of each symbol, and those
+/// of lengths in order. `None` where there are too many.
 fn name(runs: &[Run]) -> Option<(Symbols, Vec<u8>, Vec<Key>)> {
     let mut keys: Vec<_> = runs.iter().map(Run::key).collect();
     keys.sort_unstable();

@@ -42,7 +42,8 @@ impl super::Eight for Eight {
                 _mm_srai_epi32::<15>(_mm_sub_epi32(yes, no))
             }
         };
-        // SAFETY: as in `odds`. Halves of 128 bits, since what crosses them takes three cycles more.
+        // SAFETY: as in `odds`. Halves of 128 bits, since what crosses them takes three cycles
+        // more.
         unsafe {
             let zero = _mm_setzero_si128();
             let twice = _mm_srli_epi16::<3>(_mm_xor_si128(self.0, _mm_set1_epi16(i16::MIN)));

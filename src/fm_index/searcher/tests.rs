@@ -96,7 +96,8 @@ fn many_seeds() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// All sizes around those of lines, borders and superblocks; every pattern of one symbol, every row.
+/// All sizes around those of lines, borders and superblocks; every pattern of one symbol, every
+/// row.
 #[test]
 fn borders() {
     if gpu().is_none() {
@@ -116,7 +117,8 @@ fn borders() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// So many patterns that they take several batches and all streams, one of them longer than a batch.
+/// So many patterns that they take several batches and all streams, one of them longer than a
+/// batch.
 #[test]
 fn batches() {
     if gpu().is_none() {

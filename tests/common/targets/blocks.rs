@@ -5,7 +5,8 @@ use bwz::{Archive, Options, internals};
 use std::io::Cursor;
 use std::sync::LazyLock;
 
-/// The largest block that is restored, the largest that is searched on disk, and how often: time goes by them.
+/// The largest block that is restored, the largest that is searched on disk, and how often: time
+/// goes by them.
 const LARGEST: u32 = 1 << 16;
 const LARGEST_SEARCHED: u64 = 1 << 13;
 const LOCATED: usize = 4;
@@ -13,7 +14,8 @@ const LOCATED: usize = 4;
 /// Made once: they ask the system how much memory there is.
 static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options::new().threads(1));
 
-/// Never a panic or a hang. What is a whole file to one who reads it from the start is one to who begins at its tables.
+/// Never a panic or a hang. What is a whole file to one who reads it from the start is one to who
+/// begins at its tables.
 pub fn blocks(file: &[u8]) {
     alone();
     let whole = restore(file);

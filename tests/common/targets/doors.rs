@@ -13,7 +13,8 @@ pub fn doors(input: &[u8]) {
     }
 }
 
-/// Any bytes as a file, through every door that reads one, under small limits: never a panic, a hang or much memory.
+/// Any bytes as a file, through every door that reads one, under small limits: never a panic, a
+/// hang or much memory.
 fn decompress(file: &[u8]) {
     let options = Options::new().threads(1).memory(20 << 20);
     let mut raw = Vec::new();

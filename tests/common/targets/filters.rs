@@ -7,8 +7,8 @@ use bwz::internals;
 /// The largest block that is filtered: time goes by it.
 const LARGEST: usize = 1 << 14;
 
-/// A filter is undone; with two bytes of its parameters changed, or with parameters that no filter gave, it fails or gives a
-/// block of the right size.
+/// A filter is undone; with two bytes of its parameters changed, or with parameters that no filter
+/// gave, it fails or gives a block of the right size.
 pub fn filters(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(7) else { return };
     if choice[0] % 5 == 0 {

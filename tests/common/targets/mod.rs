@@ -1,7 +1,8 @@
-//! What the fuzz targets do with their bytes; `tests/crashes.rs` does the same with seeds and kept crashes.
+//! What the fuzz targets do with their bytes; `tests/crashes.rs` does the same with seeds and kept
+//! crashes.
 //!
-//! The first bytes of an input choose the options, so that every input means the same to both. All targets but [`doors`]
-//! work on the calling thread alone.
+//! The first bytes of an input choose the options, so that every input means the same to both. All
+//! targets but [`doors`] work on the calling thread alone.
 
 mod blocks;
 mod doors;
@@ -23,7 +24,8 @@ use bwz::bwt::Bwt;
 use rayon::ThreadPoolBuilder;
 use std::cell::OnceCell;
 
-/// Makes the calling thread a rayon pool of its own, for as long as it lives: no other thread is started or waited for.
+/// Makes the calling thread a rayon pool of its own, for as long as it lives: no other thread is
+/// started or waited for.
 fn alone() {
     thread_local!(static POOL: OnceCell<()> = const { OnceCell::new() });
     POOL.with(|pool| {

@@ -3,7 +3,8 @@
 use bwz::internals;
 use std::fmt::Debug;
 
-/// What is read is written again as it was, checksums apart; tables, which may stand in several forms, come out the same twice.
+/// What is read is written again as it was, checksums apart; tables, which may stand in several
+/// forms, come out the same twice.
 pub fn parsers(input: &[u8]) {
     let Some((choice, bytes)) = input.split_first() else { return };
     match choice % 5 {
