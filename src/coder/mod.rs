@@ -74,24 +74,24 @@
 //! recent averages make better contexts than last values was measured here. Each file names its own
 //! sources. The layout is the chapter "Coded segment" of the format.
 
-pub(crate) mod binary;
-mod classes;
-mod context;
-mod counted;
-mod eight;
-mod entropy;
-mod lanes;
-mod mixed;
-mod mixing;
-mod model;
-mod modelled;
+mod adaptive_cdf;
+mod adaptive_models;
+mod adaptive_rans;
+mod cdf_simd;
+mod context_mixing;
+mod exp_golomb;
+mod frequency_table;
+mod initial_cdfs;
+mod logistic_mixer;
+mod mixer_simd;
 mod mtf;
+pub(crate) mod range_coder;
 mod rans;
 mod rle;
+mod run_context;
 mod segments;
-mod start;
-mod table;
-mod tree;
+mod static_rans;
+mod symbol_tree;
 
 use crate::error::Flaw;
 pub(crate) use rle::{count as count_runs, run_before, run_end};
@@ -154,9 +154,9 @@ fn kind(segment: &[u8], effort: Effort) -> u8 {
 /// As one kind, or stored where that is not shorter.
 pub(crate) fn encode_as(kind: u8, segment: &[u8]) -> Vec<u8> {
     let coded = match kind {
-        COUNTED => counted::encode(segment),
-        MODELLED => modelled::encode(segment),
-        _ => mixed::encode(segment),
+        COUNTED => static_rans::encode(segment),
+        MODELLED => adaptive_rans::encode(segment),
+        _ => context_mixing::encode(segment),
     };
     match coded {
         Some(coded) => [&[kind], &coded[..]].concat(),
@@ -176,9 +176,9 @@ pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
             Ok(())
         }
         STORED => Err(Flaw("a stored segment has the wrong length")),
-        MODELLED => modelled::decode(body, out),
-        COUNTED => counted::decode(body, out),
-        MIXED => mixed::decode(body, out),
+        MODELLED => adaptive_rans::decode(body, out),
+        COUNTED => static_rans::decode(body, out),
+        MIXED => context_mixing::decode(body, out),
         _ => Err(Flaw("a segment is of an unknown kind")),
     }
 }

@@ -4,7 +4,7 @@
 //! magnitude, as in I. Pavlov's LZMA: a class, its next bits modelled, the rest as they are. Each
 //! model is written once for both directions of the range coder below it.
 
-use crate::coder::binary::{Coder, ONE};
+use crate::coder::range_coder::{Coder, ONE};
 
 /// The probability that a bit is 1, in 2^-16, and how often it was seen.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ impl Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coder::binary::{Decoder, Encoder};
+    use crate::coder::range_coder::{Decoder, Encoder};
 
     #[test]
     fn numbers_survive() {

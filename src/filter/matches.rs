@@ -13,7 +13,7 @@
 use super::bits::{Number, Tree};
 use super::number;
 use crate::allocation;
-use crate::coder::binary::{Coder, Decoder, Encoder};
+use crate::coder::range_coder::{Coder, Decoder, Encoder};
 use crate::error::Flaw;
 
 /// A stretch of the text that equals the one `distance` before it.

@@ -7,8 +7,8 @@
 //! symbols already: second contexts are fewer, and their starts fit better. Segments are short, and
 //! this saves a fifth of what it costs that each starts anew.
 
-use super::context::{OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS};
-use super::model::{Cell, Pace};
+use super::adaptive_cdf::{Cell, Pace};
+use super::run_context::{OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS};
 
 /// Of 1024 numbers how many are of each class, by the level of the average. Rows sum to 1024.
 type Shares<const N: usize> = [[u16; 16]; N];

@@ -5,13 +5,13 @@
 //! 1/n at first, by 1/25 later: a short memory is no loss, since several cells are mixed, and with
 //! 16 bits twice as many of them stay in the cache.
 //!
-//! All that a [`super::mixing::Mixer`] does with numbers, as AVX2 and as plain Rust. Both give the
+//! All that a [`super::logistic_mixer::Mixer`] does with numbers, as AVX2 and as plain Rust. Both give the
 //! same numbers, which the tests compare. Cost: 60 instructions of the 210 of a decision, the
 //! longest way through them 50 cycles.
 
 #[cfg(target_arch = "x86_64")]
-pub mod avx2;
-pub mod plain;
+pub mod mixer_avx2;
+pub mod mixer_plain;
 
 /// Eight weights, in units of 2^-20.
 #[derive(Debug, Clone, Copy)]
@@ -55,8 +55,8 @@ mod tests {
             let cells: [u16; 8] = std::array::from_fn(|k| first + k as u16);
             for limits in [[15; 8], [0, 1, 2, 3, 7, 10, 14, 15]] {
                 assert_eq!(
-                    known::<avx2::Eight>(cells, limits),
-                    known::<plain::Eight>(cells, limits)
+                    known::<mixer_avx2::Eight>(cells, limits),
+                    known::<mixer_plain::Eight>(cells, limits)
                 );
             }
         }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn both_forms_mix_alike() {
         for seed in 0..500 {
-            assert_eq!(mixes::<avx2::Eight>(seed), mixes::<plain::Eight>(seed));
+            assert_eq!(mixes::<mixer_avx2::Eight>(seed), mixes::<mixer_plain::Eight>(seed));
         }
     }
 
@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn inputs_are_logarithms_of_odds() {
-        let of = |p: u16| plain::Eight::load([(p << 4) ^ 0x8000; 8]).stretched().store()[0] as i16;
+        let of =
+            |p: u16| mixer_plain::Eight::load([(p << 4) ^ 0x8000; 8]).stretched().store()[0] as i16;
         assert_eq!((of(2047), of(2048)), (-1, 0));
         assert_eq!((of(0), of(4095)), (-13 * 256, 13 * 256 - 1));
         assert!((of(3277) - 512).abs() < 30, "odds of 4 are 2 bits");

@@ -12,7 +12,7 @@
 macro_rules! widest {
     ($with:ident::<$avx2:ty, $usual:ty>($($name:ident: $kind:ty),*) -> $outcome:ty) => {{
         #[cfg(target_arch = "x86_64")]
-        if $crate::coder::lanes::avx2::is_there() {
+        if $crate::coder::cdf_simd::cdf_avx2::is_there() {
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
             fn with_avx2($($name: $kind),*) -> $outcome {
                 $with::<$avx2>($($name),*)
@@ -27,17 +27,17 @@ macro_rules! widest {
 pub(super) use widest;
 
 #[cfg(target_arch = "x86_64")]
-pub mod avx2;
+pub mod cdf_avx2;
 #[cfg(any(test, not(target_arch = "x86_64")))]
-mod plain;
+mod cdf_plain;
 #[cfg(target_arch = "x86_64")]
-mod sse2;
+mod cdf_sse2;
 
 /// The form that every processor of this kind has.
 #[cfg(not(target_arch = "x86_64"))]
-pub use plain::Lanes as Usual;
+pub use cdf_plain::Lanes as Usual;
 #[cfg(target_arch = "x86_64")]
-pub use sse2::Lanes as Usual;
+pub use cdf_sse2::Lanes as Usual;
 
 /// Sixteen 16-bit numbers.
 pub trait Lanes: Copy {
@@ -61,7 +61,7 @@ pub trait Lanes: Copy {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::{Lanes, avx2, plain, sse2};
+    use super::{Lanes, cdf_avx2, cdf_plain, cdf_sse2};
 
     /// All that the lanes can do, with numbers that follow from `seed`.
     fn results<L: Lanes>(seed: u32) -> ([[i16; 16]; 3], usize) {
@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn all_forms_give_the_same_numbers() {
         for seed in 0..500 {
-            assert_eq!(results::<sse2::Lanes>(seed), results::<plain::Lanes>(seed));
+            assert_eq!(results::<cdf_sse2::Lanes>(seed), results::<cdf_plain::Lanes>(seed));
             if std::arch::is_x86_feature_detected!("avx2") {
-                assert_eq!(results::<avx2::Lanes>(seed), results::<plain::Lanes>(seed));
+                assert_eq!(results::<cdf_avx2::Lanes>(seed), results::<cdf_plain::Lanes>(seed));
             }
         }
     }

@@ -3,12 +3,12 @@
 //! For each run its length is coded, then, unless the segment is full, the place of its symbol (see
 //! `mtf`).
 
-use super::context::Memory;
-use super::entropy::Models;
-use super::lanes::{self, Lanes, Usual, widest};
+use super::adaptive_models::Models;
+use super::cdf_simd::{self, Lanes, Usual, widest};
 use super::mtf::{self, List};
 use super::rans::{Decoder, Encoder};
 use super::rle;
+use super::run_context::Memory;
 use crate::error::Flaw;
 
 /// Runs per batch of the entropy coder. A batch costs about 6 bytes; its symbols fit in the L2
@@ -17,7 +17,7 @@ const BATCH: usize = 1 << 15;
 
 /// The coded runs of `segment`, or `None` where they take as many bytes as it.
 pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
-    widest!(encode_with::<lanes::avx2::Lanes, Usual>(segment: &[u8]) -> Option<Vec<u8>>)
+    widest!(encode_with::<cdf_simd::cdf_avx2::Lanes, Usual>(segment: &[u8]) -> Option<Vec<u8>>)
 }
 
 #[inline(always)]
@@ -52,7 +52,7 @@ fn encode_with<L: Lanes>(segment: &[u8]) -> Option<Vec<u8>> {
 /// Fills `out` with the runs that `coded` holds.
 pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     widest!(
-        decode_with::<lanes::avx2::Lanes, Usual>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
+        decode_with::<cdf_simd::cdf_avx2::Lanes, Usual>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
     )
 }
 

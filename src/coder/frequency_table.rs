@@ -4,7 +4,7 @@
 //! up to 17 bytes and is within a sixteenth of what was counted. Every symbol owns at least one
 //! slot, sent or not: any bytes make a table.
 
-use super::lanes::Lanes;
+use super::cdf_simd::Lanes;
 use super::rans::{Prepared, SLOT_BITS, Slots};
 use crate::error::Flaw;
 
@@ -94,7 +94,7 @@ fn weight(code: u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::Usual;
+    use super::super::cdf_simd::Usual;
     use super::*;
 
     fn sent(counts: [u32; 16]) -> Table {

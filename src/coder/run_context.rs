@@ -10,7 +10,7 @@
 //! What is about all symbols is one run late, so that a decoder can look cells up before the last
 //! run and place are decoded. It costs 0.05 % of the size.
 
-use super::model::Contexts;
+use super::adaptive_cdf::Contexts;
 use super::rle::Run;
 
 /// Levels of a symbol's own averages: few beside the symbol itself, which second contexts do not

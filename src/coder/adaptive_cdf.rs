@@ -14,7 +14,7 @@
 //! Source: the cell is that of Giesen's "Models for adaptive arithmetic coding" (2015), with a
 //! rate of its own.
 
-use super::lanes::Lanes;
+use super::cdf_simd::Lanes;
 use super::rans::{SLOT_BITS, Slots};
 
 const SLOTS: u16 = 1 << SLOT_BITS;
@@ -199,7 +199,7 @@ fn spread<L: Lanes>(starts: L, symbol: usize) -> Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coder::lanes::Usual;
+    use crate::coder::cdf_simd::Usual;
 
     /// All but one in a hundred the same.
     const HEAVY: [u16; 16] = [1016, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8];

@@ -3,15 +3,15 @@
 //! Each number is a class (see `classes`), which a [`Blend`] codes in its context, and extra bits:
 //! the top eight through blends of their own, the rest as they are.
 
-use super::classes::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
-use super::context::{
-    AROUND_PLACE, AROUND_RUN, Memory, OWN, OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS, WIDTH,
-};
-use super::lanes::{Lanes, Usual};
-use super::model::{Blend, Contexts};
+use super::adaptive_cdf::{Blend, Contexts};
+use super::cdf_simd::{Lanes, Usual};
+use super::exp_golomb::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
+use super::initial_cdfs;
 use super::rans::{Decoder, Encoder, Lane, Slots};
 use super::rle::Run;
-use super::start;
+use super::run_context::{
+    AROUND_PLACE, AROUND_RUN, Memory, OWN, OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS, WIDTH,
+};
 use crate::error::Flaw;
 use std::sync::LazyLock;
 
@@ -50,14 +50,14 @@ impl Models {
         };
         Models {
             run: Blend::new(
-                |at| start::OWN_RUNS[at % OWN_LEVELS],
-                |at| start::RUNS[(at % 16).min(RUN_LEVELS - 1)],
-                start::PACES_OF_RUNS,
+                |at| initial_cdfs::OWN_RUNS[at % OWN_LEVELS],
+                |at| initial_cdfs::RUNS[(at % 16).min(RUN_LEVELS - 1)],
+                initial_cdfs::PACES_OF_RUNS,
             ),
             place: Blend::new(
-                |at| start::OWN_PLACES[at % OWN_LEVELS],
-                |at| start::PLACES[at / 4 % PLACE_LEVELS],
-                start::PACES_OF_PLACES,
+                |at| initial_cdfs::OWN_PLACES[at % OWN_LEVELS],
+                |at| initial_cdfs::PLACES[at / 4 % PLACE_LEVELS],
+                initial_cdfs::PACES_OF_PLACES,
             ),
             extra: [extra(), extra()],
             width: Blend::flat(|_| 4, |_| 4),
@@ -68,7 +68,7 @@ impl Models {
 impl Models {
     #[inline(always)]
     pub fn put_run<L: Lanes>(&mut self, coder: &mut Encoder, memory: &mut Memory, run: Run) {
-        let parts = classes::split(run.len - 1);
+        let parts = exp_golomb::split(run.len - 1);
         let at = memory.of_run(run.symbol);
         coder.put(Lane::Run, self.run.encode::<L>(at, parts.class));
         if parts.class >= DIRECT {
@@ -84,7 +84,7 @@ impl Models {
         run: Run,
         place: u32,
     ) {
-        let parts = classes::split(place - 1);
+        let parts = exp_golomb::split(place - 1);
         let at = memory.of_place(run);
         coder.put(Lane::Place, self.place.encode::<L>(at, parts.class));
         if parts.class >= DIRECT {
@@ -214,7 +214,7 @@ impl Models {
             left -= bits;
             extra = extra << bits | coder.take_plain(lane, bits);
         }
-        (classes::join(width, extra), coder)
+        (exp_golomb::join(width, extra), coder)
     }
 }
 

@@ -11,12 +11,12 @@
 //! run. There are 5 MB of cells, of which text touches a fifth. Those of a symbol's first decisions
 //! are asked for while the length before it is coded.
 
-use super::binary::{Coder, Decoder, Encoder};
-use super::eight::{self, Eight};
-use super::lanes::widest;
-use super::mixing::{Mixer, Place};
+use super::cdf_simd::widest;
+use super::logistic_mixer::{Mixer, Place};
+use super::mixer_simd::{self, Eight};
+use super::range_coder::{Coder, Decoder, Encoder};
 use super::rle::{self, Run};
-use super::tree::{INNER, Tree};
+use super::symbol_tree::{INNER, Tree};
 use crate::error::Flaw;
 
 /// Cells, sets of both families and contexts of the refinement: 256 nodes, 3 cases and 4 or 2
@@ -36,7 +36,7 @@ const WIDTHS: u32 = 31;
 
 /// The coded runs of `segment`, or `None` where they take more bytes.
 pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
-    widest!(encode_with::<eight::avx2::Eight, eight::plain::Eight>(segment: &[u8]) -> Option<Vec<u8>>)
+    widest!(encode_with::<mixer_simd::mixer_avx2::Eight, mixer_simd::mixer_plain::Eight>(segment: &[u8]) -> Option<Vec<u8>>)
 }
 
 #[inline(always)]
@@ -60,7 +60,7 @@ fn encode_with<E: Eight>(segment: &[u8]) -> Option<Vec<u8>> {
 /// Fills `out` with the runs that `coded` holds.
 pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     widest!(
-        decode_with::<eight::avx2::Eight, eight::plain::Eight>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
+        decode_with::<mixer_simd::mixer_avx2::Eight, mixer_simd::mixer_plain::Eight>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
     )
 }
 

@@ -10,13 +10,13 @@
 //! backwards to code. Cost: 21 to 24 ns per run to encode and 15 to decode; 6 bytes per run, and 4
 //! per number with extra bits, between the passes. The tables take 39 to 663 bytes of a segment.
 
-use super::classes::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
-use super::context::{Averages, PLACE_LEVELS, RUN_LEVELS};
-use super::lanes::{self, Lanes, Usual, widest};
+use super::cdf_simd::{self, Lanes, Usual, widest};
+use super::exp_golomb::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
+use super::frequency_table::Table;
 use super::mtf::{self, List, Step};
 use super::rans::{Decoder, Lane, Prepared, Slots, Stack};
 use super::rle::{self, Run};
-use super::table::Table;
+use super::run_context::{Averages, PLACE_LEVELS, RUN_LEVELS};
 use crate::error::Flaw;
 
 /// Tables for classes, by level, first those of runs.
@@ -99,7 +99,7 @@ impl Counted {
 
     #[inline(always)]
     fn count(&mut self, lane: Lane, odd: usize, table: usize, number: u32) -> u16 {
-        let parts = classes::split(number);
+        let parts = exp_golomb::split(number);
         let symbol = table << 4 | parts.class;
         self.counts[odd % 2][symbol] += 1;
         if parts.class >= DIRECT {
@@ -130,7 +130,7 @@ fn top(parts: Parts) -> usize {
 
 /// The coded runs of `segment`, or `None` where they take as many bytes as it.
 pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
-    widest!(encode_with::<lanes::avx2::Lanes, Usual>(segment: &[u8]) -> Option<Vec<u8>>)
+    widest!(encode_with::<cdf_simd::cdf_avx2::Lanes, Usual>(segment: &[u8]) -> Option<Vec<u8>>)
 }
 
 /// Has no use for the lanes, but for what else comes with them: shifts that take one instruction.
@@ -162,7 +162,7 @@ fn push(stack: &mut Stack, lane: Lane, symbol: u16, wide: &mut &[u32], prepared:
     if usize::from(symbol & 15) >= DIRECT
         && let Some(&number) = wide.split_off_last()
     {
-        push_extra(stack, lane, classes::split(number), prepared);
+        push_extra(stack, lane, exp_golomb::split(number), prepared);
     }
     stack.push_prepared(lane, &prepared[usize::from(symbol)]);
 }
@@ -192,7 +192,7 @@ fn read_tables(coded: &mut &[u8]) -> Result<Box<[Table; TABLES]>, Flaw> {
 /// Fills `out` with the runs that `coded` holds.
 pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     widest!(
-        decode_with::<lanes::avx2::Lanes, Usual>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
+        decode_with::<cdf_simd::cdf_avx2::Lanes, Usual>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
     )
 }
 
@@ -272,5 +272,5 @@ fn take_extra<L: Lanes>(
         left -= bits;
         extra = extra << bits | coder.take_plain(lane, bits);
     }
-    classes::join(width, extra)
+    exp_golomb::join(width, extra)
 }

@@ -13,8 +13,8 @@
 //!
 //! Source: Mahoney, "Adaptive weighing of context models for lossless data compression" (2005).
 
-use super::binary::Coder;
-use super::eight::{Eight, Weights};
+use super::mixer_simd::{Eight, Weights};
+use super::range_coder::Coder;
 
 /// Probabilities on the logistic scale are in units of 1/256 and stay within this.
 const MOST: i32 = 2047;
