@@ -95,8 +95,8 @@ mod symbol_tree;
 
 use crate::error::Flaw;
 pub(crate) use rle::{count as count_runs, run_before, run_end};
+pub(crate) use segments::{Task, current_pool, decode_segments_on, encode_segments_on};
 pub use segments::{decode_segments, encode_segments, segment_log};
-pub(crate) use segments::{decode_unless, pairs_to_decode, pairs_to_encode};
 
 /// First byte of a coded segment whose bytes follow as they are.
 const STORED: u8 = 0;
@@ -135,11 +135,7 @@ pub const fn max_coded_len(n: usize) -> usize {
 
 /// Appends the coded form of `segment`, which has 1 to 2^31 - 1 bytes.
 pub fn encode(segment: &[u8], effort: Effort, out: &mut Vec<u8>) {
-    out.append(&mut encode_alone(segment, effort));
-}
-
-fn encode_alone(segment: &[u8], effort: Effort) -> Vec<u8> {
-    encode_as(kind(segment, effort), segment)
+    out.append(&mut encode_as(kind(segment, effort), segment));
 }
 
 /// The kind that suits `segment`.
