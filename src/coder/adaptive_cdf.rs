@@ -1,24 +1,23 @@
-//! Adaptive models of symbols 0..=15, alone or two at a time.
+//! Adaptive CDFs of symbols 0..=15, and the mean of two.
 //!
-//! A [`Cell`] holds where the slots of 16 symbols begin and moves these borders towards every
-//! symbol it sees, by the nth part of the way after n symbols, down to a least part. All 16 move in
-//! one vector operation, so a symbol costs the same whether it is likely or not, and nothing
-//! branches on it. The first border is always 0; its lane holds the part instead, which falls by
-//! the same operation as the borders move: a rate r that goes towards 0 by r of the way becomes r -
-//! r^2, which is 1/(n + 1) where r was 1/n, nearly.
+//! An [`AdaptiveCdf`] holds the cumulative frequencies of 16 symbols and moves them towards every
+//! symbol that is coded: by 1/n of the way after n symbols, down to a least rate. All 16 move in
+//! one vector operation without a branch, so that all symbols cost the same. The first cumulative
+//! frequency is always 0; its lane holds the adaptation rate instead, which falls by the operation
+//! that moves the others: a rate r that goes towards 0 by r of the way becomes r - r^2, which is
+//! nearly 1/(n + 1) where r was 1/n.
 //!
-//! A [`Blend`] looks two cells up, each by another context, and takes the mean of their borders.
-//! One alone is 1.5 % larger. To learn how much to trust each of the two takes a fifth of the time
-//! more and saves 0.15 %.
+//! A [`MeanCdf`] looks up two adaptive CDFs in two contexts and codes with their mean. One alone is
+//! 1.5 % larger. Weights for the two, learnt as well, take a fifth of the time more and save
+//! 0.15 %.
 //!
-//! Source: the cell is that of Giesen's "Models for adaptive arithmetic coding" (2015), with a
-//! rate of its own.
+//! Source: Giesen, "Models for adaptive arithmetic coding" (2015), with an adaptation rate per CDF.
 
-use super::cdf_simd::Lanes;
+use super::cdf_simd::CdfVector;
 use super::rans::{SLOT_BITS, Slots};
 
 const SLOTS: u16 = 1 << SLOT_BITS;
-/// What symbols share in a cell. Each has one slot besides, so that none is impossible.
+/// The slots that symbols share. Each has one slot besides, so that none is impossible.
 const TOTAL: u16 = SLOTS - 16;
 
 /// Lanes that lie within one cache line.
@@ -26,15 +25,16 @@ const TOTAL: u16 = SLOTS - 16;
 #[repr(align(64))]
 struct Aligned([i16; 16]);
 
-/// By what part of the way, in units of 2^-16, cells move that are new, and those that have seen
-/// much.
+/// The part of the way, in units of 2^-16, that a CDF moves for a symbol.
 #[derive(Debug, Clone, Copy)]
-pub struct Pace {
+pub struct AdaptationRate {
+    /// That of a new CDF.
     pub first: i16,
+    /// The rate does not fall below this one.
     pub least: i16,
 }
 
-/// `TARGETS[s][j]`: where symbol j begins in a cell in which every symbol is s.
+/// `TARGETS[s][j]`: where symbol j begins in a CDF in which every symbol is s.
 static TARGETS: [Aligned; 16] = {
     let mut targets = [const { Aligned([0; 16]) }; 16];
     let mut at = 0;
@@ -46,14 +46,14 @@ static TARGETS: [Aligned; 16] = {
     targets
 };
 
-/// Lane j is where the slots of symbol j begin; lane 0 is the rate.
+/// Lane j is where the slots of symbol j begin; lane 0 is the adaptation rate.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
-pub struct Cell([i16; 16]);
+pub struct AdaptiveCdf([i16; 16]);
 
-impl Cell {
+impl AdaptiveCdf {
     /// Of 1024 symbols `shares[s]` are s.
-    pub const fn of_shares(shares: &[u16; 16]) -> Cell {
+    pub const fn of_shares(shares: &[u16; 16]) -> AdaptiveCdf {
         let (mut lanes, mut before) = ([0; 16], 0);
         let mut j = 1;
         while j < 16 {
@@ -61,133 +61,140 @@ impl Cell {
             lanes[j] = ((TOTAL as i32 * before) >> 10) as i16 + j as i16;
             j += 1;
         }
-        Cell(lanes)
+        AdaptiveCdf(lanes)
     }
 
     /// The first 2^`bits` symbols, `bits` being 1 to 4, equally likely, and no others.
-    pub const fn flat(bits: u32) -> Cell {
+    pub const fn flat(bits: u32) -> AdaptiveCdf {
         let mut shares = [0; 16];
         let mut j = 0;
         while j < 1 << bits {
             shares[j] = 1024 >> bits;
             j += 1;
         }
-        Cell::of_shares(&shares)
+        AdaptiveCdf::of_shares(&shares)
     }
 
-    fn with_rate(mut self, rate: i16) -> Cell {
+    fn with_rate(mut self, rate: i16) -> AdaptiveCdf {
         self.0[0] = rate;
         self
     }
 }
 
-/// By their bits.
-static FLAT: [Cell; 5] =
-    [Cell::flat(1), Cell::flat(1), Cell::flat(2), Cell::flat(3), Cell::flat(4)];
+/// [`AdaptiveCdf::flat`] by the number of bits; 0 stands for 1.
+static FLAT: [AdaptiveCdf; 5] = [
+    AdaptiveCdf::flat(1),
+    AdaptiveCdf::flat(1),
+    AdaptiveCdf::flat(2),
+    AdaptiveCdf::flat(3),
+    AdaptiveCdf::flat(4),
+];
 
-/// N cells of one pace.
+/// The CDFs of N contexts.
 #[derive(Clone, Debug)]
-struct Cells<const N: usize> {
-    cells: Box<[Cell; N]>,
-    /// The least rate, in all lanes.
+struct CdfSet<const N: usize> {
+    cdfs: Box<[AdaptiveCdf; N]>,
+    /// The least adaptation rate, in all lanes.
     least: Aligned,
 }
 
-impl<const N: usize> Cells<N> {
-    /// Cell n begins as `start(n)`.
-    fn new(start: impl Fn(usize) -> Cell, pace: Pace) -> Self {
-        let cells = (0..N).map(|at| start(at).with_rate(pace.first)).collect::<Box<[Cell]>>();
-        Cells { cells: cells.try_into().expect("N cells"), least: Aligned([pace.least; 16]) }
+impl<const N: usize> CdfSet<N> {
+    /// CDF n begins as `start(n)`.
+    fn new(start: impl Fn(usize) -> AdaptiveCdf, rate: AdaptationRate) -> Self {
+        let cdfs = (0..N).map(|at| start(at).with_rate(rate.first)).collect::<Box<[AdaptiveCdf]>>();
+        CdfSet { cdfs: cdfs.try_into().expect("N CDFs"), least: Aligned([rate.least; 16]) }
     }
 
     #[inline(always)]
-    fn load<L: Lanes>(&self, at: usize) -> L {
-        L::load(&self.cells[at % N].0)
+    fn load<V: CdfVector>(&self, at: usize) -> V {
+        V::load(&self.cdfs[at % N].0)
     }
 
     #[inline(always)]
-    fn update<L: Lanes>(&mut self, at: usize, loaded: L, target: L) {
-        self.cells[at % N].0 = loaded.toward(target, L::load(&self.least.0)).store();
+    fn update<V: CdfVector>(&mut self, at: usize, loaded: V, target: V) {
+        self.cdfs[at % N].0 = loaded.toward(target, V::load(&self.least.0)).store();
     }
 }
 
-/// Which cells to use for one symbol.
+/// The contexts of one symbol.
 #[derive(Debug, Clone, Copy)]
-pub struct Contexts {
+pub struct ContextPair {
     pub first: usize,
     pub second: usize,
 }
 
-/// Two sets of cells, A and B of them, of which the second is used where they are paired.
+/// A model of one kind of symbols: the mean of two adaptive CDFs, one of A first contexts and one
+/// of B second contexts.
 #[derive(Clone, Debug)]
-pub struct Blend<const A: usize, const B: usize> {
-    first: Cells<A>,
-    second: Cells<B>,
+pub struct MeanCdf<const A: usize, const B: usize> {
+    first: CdfSet<A>,
+    second: CdfSet<B>,
 }
 
-/// Those of cells that begin as [`Cell::flat`].
-const FLAT_PACES: [Pace; 2] = [Pace { first: 8738, least: 512 }, Pace { first: 4096, least: 512 }];
+/// The rates of first and second CDFs that begin as [`AdaptiveCdf::flat`].
+const FLAT_RATES: [AdaptationRate; 2] =
+    [AdaptationRate { first: 8738, least: 512 }, AdaptationRate { first: 4096, least: 512 }];
 
-impl<const A: usize, const B: usize> Blend<A, B> {
-    /// Cells begin as [`Cell::flat`], of as many bits as these say of each one's index.
+impl<const A: usize, const B: usize> MeanCdf<A, B> {
+    /// CDFs begin as [`AdaptiveCdf::flat`], of as many bits as these give for each context.
     pub fn flat(first: impl Fn(usize) -> usize, second: impl Fn(usize) -> usize) -> Self {
         let flat = |bits: usize| FLAT[bits.clamp(1, 4)];
-        Blend::new(|at| flat(first(at)), |at| flat(second(at)), FLAT_PACES)
+        MeanCdf::new(|at| flat(first(at)), |at| flat(second(at)), FLAT_RATES)
     }
 
-    /// Cells begin as these say of each one's index.
+    /// CDFs begin as these give for each context.
     pub fn new(
-        first: impl Fn(usize) -> Cell,
-        second: impl Fn(usize) -> Cell,
-        [of_first, of_second]: [Pace; 2],
+        first: impl Fn(usize) -> AdaptiveCdf,
+        second: impl Fn(usize) -> AdaptiveCdf,
+        [of_first, of_second]: [AdaptationRate; 2],
     ) -> Self {
-        Blend { first: Cells::new(first, of_first), second: Cells::new(second, of_second) }
+        MeanCdf { first: CdfSet::new(first, of_first), second: CdfSet::new(second, of_second) }
     }
 
     /// The slots of `symbol`, which the model learns.
     #[inline(always)]
-    pub fn encode<L: Lanes>(&mut self, at: Contexts, symbol: usize) -> Slots {
-        let loaded = self.load::<L>(at);
-        let slots = spread(starts(loaded), symbol);
+    pub fn encode<V: CdfVector>(&mut self, at: ContextPair, symbol: usize) -> Slots {
+        let loaded = self.load::<V>(at);
+        let slots = slots_of(starts(loaded), symbol);
         self.learn(at, loaded, symbol);
         slots
     }
 
-    /// The symbol that owns `slot`, and its slots.
+    /// The symbol that owns `slot`, which the model learns, and its slots.
     #[inline(always)]
-    pub fn decode<L: Lanes>(&mut self, at: Contexts, slot: u32) -> (usize, Slots) {
-        let loaded = self.load::<L>(at);
+    pub fn decode<V: CdfVector>(&mut self, at: ContextPair, slot: u32) -> (usize, Slots) {
+        let loaded = self.load::<V>(at);
         let starts = starts(loaded);
         let symbol = starts.not_above(slot as i16) - 1;
-        let slots = spread(starts, symbol);
+        let slots = slots_of(starts, symbol);
         self.learn(at, loaded, symbol);
         (symbol, slots)
     }
 
     #[inline(always)]
-    fn load<L: Lanes>(&self, at: Contexts) -> [L; 2] {
+    fn load<V: CdfVector>(&self, at: ContextPair) -> [V; 2] {
         [self.first.load(at.first), self.second.load(at.second)]
     }
 
-    /// Moves the cells, of which these are the contents, towards `symbol`.
+    /// Moves the CDFs, which hold `first` and `second`, towards `symbol`.
     #[inline(always)]
-    fn learn<L: Lanes>(&mut self, at: Contexts, [first, second]: [L; 2], symbol: usize) {
-        let target = L::load(&TARGETS[symbol & 15].0);
+    fn learn<V: CdfVector>(&mut self, at: ContextPair, [first, second]: [V; 2], symbol: usize) {
+        let target = V::load(&TARGETS[symbol & 15].0);
         self.first.update(at.first, first, target);
         self.second.update(at.second, second, target);
     }
 }
 
-/// Where each symbol's slots start: the mean of both cells.
+/// Where each symbol's slots start: the mean of both CDFs.
 #[inline(always)]
-fn starts<L: Lanes>([first, second]: [L; 2]) -> L {
+fn starts<V: CdfVector>([first, second]: [V; 2]) -> V {
     first.mean(second).without_first()
 }
 
 /// The slots of `symbol`, given where all symbols' start.
 #[inline(always)]
-fn spread<L: Lanes>(starts: L, symbol: usize) -> Slots {
-    // Aligned: a load out of a store that crosses a cache line waits for it.
+fn slots_of<V: CdfVector>(starts: V, symbol: usize) -> Slots {
+    // Aligned: a load from a store that crosses a cache line waits for it.
     #[repr(align(64))]
     struct Borders([i16; 32]);
     let mut borders = Borders([SLOTS as i16; 32]);
@@ -199,45 +206,49 @@ fn spread<L: Lanes>(starts: L, symbol: usize) -> Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coder::cdf_simd::Usual;
+    use crate::coder::cdf_simd::CdfBaseline;
 
     /// All but one in a hundred the same.
     const HEAVY: [u16; 16] = [1016, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8];
-    const AT: Contexts = Contexts { first: 0, second: 0 };
+    const AT: ContextPair = ContextPair { first: 0, second: 0 };
 
-    fn all_slots(blend: &Blend<1, 1>) -> Vec<Slots> {
-        (0..16).map(|symbol| spread(starts(blend.load::<Usual>(AT)), symbol)).collect()
+    fn all_slots(model: &MeanCdf<1, 1>) -> Vec<Slots> {
+        (0..16).map(|symbol| slots_of(starts(model.load::<CdfBaseline>(AT)), symbol)).collect()
     }
 
     #[test]
     fn slots_are_never_empty_and_cover_all() {
-        for start in [Cell::of_shares(&[64; 16]), Cell::of_shares(&HEAVY), Cell::flat(1)] {
+        for start in [
+            AdaptiveCdf::of_shares(&[64; 16]),
+            AdaptiveCdf::of_shares(&HEAVY),
+            AdaptiveCdf::flat(1),
+        ] {
             for symbol in [0, 1, 7, 14, 15] {
                 cover_all(start, symbol);
             }
         }
     }
 
-    fn cover_all(start: Cell, symbol: usize) {
-        let mut blend = Blend::<1, 1>::new(|_| start, |_| start, FLAT_PACES);
+    fn cover_all(start: AdaptiveCdf, symbol: usize) {
+        let mut model = MeanCdf::<1, 1>::new(|_| start, |_| start, FLAT_RATES);
         for _ in 0..3000 {
-            let slots = all_slots(&blend);
+            let slots = all_slots(&model);
             assert!(slots.iter().all(|s| s.freq > 0));
             assert_eq!(slots.iter().map(|s| s.freq).sum::<u32>(), 1 << SLOT_BITS);
-            blend.encode::<Usual>(AT, symbol);
+            model.encode::<CdfBaseline>(AT, symbol);
         }
-        assert!(all_slots(&blend)[symbol].freq > 31_000);
+        assert!(all_slots(&model)[symbol].freq > 31_000);
     }
 
     #[test]
     fn decoding_learns_the_same() {
         let (mut left, mut right) =
-            (Blend::<4, 2>::flat(|_| 4, |_| 3), Blend::<4, 2>::flat(|_| 4, |_| 3));
+            (MeanCdf::<4, 2>::flat(|_| 4, |_| 3), MeanCdf::<4, 2>::flat(|_| 4, |_| 3));
         for i in 0..20_000usize {
             let symbol = ((i * i) >> 3) % 16;
-            let at = Contexts { first: i % 4, second: i / 7 % 2 };
-            let slots = left.encode::<Usual>(at, symbol);
-            assert_eq!(right.decode::<Usual>(at, slots.start), (symbol, slots));
+            let at = ContextPair { first: i % 4, second: i / 7 % 2 };
+            let slots = left.encode::<CdfBaseline>(at, symbol);
+            assert_eq!(right.decode::<CdfBaseline>(at, slots.start), (symbol, slots));
         }
     }
 }

@@ -1,186 +1,218 @@
-//! Runs and places <-> slots of the entropy coder: the models and the contexts put together.
+//! The models of adaptive rANS: run lengths and MTF ranks <-> slots.
 //!
-//! Each number is a class (see `classes`), which a [`Blend`] codes in its context, and extra bits:
-//! the top eight through blends of their own, the rest as they are.
+//! Each number is an exp-Golomb bucket, which a [`MeanCdf`] codes in its contexts, and extra bits:
+//! the highest eight through models of their own, the others with equal probabilities.
 
-use super::adaptive_cdf::{Blend, Contexts};
-use super::cdf_simd::{Lanes, Usual};
-use super::exp_golomb::{self, DIRECT, Parts, WIDE, WIDE_WIDTH};
+use super::adaptive_cdf::{ContextPair, MeanCdf};
+use super::cdf_simd::{CdfBaseline, CdfVector};
+use super::exp_golomb::{self, DIRECT, ExpGolomb, LAST_BUCKET, LAST_BUCKET_WIDTH};
 use super::initial_cdfs;
-use super::rans::{Decoder, Encoder, Lane, Slots};
-use super::rle::Run;
+use super::rans::{RansDecoder, RansEncoder, RansStream, Slots};
+use super::rle::BwtRun;
 use super::run_context::{
-    AROUND_PLACE, AROUND_RUN, Memory, OWN, OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS, WIDTH,
+    AROUND_MTF_RANK_CONTEXTS, AROUND_RUN_CONTEXTS, ModelState, OWN_CONTEXTS, QUANTISED_MTF_RANKS,
+    QUANTISED_OWN, QUANTISED_RUN_LENGTHS, WIDTH_CONTEXTS,
 };
 use crate::error::Flaw;
 use std::sync::LazyLock;
 
-/// Bits that are coded as they are, at most this many in one symbol.
+/// The most bits of equal probability that one symbol holds.
 const PLAIN: u32 = 8;
 
-/// All that adapts, with cells in pairs or alone.
+/// All adaptive CDFs of a segment.
 #[derive(Clone)]
-pub struct Models {
-    run: Blend<OWN, AROUND_RUN>,
-    place: Blend<OWN, AROUND_PLACE>,
-    extra: [Extra; 2],
-    width: Blend<WIDTH, WIDTH>,
+pub struct AdaptiveModels {
+    run_length: MeanCdf<OWN_CONTEXTS, AROUND_RUN_CONTEXTS>,
+    mtf_rank: MeanCdf<OWN_CONTEXTS, AROUND_MTF_RANK_CONTEXTS>,
+    extra: [ExtraBits; 2],
+    width: MeanCdf<WIDTH_CONTEXTS, WIDTH_CONTEXTS>,
 }
 
-/// The extra bits of one lane: the top four by width and symbol, the next four by width and the
-/// top.
+/// The extra bits of one stream: the highest four by width and symbol, the next four by width and
+/// the highest.
 #[derive(Clone)]
-struct Extra {
-    top: Blend<{ 16 * 256 }, 16>,
-    next: Blend<{ 16 * 16 }, 16>,
+struct ExtraBits {
+    high: MeanCdf<{ 16 * 256 }, 16>,
+    next: MeanCdf<{ 16 * 16 }, 16>,
 }
 
-/// What every segment starts with, made once and copied: a short segment waits for little else.
-static START: LazyLock<Models> = LazyLock::new(Models::start);
+/// The models that every segment starts with, made once and copied: to make them takes longer than
+/// to code a short segment.
+static INITIAL: LazyLock<AdaptiveModels> = LazyLock::new(AdaptiveModels::initial);
 
-impl Models {
+impl AdaptiveModels {
     pub fn new() -> Self {
-        START.clone()
+        INITIAL.clone()
     }
 
-    fn start() -> Self {
-        let extra = || Extra {
-            top: Blend::flat(|at| at >> 8, |width| width),
-            next: Blend::flat(|at| (at >> 4).saturating_sub(4), |width| width.saturating_sub(4)),
+    fn initial() -> Self {
+        let extra = || ExtraBits {
+            high: MeanCdf::flat(|at| at >> 8, |width| width),
+            next: MeanCdf::flat(|at| (at >> 4).saturating_sub(4), |width| width.saturating_sub(4)),
         };
-        Models {
-            run: Blend::new(
-                |at| initial_cdfs::OWN_RUNS[at % OWN_LEVELS],
-                |at| initial_cdfs::RUNS[(at % 16).min(RUN_LEVELS - 1)],
-                initial_cdfs::PACES_OF_RUNS,
+        AdaptiveModels {
+            run_length: MeanCdf::new(
+                |at| initial_cdfs::OWN_RUN_LENGTHS[at % QUANTISED_OWN],
+                |at| initial_cdfs::RUN_LENGTHS[(at % 16).min(QUANTISED_RUN_LENGTHS - 1)],
+                initial_cdfs::RUN_LENGTH_RATES,
             ),
-            place: Blend::new(
-                |at| initial_cdfs::OWN_PLACES[at % OWN_LEVELS],
-                |at| initial_cdfs::PLACES[at / 4 % PLACE_LEVELS],
-                initial_cdfs::PACES_OF_PLACES,
+            mtf_rank: MeanCdf::new(
+                |at| initial_cdfs::OWN_MTF_RANKS[at % QUANTISED_OWN],
+                |at| initial_cdfs::MTF_RANKS[at / 4 % QUANTISED_MTF_RANKS],
+                initial_cdfs::MTF_RANK_RATES,
             ),
             extra: [extra(), extra()],
-            width: Blend::flat(|_| 4, |_| 4),
+            width: MeanCdf::flat(|_| 4, |_| 4),
         }
     }
 }
 
-impl Models {
+impl AdaptiveModels {
     #[inline(always)]
-    pub fn put_run<L: Lanes>(&mut self, coder: &mut Encoder, memory: &mut Memory, run: Run) {
-        let parts = exp_golomb::split(run.len - 1);
-        let at = memory.of_run(run.symbol);
-        coder.put(Lane::Run, self.run.encode::<L>(at, parts.class));
-        if parts.class >= DIRECT {
-            self.put_wide_run(coder, memory, run.symbol, parts);
+    pub fn put_run_length<V: CdfVector>(
+        &mut self,
+        coder: &mut RansEncoder,
+        state: &mut ModelState,
+        run: BwtRun,
+    ) {
+        let split = exp_golomb::split(run.len - 1);
+        let at = state.run_length_contexts(run.symbol);
+        coder.put(RansStream::RunLengths, self.run_length.encode::<V>(at, split.bucket));
+        if split.bucket >= DIRECT {
+            self.put_long_run(coder, state, run.symbol, split);
         }
     }
 
     #[inline(always)]
-    pub fn put_place<L: Lanes>(
+    pub fn put_mtf_rank<V: CdfVector>(
         &mut self,
-        coder: &mut Encoder,
-        memory: &Memory,
-        run: Run,
-        place: u32,
+        coder: &mut RansEncoder,
+        state: &ModelState,
+        run: BwtRun,
+        mtf_rank: u32,
     ) {
-        let parts = exp_golomb::split(place - 1);
-        let at = memory.of_place(run);
-        coder.put(Lane::Place, self.place.encode::<L>(at, parts.class));
-        if parts.class >= DIRECT {
-            self.put_extra(coder, Lane::Place, run.symbol, parts);
+        let split = exp_golomb::split(mtf_rank - 1);
+        let at = state.mtf_rank_contexts(run);
+        coder.put(RansStream::MtfRanks, self.mtf_rank.encode::<V>(at, split.bucket));
+        if split.bucket >= DIRECT {
+            self.put_extra(coder, RansStream::MtfRanks, run.symbol, split);
         }
     }
 
     #[cold]
-    fn put_wide_run(&mut self, coder: &mut Encoder, memory: &mut Memory, symbol: u8, parts: Parts) {
-        if parts.class == WIDE {
-            let excess = (parts.width - WIDE_WIDTH) as usize;
-            let at = memory.of_width(symbol, 0);
-            coder.put(Lane::Run, self.width.encode::<Usual>(at, excess.min(15)));
+    fn put_long_run(
+        &mut self,
+        coder: &mut RansEncoder,
+        state: &mut ModelState,
+        symbol: u8,
+        split: ExpGolomb,
+    ) {
+        if split.bucket == LAST_BUCKET {
+            let excess = (split.width - LAST_BUCKET_WIDTH) as usize;
+            let at = state.width_contexts(symbol, 0);
+            coder.put(RansStream::RunLengths, self.width.encode::<CdfBaseline>(at, excess.min(15)));
             if excess >= 15 {
-                let at = memory.of_width(symbol, 1);
-                coder.put(Lane::Run, self.width.encode::<Usual>(at, excess - 15));
+                let at = state.width_contexts(symbol, 1);
+                coder
+                    .put(RansStream::RunLengths, self.width.encode::<CdfBaseline>(at, excess - 15));
             }
-            memory.add_width(symbol, parts.width);
+            state.add_width(symbol, split.width);
         }
-        self.put_extra(coder, Lane::Run, symbol, parts);
+        self.put_extra(coder, RansStream::RunLengths, symbol, split);
     }
 
-    fn put_extra(&mut self, coder: &mut Encoder, lane: Lane, symbol: u8, parts: Parts) {
-        let models = &mut self.extra[lane as usize];
-        let mut left = parts.width.saturating_sub(4);
-        let top = (parts.extra >> left) as usize;
-        coder.put(lane, models.top.encode::<Usual>(of_top(parts.width, symbol), top));
+    fn put_extra(
+        &mut self,
+        coder: &mut RansEncoder,
+        stream: RansStream,
+        symbol: u8,
+        split: ExpGolomb,
+    ) {
+        let models = &mut self.extra[stream as usize];
+        let mut left = split.width.saturating_sub(4);
+        let high = (split.extra >> left) as usize;
+        coder.put(
+            stream,
+            models.high.encode::<CdfBaseline>(high_contexts(split.width, symbol), high),
+        );
         if left > 0 {
             let bits = left.min(4);
             left -= bits;
-            let next = (parts.extra >> left & ((1 << bits) - 1)) as usize;
-            coder.put(lane, models.next.encode::<Usual>(of_next(parts.width, top), next));
+            let next = (split.extra >> left & ((1 << bits) - 1)) as usize;
+            coder.put(
+                stream,
+                models.next.encode::<CdfBaseline>(next_contexts(split.width, high), next),
+            );
         }
         while left > 0 {
             let bits = left.min(PLAIN);
             left -= bits;
-            coder.put(lane, Slots::plain(parts.extra >> left & ((1 << bits) - 1), bits));
+            coder.put(stream, Slots::plain(split.extra >> left & ((1 << bits) - 1), bits));
         }
     }
 }
 
-impl Models {
+impl AdaptiveModels {
     #[inline(always)]
-    pub fn take_run<L: Lanes>(
+    pub fn take_run_length<V: CdfVector>(
         &mut self,
-        coder: &mut Decoder,
-        memory: &mut Memory,
+        coder: &mut RansDecoder,
+        state: &mut ModelState,
         symbol: u8,
-    ) -> Result<Run, Flaw> {
-        let at = memory.of_run(symbol);
-        let class = self.run.take::<L>(coder, Lane::Run, at);
-        let mut number = class;
-        if class >= DIRECT as u32 {
-            // The coder goes there and back by value, so that it stays in registers elsewhere.
-            (number, *coder) = self.take_wide_run(*coder, memory, symbol, class)?;
+    ) -> Result<BwtRun, Flaw> {
+        let at = state.run_length_contexts(symbol);
+        let bucket = self.run_length.take::<V>(coder, RansStream::RunLengths, at);
+        let mut number = bucket;
+        if bucket >= DIRECT as u32 {
+            // The coder is passed by value, so that it stays in registers elsewhere.
+            (number, *coder) = self.take_long_run(*coder, state, symbol, bucket)?;
         }
-        Ok(Run { symbol, len: number + 1 })
+        Ok(BwtRun { symbol, len: number + 1 })
     }
 
     #[inline(always)]
-    pub fn take_place<L: Lanes>(&mut self, coder: &mut Decoder, memory: &Memory, run: Run) -> u32 {
-        let at = memory.of_place(run);
-        let class = self.place.take::<L>(coder, Lane::Place, at);
-        let mut number = class;
-        if class >= DIRECT as u32 {
-            (number, *coder) = self.take_extra::<L>(*coder, Lane::Place, run.symbol, class - 8);
+    pub fn take_mtf_rank<V: CdfVector>(
+        &mut self,
+        coder: &mut RansDecoder,
+        state: &ModelState,
+        run: BwtRun,
+    ) -> u32 {
+        let at = state.mtf_rank_contexts(run);
+        let bucket = self.mtf_rank.take::<V>(coder, RansStream::MtfRanks, at);
+        let mut number = bucket;
+        if bucket >= DIRECT as u32 {
+            (number, *coder) =
+                self.take_extra::<V>(*coder, RansStream::MtfRanks, run.symbol, bucket - 8);
         }
         number + 1
     }
 
     #[cold]
-    fn take_wide_run<'a>(
+    fn take_long_run<'a>(
         &mut self,
-        mut coder: Decoder<'a>,
-        memory: &mut Memory,
+        mut coder: RansDecoder<'a>,
+        state: &mut ModelState,
         symbol: u8,
-        class: u32,
-    ) -> Result<(u32, Decoder<'a>), Flaw> {
-        let mut width = class - 8;
-        if class == WIDE as u32 {
-            width += self.take_excess(&mut coder, memory, symbol);
+        bucket: u32,
+    ) -> Result<(u32, RansDecoder<'a>), Flaw> {
+        let mut width = bucket - 8;
+        if bucket == LAST_BUCKET as u32 {
+            width += self.take_excess(&mut coder, state, symbol);
         }
         if width > 30 {
             return Err(Flaw("a segment holds a run longer than any segment"));
         }
-        if class == WIDE as u32 {
-            memory.add_width(symbol, width);
+        if bucket == LAST_BUCKET as u32 {
+            state.add_width(symbol, width);
         }
-        Ok(self.take_extra::<Usual>(coder, Lane::Run, symbol, width))
+        Ok(self.take_extra::<CdfBaseline>(coder, RansStream::RunLengths, symbol, width))
     }
 
-    fn take_excess(&mut self, coder: &mut Decoder, memory: &Memory, symbol: u8) -> u32 {
+    fn take_excess(&mut self, coder: &mut RansDecoder, state: &ModelState, symbol: u8) -> u32 {
         let mut excess = 0;
         for stage in 0..2 {
-            let at = memory.of_width(symbol, stage);
-            let more = self.width.take::<Usual>(coder, Lane::Run, at);
+            let at = state.width_contexts(symbol, stage);
+            let more = self.width.take::<CdfBaseline>(coder, RansStream::RunLengths, at);
             excess += more;
             if more < 15 {
                 break;
@@ -190,50 +222,55 @@ impl Models {
     }
 
     #[inline(always)]
-    fn take_extra<'a, L: Lanes>(
+    fn take_extra<'a, V: CdfVector>(
         &mut self,
-        mut coder: Decoder<'a>,
-        lane: Lane,
+        mut coder: RansDecoder<'a>,
+        stream: RansStream,
         symbol: u8,
         width: u32,
-    ) -> (u32, Decoder<'a>) {
-        let models = &mut self.extra[lane as usize];
+    ) -> (u32, RansDecoder<'a>) {
+        let models = &mut self.extra[stream as usize];
         let mut left = width.saturating_sub(4);
-        let at = of_top(width, symbol);
-        let top = models.top.take::<L>(&mut coder, lane, at);
-        let mut extra = top & ((1 << width.min(4)) - 1);
+        let at = high_contexts(width, symbol);
+        let high = models.high.take::<V>(&mut coder, stream, at);
+        let mut extra = high & ((1 << width.min(4)) - 1);
         if left > 0 {
             let bits = left.min(4);
             left -= bits;
-            let at = of_next(width, top as usize);
-            let next = models.next.take::<L>(&mut coder, lane, at);
+            let at = next_contexts(width, high as usize);
+            let next = models.next.take::<V>(&mut coder, stream, at);
             extra = extra << bits | next & ((1 << bits) - 1);
         }
         while left > 0 {
             let bits = left.min(PLAIN);
             left -= bits;
-            extra = extra << bits | coder.take_plain(lane, bits);
+            extra = extra << bits | coder.take_plain(stream, bits);
         }
         (exp_golomb::join(width, extra), coder)
     }
 }
 
-impl<const A: usize, const B: usize> Blend<A, B> {
+impl<const A: usize, const B: usize> MeanCdf<A, B> {
     /// Decodes one symbol.
     #[inline(always)]
-    fn take<L: Lanes>(&mut self, coder: &mut Decoder, lane: Lane, at: Contexts) -> u32 {
-        let (symbol, slots) = self.decode::<L>(at, coder.slot(lane));
-        coder.take(lane, slots);
+    fn take<V: CdfVector>(
+        &mut self,
+        coder: &mut RansDecoder,
+        stream: RansStream,
+        at: ContextPair,
+    ) -> u32 {
+        let (symbol, slots) = self.decode::<V>(at, coder.slot(stream));
+        coder.take(stream, slots);
         symbol as u32
     }
 }
 
-fn of_top(width: u32, symbol: u8) -> Contexts {
+fn high_contexts(width: u32, symbol: u8) -> ContextPair {
     let width = width.min(15) as usize;
-    Contexts { first: width << 8 | usize::from(symbol), second: width }
+    ContextPair { first: width << 8 | usize::from(symbol), second: width }
 }
 
-fn of_next(width: u32, top: usize) -> Contexts {
+fn next_contexts(width: u32, high: usize) -> ContextPair {
     let width = width.min(15) as usize;
-    Contexts { first: width << 4 | top, second: width }
+    ContextPair { first: width << 4 | high, second: width }
 }

@@ -1,47 +1,48 @@
-//! Numbers as one of 16 classes and a few extra bits.
+//! Numbers as an exp-Golomb bucket and extra bits.
 //!
-//! Run lengths and places are both "small, rarely huge". The model codes the class, a symbol of 16
-//! that it learns well; the extra bits are few and cost little thought. Numbers start at 0 (a run
-//! length or a place less one):
+//! Run lengths and MTF ranks are small in most cases and now and then huge. The model codes the
+//! bucket, a symbol of 16 that it learns well; the extra bits are few, and a simpler model does for
+//! them. Numbers start at 0 (a run length or an MTF rank less one):
 //!
 //! ```text
-//!   number   0 1 .. 9   10..13   14..21   22..37   38..69   70..133   134..
-//!   class    0 1 .. 9   10       11       12       13       14        15
-//!   extra    -          2 bits   3        4        5        6         7 and more
+//!   number       0 1 .. 9   10..13   14..21   22..37   38..69   70..133   134..
+//!   bucket       0 1 .. 9   10       11       12       13       14        15
+//!   extra bits   -          2        3        4        5        6         7 and more
 //! ```
 //!
-//! From 10 on, `number - 6` is 2^width plus `width` extra bits, and the class is `width + 8`. Class
-//! 15 holds all widths from 7 up: a place is at most 254, hence always of width 7; a run length
-//! says its width.
+//! From 10 on, `number - 6` is 2^width plus `width` extra bits, and the bucket is `width + 8`. The
+//! last bucket holds all widths from 7 up: an MTF rank less one is at most 254, hence always of
+//! width 7; the width of a run length is coded beside it.
 
-/// The classes below this one are the numbers themselves.
+/// The buckets below this one are the numbers themselves.
 pub const DIRECT: usize = 10;
-/// The class whose width is not known from the class alone.
-pub const WIDE: usize = 15;
-/// The width that class 15 begins with.
-pub const WIDE_WIDTH: u32 = 7;
+/// The bucket that does not tell the width.
+pub const LAST_BUCKET: usize = 15;
+/// The least width in the last bucket.
+pub const LAST_BUCKET_WIDTH: u32 = 7;
 
-/// A number taken apart, as the page shows.
+/// A number taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
-    pub class: usize,
+pub struct ExpGolomb {
+    pub bucket: usize,
+    /// How many extra bits there are.
     pub width: u32,
     pub extra: u32,
 }
 
 /// Takes `number` apart.
 #[inline(always)]
-pub fn split(number: u32) -> Parts {
+pub fn split(number: u32) -> ExpGolomb {
     if number < DIRECT as u32 {
-        return Parts { class: number as usize, width: 0, extra: 0 };
+        return ExpGolomb { bucket: number as usize, width: 0, extra: 0 };
     }
     let shifted = number - 6;
     let width = shifted.ilog2();
-    let class = (8 + width as usize).min(WIDE);
-    Parts { class, width, extra: shifted - (1 << width) }
+    let bucket = (8 + width as usize).min(LAST_BUCKET);
+    ExpGolomb { bucket, width, extra: shifted - (1 << width) }
 }
 
-/// The number of `width` and `extra`, for classes from 10 on. `width` is at most 30.
+/// The number with these extra bits, in buckets from 10 on. `width` is at most 30.
 #[inline(always)]
 pub fn join(width: u32, extra: u32) -> u32 {
     (1 << width) + extra + 6
@@ -57,8 +58,8 @@ mod tests {
         let lasts = [13, 21, 37, 69, 133, 261].map(split);
         for (k, (first, last)) in firsts.into_iter().zip(lasts).enumerate() {
             let width = k as u32 + 2;
-            assert_eq!(first, Parts { class: 10 + k, width, extra: 0 });
-            assert_eq!(last, Parts { class: 10 + k, width, extra: (1 << width) - 1 });
+            assert_eq!(first, ExpGolomb { bucket: 10 + k, width, extra: 0 });
+            assert_eq!(last, ExpGolomb { bucket: 10 + k, width, extra: (1 << width) - 1 });
         }
     }
 
@@ -66,11 +67,11 @@ mod tests {
     fn numbers_come_back() {
         let big = (5..31).flat_map(|k| [(1u32 << k) - 1, 1 << k, (1 << k) + 1]);
         for number in (0..2000).chain(big).chain([i32::MAX as u32]) {
-            let parts = split(number);
-            let back = if parts.class < DIRECT {
-                parts.class as u32
+            let split = split(number);
+            let back = if split.bucket < DIRECT {
+                split.bucket as u32
             } else {
-                join(parts.width, parts.extra)
+                join(split.width, split.extra)
             };
             assert_eq!(back, number);
         }

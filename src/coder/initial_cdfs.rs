@@ -1,20 +1,19 @@
-//! What a model expects of a context that it has not met: the start of its cells, and how fast they
-//! move.
+//! The initial state of adaptive CDFs, and their adaptation rates.
 //!
-//! A context of a run or a place holds the level of an average (see `context`), and how numbers are
-//! spread given that level hardly depends on the data: text, markup, tables and code agree within a
-//! few percent. So cells begin as what was counted there, by level, and as if they had seen some
-//! symbols already: second contexts are fewer, and their starts fit better. Segments are short, and
-//! this saves a fifth of what it costs that each starts anew.
+//! A context of a run length or an MTF rank holds a quantised average (see `run_context`), and the
+//! distribution given that average hardly depends on the data: text, markup, tables and code agree
+//! within a few percent. CDFs therefore begin with measured distributions, and with the rate of a
+//! CDF that has seen some symbols: second contexts are fewer, and their measured distributions fit
+//! better. Segments are short, and this saves a fifth of what it costs that each starts anew.
 
-use super::adaptive_cdf::{Cell, Pace};
-use super::run_context::{OWN_LEVELS, PLACE_LEVELS, RUN_LEVELS};
+use super::adaptive_cdf::{AdaptationRate, AdaptiveCdf};
+use super::run_context::{QUANTISED_MTF_RANKS, QUANTISED_OWN, QUANTISED_RUN_LENGTHS};
 
-/// Of 1024 numbers how many are of each class, by the level of the average. Rows sum to 1024.
+/// Of 1024 numbers how many are in each bucket, by the quantised average. Rows sum to 1024.
 type Shares<const N: usize> = [[u16; 16]; N];
 
 #[rustfmt::skip]
-const OF_RUNS: Shares<RUN_LEVELS> = [
+const RUN_LENGTH_SHARES: Shares<QUANTISED_RUN_LENGTHS> = [
     [972, 29, 7, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2],
     [886, 97, 21, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
     [807, 144, 39, 14, 6, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1],
@@ -29,7 +28,7 @@ const OF_RUNS: Shares<RUN_LEVELS> = [
 ];
 
 #[rustfmt::skip]
-const OF_PLACES: Shares<PLACE_LEVELS> = [
+const MTF_RANK_SHARES: Shares<QUANTISED_MTF_RANKS> = [
     [125, 33, 23, 13, 17, 19, 16, 15, 18, 10, 54, 72, 99, 157, 126, 227],
     [918, 73, 17, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
     [674, 223, 84, 17, 7, 4, 3, 2, 1, 1, 2, 2, 1, 1, 1, 1],
@@ -48,39 +47,39 @@ const OF_PLACES: Shares<PLACE_LEVELS> = [
     [14, 9, 8, 7, 6, 6, 6, 5, 5, 5, 20, 39, 73, 149, 297, 375],
 ];
 
-/// The starts of second cells for runs and for places, by level.
-pub static RUNS: [Cell; RUN_LEVELS] = cells(&OF_RUNS);
-pub static PLACES: [Cell; PLACE_LEVELS] = cells(&OF_PLACES);
+/// The initial second CDFs of run lengths and of MTF ranks, by the quantised average.
+pub static RUN_LENGTHS: [AdaptiveCdf; QUANTISED_RUN_LENGTHS] = cdfs(&RUN_LENGTH_SHARES);
+pub static MTF_RANKS: [AdaptiveCdf; QUANTISED_MTF_RANKS] = cdfs(&MTF_RANK_SHARES);
 
-/// The starts of first cells, by their levels: those of a second one in the middle.
-pub static OWN_RUNS: [Cell; OWN_LEVELS] = chosen(&RUNS, [0, 2, 5, 9]);
-pub static OWN_PLACES: [Cell; OWN_LEVELS] = chosen(&PLACES, [1, 2, 6, 14]);
+/// The initial first CDFs, by their coarser average: those of second ones in the middle of it.
+pub static OWN_RUN_LENGTHS: [AdaptiveCdf; QUANTISED_OWN] = chosen(&RUN_LENGTHS, [0, 2, 5, 9]);
+pub static OWN_MTF_RANKS: [AdaptiveCdf; QUANTISED_OWN] = chosen(&MTF_RANKS, [1, 2, 6, 14]);
 
-/// The paces of first and second cells.
-pub const PACES_OF_RUNS: [Pace; 2] =
-    [Pace { first: 5461, least: 410 }, Pace { first: 1680, least: 262 }];
-pub const PACES_OF_PLACES: [Pace; 2] =
-    [Pace { first: 5461, least: 819 }, Pace { first: 1680, least: 410 }];
+/// The adaptation rates of first and second CDFs.
+pub const RUN_LENGTH_RATES: [AdaptationRate; 2] =
+    [AdaptationRate { first: 5461, least: 410 }, AdaptationRate { first: 1680, least: 262 }];
+pub const MTF_RANK_RATES: [AdaptationRate; 2] =
+    [AdaptationRate { first: 5461, least: 819 }, AdaptationRate { first: 1680, least: 410 }];
 
-const fn cells<const N: usize>(shares: &Shares<N>) -> [Cell; N] {
-    let mut cells = [Cell::flat(4); N];
-    let mut level = 0;
-    while level < N {
-        cells[level] = Cell::of_shares(&shares[level]);
-        level += 1;
+const fn cdfs<const N: usize>(shares: &Shares<N>) -> [AdaptiveCdf; N] {
+    let mut cdfs = [AdaptiveCdf::flat(4); N];
+    let mut at = 0;
+    while at < N {
+        cdfs[at] = AdaptiveCdf::of_shares(&shares[at]);
+        at += 1;
     }
-    cells
+    cdfs
 }
 
 const fn chosen<const N: usize>(
-    cells: &[Cell; N],
-    levels: [usize; OWN_LEVELS],
-) -> [Cell; OWN_LEVELS] {
-    let mut own = [Cell::flat(4); OWN_LEVELS];
-    let mut level = 0;
-    while level < OWN_LEVELS {
-        own[level] = cells[levels[level]];
-        level += 1;
+    cdfs: &[AdaptiveCdf; N],
+    rows: [usize; QUANTISED_OWN],
+) -> [AdaptiveCdf; QUANTISED_OWN] {
+    let mut own = [AdaptiveCdf::flat(4); QUANTISED_OWN];
+    let mut at = 0;
+    while at < QUANTISED_OWN {
+        own[at] = cdfs[rows[at]];
+        at += 1;
     }
     own
 }
