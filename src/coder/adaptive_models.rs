@@ -7,7 +7,8 @@ use super::adaptive_cdf::{ContextPair, MeanCdf};
 use super::cdf_simd::{CdfBaseline, CdfVector};
 use super::exp_golomb::{self, DIRECT, ExpGolomb, LAST_BUCKET, LAST_BUCKET_WIDTH};
 use super::initial_cdfs;
-use super::rans::{RansDecoder, RansEncoder, RansStream, Slots};
+use super::rans::RansStream::{self, MtfRanks, RunLengths};
+use super::rans::{RansDecoder, RansEncoder, Slots};
 use super::rle::BwtRun;
 use super::run_context::{
     AROUND_MTF_RANK_CONTEXTS, AROUND_RUN_CONTEXTS, ModelState, OWN_CONTEXTS, QUANTISED_MTF_RANKS,
@@ -77,7 +78,7 @@ impl AdaptiveModels {
     ) {
         let split = exp_golomb::split(run.len - 1);
         let at = state.run_length_contexts(run.symbol);
-        coder.put(RansStream::RunLengths, self.run_length.encode::<V>(at, split.bucket));
+        coder.put(RunLengths, self.run_length.encode::<V>(at, split.bucket));
         if split.bucket >= DIRECT {
             self.put_long_run(coder, state, run.symbol, split);
         }
@@ -93,9 +94,9 @@ impl AdaptiveModels {
     ) {
         let split = exp_golomb::split(mtf_rank - 1);
         let at = state.mtf_rank_contexts(run);
-        coder.put(RansStream::MtfRanks, self.mtf_rank.encode::<V>(at, split.bucket));
+        coder.put(MtfRanks, self.mtf_rank.encode::<V>(at, split.bucket));
         if split.bucket >= DIRECT {
-            self.put_extra(coder, RansStream::MtfRanks, run.symbol, split);
+            self.put_extra(coder, MtfRanks, run.symbol, split);
         }
     }
 
@@ -110,15 +111,14 @@ impl AdaptiveModels {
         if split.bucket == LAST_BUCKET {
             let excess = (split.width - LAST_BUCKET_WIDTH) as usize;
             let at = state.width_contexts(symbol, 0);
-            coder.put(RansStream::RunLengths, self.width.encode::<CdfBaseline>(at, excess.min(15)));
+            coder.put(RunLengths, self.width.encode::<CdfBaseline>(at, excess.min(15)));
             if excess >= 15 {
                 let at = state.width_contexts(symbol, 1);
-                coder
-                    .put(RansStream::RunLengths, self.width.encode::<CdfBaseline>(at, excess - 15));
+                coder.put(RunLengths, self.width.encode::<CdfBaseline>(at, excess - 15));
             }
             state.add_width(symbol, split.width);
         }
-        self.put_extra(coder, RansStream::RunLengths, symbol, split);
+        self.put_extra(coder, RunLengths, symbol, split);
     }
 
     fn put_extra(
@@ -131,18 +131,14 @@ impl AdaptiveModels {
         let models = &mut self.extra[stream as usize];
         let mut left = split.width.saturating_sub(4);
         let high = (split.extra >> left) as usize;
-        coder.put(
-            stream,
-            models.high.encode::<CdfBaseline>(high_contexts(split.width, symbol), high),
-        );
+        let at = high_contexts(split.width, symbol);
+        coder.put(stream, models.high.encode::<CdfBaseline>(at, high));
         if left > 0 {
             let bits = left.min(4);
             left -= bits;
             let next = (split.extra >> left & ((1 << bits) - 1)) as usize;
-            coder.put(
-                stream,
-                models.next.encode::<CdfBaseline>(next_contexts(split.width, high), next),
-            );
+            let at = next_contexts(split.width, high);
+            coder.put(stream, models.next.encode::<CdfBaseline>(at, next));
         }
         while left > 0 {
             let bits = left.min(PLAIN);
@@ -161,7 +157,7 @@ impl AdaptiveModels {
         symbol: u8,
     ) -> Result<BwtRun, Flaw> {
         let at = state.run_length_contexts(symbol);
-        let bucket = self.run_length.take::<V>(coder, RansStream::RunLengths, at);
+        let bucket = self.run_length.take::<V>(coder, RunLengths, at);
         let mut number = bucket;
         if bucket >= DIRECT as u32 {
             // The coder is passed by value, so that it stays in registers elsewhere.
@@ -178,11 +174,10 @@ impl AdaptiveModels {
         run: BwtRun,
     ) -> u32 {
         let at = state.mtf_rank_contexts(run);
-        let bucket = self.mtf_rank.take::<V>(coder, RansStream::MtfRanks, at);
+        let bucket = self.mtf_rank.take::<V>(coder, MtfRanks, at);
         let mut number = bucket;
         if bucket >= DIRECT as u32 {
-            (number, *coder) =
-                self.take_extra::<V>(*coder, RansStream::MtfRanks, run.symbol, bucket - 8);
+            (number, *coder) = self.take_extra::<V>(*coder, MtfRanks, run.symbol, bucket - 8);
         }
         number + 1
     }
@@ -205,14 +200,14 @@ impl AdaptiveModels {
         if bucket == LAST_BUCKET as u32 {
             state.add_width(symbol, width);
         }
-        Ok(self.take_extra::<CdfBaseline>(coder, RansStream::RunLengths, symbol, width))
+        Ok(self.take_extra::<CdfBaseline>(coder, RunLengths, symbol, width))
     }
 
     fn take_excess(&mut self, coder: &mut RansDecoder, state: &ModelState, symbol: u8) -> u32 {
         let mut excess = 0;
         for stage in 0..2 {
             let at = state.width_contexts(symbol, stage);
-            let more = self.width.take::<CdfBaseline>(coder, RansStream::RunLengths, at);
+            let more = self.width.take::<CdfBaseline>(coder, RunLengths, at);
             excess += more;
             if more < 15 {
                 break;
@@ -255,12 +250,12 @@ impl<const A: usize, const B: usize> MeanCdf<A, B> {
     #[inline(always)]
     fn take<V: CdfVector>(
         &mut self,
-        coder: &mut RansDecoder,
-        stream: RansStream,
+        from: &mut RansDecoder,
+        of: RansStream,
         at: ContextPair,
     ) -> u32 {
-        let (symbol, slots) = self.decode::<V>(at, coder.slot(stream));
-        coder.take(stream, slots);
+        let (symbol, slots) = self.decode::<V>(at, from.slot(of));
+        from.take(of, slots);
         symbol as u32
     }
 }

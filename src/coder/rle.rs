@@ -4,7 +4,7 @@
 //! markup 9, and files full of copies hundreds. All later stages work on runs and never on bytes,
 //! which makes repetitive data fast.
 //!
-//! Runs are not stored: `start` and `end` find the borders whenever they are needed, eight bytes a
+//! Runs are not stored: `start` and `run_end` find the borders whenever they are needed, eight bytes a
 //! step. Cost: about 3 ns per run, and 0.1 ns per byte of a long run.
 
 use crate::error::Flaw;
@@ -21,9 +21,7 @@ pub struct BwtRun {
 
 /// The run that starts at `pos`.
 pub fn read(segment: &[u8], pos: usize) -> BwtRun {
-    let symbol = segment[pos];
-    let len = (end(segment, pos, symbol) - pos) as u32;
-    BwtRun { symbol, len }
+    BwtRun { symbol: segment[pos], len: (run_end(segment, pos) - pos) as u32 }
 }
 
 /// The run that starts at `pos` and has `short` bytes, or 255 and more.
@@ -85,12 +83,8 @@ pub fn start(segment: &[u8], mut end: usize, symbol: u8) -> usize {
 }
 
 /// Where the run of bytes at `pos` ends (exclusive).
-pub fn run_end(bytes: &[u8], pos: usize) -> usize {
-    end(bytes, pos, bytes[pos])
-}
-
-/// Where the run of `symbol` at `pos` ends (exclusive).
-fn end(segment: &[u8], mut pos: usize, symbol: u8) -> usize {
+pub fn run_end(segment: &[u8], mut pos: usize) -> usize {
+    let symbol = segment[pos];
     if segment.get(pos + PIECE - 1) == Some(&symbol) {
         let pieces = segment[pos..].as_chunks::<PIECE>().0.iter();
         pos += PIECE * pieces.take_while(|piece| **piece == [symbol; PIECE]).count();

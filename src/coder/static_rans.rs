@@ -14,7 +14,8 @@ use super::cdf_simd::{CdfBaseline, CdfVector};
 use super::exp_golomb::{self, DIRECT, ExpGolomb, LAST_BUCKET, LAST_BUCKET_WIDTH};
 use super::frequency_table::FrequencyTable;
 use super::mtf::{self, MtfList, MtfStep};
-use super::rans::{PreparedSlots, RansDecoder, RansStack, RansStream, Slots};
+use super::rans::RansStream::{self, MtfRanks, RunLengths};
+use super::rans::{PreparedSlots, RansDecoder, RansStack, Slots};
 use super::rle::{self, BwtRun};
 use super::run_context::{Averages, QUANTISED_MTF_RANKS, QUANTISED_RUN_LENGTHS};
 use super::simd_dispatch::widest;
@@ -91,10 +92,10 @@ impl SymbolCounts {
             odd ^= 1;
             let averages = &mut averages[usize::from(run.symbol)];
             let [run_length_table, mtf_rank_table] = tables(averages.quantised());
-            symbols[0] = counts.count(RansStream::RunLengths, odd, run_length_table, run.len - 1);
+            symbols[0] = counts.count(RunLengths, odd, run_length_table, run.len - 1);
             if step.mtf_rank > 0 {
                 let mtf_rank = u32::from(step.mtf_rank) - 1;
-                symbols[1] = counts.count(RansStream::MtfRanks, odd, mtf_rank_table, mtf_rank);
+                symbols[1] = counts.count(MtfRanks, odd, mtf_rank_table, mtf_rank);
                 averages.add_both(run.len - 1, mtf_rank);
             }
         }
@@ -152,9 +153,9 @@ fn encode_with<V: CdfVector>(segment: &[u8]) -> Option<Vec<u8>> {
     let mut large = &counts.large[..];
     for &[run_length, mtf_rank] in counts.runs.iter().rev() {
         if mtf_rank != NO_MTF_RANK {
-            push(&mut stack, RansStream::MtfRanks, mtf_rank, &mut large, prepared.as_flattened());
+            push(&mut stack, MtfRanks, mtf_rank, &mut large, prepared.as_flattened());
         }
-        push(&mut stack, RansStream::RunLengths, run_length, &mut large, prepared.as_flattened());
+        push(&mut stack, RunLengths, run_length, &mut large, prepared.as_flattened());
     }
     stack.write(&mut out);
     (out.len() < segment.len()).then_some(out)
@@ -195,7 +196,7 @@ fn push_extra(
     }
     stack
         .push_prepared(stream, &prepared[extra_table(stream, split.width) << 4 | high_bits(split)]);
-    if stream == RansStream::RunLengths && split.bucket == LAST_BUCKET {
+    if stream == RunLengths && split.bucket == LAST_BUCKET {
         stack.push(stream, Slots::plain(split.width - LAST_BUCKET_WIDTH, WIDTH_BITS));
     }
 }
@@ -226,7 +227,7 @@ fn decode_with<V: CdfVector>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     let mut symbol = list.front();
     loop {
         let [run_length_table, mtf_rank_table] = averages.tables(symbol);
-        let mut number = take::<V>(&mut coder, RansStream::RunLengths, &tables[run_length_table]);
+        let mut number = take::<V>(&mut coder, RunLengths, &tables[run_length_table]);
         if number >= DIRECT as u32 {
             // The coder is passed by value, so that it stays in registers elsewhere.
             (number, coder) = take_long_run(coder, number, &tables)?;
@@ -238,9 +239,9 @@ fn decode_with<V: CdfVector>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
         }
         // The next symbol is known before the MTF rank is.
         symbol = list.second();
-        let mut number = take::<V>(&mut coder, RansStream::MtfRanks, &tables[mtf_rank_table]);
+        let mut number = take::<V>(&mut coder, MtfRanks, &tables[mtf_rank_table]);
         if number >= DIRECT as u32 {
-            number = take_extra::<V>(&mut coder, RansStream::MtfRanks, number - 8, &tables);
+            number = take_extra::<V>(&mut coder, MtfRanks, number - 8, &tables);
         }
         if number as usize + 1 >= symbols.len() {
             return Err(Flaw("a segment puts a symbol behind the end of its list"));
@@ -265,12 +266,12 @@ fn take_long_run<'a>(
 ) -> Result<(u32, RansDecoder<'a>), Flaw> {
     let mut width = bucket - 8;
     if bucket == LAST_BUCKET as u32 {
-        width += coder.take_plain(RansStream::RunLengths, WIDTH_BITS);
+        width += coder.take_plain(RunLengths, WIDTH_BITS);
     }
     if width > 30 {
         return Err(Flaw("a segment holds a run longer than any segment"));
     }
-    let number = take_extra::<CdfBaseline>(&mut coder, RansStream::RunLengths, width, tables);
+    let number = take_extra::<CdfBaseline>(&mut coder, RunLengths, width, tables);
     Ok((number, coder))
 }
 
