@@ -77,8 +77,8 @@ impl BlockDecoder {
         }
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
         let coded = may_be_run.then(|| block.clone());
-        let run = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
-        let decoded = decode_on(run, block, self.shortage)?;
+        let execute = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
+        let decoded = decode_with(execute, block, self.shortage)?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
         Ok(Half::Decoded(Box::new(decoded), coded))
     }
@@ -148,12 +148,12 @@ impl Decoded {
 /// Decodes a block's segments side by side on the current rayon pool; with a `shortage`, none that
 /// need large models.
 pub fn decode(block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
-    decode_on(coder::current_pool, block, shortage)
+    decode_with(coder::current_pool, block, shortage)
 }
 
-/// [`decode`] on the threads of `run`.
-fn decode_on(
-    run: impl FnOnce(Vec<Task>),
+/// [`decode`] by an executor of the segments' tasks.
+fn decode_with(
+    execute: impl FnOnce(Vec<Task>),
     mut block: CodedBlock,
     shortage: Option<Shortage>,
 ) -> Result<Decoded> {
@@ -179,7 +179,7 @@ fn decode_on(
     };
     let BwtPayload { samples, index, segments, .. } = parts;
     let mut bytes = bwt::zeroed(text_size as usize)?;
-    coder::decode_segments_on(run, shape.segment_size_log, &segments, &mut bytes)
+    coder::decode_segments_with(execute, shape.segment_size_log, &segments, &mut bytes)
         .and_then(|()| match &index {
             Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
             None => Ok(()),

@@ -161,8 +161,8 @@ fn code(
         true => fm_index::segment_log(&bwt.bytes),
         false => coder::segment_log(&bwt.bytes, effort),
     };
-    let run = |tasks: Vec<Task>| pool.each(tasks, |task| task());
-    let segments = coder::encode_segments_on(run, &bwt.bytes, segment_size_log, effort);
+    let execute = |tasks: Vec<Task>| pool.each(tasks, |task| task());
+    let segments = coder::encode_segments_with(execute, &bwt.bytes, segment_size_log, effort);
     let primary = bwt.samples[0];
     let index = indexed
         .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));

@@ -72,7 +72,7 @@ mod symbol_tree;
 
 use crate::error::Flaw;
 pub(crate) use rle::{count as count_runs, run_before, run_end};
-pub(crate) use segments::{Task, current_pool, decode_segments_on, encode_segments_on};
+pub(crate) use segments::{Task, current_pool, decode_segments_with, encode_segments_with};
 pub use segments::{decode_segments, encode_segments, segment_log};
 
 /// The first byte of a coded segment, its kind: its bytes follow as they are.

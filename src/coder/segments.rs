@@ -6,8 +6,8 @@
 //! of 32 MiB 12 to 14 times as fast as one; in the order of the BWT, 7 to 11 times.
 //!
 //! Which threads do the work is the caller's choice: [`encode_segments`] and [`decode_segments`]
-//! use the current rayon pool, [`encode_segments_on`] and [`decode_segments_on`] whatever they are
-//! given.
+//! use the current rayon pool, [`encode_segments_with`] and [`decode_segments_with`] the executor
+//! that they are given.
 
 use super::{Effort, decode, encode, rle};
 use crate::error::Flaw;
@@ -37,7 +37,7 @@ pub fn segment_log(bwt: &[u8], effort: Effort) -> u8 {
 
 /// Codes a whole BWT in segments of 2^`log` bytes, in parallel on the current rayon pool.
 pub fn encode_segments(bwt: &[u8], log: u8, effort: Effort) -> Vec<Vec<u8>> {
-    encode_segments_on(current_pool, bwt, log, effort)
+    encode_segments_with(current_pool, bwt, log, effort)
 }
 
 /// Fills `bwt` with what [`encode_segments`] has coded, in parallel on the current rayon pool.
@@ -49,7 +49,7 @@ pub fn decode_segments<S: AsRef<[u8]>>(
     segments: &[S],
     bwt: &mut [u8],
 ) -> Result<(), Flaw> {
-    decode_segments_on(current_pool, log, segments, bwt)
+    decode_segments_with(current_pool, log, segments, bwt)
 }
 
 /// The work on one segment.
@@ -60,9 +60,9 @@ pub(crate) fn current_pool(tasks: Vec<Task>) {
     rayon::scope_fifo(|scope| tasks.into_iter().for_each(|task| scope.spawn_fifo(|_| task())));
 }
 
-/// [`encode_segments`] on the threads of `run`, which does all tasks and begins with the first.
-pub(crate) fn encode_segments_on(
-    run: impl FnOnce(Vec<Task>),
+/// [`encode_segments`] by `execute`, which does all tasks, begins with the first, and waits.
+pub(crate) fn encode_segments_with(
+    execute: impl FnOnce(Vec<Task>),
     bwt: &[u8],
     log: u8,
     effort: Effort,
@@ -70,13 +70,13 @@ pub(crate) fn encode_segments_on(
     let mut coded = vec![Vec::new(); bwt.len().div_ceil(1 << log)];
     let pairs = bwt.chunks(1 << log).zip(&mut coded).collect();
     let runs = |(segment, _): &(&[u8], _)| estimated_runs(segment);
-    longest_first(run, pairs, runs, |(segment, coded)| encode(segment, effort, coded));
+    longest_first(execute, pairs, runs, |(segment, coded)| encode(segment, effort, coded));
     coded
 }
 
-/// [`decode_segments`] on the threads of `run`, as above. After a flaw no more segments are begun.
-pub(crate) fn decode_segments_on<S: AsRef<[u8]>>(
-    run: impl FnOnce(Vec<Task>),
+/// [`decode_segments`] by `execute`, as above. After a flaw no more segments are begun.
+pub(crate) fn decode_segments_with<S: AsRef<[u8]>>(
+    execute: impl FnOnce(Vec<Task>),
     log: u8,
     segments: &[S],
     bwt: &mut [u8],
@@ -87,7 +87,7 @@ pub(crate) fn decode_segments_on<S: AsRef<[u8]>>(
     let pairs = segments.iter().map(AsRef::as_ref).zip(bwt.chunks_mut(1 << log)).collect();
     let size = |(coded, _): &(&[u8], _)| coded.len();
     let flaw = OnceLock::new();
-    longest_first(run, pairs, size, |(coded, segment)| {
+    longest_first(execute, pairs, size, |(coded, segment)| {
         if flaw.get().is_none()
             && let Err(found) = decode(coded, segment)
         {
@@ -98,16 +98,16 @@ pub(crate) fn decode_segments_on<S: AsRef<[u8]>>(
     flaw.into_inner().map_or(Ok(()), Err)
 }
 
-/// Hands `work` on all items to `run`, in the order of falling `cost`.
+/// Gives `execute` the work on all items, in the order of falling `cost`.
 fn longest_first<T: Send>(
-    run: impl FnOnce(Vec<Task>),
+    execute: impl FnOnce(Vec<Task>),
     mut items: Vec<T>,
     cost: impl Fn(&T) -> usize,
     work: impl Fn(T) + Sync,
 ) {
     items.sort_by_cached_key(|item| Reverse(cost(item)));
     let work = &work;
-    run(items.into_iter().map(|item| Box::new(move || work(item)) as Task).collect());
+    execute(items.into_iter().map(|item| Box::new(move || work(item)) as Task).collect());
 }
 
 fn estimated_runs(segment: &[u8]) -> usize {
@@ -144,7 +144,7 @@ mod tests {
     fn segments_come_back_whatever_their_order() {
         let bwt = bwt();
         let coded = encode_segments(&bwt, 20, Effort::Fast);
-        assert_eq!(coded, encode_segments_on(one_by_one, &bwt, 20, Effort::Fast));
+        assert_eq!(coded, encode_segments_with(one_by_one, &bwt, 20, Effort::Fast));
         let backwards = |mut tasks: Vec<Task>| {
             tasks.reverse();
             one_by_one(tasks);
@@ -153,7 +153,7 @@ mod tests {
         decode_segments(20, &coded, &mut out).unwrap();
         assert!(out == bwt);
         out.fill(0);
-        decode_segments_on(backwards, 20, &coded, &mut out).unwrap();
+        decode_segments_with(backwards, 20, &coded, &mut out).unwrap();
         assert!(out == bwt);
     }
 
