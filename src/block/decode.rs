@@ -7,7 +7,7 @@
 
 use crate::allocation;
 use crate::bwt::{self, Bwt, InverseBwt};
-use crate::coder;
+use crate::coder::{self, Task};
 use crate::error::{Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::raw::{Raw, Run};
 use crate::sorters::Inverses;
 use crate::threads::Threads;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// What all blocks of a stream share on their way.
@@ -77,9 +77,8 @@ impl BlockDecoder {
         }
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
         let coded = may_be_run.then(|| block.clone());
-        let decoded = decode_with(block, self.shortage, |log, segments, bwt| {
-            self.decode_segments(log, segments, bwt)
-        })?;
+        let execute = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
+        let decoded = decode_with(execute, block, self.shortage)?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
         Ok(Half::Decoded(Box::new(decoded), coded))
     }
@@ -105,13 +104,6 @@ impl BlockDecoder {
                 Ok(raw)
             }
         }
-    }
-
-    fn decode_segments(&self, log: u8, segments: &[&[u8]], bwt: &mut [u8]) -> Result<(), Flaw> {
-        let flaw = OnceLock::new();
-        let pairs = coder::pairs_to_decode(log, segments, bwt)?;
-        self.pool.each(pairs, |pair| coder::decode_unless(&flaw, pair));
-        flaw.into_inner().map_or(Ok(()), Err)
     }
 
     fn restore_decoded(&self, decoded: Decoded) -> Result<Vec<u8>> {
@@ -156,14 +148,14 @@ impl Decoded {
 /// Decodes a block's segments side by side on the current rayon pool; with a `shortage`, none that
 /// need large models.
 pub fn decode(block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
-    decode_with(block, shortage, |log, segments, bwt| coder::decode_segments(log, segments, bwt))
+    decode_with(coder::current_pool, block, shortage)
 }
 
-/// The same by what decodes segments, given the logarithm of their size and the place for them.
+/// [`decode`] by an executor of the segments' tasks.
 fn decode_with(
+    execute: impl FnOnce(Vec<Task>),
     mut block: CodedBlock,
     shortage: Option<Shortage>,
-    decode_segments: impl FnOnce(u8, &[&[u8]], &mut [u8]) -> Result<(), Flaw>,
 ) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
     let Kind::Bwt(shape) = block.header.kind else {
@@ -187,7 +179,7 @@ fn decode_with(
     };
     let BwtPayload { samples, index, segments, .. } = parts;
     let mut bytes = bwt::zeroed(text_size as usize)?;
-    decode_segments(shape.segment_size_log, &segments, &mut bytes)
+    coder::decode_segments_with(execute, shape.segment_size_log, &segments, &mut bytes)
         .and_then(|()| match &index {
             Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
             None => Ok(()),

@@ -5,7 +5,7 @@
 //! over and over is coded once; others like it differ in their place alone.
 
 use crate::bwt::{self, Bwt};
-use crate::coder::{self, Effort};
+use crate::coder::{self, Effort, Task};
 use crate::error::{Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
@@ -161,9 +161,8 @@ fn code(
         true => fm_index::segment_log(&bwt.bytes),
         false => coder::segment_log(&bwt.bytes, effort),
     };
-    let mut segments = vec![Vec::new(); bwt.bytes.len().div_ceil(1 << segment_size_log)];
-    let pairs = coder::pairs_to_encode(segment_size_log, &bwt.bytes, &mut segments);
-    pool.each(pairs, |(segment, coded)| coder::encode(segment, effort, coded));
+    let execute = |tasks: Vec<Task>| pool.each(tasks, |task| task());
+    let segments = coder::encode_segments_with(execute, &bwt.bytes, segment_size_log, effort);
     let primary = bwt.samples[0];
     let index = indexed
         .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));

@@ -4,7 +4,7 @@
 //! magnitude, as in I. Pavlov's LZMA: a class, its next bits modelled, the rest as they are. Each
 //! model is written once for both directions of the range coder below it.
 
-use crate::coder::binary::{Coder, ONE};
+use crate::coder::range_coder::{BinaryCoder, ONE};
 
 /// The probability that a bit is 1, in 2^-16, and how often it was seen.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ struct Bit {
 impl Bit {
     const NEW: Bit = Bit { one: (ONE / 2) as u16, seen: 0 };
 
-    fn code(&mut self, bit: bool, coder: &mut impl Coder) -> bool {
+    fn code(&mut self, bit: bool, coder: &mut impl BinaryCoder) -> bool {
         let bit = coder.code(bit, self.one.into());
         self.learn(bit);
         bit
@@ -49,7 +49,7 @@ impl<const BITS: u32> Tree<BITS> {
     }
 
     /// Encodes `value`, or decodes one whatever `value` is.
-    pub fn code(&mut self, value: usize, coder: &mut impl Coder) -> usize {
+    pub fn code(&mut self, value: usize, coder: &mut impl BinaryCoder) -> usize {
         let node = (0..BITS).rev().fold(1, |node, shift| {
             let bit = self.0[node].code(value >> shift & 1 == 1, coder);
             node << 1 | usize::from(bit)
@@ -74,7 +74,7 @@ impl Number {
     }
 
     /// Encodes `number`, or decodes one whatever `number` is.
-    pub fn code(&mut self, number: usize, coder: &mut impl Coder) -> usize {
+    pub fn code(&mut self, number: usize, coder: &mut impl BinaryCoder) -> usize {
         let class = self.class.code((number + 1).ilog2() as usize, coder);
         let mut node = 1;
         let coded = (0..class).rev().fold(1, |coded, shift| {
@@ -95,7 +95,7 @@ impl Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coder::binary::{Decoder, Encoder};
+    use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
 
     #[test]
     fn numbers_survive() {
@@ -104,7 +104,7 @@ mod tests {
         numbers.push((1 << 31) - 2);
         let mut coded = Vec::new();
         let (mut model, mut tree, mut out) =
-            (Number::new(), Tree::<3>::new(), Encoder::new(&mut coded));
+            (Number::new(), Tree::<3>::new(), RangeEncoder::new(&mut coded));
         for &number in &numbers {
             assert_eq!(model.code(number, &mut out), number);
             assert_eq!(tree.code(number % 8, &mut out), number % 8);
@@ -112,7 +112,7 @@ mod tests {
         out.finish();
         assert!(coded.len() < 5000 * 8 / 8 + 400, "{} bytes", coded.len());
         let (mut model, mut tree, mut from) =
-            (Number::new(), Tree::<3>::new(), Decoder::new(&coded));
+            (Number::new(), Tree::<3>::new(), RangeDecoder::new(&coded));
         for &number in &numbers {
             assert_eq!((model.code(0, &mut from), tree.code(0, &mut from)), (number, number % 8));
         }

@@ -13,7 +13,7 @@
 use super::bits::{Number, Tree};
 use super::number;
 use crate::allocation;
-use crate::coder::binary::{Coder, Decoder, Encoder};
+use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use crate::error::Flaw;
 
 /// A stretch of the text that equals the one `distance` before it.
@@ -48,7 +48,7 @@ pub(crate) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) 
 
 fn write(matches: &[Match], side: &mut Vec<u8>) {
     let mut coded = Vec::new();
-    let (mut models, mut out) = (Models::new(), Encoder::new(&mut coded));
+    let (mut models, mut out) = (Models::new(), RangeEncoder::new(&mut coded));
     for &found in matches {
         models.code(found, &mut out);
     }
@@ -70,7 +70,7 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
     if size > limit {
         return Err(MISFIT);
     }
-    let (mut models, mut from) = (Models::new(), Decoder::new(coded));
+    let (mut models, mut from) = (Models::new(), RangeDecoder::new(coded));
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     let mut literals = literals;
     for _ in 0..count {
@@ -171,7 +171,7 @@ impl Models {
 
     /// Encodes `found`, or decodes a match whatever `found` is: one of any distance and length,
     /// where the coded bytes are damaged.
-    fn code(&mut self, found: Match, coder: &mut impl Coder) -> Match {
+    fn code(&mut self, found: Match, coder: &mut impl BinaryCoder) -> Match {
         let literals = self.literals[self.last].code(found.literals, coder);
         let (kind, step) = match self.distances.form(found.distance) {
             Form::Known(ago) => (ago, 0),

@@ -86,7 +86,7 @@ fn made() -> Vec<(String, Vec<u8>)> {
     let of_segments = [cases::text(2000), vec![0; 90_000], cases::text(3000)].concat();
     files.push(("segments, indexed".to_owned(), indexed(&of_segments, 1 << 20, Some(64))));
     let of_runs = cases::random(11_500, 4);
-    files.push(("counted".to_owned(), with_effort(&of_runs, Effort::Fast)));
+    files.push(("static rANS".to_owned(), with_effort(&of_runs, Effort::Fast)));
     files
 }
 

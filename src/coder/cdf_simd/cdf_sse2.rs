@@ -1,18 +1,18 @@
-//! SSE2, part of every x86-64 processor.
+//! [`super::CdfVector`] as SSE2, which every x86-64 processor has: two registers.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Lanes(__m128i, __m128i);
+pub struct CdfSse2(__m128i, __m128i);
 
-impl super::Lanes for Lanes {
+impl super::CdfVector for CdfSse2 {
     #[inline(always)]
     fn load(lanes: &[i16; 16]) -> Self {
         // SAFETY: both types are 32 bytes in which every bit pattern is valid.
         let [low, high] = unsafe { transmute::<[i16; 16], [__m128i; 2]>(*lanes) };
-        Lanes(low, high)
+        CdfSse2(low, high)
     }
 
     #[inline(always)]
@@ -24,13 +24,13 @@ impl super::Lanes for Lanes {
     #[inline(always)]
     fn mean(self, other: Self) -> Self {
         // SAFETY: SSE2 is part of x86-64, here and below.
-        unsafe { Lanes(_mm_avg_epu16(self.0, other.0), _mm_avg_epu16(self.1, other.1)) }
+        unsafe { CdfSse2(_mm_avg_epu16(self.0, other.0), _mm_avg_epu16(self.1, other.1)) }
     }
 
     #[inline(always)]
     fn without_first(self) -> Self {
         // SAFETY: as in `mean`.
-        Lanes(unsafe { _mm_insert_epi16::<0>(self.0, 0) }, self.1)
+        CdfSse2(unsafe { _mm_insert_epi16::<0>(self.0, 0) }, self.1)
     }
 
     #[inline(always)]
@@ -43,7 +43,7 @@ impl super::Lanes for Lanes {
                 let rates = _mm_max_epi16(first, least);
                 _mm_add_epi16(from, _mm_mulhi_epi16(_mm_sub_epi16(to, from), rates))
             };
-            Lanes(moved(self.0, target.0, least.0), moved(self.1, target.1, least.1))
+            CdfSse2(moved(self.0, target.0, least.0), moved(self.1, target.1, least.1))
         }
     }
 

@@ -1,13 +1,13 @@
-//! A range coder for yes-or-no decisions: the last stage of kind 2, and of the list of matches in
-//! `filter`.
+//! A range coder for binary symbols: the last stage of context mixing, and of the list of matches
+//! in `filter`.
 //!
-//! Every decision narrows an interval of 64 bits in the ratio of its two probabilities, which are
-//! known to 2^-16; four bytes at a time leave as they become certain. Coder and decoder are one
-//! trait, so that a model is written once for both directions: it offers each decision together
-//! with its probability, an [`Encoder`] writes it down, a [`Decoder`] answers with what was
-//! written.
+//! Every binary symbol narrows an interval of 64 bits in the ratio of its two probabilities, which
+//! are multiples of 2^-16; bytes leave four at a time as they become certain. Encoder and decoder
+//! are one trait, so that a model is written once for both directions: it offers each bit together
+//! with its probability, a [`RangeEncoder`] writes the bit, a [`RangeDecoder`] answers with the bit
+//! that was written.
 //!
-//! Cost: about 2 ns per decision, and what a wrongly predicted branch costs.
+//! Cost: about 2 ns per binary symbol, and a branch miss where it is mispredicted.
 //!
 //! Source: Martin, "Range encoding" (1979), with the carry of Schindler's coder.
 
@@ -17,24 +17,24 @@ pub const ONE: u32 = 1 << 16;
 /// no longer fit 64 bits.
 const NARROW: u64 = 1 << 32;
 
-/// One direction of coding.
-pub trait Coder {
-    /// Codes one decision that is a yes with probability `yes`. An encoder takes `bit` and gives it
-    /// back; a decoder gives the bit that was encoded, whatever `bit` is.
-    fn code(&mut self, bit: bool, yes: u32) -> bool;
+/// One direction of binary coding.
+pub trait BinaryCoder {
+    /// Codes one binary symbol that is 1 with probability `p1`. An encoder takes `bit` and returns
+    /// it; a decoder returns the bit that was encoded, whatever `bit` is.
+    fn code(&mut self, bit: bool, p1: u32) -> bool;
 }
 
-/// Appends decisions to the bytes it was given.
+/// Appends coded bytes to those it is given.
 #[derive(Debug)]
-pub struct Encoder<'a> {
+pub struct RangeEncoder<'a> {
     out: &'a mut Vec<u8>,
     low: u64,
     range: u64,
 }
 
-impl<'a> Encoder<'a> {
+impl<'a> RangeEncoder<'a> {
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Encoder { out, low: 0, range: u64::MAX }
+        RangeEncoder { out, low: 0, range: u64::MAX }
     }
 
     /// Bytes so far, those included that were there before.
@@ -42,7 +42,7 @@ impl<'a> Encoder<'a> {
         self.out.len()
     }
 
-    /// Writes what is left: always eight bytes.
+    /// Writes the last eight bytes.
     pub fn finish(self) {
         self.out.extend(self.low.to_be_bytes());
     }
@@ -59,10 +59,10 @@ impl<'a> Encoder<'a> {
     }
 }
 
-impl Coder for Encoder<'_> {
+impl BinaryCoder for RangeEncoder<'_> {
     #[inline(always)]
-    fn code(&mut self, bit: bool, yes: u32) -> bool {
-        let bound = (self.range >> 16) * u64::from(yes);
+    fn code(&mut self, bit: bool, p1: u32) -> bool {
+        let bound = (self.range >> 16) * u64::from(p1);
         if bit {
             self.range = bound;
         } else {
@@ -81,9 +81,9 @@ impl Coder for Encoder<'_> {
     }
 }
 
-/// Takes decisions from coded bytes.
+/// Decodes binary symbols from coded bytes.
 #[derive(Debug)]
-pub struct Decoder<'a> {
+pub struct RangeDecoder<'a> {
     coded: &'a [u8],
     /// How many bytes were asked for, there or not.
     taken: usize,
@@ -92,9 +92,9 @@ pub struct Decoder<'a> {
     range: u64,
 }
 
-impl<'a> Decoder<'a> {
+impl<'a> RangeDecoder<'a> {
     pub fn new(coded: &'a [u8]) -> Self {
-        let mut decoder = Decoder { coded, taken: 0, offset: 0, range: u64::MAX };
+        let mut decoder = RangeDecoder { coded, taken: 0, offset: 0, range: u64::MAX };
         decoder.offset = decoder.word() << 32;
         decoder.offset |= decoder.word();
         decoder
@@ -105,7 +105,7 @@ impl<'a> Decoder<'a> {
         self.taken == self.coded.len() && self.offset == 0
     }
 
-    /// Whether decisions were asked for that lie behind the end.
+    /// Whether bytes behind the end were asked for.
     #[inline(always)]
     pub fn is_exhausted(&self) -> bool {
         self.taken > self.coded.len()
@@ -119,10 +119,10 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl Coder for Decoder<'_> {
+impl BinaryCoder for RangeDecoder<'_> {
     #[inline(always)]
-    fn code(&mut self, _: bool, yes: u32) -> bool {
-        let bound = (self.range >> 16) * u64::from(yes);
+    fn code(&mut self, _: bool, p1: u32) -> bool {
+        let bound = (self.range >> 16) * u64::from(p1);
         let bit = self.offset < bound;
         self.range = if bit { bound } else { self.range - bound };
         self.offset -= if bit { 0 } else { bound };
@@ -138,12 +138,12 @@ impl Coder for Decoder<'_> {
 mod tests {
     use super::*;
 
-    /// Decisions of all sorts, likely and not, and stretches that make the carry run far.
-    fn decisions() -> Vec<(bool, u32)> {
+    /// Bits of all sorts, likely and not, and stretches that make the carry run far.
+    fn bits() -> Vec<(bool, u32)> {
         let number = |i: u32| i.wrapping_mul(2654435761) >> 13;
         let mixed = (0..20_000u32).map(|i| {
-            let yes = 1 + number(i) % (ONE - 1);
-            (number(i + 77) % ONE < yes, yes)
+            let p1 = 1 + number(i) % (ONE - 1);
+            (number(i + 77) % ONE < p1, p1)
         });
         let unlikely = (0..500).map(|_| (false, ONE - 1));
         let likely = (0..9000).map(|_| (true, ONE - 1));
@@ -152,18 +152,18 @@ mod tests {
 
     fn coded() -> Vec<u8> {
         let mut out = Vec::new();
-        let mut encoder = Encoder::new(&mut out);
-        decisions().into_iter().for_each(|(bit, yes)| assert_eq!(encoder.code(bit, yes), bit));
+        let mut encoder = RangeEncoder::new(&mut out);
+        bits().into_iter().for_each(|(bit, p1)| assert_eq!(encoder.code(bit, p1), bit));
         encoder.finish();
         out
     }
 
     #[test]
-    fn decisions_come_back() {
+    fn bits_come_back() {
         let coded = coded();
-        let mut decoder = Decoder::new(&coded);
-        for (bit, yes) in decisions() {
-            assert_eq!(decoder.code(false, yes), bit);
+        let mut decoder = RangeDecoder::new(&coded);
+        for (bit, p1) in bits() {
+            assert_eq!(decoder.code(false, p1), bit);
         }
         assert!(decoder.is_at_end());
     }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_carry_reaches_back_over_many_bytes() {
         let mut out = vec![7, 255, 255];
-        let mut encoder = Encoder::new(&mut out);
+        let mut encoder = RangeEncoder::new(&mut out);
         encoder.low = u64::MAX;
         encoder.code(false, 1);
         encoder.finish();
@@ -180,13 +180,13 @@ mod tests {
 
     /// Halves of halves meet the interval of just [`NARROW`].
     #[test]
-    fn fair_decisions_survive() {
+    fn fair_bits_survive() {
         let fair = || (0..1000u32).map(|i| i.wrapping_mul(2654435761) >> 31 == 1);
         let mut coded = Vec::new();
-        let mut encoder = Encoder::new(&mut coded);
+        let mut encoder = RangeEncoder::new(&mut coded);
         fair().for_each(|bit| assert_eq!(encoder.code(bit, ONE / 2), bit));
         encoder.finish();
-        let mut decoder = Decoder::new(&coded);
+        let mut decoder = RangeDecoder::new(&coded);
         fair().for_each(|bit| assert_eq!(decoder.code(false, ONE / 2), bit));
         assert!(decoder.is_at_end());
     }
@@ -195,9 +195,9 @@ mod tests {
     fn bytes_too_many_or_too_few_are_noticed() {
         let good = coded();
         let fits = |coded: &[u8]| {
-            let mut decoder = Decoder::new(coded);
-            for (_, yes) in decisions() {
-                decoder.code(false, yes);
+            let mut decoder = RangeDecoder::new(coded);
+            for (_, p1) in bits() {
+                decoder.code(false, p1);
             }
             decoder.is_at_end()
         };

@@ -1,16 +1,16 @@
-//! AVX2, which most x86-64 processors have.
+//! [`super::MixerVector`] as AVX2, which most x86-64 processors have.
 //!
 //! Only code that runs under `#[target_feature(enable = "avx2")]` may name this type.
 #![allow(unsafe_code)]
 
-use super::{RATES, Weights};
+use super::{MixerWeights, RATES};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Eight(__m128i);
+pub struct MixerAvx2(__m128i);
 
-impl Weights {
+impl MixerWeights {
     #[inline(always)]
     fn lanes(&self) -> __m256i {
         // SAFETY: both types are 32 bytes in which every bit pattern is valid.
@@ -18,11 +18,11 @@ impl Weights {
     }
 }
 
-impl super::Eight for Eight {
+impl super::MixerVector for MixerAvx2 {
     #[inline(always)]
     fn load(lanes: [u16; 8]) -> Self {
         // SAFETY: both types are 16 bytes in which every bit pattern is valid.
-        Eight(unsafe { transmute::<[u16; 8], __m128i>(lanes) })
+        MixerAvx2(unsafe { transmute::<[u16; 8], __m128i>(lanes) })
     }
 
     #[inline(always)]
@@ -33,30 +33,30 @@ impl super::Eight for Eight {
 
     #[inline(always)]
     fn stretched(self) -> Self {
-        // Numbers below 2^13 become floating-point ones exactly, and no more is done with these.
-        let odds = |yes, no| {
-            // SAFETY: who names this type has AVX2, here and below.
+        // Numbers below 2^13 convert to floating point exactly, and no arithmetic follows there.
+        let odds = |p1, p0| {
+            // SAFETY: only code that runs with AVX2 names this type, here and below.
             unsafe {
-                let yes = _mm_castps_si128(_mm_cvtepi32_ps(yes));
-                let no = _mm_castps_si128(_mm_cvtepi32_ps(no));
-                _mm_srai_epi32::<15>(_mm_sub_epi32(yes, no))
+                let p1 = _mm_castps_si128(_mm_cvtepi32_ps(p1));
+                let p0 = _mm_castps_si128(_mm_cvtepi32_ps(p0));
+                _mm_srai_epi32::<15>(_mm_sub_epi32(p1, p0))
             }
         };
-        // SAFETY: as in `odds`. Halves of 128 bits, since what crosses them takes three cycles
+        // SAFETY: as in `odds`. Halves of 128 bits: instructions across them take three cycles
         // more.
         unsafe {
             let zero = _mm_setzero_si128();
             let twice = _mm_srli_epi16::<3>(_mm_xor_si128(self.0, _mm_set1_epi16(i16::MIN)));
-            let yes = _mm_or_si128(twice, _mm_set1_epi16(1));
-            let no = _mm_sub_epi16(_mm_set1_epi16(1 << 13), yes);
-            let low = odds(_mm_unpacklo_epi16(yes, zero), _mm_unpacklo_epi16(no, zero));
-            let high = odds(_mm_unpackhi_epi16(yes, zero), _mm_unpackhi_epi16(no, zero));
-            Eight(_mm_packs_epi32(low, high))
+            let p1 = _mm_or_si128(twice, _mm_set1_epi16(1));
+            let p0 = _mm_sub_epi16(_mm_set1_epi16(1 << 13), p1);
+            let low = odds(_mm_unpacklo_epi16(p1, zero), _mm_unpacklo_epi16(p0, zero));
+            let high = odds(_mm_unpackhi_epi16(p1, zero), _mm_unpackhi_epi16(p0, zero));
+            MixerAvx2(_mm_packs_epi32(low, high))
         }
     }
 
     #[inline(always)]
-    fn learnt(self, bit: bool, limits: Self) -> Self {
+    fn updated(self, bit: bool, limits: Self) -> Self {
         // SAFETY: as in `stretched`; the table and a register are 16 bytes of any value.
         unsafe {
             let rates = transmute::<[u8; 16], __m128i>(RATES);
@@ -67,12 +67,12 @@ impl super::Eight for Eight {
             let less = _mm_and_si128(_mm_mulhi_epu16(other, rate), _mm_set1_epi16(!15));
             let p = _mm_xor_si128(_mm_sub_epi16(other, less), turn);
             let more = _mm_cmpgt_epi16(limits.0, seen);
-            Eight(_mm_or_si128(p, _mm_sub_epi16(seen, more)))
+            MixerAvx2(_mm_or_si128(p, _mm_sub_epi16(seen, more)))
         }
     }
 
     #[inline(always)]
-    fn mixed(self, [first, second, third]: [&Weights; 3]) -> i32 {
+    fn dot_product(self, [first, second, third]: [&MixerWeights; 3]) -> i32 {
         // SAFETY: as in `stretched`.
         unsafe {
             let sum = _mm256_add_epi32(first.lanes(), second.lanes());
@@ -86,22 +86,22 @@ impl super::Eight for Eight {
     }
 
     #[inline(always)]
-    fn train(self, error: i16, weights: [&mut Weights; 3]) {
+    fn train(self, error: i16, weights: [&mut MixerWeights; 3]) {
         // SAFETY: as in `stretched`; eight weights and a register are 32 bytes of any value.
         unsafe {
             let error = _mm256_set1_epi32(error.into());
             let products = _mm256_mullo_epi32(_mm256_cvtepi16_epi32(self.0), error);
             let steps = _mm256_srai_epi32::<14>(products);
-            for family in weights {
-                let moved = _mm256_add_epi32(family.lanes(), steps);
-                family.0 = transmute::<__m256i, [i32; 8]>(moved);
+            for set in weights {
+                let moved = _mm256_add_epi32(set.lanes(), steps);
+                set.0 = transmute::<__m256i, [i32; 8]>(moved);
             }
         }
     }
 
     #[inline(always)]
-    fn fetch(cell: &u16) {
+    fn prefetch(estimate: &u16) {
         // SAFETY: as in `stretched`; nothing is read.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(cell).cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(estimate).cast()) }
     }
 }

@@ -1,4 +1,4 @@
-//! AVX2, which most x86-64 processors have: all sixteen numbers in one register.
+//! [`super::CdfVector`] as AVX2, which most x86-64 processors have: one register.
 //!
 //! Only code that runs under `#[target_feature(enable = "avx2")]` may name this type.
 #![allow(unsafe_code)]
@@ -7,21 +7,13 @@ use std::arch::x86_64::*;
 use std::mem::transmute;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Lanes(__m256i);
+pub struct CdfAvx2(__m256i);
 
-/// Whether this processor has it, and what else its code may use: `avx2,bmi1,bmi2,lzcnt`.
-pub fn is_there() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-}
-
-impl super::Lanes for Lanes {
+impl super::CdfVector for CdfAvx2 {
     #[inline(always)]
     fn load(lanes: &[i16; 16]) -> Self {
         // SAFETY: both types are 32 bytes in which every bit pattern is valid.
-        Lanes(unsafe { transmute::<[i16; 16], __m256i>(*lanes) })
+        CdfAvx2(unsafe { transmute::<[i16; 16], __m256i>(*lanes) })
     }
 
     #[inline(always)]
@@ -32,8 +24,8 @@ impl super::Lanes for Lanes {
 
     #[inline(always)]
     fn mean(self, other: Self) -> Self {
-        // SAFETY: who names this type has AVX2, here and below.
-        Lanes(unsafe { _mm256_avg_epu16(self.0, other.0) })
+        // SAFETY: only code that runs with AVX2 names this type, here and below.
+        CdfAvx2(unsafe { _mm256_avg_epu16(self.0, other.0) })
     }
 
     #[inline(always)]
@@ -42,7 +34,7 @@ impl super::Lanes for Lanes {
         unsafe {
             let others =
                 _mm256_setr_epi16(0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-            Lanes(_mm256_and_si256(self.0, others))
+            CdfAvx2(_mm256_and_si256(self.0, others))
         }
     }
 
@@ -53,7 +45,7 @@ impl super::Lanes for Lanes {
             let first = _mm256_broadcastw_epi16(_mm256_castsi256_si128(self.0));
             let rates = _mm256_max_epi16(first, least.0);
             let way = _mm256_sub_epi16(target.0, self.0);
-            Lanes(_mm256_add_epi16(self.0, _mm256_mulhi_epi16(way, rates)))
+            CdfAvx2(_mm256_add_epi16(self.0, _mm256_mulhi_epi16(way, rates)))
         }
     }
 
