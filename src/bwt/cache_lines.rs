@@ -1,7 +1,7 @@
 //! Cache lines: zeros on huge pages that begin where a line does, as an entry that is laid out for
 //! one line must not lie in two; and what is done with a line.
 
-use super::pages::{self, Zero};
+use super::huge_pages::{self, Zero};
 use std::ops::{Deref, DerefMut};
 
 /// The size of a cache line.
@@ -9,23 +9,23 @@ pub const LINE: usize = 64;
 
 /// An array whose first element is the first of a cache line.
 #[derive(Debug)]
-pub struct Lines<T> {
+pub struct CacheLines<T> {
     items: Vec<T>,
     start: usize,
 }
 
-impl<T: Zero> Lines<T> {
+impl<T: Zero> CacheLines<T> {
     /// `len` zeros, or `None` where the memory cannot be had.
     pub fn zeroed(len: usize) -> Option<Self> {
         // Not of a type that must lie so: the allocator would then clear the pages itself, before
         // they can be huge.
-        let items: Vec<T> = pages::zeroed(len + LINE / size_of::<T>())?;
+        let items: Vec<T> = huge_pages::zeroed(len + LINE / size_of::<T>())?;
         let start = items.as_ptr().align_offset(LINE);
-        Some(Lines { items, start })
+        Some(CacheLines { items, start })
     }
 }
 
-impl<T> Deref for Lines<T> {
+impl<T> Deref for CacheLines<T> {
     type Target = [T];
 
     #[inline(always)]
@@ -34,7 +34,7 @@ impl<T> Deref for Lines<T> {
     }
 }
 
-impl<T> DerefMut for Lines<T> {
+impl<T> DerefMut for CacheLines<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.items[self.start..]
     }

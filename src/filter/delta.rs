@@ -7,7 +7,7 @@
 //! the records are transposed, so that the same byte of all records stands together. A few passes,
 //! the transposition with a copy.
 
-use super::number::{self, CUT};
+use super::leb128::{self, CUT};
 use crate::allocation;
 use crate::error::Flaw;
 
@@ -27,14 +27,14 @@ pub(crate) struct Records {
 impl Records {
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend([self.stride as u8, self.width as u8 | u8::from(self.transposed) << 7]);
-        number::write(self.row, out);
+        leb128::write(self.row, out);
     }
 
     pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
         let (&[stride, form], rest) = bytes.split_first_chunk().ok_or(CUT)?;
         *bytes = rest;
         let (stride, width) = (usize::from(stride), usize::from(form & 0x7F));
-        let row = number::read(bytes)?;
+        let row = leb128::read(bytes)?;
         if stride < width.max(1) || width > 8 || row > 0 && row <= stride {
             return Err(Flaw("a block's records are of an impossible shape"));
         }

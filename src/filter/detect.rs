@@ -7,9 +7,9 @@
 //! as it is. 0.1 ns a byte on text, 1 ns on binary data, and for a region of records at most a
 //! tenth of the time that it takes to compress.
 
-use super::branches::{is_arm64, is_x86};
-use super::records::Records;
-use super::regions::{Kind, Region};
+use super::bcj::{is_arm64, is_x86};
+use super::delta::Records;
+use super::regions::{Region, RegionKind};
 use crate::bwt::Sorter;
 use crate::coder::{self, Effort};
 use std::iter;
@@ -37,7 +37,7 @@ const LEAST_RECORDS: usize = 32 << 10;
 
 /// What a chunk seems to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guess {
+enum ChunkKind {
     Plain,
     /// Records of so many bytes, or a multiple.
     Records(usize),
@@ -51,28 +51,28 @@ pub(super) fn detect(text: &[u8], code: bool) -> Vec<Region> {
     let mut trials = Trials::default();
     for (range, guess, strides) in stretches(text, code) {
         let kind = match guess {
-            Guess::Plain => Kind::Plain,
-            Guess::X86 => Kind::X86,
-            Guess::Arm64 => Kind::Arm64,
-            Guess::Records(_) => trials.records(&text[range.clone()], most_frequent(&strides)),
+            ChunkKind::Plain => RegionKind::Plain,
+            ChunkKind::X86 => RegionKind::X86,
+            ChunkKind::Arm64 => RegionKind::Arm64,
+            ChunkKind::Records(_) => trials.records(&text[range.clone()], most_frequent(&strides)),
         };
         match regions.last_mut() {
             Some(last) if last.kind == kind => last.size += range.len(),
             _ => regions.push(Region { size: range.len(), kind }),
         }
     }
-    if matches!(regions[..], [Region { kind: Kind::Plain, .. }]) {
+    if matches!(regions[..], [Region { kind: RegionKind::Plain, .. }]) {
         regions.clear();
     }
     regions
 }
 
 /// Neighbouring chunks of one guess, and the strides that were guessed.
-fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, Guess, Vec<usize>)> {
-    let mut stretches: Vec<(Range<usize>, Guess, Vec<usize>)> = Vec::new();
+fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, ChunkKind, Vec<usize>)> {
+    let mut stretches: Vec<(Range<usize>, ChunkKind, Vec<usize>)> = Vec::new();
     for (n, chunk) in text.chunks(CHUNK).enumerate() {
         let guess = match guess(chunk) {
-            Guess::X86 | Guess::Arm64 if !code => Guess::Plain,
+            ChunkKind::X86 | ChunkKind::Arm64 if !code => ChunkKind::Plain,
             guess => guess,
         };
         let range = n * CHUNK..n * CHUNK + chunk.len();
@@ -81,7 +81,7 @@ fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, Guess, Vec<usize>)> 
         }
         let (all, _, strides) = stretches.last_mut().expect("just pushed");
         all.end = range.end;
-        if let Guess::Records(stride) = guess {
+        if let ChunkKind::Records(stride) = guess {
             strides.push(stride);
         }
     }
@@ -89,25 +89,25 @@ fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, Guess, Vec<usize>)> 
 }
 
 /// Whether a chunk of guess `next` belongs to a stretch that began with `last`.
-fn goes_on(last: Guess, next: Guess) -> bool {
+fn goes_on(last: ChunkKind, next: ChunkKind) -> bool {
     match (last, next) {
-        (Guess::Records(a), Guess::Records(b)) => a % b == 0 || b % a == 0,
+        (ChunkKind::Records(a), ChunkKind::Records(b)) => a % b == 0 || b % a == 0,
         _ => last == next,
     }
 }
 
-fn guess(chunk: &[u8]) -> Guess {
+fn guess(chunk: &[u8]) -> ChunkKind {
     let look = middle(chunk, LOOK);
     if chunk.len() < LOOK_FOR_CODE || is_text(look) {
-        return Guess::Plain;
+        return ChunkKind::Plain;
     }
     let sample = middle(chunk, LOOK_FOR_CODE);
     if is_x86(sample) {
-        Guess::X86
+        ChunkKind::X86
     } else if is_arm64(sample) {
-        Guess::Arm64
+        ChunkKind::Arm64
     } else {
-        stride(look).map_or(Guess::Plain, Guess::Records)
+        stride(look).map_or(ChunkKind::Plain, ChunkKind::Records)
     }
 }
 
@@ -179,10 +179,10 @@ struct Trials {
 
 impl Trials {
     /// The best way to treat a region that seems to be records of `stride`, if any is good.
-    fn records(&mut self, region: &[u8], stride: usize) -> Kind {
+    fn records(&mut self, region: &[u8], stride: usize) -> RegionKind {
         let bad = self.bad.iter().filter(|bad| **bad == stride).count();
         if region.len() < LEAST_RECORDS || bad >= 2 && region.len() < LARGE {
-            return Kind::Plain;
+            return RegionKind::Plain;
         }
         let known = self.good.iter().filter(|good| good.stride == stride);
         let found = match (known.clone().count(), known.clone().next_back()) {
@@ -197,11 +197,11 @@ impl Trials {
         match found {
             Some(records) => {
                 self.good.push(records);
-                Kind::Records(records)
+                RegionKind::Records(records)
             }
             None => {
                 self.bad.push(stride);
-                Kind::Plain
+                RegionKind::Plain
             }
         }
     }

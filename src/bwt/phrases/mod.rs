@@ -37,7 +37,7 @@ use parse::Phrases;
 
 /// Which blocks are sorted like this. Tests want it done to short ones.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ParsingLimits {
     /// Shorter blocks are not.
     pub min_len: usize,
     /// Of strings of two dozen bytes, one in so many or less may be different from all before.
@@ -54,10 +54,10 @@ pub struct Limits {
     pub squares: usize,
 }
 
-impl Limits {
+impl ParsingLimits {
     /// With these there are 4.6 bytes per byte at most beside the block: 12 for each phrase, 5 for
     /// each byte of the dictionary, and what libsais takes to sort large alphabets.
-    pub const USUAL: Limits = Limits {
+    pub const USUAL: ParsingLimits = ParsingLimits {
         min_len: 1 << 20,
         repeats: 4,
         spacing: 8,
@@ -67,33 +67,25 @@ impl Limits {
     };
 }
 
-/// Sorts a block on the current rayon pool, unless it repeats itself too little for that. Calls
-/// `before` first if it may: what can be freed should be, as for any way to sort.
+/// The bytes between two phrases of `block`, on average; `None` where it repeats itself too little
+/// to be sorted like this.
+pub fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
+    if block.len() < limits.min_len {
+        return None;
+    }
+    let scarcity = repeats::scarcity(block).filter(|s| *s >= limits.repeats)?;
+    // The more repeats, the longer phrases may get until the dictionary takes longer than the
+    // parse.
+    Some(if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing })
+}
+
+/// Sorts a block by prefix-free parsing on the current rayon pool. `None` where its phrases break
+/// the limits.
 pub fn sort(
     block: &[u8],
     sample_rate: u32,
-    limits: Limits,
-    before: impl FnOnce(),
-) -> Result<Option<Bwt>, Error> {
-    if block.len() < limits.min_len {
-        return Ok(None);
-    }
-    let Some(scarcity) = repeats::scarcity(block).filter(|s| *s >= limits.repeats) else {
-        return Ok(None);
-    };
-    before();
-    // The more repeats, the longer phrases may get until the dictionary takes longer than their
-    // order.
-    let spacing = if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing };
-    sort_phrases(block, sample_rate, spacing, limits)
-}
-
-/// Sorts a block by way of its phrases. `None` where they break the limits.
-fn sort_phrases(
-    block: &[u8],
-    sample_rate: u32,
     spacing: u32,
-    limits: Limits,
+    limits: ParsingLimits,
 ) -> Result<Option<Bwt>, Error> {
     let Some(phrases) = Phrases::cut(block, spacing, limits)? else { return Ok(None) };
     let Some(equal) = phrases.find_equal()? else { return Ok(None) };
@@ -118,18 +110,18 @@ mod tests {
     use super::*;
 
     /// Nearly all blocks, whatever they are like.
-    const ANY: Limits = Limits {
+    const ANY: ParsingLimits = ParsingLimits {
         min_len: 1,
         squares: usize::MAX,
         phrase_share: 1,
         dictionary_tenths: 1000,
-        ..Limits::USUAL
+        ..ParsingLimits::USUAL
     };
 
     /// Sorts and compares. True if the block was sorted by its phrases.
     fn check(name: &str, block: &[u8], expected: &Bwt, spacing: u32) -> bool {
         let rate = expected.sample_rate;
-        let sorted = sort_phrases(block, rate, spacing, ANY).unwrap();
+        let sorted = sort(block, rate, spacing, ANY).unwrap();
         assert!(sorted.as_ref().is_none_or(|s| s == expected), "{name}, rate {rate}, {spacing}");
         sorted.is_some()
     }
@@ -190,7 +182,10 @@ mod tests {
     #[test]
     fn takes_blocks_that_repeat_themselves() {
         let text = cases::text(1 << 17);
-        let usual = |block: &[u8]| sort(block, 1 << 15, Limits::USUAL, || ()).unwrap();
+        let usual = |block: &[u8]| {
+            let spacing = spacing(block, ParsingLimits::USUAL)?;
+            sort(block, 1 << 15, spacing, ParsingLimits::USUAL).unwrap()
+        };
         let versions = text.repeat(40);
         assert!(
             usual(&versions)

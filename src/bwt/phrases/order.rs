@@ -1,6 +1,6 @@
 //! The order of the phrases of a block, as a text of names, and its suffixes.
 
-use super::super::pages;
+use super::super::huge_pages;
 use super::dictionary::Dictionary;
 use super::no_memory;
 use super::parse::Phrases;
@@ -18,7 +18,7 @@ const SAMPLED: u32 = 1 << 31;
 
 /// The suffix array of the names.
 pub fn suffixes(names: &mut [i32]) -> Result<Vec<i32>, Error> {
-    let mut suffixes = pages::zeroed(names.len()).ok_or_else(no_memory)?;
+    let mut suffixes = huge_pages::zeroed(names.len()).ok_or_else(no_memory)?;
     SuffixArrayConstruction::for_text_mut(names)
         .in_borrowed_buffer(&mut suffixes[..])
         .single_threaded()
@@ -52,10 +52,10 @@ impl Order {
     pub fn new(dictionary: &Dictionary, names: &[i32], suffixes: Vec<i32>) -> Result<Self, Error> {
         let len = names.len();
         let mut order = Order {
-            follower: pages::zeroed(len).ok_or_else(no_memory)?,
-            before: pages::zeroed(len).ok_or_else(no_memory)?,
-            lists: pages::zeroed(dictionary.len() + 1).ok_or_else(no_memory)?,
-            ranks: pages::zeroed(len + 1).ok_or_else(no_memory)?,
+            follower: huge_pages::zeroed(len).ok_or_else(no_memory)?,
+            before: huge_pages::zeroed(len).ok_or_else(no_memory)?,
+            lists: huge_pages::zeroed(dictionary.len() + 1).ok_or_else(no_memory)?,
+            ranks: huge_pages::zeroed(len + 1).ok_or_else(no_memory)?,
         };
         let last_bytes: Vec<u8> =
             (0..dictionary.len() as u32).map(|name| dictionary.last_byte(name)).collect();

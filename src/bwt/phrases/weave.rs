@@ -1,6 +1,6 @@
 //! Sorted dictionary and order of the phrases -> transform.
 
-use super::super::{Bwt, pages};
+use super::super::{Bwt, huge_pages};
 use super::dictionary::{Dictionary, Suffix};
 use super::no_memory;
 use super::order::{Order, Sample};
@@ -27,7 +27,7 @@ pub fn weave(
     samples: &[Sample],
 ) -> Result<Bwt, Error> {
     let weave = Weave { dictionary, suffixes, order, samples };
-    let mut rows = pages::zeroed::<u8>(block.len() + 1).ok_or_else(no_memory)?;
+    let mut rows = huge_pages::zeroed::<u8>(block.len() + 1).ok_or_else(no_memory)?;
     rows[0] = block[block.len() - 1];
     let tasks = weave.tasks();
 

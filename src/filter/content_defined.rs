@@ -1,10 +1,9 @@
-//! Places that the text itself chooses (content-defined, as in rsync and its heirs), so that copies
-//! choose the same ones.
+//! Content-defined positions, as in content-defined chunking: repeats have the same ones.
 //!
-//! A place is chosen by the 8 bytes behind it, in 0.3 ns a byte: a weighted sum of them is taken
-//! for many places at once. [`hash`] then makes a key of what stands there.
+//! A position is chosen by the 8 bytes behind it, in 0.3 ns a byte: a weighted sum of them is taken
+//! for many positions at once. [`hash`] then makes a key of the bytes there.
 
-/// Calls `visit` with the chosen places, one in 2^`BITS`, each at least `apart` bytes after the
+/// Calls `visit` with the chosen positions, one in 2^`BITS`, each at least `apart` bytes after the
 /// last, 64 at most, and with `behind` more bytes behind it.
 pub(super) fn for_each<const BITS: u32>(
     text: &[u8],
@@ -14,7 +13,7 @@ pub(super) fn for_each<const BITS: u32>(
 ) {
     let mut next = 0;
     for start in (0..text.len().saturating_sub(SPAN + behind)).step_by(SPAN) {
-        // Of known size, so that it is done for many places at once.
+        // Of known size, so that vector code does many positions at once.
         let bytes = text[start..][..SPAN + 8].try_into().expect("as long");
         if is_run_without::<BITS>(bytes) {
             continue;
@@ -29,10 +28,10 @@ pub(super) fn for_each<const BITS: u32>(
     }
 }
 
-/// Places that are looked at together.
+/// Positions that are looked at together.
 const SPAN: usize = 64;
 
-/// Whether these are all one byte, a run of which has no such places.
+/// Whether these are all one byte, a run of which has no such positions.
 fn is_run_without<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> bool {
     let sum = bytes[0].wrapping_neg();
     bytes[..8] == bytes[SPAN..]
@@ -40,7 +39,7 @@ fn is_run_without<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> bool {
         && (sum ^ CHOSEN as u8) >> (8 - BITS) != 0
 }
 
-/// A bit for each place that is chosen.
+/// A bit for each position that is chosen.
 fn chosen<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> u64 {
     let mut sums = [0_u8; SPAN];
     for shift in 0..8 {
@@ -60,7 +59,7 @@ fn chosen<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> u64 {
     })
 }
 
-/// What the weighted sum of 8 bytes is where an anchor is, or its upper bits; any number would do.
+/// The weighted sum of 8 bytes at a chosen position, or its upper bits; any number would do.
 const CHOSEN: u64 = 0x5A;
 
 /// Mixes a key of whole words of 8 bytes; the high bits are the best.
