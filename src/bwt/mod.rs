@@ -45,6 +45,7 @@
 //! Research Report 124, 1994.
 
 pub(crate) mod cache_lines;
+pub(crate) mod content_defined;
 mod fenwick;
 pub(crate) mod huge_pages;
 mod inverse;
@@ -52,7 +53,7 @@ mod long_runs;
 mod merge;
 #[cfg(test)]
 mod naive;
-mod phrases;
+mod prefix_free;
 mod sorter;
 
 #[cfg(test)]

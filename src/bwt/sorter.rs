@@ -6,7 +6,7 @@
 //! transform and the samples in one pass without a suffix array being kept. Blocks are sorted side
 //! by side, each on one thread; one that is alone is cut in two parts, which are sorted side by
 //! side and merged (`merge`). A block that repeats itself is sorted by prefix-free parsing
-//! (`phrases`), and one that is mostly runs without these (`long_runs`).
+//! (`prefix_free`), and one that is mostly runs without these (`long_runs`).
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
@@ -16,7 +16,7 @@
 
 use super::huge_pages::{self, TablePool};
 use super::merge::{self, MergeLimits};
-use super::phrases::{self, ParsingLimits};
+use super::prefix_free::{self, ParsingLimits};
 use super::{Bwt, MAX_BLOCK_SIZE, long_runs};
 use crate::error::Error;
 use crate::gpu;
@@ -123,10 +123,11 @@ impl CpuSorter {
         {
             return Ok(bwt);
         }
-        if let Some(spacing) = phrases::spacing(block, ParsingLimits::USUAL) {
+        if let Some(spacing) = prefix_free::spacing(block, ParsingLimits::USUAL) {
             // The workspace that is kept makes room for the dictionary and the parse.
             self.free();
-            if let Some(bwt) = phrases::sort(block, sample_rate, spacing, ParsingLimits::USUAL)? {
+            if let Some(bwt) = prefix_free::sort(block, sample_rate, spacing, ParsingLimits::USUAL)?
+            {
                 return Ok(bwt);
             }
         }

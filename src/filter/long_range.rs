@@ -12,10 +12,10 @@
 //! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 1/2 ns a
 //! byte; half a byte of memory per byte.
 
-use super::content_defined::{self, hash};
 use super::match_finder::{common, common_end};
 use super::matches::Match;
 use crate::allocation;
+use crate::bwt::content_defined::{self, hash};
 use crate::error::Flaw;
 
 /// Bytes that tell what comes next, and bytes that tell what they repeat.
@@ -285,7 +285,7 @@ fn log2(number: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{cases, match_finder, matches};
+    use super::super::{cases, matches};
     use super::*;
 
     /// Words, of which one stretch of 3000 bytes in ten comes a second time, far behind.
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn matches_in_other_text_are_taken_out_and_come_back() {
         let text = with_repeats(400_000);
-        assert!(!match_finder::is_repetitive(&text).unwrap());
+        assert!(!content_defined::is_repetitive(&text).unwrap());
         let found = find(&text).unwrap().unwrap();
         let removed: usize = found.iter().map(|found| found.length).sum();
         assert!((35_000..45_000).contains(&removed), "{removed} bytes in {} matches", found.len());

@@ -1,9 +1,5 @@
 //! The match finder for a text that repeats itself as a whole, for [`super::matches`].
 //!
-//! [`is_repetitive`] tells in 0.3 ns a byte whether it is worth looking. It takes fingerprints at
-//! content-defined positions and counts those that were seen before, at about the distance of one
-//! of the last two.
-//!
 //! [`find`] parses the text from left to right. Every fourth position is entered into hash chains
 //! of 24-byte keys; at the end of a match the candidates are the repeat offsets, at once or after a
 //! few literals, and what the chains hold, lengthened backwards. A candidate is worth the bytes
@@ -11,9 +7,9 @@
 //! new distance is as good as the old one, where they are short a repeat offset pays.
 //! About 10 ns per literal and 2 ns per matched byte; 2 bytes of memory per byte.
 
-use super::content_defined::{self, hash};
-use super::matches::{LEAST, LEAST_NEW, Match, NEAR, RepeatOffsets};
+use super::matches::{LEAST, LEAST_NEW, Match, RepeatOffsets};
 use crate::allocation;
+use crate::bwt::content_defined::hash;
 use crate::error::Flaw;
 
 /// Bytes of a key, and the distance between those in the table.
@@ -34,29 +30,6 @@ const CLOSE: f64 = 19.0;
 /// The bits that a match is expected to cost in the BWT: so many, and so many a byte.
 const TRANSFORMED: f64 = 20.0;
 const TRANSFORMED_BYTE: f64 = 1.0 / 40.0;
-
-/// Whether much of `text` repeats what stands far before it, at distances that hardly change.
-pub(super) fn is_repetitive(text: &[u8]) -> Result<bool, Flaw> {
-    let slots = (text.len() >> 8).next_power_of_two().max(64);
-    let mut seen = allocation::filled((0_u32, 0_u32), slots).ok_or(Flaw::NO_MEMORY)?;
-    let (mut positions, mut repeated, mut near, mut recent) = (0, 0, 0, [0; 2]);
-    content_defined::for_each::<8>(text, KEY, KEY, |at| {
-        let hash = hash(&text[at..at + KEY]);
-        if hash >> 63 == 1 {
-            return; // Every second one will do.
-        }
-        let (print, slot) = (hash as u32, &mut seen[(hash >> 32) as usize & (slots - 1)]);
-        if slot.0 == print {
-            let distance = at - slot.1 as usize;
-            repeated += 1;
-            near += usize::from(recent.iter().any(|known| distance.abs_diff(*known) < NEAR));
-            recent = [distance, recent[0]];
-        }
-        *slot = (print, at as u32);
-        positions += 1;
-    });
-    Ok(near * 8 > positions && near * 5 > repeated * 3)
-}
 
 /// The repeats of `text`, if they are worth taking out.
 pub(crate) fn find(text: &[u8]) -> Result<Option<Vec<Match>>, Flaw> {
@@ -272,6 +245,7 @@ impl HashChains {
 mod tests {
     use super::super::cases;
     use super::*;
+    use crate::bwt::content_defined;
 
     /// Copies of random letters with one letter in `rate` changed.
     fn versions(rate: usize) -> Vec<u8> {
@@ -307,7 +281,7 @@ mod tests {
     fn repeats_are_found_and_only_once_looked_for_elsewhere() {
         for rate in [150, 1000] {
             let text = versions(rate);
-            assert!(is_repetitive(&text).unwrap());
+            assert!(content_defined::is_repetitive(&text).unwrap());
             let matches = find(&text).unwrap().unwrap();
             let literals = text.len() - matches.iter().map(|found| found.length).sum::<usize>();
             assert!(literals < 60_000, "{literals} literals at {rate}");
@@ -315,7 +289,7 @@ mod tests {
         }
         for (name, text) in cases::shapes(300_000) {
             if ["text", "random", "DNA", "random bits", "records"].contains(&name.as_str()) {
-                assert!(!is_repetitive(&text).unwrap(), "{name}");
+                assert!(!content_defined::is_repetitive(&text).unwrap(), "{name}");
             }
         }
     }

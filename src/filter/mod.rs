@@ -8,14 +8,14 @@
 //! | filter | kind of data | what it does |
 //! |---|---|---|
 //! | `fasta` | genomes and proteins in lines of one width | joins the lines |
-//! | `regions` | tables, images, sound (`delta`), machine code (`bcj`) | differences, transposition, absolute targets |
+//! | `regions`: `delta` | tables, images, sound | differences and transposition |
+//! | `regions`: `bcj` | machine code | absolute targets of branches |
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
 //!
 //! They are applied in this order. All are undone at the speed of a few passes over the block.
 
 mod bcj;
 mod bit_models;
-mod content_defined;
 mod delta;
 mod detect;
 pub(crate) mod fasta;
@@ -25,6 +25,7 @@ pub(crate) mod match_finder;
 pub(crate) mod matches;
 pub(crate) mod regions;
 
+use crate::bwt::content_defined;
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
@@ -102,7 +103,7 @@ pub(crate) fn transform(block: Vec<u8>) -> Result<Transformed, Flaw> {
         *text = fasta::encode(text, width, &mut of_lines)?;
         *flags |= LINES;
     }
-    let is_repetitive = match_finder::is_repetitive(text)?;
+    let is_repetitive = content_defined::is_repetitive(text).ok_or(Flaw::NO_MEMORY)?;
     // Repeats of code have the same relative targets, not the same absolute ones.
     let regions = detect::detect(text, !is_repetitive);
     if !regions.is_empty() {

@@ -2,9 +2,10 @@
 //!
 //! Lane k is the text from pos k * rate up to the next lane; its walk starts at the row of the
 //! suffix that follows it, which is sample k + 1, or row 0 for the last lane, and ends at sample k.
-//! One step of a lane is one entry of the LF squared table, which gives two bytes; the last byte of an odd text is written before, so that lanes are
-//! even. Each thread has up to [`GROUP`] lanes in hand and asks for the entry that a lane needs
-//! next one round ahead, so that it waits for memory once for all of them.
+//! One step of a lane is one entry of the LF squared table, which gives two bytes; the last byte of
+//! an odd text is written before, so that lanes are even. Each thread has up to [`GROUP`] lanes in
+//! hand and asks for the entry that a lane needs next one round ahead, so that it waits for memory
+//! once for all of them.
 
 use super::first_symbols::FirstSymbols;
 use super::lf_squared::LfSquared;

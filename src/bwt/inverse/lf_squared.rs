@@ -9,8 +9,9 @@ use rayon::prelude::*;
 /// LF(LF(row)) for each row.
 ///
 /// The rows of the suffixes at pos 0 and 1 would lead beyond the start of the text. They hold n +
-/// 1, which is no row, and from there entries lead nowhere else. The lanes of an intact [`super::Bwt`]
-/// end before they ask for them; those of another one that do ask can meet no sample any more.
+/// 1, which is no row, and from there entries lead nowhere else. The lanes of an intact
+/// [`super::Bwt`] end before they ask for them; those of another one that do ask can meet no sample
+/// any more.
 ///
 /// Invariant: the n + 2 entries are in 0..=n + 1. Each is n + 1 or a counter of pairs before it
 /// goes up. These go up as often as their pair was counted and so end where that of the next pair

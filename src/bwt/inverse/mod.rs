@@ -4,8 +4,8 @@
 //! suffix at p - 1, and the first symbol of the row arrived at is the text at p - 1. Walked plainly
 //! this is one cache miss per byte, each waiting for the one before. Three things make it fast:
 //!
-//! - *LF squared*: a table holds LF(LF(row)), so that one miss gives two bytes, which are the first two
-//!   symbols of the row that it leads to (`counters`, `lf_squared`, `first_symbols`);
+//! - *LF squared*: a table holds LF(LF(row)), so that one miss gives two bytes, which are the first
+//!   two symbols of the row that it leads to (`counters`, `lf_squared`, `first_symbols`);
 //! - *lanes*: each sample is a row to start from, so that the text falls into independent lanes; a
 //!   thread moves many of them in lock step, and their misses overlap (`lanes`);
 //! - *huge pages* under the table, else a TLB miss comes on top of each cache miss.

@@ -6,13 +6,15 @@
 //! the least such overlap, or another place to cut). Both parts can be cut again, for more
 //! threads.
 //!
-//! Merging needs one number for each suffix of A: how many suffixes of B are smaller. Prefixing
-//! both sides with a symbol keeps their order, so the number for a suffix follows from that for the
-//! next shorter one by a step of backward search in the BWT of B (`suffix_ranks`, with the counts of
-//! `lf_counts`). These ranks say how the rows of A and B interleave (`interleave`), and `combine`
-//! puts as many bytes of A before each of B. No step looks at how long the common prefixes are: the time is O(n) whatever the data. The
-//! steps wait for memory: with the text and the counts of the frequent symbols on huge pages and in few
-//! cache lines, two threads take 11 to 15 ns for each suffix of A.
+//! Merging needs the rank of each suffix of A in B: how many suffixes of B are smaller. Prefixing
+//! both sides with a symbol keeps their order, so the rank of a suffix follows from that of the
+//! next shorter one by a step of backward search in the BWT of B (`suffix_ranks`, with the counts
+//! of
+//! `lf_counts`). The ranks say how the rows of A and B interleave (`interleave`), and `combine` puts
+//! as many bytes of A before each of B. No step looks at how long the common prefixes are: the time
+//! is O(n) whatever the data. The steps wait for memory: with the BWT and the counts of the
+//! frequent symbols on huge pages and in few cache lines, two threads take 11 to 15 ns for each
+//! suffix of A.
 //!
 //! P. Ferragina, T. Gagie and G. Manzini, *Lightweight data indexing and compression in external
 //! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like

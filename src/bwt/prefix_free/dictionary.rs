@@ -1,7 +1,7 @@
 //! The different phrases of a block, in order, and their suffixes.
 
 use super::super::huge_pages;
-use super::parse::{Phrases, WINDOW};
+use super::phrases::{Phrases, WINDOW};
 use super::{ParsingLimits, no_memory};
 use crate::allocation;
 use crate::error::Error;

@@ -1,19 +1,20 @@
-//! A block that repeats itself, sorted by way of the phrases that it consists of.
+//! Prefix-free parsing: a block that repeats itself, sorted by its dictionary and its parse.
 //!
 //! Some windows of 8 bytes, chosen by a hash, cut the block into *phrases*. A phrase reaches from
-//! one such window up to and with the next, so that neighbours overlap by a window (`parse`). Where
-//! the block repeats itself so do its phrases, and there are far fewer different ones than bytes:
+//! one such window up to and with the next, so that neighbours overlap by a window (`phrases`).
+//! Where the block repeats itself so do its phrases, and there are far fewer different ones than
+//! bytes:
 //!
 //! - the *dictionary* holds each phrase once, and libsais sorts its suffixes (`dictionary`);
-//! - the *order* of the phrases, named by rank, is a text of its own, and libsais sorts that
-//!   (`order`).
+//! - the *parse*, which is the phrases of the block as ranks in the dictionary, is a text of its
+//!   own, and libsais sorts that (`parse`).
 //!
 //! A suffix of the block begins with a suffix of a phrase that is longer than a window. Of two of
 //! those neither is a prefix of the other, since a window that cuts stands only at their ends. So
 //! different ones decide which suffix of the block is smaller, and where they are equal the phrases
-//! that follow decide. Going through the sorted dictionary gives the transform in order (`weave`):
-//! where a suffix has the same byte before it in all phrases that end in it, a run of that byte;
-//! otherwise, the lists of where these phrases are, merged.
+//! that follow decide. Going through the sorted dictionary gives the transform in order
+//! (`build_bwt`): where a suffix has the same byte before it in all phrases that end in it, a run
+//! of that byte; otherwise, the lists of where these phrases are, merged.
 //!
 //! C. Boucher, T. Gagie, A. Kuhnle, B. Langmead, G. Manzini and T. Mun, *Prefix-free parsing for
 //! building big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
@@ -23,17 +24,16 @@
 //! fraction. Memory: the block, its transform, and less than 4 bytes per byte as long as the limits
 //! below are kept.
 
+mod build_bwt;
 mod dictionary;
-mod order;
 mod parse;
-mod repeats;
-mod weave;
+mod phrases;
 
-use super::Bwt;
+use super::{Bwt, content_defined};
 use crate::error::Error;
 use dictionary::Dictionary;
-use order::Order;
-use parse::Phrases;
+use parse::SortedParse;
+use phrases::Phrases;
 
 /// Which blocks are sorted like this. Tests want it done to short ones.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ pub fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
     if block.len() < limits.min_len {
         return None;
     }
-    let scarcity = repeats::scarcity(block).filter(|s| *s >= limits.repeats)?;
+    let scarcity = content_defined::scarcity(block).filter(|s| *s >= limits.repeats)?;
     // The more repeats, the longer phrases may get until the dictionary takes longer than the
     // parse.
     Some(if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing })
@@ -93,11 +93,11 @@ pub fn sort(
         return Ok(None);
     };
     drop(equal);
-    let (suffixes, order) = rayon::join(|| dictionary.suffixes(), || order::suffixes(&mut names));
-    let order = Order::new(&dictionary, &names, order?)?;
-    let samples = order.samples(&phrases, &dictionary, &names, sample_rate);
+    let (suffixes, parse) = rayon::join(|| dictionary.suffixes(), || parse::suffixes(&mut names));
+    let parse = SortedParse::new(&dictionary, &names, parse?)?;
+    let samples = parse.samples(&phrases, &dictionary, &names, sample_rate);
     drop((phrases, names));
-    weave::weave(block, sample_rate, &dictionary, &suffixes?, &order, &samples).map(Some)
+    build_bwt::build(block, sample_rate, &dictionary, &suffixes?, &parse, &samples).map(Some)
 }
 
 fn no_memory() -> Error {
