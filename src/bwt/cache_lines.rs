@@ -1,5 +1,5 @@
-//! Cache lines: zeros on huge pages that begin where a line does, as an entry that is laid out for
-//! one line must not lie in two; and what is done with a line.
+//! Cache lines: arrays on huge pages that begin at a cache line, so that an entry of one line does
+//! not lie in two, and operations on a line.
 
 use super::huge_pages::{self, Zero};
 use std::ops::{Deref, DerefMut};
@@ -40,7 +40,7 @@ impl<T> DerefMut for CacheLines<T> {
     }
 }
 
-/// Which bytes of a line are `c`.
+/// The bytes of a line that are `c`, a bit each.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(unsafe_code)]
@@ -57,7 +57,7 @@ pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
     quarter(0) | quarter(1) | quarter(2) | quarter(3)
 }
 
-/// Which bytes of a line are `c`.
+/// The bytes of a line that are `c`, a bit each.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn equal(line: &[u8; LINE], c: u8) -> u64 {

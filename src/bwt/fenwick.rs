@@ -34,7 +34,7 @@ impl FenwickTree {
         }
     }
 
-    /// How many are below `number`.
+    /// The number of members below `number`.
     pub fn below(&self, number: usize) -> usize {
         let (mut node, mut count) = (number, 0);
         while node > 0 {

@@ -10,7 +10,7 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
-/// What is a value when all its bits are zero, and needs no drop.
+/// A type whose zero bits are a value, and which needs no drop.
 ///
 /// # Safety
 /// Only for types of which that is true, such as integers.

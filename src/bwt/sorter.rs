@@ -24,7 +24,7 @@ use crate::options::Device;
 use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError};
 
-/// What sorts the blocks, chosen at run time. All give the same [`Bwt`] for the same block.
+/// A sorter of blocks, chosen at run time. All give the same [`Bwt`] for the same block.
 #[derive(Debug)]
 pub enum Sorter {
     /// The processor at hand, on the calling thread.

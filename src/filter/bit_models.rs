@@ -65,7 +65,7 @@ pub(super) struct NumberModel {
     top: Vec<[BitModel; 8]>,
 }
 
-/// How many bits below the highest are modelled.
+/// The bits below the highest that are modelled.
 const TOP: u32 = 3;
 
 impl NumberModel {

@@ -1,5 +1,5 @@
-//! Records and samples of one size: differences from the record before, and fields put together.
-//! FORMAT.md section 14.3.
+//! Delta and transpose with a stride: records of one size become differences from the record
+//! before, and their columns. FORMAT.md section 14.3.
 //!
 //! Tables, images, sound and grids of numbers have little in common with the bytes beside them and
 //! much with those one record, or one row of an image, before. Two steps, each optional: every
@@ -11,7 +11,7 @@ use super::leb128::{self, CUT};
 use crate::allocation;
 use crate::error::Flaw;
 
-/// What is done to a region of records.
+/// The delta and transpose filter of a region of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
     /// Bytes of a record, 1 to 255.

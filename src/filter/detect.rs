@@ -1,4 +1,4 @@
-//! Which regions of a block are tables, samples or machine code, for [`super::regions`].
+//! The regions of a block that are tables, samples or machine code, for [`super::regions`].
 //!
 //! Every 16 KiB of the block is judged by 2 to 4 KiB of it: text is left alone at once; code is
 //! known by its calls; a stride at which bytes are equal, or close, far more often than at others
@@ -15,15 +15,15 @@ use crate::coder::{self, Effort};
 use std::iter;
 use std::ops::Range;
 
-/// What is judged at once.
+/// Bytes that are judged at once.
 const CHUNK: usize = 16 << 10;
-/// How much of it is looked at for strides, and for code.
+/// Bytes of it that are looked at for strides, and for code.
 const LOOK: usize = 2 << 10;
 const LOOK_FOR_CODE: usize = 4 << 10;
 /// The longest record looked for.
 const MAX_STRIDE: usize = 64;
-/// How much of a region of records is sorted to try a filter: one part in so many, within these
-/// bounds.
+/// The part of a region of records that is sorted to try a filter: one part in so many, within
+/// these bounds.
 const SAMPLE_PART: usize = 32;
 const SAMPLE: Range<usize> = 16 << 10..128 << 10;
 /// The longest row of an image looked for.
@@ -35,7 +35,7 @@ const LARGE: usize = 128 << 10;
 /// The smallest region of records.
 const LEAST_RECORDS: usize = 32 << 10;
 
-/// What a chunk seems to be.
+/// The kind of data that a chunk seems to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChunkKind {
     Plain,
@@ -150,7 +150,7 @@ fn stride(sample: &[u8]) -> Option<usize> {
     found.map(|n| n + 1)
 }
 
-/// How many bytes are equal to those `stride` before, and how far they are apart in all.
+/// The number of bytes that equal those `stride` before, and the sum of their differences.
 fn likeness(sample: &[u8], stride: usize) -> (usize, usize) {
     let (earlier, later) = (&sample[..sample.len() - MAX_STRIDE], &sample[stride..]);
     let (mut equal, mut apart) = (0, 0);
@@ -207,7 +207,7 @@ impl Trials {
     }
 }
 
-/// How much of a region is sorted to try a filter.
+/// The bytes of a region that are sorted to try a filter.
 fn part(region: &[u8]) -> usize {
     (region.len() / SAMPLE_PART).clamp(SAMPLE.start, SAMPLE.end)
 }
@@ -279,7 +279,7 @@ fn row(sample: &[u8], records: &Records) -> Option<usize> {
     (apart(row) < apart(stride) * 2).then_some(row)
 }
 
-/// What `sample` comes to when it is treated so, sorted and coded.
+/// The coded size of `sample` with this filter.
 fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
     let mut sample = sample.to_vec();
     if records.is_some_and(|records| records.encode(&mut sample).is_err()) {

@@ -1,4 +1,4 @@
-//! Sequences that are wrapped into lines of one width (FASTA): the line breaks go. FORMAT.md
+//! FASTA unwrap: sequences that are wrapped into lines of one width lose the line breaks. FORMAT.md
 //! section 14.4.
 //!
 //! A break every so many letters says nothing about the letters, but stands in the contexts of its
@@ -18,7 +18,7 @@ use std::iter;
 /// Widths worth looking for.
 const WIDTHS: std::ops::RangeInclusive<usize> = 16..=1024;
 
-/// How much of a block is looked at: so many windows of so many bytes.
+/// The part of a block that is looked at: so many windows of so many bytes.
 const WINDOWS: usize = 16;
 const WINDOW: usize = 4096;
 

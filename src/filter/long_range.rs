@@ -24,10 +24,9 @@ const KEY: usize = 24;
 /// Positions are one in 2^5 places, and this far apart.
 const RARE: u32 = 5;
 const APART: usize = 8;
-/// So many are fetched from the tables at once.
+/// Positions that are fetched from the tables at once.
 const BATCH: usize = 32;
-/// Where they are further apart than this, there are runs of one byte between them, which cost
-/// nothing.
+/// Positions further apart than this have runs of one byte between them, which cost nothing.
 const SPARSE: u64 = 128;
 
 /// Shorter matches are left alone.
@@ -39,7 +38,7 @@ const OVERLAP: usize = 64 << 10;
 /// A text that would not get smaller by a bit for so many bytes is left alone.
 const BYTES_A_BIT: u64 = 1000;
 
-/// What a match costs in bits: its numbers, and the contexts that it tears apart. These are the
+/// The cost of a match in bits: its numbers, and the contexts that it tears apart. These are the
 /// worse to lose the more of the text is matched: by `TORN` in a text of nothing else.
 const TOLD: u64 = 44;
 const TORN: u64 = 200;
@@ -95,11 +94,11 @@ struct Search<'a> {
     /// Bytes in matches, whether they were taken or not.
     matched: usize,
     matches: Vec<Match>,
-    /// What the matches are worth more than they cost.
+    /// The worth of the matches, less their cost.
     gain: u64,
-    /// Where the last taken match ended.
+    /// The end of the last taken match.
     start: usize,
-    /// Where the last match ended, whether it was taken or not.
+    /// The end of the last match, whether it was taken or not.
     seen: usize,
 }
 
@@ -187,9 +186,9 @@ impl<'a> Search<'a> {
 
 /// The slot of a position before it was entered.
 struct Before {
-    /// Where they stood last.
+    /// The last position of these bytes.
     last: usize,
-    /// How often in a row they were preceded by one byte, beyond the first.
+    /// The times in a row that one byte preceded them, beyond the first.
     run: u8,
     /// Whether they are again.
     goes_on: bool,
@@ -240,7 +239,7 @@ impl LastSeen {
     }
 }
 
-/// How often runs went on, by their length so far.
+/// The number of times that runs went on, by their length so far.
 struct RunPrices([(u32, u32); 32]);
 
 /// The unit of prices: one part in so many of a bit.
@@ -257,7 +256,7 @@ impl RunPrices {
         *on += u32::from(goes_on);
     }
 
-    /// What it costs to say that such a run goes on.
+    /// The cost of telling that such a run goes on.
     fn price(&self, run: u8) -> u64 {
         let (seen, on) = self.0[Self::class(run)];
         log2(seen) - log2(on)

@@ -15,9 +15,9 @@ use crate::error::Flaw;
 /// Bytes of a key, and the distance between those in the table.
 const KEY: usize = 24;
 const STEP: usize = 4;
-/// How many earlier places of a key are looked at.
+/// Earlier positions of a key that are looked at.
 const DEPTH: usize = 16;
-/// How many literals may come before a match at the last distance.
+/// Most literals before a match at the last distance.
 const DETOUR: usize = 8;
 
 /// Prices in bits; those of matches are what their numbers come to in the coder.
@@ -78,7 +78,7 @@ struct Parse<'a> {
     text: &'a [u8],
     table: HashChains,
     repeat_offsets: RepeatOffsets,
-    /// Where the last match ended.
+    /// The end of the last match.
     start: usize,
     /// Literals before `start`.
     literals: usize,
@@ -180,7 +180,7 @@ impl<'a> Parse<'a> {
 /// Bytes that are compared at once.
 const PIECE: usize = 32;
 
-/// How many bytes at `a` and `b` are equal, where `a < b`.
+/// The number of equal bytes at `a` and `b`, where `a < b`.
 pub(super) fn common(text: &[u8], a: usize, b: usize) -> usize {
     let (one, two) = (&text[a..], &text[b..]);
     let pieces = one.chunks_exact(PIECE).zip(two.chunks_exact(PIECE));
@@ -189,7 +189,7 @@ pub(super) fn common(text: &[u8], a: usize, b: usize) -> usize {
     equal + rest.take_while(|(one, two)| one == two).count()
 }
 
-/// How many of the last bytes of both are equal.
+/// The number of equal bytes at the ends of both.
 pub(super) fn common_end(a: &[u8], b: &[u8]) -> usize {
     let pieces = a.rchunks_exact(PIECE).zip(b.rchunks_exact(PIECE));
     let equal = PIECE * pieces.take_while(|(a, b)| a == b).count();

@@ -44,11 +44,11 @@ const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
 /// A block ready to be sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filtered {
-    /// What is sorted: at least 1 byte, and no more than the block had.
+    /// The bytes that are sorted: at least 1 byte, and no more than the block had.
     pub text: Vec<u8>,
     /// The filters that were applied, as in the block's header; 0 where the text is the block.
     pub flags: u8,
-    /// What [`undo`] needs besides the text; empty where no filter was applied.
+    /// The parameters that [`undo`] needs besides the text; empty where no filter was applied.
     pub side: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! The regions of a block and what is done to each: FORMAT.md section 14.3.
+//! The regions of a block and the filter of each: FORMAT.md section 14.3.
 //!
 //! An archive or a program holds tables, code and text side by side. [`encode`] and [`decode`]
 //! change each region of a list in place; `detect` makes the list.
@@ -8,7 +8,7 @@ use super::delta::Records;
 use super::leb128;
 use crate::error::Flaw;
 
-/// What is done to a region.
+/// The filter of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RegionKind {
     Plain,
@@ -17,7 +17,7 @@ pub(crate) enum RegionKind {
     Arm64,
 }
 
-/// So many bytes of one kind.
+/// Neighbouring bytes of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub size: usize,

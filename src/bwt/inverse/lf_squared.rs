@@ -19,7 +19,7 @@ use rayon::prelude::*;
 pub struct LfSquared<'t>(&'t [u32]);
 
 impl<'t> LfSquared<'t> {
-    /// How many entries the table of a block of `len` bytes has.
+    /// The number of entries for a block of `len` bytes.
     pub fn entries(len: usize) -> usize {
         len + 2
     }
@@ -97,7 +97,7 @@ fn fill_in_turn(mut a: Cursor, mut b: Cursor) {
     b.fill();
 }
 
-/// What is still to be filled of a chunk.
+/// The part of a chunk that is not filled yet.
 struct Cursor<'a> {
     column: Column<'a>,
     chunk: &'a mut Chunk,

@@ -77,8 +77,8 @@ struct Head {
 
 /// The runs that fall, or those that rise.
 struct Side {
-    /// Where the rows that begin inside of runs begin, from either end of the rows of the byte, and
-    /// where they end.
+    /// The first of the rows that begin inside of runs, from either end of the rows of the byte,
+    /// and where they end.
     from: usize,
     to: usize,
     count: usize,
@@ -272,9 +272,9 @@ impl RunInverse {
 
 /// A stretch of the text that is walked from its end.
 struct RunLane<'t> {
-    /// What is not written yet.
+    /// The bytes that are not written yet.
     text: &'t mut [u8],
-    /// Where it is in the block.
+    /// Its position in the block.
     from: usize,
     /// The row at which it has arrived, and the one that it must come to.
     entry: u32,
@@ -335,8 +335,8 @@ impl Side {
     }
 }
 
-/// How many of `rows` from an edge on, up or down, have `byte` in the transform without another in
-/// between.
+/// The number of `rows` from an edge on, up or down, have `byte` in the transform without another
+/// in between.
 fn clear(column: Column, byte: u8, rows: &Range<usize>, edge: usize, up: bool) -> usize {
     let primary = column.primary;
     if up {

@@ -33,7 +33,7 @@ use libsais::SuffixArrayConstruction;
 pub use rows_inside::RowsInside;
 use short_text::{SAMPLED, ShortText};
 
-/// Which blocks are sorted like this. Tests want it done to short ones.
+/// The blocks that are sorted like this. Tests lower the limits.
 #[derive(Clone, Copy, Debug)]
 pub struct LongRunLimits {
     /// Shorter blocks are not: their sort takes less time than 2^16 buckets.

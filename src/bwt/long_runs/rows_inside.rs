@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// All long runs of one byte that rise, or all that fall.
 pub struct RowsInside {
-    /// Where they are in the block, in the order of what follows them.
+    /// Their positions in the block, in the order of the suffixes behind them.
     pub runs: Vec<Range<usize>>,
     pub rises: bool,
     /// The first row of all suffixes that begin inside them and have more than `kept` bytes of the
@@ -36,7 +36,7 @@ impl RowsInside {
         starts
     }
 
-    /// Which rows are looked for: how many bytes of the run are left, the most first, and the
+    /// The rows that are looked for: the bytes of the run that are left, the most first, and the
     /// number of the run.
     fn wanted(&self, rate: usize) -> Vec<(u32, u32)> {
         let mut wanted = Vec::new();

@@ -16,7 +16,7 @@ struct LongRun {
     byte: u8,
     /// A larger byte follows.
     rises: bool,
-    /// Where it is in the shorter text.
+    /// Its position in the shorter text.
     at: usize,
 }
 
@@ -132,13 +132,13 @@ impl ShortText {
         found.ok().map(|n| self.runs[n].start..self.runs[n].end)
     }
 
-    /// Where `at` of the text, which is not the symbol of a length, is in the block.
+    /// The position in the block of `at` of the text, which is not the symbol of a length.
     pub fn pos(&self, at: usize) -> usize {
         let runs = self.runs.partition_point(|run| run.at < at);
         at + runs.checked_sub(1).map_or(0, |last| self.left_out(&self.runs[last]))
     }
 
-    /// How much shorter the text is up to the end of a run.
+    /// The bytes that the text lacks up to the end of a run.
     fn left_out(&self, run: &LongRun) -> usize {
         run.end - (run.at + 1 + self.kept)
     }
@@ -195,7 +195,7 @@ fn is_run(bytes: &[u8], byte: u8) -> bool {
     }
 }
 
-/// What orders the length of a run, and its symbol.
+/// The order of the length of a run, and its symbol.
 type LengthSymbol = ((u8, bool, usize), u16);
 
 /// Gives symbols to the bytes and the lengths: those of bytes, the byte of each symbol, and those

@@ -144,7 +144,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// What is left of both sides and of the place for them.
+/// The rest of both sides and of the place for them.
 struct RowMerge<'a> {
     a: &'a [u8],
     b: &'a [u8],

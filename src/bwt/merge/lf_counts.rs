@@ -140,7 +140,7 @@ fn count_blocks(bytes: &[u8], blocks: &mut [u16], numbers: &[u8; 256], stride: u
     }
 }
 
-/// How many more `c` there are in the first `len` bytes of a block than in the first half of it.
+/// The number of `c` in the first `len` bytes of a block, less that in the first half of it.
 /// `line` is where the byte at `len` is.
 #[inline(always)]
 fn count_from_middle(line: &[u8; LINE], c: u8, len: usize) -> i32 {

@@ -9,10 +9,9 @@
 //! Merging needs the rank of each suffix of A in B: how many suffixes of B are smaller. Prefixing
 //! both sides with a symbol keeps their order, so the rank of a suffix follows from that of the
 //! next shorter one by a step of backward search in the BWT of B (`suffix_ranks`, with the counts
-//! of
-//! `lf_counts`). The ranks say how the rows of A and B interleave (`interleave`), and `combine` puts
-//! as many bytes of A before each of B. No step looks at how long the common prefixes are: the time
-//! is O(n) whatever the data. The steps wait for memory: with the BWT and the counts of the
+//! of `lf_counts`). The ranks say how the rows of A and B interleave (`interleave`), and `combine`
+//! puts as many bytes of A before each of B. No step looks at how long the common prefixes are: the
+//! time is O(n) whatever the data. The steps wait for memory: with the BWT and the counts of the
 //! frequent symbols on huge pages and in few cache lines, two threads take 11 to 15 ns for each
 //! suffix of A.
 //!
@@ -35,12 +34,12 @@ mod suffix_ranks;
 use super::Bwt;
 use crate::error::Error;
 
-/// How blocks are cut. Tests want it done to short ones.
+/// The blocks that are cut. Tests lower the limits.
 #[derive(Clone, Copy, Debug)]
 pub struct MergeLimits {
     /// Blocks that are shorter are not cut.
     pub min_len: usize,
-    /// Nor are blocks with more samples than one in so many rows: finding one takes a while.
+    /// Blocks with more samples than one in so many rows are not cut: each takes a search.
     pub min_rate: u32,
     /// Overlaps have up to one in so many of the bytes of the block.
     pub overlap_share: usize,

@@ -1,4 +1,4 @@
-//! How many suffixes of B are smaller, for each suffix of A.
+//! The rank in B of each suffix of A: the number of suffixes of B that are smaller.
 //!
 //! From right to left through A, r(i) = the first row of B that starts with c, and one more for
 //! each c in the L column of B above row r(i + 1), where c is the symbol at i. Each step waits for
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// nothing.
 const LANES: usize = 32;
 
-/// How far from its end the bounds of a lane may start. The second try is for those that need it.
+/// The bytes behind the end of a lane at which its bounds start, at the first and the second try.
 const RUN_UPS: [usize; 2] = [64, 512];
 
 /// The end of a lane: a position in A, and its rank in B.
@@ -31,7 +31,7 @@ struct LaneEnd {
     rank: u32,
 }
 
-/// What the merge needs to know.
+/// The ranks that the merge needs.
 pub struct Ranks {
     /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it stands for the byte
     /// before it, which is not in B.

@@ -54,7 +54,7 @@ pub fn build(
 /// One of some equal suffixes of phrases.
 struct Member {
     suffix: Suffix,
-    /// Where its phrase is.
+    /// The ranks of its phrase in the sorted parse.
     list: Range<usize>,
     /// The byte before it, if that is in the phrase.
     byte: Option<u8>,
@@ -96,7 +96,7 @@ impl BwtBuilder<'_> {
         suffixes.iter().filter_map(|&at| self.dictionary.suffix(at as u32))
     }
 
-    /// How many suffixes of the block there are.
+    /// The number of suffixes of the block.
     fn count(&self, task: Range<usize>) -> usize {
         self.all(&self.suffixes[task]).map(|suffix| self.parse.list(suffix.name).len()).sum()
     }

@@ -15,9 +15,9 @@ use rayon::prelude::*;
 /// libsais.
 pub struct Dictionary {
     pub bytes: Vec<u8>,
-    /// Where each phrase starts, and behind them the end.
+    /// The start of each phrase, and behind them the end.
     starts: Vec<u32>,
-    /// Which bytes are the first of a phrase.
+    /// Marks the first byte of each phrase.
     firsts: Marks,
     last_name: u32,
 }
@@ -90,7 +90,7 @@ impl Dictionary {
         Ok(suffixes)
     }
 
-    /// Where a phrase starts.
+    /// The start of a phrase.
     pub fn start(&self, name: u32) -> u32 {
         let place = match name {
             _ if name == self.last_name => self.len() - 1,
@@ -168,7 +168,7 @@ impl Marks {
         Marks(words)
     }
 
-    /// How many there are up to and with `place`.
+    /// The number of places up to and with `place`.
     #[inline(always)]
     fn up_to(&self, place: u32) -> usize {
         let word = self.0[place as usize / 64];

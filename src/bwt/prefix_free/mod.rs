@@ -35,7 +35,7 @@ use dictionary::Dictionary;
 use parse::SortedParse;
 use phrases::Phrases;
 
-/// Which blocks are sorted like this. Tests want it done to short ones.
+/// The blocks that are sorted like this. Tests lower the limits.
 #[derive(Clone, Copy, Debug)]
 pub struct ParsingLimits {
     /// Shorter blocks are not.

@@ -42,7 +42,7 @@ pub struct SortedParse {
 
 /// A suffix of the block whose row is wanted.
 pub struct SampledSuffix {
-    /// Where the suffix of its phrase is in the dictionary.
+    /// The suffix of its phrase in the dictionary.
     pub at: u32,
     /// The rank of the next phrase.
     pub follower: u32,
