@@ -7,7 +7,7 @@
 use crate::archive::Archive;
 use crate::error::{Flaw, Result};
 use crate::filter::regions::{self, Region};
-use crate::filter::{self, Filtered, finder, lines, matches};
+use crate::filter::{self, Filtered, fasta, match_finder, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
 };
@@ -85,13 +85,13 @@ pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
 /// Joins lines of `width` bytes, wherever there are.
 pub fn join_lines(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
     let mut side = Vec::new();
-    let text = lines::encode(block, width, &mut side)?;
+    let text = fasta::encode(block, width, &mut side)?;
     Ok(Filtered { text, flags: filter::LINES, side })
 }
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.
 pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
-    let region = Region { size: text.len(), kind: regions::Kind::read(&mut kind)? };
+    let region = Region { size: text.len(), kind: regions::RegionKind::read(&mut kind)? };
     let mut side = Vec::new();
     regions::encode(&mut text, &[region], &mut side)?;
     Ok(Filtered { text, flags: filter::REGIONS, side })
@@ -99,7 +99,7 @@ pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Fla
 
 /// Takes repeats out of `text`, if any are worth it.
 pub fn take_out_repeats(mut text: Vec<u8>) -> Result<Option<Filtered>, Flaw> {
-    let (found, mut side) = (finder::find(&text)?, Vec::new());
+    let (found, mut side) = (match_finder::find(&text)?, Vec::new());
     let Some(found) = found else { return Ok(None) };
     matches::encode(&mut text, &found, &mut side);
     Ok(Some(Filtered { text, flags: filter::MATCHES, side }))

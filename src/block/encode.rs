@@ -128,7 +128,14 @@ impl BlockEncoder {
     fn filtered(&self, block: Vec<u8>) -> Result<Filtered, Flaw> {
         match self.index {
             Some(_) => Ok(Filtered::unchanged(block)),
-            None => filter::apply(block, || self.sorters.free()),
+            None => {
+                let block = filter::transform(block)?;
+                // The workspace that the sorters keep makes room for the match finder.
+                if block.is_repetitive() {
+                    self.sorters.free();
+                }
+                filter::deduplicate(block)
+            }
         }
     }
 

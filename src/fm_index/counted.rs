@@ -17,7 +17,7 @@
 //! larger.
 
 use super::occ::{Occ, no_memory};
-use crate::bwt::lines::{LINE, Lines, equal, prefetch};
+use crate::bwt::cache_lines::{CacheLines, LINE, equal, prefetch};
 use crate::error::Result;
 use rayon::prelude::*;
 
@@ -40,7 +40,7 @@ pub struct Counted {
     pub(super) stride: usize,
     pub(super) columns: Box<[u8; 256]>,
     /// `counters[border * stride + column]`.
-    pub(super) counters: Lines<u16>,
+    pub(super) counters: CacheLines<u16>,
     /// `supers[super border * stride + column]`.
     pub(super) supers: Vec<u32>,
 }
@@ -58,7 +58,7 @@ impl Counted {
         // A border for each line from which it is the nearest, the one behind the last byte
         // included.
         let borders = (nearest((bytes.len() + skew) / LINE, log) >> log) + 1;
-        let counters = Lines::zeroed(borders * stride).ok_or_else(no_memory)?;
+        let counters = CacheLines::zeroed(borders * stride).ok_or_else(no_memory)?;
         let mut counted =
             Counted { bytes, skew, log, stride, columns, counters, supers: Vec::new() };
         counted.count_all(borders);

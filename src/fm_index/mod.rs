@@ -14,7 +14,7 @@
 //! | `search` | the intervals of many patterns, 32 at a time so that their cache misses overlap |
 //! | `seeds` | the intervals of all short strings, so that a search starts some symbols in |
 //! | `searcher`, `device` | the CPU or a GPU to search with; the arrays that a GPU takes (feature `cuda`) |
-//! | `lines` | arrays that begin at a cache line, on huge pages |
+//! | `cache_lines` | arrays that begin at a cache line, on huge pages |
 //! | `samples` | the positions of some rows |
 //! | `walk` | many walks along LF at a time: locate, extract, denser samples |
 //!

@@ -16,7 +16,7 @@
 //! lists.
 
 use super::occ::{Occ, no_memory};
-use crate::bwt::lines::{LINE, Lines, prefetch};
+use crate::bwt::cache_lines::{CacheLines, LINE, prefetch};
 use crate::error::Result;
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ const WORDS: usize = LINE / 4;
 #[derive(Debug)]
 pub struct Planes<const P: usize> {
     /// [`WORDS`] for each line.
-    pub(super) lines: Lines<u32>,
+    pub(super) lines: CacheLines<u32>,
     /// For each 256 lines, the count of each code above them; `1 << P` each.
     pub(super) supers: Vec<u32>,
     pub(super) codes: Box<[u8; 256]>,
@@ -56,7 +56,8 @@ impl<const P: usize> Planes<P> {
             codes[usize::from(symbol)] = code as u8;
         }
         let rare = Rare::new(bytes, &codes);
-        let lines = Lines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
+        let lines =
+            CacheLines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
         let mut planes = Planes { lines, supers: vec![], codes, symbols, rare };
         planes.fill(bytes);
         Ok(planes)

@@ -75,7 +75,7 @@ impl Samples {
     /// Has the line fetched that `pos(row)` reads first.
     #[inline(always)]
     pub fn prefetch(&self, row: u32) {
-        crate::bwt::lines::prefetch(self.marks.as_raw_slice(), row as usize / 64);
+        crate::bwt::cache_lines::prefetch(self.marks.as_raw_slice(), row as usize / 64);
     }
 
     /// Bytes of memory.

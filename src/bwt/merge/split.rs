@@ -7,7 +7,7 @@
 //! matches are short in most data; where there is a copy of the text around the cut, other cuts are
 //! tried.
 
-use super::Limits;
+use super::MergeLimits;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ const TASK: usize = if cfg!(test) { 50 } else { 1 << 18 };
 const WORD: usize = 8;
 
 /// The first cut that works. There may be none, in blocks that repeat themselves.
-pub fn find(block: &[u8], sample_rate: usize, limits: Limits) -> Option<Split> {
+pub fn find(block: &[u8], sample_rate: usize, limits: MergeLimits) -> Option<Split> {
     let most = (block.len() / limits.overlap_share).max(WORD);
     let mut cuts: Vec<usize> = PLACES
         .iter()

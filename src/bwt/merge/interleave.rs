@@ -1,7 +1,7 @@
-//! The ranks of A in B on their way to the merge, by tasks of rows of B.
+//! The interleave of the rows of A and B: the ranks of A's suffixes in B, by tasks of rows of B.
 //!
 //! A table of counts by row would be as large as B, and each rank would read and write it at
-//! random. To log 16 bits of a rank beside others of its task is a write to one of some hundred
+//! random. Logging 16 bits of a rank beside others of its task is a write to one of some hundred
 //! places, and the task counts its own in the cache.
 
 use crate::allocation;
@@ -15,7 +15,7 @@ const CHUNK: usize = if cfg!(test) { 8 } else { 512 };
 
 /// The ranks that one thread has found, by task, in no order.
 #[derive(Debug)]
-pub struct Log {
+pub struct InterleaveLog {
     /// Chunks, each of one task.
     ranks: Vec<u16>,
     /// The task of each chunk.
@@ -25,12 +25,16 @@ pub struct Log {
     shortage: Option<TryReserveError>,
 }
 
-impl Log {
+impl InterleaveLog {
     /// A log that expects so many ranks among `rows` rows and the place behind them.
     pub fn new(expected: usize, rows: u32) -> Self {
         let tasks = rows as usize / TASK + 1;
-        let mut log =
-            Log { ranks: Vec::new(), tasks: Vec::new(), ends: vec![0; tasks], shortage: None };
+        let mut log = InterleaveLog {
+            ranks: Vec::new(),
+            tasks: Vec::new(),
+            ends: vec![0; tasks],
+            shortage: None,
+        };
         log.reserve(expected + tasks * CHUNK);
         log
     }
@@ -74,7 +78,7 @@ impl Log {
 }
 
 /// The ranks of each task, less its first row, out of some logs.
-pub fn by_task(logs: &[Log]) -> Vec<Vec<&[u16]>> {
+pub fn by_task(logs: &[InterleaveLog]) -> Vec<Vec<&[u16]>> {
     let mut all = vec![Vec::new(); logs.first().map_or(0, |log| log.ends.len())];
     for log in logs {
         for ((chunk, ranks), &task) in log.ranks.chunks(CHUNK).enumerate().zip(&log.tasks) {

@@ -2,12 +2,13 @@
 //!
 //! Lane k is the text from pos k * rate up to the next lane; its walk starts at the row of the
 //! suffix that follows it, which is sample k + 1, or row 0 for the last lane, and ends at sample k.
-//! One step of a lane is one jump; the last byte of an odd text is there before, so that lanes are
-//! even. Each thread has up to [`GROUP`] lanes in hand and asks for the entry that a lane needs
-//! next one round ahead, so that it waits for memory once for all of them.
+//! One step of a lane is one entry of the LF squared table, which gives two bytes; the last byte of
+//! an odd text is written before, so that lanes are even. Each thread has up to [`GROUP`] lanes in
+//! hand and asks for the entry that a lane needs next one round ahead, so that it waits for memory
+//! once for all of them.
 
-use super::bigrams::Bigrams;
-use super::jumps::Jumps;
+use super::first_symbols::FirstSymbols;
+use super::lf_squared::LfSquared;
 use crate::error::Flaw;
 use crate::threads;
 use rayon::prelude::*;
@@ -30,16 +31,16 @@ const STAGE: usize = 64;
 
 const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
 
-type Stage = [[u8; 2]; STAGE / 2];
+type StageBuffer = [[u8; 2]; STAGE / 2];
 
-pub struct Walk<'a> {
-    jumps: &'a Jumps<'a>,
-    bigrams: &'a Bigrams,
+pub struct LaneWalk<'a> {
+    lf_squared: &'a LfSquared<'a>,
+    first_symbols: &'a FirstSymbols,
 }
 
-impl<'a> Walk<'a> {
-    pub fn new(jumps: &'a Jumps<'a>, bigrams: &'a Bigrams) -> Self {
-        Walk { jumps, bigrams }
+impl<'a> LaneWalk<'a> {
+    pub fn new(lf_squared: &'a LfSquared<'a>, first_symbols: &'a FirstSymbols) -> Self {
+        LaneWalk { lf_squared, first_symbols }
     }
 
     /// Writes the text up to the suffix at `row`, which leaves an even number of bytes.
@@ -61,7 +62,7 @@ impl<'a> Walk<'a> {
         let next = |k: usize| samples.get(k + 1).copied().unwrap_or(row);
         let walk = |(g, (text, samples)): (usize, (&mut [u8], &[u32]))| {
             let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
-            let mut lanes = Lanes { rows, unwritten: text.chunks_mut(rate).collect() };
+            let mut lanes = InverseLanes { rows, unwritten: text.chunks_mut(rate).collect() };
             self.walk(&mut lanes, samples)
         };
         let len = rate.saturating_mul(group);
@@ -73,7 +74,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks lanes of one length, but for the last, which may be shorter.
-    fn walk(&self, lanes: &mut Lanes, samples: &[u32]) -> Result<(), Flaw> {
+    fn walk(&self, lanes: &mut InverseLanes, samples: &[u32]) -> Result<(), Flaw> {
         let shortest = lanes.unwritten.last().map_or(0, |lane| lane.len());
         self.advance(lanes, shortest);
         let last = lanes.rows.pop();
@@ -85,7 +86,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Moves each lane by `len` bytes, which is even.
-    fn advance(&self, lanes: &mut Lanes, len: usize) {
+    fn advance(&self, lanes: &mut InverseLanes, len: usize) {
         let mut stages = [[[0; 2]; STAGE / 2]; GROUP];
         let stages = &mut stages[..lanes.rows.len()];
         let mut left = len;
@@ -97,34 +98,34 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Moves each lane by some jumps, the hot loop; its symbols come to lie at the end of its
+    /// Moves each lane by some steps, the hot loop; its symbols come to lie at the end of its
     /// stage.
     #[allow(unsafe_code)]
-    fn round(&self, rows: &mut [u32], stages: &mut [Stage], jumps: usize) {
-        for at in (STAGE / 2 - jumps..STAGE / 2).rev() {
+    fn round(&self, rows: &mut [u32], stages: &mut [StageBuffer], steps: usize) {
+        for at in (STAGE / 2 - steps..STAGE / 2).rev() {
             for (row, stage) in rows.iter_mut().zip(&mut *stages) {
                 // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or at
-                // LF of it, and goes on to what comes out of jumps.
+                // LF of it, and goes on to what comes out of the table.
                 unsafe {
-                    *row = self.jumps.from(*row);
-                    self.jumps.prefetch(*row);
-                    stage[at] = self.bigrams.of(*row);
+                    *row = self.lf_squared.of(*row);
+                    self.lf_squared.prefetch(*row);
+                    stage[at] = self.first_symbols.of(*row);
                 }
             }
         }
     }
 }
 
-struct Lanes<'a> {
+struct InverseLanes<'a> {
     /// The row at which each lane has arrived.
     rows: Vec<u32>,
     /// The text of each lane that lies before that row.
     unwritten: Vec<&'a mut [u8]>,
 }
 
-impl Lanes<'_> {
+impl InverseLanes<'_> {
     /// Writes the last `len` bytes of each stage to its lane.
-    fn write(&mut self, stages: &[Stage], len: usize) {
+    fn write(&mut self, stages: &[StageBuffer], len: usize) {
         for (lane, stage) in self.unwritten.iter_mut().zip(stages) {
             let from = lane.len() - len;
             let end = lane.split_off_mut(from..).expect("no lane is moved beyond its start");

@@ -1,9 +1,10 @@
-//! The order of the phrases of a block, as a text of names, and its suffixes.
+//! The parse of a block, which is its phrases as a text of ranks in the dictionary, and its
+//! suffixes.
 
-use super::super::pages;
+use super::super::huge_pages;
 use super::dictionary::Dictionary;
 use super::no_memory;
-use super::parse::Phrases;
+use super::phrases::Phrases;
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;
 use rayon::prelude::*;
@@ -18,7 +19,7 @@ const SAMPLED: u32 = 1 << 31;
 
 /// The suffix array of the names.
 pub fn suffixes(names: &mut [i32]) -> Result<Vec<i32>, Error> {
-    let mut suffixes = pages::zeroed(names.len()).ok_or_else(no_memory)?;
+    let mut suffixes = huge_pages::zeroed(names.len()).ok_or_else(no_memory)?;
     SuffixArrayConstruction::for_text_mut(names)
         .in_borrowed_buffer(&mut suffixes[..])
         .single_threaded()
@@ -28,7 +29,7 @@ pub fn suffixes(names: &mut [i32]) -> Result<Vec<i32>, Error> {
 }
 
 /// All phrases of a block in the order of the suffixes of the block that start with them.
-pub struct Order {
+pub struct SortedParse {
     /// For each, the rank of the phrase behind it; 0 for the last phrase, which is like no other.
     pub follower: Vec<u32>,
     /// For each, the byte before it; 0 for the first.
@@ -40,32 +41,32 @@ pub struct Order {
 }
 
 /// A suffix of the block whose row is wanted.
-pub struct Sample {
-    /// Where the suffix of its phrase is in the dictionary.
+pub struct SampledSuffix {
+    /// The suffix of its phrase in the dictionary.
     pub at: u32,
     /// The rank of the next phrase.
     pub follower: u32,
     pub number: usize,
 }
 
-impl Order {
+impl SortedParse {
     pub fn new(dictionary: &Dictionary, names: &[i32], suffixes: Vec<i32>) -> Result<Self, Error> {
         let len = names.len();
-        let mut order = Order {
-            follower: pages::zeroed(len).ok_or_else(no_memory)?,
-            before: pages::zeroed(len).ok_or_else(no_memory)?,
-            lists: pages::zeroed(dictionary.len() + 1).ok_or_else(no_memory)?,
-            ranks: pages::zeroed(len + 1).ok_or_else(no_memory)?,
+        let mut parse = SortedParse {
+            follower: huge_pages::zeroed(len).ok_or_else(no_memory)?,
+            before: huge_pages::zeroed(len).ok_or_else(no_memory)?,
+            lists: huge_pages::zeroed(dictionary.len() + 1).ok_or_else(no_memory)?,
+            ranks: huge_pages::zeroed(len + 1).ok_or_else(no_memory)?,
         };
         let last_bytes: Vec<u8> =
             (0..dictionary.len() as u32).map(|name| dictionary.last_byte(name)).collect();
-        let (ranks, lists) = (&order.ranks, &order.lists);
+        let (ranks, lists) = (&parse.ranks, &parse.lists);
         // Each rank and each start of a list is stored once.
         suffixes.par_iter().enumerate().with_min_len(TASK).for_each(|(rank, &phrase)| {
             ranks[phrase as usize].store(rank as u32, Ordering::Relaxed);
         });
         lists[dictionary.len()].store(len as u32, Ordering::Relaxed);
-        let tasks = order.follower.par_chunks_mut(TASK).zip(order.before.par_chunks_mut(TASK));
+        let tasks = parse.follower.par_chunks_mut(TASK).zip(parse.before.par_chunks_mut(TASK));
         tasks.enumerate().for_each(|(task, (followers, befores))| {
             let start = task * TASK;
             let mut last = start.checked_sub(1).map(|rank| names[suffixes[rank] as usize]);
@@ -83,7 +84,7 @@ impl Order {
                 }
             }
         });
-        Ok(order)
+        Ok(parse)
     }
 
     /// The phrases of one name.
@@ -107,15 +108,19 @@ impl Order {
         dictionary: &Dictionary,
         names: &[i32],
         sample_rate: u32,
-    ) -> Vec<Sample> {
+    ) -> Vec<SampledSuffix> {
         let sampled = (0..phrases.bytes_in_block()).step_by(sample_rate as usize).enumerate();
-        let mut samples: Vec<Sample> = sampled
+        let mut samples: Vec<SampledSuffix> = sampled
             .map(|(number, pos)| {
                 let (phrase, offset) = phrases.find(pos);
                 let name = names[phrase].cast_unsigned();
                 self.lists[name as usize].fetch_or(SAMPLED, Ordering::Relaxed);
                 let at = dictionary.start(name) + offset as u32;
-                Sample { at, follower: self.ranks[phrase + 1].load(Ordering::Relaxed), number }
+                SampledSuffix {
+                    at,
+                    follower: self.ranks[phrase + 1].load(Ordering::Relaxed),
+                    number,
+                }
             })
             .collect();
         samples.sort_unstable_by_key(|sample| sample.at);

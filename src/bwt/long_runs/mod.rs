@@ -3,8 +3,8 @@
 //! Disk images, sparse files and padded archives have stretches of zeros of any length. Their
 //! suffixes need no sorting: those that begin inside a run of c and have k times c in front of them
 //! are ordered by k, and for one k by what follows the run. So each long run is replaced by one
-//! symbol for its length and its last few bytes (`shorten`), libsais sorts that text, and the
-//! suffixes that are left out are put where they belong (`inside`):
+//! symbol for its length and its last few bytes (`short_text`), libsais sorts that text, and the
+//! suffixes that are left out are put where they belong (`rows_inside`):
 //!
 //! - c^k followed by a smaller byte, or by the end, is smaller than c^(k + 1) followed by one: such
 //!   a run *falls*. Where a larger byte follows, the run *rises*, and more is smaller. All that
@@ -23,19 +23,19 @@
 //! Time: one scan of the block, what libsais takes for the shorter text, a memset, and a logarithm
 //! for each run and sample in it. Memory: as for sorting the block, or less.
 
-mod inside;
-mod shorten;
+mod rows_inside;
+mod short_text;
 
-use super::pages::{self, Tables};
+use super::huge_pages::{self, TablePool};
 use super::{Bwt, sorter::no_memory};
 use crate::error::Error;
-pub use inside::Inside;
 use libsais::SuffixArrayConstruction;
-use shorten::{SAMPLED, Short};
+pub use rows_inside::RowsInside;
+use short_text::{SAMPLED, ShortText};
 
-/// Which blocks are sorted like this. Tests want it done to short ones.
+/// The blocks that are sorted like this. Tests lower the limits.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct LongRunLimits {
     /// Shorter blocks are not: their sort takes less time than 2^16 buckets.
     pub min_len: usize,
     /// Runs of so many bytes are long.
@@ -46,23 +46,24 @@ pub struct Limits {
     pub apart: usize,
 }
 
-impl Limits {
+impl LongRunLimits {
     /// With these there are less than 6 bytes per byte: the block, its transform, 6 for each of the
     /// half that is left, and for each run and each sample in one 8 to 80.
-    pub const USUAL: Limits = Limits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
+    pub const USUAL: LongRunLimits =
+        LongRunLimits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
 }
 
 /// Sorts a block on the calling thread, unless it has too few long runs for that.
 pub fn sort(
     block: &[u8],
     sample_rate: u32,
-    limits: Limits,
-    tables: &Tables<i32>,
+    limits: LongRunLimits,
+    tables: &TablePool<i32>,
 ) -> Result<Option<Bwt>, Error> {
     if block.len() < limits.min_len {
         return Ok(None);
     }
-    let Some(mut short) = Short::new(block, limits)? else { return Ok(None) };
+    let Some(mut short) = ShortText::new(block, limits)? else { return Ok(None) };
     // As long as for other blocks, so that it is used again for those; what is not touched takes no
     // memory.
     let sorted = tables.lend(block.len(), |table| {
@@ -81,7 +82,7 @@ pub fn sort(
 fn restore(
     block: &[u8],
     sample_rate: u32,
-    short: &mut Short,
+    short: &mut ShortText,
     suffixes: &[i32],
 ) -> Result<Bwt, Error> {
     let rate = sample_rate as usize;
@@ -91,7 +92,8 @@ fn restore(
     for part in parts.iter().filter(|part| part.inside > 0) {
         let at = |n: usize| suffixes[n].cast_unsigned() as usize;
         let runs = part.suffixes.clone().filter_map(|n| short.run_before(at(n))).collect();
-        let inside = Inside { runs, rises: part.rises, first: part.first_inside, kept: short.kept };
+        let inside =
+            RowsInside { runs, rises: part.rises, first: part.first_inside, kept: short.kept };
         starts.extend(inside.rows(rate, &mut samples));
     }
     // The first suffix may be one of the others.
@@ -102,7 +104,7 @@ fn restore(
     }
     let primary = samples[0] as usize;
     let place = |row: usize| row - usize::from(row > primary);
-    let mut bytes = pages::zeroed(block.len()).ok_or_else(no_memory)?;
+    let mut bytes = huge_pages::zeroed(block.len()).ok_or_else(no_memory)?;
     bytes[0] = block[block.len() - 1];
     short.mark_samples(block.len(), rate);
     for part in &parts {
@@ -136,12 +138,12 @@ mod tests {
     use super::*;
 
     /// Nearly all blocks, whatever they are like.
-    fn any(long: usize) -> Limits {
-        Limits { min_len: 1, long, share: 1, apart: 1 }
+    fn any(long: usize) -> LongRunLimits {
+        LongRunLimits { min_len: 1, long, share: 1, apart: 1 }
     }
 
-    fn check(name: &str, block: &[u8], expected: &Bwt, limits: Limits) -> bool {
-        let sorted = sort(block, expected.sample_rate, limits, &Tables::new()).unwrap();
+    fn check(name: &str, block: &[u8], expected: &Bwt, limits: LongRunLimits) -> bool {
+        let sorted = sort(block, expected.sample_rate, limits, &TablePool::new()).unwrap();
         let rate = expected.sample_rate;
         assert!(sorted.as_ref().is_none_or(|s| s == expected), "{name}, rate {rate}, {limits:?}");
         sorted.is_some()
@@ -183,8 +185,8 @@ mod tests {
 
     #[test]
     fn takes_blocks_that_are_mostly_runs() {
-        let (text, tables) = (cases::text(1 << 16), Tables::new());
-        let usual = |block: &[u8], rate| sort(block, rate, Limits::USUAL, &tables).unwrap();
+        let (text, tables) = (cases::text(1 << 16), TablePool::new());
+        let usual = |block: &[u8], rate| sort(block, rate, LongRunLimits::USUAL, &tables).unwrap();
         for byte in [0, b'e', 255] {
             let mut block = Vec::new();
             for (n, piece) in text.chunks(5000).enumerate() {

@@ -1,19 +1,20 @@
-//! A block that repeats itself, sorted by way of the phrases that it consists of.
+//! Prefix-free parsing: a block that repeats itself, sorted by its dictionary and its parse.
 //!
 //! Some windows of 8 bytes, chosen by a hash, cut the block into *phrases*. A phrase reaches from
-//! one such window up to and with the next, so that neighbours overlap by a window (`parse`). Where
-//! the block repeats itself so do its phrases, and there are far fewer different ones than bytes:
+//! one such window up to and with the next, so that neighbours overlap by a window (`phrases`).
+//! Where the block repeats itself so do its phrases, and there are far fewer different ones than
+//! bytes:
 //!
 //! - the *dictionary* holds each phrase once, and libsais sorts its suffixes (`dictionary`);
-//! - the *order* of the phrases, named by rank, is a text of its own, and libsais sorts that
-//!   (`order`).
+//! - the *parse*, which is the phrases of the block as ranks in the dictionary, is a text of its
+//!   own, and libsais sorts that (`parse`).
 //!
 //! A suffix of the block begins with a suffix of a phrase that is longer than a window. Of two of
 //! those neither is a prefix of the other, since a window that cuts stands only at their ends. So
 //! different ones decide which suffix of the block is smaller, and where they are equal the phrases
-//! that follow decide. Going through the sorted dictionary gives the transform in order (`weave`):
-//! where a suffix has the same byte before it in all phrases that end in it, a run of that byte;
-//! otherwise, the lists of where these phrases are, merged.
+//! that follow decide. Going through the sorted dictionary gives the transform in order
+//! (`build_bwt`): where a suffix has the same byte before it in all phrases that end in it, a run
+//! of that byte; otherwise, the lists of where these phrases are, merged.
 //!
 //! C. Boucher, T. Gagie, A. Kuhnle, B. Langmead, G. Manzini and T. Mun, *Prefix-free parsing for
 //! building big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
@@ -23,21 +24,20 @@
 //! fraction. Memory: the block, its transform, and less than 4 bytes per byte as long as the limits
 //! below are kept.
 
+mod build_bwt;
 mod dictionary;
-mod order;
 mod parse;
-mod repeats;
-mod weave;
+mod phrases;
 
-use super::Bwt;
+use super::{Bwt, content_defined};
 use crate::error::Error;
 use dictionary::Dictionary;
-use order::Order;
-use parse::Phrases;
+use parse::SortedParse;
+use phrases::Phrases;
 
-/// Which blocks are sorted like this. Tests want it done to short ones.
+/// The blocks that are sorted like this. Tests lower the limits.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ParsingLimits {
     /// Shorter blocks are not.
     pub min_len: usize,
     /// Of strings of two dozen bytes, one in so many or less may be different from all before.
@@ -54,10 +54,10 @@ pub struct Limits {
     pub squares: usize,
 }
 
-impl Limits {
+impl ParsingLimits {
     /// With these there are 4.6 bytes per byte at most beside the block: 12 for each phrase, 5 for
     /// each byte of the dictionary, and what libsais takes to sort large alphabets.
-    pub const USUAL: Limits = Limits {
+    pub const USUAL: ParsingLimits = ParsingLimits {
         min_len: 1 << 20,
         repeats: 4,
         spacing: 8,
@@ -67,33 +67,25 @@ impl Limits {
     };
 }
 
-/// Sorts a block on the current rayon pool, unless it repeats itself too little for that. Calls
-/// `before` first if it may: what can be freed should be, as for any way to sort.
+/// The bytes between two phrases of `block`, on average; `None` where it repeats itself too little
+/// to be sorted like this.
+pub fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
+    if block.len() < limits.min_len {
+        return None;
+    }
+    let scarcity = content_defined::scarcity(block).filter(|s| *s >= limits.repeats)?;
+    // The more repeats, the longer phrases may get until the dictionary takes longer than the
+    // parse.
+    Some(if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing })
+}
+
+/// Sorts a block by prefix-free parsing on the current rayon pool. `None` where its phrases break
+/// the limits.
 pub fn sort(
     block: &[u8],
     sample_rate: u32,
-    limits: Limits,
-    before: impl FnOnce(),
-) -> Result<Option<Bwt>, Error> {
-    if block.len() < limits.min_len {
-        return Ok(None);
-    }
-    let Some(scarcity) = repeats::scarcity(block).filter(|s| *s >= limits.repeats) else {
-        return Ok(None);
-    };
-    before();
-    // The more repeats, the longer phrases may get until the dictionary takes longer than their
-    // order.
-    let spacing = if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing };
-    sort_phrases(block, sample_rate, spacing, limits)
-}
-
-/// Sorts a block by way of its phrases. `None` where they break the limits.
-fn sort_phrases(
-    block: &[u8],
-    sample_rate: u32,
     spacing: u32,
-    limits: Limits,
+    limits: ParsingLimits,
 ) -> Result<Option<Bwt>, Error> {
     let Some(phrases) = Phrases::cut(block, spacing, limits)? else { return Ok(None) };
     let Some(equal) = phrases.find_equal()? else { return Ok(None) };
@@ -101,11 +93,11 @@ fn sort_phrases(
         return Ok(None);
     };
     drop(equal);
-    let (suffixes, order) = rayon::join(|| dictionary.suffixes(), || order::suffixes(&mut names));
-    let order = Order::new(&dictionary, &names, order?)?;
-    let samples = order.samples(&phrases, &dictionary, &names, sample_rate);
+    let (suffixes, parse) = rayon::join(|| dictionary.suffixes(), || parse::suffixes(&mut names));
+    let parse = SortedParse::new(&dictionary, &names, parse?)?;
+    let samples = parse.samples(&phrases, &dictionary, &names, sample_rate);
     drop((phrases, names));
-    weave::weave(block, sample_rate, &dictionary, &suffixes?, &order, &samples).map(Some)
+    build_bwt::build(block, sample_rate, &dictionary, &suffixes?, &parse, &samples).map(Some)
 }
 
 fn no_memory() -> Error {
@@ -118,18 +110,18 @@ mod tests {
     use super::*;
 
     /// Nearly all blocks, whatever they are like.
-    const ANY: Limits = Limits {
+    const ANY: ParsingLimits = ParsingLimits {
         min_len: 1,
         squares: usize::MAX,
         phrase_share: 1,
         dictionary_tenths: 1000,
-        ..Limits::USUAL
+        ..ParsingLimits::USUAL
     };
 
     /// Sorts and compares. True if the block was sorted by its phrases.
     fn check(name: &str, block: &[u8], expected: &Bwt, spacing: u32) -> bool {
         let rate = expected.sample_rate;
-        let sorted = sort_phrases(block, rate, spacing, ANY).unwrap();
+        let sorted = sort(block, rate, spacing, ANY).unwrap();
         assert!(sorted.as_ref().is_none_or(|s| s == expected), "{name}, rate {rate}, {spacing}");
         sorted.is_some()
     }
@@ -190,7 +182,10 @@ mod tests {
     #[test]
     fn takes_blocks_that_repeat_themselves() {
         let text = cases::text(1 << 17);
-        let usual = |block: &[u8]| sort(block, 1 << 15, Limits::USUAL, || ()).unwrap();
+        let usual = |block: &[u8]| {
+            let spacing = spacing(block, ParsingLimits::USUAL)?;
+            sort(block, 1 << 15, spacing, ParsingLimits::USUAL).unwrap()
+        };
         let versions = text.repeat(40);
         assert!(
             usual(&versions)

@@ -1,8 +1,8 @@
 //! The different phrases of a block, in order, and their suffixes.
 
-use super::super::pages;
-use super::parse::{Phrases, WINDOW};
-use super::{Limits, no_memory};
+use super::super::huge_pages;
+use super::phrases::{Phrases, WINDOW};
+use super::{ParsingLimits, no_memory};
 use crate::allocation;
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;
@@ -15,9 +15,9 @@ use rayon::prelude::*;
 /// libsais.
 pub struct Dictionary {
     pub bytes: Vec<u8>,
-    /// Where each phrase starts, and behind them the end.
+    /// The start of each phrase, and behind them the end.
     starts: Vec<u32>,
-    /// Which bytes are the first of a phrase.
+    /// Marks the first byte of each phrase.
     firsts: Marks,
     last_name: u32,
 }
@@ -39,7 +39,7 @@ impl Dictionary {
     pub fn new(
         phrases: &Phrases,
         equal: &[u32],
-        limits: Limits,
+        limits: ParsingLimits,
     ) -> Result<Option<(Self, Vec<i32>)>, Error> {
         let different = equal.par_iter().enumerate().filter(|&(k, &first)| k == first as usize);
         let mut sorted: Vec<(u128, u32)> =
@@ -52,9 +52,9 @@ impl Dictionary {
             return Ok(None);
         }
         sorted.par_sort_unstable_by(|x, y| x.0.cmp(&y.0).then_with(|| bytes(x.1).cmp(bytes(y.1))));
-        let mut name_of = pages::zeroed::<u32>(equal.len()).ok_or_else(no_memory)?;
+        let mut name_of = huge_pages::zeroed::<u32>(equal.len()).ok_or_else(no_memory)?;
         (0..).zip(&sorted).for_each(|(name, &(_, phrase))| name_of[phrase as usize] = name);
-        let mut names = pages::zeroed::<i32>(equal.len()).ok_or_else(no_memory)?;
+        let mut names = huge_pages::zeroed::<i32>(equal.len()).ok_or_else(no_memory)?;
         let name = |(name, &first): (&mut i32, &u32)| *name = name_of[first as usize] as i32;
         names.par_iter_mut().zip(equal).for_each(name);
         let last_name = name_of[equal[equal.len() - 1] as usize];
@@ -81,7 +81,7 @@ impl Dictionary {
 
     /// The suffix array of the bytes.
     pub fn suffixes(&self) -> Result<Vec<i32>, Error> {
-        let mut suffixes = pages::zeroed(self.bytes.len()).ok_or_else(no_memory)?;
+        let mut suffixes = huge_pages::zeroed(self.bytes.len()).ok_or_else(no_memory)?;
         SuffixArrayConstruction::for_text(&self.bytes[..])
             .in_borrowed_buffer(&mut suffixes[..])
             .single_threaded()
@@ -90,7 +90,7 @@ impl Dictionary {
         Ok(suffixes)
     }
 
-    /// Where a phrase starts.
+    /// The start of a phrase.
     pub fn start(&self, name: u32) -> u32 {
         let place = match name {
             _ if name == self.last_name => self.len() - 1,
@@ -168,7 +168,7 @@ impl Marks {
         Marks(words)
     }
 
-    /// How many there are up to and with `place`.
+    /// The number of places up to and with `place`.
     #[inline(always)]
     fn up_to(&self, place: u32) -> usize {
         let word = self.0[place as usize / 64];

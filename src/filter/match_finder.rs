@@ -1,26 +1,23 @@
-//! Which repeats of a text that repeats itself to remove, for [`super::matches`].
+//! The match finder for a text that repeats itself as a whole, for [`super::matches`].
 //!
-//! [`is_repetitive`] tells in 0.3 ns a byte whether it is worth looking. It takes fingerprints at
-//! anchors and counts those that were seen before in step with their neighbours.
-//!
-//! [`find`] goes through the text from left to right. Every fourth position is entered into a hash
-//! table of 24-byte keys; at the end of a match the candidates are the distances in use, at once or
-//! after a few literals, and what the table finds, lengthened backwards. A candidate is worth the
-//! bytes that it gets ahead at the price that bytes had so far, less its own price: where matches
-//! are long a new distance is as good as the old one, where they are short it pays to stay in step.
+//! [`find`] parses the text from left to right. Every fourth position is entered into hash chains
+//! of 24-byte keys; at the end of a match the candidates are the repeat offsets, at once or after a
+//! few literals, and what the chains hold, lengthened backwards. A candidate is worth the bytes
+//! that it covers at the price that bytes had so far, less its own price: where matches are long a
+//! new distance is as good as the old one, where they are short a repeat offset pays.
 //! About 10 ns per literal and 2 ns per matched byte; 2 bytes of memory per byte.
 
-use super::anchors::{self, hash};
-use super::matches::{Distances, LEAST, LEAST_NEW, Match, NEAR};
+use super::matches::{LEAST, LEAST_NEW, Match, RepeatOffsets};
 use crate::allocation;
+use crate::bwt::content_defined::hash;
 use crate::error::Flaw;
 
 /// Bytes of a key, and the distance between those in the table.
 const KEY: usize = 24;
 const STEP: usize = 4;
-/// How many earlier places of a key are looked at.
+/// Earlier positions of a key that are looked at.
 const DEPTH: usize = 16;
-/// How many literals may come before a match that stays in step.
+/// Most literals before a match at the last distance.
 const DETOUR: usize = 8;
 
 /// Prices in bits; those of matches are what their numbers come to in the coder.
@@ -30,32 +27,9 @@ const KNOWN: f64 = 17.0;
 const NEW: f64 = 30.0;
 const CLOSE: f64 = 19.0;
 
-/// What a match is expected to have cost in the transform: this much, and this much a byte.
+/// The bits that a match is expected to cost in the BWT: so many, and so many a byte.
 const TRANSFORMED: f64 = 20.0;
 const TRANSFORMED_BYTE: f64 = 1.0 / 40.0;
-
-/// Whether much of `text` repeats what stands far before it, in step.
-pub(super) fn is_repetitive(text: &[u8]) -> Result<bool, Flaw> {
-    let slots = (text.len() >> 8).next_power_of_two().max(64);
-    let mut seen = allocation::filled((0_u32, 0_u32), slots).ok_or(Flaw::NO_MEMORY)?;
-    let (mut anchors, mut repeated, mut in_step, mut recent) = (0, 0, 0, [0; 2]);
-    anchors::for_each::<8>(text, KEY, KEY, |at| {
-        let hash = hash(&text[at..at + KEY]);
-        if hash >> 63 == 1 {
-            return; // Every second one will do.
-        }
-        let (print, slot) = (hash as u32, &mut seen[(hash >> 32) as usize & (slots - 1)]);
-        if slot.0 == print {
-            let distance = at - slot.1 as usize;
-            repeated += 1;
-            in_step += usize::from(recent.iter().any(|known| distance.abs_diff(*known) < NEAR));
-            recent = [distance, recent[0]];
-        }
-        *slot = (print, at as u32);
-        anchors += 1;
-    });
-    Ok(in_step * 8 > anchors && in_step * 5 > repeated * 3)
-}
 
 /// The repeats of `text`, if they are worth taking out.
 pub(crate) fn find(text: &[u8]) -> Result<Option<Vec<Match>>, Flaw> {
@@ -102,9 +76,9 @@ impl Best {
 
 struct Parse<'a> {
     text: &'a [u8],
-    table: Table,
-    distances: Distances,
-    /// Where the last match ended.
+    table: HashChains,
+    repeat_offsets: RepeatOffsets,
+    /// The end of the last match.
     start: usize,
     /// Literals before `start`.
     literals: usize,
@@ -117,8 +91,8 @@ impl<'a> Parse<'a> {
     fn new(text: &'a [u8]) -> Result<Self, Flaw> {
         Ok(Parse {
             text,
-            table: Table::new(text.len())?,
-            distances: Distances([0; 4]),
+            table: HashChains::new(text.len())?,
+            repeat_offsets: RepeatOffsets([0; 4]),
             start: 0,
             literals: 0,
             matches: Vec::new(),
@@ -133,7 +107,7 @@ impl<'a> Parse<'a> {
         let byte = LITERAL.min((self.price + LITERAL * literals) / (at.max(1) as f64));
         let mut best = Best { at, byte, found: None };
         if fresh {
-            self.in_step(at, &mut best);
+            self.at_repeat_offsets(at, &mut best);
         }
         self.by_key(at, &mut best);
         if fresh || best.found.is_some() {
@@ -145,8 +119,8 @@ impl<'a> Parse<'a> {
     }
 
     /// Offers matches at the distances in use, right after a match.
-    fn in_step(&self, at: usize, best: &mut Best) {
-        for (ago, &distance) in self.distances.0.iter().enumerate() {
+    fn at_repeat_offsets(&self, at: usize, best: &mut Best) {
+        for (ago, &distance) in self.repeat_offsets.0.iter().enumerate() {
             let detour = if ago == 0 { DETOUR } else { 1 };
             for from in at..at + detour {
                 let known = (1..=from).contains(&distance);
@@ -183,7 +157,7 @@ impl<'a> Parse<'a> {
             if behind + length > longest {
                 longest = behind + length;
                 let distance = at - earlier;
-                let price = if self.distances.is_near(distance) { CLOSE } else { NEW };
+                let price = if self.repeat_offsets.is_near(distance) { CLOSE } else { NEW };
                 best.offer(Candidate { from: at - behind, end: at + length, distance, price });
             }
         }
@@ -198,7 +172,7 @@ impl<'a> Parse<'a> {
             length: best.end - best.from,
         });
         self.price += best.price;
-        self.distances.use_again(best.distance);
+        self.repeat_offsets.use_again(best.distance);
         self.start = best.end;
     }
 }
@@ -206,7 +180,7 @@ impl<'a> Parse<'a> {
 /// Bytes that are compared at once.
 const PIECE: usize = 32;
 
-/// How many bytes at `a` and `b` are equal, where `a < b`.
+/// The number of equal bytes at `a` and `b`, where `a < b`.
 pub(super) fn common(text: &[u8], a: usize, b: usize) -> usize {
     let (one, two) = (&text[a..], &text[b..]);
     let pieces = one.chunks_exact(PIECE).zip(two.chunks_exact(PIECE));
@@ -215,7 +189,7 @@ pub(super) fn common(text: &[u8], a: usize, b: usize) -> usize {
     equal + rest.take_while(|(one, two)| one == two).count()
 }
 
-/// How many of the last bytes of both are equal.
+/// The number of equal bytes at the ends of both.
 pub(super) fn common_end(a: &[u8], b: &[u8]) -> usize {
     let pieces = a.rchunks_exact(PIECE).zip(b.rchunks_exact(PIECE));
     let equal = PIECE * pieces.take_while(|(a, b)| a == b).count();
@@ -224,7 +198,7 @@ pub(super) fn common_end(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// A hash table of the keys at every [`STEP`]th place, the last place of each hash first.
-struct Table {
+struct HashChains {
     head: Vec<u32>,
     /// The place before, of the same hash, for each place.
     chain: Vec<u32>,
@@ -235,12 +209,12 @@ struct Table {
 /// No place; those of a text are below 2^31.
 const NONE: u32 = u32::MAX;
 
-impl Table {
+impl HashChains {
     fn new(size: usize) -> Result<Self, Flaw> {
         let log = (size / STEP).next_power_of_two().ilog2().clamp(10, 24);
         let filled = |len| allocation::filled(NONE, len).ok_or(Flaw::NO_MEMORY);
         let (head, chain) = (filled(1 << log)?, filled(size / STEP + 1)?);
-        Ok(Table { head, chain, entered: 0, shift: 64 - log })
+        Ok(HashChains { head, chain, entered: 0, shift: 64 - log })
     }
 
     /// Enters the places before `end`.
@@ -271,6 +245,7 @@ impl Table {
 mod tests {
     use super::super::cases;
     use super::*;
+    use crate::bwt::content_defined;
 
     /// Copies of random letters with one letter in `rate` changed.
     fn versions(rate: usize) -> Vec<u8> {
@@ -303,10 +278,10 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_found_and_only_once_looked_for_elsewhere() {
+    fn repeats_are_found_and_only_once_looked_for_elsewhere() {
         for rate in [150, 1000] {
             let text = versions(rate);
-            assert!(is_repetitive(&text).unwrap());
+            assert!(content_defined::is_repetitive(&text).unwrap());
             let matches = find(&text).unwrap().unwrap();
             let literals = text.len() - matches.iter().map(|found| found.length).sum::<usize>();
             assert!(literals < 60_000, "{literals} literals at {rate}");
@@ -314,7 +289,7 @@ mod tests {
         }
         for (name, text) in cases::shapes(300_000) {
             if ["text", "random", "DNA", "random bits", "records"].contains(&name.as_str()) {
-                assert!(!is_repetitive(&text).unwrap(), "{name}");
+                assert!(!content_defined::is_repetitive(&text).unwrap(), "{name}");
             }
         }
     }

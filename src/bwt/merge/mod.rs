@@ -1,44 +1,45 @@
-//! One block sorted on several threads: its halves are sorted side by side and merged.
+//! BWT merge: one block sorted on several threads, by merging the BWTs of its two parts.
 //!
 //! The text is A B. The suffixes of B do not know of A, so B is sorted alone. Those of A are
 //! compared beyond the end of A, so A is sorted together with the first few bytes of B; where no
 //! string of that length that starts in A equals them, no comparison gets further (`split` finds
-//! the least such overlap, or another place to cut). Both halves can be cut again, for more
+//! the least such overlap, or another place to cut). Both parts can be cut again, for more
 //! threads.
 //!
-//! Merging needs one number for each suffix of A: how many suffixes of B are smaller. Prefixing
-//! both sides with a symbol keeps their order, so the number for a suffix follows from that for the
-//! next shorter one by a step of backward search in the transform of B (`ranks`, with the counts of
-//! `occ`). They are kept by where they lie (`log`), and `merge` puts as many bytes of A before each
-//! of B. No step looks at how long the common prefixes are: the time is O(n) whatever the data. The
-//! steps wait for memory: with the text and the counts of what is frequent on huge pages and in few
-//! lines two threads take 11 to 15 ns for each suffix of A, where they took 13 to 20.
+//! Merging needs the rank of each suffix of A in B: how many suffixes of B are smaller. Prefixing
+//! both sides with a symbol keeps their order, so the rank of a suffix follows from that of the
+//! next shorter one by a step of backward search in the BWT of B (`suffix_ranks`, with the counts
+//! of `lf_counts`). The ranks say how the rows of A and B interleave (`interleave`), and `combine`
+//! puts as many bytes of A before each of B. No step looks at how long the common prefixes are: the
+//! time is O(n) whatever the data. The steps wait for memory: with the BWT and the counts of the
+//! frequent symbols on huge pages and in few cache lines, two threads take 11 to 15 ns for each
+//! suffix of A.
 //!
 //! P. Ferragina, T. Gagie and G. Manzini, *Lightweight data indexing and compression in external
 //! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like
 //! this.
 //!
-//! Memory: no more than sorting the block on one thread takes, 6 bytes per byte. While the halves
+//! Memory: no more than sorting the block on one thread takes, 6 bytes per byte. While the parts
 //! are sorted it is the block, two transforms and two workspaces; while they are merged, at most 5
 //! 1/2: the block, two transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B,
 //! then 1 for the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and
 //! mostly nothing.
 
-mod log;
-mod merge;
-mod occ;
-mod ranks;
+mod combine;
+mod interleave;
+mod lf_counts;
 mod split;
+mod suffix_ranks;
 
 use super::Bwt;
 use crate::error::Error;
 
-/// How blocks are cut. Tests want it done to short ones.
+/// The blocks that are cut. Tests lower the limits.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct MergeLimits {
     /// Blocks that are shorter are not cut.
     pub min_len: usize,
-    /// Nor are blocks with more samples than one in so many rows: finding one takes a while.
+    /// Blocks with more samples than one in so many rows are not cut: each takes a search.
     pub min_rate: u32,
     /// Overlaps have up to one in so many of the bytes of the block.
     pub overlap_share: usize,
@@ -46,10 +47,10 @@ pub struct Limits {
     pub lane_len: usize,
 }
 
-impl Limits {
+impl MergeLimits {
     /// Shorter blocks take a few hundredths of a second as they are.
-    pub const USUAL: Limits =
-        Limits { min_len: 2 << 20, min_rate: 1 << 12, overlap_share: 256, lane_len: 1 << 13 };
+    pub const USUAL: MergeLimits =
+        MergeLimits { min_len: 2 << 20, min_rate: 1 << 12, overlap_share: 256, lane_len: 1 << 13 };
 }
 
 /// Sorts a block like `sort_alone` does, which sorts on one thread, but on up to `threads`.
@@ -57,7 +58,7 @@ pub fn sort<F>(
     block: &[u8],
     sample_rate: u32,
     threads: usize,
-    limits: Limits,
+    limits: MergeLimits,
     sort_alone: F,
 ) -> Result<Bwt, Error>
 where
@@ -71,7 +72,7 @@ where
         || sort_part(&block[..split.at + split.overlap], threads.div_ceil(2)),
         || sort_part(&block[split.at..], threads / 2),
     );
-    merge::merge(block, split, a?, &b?, limits)
+    combine::combine(block, split, a?, &b?, limits)
 }
 
 #[cfg(test)]
@@ -80,15 +81,16 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    const TINY: Limits = Limits { min_len: 16, min_rate: 2, overlap_share: 8, lane_len: 4 };
+    const TINY: MergeLimits =
+        MergeLimits { min_len: 16, min_rate: 2, overlap_share: 8, lane_len: 4 };
 
-    /// Sorts like `halves` and plainly, on each of the pools. True if the block was cut.
-    fn check(name: &str, block: &[u8], sample_rate: u32, limits: Limits) -> bool {
+    /// Sorts with merging and without, on each of the pools. True if the block was cut.
+    fn check(name: &str, block: &[u8], sample_rate: u32, limits: MergeLimits) -> bool {
         let expected = CpuSorter::new().sort_alone(block, sample_rate).unwrap();
         check_against(&expected, name, block, limits)
     }
 
-    fn check_against(expected: &Bwt, name: &str, block: &[u8], limits: Limits) -> bool {
+    fn check_against(expected: &Bwt, name: &str, block: &[u8], limits: MergeLimits) -> bool {
         let mut parts = 0;
         for threads in [2, 3, 8] {
             let sorted_alone = AtomicUsize::new(0);
@@ -136,7 +138,7 @@ mod tests {
             }
             let rate = 2 << (sizes.next().unwrap() % 5);
             let lane_len = 1 << (sizes.next().unwrap() % 6);
-            let limits = Limits { lane_len, ..TINY };
+            let limits = MergeLimits { lane_len, ..TINY };
             tried += 1;
             cut += usize::from(check(&format!("round {round}"), &block, rate, limits));
         }
@@ -148,7 +150,7 @@ mod tests {
         for size in [4_000, 70_000, 300_000] {
             for (name, block) in cases::shapes(size) {
                 if !block.is_empty() {
-                    let limits = Limits { overlap_share: 64, lane_len: 256, ..TINY };
+                    let limits = MergeLimits { overlap_share: 64, lane_len: 256, ..TINY };
                     check(&name, &block, 1024, limits);
                 }
             }
@@ -156,11 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn sorts_halves_of_other_symbols() {
+    fn sorts_parts_of_other_symbols() {
         let (low, high) = (cases::random(40_000, 100), cases::random(40_000, 100));
         let high: Vec<u8> = high.iter().map(|&b| b + 100).collect();
         for block in [[&low[..], &high].concat(), [&high[..], &low].concat()] {
-            assert!(check("halves", &block, 1024, Limits { lane_len: 256, ..TINY }));
+            assert!(check("parts", &block, 1024, MergeLimits { lane_len: 256, ..TINY }));
         }
     }
 }

@@ -8,13 +8,13 @@ use crate::coder::range_coder::{BinaryCoder, ONE};
 
 /// The probability that a bit is 1, in 2^-16, and how often it was seen.
 #[derive(Clone, Copy, Debug)]
-struct Bit {
+struct BitModel {
     one: u16,
     seen: u8,
 }
 
-impl Bit {
-    const NEW: Bit = Bit { one: (ONE / 2) as u16, seen: 0 };
+impl BitModel {
+    const NEW: BitModel = BitModel { one: (ONE / 2) as u16, seen: 0 };
 
     fn code(&mut self, bit: bool, coder: &mut impl BinaryCoder) -> bool {
         let bit = coder.code(bit, self.one.into());
@@ -39,13 +39,13 @@ impl Bit {
     }
 }
 
-/// Bits of bits: a value below `2^BITS`, the highest bit first.
+/// A bit tree: a value below `2^BITS`, the highest bit first.
 #[derive(Clone, Debug)]
-pub(super) struct Tree<const BITS: u32>(Vec<Bit>);
+pub(super) struct BitTree<const BITS: u32>(Vec<BitModel>);
 
-impl<const BITS: u32> Tree<BITS> {
+impl<const BITS: u32> BitTree<BITS> {
     pub fn new() -> Self {
-        Tree(vec![Bit::NEW; 1 << BITS])
+        BitTree(vec![BitModel::NEW; 1 << BITS])
     }
 
     /// Encodes `value`, or decodes one whatever `value` is.
@@ -60,17 +60,17 @@ impl<const BITS: u32> Tree<BITS> {
 
 /// Numbers below 2^31: the magnitude of the number + 1, then the bits below its highest.
 #[derive(Clone, Debug)]
-pub(super) struct Number {
-    class: Tree<5>,
-    top: Vec<[Bit; 8]>,
+pub(super) struct NumberModel {
+    class: BitTree<5>,
+    top: Vec<[BitModel; 8]>,
 }
 
-/// How many bits below the highest are modelled.
+/// The bits below the highest that are modelled.
 const TOP: u32 = 3;
 
-impl Number {
+impl NumberModel {
     pub fn new() -> Self {
-        Number { class: Tree::new(), top: vec![[Bit::NEW; 1 << TOP]; 32] }
+        NumberModel { class: BitTree::new(), top: vec![[BitModel::NEW; 1 << TOP]; 32] }
     }
 
     /// Encodes `number`, or decodes one whatever `number` is.
@@ -104,7 +104,7 @@ mod tests {
         numbers.push((1 << 31) - 2);
         let mut coded = Vec::new();
         let (mut model, mut tree, mut out) =
-            (Number::new(), Tree::<3>::new(), RangeEncoder::new(&mut coded));
+            (NumberModel::new(), BitTree::<3>::new(), RangeEncoder::new(&mut coded));
         for &number in &numbers {
             assert_eq!(model.code(number, &mut out), number);
             assert_eq!(tree.code(number % 8, &mut out), number % 8);
@@ -112,7 +112,7 @@ mod tests {
         out.finish();
         assert!(coded.len() < 5000 * 8 / 8 + 400, "{} bytes", coded.len());
         let (mut model, mut tree, mut from) =
-            (Number::new(), Tree::<3>::new(), RangeDecoder::new(&coded));
+            (NumberModel::new(), BitTree::<3>::new(), RangeDecoder::new(&coded));
         for &number in &numbers {
             assert_eq!((model.code(0, &mut from), tree.code(0, &mut from)), (number, number % 8));
         }

@@ -1,7 +1,7 @@
 //! From a row to its first two symbols.
 //!
-//! The rows that start with one bigram are neighbours, so their number is that of the last bigram
-//! that starts above. A table says which bigram holds the first of each 2^shift rows; from there it
+//! The rows that start with one pair are neighbours, so their number is that of the last pair
+//! that starts above. A table says which pair holds the first of each 2^shift rows; from there it
 //! is seldom more than one step. It stays in the second-level cache beside the random reads of the
 //! walk.
 
@@ -13,16 +13,16 @@ const MAX_SLOTS: usize = 1 << 17;
 /// Rows per slot are at least 2^4, so that small blocks do not make more slots than they use.
 const MIN_SHIFT: u32 = 4;
 
-pub struct Bigrams {
+pub struct FirstSymbols {
     shift: u32,
-    /// `slots[s]`: the number of the bigram of row `s << shift`.
+    /// `slots[s]`: the number of the pair of row `s << shift`.
     slots: Vec<u16>,
-    /// The row below the last of each bigram, ascending. The last one is `u32::MAX`.
+    /// The row below the last of each pair, ascending. The last one is `u32::MAX`.
     ends: Vec<u32>,
     symbols: Vec<[u8; 2]>,
 }
 
-impl Bigrams {
+impl FirstSymbols {
     pub fn new(counters: &Counters) -> Self {
         let (ends, symbols) = present(counters);
         let rows = counters.rows();
@@ -31,14 +31,14 @@ impl Bigrams {
             shift += 1;
         }
         let mut slots = vec![0; (rows >> shift) + 2];
-        let mut bigram = 0;
+        let mut pair = 0;
         for (slot, row) in slots.iter_mut().zip((0u64..).step_by(1 << shift)) {
-            while u64::from(ends[bigram]) <= row {
-                bigram += 1;
+            while u64::from(ends[pair]) <= row {
+                pair += 1;
             }
-            *slot = bigram as u16;
+            *slot = pair as u16;
         }
-        Bigrams { shift, slots, ends, symbols }
+        FirstSymbols { shift, slots, ends, symbols }
     }
 
     /// The first two symbols of a row.
@@ -51,21 +51,21 @@ impl Bigrams {
         let slot = (row >> self.shift) as usize;
         debug_assert!(slot + 1 < self.slots.len());
         // SAFETY: there is a slot for each row and one behind them. A slot holds the number of a
-        // bigram, and the end of the last bigram is above every row, so no step is made from that
+        // pair, and the end of the last pair is above every row, so no step is made from that
         // one.
         unsafe {
-            let mut bigram = usize::from(*self.slots.get_unchecked(slot));
+            let mut pair = usize::from(*self.slots.get_unchecked(slot));
             // One step without a branch, since none could foretell it; more are rare.
-            bigram += usize::from(*self.ends.get_unchecked(bigram) <= row);
-            if *self.ends.get_unchecked(bigram) <= row {
+            pair += usize::from(*self.ends.get_unchecked(pair) <= row);
+            if *self.ends.get_unchecked(pair) <= row {
                 let last = usize::from(*self.slots.get_unchecked(slot + 1));
-                bigram = self.search(bigram, last, row);
+                pair = self.search(pair, last, row);
             }
-            *self.symbols.get_unchecked(bigram)
+            *self.symbols.get_unchecked(pair)
         }
     }
 
-    /// The bigram of `row` where a slot holds many, from `first` to `last`: a block made for it
+    /// The pair of `row` where a slot holds many, from `first` to `last`: a block made for it
     /// could otherwise have every row look through thousands.
     #[cold]
     fn search(&self, first: usize, last: usize, row: u32) -> usize {
@@ -73,7 +73,7 @@ impl Bigrams {
     }
 }
 
-/// The end and the symbols of each bigram that occurs, in order of rows. The suffixes of length 0
+/// The end and the symbols of each pair that occurs, in order of rows. The suffixes of length 0
 /// and 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps
 /// there.
 fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
@@ -82,16 +82,16 @@ fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
     // Plain loops: there may be 65536 pairs, however small the block is.
     for &x in &occurring {
         for &y in &occurring {
-            let next = counters.bigram_start([x, y]);
-            if let Some((start, bigram)) = last.replace((next, [x, y]))
+            let next = counters.pair_start([x, y]);
+            if let Some((start, pair)) = last.replace((next, [x, y]))
                 && start < next
             {
                 ends.push(next);
-                symbols.push(bigram);
+                symbols.push(pair);
             }
         }
     }
     ends.push(u32::MAX);
-    symbols.extend(last.map(|(_, bigram)| bigram));
+    symbols.extend(last.map(|(_, pair)| pair));
     (ends, symbols)
 }

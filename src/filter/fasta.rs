@@ -1,4 +1,4 @@
-//! Sequences that are wrapped into lines of one width (FASTA): the line breaks go. FORMAT.md
+//! FASTA unwrap: sequences that are wrapped into lines of one width lose the line breaks. FORMAT.md
 //! section 14.4.
 //!
 //! A break every so many letters says nothing about the letters, but stands in the contexts of its
@@ -10,7 +10,7 @@
 //! the width. Lines that were longer from the start, such as headers, are listed. One pass each
 //! way.
 
-use super::number;
+use super::leb128;
 use crate::allocation;
 use crate::error::Flaw;
 use std::iter;
@@ -18,7 +18,7 @@ use std::iter;
 /// Widths worth looking for.
 const WIDTHS: std::ops::RangeInclusive<usize> = 16..=1024;
 
-/// How much of a block is looked at: so many windows of so many bytes.
+/// The part of a block that is looked at: so many windows of so many bytes.
 const WINDOWS: usize = 16;
 const WINDOW: usize = 4096;
 
@@ -66,7 +66,7 @@ pub(crate) fn encode(block: &[u8], width: usize, side: &mut Vec<u8>) -> Result<V
             line = next;
         }
     }
-    number::write(width, side);
+    leb128::write(width, side);
     write_ascending(&long, side);
     Ok(text)
 }
@@ -77,7 +77,7 @@ pub(crate) fn encode(block: &[u8], width: usize, side: &mut Vec<u8>) -> Result<V
 /// A [`Flaw`] where `side` does not say how, or another size comes out.
 pub(super) fn decode(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8>, Flaw> {
     const SIZE: Flaw = Flaw("a block's lines do not add up to the block");
-    let width = number::read(side)?;
+    let width = leb128::read(side)?;
     if width == 0 {
         return Err(Flaw("a block's lines are 0 bytes wide"));
     }
@@ -112,23 +112,23 @@ fn write_ascending(list: &[usize], out: &mut Vec<u8>) {
             _ => runs.push((step, 1)),
         }
     }
-    number::write(runs.len(), out);
+    leb128::write(runs.len(), out);
     for (step, count) in runs {
-        number::write(step, out);
-        number::write(count, out);
+        leb128::write(step, out);
+        leb128::write(count, out);
     }
 }
 
 /// Takes such a list off the front of `bytes`. It is read as it is used, so that any length of it
 /// takes no memory.
 fn read_ascending<'a>(bytes: &mut &'a [u8]) -> Result<impl Iterator<Item = usize> + use<'a>, Flaw> {
-    let count = number::read(bytes)?;
+    let count = leb128::read(bytes)?;
     let mut coded = *bytes;
     for _ in 0..2 * count {
-        number::read(bytes)?;
+        leb128::read(bytes)?;
     }
     let runs = (0..count)
-        .map_while(move |_| Some((number::read(&mut coded).ok()?, number::read(&mut coded).ok()?)));
+        .map_while(move |_| Some((leb128::read(&mut coded).ok()?, leb128::read(&mut coded).ok()?)));
     let steps = runs.flat_map(|(step, count)| iter::repeat_n(step, count));
     Ok(steps.scan(0, |at, step| {
         *at += step;

@@ -1,7 +1,7 @@
 //! Block -> phrases, and which of them are equal.
 
-use super::super::pages;
-use super::{Limits, no_memory};
+use super::super::huge_pages;
+use super::{ParsingLimits, no_memory};
 use crate::allocation;
 use crate::error::Error;
 use rayon::prelude::*;
@@ -37,7 +37,11 @@ pub struct Phrases<'a> {
 
 impl<'a> Phrases<'a> {
     /// Cuts a block. `None` where the phrases break the limits.
-    pub fn cut(block: &'a [u8], spacing: u32, limits: Limits) -> Result<Option<Self>, Error> {
+    pub fn cut(
+        block: &'a [u8],
+        spacing: u32,
+        limits: ParsingLimits,
+    ) -> Result<Option<Self>, Error> {
         let places = block.windows(WINDOW).len();
         let parts: Vec<Vec<u32>> = (0..places.div_ceil(TASK))
             .into_par_iter()
@@ -94,8 +98,8 @@ impl<'a> Phrases<'a> {
     /// first.
     pub fn find_equal(&self) -> Result<Option<Vec<u32>>, Error> {
         let slots = (self.len() / 4).max(1024).next_power_of_two();
-        let table = pages::zeroed::<AtomicU64>(slots).ok_or_else(no_memory)?;
-        let mut equal = pages::zeroed::<u32>(self.len()).ok_or_else(no_memory)?;
+        let table = huge_pages::zeroed::<AtomicU64>(slots).ok_or_else(no_memory)?;
+        let mut equal = huge_pages::zeroed::<u32>(self.len()).ok_or_else(no_memory)?;
         let tasks = equal.par_chunks_mut(TASK).enumerate();
         let all = tasks.try_for_each(|(task, equal)| {
             for (batch, equal) in equal.chunks_mut(BATCH).enumerate() {

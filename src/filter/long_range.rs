@@ -1,55 +1,54 @@
-//! Which copies to take out of a text that is not repetitive as a whole, for [`super::matches`].
+//! Long-range matches in a text that is not repetitive as a whole, for [`super::matches`].
 //!
-//! The transform brings a copy next to what it is a copy of, but its coder still has to be told,
-//! byte by byte, that a run goes on: that is half a bit in a book, next to nothing in a log whose
-//! lines are all alike. A copy is worth what its bytes would cost there. [`find`] looks at anchors:
-//! the 8 bytes of one are a context, and the byte before them is what the transform would tell of
-//! it. If that was the same byte so many times in a row, the context has a run of that length; how
-//! often such runs go on is counted as it comes, and gives the price of a byte. The 24 bytes of an
-//! anchor tell where they stood last. The copy around them is taken if its bytes cost more than the
-//! match would.
+//! The BWT brings a repeat next to what it repeats, but the coder still has to be told, byte by
+//! byte, that a run goes on: that is half a bit in a book, next to nothing in a log whose lines are
+//! all alike. A match is worth what its bytes would cost there. [`find`] looks at content-defined
+//! positions, as zstd's long-distance matching does. The 8 bytes at one are a context, and the byte
+//! before them is the one that the BWT holds for it. If that was the same byte so many times in a
+//! row, the context has a run of that length; how often such runs go on is counted meanwhile, and
+//! gives the price of a byte. The 24 bytes at a position tell where they stood last. The match
+//! around them is taken if its bytes cost more in the BWT than the match does.
 //!
 //! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 1/2 ns a
 //! byte; half a byte of memory per byte.
 
-use super::anchors::{self, hash};
-use super::finder::{common, common_end};
+use super::match_finder::{common, common_end};
 use super::matches::Match;
 use crate::allocation;
+use crate::bwt::content_defined::{self, hash};
 use crate::error::Flaw;
 
-/// Bytes that tell what comes next, and bytes that tell what they are a copy of.
+/// Bytes that tell what comes next, and bytes that tell what they repeat.
 const CONTEXT: usize = 8;
 const KEY: usize = 24;
-/// Anchors are one in 2^5 places, and this far apart.
+/// Positions are one in 2^5 places, and this far apart.
 const RARE: u32 = 5;
 const APART: usize = 8;
-/// So many are fetched from the tables at once.
+/// Positions that are fetched from the tables at once.
 const BATCH: usize = 32;
-/// Where they are further apart than this, there are runs of one byte between them, which cost
-/// nothing.
+/// Positions further apart than this have runs of one byte between them, which cost nothing.
 const SPARSE: u64 = 128;
 
-/// Shorter copies are left alone.
+/// Shorter matches are left alone.
 const LEAST: usize = 64;
-/// How far a copy may reach back over earlier ones that were left alone: without a bound those
-/// bytes could be compared again for each copy behind them. Where no copy was, it may reach back as
-/// far as it likes.
+/// How far a match may reach back over earlier ones that were left alone: without a bound those
+/// bytes could be compared again for each match behind them. Where no match was, it may reach back
+/// as far as it likes.
 const OVERLAP: usize = 64 << 10;
-/// So is a text that would not get smaller by a bit for so many bytes.
+/// A text that would not get smaller by a bit for so many bytes is left alone.
 const BYTES_A_BIT: u64 = 1000;
 
-/// What a match costs in bits: its numbers, and the contexts that it tears apart. These are the
-/// worse to lose the more of the text is copies: by `TORN` in a text of nothing else.
+/// The cost of a match in bits: its numbers, and the contexts that it tears apart. These are the
+/// worse to lose the more of the text is matched: by `TORN` in a text of nothing else.
 const TOLD: u64 = 44;
 const TORN: u64 = 200;
 
-/// The copies in `text`, if there are enough that are worth taking out.
+/// The matches in `text`, if there are enough that are worth taking out.
 pub(super) fn find(text: &[u8]) -> Result<Option<Vec<Match>>, Flaw> {
     let mut search = Search::new(text)?;
     let mut batch = Vec::with_capacity(BATCH);
-    anchors::for_each::<RARE>(text, APART, KEY, |at| {
-        batch.push(Anchor::new(text, at));
+    content_defined::for_each::<RARE>(text, APART, KEY, |at| {
+        batch.push(Position::new(text, at));
         if batch.len() == BATCH {
             search.visit_all(&batch);
             batch.clear();
@@ -60,46 +59,46 @@ pub(super) fn find(text: &[u8]) -> Result<Option<Vec<Match>>, Flaw> {
     Ok((search.gain * BYTES_A_BIT > text.len() as u64 * BIT).then_some(search.matches))
 }
 
-/// A place, and the hashes of what stands there.
-struct Anchor {
+/// A content-defined position, and the hashes of the bytes there.
+struct Position {
     at: usize,
     before: u8,
     context: u64,
     key: u64,
 }
 
-impl Anchor {
+impl Position {
     fn new(text: &[u8], at: usize) -> Self {
         let before = if at > 0 { text[at - 1] } else { 0 };
         let (context, key) = (hash(&text[at..at + CONTEXT]), hash(&text[at..at + KEY]));
-        Anchor { at, before, context, key }
+        Position { at, before, context, key }
     }
 }
 
-/// A copy that is looked at: `from..end` of the text.
-struct Copy {
+/// A match that is looked at: `from..end` of the text.
+struct LongMatch {
     from: usize,
     end: usize,
     distance: usize,
-    /// Anchors in it, and what they say that a byte costs there, all together.
-    anchors: u64,
+    /// Positions in it, and what they say that a byte costs there, all together.
+    positions: u64,
     price: u64,
 }
 
 struct Search<'a> {
     text: &'a [u8],
-    contexts: Table,
-    keys: Table,
-    runs: Runs,
-    copy: Option<Copy>,
-    /// Bytes in copies, whether they were taken or not.
-    copied: usize,
+    contexts: LastSeen,
+    keys: LastSeen,
+    runs: RunPrices,
+    found: Option<LongMatch>,
+    /// Bytes in matches, whether they were taken or not.
+    matched: usize,
     matches: Vec<Match>,
-    /// What the matches are worth more than they cost.
+    /// The worth of the matches, less their cost.
     gain: u64,
-    /// Where the last match ended.
+    /// The end of the last taken match.
     start: usize,
-    /// Where the last copy ended, whether it was taken or not.
+    /// The end of the last match, whether it was taken or not.
     seen: usize,
 }
 
@@ -107,11 +106,11 @@ impl<'a> Search<'a> {
     fn new(text: &'a [u8]) -> Result<Self, Flaw> {
         Ok(Search {
             text,
-            contexts: Table::new(text.len())?,
-            keys: Table::new(text.len())?,
-            runs: Runs::new(),
-            copy: None,
-            copied: 0,
+            contexts: LastSeen::new(text.len())?,
+            keys: LastSeen::new(text.len())?,
+            runs: RunPrices::new(),
+            found: None,
+            matched: 0,
             matches: Vec::new(),
             gain: 0,
             start: 0,
@@ -119,84 +118,84 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Looks at anchors: all are, in order.
-    fn visit_all(&mut self, anchors: &[Anchor]) {
+    /// Looks at positions: all are, in order.
+    fn visit_all(&mut self, positions: &[Position]) {
         // Waits for memory once, not at each of them.
-        std::hint::black_box(anchors.iter().fold(0, |all, anchor| {
-            all ^ self.contexts.touch(anchor.context) ^ self.keys.touch(anchor.key)
+        std::hint::black_box(positions.iter().fold(0, |all, position| {
+            all ^ self.contexts.touch(position.context) ^ self.keys.touch(position.key)
         }));
-        for anchor in anchors {
-            self.visit(anchor);
+        for position in positions {
+            self.visit(position);
         }
     }
 
-    fn visit(&mut self, &Anchor { at, before, context, key }: &Anchor) {
-        if self.copy.as_ref().is_some_and(|copy| at >= copy.end) {
+    fn visit(&mut self, &Position { at, before, context, key }: &Position) {
+        if self.found.as_ref().is_some_and(|found| at >= found.end) {
             self.settle();
         }
         let context = self.contexts.enter(context, at, before);
         let key = self.keys.enter(key, at, before);
-        if self.copy.is_none()
+        if self.found.is_none()
             && let Some(key) = &key
         {
-            self.copy = self.copy_of(key.last, at);
+            self.found = self.match_around(key.last, at);
         }
         let Some(context) = context else { return };
-        if let Some(copy) = &mut self.copy {
+        if let Some(found) = &mut self.found {
             let run = context.run.max(key.map_or(0, |key| key.run));
-            copy.anchors += 1;
-            copy.price += if context.goes_on { self.runs.price(run) } else { 0 };
+            found.positions += 1;
+            found.price += if context.goes_on { self.runs.price(run) } else { 0 };
         }
         self.runs.learn(context.run, context.goes_on);
     }
 
-    /// The copy of what is at `last` that covers `at`.
-    fn copy_of(&self, last: usize, at: usize) -> Option<Copy> {
+    /// The match that covers `at` and repeats the bytes around `last`.
+    fn match_around(&self, last: usize, at: usize) -> Option<LongMatch> {
         let length = common(self.text, last, at);
         if length < KEY {
             return None;
         }
         let least = self.start.max(self.seen.saturating_sub(OVERLAP));
         let behind = common_end(&self.text[least..at], &self.text[..last]);
-        (behind + length >= LEAST).then_some(Copy {
+        (behind + length >= LEAST).then_some(LongMatch {
             from: at - behind,
             end: at + length,
             distance: at - last,
-            anchors: 0,
+            positions: 0,
             price: 0,
         })
     }
 
-    /// Takes the copy that was looked at, or leaves it.
+    /// Takes the match that was looked at, or leaves it.
     fn settle(&mut self) {
-        let Some(copy) = self.copy.take() else { return };
-        let length = copy.end - copy.from;
-        self.copied += length;
-        self.seen = copy.end;
-        let sparse = copy.anchors * SPARSE < length as u64;
-        let worth = if sparse { 0 } else { copy.price * length as u64 / copy.anchors };
-        let cost = TOLD * BIT + TORN * BIT * self.copied as u64 / copy.end as u64;
+        let Some(found) = self.found.take() else { return };
+        let length = found.end - found.from;
+        self.matched += length;
+        self.seen = found.end;
+        let sparse = found.positions * SPARSE < length as u64;
+        let worth = if sparse { 0 } else { found.price * length as u64 / found.positions };
+        let cost = TOLD * BIT + TORN * BIT * self.matched as u64 / found.end as u64;
         if worth > cost {
-            let literals = copy.from - self.start;
-            self.matches.push(Match { literals, distance: copy.distance, length });
+            let literals = found.from - self.start;
+            self.matches.push(Match { literals, distance: found.distance, length });
             self.gain += worth - cost;
-            self.start = copy.end;
+            self.start = found.end;
         }
     }
 }
 
-/// What was known of an anchor's bytes.
-struct Known {
-    /// Where they stood last.
+/// The slot of a position before it was entered.
+struct Before {
+    /// The last position of these bytes.
     last: usize,
-    /// How often in a row they were preceded by one byte, beyond the first.
+    /// The times in a row that one byte preceded them, beyond the first.
     run: u8,
     /// Whether they are again.
     goes_on: bool,
 }
 
-/// The anchors so far: the last of each hash.
-struct Table {
+/// The positions so far: the last of each hash.
+struct LastSeen {
     slots: Vec<Slot>,
     shift: u32,
 }
@@ -210,21 +209,21 @@ struct Slot {
     before: u8,
 }
 
-impl Table {
+impl LastSeen {
     fn new(size: usize) -> Result<Self, Flaw> {
         let log = (size / 64).next_power_of_two().ilog2().max(6);
         let slots = allocation::filled(Slot::default(), 1 << log).ok_or(Flaw::NO_MEMORY)?;
-        Ok(Table { slots, shift: 64 - log })
+        Ok(LastSeen { slots, shift: 64 - log })
     }
 
     fn touch(&self, hash: u64) -> u16 {
         self.slots[(hash >> self.shift) as usize].print
     }
 
-    fn enter(&mut self, hash: u64, at: usize, before: u8) -> Option<Known> {
+    fn enter(&mut self, hash: u64, at: usize, before: u8) -> Option<Before> {
         let slot = &mut self.slots[(hash >> self.shift) as usize];
         let print = hash as u16;
-        let known = (slot.print == print && slot.last > 0).then_some(Known {
+        let known = (slot.print == print && slot.last > 0).then_some(Before {
             last: slot.last as usize,
             run: slot.run,
             goes_on: slot.before == before,
@@ -240,15 +239,15 @@ impl Table {
     }
 }
 
-/// How often runs went on, by their length so far.
-struct Runs([(u32, u32); 32]);
+/// The number of times that runs went on, by their length so far.
+struct RunPrices([(u32, u32); 32]);
 
 /// The unit of prices: one part in so many of a bit.
 const BIT: u64 = 256;
 
-impl Runs {
+impl RunPrices {
     fn new() -> Self {
-        Runs([(2, 1); 32])
+        RunPrices([(2, 1); 32])
     }
 
     fn learn(&mut self, run: u8, goes_on: bool) {
@@ -257,7 +256,7 @@ impl Runs {
         *on += u32::from(goes_on);
     }
 
-    /// What it costs to say that such a run goes on.
+    /// The cost of telling that such a run goes on.
     fn price(&self, run: u8) -> u64 {
         let (seen, on) = self.0[Self::class(run)];
         log2(seen) - log2(on)
@@ -285,23 +284,23 @@ fn log2(number: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{cases, finder, matches};
+    use super::super::{cases, matches};
     use super::*;
 
     /// Words, of which one stretch of 3000 bytes in ten comes a second time, far behind.
-    fn with_copies(size: usize) -> Vec<u8> {
+    fn with_repeats(size: usize) -> Vec<u8> {
         let text = cases::text(size);
         let again = text.chunks(3000).step_by(10).map(<[u8]>::to_vec).collect::<Vec<_>>();
         [text, again.concat()].concat()
     }
 
     #[test]
-    fn copies_in_other_text_are_taken_out_and_come_back() {
-        let text = with_copies(400_000);
-        assert!(!finder::is_repetitive(&text).unwrap());
+    fn matches_in_other_text_are_taken_out_and_come_back() {
+        let text = with_repeats(400_000);
+        assert!(!content_defined::is_repetitive(&text).unwrap());
         let found = find(&text).unwrap().unwrap();
         let removed: usize = found.iter().map(|found| found.length).sum();
-        assert!((35_000..45_000).contains(&removed), "{removed} bytes in {} copies", found.len());
+        assert!((35_000..45_000).contains(&removed), "{removed} bytes in {} matches", found.len());
         let (mut literals, mut side) = (text.clone(), Vec::new());
         matches::encode(&mut literals, &found, &mut side);
         assert_eq!(literals.len(), text.len() - removed);
@@ -309,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_that_cost_nothing_stay() {
+    fn repeats_that_cost_nothing_stay() {
         let line =
             |n| format!("2026-01-01 worker {n}: a line that is like all the others of its log\n");
         let log: String = cases::random(4000, 250).into_iter().map(line).collect();

@@ -1,12 +1,12 @@
 //! The rows of the suffixes that begin inside long runs.
 
-use super::super::tree::Tree;
+use super::super::fenwick::FenwickTree;
 use std::cmp::Reverse;
 use std::ops::Range;
 
 /// All long runs of one byte that rise, or all that fall.
-pub struct Inside {
-    /// Where they are in the block, in the order of what follows them.
+pub struct RowsInside {
+    /// Their positions in the block, in the order of the suffixes behind them.
     pub runs: Vec<Range<usize>>,
     pub rises: bool,
     /// The first row of all suffixes that begin inside them and have more than `kept` bytes of the
@@ -15,12 +15,12 @@ pub struct Inside {
     pub kept: usize,
 }
 
-impl Inside {
+impl RowsInside {
     /// Fills in the rows of the suffixes at every `rate`th byte of the block, and gives the start
     /// of each run and its row.
     pub fn rows(&self, rate: usize, samples: &mut [u32]) -> Vec<(usize, usize)> {
         let mut starts = Vec::with_capacity(self.runs.len());
-        let mut lengths = Lengths::new(self);
+        let mut lengths = RunLengths::new(self);
         for (left, number) in self.wanted(rate) {
             let (left, number) = (left as usize, number as usize);
             let run = &self.runs[number];
@@ -36,7 +36,7 @@ impl Inside {
         starts
     }
 
-    /// Which rows are looked for: how many bytes of the run are left, the most first, and the
+    /// The rows that are looked for: the bytes of the run that are left, the most first, and the
     /// number of the run.
     fn wanted(&self, rate: usize) -> Vec<(u32, u32)> {
         let mut wanted = Vec::new();
@@ -53,25 +53,32 @@ impl Inside {
 }
 
 /// The suffixes by how many bytes of the run they have left, for ever fewer.
-struct Lengths<'a> {
-    all: &'a Inside,
+struct RunLengths<'a> {
+    all: &'a RowsInside,
     /// The numbers of the runs, the longest first.
     longest: Vec<usize>,
     /// So many of these have as many bytes as are asked for, and so many bytes in all.
     count: usize,
     sum: usize,
     /// The numbers of these.
-    numbers: Tree,
+    numbers: FenwickTree,
     /// Suffixes in the other runs.
     others: usize,
 }
 
-impl<'a> Lengths<'a> {
-    fn new(all: &'a Inside) -> Self {
+impl<'a> RunLengths<'a> {
+    fn new(all: &'a RowsInside) -> Self {
         let mut longest: Vec<usize> = (0..all.runs.len()).collect();
         longest.sort_unstable_by_key(|&number| Reverse(all.runs[number].len()));
         let others = all.runs.iter().map(|run| run.len() - all.kept).sum();
-        Lengths { all, longest, count: 0, sum: 0, numbers: Tree::empty(all.runs.len()), others }
+        RunLengths {
+            all,
+            longest,
+            count: 0,
+            sum: 0,
+            numbers: FenwickTree::empty(all.runs.len()),
+            others,
+        }
     }
 
     /// The suffixes before all with `left` bytes: those with fewer where runs fall, those with more

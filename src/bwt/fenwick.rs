@@ -5,15 +5,15 @@
 //! Experience 24, 1994.
 
 /// A set of numbers below its size.
-pub struct Tree(Vec<u32>);
+pub struct FenwickTree(Vec<u32>);
 
-impl Tree {
+impl FenwickTree {
     pub fn empty(size: usize) -> Self {
-        Tree(vec![0; size + 1])
+        FenwickTree(vec![0; size + 1])
     }
 
     pub fn full(size: usize) -> Self {
-        Tree((0..=size).map(|node| (node & node.wrapping_neg()) as u32).collect())
+        FenwickTree((0..=size).map(|node| (node & node.wrapping_neg()) as u32).collect())
     }
 
     /// Adds a number that is not there.
@@ -34,7 +34,7 @@ impl Tree {
         }
     }
 
-    /// How many are below `number`.
+    /// The number of members below `number`.
     pub fn below(&self, number: usize) -> usize {
         let (mut node, mut count) = (number, 0);
         while node > 0 {
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn counts_what_is_there() {
         for size in [1, 2, 7, 64, 100] {
-            let (mut removed, mut added) = (Tree::full(size), Tree::empty(size));
+            let (mut removed, mut added) = (FenwickTree::full(size), FenwickTree::empty(size));
             (0..size).filter(|n| n % 3 == 1).for_each(|n| removed.remove(n));
             (0..size).filter(|n| n % 3 != 1).for_each(|n| added.add(n));
             assert_eq!(removed.0[1..], added.0[1..]);

@@ -1,7 +1,7 @@
-//! Cache lines: zeros on huge pages that begin where a line does, as an entry that is laid out for
-//! one line must not lie in two; and what is done with a line.
+//! Cache lines: arrays on huge pages that begin at a cache line, so that an entry of one line does
+//! not lie in two, and operations on a line.
 
-use super::pages::{self, Zero};
+use super::huge_pages::{self, Zero};
 use std::ops::{Deref, DerefMut};
 
 /// The size of a cache line.
@@ -9,23 +9,23 @@ pub const LINE: usize = 64;
 
 /// An array whose first element is the first of a cache line.
 #[derive(Debug)]
-pub struct Lines<T> {
+pub struct CacheLines<T> {
     items: Vec<T>,
     start: usize,
 }
 
-impl<T: Zero> Lines<T> {
+impl<T: Zero> CacheLines<T> {
     /// `len` zeros, or `None` where the memory cannot be had.
     pub fn zeroed(len: usize) -> Option<Self> {
         // Not of a type that must lie so: the allocator would then clear the pages itself, before
         // they can be huge.
-        let items: Vec<T> = pages::zeroed(len + LINE / size_of::<T>())?;
+        let items: Vec<T> = huge_pages::zeroed(len + LINE / size_of::<T>())?;
         let start = items.as_ptr().align_offset(LINE);
-        Some(Lines { items, start })
+        Some(CacheLines { items, start })
     }
 }
 
-impl<T> Deref for Lines<T> {
+impl<T> Deref for CacheLines<T> {
     type Target = [T];
 
     #[inline(always)]
@@ -34,13 +34,13 @@ impl<T> Deref for Lines<T> {
     }
 }
 
-impl<T> DerefMut for Lines<T> {
+impl<T> DerefMut for CacheLines<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.items[self.start..]
     }
 }
 
-/// Which bytes of a line are `c`.
+/// The bytes of a line that are `c`, a bit each.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(unsafe_code)]
@@ -57,7 +57,7 @@ pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
     quarter(0) | quarter(1) | quarter(2) | quarter(3)
 }
 
-/// Which bytes of a line are `c`.
+/// The bytes of a line that are `c`, a bit each.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn equal(line: &[u8; LINE], c: u8) -> u64 {

@@ -1,5 +1,5 @@
-//! Machine code: relative branch targets become absolute, so that all calls of a function look
-//! alike. FORMAT.md section 14.3.
+//! BCJ (branch, call, jump): relative branch targets of machine code become absolute, so that all
+//! calls of a function look alike. FORMAT.md section 14.3.
 //!
 //! x86: `call` and `jmp` (opcodes E8, E9) with a 32-bit displacement of up to 16 MiB. ARM64: `bl`
 //! and, in pages of 4 KiB, `adrp`. Only the bytes of the target change, by an addition that the
@@ -8,24 +8,24 @@
 //! This is the idea of Igor Pavlov's BCJ filters, in a form that needs no state: bytes behind an
 //! opcode are never looked at as an opcode themselves.
 
-/// Which way to go: add the place of the instruction to its displacement, or take it off again.
+/// The direction: add the place of the instruction to its displacement, or take it off again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     ToAbsolute,
     ToRelative,
 }
 
-impl Way {
+impl Direction {
     fn shift(self, value: u32, by: u32) -> u32 {
         match self {
-            Way::ToAbsolute => value.wrapping_add(by),
-            Way::ToRelative => value.wrapping_sub(by),
+            Direction::ToAbsolute => value.wrapping_add(by),
+            Direction::ToRelative => value.wrapping_sub(by),
         }
     }
 }
 
 /// Converts x86 code whose first byte stands at `pos` of the text.
-pub(super) fn x86(code: &mut [u8], pos: usize, way: Way) {
+pub(super) fn x86(code: &mut [u8], pos: usize, direction: Direction) {
     let mut at = 0;
     while let Some(instruction) = code.get_mut(at..at + 5) {
         if instruction[0] & 0xFE != 0xE8 {
@@ -34,7 +34,7 @@ pub(super) fn x86(code: &mut [u8], pos: usize, way: Way) {
         }
         at += 5;
         if is_near(instruction[4]) {
-            let target = way.shift(u32_at(&instruction[1..]), (pos + at) as u32);
+            let target = direction.shift(u32_at(&instruction[1..]), (pos + at) as u32);
             // 25 bits are kept and the rest is their sign: the top byte stays one of those two.
             let target = ((target << 7).cast_signed() >> 7).cast_unsigned();
             instruction[1..].copy_from_slice(&target.to_le_bytes());
@@ -48,13 +48,13 @@ fn is_near(top: u8) -> bool {
 }
 
 /// Converts ARM64 code whose first byte stands at `pos` of the text.
-pub(super) fn arm64(code: &mut [u8], pos: usize, way: Way) {
+pub(super) fn arm64(code: &mut [u8], pos: usize, direction: Direction) {
     for (n, bytes) in code.chunks_exact_mut(4).enumerate() {
         let (word, here) = (u32_at(bytes), (pos + 4 * n) as u32);
         let word = if word >> 26 == BL {
-            word & !BL_TARGET | way.shift(word, here >> 2) & BL_TARGET
+            word & !BL_TARGET | direction.shift(word, here >> 2) & BL_TARGET
         } else if word & ADRP_MASK == ADRP {
-            let page = way.shift((word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3, here >> 12);
+            let page = direction.shift((word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3, here >> 12);
             word & !ADRP_TARGET | (page >> 2 & 0x7FFFF) << 5 | (page & 3) << 29
         } else {
             continue;
@@ -101,13 +101,13 @@ mod tests {
     #[test]
     fn calls_of_one_function_look_alike() {
         let mut code = [[0xE8, 0xFB, 0x0F, 0, 0], [0xE8, 0xF6, 0x0F, 0, 0]].concat();
-        x86(&mut code, 0, Way::ToAbsolute);
+        x86(&mut code, 0, Direction::ToAbsolute);
         assert_eq!(code, [[0xE8, 0, 0x10, 0, 0]; 2].concat());
         let mut code: Vec<u8> = [0x9400_0010_u32, 0x9400_000F, 0xB000_0001, 0xF940_0021]
             .iter()
             .flat_map(|word| word.to_le_bytes())
             .collect();
-        arm64(&mut code, 0x2000, Way::ToAbsolute);
+        arm64(&mut code, 0x2000, Direction::ToAbsolute);
         let words: Vec<u32> = code.chunks(4).map(u32_at).collect();
         assert_eq!(words, [0x9400_0810, 0x9400_0810, 0xF000_0001, 0xF940_0021]);
     }
@@ -125,9 +125,9 @@ mod tests {
             for convert in [x86, arm64] {
                 for (len, pos) in [(0, 0), (4, 1), (5, 9), (60_000, 0), (59_999, 0x7FFF_0000)] {
                     let mut code = bytes[..len].to_vec();
-                    convert(&mut code, pos, Way::ToAbsolute);
+                    convert(&mut code, pos, Direction::ToAbsolute);
                     assert!(len < 6 || code != bytes[..len]);
-                    convert(&mut code, pos, Way::ToRelative);
+                    convert(&mut code, pos, Direction::ToRelative);
                     assert!(code == bytes[..len]);
                 }
             }

@@ -1,7 +1,7 @@
 //! The long runs of a block, and the text in which each is one symbol and its last bytes.
 
-use super::super::{pages, sorter::no_memory};
-use super::Limits;
+use super::super::{huge_pages, sorter::no_memory};
+use super::LongRunLimits;
 use crate::coder;
 use crate::error::Error;
 use std::ops::Range;
@@ -10,17 +10,17 @@ use std::ops::Range;
 pub const SAMPLED: u16 = 1 << 15;
 
 /// A run of at least as many bytes as are long.
-struct Run {
+struct LongRun {
     start: usize,
     end: usize,
     byte: u8,
     /// A larger byte follows.
     rises: bool,
-    /// Where it is in the shorter text.
+    /// Its position in the shorter text.
     at: usize,
 }
 
-impl Run {
+impl LongRun {
     fn len(&self) -> usize {
         self.end - self.start
     }
@@ -32,22 +32,22 @@ impl Run {
 }
 
 /// The text without the long runs.
-pub struct Short {
+pub struct ShortText {
     pub text: Vec<u16>,
     /// The byte of each symbol.
     pub bytes: Vec<u8>,
     /// Bytes that are left of each long run, besides the symbol of its length.
     pub kept: usize,
-    runs: Vec<Run>,
-    symbols: Symbols,
+    runs: Vec<LongRun>,
+    symbols: ByteSymbols,
 }
 
 /// The symbols of each byte, where it is in a run that falls, and in one that rises. They are the
 /// same where no run is long.
-type Symbols = [[u16; 2]; 256];
+type ByteSymbols = [[u16; 2]; 256];
 
 /// Suffixes that begin with one symbol, and the rows of the block that they belong to.
-pub struct Part {
+pub struct SymbolGroup {
     /// By number, among the sorted ones of the shorter text.
     pub suffixes: Range<usize>,
     pub byte: u8,
@@ -59,14 +59,14 @@ pub struct Part {
     pub inside: usize,
 }
 
-impl Short {
+impl ShortText {
     /// Shortens a block; `None` where that leaves too much, or there are too many lengths.
-    pub fn new(block: &[u8], limits: Limits) -> Result<Option<Self>, Error> {
+    pub fn new(block: &[u8], limits: LongRunLimits) -> Result<Option<Self>, Error> {
         let kept = limits.long - 1;
         let Some(runs) = find(block, limits) else { return Ok(None) };
         let Some((symbols, bytes, keys)) = name(&runs) else { return Ok(None) };
         let len = runs.last().map_or(0, |run| run.at + 1 + kept + block.len() - run.end);
-        let mut text = pages::zeroed(len).ok_or_else(no_memory)?;
+        let mut text = huge_pages::zeroed(len).ok_or_else(no_memory)?;
         let (mut from, mut rest) = (0, &mut text[..]);
         for run in &runs {
             let (gap, behind) = rest.split_at_mut(run.start - from);
@@ -77,12 +77,12 @@ impl Short {
             (from, rest) = (run.end, behind);
         }
         translate(&block[from..], None, &symbols, rest);
-        Ok(Some(Short { text, bytes, kept, runs, symbols }))
+        Ok(Some(ShortText { text, bytes, kept, runs, symbols }))
     }
 
     /// All suffixes but those that begin with the symbol of a length, in order, and the rows in
     /// between.
-    pub fn parts(&self, suffixes: &[i32]) -> Vec<Part> {
+    pub fn parts(&self, suffixes: &[i32]) -> Vec<SymbolGroup> {
         let mut inside = [[0; 2]; 256];
         for run in &self.runs {
             inside[usize::from(run.byte)][usize::from(run.rises)] += run.len() - self.kept;
@@ -97,7 +97,7 @@ impl Short {
             };
             let falls = suffixes_of(falling);
             let behind = row + falls.len();
-            let part = Part {
+            let part = SymbolGroup {
                 suffixes: falls,
                 byte,
                 rises: false,
@@ -112,7 +112,7 @@ impl Short {
                 let (first_inside, first) = (row, row + of_rising);
                 row = first + rises.len();
                 let inside = of_rising;
-                parts.push(Part {
+                parts.push(SymbolGroup {
                     suffixes: rises,
                     byte,
                     rises: true,
@@ -132,14 +132,14 @@ impl Short {
         found.ok().map(|n| self.runs[n].start..self.runs[n].end)
     }
 
-    /// Where `at` of the text, which is not the symbol of a length, is in the block.
+    /// The position in the block of `at` of the text, which is not the symbol of a length.
     pub fn pos(&self, at: usize) -> usize {
         let runs = self.runs.partition_point(|run| run.at < at);
         at + runs.checked_sub(1).map_or(0, |last| self.left_out(&self.runs[last]))
     }
 
-    /// How much shorter the text is up to the end of a run.
-    fn left_out(&self, run: &Run) -> usize {
+    /// The bytes that the text lacks up to the end of a run.
+    fn left_out(&self, run: &LongRun) -> usize {
         run.end - (run.at + 1 + self.kept)
     }
 
@@ -161,9 +161,9 @@ impl Short {
 }
 
 /// The long runs, if they are few and leave little.
-fn find(block: &[u8], limits: Limits) -> Option<Vec<Run>> {
-    let Limits { long, share, apart, .. } = limits;
-    let (mut runs, mut at, mut pos) = (Vec::<Run>::new(), 0, 0);
+fn find(block: &[u8], limits: LongRunLimits) -> Option<Vec<LongRun>> {
+    let LongRunLimits { long, share, apart, .. } = limits;
+    let (mut runs, mut at, mut pos) = (Vec::<LongRun>::new(), 0, 0);
     let step = long / 2;
     while pos + step <= block.len() {
         let byte = block[pos];
@@ -179,7 +179,7 @@ fn find(block: &[u8], limits: Limits) -> Option<Vec<Run>> {
                 return None;
             }
             let rises = block.get(end).is_some_and(|&next| next > byte);
-            runs.push(Run { start, end, byte, rises, at: at + start - from });
+            runs.push(LongRun { start, end, byte, rises, at: at + start - from });
             at += start - from + long;
         }
         pos = end;
@@ -195,13 +195,13 @@ fn is_run(bytes: &[u8], byte: u8) -> bool {
     }
 }
 
-/// What orders the length of a run, and its symbol.
-type Key = ((u8, bool, usize), u16);
+/// The order of the length of a run, and its symbol.
+type LengthSymbol = ((u8, bool, usize), u16);
 
 /// Gives symbols to the bytes and the lengths: those of bytes, the byte of each symbol, and those
 /// of lengths in order. `None` where there are too many.
-fn name(runs: &[Run]) -> Option<(Symbols, Vec<u8>, Vec<Key>)> {
-    let mut keys: Vec<_> = runs.iter().map(Run::key).collect();
+fn name(runs: &[LongRun]) -> Option<(ByteSymbols, Vec<u8>, Vec<LengthSymbol>)> {
+    let mut keys: Vec<_> = runs.iter().map(LongRun::key).collect();
     keys.sort_unstable();
     keys.dedup();
     let mut symbols = [[0; 2]; 256];
@@ -227,7 +227,7 @@ fn name(runs: &[Run]) -> Option<(Symbols, Vec<u8>, Vec<Key>)> {
 }
 
 /// Writes the symbols of a stretch between long runs, where `next` follows.
-fn translate(bytes: &[u8], next: Option<u8>, symbols: &Symbols, out: &mut [u16]) {
+fn translate(bytes: &[u8], next: Option<u8>, symbols: &ByteSymbols, out: &mut [u16]) {
     // The end is smaller than all bytes.
     let (mut next, mut rises) = (next.map_or(-1, i16::from), false);
     for (&byte, symbol) in bytes.iter().zip(out).rev() {

@@ -1,4 +1,4 @@
-//! How often a symbol occurs before a place: the step of backward search, LF.
+//! LF of any symbol at any row, which is a step of backward search: a BWT with counts of symbols.
 //!
 //! Counts are kept for the middle of each block of two cache lines, relative to those of 64 Ki
 //! bytes. From there a step counts on, or back, in that line of the block where its place is: it
@@ -7,7 +7,7 @@
 //! the cache has to hold. A byte of the transform takes 2 bytes of counts with 128 symbols, 4 with
 //! all 256.
 
-use super::super::lines::{LINE, Lines, equal, prefetch};
+use super::super::cache_lines::{CacheLines, LINE, equal, prefetch};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -18,26 +18,26 @@ const BLOCK: usize = 2 * LINE;
 const GROUP: usize = 1 << 16;
 
 /// A transform with counts.
-pub struct Occ {
+pub struct LfCounts {
     /// The transform, padded with 0 to whole blocks. The place behind it is in one as well.
-    bytes: Lines<u8>,
+    bytes: CacheLines<u8>,
     /// LF at the first byte of each group.
     groups: Vec<[u32; 256]>,
     /// For each block and symbol, what is added to that up to its middle.
-    blocks: Lines<u16>,
+    blocks: CacheLines<u16>,
     numbers: [u8; 256],
     /// Counts per block, in whole lines or parts of one.
     stride: usize,
 }
 
-impl Occ {
+impl LfCounts {
     /// Counts a transform. `None` where there is no memory.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let groups = starts(bytes, GROUP);
         let (numbers, stride) = number(&groups);
         let count = bytes.len() / BLOCK + 1;
-        let mut padded = Lines::<u8>::zeroed(BLOCK * count)?;
-        let mut blocks = Lines::<u16>::zeroed(count * stride)?;
+        let mut padded = CacheLines::<u8>::zeroed(BLOCK * count)?;
+        let mut blocks = CacheLines::<u16>::zeroed(count * stride)?;
         padded[..bytes.len()]
             .par_chunks_mut(GROUP)
             .zip(bytes.par_chunks(GROUP))
@@ -46,7 +46,7 @@ impl Occ {
             .par_chunks(GROUP)
             .zip(blocks.par_chunks_mut(GROUP / BLOCK * stride))
             .for_each(|(bytes, blocks)| count_blocks(bytes, blocks, &numbers, stride));
-        Some(Occ { bytes: padded, groups, blocks, numbers, stride })
+        Some(LfCounts { bytes: padded, groups, blocks, numbers, stride })
     }
 
     /// The first row that starts with `c`, and one more for each `c` in the first `at` bytes.
@@ -140,7 +140,7 @@ fn count_blocks(bytes: &[u8], blocks: &mut [u16], numbers: &[u8; 256], stride: u
     }
 }
 
-/// How many more `c` there are in the first `len` bytes of a block than in the first half of it.
+/// The number of `c` in the first `len` bytes of a block, less that in the first half of it.
 /// `line` is where the byte at `len` is.
 #[inline(always)]
 fn count_from_middle(line: &[u8; LINE], c: u8, len: usize) -> i32 {

@@ -2,18 +2,18 @@
 //!
 //! The rows that begin with such a byte c, by how often, are groups: those of runs that fall from
 //! the top of c's rows down, those of runs that rise from the bottom up, each next to the one
-//! before (`bwt::runs` says why). The next group has as many rows as this one has a c in the
+//! before (`bwt::long_runs` says why). The next group has as many rows as this one has a c in the
 //! transform, and the other rows of this one are starts of runs. Where there is nothing but c, many
 //! groups are passed at once. So the length of each run is found without a walk through it
 //! ([`Side`]), and the walk through the text, one byte a step, goes from the last bytes of a run to
-//! its start in one ([`Shortened`]).
+//! its start in one ([`RunInverse`]).
 //!
 //! Time: the transform is scanned, and 10 ns or so for each byte outside of the runs. Memory: 8
 //! bytes for each byte that is left and 100 for each run, which are less than 4 per byte of the
 //! block.
 
-use super::super::runs::Inside;
-use super::super::tree::Tree;
+use super::super::fenwick::FenwickTree;
+use super::super::long_runs::RowsInside;
 use super::counters::Column;
 use super::{Bwt, Flaw, counts};
 use crate::coder;
@@ -37,7 +37,7 @@ const GROUP: usize = 32;
 const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
 
 /// A transform without the rows inside of long runs.
-pub struct Shortened {
+pub struct RunInverse {
     byte: u8,
     kept: usize,
     /// The rows that are left out, and those of them where a run starts.
@@ -77,15 +77,15 @@ struct Head {
 
 /// The runs that fall, or those that rise.
 struct Side {
-    /// Where the rows that begin inside of runs begin, from either end of the rows of the byte, and
-    /// where they end.
+    /// The first of the rows that begin inside of runs, from either end of the rows of the byte,
+    /// and where they end.
     from: usize,
     to: usize,
     count: usize,
     heads: Vec<Head>,
 }
 
-impl Shortened {
+impl RunInverse {
     /// Looks for long runs; `None` where they are less than two thirds of the block, or the
     /// transform is none.
     pub fn new(bwt: &Bwt, kept: usize) -> Option<Self> {
@@ -114,7 +114,7 @@ impl Shortened {
             side[head.number] = n as u32;
         }
         let (primary, middle) = (column.primary, falls.to);
-        Some(Shortened {
+        Some(RunInverse {
             byte,
             kept,
             inside,
@@ -190,16 +190,16 @@ impl Shortened {
     }
 
     /// The text cut at all samples that have an entry.
-    fn lanes<'t>(&self, text: &'t mut [u8], rate: usize, samples: &[u32]) -> Vec<Lane<'t>> {
+    fn lanes<'t>(&self, text: &'t mut [u8], rate: usize, samples: &[u32]) -> Vec<RunLane<'t>> {
         let (mut lanes, mut rest, mut from) = (Vec::new(), text, 0);
         let mut first = self.entry(samples[0] as usize);
         for (n, &row) in samples.iter().enumerate().skip(1) {
             let Some(entry) = self.entry(row as usize) else { continue };
             let (lane, behind) = rest.split_at_mut(n * rate - from);
-            lanes.push(Lane { text: lane, from, entry, first });
+            lanes.push(RunLane { text: lane, from, entry, first });
             (rest, from, first) = (behind, n * rate, Some(entry));
         }
-        lanes.push(Lane { text: rest, from, entry: 0, first });
+        lanes.push(RunLane { text: rest, from, entry: 0, first });
         lanes
     }
 
@@ -208,9 +208,9 @@ impl Shortened {
         &self,
         steps: &[[u32; 2]],
         ends: &[AtomicUsize],
-        lanes: &mut [Lane],
+        lanes: &mut [RunLane],
     ) -> Result<(), Flaw> {
-        let mut active: Vec<&mut Lane> = lanes.iter_mut().collect();
+        let mut active: Vec<&mut RunLane> = lanes.iter_mut().collect();
         let mut flaw = Ok(());
         while !active.is_empty() && flaw.is_ok() {
             active.retain_mut(|lane| match self.advance(steps, ends, lane) {
@@ -230,7 +230,7 @@ impl Shortened {
         &self,
         steps: &[[u32; 2]],
         ends: &[AtomicUsize],
-        lane: &mut Lane,
+        lane: &mut RunLane,
     ) -> Result<bool, Flaw> {
         let [before, byte] = steps[lane.entry as usize];
         lane.entry = before;
@@ -261,7 +261,7 @@ impl Shortened {
                 Some(end.checked_sub(len)?..end)
             };
             let runs = side.iter().map(run).collect::<Option<_>>().ok_or(CONTRADICTION)?;
-            Inside { runs, rises, first, kept: self.kept }.rows(rate, &mut expected);
+            RowsInside { runs, rises, first, kept: self.kept }.rows(rate, &mut expected);
         }
         let is_wrong = |(&row, &expected): (&u32, &u32)| {
             self.inside.contains(&(row as usize)) && row != expected
@@ -271,10 +271,10 @@ impl Shortened {
 }
 
 /// A stretch of the text that is walked from its end.
-struct Lane<'t> {
-    /// What is not written yet.
+struct RunLane<'t> {
+    /// The bytes that are not written yet.
     text: &'t mut [u8],
-    /// Where it is in the block.
+    /// Its position in the block.
     from: usize,
     /// The row at which it has arrived, and the one that it must come to.
     entry: u32,
@@ -308,7 +308,7 @@ impl Side {
             size = count(group);
         }
         let (from, runs) = (edge, size);
-        let (mut numbers, mut heads) = (Tree::full(size), Vec::<Head>::with_capacity(size));
+        let (mut numbers, mut heads) = (FenwickTree::full(size), Vec::<Head>::with_capacity(size));
         let mut len = kept + 1;
         while size > 0 {
             let clear = clear(column, byte, rows, edge, rises) / size;
@@ -335,8 +335,8 @@ impl Side {
     }
 }
 
-/// How many of `rows` from an edge on, up or down, have `byte` in the transform without another in
-/// between.
+/// The number of `rows` from an edge on, up or down, have `byte` in the transform without another
+/// in between.
 fn clear(column: Column, byte: u8, rows: &Range<usize>, edge: usize, up: bool) -> usize {
     let primary = column.primary;
     if up {

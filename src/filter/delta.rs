@@ -1,5 +1,5 @@
-//! Records and samples of one size: differences from the record before, and fields put together.
-//! FORMAT.md section 14.3.
+//! Delta and transpose with a stride: records of one size become differences from the record
+//! before, and their columns. FORMAT.md section 14.3.
 //!
 //! Tables, images, sound and grids of numbers have little in common with the bytes beside them and
 //! much with those one record, or one row of an image, before. Two steps, each optional: every
@@ -7,11 +7,11 @@
 //! the records are transposed, so that the same byte of all records stands together. A few passes,
 //! the transposition with a copy.
 
-use super::number::{self, CUT};
+use super::leb128::{self, CUT};
 use crate::allocation;
 use crate::error::Flaw;
 
-/// What is done to a region of records.
+/// The delta and transpose filter of a region of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
     /// Bytes of a record, 1 to 255.
@@ -27,14 +27,14 @@ pub(crate) struct Records {
 impl Records {
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend([self.stride as u8, self.width as u8 | u8::from(self.transposed) << 7]);
-        number::write(self.row, out);
+        leb128::write(self.row, out);
     }
 
     pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
         let (&[stride, form], rest) = bytes.split_first_chunk().ok_or(CUT)?;
         *bytes = rest;
         let (stride, width) = (usize::from(stride), usize::from(form & 0x7F));
-        let row = number::read(bytes)?;
+        let row = leb128::read(bytes)?;
         if stride < width.max(1) || width > 8 || row > 0 && row <= stride {
             return Err(Flaw("a block's records are of an impossible shape"));
         }

@@ -1,6 +1,6 @@
-//! The table of jumps, `jumps[row] = LF(LF(row))`.
+//! The LF squared table, `lf_squared[row] = LF(LF(row))`.
 //!
-//! The rows are gone through in order, chunk by chunk, and each takes its jump from the counter of
+//! The rows are gone through in order, chunk by chunk, and each takes its entry from the counter of
 //! its pair of symbols: about 1.5 ns per byte, and that of mapping 4 bytes of fresh memory.
 
 use super::counters::{Chunk, Column, Counters};
@@ -8,44 +8,45 @@ use rayon::prelude::*;
 
 /// LF(LF(row)) for each row.
 ///
-/// The rows of the suffixes at pos 0 and 1 would jump beyond the start of the text. They hold n +
-/// 1, which is no row, and from there jumps go nowhere else. The lanes of an intact [`super::Bwt`]
-/// end before they ask for them; those of another one that do ask can meet no sample any more.
+/// The rows of the suffixes at pos 0 and 1 would lead beyond the start of the text. They hold n +
+/// 1, which is no row, and from there entries lead nowhere else. The lanes of an intact
+/// [`super::Bwt`] end before they ask for them; those of another one that do ask can meet no sample
+/// any more.
 ///
 /// Invariant: the n + 2 entries are in 0..=n + 1. Each is n + 1 or a counter of pairs before it
 /// goes up. These go up as often as their pair was counted and so end where that of the next pair
 /// began, and the last of all at n + 1, whatever the bytes and the primary index are.
-pub struct Jumps<'t>(&'t [u32]);
+pub struct LfSquared<'t>(&'t [u32]);
 
-impl<'t> Jumps<'t> {
-    /// How many entries the table of a block of `len` bytes has.
+impl<'t> LfSquared<'t> {
+    /// The number of entries for a block of `len` bytes.
     pub fn entries(len: usize) -> usize {
         len + 2
     }
 
-    /// Makes the table in the place of `jumps`.
-    pub fn new(counters: Counters, jumps: &'t mut [u32]) -> Self {
+    /// Makes the table in the place of `entries`.
+    pub fn new(counters: Counters, entries: &'t mut [u32]) -> Self {
         let Counters { column, chunk_len, mut chunks, .. } = counters;
-        assert_eq!(jumps.len(), Jumps::entries(column.bytes.len()));
+        assert_eq!(entries.len(), LfSquared::entries(column.bytes.len()));
         // The row of the sentinel is the only one that is left out.
-        jumps[column.primary] = column.no_row();
-        jumps[column.no_row() as usize] = column.no_row();
+        entries[column.primary] = column.no_row();
+        entries[column.no_row() as usize] = column.no_row();
         if chunks.len() <= 2 {
-            fill(column, &mut chunks, chunk_len, jumps);
+            fill(column, &mut chunks, chunk_len, entries);
         } else {
-            let tasks = jumps.par_chunks_mut(2 * chunk_len).zip(chunks.par_chunks_mut(2));
-            tasks.for_each(|(jumps, chunks)| fill(column, chunks, chunk_len, jumps));
+            let tasks = entries.par_chunks_mut(2 * chunk_len).zip(chunks.par_chunks_mut(2));
+            tasks.for_each(|(entries, chunks)| fill(column, chunks, chunk_len, entries));
         }
-        Jumps(jumps)
+        LfSquared(entries)
     }
 
-    /// Jumps from a row.
+    /// LF of LF of a row.
     ///
     /// # Safety
-    /// `row` is a row of the block, such as 0 or a checked sample, or the outcome of another jump.
+    /// `row` is a row of the block, such as 0 or a checked sample, or the outcome of another entry.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub unsafe fn from(&self, row: u32) -> u32 {
+    pub unsafe fn of(&self, row: u32) -> u32 {
         debug_assert!((row as usize) < self.0.len());
         // SAFETY: there is an entry for each row, and for the outcome that is none.
         unsafe { *self.0.get_unchecked(row as usize) }
@@ -67,45 +68,45 @@ impl<'t> Jumps<'t> {
     }
 }
 
-/// Fills the jumps of one or two chunks.
+/// Fills the entries of one or two chunks.
 ///
-/// In runs of one symbol each jump waits for the counters of the one before. Two chunks in turn
+/// In runs of one symbol each entry waits for the counters of the one before. Two chunks in turn
 /// give the processor something to do meanwhile.
-fn fill(column: Column, chunks: &mut [Chunk], chunk_len: usize, jumps: &mut [u32]) {
+fn fill(column: Column, chunks: &mut [Chunk], chunk_len: usize, entries: &mut [u32]) {
     if let [a, b] = chunks {
-        let (jumps_a, jumps_b) = jumps.split_at_mut(chunk_len);
-        fill_in_turn(Cursor::new(column, a, jumps_a), Cursor::new(column, b, jumps_b));
+        let (entries_a, entries_b) = entries.split_at_mut(chunk_len);
+        fill_in_turn(Cursor::new(column, a, entries_a), Cursor::new(column, b, entries_b));
     } else if let [a] = chunks {
-        Cursor::new(column, a, jumps).fill();
+        Cursor::new(column, a, entries).fill();
     }
 }
 
 fn fill_in_turn(mut a: Cursor, mut b: Cursor) {
     while a.run() > 0 && b.run() > 0 {
         let len = a.run().min(b.run());
-        let ((jumps_a, symbols_a), (jumps_b, symbols_b)) = (a.take(len), b.take(len));
-        let of_a = jumps_a.iter_mut().zip(symbols_a);
-        let of_b = jumps_b.iter_mut().zip(symbols_b);
+        let ((entries_a, symbols_a), (entries_b, symbols_b)) = (a.take(len), b.take(len));
+        let of_a = entries_a.iter_mut().zip(symbols_a);
+        let of_b = entries_b.iter_mut().zip(symbols_b);
         let (mut next_a, mut next_b) = (Next::new(a.column, a.chunk), Next::new(b.column, b.chunk));
-        for ((jump_a, &c), (jump_b, &d)) in of_a.zip(of_b) {
-            *jump_a = next_a.jump(c);
-            *jump_b = next_b.jump(d);
+        for ((entry_a, &c), (entry_b, &d)) in of_a.zip(of_b) {
+            *entry_a = next_a.entry(c);
+            *entry_b = next_b.entry(d);
         }
     }
     a.fill();
     b.fill();
 }
 
-/// What is still to be filled of a chunk.
+/// The part of a chunk that is not filled yet.
 struct Cursor<'a> {
     column: Column<'a>,
     chunk: &'a mut Chunk,
-    jumps: &'a mut [u32],
+    entries: &'a mut [u32],
 }
 
 impl<'a> Cursor<'a> {
-    fn new(column: Column<'a>, chunk: &'a mut Chunk, jumps: &'a mut [u32]) -> Self {
-        let mut cursor = Cursor { column, chunk, jumps };
+    fn new(column: Column<'a>, chunk: &'a mut Chunk, entries: &'a mut [u32]) -> Self {
+        let mut cursor = Cursor { column, chunk, entries };
         cursor.skip_sentinel();
         cursor
     }
@@ -117,27 +118,27 @@ impl<'a> Cursor<'a> {
         stop - rows.start
     }
 
-    /// Goes `len` rows on, not beyond [`Cursor::run`], and gives their jumps and their symbols.
+    /// Goes `len` rows on, not beyond [`Cursor::run`], and gives their entries and their symbols.
     fn take(&mut self, len: usize) -> (&'a mut [u32], &'a [u8]) {
         let rows = self.chunk.rows.start..self.chunk.rows.start + len;
         self.chunk.rows.start = rows.end;
-        let jumps = self.jumps.split_off_mut(..len).expect("as many jumps as rows");
+        let entries = self.entries.split_off_mut(..len).expect("as many entries as rows");
         self.skip_sentinel();
-        (jumps, self.column.of(rows))
+        (entries, self.column.of(rows))
     }
 
     fn skip_sentinel(&mut self) {
         if self.chunk.rows.contains(&self.column.primary) && self.run() == 0 {
             self.chunk.rows.start += 1;
-            self.jumps.split_off_first_mut();
+            self.entries.split_off_first_mut();
         }
     }
 
     fn fill(mut self) {
         while self.run() > 0 {
-            let (jumps, symbols) = self.take(self.run());
+            let (entries, symbols) = self.take(self.run());
             let mut next = Next::new(self.column, self.chunk);
-            jumps.iter_mut().zip(symbols).for_each(|(jump, &c)| *jump = next.jump(c));
+            entries.iter_mut().zip(symbols).for_each(|(entry, &c)| *entry = next.entry(c));
         }
     }
 }
@@ -154,9 +155,9 @@ impl<'a> Next<'a> {
         Next { column, lf: &mut chunk.lf, lf_lf: &mut chunk.lf_lf }
     }
 
-    /// The jump of the next row, whose symbol is `symbol`.
+    /// The entry of the next row, whose symbol is `symbol`.
     #[inline(always)]
-    fn jump(&mut self, symbol: u8) -> u32 {
+    fn entry(&mut self, symbol: u8) -> u32 {
         let c = usize::from(symbol);
         let row = self.lf[c] as usize;
         self.lf[c] += 1;
@@ -164,8 +165,8 @@ impl<'a> Next<'a> {
             return self.column.no_row(); // the suffix at pos 0 has only the sentinel before it
         }
         let pair = c << 8 | usize::from(self.column.bytes[self.column.stored(row)]);
-        let jump = self.lf_lf[pair];
+        let entry = self.lf_lf[pair];
         self.lf_lf[pair] += 1;
-        jump
+        entry
     }
 }

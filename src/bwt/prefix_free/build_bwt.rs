@@ -1,9 +1,9 @@
-//! Sorted dictionary and order of the phrases -> transform.
+//! Sorted dictionary and sorted parse -> BWT.
 
-use super::super::{Bwt, pages};
+use super::super::{Bwt, huge_pages};
 use super::dictionary::{Dictionary, Suffix};
 use super::no_memory;
-use super::order::{Order, Sample};
+use super::parse::{SampledSuffix, SortedParse};
 use crate::error::Error;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -17,21 +17,21 @@ const BATCH: usize = 256;
 /// Ranks that are merged at a time, so that this takes little memory however long the lists are.
 const SLICE: usize = if cfg!(test) { 20 } else { 1 << 16 };
 
-/// Makes the transform. `samples` are sorted by their places in the dictionary.
-pub fn weave(
+/// Makes the BWT. `samples` are sorted by their places in the dictionary.
+pub fn build(
     block: &[u8],
     sample_rate: u32,
     dictionary: &Dictionary,
     suffixes: &[i32],
-    order: &Order,
-    samples: &[Sample],
+    parse: &SortedParse,
+    samples: &[SampledSuffix],
 ) -> Result<Bwt, Error> {
-    let weave = Weave { dictionary, suffixes, order, samples };
-    let mut rows = pages::zeroed::<u8>(block.len() + 1).ok_or_else(no_memory)?;
+    let builder = BwtBuilder { dictionary, suffixes, parse, samples };
+    let mut rows = huge_pages::zeroed::<u8>(block.len() + 1).ok_or_else(no_memory)?;
     rows[0] = block[block.len() - 1];
-    let tasks = weave.tasks();
+    let tasks = builder.tasks();
 
-    let sizes: Vec<usize> = tasks.par_iter().map(|task| weave.count(task.clone())).collect();
+    let sizes: Vec<usize> = tasks.par_iter().map(|task| builder.count(task.clone())).collect();
 
     let (mut rest, mut row) = (&mut rows[1..], 1);
     let mut jobs = Vec::with_capacity(tasks.len());
@@ -39,8 +39,10 @@ pub fn weave(
         jobs.push((task, row, rest.split_off_mut(..size).expect("one row for each suffix")));
         row += size;
     }
-    let found: Vec<(usize, u32)> =
-        jobs.into_par_iter().flat_map_iter(|(task, row, out)| weave.task(task, row, out)).collect();
+    let found: Vec<(usize, u32)> = jobs
+        .into_par_iter()
+        .flat_map_iter(|(task, row, out)| builder.task(task, row, out))
+        .collect();
 
     let mut sampled = vec![0; samples.len()];
     found.into_iter().for_each(|(number, row)| sampled[number] = row);
@@ -52,20 +54,20 @@ pub fn weave(
 /// One of some equal suffixes of phrases.
 struct Member {
     suffix: Suffix,
-    /// Where its phrase is.
+    /// The ranks of its phrase in the sorted parse.
     list: Range<usize>,
     /// The byte before it, if that is in the phrase.
     byte: Option<u8>,
 }
 
-struct Weave<'a> {
+struct BwtBuilder<'a> {
     dictionary: &'a Dictionary,
     suffixes: &'a [i32],
-    order: &'a Order,
-    samples: &'a [Sample],
+    parse: &'a SortedParse,
+    samples: &'a [SampledSuffix],
 }
 
-impl Weave<'_> {
+impl BwtBuilder<'_> {
     /// Cuts the sorted suffixes where they differ. Equal ones that reach over many tasks are gone
     /// through once.
     fn tasks(&self) -> Vec<Range<usize>> {
@@ -94,9 +96,9 @@ impl Weave<'_> {
         suffixes.iter().filter_map(|&at| self.dictionary.suffix(at as u32))
     }
 
-    /// How many suffixes of the block there are.
+    /// The number of suffixes of the block.
     fn count(&self, task: Range<usize>) -> usize {
-        self.all(&self.suffixes[task]).map(|suffix| self.order.list(suffix.name).len()).sum()
+        self.all(&self.suffixes[task]).map(|suffix| self.parse.list(suffix.name).len()).sum()
     }
 
     /// Writes the bytes before the suffixes of the block. Gives the rows of samples.
@@ -133,14 +135,14 @@ impl Weave<'_> {
     #[inline(always)]
     fn member(&self, suffix: Suffix) -> Member {
         let byte = (!suffix.whole).then(|| self.dictionary.before(suffix));
-        Member { suffix, list: self.order.list(suffix.name), byte }
+        Member { suffix, list: self.parse.list(suffix.name), byte }
     }
 
     /// The bytes before the suffixes of the block that begin with equal suffixes of phrases.
     fn group(&self, group: &[Member], place: &mut [u8], merged: &mut Vec<u64>) {
         let [first, others @ ..] = group else { return };
         if first.suffix.whole && others.is_empty() {
-            return place.copy_from_slice(&self.order.before[first.list.clone()]);
+            return place.copy_from_slice(&self.parse.before[first.list.clone()]);
         }
         if let Some(byte) = first.byte
             && others.iter().all(|other| other.byte == Some(byte))
@@ -152,7 +154,7 @@ impl Weave<'_> {
         }
         // Of many short lists more at a time: to look into all of them for each slice shall not
         // take longer than to merge them.
-        let all = self.order.follower.len();
+        let all = self.parse.follower.len();
         let slice = SLICE.max(all * group.len() / place.len());
         let mut rest = place;
         for start in (0..all).step_by(slice) {
@@ -168,7 +170,7 @@ impl Weave<'_> {
 
     /// The part of a list whose followers have these ranks.
     fn within(&self, member: &Member, ranks: &Range<u32>) -> Range<usize> {
-        let followers = &self.order.follower[member.list.clone()];
+        let followers = &self.parse.follower[member.list.clone()];
         let before = |rank| member.list.start + followers.partition_point(|&f| f < rank);
         before(ranks.start)..before(ranks.end)
     }
@@ -177,8 +179,8 @@ impl Weave<'_> {
     fn merge(&self, group: &[Member], place: &mut [u8], merged: &mut Vec<u64>) {
         merged.clear();
         for Member { list, byte, .. } in group {
-            let befores = &self.order.before[list.clone()];
-            let followers = self.order.follower[list.clone()].iter().zip(befores);
+            let befores = &self.parse.before[list.clone()];
+            let followers = self.parse.follower[list.clone()].iter().zip(befores);
             let entry = |(&f, &b): (&u32, &u8)| u64::from(f) << 8 | u64::from(byte.unwrap_or(b));
             merged.extend(followers.map(entry));
         }
@@ -189,8 +191,8 @@ impl Weave<'_> {
 
     /// The samples in `group`, whose first row is `row`.
     fn sampled(&self, group: &[Member], row: usize) -> Vec<(usize, u32)> {
-        let mut samples: Vec<&Sample> = Vec::new();
-        for member in group.iter().filter(|member| self.order.is_sampled(member.suffix.name)) {
+        let mut samples: Vec<&SampledSuffix> = Vec::new();
+        for member in group.iter().filter(|member| self.parse.is_sampled(member.suffix.name)) {
             let at = member.suffix.at;
             let first = self.samples.partition_point(|sample| sample.at < at);
             samples.extend(self.samples[first..].iter().take_while(|sample| sample.at == at));
@@ -202,7 +204,7 @@ impl Weave<'_> {
         // How many of the group come before each, but not before the one ahead of it.
         let mut between = vec![0; samples.len()];
         for member in group {
-            let followers = &self.order.follower[member.list.clone()];
+            let followers = &self.parse.follower[member.list.clone()];
             if samples.len() < followers.len() {
                 let mut ahead = 0;
                 for (between, sample) in between.iter_mut().zip(&samples) {

@@ -10,7 +10,7 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
-/// What is a value when all its bits are zero, and needs no drop.
+/// A type whose zero bits are a value, and which needs no drop.
 ///
 /// # Safety
 /// Only for types of which that is true, such as integers.
@@ -44,16 +44,16 @@ pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
 }
 
-/// Tables that are used again for the next block: for fresh ones the kernel would clear and map
+/// TablePool that are used again for the next block: for fresh ones the kernel would clear and map
 /// every page anew, which is up to a fifth of the time that a block takes to be restored.
 ///
 /// There are never more than were in use at a time.
 #[derive(Debug)]
-pub(crate) struct Tables<T>(Mutex<Vec<Vec<T>>>);
+pub(crate) struct TablePool<T>(Mutex<Vec<Vec<T>>>);
 
-impl<T: Zero> Tables<T> {
+impl<T: Zero> TablePool<T> {
     pub const fn new() -> Self {
-        Tables(Mutex::new(Vec::new()))
+        TablePool(Mutex::new(Vec::new()))
     }
 
     /// Lends a table of `len` values to `work`, with whatever was left in it; `None` where there is
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_table_is_used_again_unless_it_is_too_short_or_much_too_long() {
-        let tables = Tables::<u32>::new();
+        let tables = TablePool::<u32>::new();
         let first = |len| tables.lend(len, |table| std::mem::replace(&mut table[0], 7)).unwrap();
         assert_eq!([100, 100, 90, 101, 96, 50].map(first), [0, 7, 7, 0, 7, 0]);
         tables.free();
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn tables_in_use_are_not_lent_twice() {
-        let tables = Tables::<u32>::new();
+        let tables = TablePool::<u32>::new();
         let both = tables.lend(9, |a| tables.lend(9, |b| a.as_ptr() == b.as_ptr()));
         assert_eq!(both, Some(Some(false)));
         assert_eq!(tables.all().len(), 2);

@@ -1,10 +1,10 @@
-//! Two transforms and the gaps between them -> one transform.
+//! Two BWTs and how their rows interleave -> one BWT.
 
-use super::super::{Bwt, pages};
-use super::log::{self, TASK};
-use super::occ::{self, Occ};
-use super::ranks::{self, Ranks};
-use super::{Limits, split::Split};
+use super::super::{Bwt, huge_pages};
+use super::interleave::{self, TASK};
+use super::lf_counts::{self, LfCounts};
+use super::suffix_ranks::{self, Ranks};
+use super::{MergeLimits, split::Split};
 use crate::error::Error;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -13,13 +13,19 @@ use std::ops::Range;
 const INTERVAL: usize = if cfg!(test) { 50 } else { 1 << 12 };
 
 /// Merges the transforms of the two parts of a block.
-pub fn merge(block: &[u8], split: Split, a: Bwt, b: &Bwt, limits: Limits) -> Result<Bwt, Error> {
+pub fn combine(
+    block: &[u8],
+    split: Split,
+    a: Bwt,
+    b: &Bwt,
+    limits: MergeLimits,
+) -> Result<Bwt, Error> {
     let sample_rate = a.sample_rate;
-    let a = Filtered::new(block, split, a);
-    let occ = Occ::new(&b.bytes).ok_or_else(no_memory)?;
-    let ranks =
-        ranks::rank_all(&block[..split.at], sample_rate, &occ, b, limits).ok_or_else(no_memory)?;
-    drop(occ);
+    let a = BwtOfA::new(block, split, a);
+    let counts = LfCounts::new(&b.bytes).ok_or_else(no_memory)?;
+    let ranks = suffix_ranks::rank_all(&block[..split.at], sample_rate, &counts, b, limits)
+        .ok_or_else(no_memory)?;
+    drop(counts);
     let merge = Merge::new(&a, b, &ranks);
     let samples = merge.samples();
     let bytes = merge.bytes(block.len()).ok_or_else(no_memory)?;
@@ -27,18 +33,18 @@ pub fn merge(block: &[u8], split: Split, a: Bwt, b: &Bwt, limits: Limits) -> Res
 }
 
 /// The transform of A with its overlap, with the rows of the overlap taken out.
-struct Filtered {
+struct BwtOfA {
     /// The bytes before the suffixes at 1..=h.
     bytes: Vec<u8>,
     /// The rows of the sampled suffixes among those at 0..h, from 0.
     samples: Vec<u32>,
 }
 
-impl Filtered {
+impl BwtOfA {
     fn new(block: &[u8], split: Split, a: Bwt) -> Self {
         let primary = a.samples[0] as usize;
         let stored = |row: usize| row - usize::from(row > primary);
-        let starts = occ::starts(&a.bytes, INTERVAL);
+        let starts = lf_counts::starts(&a.bytes, INTERVAL);
         // From the sentinel's row through the rows of the overlap to that of h.
         let mut rows = vec![0];
         let mut row = 0;
@@ -58,7 +64,7 @@ impl Filtered {
         let mut bytes = a.bytes;
         let out = rows.iter().filter(|&&row| row != row_of_b).map(|&row| stored(row));
         remove(&mut bytes, out);
-        Filtered { bytes, samples }
+        BwtOfA { bytes, samples }
     }
 }
 
@@ -76,7 +82,7 @@ fn remove(bytes: &mut Vec<u8>, mut out: impl Iterator<Item = usize>) {
 
 /// All that the merged transform is made of.
 struct Merge<'a> {
-    a: &'a Filtered,
+    a: &'a BwtOfA,
     b: &'a Bwt,
     /// The ranks of the sampled suffixes of A in B.
     sampled: &'a [u32],
@@ -87,8 +93,8 @@ struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    fn new(a: &'a Filtered, b: &'a Bwt, Ranks { logs, sampled }: &'a Ranks) -> Self {
-        let ranks = log::by_task(logs);
+    fn new(a: &'a BwtOfA, b: &'a Bwt, Ranks { logs, sampled }: &'a Ranks) -> Self {
+        let ranks = interleave::by_task(logs);
         let mut starts = vec![0];
         for ranks in &ranks {
             let of_task: usize = ranks.iter().map(|ranks| ranks.len()).sum();
@@ -115,7 +121,7 @@ impl<'a> Merge<'a> {
     }
 
     fn bytes(&self, len: usize) -> Option<Vec<u8>> {
-        let mut bytes = pages::zeroed::<u8>(len)?;
+        let mut bytes = huge_pages::zeroed::<u8>(len)?;
         let rows_of_b = self.b.bytes.len() + 1;
         let bare = [self.b.samples[0] as usize, rows_of_b];
         let mut rest = &mut bytes[..];
@@ -126,24 +132,27 @@ impl<'a> Merge<'a> {
             let of_a = self.starts[task + 1] - self.starts[task];
             let of_b = rows.len() - bare.iter().filter(|row| rows.contains(row)).count();
             let out = rest.split_off_mut(..of_a + of_b)?;
-            let weave =
-                Weave { a: &self.a.bytes[self.starts[task]..], b: &self.b.bytes[start_b..], out };
-            tasks.push((rows, ranks, weave));
+            let rows_of = RowMerge {
+                a: &self.a.bytes[self.starts[task]..],
+                b: &self.b.bytes[start_b..],
+                out,
+            };
+            tasks.push((rows, ranks, rows_of));
         }
-        tasks.into_par_iter().for_each(|(rows, ranks, weave)| weave.all(rows, ranks, bare));
+        tasks.into_par_iter().for_each(|(rows, ranks, rows_of)| rows_of.all(rows, ranks, bare));
         Some(bytes)
     }
 }
 
-/// What is left of both sides and of the place for them.
-struct Weave<'a> {
+/// The rest of both sides and of the place for them.
+struct RowMerge<'a> {
     a: &'a [u8],
     b: &'a [u8],
     out: &'a mut [u8],
 }
 
-impl Weave<'_> {
-    /// Weaves some rows, before each of which go as many bytes of A as there are `ranks` of it. Two
+impl RowMerge<'_> {
+    /// Merges some rows, before each of which go as many bytes of A as there are `ranks` of it. Two
     /// have no byte in B: the row whose byte comes from A, and the place behind the rows.
     fn all(mut self, rows: Range<usize>, ranks: &[&[u16]], bare: [usize; 2]) {
         let mut gaps = vec![0; rows.len()];
@@ -195,5 +204,5 @@ impl Weave<'_> {
 }
 
 fn no_memory() -> Error {
-    Error::out_of_memory("there is not enough memory to merge the halves of a block")
+    Error::out_of_memory("there is not enough memory to merge the two parts of a block")
 }
