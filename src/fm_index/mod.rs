@@ -35,24 +35,24 @@
 //! P. Ferragina and G. Manzini, *Opportunistic data structures with applications*, FOCS 2000.
 //! Batches with overlapping misses: the way of batch matching on GPUs, which needs them more.
 
-mod counted;
-mod device;
-mod occ;
-mod planes;
+mod backward_search;
+mod bit_sliced_rank;
+mod byte_rank;
+mod gpu_arrays;
+mod kmer_table;
+mod layout;
+mod lf_walks;
 mod samples;
-mod search;
 mod searcher;
-mod seeds;
-mod walk;
 
 use crate::bwt::Bwt;
 use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
-use occ::{Layout, Occ, with_layout};
+use kmer_table::Seeds;
+use layout::{Layout, Occ, with_layout};
 pub(crate) use samples::Samples;
 pub use searcher::Searcher;
-use seeds::Seeds;
 use std::ops::Range;
 use std::slice;
 use std::sync::OnceLock;
@@ -74,7 +74,7 @@ pub struct FmIndex {
     rows_of: Vec<u32>,
     samples: Samples,
     seeds: OnceLock<Seeds>,
-    id: device::Id,
+    id: gpu_arrays::Id,
 }
 
 impl FmIndex {
@@ -105,7 +105,7 @@ impl FmIndex {
             rows_of,
             samples,
             seeds: OnceLock::new(),
-            id: device::Id::new(),
+            id: gpu_arrays::Id::new(),
         })
     }
 

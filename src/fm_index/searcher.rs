@@ -77,11 +77,12 @@ impl Searcher {
             Searcher::Cpu => index.positions(rows),
             Searcher::Gpu(gpu) => {
                 let found = gpu.positions(&index.parts(0), &index.sample_parts(), rows)?;
-                found.ok_or_else(|| Error::from(super::walk::CONTRADICTION))
+                found.ok_or_else(|| Error::from(super::lf_walks::CONTRADICTION))
             }
         }
     }
 }
 
 #[cfg(test)]
+#[path = "gpu_arrays/tests.rs"]
 mod tests;

@@ -14,22 +14,22 @@
 //! each with all patterns. What is found does not depend on either, nor on whether the file has an
 //! index.
 
-mod batch;
-mod block;
-mod cold;
-mod finder;
-mod seams;
-mod source;
-mod stream;
-mod tables;
+mod boundary_matches;
+mod disk_block;
+mod disk_tables;
+mod pattern_stream;
+mod search_batch;
+mod search_device;
+mod searched_block;
+mod shared_input;
 
 use crate::allocation;
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::threads;
-use batch::{Batch, Session};
-pub(crate) use block::{Block, Origin};
-pub(crate) use source::Source;
+use search_batch::{Batch, Session};
+pub(crate) use searched_block::{Block, Origin};
+pub(crate) use shared_input::Source;
 use std::io::{Read, Seek};
 use std::ops::Range;
 

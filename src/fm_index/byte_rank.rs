@@ -16,7 +16,7 @@
 //! Bits per symbol: 8 and, for counters, 4 for alphabets up to 32 symbols, 8 up to 64, 16 for
 //! larger.
 
-use super::occ::{Occ, no_memory};
+use super::layout::{Occ, no_memory};
 use crate::bwt::lines::{LINE, Lines, equal, prefetch};
 use crate::error::Result;
 use rayon::prelude::*;

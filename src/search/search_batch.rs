@@ -2,10 +2,10 @@
 //! next.
 
 use super::Matches;
-use super::block::{Block, Found, Origin};
-use super::finder::Finder;
-use super::seams::{self, Edges};
-use super::source::Source;
+use super::boundary_matches::{self, Edges};
+use super::search_device::Finder;
+use super::searched_block::{Block, Found, Origin};
+use super::shared_input::Source;
 use crate::archive::{self, BlockInfo, FrameInfo};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
@@ -80,7 +80,7 @@ impl Batch<'_> {
                 }
             }
         }
-        let across = seams::search(&edges, self.patterns);
+        let across = boundary_matches::search(&edges, self.patterns);
         for (found, across) in found.iter_mut().zip(across) {
             found.count += across.len() as u64;
             let more = self.limit.unwrap_or(0).saturating_sub(found.positions.len());

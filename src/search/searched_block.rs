@@ -6,9 +6,9 @@
 //! of them at once and to search in memory. A block that is decoded is checked as when it is
 //! restored, which takes restoring it: its samples and its index are believed after that.
 
-use super::cold::ColdBlock;
-use super::finder::Finder;
-use super::source::Source;
+use super::disk_block::ColdBlock;
+use super::search_device::Finder;
+use super::shared_input::Source;
 use crate::archive::{self, BlockInfo};
 use crate::block::{self, Decoded};
 use crate::bwt::{self, Bwt, InverseBwt, Sorter};

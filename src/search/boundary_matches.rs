@@ -5,7 +5,7 @@
 //! pattern; those may take several short blocks. So each match is found once, by the blocks or by
 //! one seam.
 
-use super::block::occurrences;
+use super::searched_block::occurrences;
 use rayon::prelude::*;
 
 /// The ends of a block: as many bytes as the longest pattern has but one, or the whole block if it

@@ -1,7 +1,7 @@
 //! The tables of an indexed block, read by position: all that a search needs before it decodes a
 //! segment.
 
-use super::source::Source;
+use super::shared_input::Source;
 use crate::archive::BlockInfo;
 use crate::error::{Flaw, Result};
 use crate::frame::{BlockHeader, Index, IndexHeader, Shape, packed};

@@ -4,7 +4,7 @@
 //! device, with the index that it searched last.
 
 use super::Matches;
-use super::batch::Session;
+use super::search_batch::Session;
 use crate::archive::Archive;
 use crate::error::Result;
 use std::io::{Read, Seek};

@@ -6,9 +6,9 @@
 //! GPU reads.
 
 use super::FmIndex;
-use super::counted::Counted;
-use super::occ::Layout;
-use super::planes::Planes;
+use super::bit_sliced_rank::Planes;
+use super::byte_rank::Counted;
+use super::layout::Layout;
 use crate::gpu;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -8,8 +8,8 @@
 //!
 //! Memory: the counts, 4 bytes per segment and symbol, and a cache of decoded segments.
 
-use super::source::Source;
-use super::tables::{Tables, accumulate};
+use super::disk_tables::{Tables, accumulate};
+use super::shared_input::Source;
 use crate::archive::BlockInfo;
 use crate::coder;
 use crate::error::{Error, Flaw, Result};

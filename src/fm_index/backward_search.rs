@@ -6,8 +6,8 @@
 //! dealt to threads in chunks; results stand in the order of the patterns.
 
 use super::FmIndex;
-use super::occ::{Occ, with_layout};
-use super::seeds::Seeds;
+use super::kmer_table::Seeds;
+use super::layout::{Occ, with_layout};
 use rayon::prelude::*;
 use std::ops::Range;
 

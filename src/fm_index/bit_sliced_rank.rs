@@ -15,7 +15,7 @@
 //! places beside them; code 0 is the least frequent of the coded, so that few searches need the
 //! lists.
 
-use super::occ::{Occ, no_memory};
+use super::layout::{Occ, no_memory};
 use crate::bwt::lines::{LINE, Lines, prefetch};
 use crate::error::Result;
 use std::ops::Range;

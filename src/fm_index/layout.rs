@@ -6,8 +6,8 @@
 //! they are beside a table of counters, so that it costs two. Both are flat arrays of integers
 //! without pointers: a GPU can hold them as they stand.
 
-use super::counted::Counted;
-use super::planes::Planes;
+use super::bit_sliced_rank::Planes;
+use super::byte_rank::Counted;
 use crate::error::{Error, Result};
 
 /// What the searches need of a layout. `at` is at most the number n of bytes, below n for
@@ -74,10 +74,10 @@ pub(super) fn no_memory() -> Error {
 macro_rules! with_layout {
     ($layout:expr, $occ:ident => $work:expr) => {
         match $layout {
-            $crate::fm_index::occ::Layout::Two($occ) => $work,
-            $crate::fm_index::occ::Layout::Three($occ) => $work,
-            $crate::fm_index::occ::Layout::Four($occ) => $work,
-            $crate::fm_index::occ::Layout::Counted($occ) => $work,
+            $crate::fm_index::layout::Layout::Two($occ) => $work,
+            $crate::fm_index::layout::Layout::Three($occ) => $work,
+            $crate::fm_index::layout::Layout::Four($occ) => $work,
+            $crate::fm_index::layout::Layout::Counted($occ) => $work,
         }
     };
 }

@@ -6,7 +6,7 @@
 //! the next one comes.
 
 use super::FmIndex;
-use super::occ::{Occ, with_layout};
+use super::layout::{Occ, with_layout};
 use crate::error::{Error, Flaw, Result};
 use rayon::prelude::*;
 use std::ops::Range;

@@ -7,7 +7,7 @@
 //! that of a string shorter by one, which makes a table worth its time for a few thousand patterns.
 
 use super::FmIndex;
-use super::occ::{Occ, with_layout};
+use super::layout::{Occ, with_layout};
 use rayon::prelude::*;
 use std::ops::Range;
 
