@@ -6,7 +6,8 @@ mod interface;
 mod test_data;
 
 pub use interface::{
-    Algorithm, Built, DeviceInfo, KmerTable, Layout, Parts, Report, Samples, SortedBlock,
+    Algorithm, Built, DeviceInfo, IndexArrays, KmerArrays, RankArrays, Report, SampleArrays,
+    SortedBlock,
 };
 
 use crate::error::{Error, Result};
@@ -132,7 +133,7 @@ impl Searcher {
 
     pub fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
-        _parts: &Parts,
+        _arrays: &IndexArrays,
         _patterns: &[P],
         _intervals: &mut [Range<u32>],
     ) -> Result<()> {
@@ -141,8 +142,8 @@ impl Searcher {
 
     pub fn positions(
         &mut self,
-        _parts: &Parts,
-        _samples: &Samples,
+        _arrays: &IndexArrays,
+        _samples: &SampleArrays,
         _rows: &[u32],
     ) -> Result<Option<Vec<u32>>> {
         match self.0 {}

@@ -34,7 +34,8 @@ mod test_data;
 pub(crate) mod testing;
 
 pub use interface::{
-    Algorithm, Built, DeviceInfo, KmerTable, Layout, Parts, Report, Samples, SortedBlock,
+    Algorithm, Built, DeviceInfo, IndexArrays, KmerArrays, RankArrays, Report, SampleArrays,
+    SortedBlock,
 };
 pub use inverse_bwt::InverseBwt;
 pub use pattern_batches::Searcher;

@@ -1,99 +1,81 @@
 //! The tables of an indexed block, read by position: all that a search needs before it decodes a
 //! segment.
 
-use super::shared_input::Source;
-use crate::archive::BlockInfo;
+use super::searched_block::Origin;
 use crate::error::{Flaw, Result};
 use crate::frame::{BlockHeader, Index, IndexHeader, Shape, packed};
 use std::io::{Read, Seek};
 
-/// What is read of a block before any search.
-pub struct Tables {
+/// The tables of a block, but for its samples.
+pub struct DiskTables {
     pub header: IndexHeader,
     pub index: Index,
+    /// `above[k][c]`: occurrences of c above segment k; behind the last one, in all.
+    pub above: Vec<[u32; 256]>,
     /// Where each segment starts in the file, and the last one's end.
     pub offsets: Vec<u64>,
     /// Where Samples stands in the file, and its size.
     pub samples_at: (u64, u32),
 }
 
-impl Tables {
+impl DiskTables {
     /// Reads them in four small reads.
-    pub fn read<R: Read + Seek>(
-        source: &Source<R>,
-        info: &BlockInfo,
-        header: &BlockHeader,
-        shape: Shape,
-    ) -> Result<Self> {
-        let located = |flaw: Flaw| flaw.at(None, info.coded.start);
-        let segments = shape.segments(header.raw_size);
-        let samples_start = info.coded.start + BlockHeader::SIZE as u64;
-        let width = source.read(samples_start, 1)?[0];
-        let samples_size = packed::size(width, shape.samples(header.raw_size)).map_err(located)?;
+    pub fn read<R: Read + Seek + Send>(origin: &Origin<R>, shape: Shape) -> Result<Self> {
+        let read = |offset, size| origin.input.read(offset, size).map_err(|e| origin.locate(e));
+        let located = |flaw: Flaw| origin.flaw(flaw);
+        let (coded, raw_size) = (&origin.info.coded, origin.header.raw_size);
+        let segments = shape.segments(raw_size);
+        let samples_start = coded.start + BlockHeader::SIZE as u64;
+        let width = read(samples_start, 1)?[0];
+        let samples_size = packed::size(width, shape.samples(raw_size)).map_err(located)?;
         let sizes_start = samples_start + samples_size;
         // What is read at once: Segment_Sizes at its widest and the part of Index whose size is
         // known.
         let most = packed::size(32, segments).map_err(located)? + IndexHeader::SIZE as u64;
-        let left = info.coded.end.saturating_sub(sizes_start);
-        let front = source.read(sizes_start, most.min(left) as u32)?;
+        let front = read(sizes_start, most.min(coded.end.saturating_sub(sizes_start)) as u32)?;
         let mut behind = &front[..];
         let sizes = packed::read(&mut behind, segments).map_err(located)?;
         let sizes_coded = &front[..front.len() - behind.len()];
         let cut = Flaw("the block's index is longer than the block");
         let fixed = behind.first_chunk().ok_or_else(|| located(cut))?;
-        let index_header = IndexHeader::from_bytes(fixed).map_err(located)?;
+        let header = IndexHeader::from_bytes(fixed).map_err(located)?;
         let index_start = sizes_start + sizes_coded.len() as u64;
-        let index_size = IndexHeader::SIZE + index_header.rest(header.raw_size, segments);
-        if index_start + index_size as u64 > info.coded.end {
+        let index_size = IndexHeader::SIZE + header.rest(raw_size, segments);
+        if index_start + index_size as u64 > coded.end {
             return Err(located(cut));
         }
-        let bytes = source.read(index_start, index_size as u32)?;
-        let index =
-            Index::from_bytes(&index_header, &bytes, sizes_coded, header.raw_size, segments)
-                .map_err(located)?;
+        let bytes = read(index_start, index_size as u32)?;
+        let index = Index::from_bytes(&header, &bytes, sizes_coded, raw_size, segments);
+        let index = index.map_err(located)?;
         let mut offsets = vec![index_start + index_size as u64];
         offsets.extend(sizes.iter().scan(offsets[0], |at, &size| {
             *at += u64::from(size);
             Some(*at)
         }));
-        if offsets[segments] != info.coded.end || sizes.contains(&0) {
-            return Err(located(Flaw(
-                "the sizes of the block's segments do not add up to the block",
-            )));
+        if offsets[segments] != coded.end || sizes.contains(&0) {
+            let misfit = "the sizes of the block's segments do not add up to the block";
+            return Err(located(Flaw(misfit)));
         }
-        Ok(Tables {
-            header: index_header,
-            index,
-            offsets,
-            samples_at: (samples_start, samples_size as u32),
-        })
+        let above = accumulate(&index, raw_size, shape.segment_size_log).map_err(located)?;
+        let samples_at = (samples_start, samples_size as u32);
+        Ok(DiskTables { header, index, above, offsets, samples_at })
     }
 }
 
-/// The column of each symbol, and its counts above each segment; checks that each segment is as
-/// full as it must be.
-pub fn accumulate(
-    index: &Index,
-    raw_size: usize,
-    segment_size: usize,
-) -> Result<(Box<[u8; 256]>, Vec<u32>), Flaw> {
-    let segments = index.segment_checksums.len();
-    let mut full = vec![0u64; segments];
-    let mut columns = Box::new([0; 256]);
-    let mut above = Vec::new();
-    for (column, (c, counts)) in index.counts.rows().enumerate() {
-        columns[usize::from(c)] = column as u8;
-        let mut sum = 0u32;
-        above.push(0);
-        for (count, full) in counts.iter().zip(&mut full) {
-            *full += u64::from(*count);
-            sum = sum.saturating_add(*count);
-            above.push(sum);
+/// How often each byte occurs above each segment; checks that each segment is as full as it must
+/// be.
+fn accumulate(index: &Index, raw_size: u32, segment_size_log: u8) -> Result<Vec<[u32; 256]>, Flaw> {
+    let mut above = vec![[0u32; 256]; index.segment_checksums.len() + 1];
+    for (c, counts) in index.counts.rows() {
+        for (k, &count) in counts.iter().enumerate() {
+            let before = above[k][usize::from(c)];
+            above[k + 1][usize::from(c)] = before.saturating_add(count);
         }
     }
-    let sizes = (0..segments).map(|k| (raw_size - k * segment_size).min(segment_size) as u64);
-    if full.into_iter().eq(sizes) {
-        return Ok((columns, above));
+    let full = (0..).map(|k: u64| (k << segment_size_log).min(raw_size.into()));
+    let sum = |counts: &[u32; 256]| counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+    if above.iter().map(sum).zip(full).all(|(sum, full)| sum == full) {
+        return Ok(above);
     }
     Err(Flaw("the index's counts do not add up to the block's segments"))
 }

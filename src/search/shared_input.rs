@@ -1,4 +1,4 @@
-//! The file as searches read it: by position, from any thread, counted.
+//! The file as searches read it: by position and from any thread. What they read is counted.
 
 use super::SearchCost;
 use crate::error::Result;
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A file that several threads read from, one at a time.
-pub struct Source<R> {
+pub(crate) struct SharedInput<R> {
     input: Mutex<R>,
     coded_bytes: AtomicU64,
     segments: AtomicU64,
     blocks: AtomicU64,
 }
 
-impl<R: Read + Seek> Source<R> {
+impl<R: Read + Seek> SharedInput<R> {
     pub fn new(input: R) -> Self {
-        Source {
+        SharedInput {
             input: Mutex::new(input),
             coded_bytes: AtomicU64::new(0),
             segments: AtomicU64::new(0),
