@@ -41,7 +41,7 @@ struct Cache {
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     /// Reads the index of a block that has one.
     pub fn open(origin: &'a Origin<'a, R>, shape: Shape) -> Result<Self> {
-        let tables = DiskTables::read(origin, shape)?;
+        let tables = DiskTables::read(origin, shape).map_err(|e| origin.locate(e))?;
         let options = origin.options;
         let cache_size = options.memory_limit() / 4 / options.thread_count() as u64;
         let most = (cache_size >> shape.segment_size_log).max(4) as usize;

@@ -19,44 +19,41 @@ pub struct DiskTables {
 }
 
 impl DiskTables {
-    /// Reads them in four small reads.
+    /// Reads them in four small reads. Errors know no place.
     pub fn read<R: Read + Seek + Send>(origin: &Origin<R>, shape: Shape) -> Result<Self> {
-        let read = |offset, size| origin.input.read(offset, size).map_err(|e| origin.locate(e));
-        let located = |flaw: Flaw| origin.flaw(flaw);
+        let read = |offset, size| origin.input.read(offset, size);
         let (coded, raw_size) = (&origin.info.coded, origin.header.raw_size);
         let segments = shape.segments(raw_size);
         let samples_start = coded.start + BlockHeader::SIZE as u64;
         let width = read(samples_start, 1)?[0];
-        let samples_size = packed::size(width, shape.samples(raw_size)).map_err(located)?;
+        let samples_size = packed::size(width, shape.samples(raw_size))?;
         let sizes_start = samples_start + samples_size;
         // What is read at once: Segment_Sizes at its widest and the part of Index whose size is
         // known.
-        let most = packed::size(32, segments).map_err(located)? + IndexHeader::SIZE as u64;
+        let most = packed::size(32, segments)? + IndexHeader::SIZE as u64;
         let front = read(sizes_start, most.min(coded.end.saturating_sub(sizes_start)) as u32)?;
         let mut behind = &front[..];
-        let sizes = packed::read(&mut behind, segments).map_err(located)?;
+        let sizes = packed::read(&mut behind, segments)?;
         let sizes_coded = &front[..front.len() - behind.len()];
         let cut = Flaw("the block's index is longer than the block");
-        let fixed = behind.first_chunk().ok_or_else(|| located(cut))?;
-        let header = IndexHeader::from_bytes(fixed).map_err(located)?;
+        let header = IndexHeader::from_bytes(behind.first_chunk().ok_or(cut)?)?;
         let index_start = sizes_start + sizes_coded.len() as u64;
         let index_size = IndexHeader::SIZE + header.rest(raw_size, segments);
         if index_start + index_size as u64 > coded.end {
-            return Err(located(cut));
+            return Err(cut.into());
         }
         let bytes = read(index_start, index_size as u32)?;
-        let index = Index::from_bytes(&header, &bytes, sizes_coded, raw_size, segments);
-        let index = index.map_err(located)?;
+        let index = Index::from_bytes(&header, &bytes, sizes_coded, raw_size, segments)?;
         let mut offsets = vec![index_start + index_size as u64];
         offsets.extend(sizes.iter().scan(offsets[0], |at, &size| {
             *at += u64::from(size);
             Some(*at)
         }));
         if offsets[segments] != coded.end || sizes.contains(&0) {
-            let misfit = "the sizes of the block's segments do not add up to the block";
-            return Err(located(Flaw(misfit)));
+            let misfit = Flaw("the sizes of the block's segments do not add up to the block");
+            return Err(misfit.into());
         }
-        let above = accumulate(&index, raw_size, shape.segment_size_log).map_err(located)?;
+        let above = accumulate(&index, raw_size, shape.segment_size_log)?;
         let samples_at = (samples_start, samples_size as u32);
         Ok(DiskTables { header, index, above, offsets, samples_at })
     }

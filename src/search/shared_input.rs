@@ -1,64 +1,53 @@
-//! The file as searches read it: by position and from any thread. What they read is counted.
+//! The file as searches read it: by position and from any thread. What that takes is counted.
 
 use super::SearchCost;
 use crate::error::Result;
 use crate::frame::{CUT_OFF, read_payload};
 use std::io::{Read, Seek, SeekFrom};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that several threads read from, one at a time.
-pub(crate) struct SharedInput<R> {
-    input: Mutex<R>,
-    coded_bytes: AtomicU64,
-    segments: AtomicU64,
-    blocks: AtomicU64,
-}
+pub(crate) struct SharedInput<R>(Mutex<(R, SearchCost)>);
 
 impl<R: Read + Seek> SharedInput<R> {
     pub fn new(input: R) -> Self {
-        SharedInput {
-            input: Mutex::new(input),
-            coded_bytes: AtomicU64::new(0),
-            segments: AtomicU64::new(0),
-            blocks: AtomicU64::new(0),
-        }
+        SharedInput(Mutex::new((input, SearchCost::default())))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (R, SearchCost)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the file to `work` alone.
+    pub fn with_input<T>(&self, work: impl FnOnce(&mut R) -> Result<T>) -> Result<T> {
+        work(&mut self.lock().0)
     }
 
     /// The `size` bytes at `offset`.
     pub fn read(&self, offset: u64, size: u32) -> Result<Vec<u8>> {
-        let bytes = self.with_input(|input| {
-            input.seek(SeekFrom::Start(offset))?;
-            Ok(read_payload(input, size)?)
-        })?;
-        self.coded_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let (input, cost) = &mut *self.lock();
+        input.seek(SeekFrom::Start(offset))?;
+        let bytes = read_payload(input, size)?;
+        cost.coded_bytes += bytes.len() as u64;
         if bytes.len() < size as usize {
             return Err(CUT_OFF.at(None, offset + bytes.len() as u64));
         }
         Ok(bytes)
     }
 
-    /// Gives the file to `work` alone.
-    pub fn with_input<T>(&self, work: impl FnOnce(&mut R) -> Result<T>) -> Result<T> {
-        work(&mut self.input.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     pub fn segment_decoded(&self) {
-        self.segments.fetch_add(1, Ordering::Relaxed);
+        self.lock().1.segments += 1;
     }
 
     /// A whole block of so many bytes in the file was read and decoded.
     pub fn block_decoded(&self, coded_size: u64) {
-        self.blocks.fetch_add(1, Ordering::Relaxed);
-        self.coded_bytes.fetch_add(coded_size, Ordering::Relaxed);
+        let cost = &mut self.lock().1;
+        cost.blocks += 1;
+        cost.coded_bytes += coded_size;
     }
 
     /// What was read and decoded so far.
     pub fn cost(&self) -> SearchCost {
-        SearchCost {
-            coded_bytes: self.coded_bytes.load(Ordering::Relaxed),
-            segments: self.segments.load(Ordering::Relaxed),
-            blocks: self.blocks.load(Ordering::Relaxed),
-        }
+        self.lock().1
     }
 }
