@@ -33,10 +33,8 @@ mod test_data;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use interface::{
-    Algorithm, Built, DeviceInfo, IndexArrays, KmerArrays, RankArrays, Report, SampleArrays,
-    SortedBlock,
-};
+pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock};
+pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::InverseBwt;
 pub use pattern_batches::Searcher;
 pub use runtime::{BUILT, devices};

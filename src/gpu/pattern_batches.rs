@@ -78,7 +78,7 @@ impl Searcher {
     ///
     /// # Panics
     /// If there are not as many intervals as patterns.
-    pub fn search<P: AsRef<[u8]> + Sync>(
+    pub(crate) fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
         arrays: &IndexArrays,
         patterns: &[P],
@@ -111,7 +111,7 @@ impl Searcher {
     ///
     /// # Panics
     /// If a row is none of the index.
-    pub fn positions(
+    pub(crate) fn positions(
         &mut self,
         arrays: &IndexArrays,
         samples: &SampleArrays,
@@ -131,12 +131,6 @@ impl Searcher {
             },
         )?;
         Ok((!positions.contains(&NO_POS)).then_some(positions))
-    }
-
-    /// Bytes of device memory in use.
-    pub fn memory(&self) -> usize {
-        let batches: usize = self.streams.iter().map(|stream| stream.memory.len()).sum();
-        batches + self.index.as_ref().map_or(0, DeviceIndex::size)
     }
 
     /// Makes the launch after the next `launches` fail on each stream.

@@ -28,7 +28,8 @@ pub struct DeviceIndex {
     view: IndexView,
     kernels: [&'static str; 2],
     samples: Option<(SamplesView, Arena)>,
-    memory: Arena,
+    /// What `view` points into.
+    _memory: Arena,
 }
 
 impl DeviceIndex {
@@ -50,7 +51,7 @@ impl DeviceIndex {
             }
             RankArrays::Bytes { .. } => ["device_index/search_bytes", "device_index/locate_bytes"],
         };
-        Ok(DeviceIndex { id: arrays.id, view, kernels, samples: None, memory })
+        Ok(DeviceIndex { id: arrays.id, view, kernels, samples: None, _memory: memory })
     }
 
     /// Whether it is the index with these arrays, k-mer table included.
@@ -71,11 +72,6 @@ impl DeviceIndex {
         let view = samples_view(&mut Upload { gpu: Some(gpu), arena }, samples)?;
         self.samples = Some((view, memory));
         Ok(())
-    }
-
-    /// Bytes of device memory.
-    pub fn size(&self) -> usize {
-        self.memory.len() + self.samples.as_ref().map_or(0, |(_, memory)| memory.len())
     }
 }
 
