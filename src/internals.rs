@@ -12,7 +12,7 @@ use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
 };
 use crate::options::Options;
-use crate::search::{Block, Origin, Source};
+use crate::search::{Origin, SearchedBlock, SharedInput};
 use crate::{block, coder};
 use std::{io::Cursor, iter};
 
@@ -62,19 +62,19 @@ pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, None)
 }
 
-/// Locates `pattern` in a block that stays in the file, however few its segments are; `None` where
+/// Locates `pattern` in a block that stays on disk, however few its segments are; `None` where
 /// it has no index.
 pub fn locate_on_disk(
-    Archive { input, options, blocks, .. }: &mut Archive<Cursor<&[u8]>>,
+    Archive { input, options, contents, .. }: &mut Archive<Cursor<&[u8]>>,
     number: usize,
     pattern: &[u8],
     limit: usize,
 ) -> Result<Option<Vec<u32>>> {
-    let source = Source::new(input);
-    let origin = Origin::new(&source, &blocks[number], number as u64, options)?;
-    let Block::Cold(cold) = origin.open(0, 0)? else { return Ok(None) };
-    let rows: Vec<u32> = cold.interval(pattern)?.take(limit).collect();
-    cold.positions(&rows).map(Some)
+    let input = SharedInput::new(input);
+    let origin = Origin::new(&input, &contents.blocks[number], number as u64, options)?;
+    let SearchedBlock::OnDisk(block) = origin.open(0, 0)? else { return Ok(None) };
+    let rows: Vec<u32> = block.interval(pattern)?.take(limit).collect();
+    block.positions(&rows).map(Some)
 }
 
 /// Codes a segment as one of the kinds 1 to 3, or stores it where that is not shorter.

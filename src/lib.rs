@@ -22,7 +22,7 @@
 //! |---|---|
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> inverse -> raw stream |
-//! | [`Archive`] | what is in a file, and any range of its bytes |
+//! | [`Archive`], `contents` | what is in a file, and any range of its bytes |
 //! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
@@ -41,7 +41,7 @@
 //! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
+//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters, contents < block < compress, decompress, search, recover < archive < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`],
 //! [`filter`] and [`coder`] are public for benches, fuzzing and whoever builds another container
 //! around them.
@@ -74,6 +74,7 @@ mod block;
 #[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
 mod cases;
 mod compress;
+mod contents;
 mod decompress;
 mod error;
 mod events;
@@ -90,9 +91,10 @@ mod sorters;
 mod threads;
 
 pub use allocation::failure_is_handled;
-pub use archive::{Archive, BlockInfo, FrameInfo, IndexInfo, RangeCost};
+pub use archive::{Archive, RangeCost};
 pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
+pub use contents::{BlockInfo, FrameInfo, IndexInfo};
 pub use decompress::{Decoder, decompress};
 pub use error::{Bound, Error, Flaw, Result};
 pub use events::{Event, Step};

@@ -21,8 +21,8 @@ use super::exit::Exit;
 use super::files;
 use super::input::Input;
 use bwz::bwt::{self, Sorter};
-use bwz::fm_index::{FmIndex, Searcher};
-use bwz::{Device, Error, Result};
+use bwz::fm_index::FmIndex;
+use bwz::{Device, Error, Result, gpu};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -69,20 +69,20 @@ fn one(args: &SearchBenchArgs, text: &[u8]) -> Result<()> {
     let (alone, all) = (pool(1)?, pool(args.threads.into())?);
     let few = &patterns[..patterns.len().min(FEW)];
     let cpu = |name, pool| Way { args, index: &index, pool, name };
-    cpu("one thread", &alone).measure(&mut Searcher::Cpu, few)?;
-    let expected = cpu("cpu", &all).measure(&mut Searcher::Cpu, &patterns)?;
+    cpu("one thread", &alone).measure(None, few)?;
+    let expected = cpu("cpu", &all).measure(None, &patterns)?;
     let bits = index.size() as f64 * 8.0 / text.len() as f64;
     say(format_args!("    {bits:.1} bits of memory per symbol of text"))?;
-    if !matches!(args.device, Device::Cuda(_)) {
+    let Device::Cuda(number) = args.device else {
         return Ok(());
-    }
+    };
     let started = Instant::now();
-    let mut gpu = Searcher::new(args.device)?;
+    let mut gpu = gpu::Searcher::new(number)?;
     let opened = started.elapsed();
     let started = Instant::now();
-    all.install(|| gpu.search(&index, &patterns, &mut vec![0..0; patterns.len()]))?;
+    all.install(|| index.search_on(&mut gpu, &patterns, &mut vec![0..0; patterns.len()]))?;
     let (opened, loaded) = (1e3 * opened.as_secs_f64(), 1e3 * started.elapsed().as_secs_f64());
-    let found = cpu("cuda", &all).measure(&mut gpu, &patterns)?;
+    let found = cpu("cuda", &all).measure(Some(&mut gpu), &patterns)?;
     say(format_args!("    {opened:.0} ms to open it, {loaded:.0} ms for the first search"))?;
     say(format_args!("    {PUBLISHED}"))?;
     let same = |(a, b): (&Range<u32>, &Range<u32>)| a == b || a.is_empty() && b.is_empty();
@@ -113,18 +113,27 @@ impl Way<'_> {
     /// Prints the speed, and gives what was found: intervals and positions.
     fn measure(
         &self,
-        searcher: &mut Searcher,
+        mut gpu: Option<&mut gpu::Searcher>,
         patterns: &[&[u8]],
     ) -> Result<(Vec<Range<u32>>, Vec<u32>)> {
         let mut intervals = vec![0..0; patterns.len()];
-        let times = self.time(|| searcher.search(self.index, patterns, &mut intervals))?;
+        let times = self.time(|| match &mut gpu {
+            Some(gpu) => self.index.search_on(gpu, patterns, &mut intervals),
+            None => {
+                self.index.search(patterns, &mut intervals);
+                Ok(())
+            }
+        })?;
         self.row(patterns.len() * self.args.length, &times, "symbols/s")?;
         let rows: Vec<u32> =
             intervals.iter().flat_map(|rows| rows.clone().take(self.args.limit)).collect();
         let mut positions = Vec::new();
         if !rows.is_empty() {
             let times = self.time(|| {
-                positions = searcher.positions(self.index, &rows)?;
+                positions = match &mut gpu {
+                    Some(gpu) => self.index.positions_on(gpu, &rows)?,
+                    None => self.index.positions(&rows)?,
+                };
                 Ok(())
             })?;
             self.row(rows.len(), &times, "positions/s")?;

@@ -9,7 +9,7 @@
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `transform` | compress, decompress, test |
 //! | `bench_args`, `bench`, `bench_sort`, `bench_inverse`, `bench_search` | measuring |
-//! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
+//! | `search_args`, `patterns`, `count_locate`, `extract` | count, locate, extract |
 //! | `list`, `cat`, `recover`, `devices`, `generate` | one command each |
 //! | `console`, `events`, `progress` | what is said, and when |
 //! | `exit`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
@@ -25,6 +25,7 @@ mod bench_search;
 mod bench_sort;
 mod cat;
 mod console;
+mod count_locate;
 mod descriptors;
 mod devices;
 mod environment;
@@ -40,7 +41,6 @@ mod output;
 mod patterns;
 mod progress;
 mod recover;
-mod search;
 mod search_args;
 mod shared_args;
 mod size;
@@ -74,7 +74,9 @@ fn run() -> Exit {
         Ok(cli) => dispatch(cli),
         Err(e) if !e.use_stderr() => exit::help(&e),
         Err(e) => match command {
-            Some(word) if word == "count" || word == "locate" => search::trouble(exit::usage(&e)),
+            Some(word) if word == "count" || word == "locate" => {
+                count_locate::trouble(exit::usage(&e))
+            }
             Some(_) => exit::usage(&e),
             None => exit::usage_of_files(&e),
         },
@@ -86,8 +88,8 @@ fn dispatch(cli: Cli) -> Exit {
         None if cli.files.license => generate::license(),
         None => transform::run(&cli.files),
         Some(Command::Cat(args)) => cat::run(&args),
-        Some(Command::Count(args)) => search::count(&args),
-        Some(Command::Locate(args)) => search::locate(&args),
+        Some(Command::Count(args)) => count_locate::count(&args),
+        Some(Command::Locate(args)) => count_locate::locate(&args),
         Some(Command::Extract(args)) => extract::run(&args),
         Some(Command::Recover(args)) => recover::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

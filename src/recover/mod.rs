@@ -10,8 +10,8 @@
 
 mod progress;
 
-use crate::archive::{self, BlockInfo, Frame, FrameInfo};
 use crate::block;
+use crate::contents::{self, BlockInfo, Frame, FrameInfo};
 use crate::error::{Error, Result};
 use crate::frame::scan::{Landmark, Scanner};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
@@ -103,7 +103,7 @@ pub fn recover<R: Read + Seek, W: Write>(
 fn sound_frames<R: Read + Seek>(input: &mut R, mut end: u64) -> Result<(Vec<Frame>, u64)> {
     let mut frames = Vec::new();
     while end > 0 {
-        match archive::read_frame(input, end) {
+        match contents::read_frame(input, end) {
             Ok(frame) => {
                 end = frame.0.coded.start;
                 frames.push(frame);
@@ -158,7 +158,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
     fn frame(&mut self, frame: &FrameInfo, blocks: &[BlockInfo]) -> Result<()> {
         for info in blocks {
             let offset = info.coded.start;
-            let header = match archive::read_block_header(&mut self.input, info) {
+            let header = match contents::read_block_header(&mut self.input, info) {
                 Ok(header) => header,
                 Err(Error::Format { .. }) => continue,
                 Err(e) => return Err(e),

@@ -2,11 +2,11 @@
 //! next.
 
 use super::Matches;
-use super::block::{Block, Found, Origin};
-use super::finder::Finder;
-use super::seams::{self, Edges};
-use super::source::Source;
-use crate::archive::{self, BlockInfo, FrameInfo};
+use super::boundary_matches::{self, Edges};
+use super::search_device::SearchDevice;
+use super::searched_block::{Found, Origin, SearchedBlock};
+use super::shared_input::SharedInput;
+use crate::contents::{self, BlockInfo, Contents, FrameInfo};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::EDGE;
@@ -18,7 +18,7 @@ use std::io::{Read, Seek};
 
 /// What is kept from one batch to the next: the device, and decoded blocks as far as there is room.
 pub struct Session {
-    finder: Finder,
+    device: SearchDevice,
     indexes: BTreeMap<u64, Box<FmIndex>>,
     /// Bytes for these, and how many are left.
     share: u64,
@@ -28,7 +28,7 @@ pub struct Session {
 impl Session {
     /// Keeps up to `share` bytes of decoded blocks.
     pub fn new(options: &Options, share: u64) -> Self {
-        Session { finder: Finder::new(options), indexes: BTreeMap::new(), share, room: share }
+        Session { device: SearchDevice::new(options), indexes: BTreeMap::new(), share, room: share }
     }
 
     fn keep(&mut self, number: u64, index: Box<FmIndex>) {
@@ -55,32 +55,32 @@ pub struct Batch<'p> {
 impl Batch<'_> {
     pub fn run<R: Read + Seek + Send>(
         &self,
-        source: &Source<R>,
-        (frames, blocks): (&[FrameInfo], &[BlockInfo]),
+        input: &SharedInput<R>,
+        contents: &Contents,
         session: &mut Session,
     ) -> Result<Vec<Matches>> {
         let mut found = vec![Matches::default(); self.patterns.len()];
         let mut edges = Vec::new();
         let origins: Vec<_> = (0..)
-            .zip(blocks)
-            .map(|(number, info)| Origin::new(source, info, number, self.options))
+            .zip(&contents.blocks)
+            .map(|(number, info)| Origin::new(input, info, number, self.options))
             .collect::<Result<_>>()?;
-        check_streams(frames, &origins)?;
-        let seams = if blocks.len() > 1 { self.longest() - 1 } else { 0 };
-        for group in origins.chunks(self.side_by_side(blocks, session)) {
+        check_streams(&contents.frames, &origins)?;
+        let reach = if origins.len() > 1 { self.longest() - 1 } else { 0 };
+        for group in origins.chunks(self.side_by_side(&contents.blocks, session)) {
             let limits = self.limits(&found);
-            let opened = self.open(group, seams, session)?;
-            let job = (limits.as_deref(), seams);
-            let searched = self.find(opened, group, job, &mut session.finder)?;
+            let opened = self.open(group, reach, session)?;
+            let job = (limits.as_deref(), reach);
+            let searched = self.find(opened, group, job, &mut session.device)?;
             for (searched, origin) in searched.into_iter().zip(group) {
                 self.gather(&mut found, searched.found, origin.info.raw.start);
                 edges.push(searched.edges);
-                if let Block::Hot(index) = searched.block {
+                if let SearchedBlock::InMemory(index) = searched.block {
                     session.keep(origin.number, index);
                 }
             }
         }
-        let across = seams::search(&edges, self.patterns);
+        let across = boundary_matches::search(&edges, self.patterns);
         for (found, across) in found.iter_mut().zip(across) {
             found.count += across.len() as u64;
             let more = self.limit.unwrap_or(0).saturating_sub(found.positions.len());
@@ -98,21 +98,22 @@ impl Batch<'_> {
         self.patterns.iter().map(|p| p.len()).max().unwrap_or(1)
     }
 
-    /// Opens blocks side by side, but takes those that were kept.
+    /// Opens blocks side by side, but takes those that were kept. Matches may reach so many bytes
+    /// beyond a block.
     fn open<'a, R: Read + Seek + Send>(
         &self,
         group: &'a [Origin<'a, R>],
-        seams: usize,
+        reach: usize,
         session: &mut Session,
-    ) -> Result<Vec<Block<'a, R>>> {
+    ) -> Result<Vec<SearchedBlock<'a, R>>> {
         let symbols = self.symbols();
         let kept: Vec<_> = group.iter().map(|origin| session.take(origin.number)).collect();
-        let open = |(kept, origin): (Option<Box<FmIndex>>, &Origin<'a, R>)| {
-            let edge = origin.len().min(seams);
+        let open = |(kept, origin): (Option<Box<FmIndex>>, &'a Origin<'a, R>)| {
+            let edge = origin.len().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
             match kept {
-                Some(index) => Ok(Block::Hot(index)),
+                Some(index) => Ok(SearchedBlock::InMemory(index)),
                 None => origin.open(symbols + walks * edge as u64, walks),
             }
         };
@@ -123,22 +124,24 @@ impl Batch<'_> {
     /// threads pack the patterns.
     fn find<'a, R: Read + Seek + Send>(
         &self,
-        opened: Vec<Block<'a, R>>,
-        group: &[Origin<'a, R>],
-        (limits, seams): (Option<&[usize]>, usize),
-        finder: &mut Finder,
+        opened: Vec<SearchedBlock<'a, R>>,
+        group: &'a [Origin<'a, R>],
+        (limits, reach): (Option<&[usize]>, usize),
+        device: &mut SearchDevice,
     ) -> Result<Vec<Searched<'a, R>>> {
-        let one = |block: Block<'a, R>, origin: &Origin<'a, R>, finder: &mut Finder| {
-            let (block, found) = block.find(origin, self.patterns, limits, finder)?;
-            let (len, edge) = (origin.len(), origin.len().min(seams));
+        let one = |block: SearchedBlock<'a, R>, origin, device: &mut SearchDevice| {
+            let (block, found) = block.find(origin, self.patterns, limits, device)?;
+            let (len, edge) = (origin.len(), origin.len().min(reach));
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
             Ok(Searched { block, found, edges: Edges { head, tail, end: origin.info.raw.end } })
         };
-        let hot = opened.iter().filter(|block| matches!(block, Block::Hot(_))).count() as u64;
-        if finder.takes(hot * self.symbols())? {
-            return opened.into_iter().zip(group).map(|(b, o)| one(b, o, finder)).collect();
+        let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
+        let in_memory = opened.iter().filter(in_memory).count() as u64;
+        if device.is_gpu_for(in_memory * self.symbols())? {
+            return opened.into_iter().zip(group).map(|(b, o)| one(b, o, device)).collect();
         }
-        opened.into_par_iter().zip(group).map(|(b, o)| one(b, o, &mut Finder::cpu())).collect()
+        let blocks = opened.into_par_iter().zip(group);
+        blocks.map(|(block, origin)| one(block, origin, &mut SearchDevice::cpu())).collect()
     }
 
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused
@@ -175,14 +178,14 @@ fn check_streams<R>(frames: &[FrameInfo], origins: &[Origin<R>]) -> Result<()> {
     let mut origins = origins.iter();
     for frame in frames {
         let blocks = origins.by_ref().take(frame.blocks as usize);
-        archive::check_stream(frame, blocks.map(|origin| &origin.header))?;
+        contents::check_stream(frame, blocks.map(|origin| &origin.header))?;
     }
     Ok(())
 }
 
-/// A block, and what was found in it.
+/// A block after its search, and what was found in it.
 struct Searched<'a, R> {
-    block: Block<'a, R>,
+    block: SearchedBlock<'a, R>,
     found: Found,
     edges: Edges,
 }

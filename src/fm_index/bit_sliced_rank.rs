@@ -1,6 +1,6 @@
-//! occ over bit planes: everything that an answer needs in one cache line of 64 bytes.
+//! Bit-sliced rank: everything that an answer needs stands in one cache line of 64 bytes.
 //!
-//! The 2^P most frequent symbols have codes of P bits. A line covers [`Planes::ROWS`] places and is
+//! The 2^P most frequent symbols have codes of P bits. A line covers `ROWS` places and is
 //! 16 words of 32 bits:
 //!
 //! ```text
@@ -15,12 +15,12 @@
 //! places beside them; code 0 is the least frequent of the coded, so that few searches need the
 //! lists.
 
-use super::occ::{Occ, no_memory};
-use crate::bwt::cache_lines::{CacheLines, LINE, prefetch};
+use super::rank::{Rank, no_memory};
+use crate::bwt::cache_lines::{LINE, CacheLines, prefetch};
 use crate::error::Result;
 use std::ops::Range;
 
-/// Lines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
+/// CacheLines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
 const SUPER_LOG: usize = 8;
 
 /// The code of symbols that stand in the lists.
@@ -31,7 +31,7 @@ const WORDS: usize = LINE / 4;
 
 /// The layout for alphabets of 2^P symbols and rare others.
 #[derive(Debug)]
-pub struct Planes<const P: usize> {
+pub struct BitSlicedRank<const P: usize> {
     /// [`WORDS`] for each line.
     pub(super) lines: CacheLines<u32>,
     /// For each 256 lines, the count of each code above them; `1 << P` each.
@@ -41,7 +41,7 @@ pub struct Planes<const P: usize> {
     pub(super) rare: Rare,
 }
 
-impl<const P: usize> Planes<P> {
+impl<const P: usize> BitSlicedRank<P> {
     const COUNTERS: usize = 1 << (P - 1);
     const PLANE: usize = (WORDS - Self::COUNTERS) / P;
     const ROWS: usize = 32 * Self::PLANE;
@@ -56,14 +56,13 @@ impl<const P: usize> Planes<P> {
             codes[usize::from(symbol)] = code as u8;
         }
         let rare = Rare::new(bytes, &codes);
-        let lines =
-            CacheLines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
-        let mut planes = Planes { lines, supers: vec![], codes, symbols, rare };
-        planes.fill(bytes);
-        Ok(planes)
+        let lines = CacheLines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
+        let mut rank = BitSlicedRank { lines, supers: vec![], codes, symbols, rare };
+        rank.fill(bytes);
+        Ok(rank)
     }
 
-    /// One more line than the bytes need, so that occ has one at their end too.
+    /// One more line than the bytes need, so that a rank has one at their end too.
     fn fill(&mut self, bytes: &[u8]) {
         let mut absolute = [0u32; 16];
         let mut base = absolute;
@@ -123,7 +122,7 @@ impl<const P: usize> Planes<P> {
 
     /// The rare symbols that stand as `code` before `at`.
     #[inline(always)]
-    fn strangers(&self, code: usize, at: usize) -> u32 {
+    fn rare_as(&self, code: usize, at: usize) -> u32 {
         if code == 0 { self.rare.before(at) } else { 0 }
     }
 }
@@ -137,21 +136,21 @@ fn below(place: usize, word: usize) -> u64 {
     }
 }
 
-impl<const P: usize> Occ for Planes<P> {
+impl<const P: usize> Rank for BitSlicedRank<P> {
     #[inline(always)]
-    fn occ(&self, c: u8, at: usize) -> u32 {
+    fn rank(&self, c: u8, at: usize) -> u32 {
         let code = usize::from(self.codes[usize::from(c)]);
         if code == usize::from(RARE) {
-            return self.rare.occ(c, at);
+            return self.rare.rank(c, at);
         }
-        self.coded(code, at) - self.strangers(code, at)
+        self.coded(code, at) - self.rare_as(code, at)
     }
 
     #[inline(always)]
-    fn occ_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32) {
+    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32) {
         let code = usize::from(self.codes[usize::from(c)]);
         if code == usize::from(RARE) {
-            return (self.rare.occ(c, lo), self.rare.occ(c, hi));
+            return (self.rare.rank(c, lo), self.rare.rank(c, hi));
         }
         let first = self.coded(code, lo);
         let second = if lo / Self::ROWS == hi / Self::ROWS {
@@ -160,7 +159,7 @@ impl<const P: usize> Occ for Planes<P> {
         } else {
             self.coded(code, hi)
         };
-        (first - self.strangers(code, lo), second - self.strangers(code, hi))
+        (first - self.rare_as(code, lo), second - self.rare_as(code, hi))
     }
 
     #[inline(always)]
@@ -229,7 +228,7 @@ impl Rare {
     }
 
     #[inline]
-    fn occ(&self, c: u8, at: usize) -> u32 {
+    fn rank(&self, c: u8, at: usize) -> u32 {
         let start = if c == 0 { 0 } else { self.ends[usize::from(c) - 1] };
         let own = &self.by_symbol[start as usize..self.ends[usize::from(c)] as usize];
         own.partition_point(|&place| (place as usize) < at) as u32

@@ -6,20 +6,21 @@
 //! dealt to threads in chunks; results stand in the order of the patterns.
 
 use super::FmIndex;
-use super::occ::{Occ, with_layout};
-use super::seeds::Seeds;
+use super::kmer_table::KmerTable;
+use super::layout::with_layout;
+use super::rank::Rank;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Searches that a thread keeps going. More do not fit the line-fill buffers of a core, fewer leave
 /// some idle.
-const LANES: usize = 32;
+const AT_A_TIME: usize = 32;
 
 /// Patterns per task.
 const CHUNK: usize = 1024;
 
 /// A search under way: the pattern's number, what is left of it, and the interval of what is not.
-struct Lane<'p> {
+struct PatternSearch<'p> {
     number: usize,
     left: &'p [u8],
     interval: Range<u32>,
@@ -32,88 +33,84 @@ impl FmIndex {
     /// If there are not as many intervals as patterns.
     pub fn search<P: AsRef<[u8]> + Sync>(&self, patterns: &[P], intervals: &mut [Range<u32>]) {
         assert_eq!(patterns.len(), intervals.len(), "an interval for each pattern");
-        let seeds = self.seeds_for(patterns.len());
+        let kmers = self.kmers_for(patterns.len());
         let chunks = patterns.par_chunks(CHUNK).zip(intervals.par_chunks_mut(CHUNK));
-        chunks.for_each(|(patterns, intervals)| {
-            with_layout!(&self.layout, occ => self.run(occ, seeds, patterns, intervals));
-        });
+        chunks.for_each(|(patterns, intervals)| self.search_chunk(kmers, patterns, intervals));
     }
 
     /// Searches on this thread, with the instructions that count bits where the machine has them.
     #[allow(unsafe_code)]
-    fn run<P: AsRef<[u8]>>(
+    fn search_chunk<P: AsRef<[u8]>>(
         &self,
-        occ: &impl Occ,
-        seeds: Option<&Seeds>,
+        kmers: Option<&KmerTable>,
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
             // SAFETY: the machine has the features that the function is compiled for.
-            return unsafe { self.run_v3(occ, seeds, patterns, intervals) };
+            return unsafe { self.search_chunk_v3(kmers, patterns, intervals) };
         }
-        self.run_lanes(occ, seeds, patterns, intervals);
+        with_layout!(&self.layout, rank => self.search_in_turn(rank, kmers, patterns, intervals));
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
-    fn run_v3<P: AsRef<[u8]>>(
+    fn search_chunk_v3<P: AsRef<[u8]>>(
         &self,
-        occ: &impl Occ,
-        seeds: Option<&Seeds>,
+        kmers: Option<&KmerTable>,
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) {
-        self.run_lanes(occ, seeds, patterns, intervals);
+        with_layout!(&self.layout, rank => self.search_in_turn(rank, kmers, patterns, intervals));
     }
 
     #[inline(always)]
-    fn run_lanes<P: AsRef<[u8]>>(
+    fn search_in_turn<P: AsRef<[u8]>>(
         &self,
-        occ: &impl Occ,
-        seeds: Option<&Seeds>,
+        rank: &impl Rank,
+        kmers: Option<&KmerTable>,
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) {
         let mut fresh = patterns.iter().enumerate();
         let mut start = || {
             let (number, pattern) = fresh.next()?;
-            let (left, interval) = self.start(seeds, pattern.as_ref());
-            Some(Lane { number, left, interval })
+            let (left, interval) = self.start(kmers, pattern.as_ref());
+            Some(PatternSearch { number, left, interval })
         };
-        let mut lanes: Vec<Lane> = std::iter::from_fn(&mut start).take(LANES).collect();
-        while !lanes.is_empty() {
+        let mut searches: Vec<_> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
+        while !searches.is_empty() {
             let mut n = 0;
-            while n < lanes.len() {
-                let lane = &mut lanes[n];
-                match lane.left.split_last() {
-                    Some((&c, left)) if !lane.interval.is_empty() => {
-                        lane.interval = self.step(occ, c, lane.interval.clone());
-                        lane.left = left;
+            while n < searches.len() {
+                let search = &mut searches[n];
+                match search.left.split_last() {
+                    Some((&c, left)) if !search.interval.is_empty() => {
+                        search.interval = self.step(rank, c, search.interval.clone());
+                        search.left = left;
                     }
                     _ => {
-                        intervals[lane.number] = lane.interval.clone();
+                        intervals[search.number] = search.interval.clone();
                         match start() {
-                            Some(next) => *lane = next,
-                            None => drop(lanes.swap_remove(n)),
+                            Some(next) => *search = next,
+                            None => drop(searches.swap_remove(n)),
                         }
                         continue;
                     }
                 }
-                if let Some(&c) = lane.left.last() {
-                    occ.prefetch(c, self.stored(lane.interval.start));
-                    occ.prefetch(c, self.stored(lane.interval.end));
+                if let Some(&c) = search.left.last() {
+                    rank.prefetch(c, self.stored(search.interval.start));
+                    rank.prefetch(c, self.stored(search.interval.end));
                 }
                 n += 1;
             }
         }
     }
 
-    /// Where the search of a pattern starts: behind its last symbols if their interval is known.
+    /// Where the search of a pattern starts: before its last symbols if their interval is known.
     #[inline(always)]
-    fn start<'p>(&self, seeds: Option<&Seeds>, pattern: &'p [u8]) -> (&'p [u8], Range<u32>) {
-        match seeds.and_then(|seeds| seeds.find(pattern)) {
+    fn start<'p>(&self, kmers: Option<&KmerTable>, pattern: &'p [u8]) -> (&'p [u8], Range<u32>) {
+        match kmers.and_then(|kmers| kmers.find(pattern)) {
             Some(found) => found,
             None => (pattern, 0..self.len as u32 + 1),
         }

@@ -1,20 +1,18 @@
-//! Search in a block that stays in the file: each step decodes the one or two segments that it asks
-//! of.
+//! Search in a block that stays on disk: each step decodes the one or two segments that it asks of.
 //!
-//! occ(c, at) is the count of c above the segment that holds `at`, which the block's index tells,
+//! rank(c, at) is the count of c above the segment that holds `at`, which the block's index has,
 //! and a count within that segment. The ends of an interval are mostly in two segments at first,
 //! which are decoded side by side, and in one soon. A pattern of m symbols costs at most 2 (m - 1)
 //! segments; its last symbol costs none.
 //!
-//! Memory: the counts, 4 bytes per segment and symbol, and a cache of decoded segments.
+//! Memory: the counts, 1 KiB per segment, and a cache of decoded segments.
 
-use super::source::Source;
-use super::tables::{Tables, accumulate};
-use crate::archive::BlockInfo;
+use super::disk_tables::DiskTables;
+use super::searched_block::Origin;
 use crate::coder;
-use crate::error::{Error, Flaw, Result};
-use crate::fm_index::{self, Samples};
-use crate::frame::{BlockHeader, Index, IndexHeader, Shape, checksum_holds, histogram, packed};
+use crate::error::{Flaw, Result};
+use crate::fm_index::{self, CONTRADICTION, Samples};
+use crate::frame::{Shape, checksum_holds, histogram, packed};
 use rayon::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::io::{Read, Seek};
@@ -22,42 +20,15 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A block of which only its index is in memory.
-pub struct ColdBlock<'a, R> {
-    source: &'a Source<R>,
-    place: Place,
+pub(crate) struct DiskBlock<'a, R> {
+    origin: &'a Origin<'a, R>,
     raw_size: u32,
     shape: Shape,
-    header: IndexHeader,
-    index: Index,
+    tables: DiskTables,
     starts: Box<[u32; 257]>,
-    /// `above[column * (segments + 1) + k]`: occurrences of a symbol above segment k.
-    above: Vec<u32>,
-    columns: Box<[u8; 256]>,
-    /// Where each segment starts in the file, and the last one's end.
-    offsets: Vec<u64>,
-    /// Samples as it stands in the file.
-    samples_at: (u64, u32),
-    samples: OnceLock<SampledRows>,
+    /// Read when they are first wanted.
+    samples: OnceLock<Samples>,
     cache: Mutex<Cache>,
-}
-
-/// Which block this is, for errors.
-#[derive(Clone, Copy)]
-struct Place {
-    number: u64,
-    offset: u64,
-}
-
-impl Place {
-    fn error(self, flaw: Flaw) -> Error {
-        flaw.at(Some(self.number), self.offset)
-    }
-}
-
-/// The samples, in both directions.
-struct SampledRows {
-    rows_of: Vec<u32>,
-    samples: Samples,
 }
 
 /// Decoded segments, of which the oldest goes first.
@@ -67,43 +38,19 @@ struct Cache {
     most: usize,
 }
 
-impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
-    /// Reads the index of a block that has one. `cache_size` is how many bytes of decoded segments
-    /// may be kept.
-    pub fn open(
-        source: &'a Source<R>,
-        info: &BlockInfo,
-        number: u64,
-        header: BlockHeader,
-        shape: Shape,
-        cache_size: u64,
-    ) -> Result<Self> {
-        let place = Place { number, offset: info.coded.start };
-        let tables = Tables::read(source, info, &header, shape)
-            .map_err(|e| e.at(place.number, place.offset))?;
-        let Tables { header: index_header, index, offsets, samples_at } = tables;
-        let segment_size = 1usize << shape.segment_size_log;
-        let (columns, above) = accumulate(&index, header.raw_size as usize, segment_size)
-            .map_err(|flaw| place.error(flaw))?;
-        let segments = offsets.len() - 1;
-        let mut counts = [0; 256];
-        for (c, _) in index.counts.rows() {
-            let column = usize::from(columns[usize::from(c)]);
-            counts[usize::from(c)] = above[column * (segments + 1) + segments];
-        }
+impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
+    /// Reads the index of a block that has one.
+    pub fn open(origin: &'a Origin<'a, R>, shape: Shape) -> Result<Self> {
+        let tables = DiskTables::read(origin, shape).map_err(|e| origin.locate(e))?;
+        let options = origin.options;
+        let cache_size = options.memory_limit() / 4 / options.thread_count() as u64;
         let most = (cache_size >> shape.segment_size_log).max(4) as usize;
-        Ok(ColdBlock {
-            source,
-            place,
-            raw_size: header.raw_size,
+        Ok(DiskBlock {
+            origin,
+            raw_size: origin.header.raw_size,
             shape,
-            header: index_header,
-            index,
-            starts: fm_index::starts(&counts),
-            above,
-            columns,
-            offsets,
-            samples_at,
+            starts: fm_index::starts(&tables.above[tables.above.len() - 1]),
+            tables,
             samples: OnceLock::new(),
             cache: Mutex::new(Cache { segments: HashMap::new(), order: VecDeque::new(), most }),
         })
@@ -123,24 +70,22 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
 
     /// The positions of some rows, in the same order.
     pub fn positions(&self, rows: &[u32]) -> Result<Vec<u32>> {
-        let known = self.samples()?;
-        rows.par_iter().map(|&row| self.position(known, row)).collect()
+        let samples = self.samples()?;
+        rows.par_iter().map(|&row| self.position(samples, row)).collect()
     }
 
     /// Bytes of the block.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
-        let (raw_size, edge) = (self.raw_size as usize, self.index.head.len());
+        let index = &self.tables.index;
+        let (raw_size, edge) = (self.raw_size as usize, index.head.len());
         if range.end <= edge {
-            return Ok(self.index.head[range].to_vec());
+            return Ok(index.head[range].to_vec());
         }
         if range.start >= raw_size - edge {
             let skipped = raw_size - edge;
-            return Ok(self.index.tail[range.start - skipped..range.end - skipped].to_vec());
+            return Ok(index.tail[range.start - skipped..range.end - skipped].to_vec());
         }
-        let rate = 1usize << self.shape.sample_rate_log;
-        let number = range.end.div_ceil(rate);
-        let known = self.samples()?.rows_of.get(number).map(|&row| (row, number * rate));
-        let (mut row, mut pos) = known.unwrap_or((0, raw_size));
+        let (mut row, mut pos) = self.samples()?.behind(range.end);
         let mut bytes = vec![0; range.len()];
         while pos > range.start {
             let (byte, next) = self.lf(row)?;
@@ -155,7 +100,7 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
 
     /// How many segments `steps` steps may decode: never more than there are.
     pub fn segments(&self) -> u64 {
-        self.offsets.len() as u64 - 1
+        self.tables.offsets.len() as u64 - 1
     }
 
     /// The mean number of steps from a row to a sampled one.
@@ -163,15 +108,15 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         1 << self.shape.sample_rate_log >> 1
     }
 
-    fn position(&self, known: &SampledRows, mut row: u32) -> Result<u32> {
-        for steps in 0..=1u32 << self.shape.sample_rate_log {
-            if let Some(pos) = known.samples.pos(row) {
+    fn position(&self, samples: &Samples, mut row: u32) -> Result<u32> {
+        for steps in 0..=samples.rate() {
+            if let Some(pos) = samples.pos(row) {
                 let pos = u64::from(pos) + u64::from(steps);
                 return if pos <= u64::from(self.raw_size) { Ok(pos as u32) } else { break };
             }
             row = self.lf(row)?.1;
         }
-        Err(self.place.error(Flaw("the block's samples do not fit its transform")))
+        Err(self.origin.flaw(CONTRADICTION))
     }
 
     /// The byte before the suffix at a row, and the row of the suffix that starts with it.
@@ -183,7 +128,10 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         let segment = self.segment(k)?;
         let byte = segment[offset];
         let before = count(&segment[..offset], byte);
-        Ok((byte, self.starts[usize::from(byte)] + self.above(byte, k) + before))
+        Ok((
+            byte,
+            self.starts[usize::from(byte)] + self.tables.above[k][usize::from(byte)] + before,
+        ))
     }
 
     /// The interval of cP from that of P.
@@ -195,22 +143,18 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         let (lo, hi) = (self.stored(interval.start), self.stored(interval.end));
         let apart = self.split(lo).0 != self.split(hi).0;
         let (lo, hi) = if apart {
-            rayon::join(|| self.occ(c, lo), || self.occ(c, hi))
+            rayon::join(|| self.rank(c, lo), || self.rank(c, hi))
         } else {
-            (self.occ(c, lo), self.occ(c, hi))
+            (self.rank(c, lo), self.rank(c, hi))
         };
         Ok(first + lo?..first + hi?)
     }
 
     /// Occurrences of `c`, which occurs in the block, among the first `at` bytes of the transform.
-    fn occ(&self, c: u8, at: usize) -> Result<u32> {
+    fn rank(&self, c: u8, at: usize) -> Result<u32> {
         let (k, offset) = self.split(at);
         let within = if offset == 0 { 0 } else { count(&self.segment(k)?[..offset], c) };
-        Ok(self.above(c, k) + within)
-    }
-
-    fn above(&self, c: u8, k: usize) -> u32 {
-        self.above[usize::from(self.columns[usize::from(c)]) * self.offsets.len() + k]
+        Ok(self.tables.above[k][usize::from(c)] + within)
     }
 
     /// The segment that holds a place, and where in it. The end of the last segment is in that one
@@ -220,7 +164,7 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
     }
 
     fn stored(&self, row: u32) -> usize {
-        row as usize - usize::from(row > self.index.primary_index)
+        row as usize - usize::from(row > self.tables.index.primary_index)
     }
 
     /// A decoded segment, from the cache or the file.
@@ -228,10 +172,10 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         if let Some(segment) = self.cache().segments.get(&k) {
             return Ok(Arc::clone(segment));
         }
-        let size = self.offsets[k + 1] - self.offsets[k];
-        let coded = self.source.read(self.offsets[k], size as u32)?;
-        let segment = self.decode(k, &coded).map_err(|flaw| self.place.error(flaw))?;
-        self.source.segment_decoded();
+        let (from, to) = (self.tables.offsets[k], self.tables.offsets[k + 1]);
+        let coded = self.origin.input.read(from, (to - from) as u32)?;
+        let segment = self.decode(k, &coded).map_err(|flaw| self.origin.flaw(flaw))?;
+        self.origin.input.segment_decoded();
         let segment = Arc::new(segment);
         self.cache().keep(k, Arc::clone(&segment));
         Ok(segment)
@@ -242,7 +186,7 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
     }
 
     fn decode(&self, k: usize, coded: &[u8]) -> Result<Vec<u8>, Flaw> {
-        if !checksum_holds(self.index.segment_checksums[k], coded) {
+        if !checksum_holds(self.tables.index.segment_checksums[k], coded) {
             return Err(Flaw("the checksum of a segment is wrong"));
         }
         let start = k << self.shape.segment_size_log;
@@ -250,17 +194,14 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         let mut segment = vec![0; size];
         coder::decode(coded, &mut segment)?;
         let counts = histogram(&segment);
-        let told = |c: u8| self.above(c, k + 1) - self.above(c, k);
-        let mut symbols = self.index.counts.rows().map(|(c, _)| c);
-        let sum: u32 = self.index.counts.rows().map(|(c, _)| counts[usize::from(c)]).sum();
-        if sum as usize == size && symbols.all(|c| counts[usize::from(c)] == told(c)) {
+        let (above, below) = (&self.tables.above[k], &self.tables.above[k + 1]);
+        if (0..256).all(|c| counts[c] == below[c] - above[c]) {
             return Ok(segment);
         }
         Err(Flaw("the block's index does not match its segments"))
     }
 
-    /// The samples, which are read when they are first wanted.
-    fn samples(&self) -> Result<&SampledRows> {
+    fn samples(&self) -> Result<&Samples> {
         if self.samples.get().is_none() {
             let read = self.read_samples()?;
             let _ = self.samples.set(read);
@@ -268,19 +209,18 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         Ok(self.samples.get().expect("just set"))
     }
 
-    fn read_samples(&self) -> Result<SampledRows> {
-        let coded = self.source.read(self.samples_at.0, self.samples_at.1)?;
-        let sampled = || {
-            self.header.check_samples(&coded)?;
-            let rows_of = packed::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
-            if rows_of[0] != self.index.primary_index || rows_of.contains(&0) {
-                return Err(Flaw("a sample is no row of the block"));
+    fn read_samples(&self) -> Result<Samples> {
+        let (offset, size) = self.tables.samples_at;
+        let coded = self.origin.input.read(offset, size)?;
+        let samples = || {
+            self.tables.header.check_samples(&coded)?;
+            let rows = packed::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
+            if rows[0] != self.tables.index.primary_index {
+                return Err(Flaw("the first sample of the block is not its primary index"));
             }
-            let rate = 1 << self.shape.sample_rate_log;
-            let samples = Samples::new(&rows_of, rate, self.raw_size as usize + 1)?;
-            Ok(SampledRows { rows_of, samples })
+            Samples::new(rows, 1 << self.shape.sample_rate_log, self.raw_size as usize)
         };
-        sampled().map_err(|flaw| self.place.error(flaw))
+        samples().map_err(|flaw| self.origin.flaw(flaw))
     }
 }
 

@@ -1,13 +1,14 @@
-//! The intervals of all strings of a few symbols, so that the search of a pattern starts behind its
-//! last ones.
+//! The k-mer table: the intervals of all strings of k symbols, so that the search of a pattern
+//! starts before its last k.
 //!
 //! Only strings of the most frequent symbols are kept, as many symbols as make up nearly all of the
-//! text, so that the table can be deep: 9 bases of a genome, 3 or 4 letters of English. It has at
+//! text, so that k can be large: 9 bases of a genome, 3 or 4 letters of English. It has at
 //! most one entry of 8 bytes per 32 bytes of text. Each entry is one step of backward search from
 //! that of a string shorter by one, which makes a table worth its time for a few thousand patterns.
 
 use super::FmIndex;
-use super::occ::{Occ, with_layout};
+use super::layout::with_layout;
+use super::rank::Rank;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -25,8 +26,9 @@ const NONE: u8 = 0xFF;
 
 /// The table for one block.
 #[derive(Debug)]
-pub struct Seeds {
-    pub(super) depth: usize,
+pub struct KmerTable {
+    /// k
+    pub(super) length: usize,
     pub(super) sigma: usize,
     pub(super) codes: Box<[u8; 256]>,
     /// Lower and upper end for each string; its last symbol is the lowest digit of the index, to
@@ -36,15 +38,15 @@ pub struct Seeds {
 
 impl FmIndex {
     /// The table, made when so many patterns are searched that it pays.
-    pub(super) fn seeds_for(&self, patterns: usize) -> Option<&Seeds> {
+    pub(super) fn kmers_for(&self, patterns: usize) -> Option<&KmerTable> {
         if patterns * WORTH_IT >= self.len / SHARE && patterns > WORTH_IT {
-            return Some(self.seeds.get_or_init(|| Seeds::new(self)));
+            return Some(self.kmers.get_or_init(|| KmerTable::new(self)));
         }
-        self.seeds.get()
+        self.kmers.get()
     }
 }
 
-impl Seeds {
+impl KmerTable {
     fn new(index: &FmIndex) -> Self {
         let symbols = frequent(index);
         let sigma = symbols.len();
@@ -53,19 +55,19 @@ impl Seeds {
             codes[usize::from(symbol)] = code as u8;
         }
         let mut intervals = vec![[0, index.len as u32 + 1]];
-        let mut depth = 0;
+        let mut length = 0;
         while intervals.len() * sigma * SHARE <= index.len && sigma > 1 {
             intervals =
-                with_layout!(&index.layout, occ => longer(index, occ, &symbols, &intervals));
-            depth += 1;
+                with_layout!(&index.layout, rank => longer(index, rank, &symbols, &intervals));
+            length += 1;
         }
-        Seeds { depth, sigma, codes, intervals }
+        KmerTable { length, sigma, codes, intervals }
     }
 
     /// The interval of the last symbols of `pattern`, with what is left of it.
     #[inline(always)]
     pub fn find<'p>(&self, pattern: &'p [u8]) -> Option<(&'p [u8], Range<u32>)> {
-        let (left, last) = pattern.split_at_checked(pattern.len().checked_sub(self.depth)?)?;
+        let (left, last) = pattern.split_at_checked(pattern.len().checked_sub(self.length)?)?;
         let mut index = 0;
         for &c in last {
             let code = self.codes[usize::from(c)];
@@ -98,13 +100,18 @@ fn frequent(index: &FmIndex) -> Vec<u8> {
 }
 
 /// From the strings of one length to those of the next: each symbol put before each string.
-fn longer(index: &FmIndex, occ: &impl Occ, symbols: &[u8], shorter: &[[u32; 2]]) -> Vec<[u32; 2]> {
+fn longer(
+    index: &FmIndex,
+    rank: &impl Rank,
+    symbols: &[u8],
+    shorter: &[[u32; 2]],
+) -> Vec<[u32; 2]> {
     let before = |&c: &u8| {
         shorter.par_iter().map(move |&[lo, hi]| {
             if lo == hi {
                 return [0, 0];
             }
-            let interval = index.step(occ, c, lo..hi);
+            let interval = index.step(rank, c, lo..hi);
             [interval.start, interval.end]
         })
     };

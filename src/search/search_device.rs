@@ -1,4 +1,4 @@
-//! Who searches decoded blocks: the CPU, or a GPU where one was asked for or pays.
+//! The device that searches decoded blocks: the CPU, or a GPU where one was asked for or pays.
 //!
 //! With [`Device::Auto`] no driver is even loaded until the CPU has searched, or is about to
 //! search, for longer than a GPU takes to come up. A GPU that is missing or fails costs one warning
@@ -6,46 +6,45 @@
 
 use crate::error::{Error, Result};
 use crate::events::Listener;
-use crate::fm_index::{FmIndex, Searcher};
+use crate::fm_index::FmIndex;
 use crate::gpu;
 use crate::options::{Device, Options};
 use std::ops::Range;
 
-/// What a thread of the CPU searches in half a second, in symbols.
+/// Symbols that a thread of the CPU searches in half a second.
 const WORTH_A_GPU: u64 = 10_000_000;
 
 /// Searches in memory, on the device of the options.
-pub struct Finder {
-    searcher: Searcher,
+pub struct SearchDevice {
+    gpu: Option<gpu::Searcher>,
     device: Device,
     listener: Listener,
     /// Symbols that are left to the CPU; none if a GPU was opened, or could not be.
     patience: Option<u64>,
 }
 
-impl Finder {
+impl SearchDevice {
     pub fn new(options: &Options) -> Self {
-        let patience = match options.chosen_device() {
+        let device = options.chosen_device();
+        let patience = match device {
             Device::Auto => Some(WORTH_A_GPU * options.thread_count() as u64),
             Device::Cpu => None,
             Device::Cuda(_) => Some(0),
         };
-        let (device, listener) = (options.chosen_device(), options.listener().clone());
-        Finder { searcher: Searcher::Cpu, device, listener, patience }
+        SearchDevice { gpu: None, device, listener: options.listener().clone(), patience }
     }
 
     /// One for a thread of many.
     pub fn cpu() -> Self {
         let listener = Listener::default();
-        Finder { searcher: Searcher::Cpu, device: Device::Cpu, listener, patience: None }
+        SearchDevice { gpu: None, device: Device::Cpu, listener, patience: None }
     }
 
-    /// Says that so many symbols are about to be searched, and whether a GPU does that. It comes up
-    /// with this.
+    /// Whether a GPU searches the symbols, so many, that are searched next. It comes up with this.
     ///
     /// # Errors
     /// [`Error::Device`] where a GPU is asked for that this build cannot have.
-    pub fn takes(&mut self, symbols: u64) -> Result<bool> {
+    pub fn is_gpu_for(&mut self, symbols: u64) -> Result<bool> {
         if let Some(patience) = self.patience
             && symbols > 0
         {
@@ -54,17 +53,17 @@ impl Finder {
                 self.open()?;
             }
         }
-        Ok(!matches!(self.searcher, Searcher::Cpu))
+        Ok(self.gpu.is_some())
     }
 
     fn open(&mut self) -> Result<()> {
-        let (device, asked) = match self.device {
+        let (number, asked) = match self.device {
+            Device::Cuda(number) => (number, true),
             // Nothing to warn of where there is none: a machine without one is in order.
-            Device::Auto => (Device::Cuda(0), false),
-            device => (device, true),
+            _ => (0, false),
         };
-        match Searcher::new(device) {
-            Ok(searcher) => self.searcher = searcher,
+        match gpu::Searcher::new(number) {
+            Ok(gpu) => self.gpu = Some(gpu),
             Err(e) if asked && !gpu::is_built() => return Err(e),
             Err(e) if asked => self.warn(&e),
             Err(_) => {}
@@ -72,30 +71,39 @@ impl Finder {
         Ok(())
     }
 
-    /// As [`Searcher::search`].
+    /// As [`FmIndex::search`].
     pub fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
         index: &FmIndex,
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
-        self.attempt(|searcher| searcher.search(index, patterns, intervals))
+        let done = self.on_gpu(|gpu| index.search_on(gpu, patterns, intervals));
+        done.unwrap_or_else(|| {
+            index.search(patterns, intervals);
+            Ok(())
+        })
     }
 
-    /// As [`Searcher::positions`].
+    /// As [`FmIndex::positions`].
     pub fn positions(&mut self, index: &FmIndex, rows: &[u32]) -> Result<Vec<u32>> {
-        self.attempt(|searcher| searcher.positions(index, rows))
+        let found = self.on_gpu(|gpu| index.positions_on(gpu, rows));
+        found.unwrap_or_else(|| index.positions(rows))
     }
 
-    /// Does `work`, and where a GPU fails does it again on the CPU, as all that follows.
-    fn attempt<T>(&mut self, mut work: impl FnMut(&mut Searcher) -> Result<T>) -> Result<T> {
-        match work(&mut self.searcher) {
+    /// Does `work` on the GPU. `None` where there is none, or it fails: then the CPU has to do this
+    /// and all that follows.
+    fn on_gpu<T>(
+        &mut self,
+        work: impl FnOnce(&mut gpu::Searcher) -> Result<T>,
+    ) -> Option<Result<T>> {
+        match work(self.gpu.as_mut()?) {
             Err(failure @ Error::Device(_)) => {
                 self.warn(&failure);
-                self.searcher = Searcher::Cpu;
-                work(&mut self.searcher)
+                self.gpu = None;
+                None
             }
-            done => done,
+            done => Some(done),
         }
     }
 

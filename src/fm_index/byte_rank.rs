@@ -1,5 +1,5 @@
-//! occ over plain bytes: counters at regular borders, and a count of equal bytes from the nearest
-//! one.
+//! Byte rank with counters: 16-bit counters at regular borders, and a count of equal bytes from the
+//! nearest one.
 //!
 //! The transform stays as it comes, a byte per symbol. At every border, which is the beginning of a
 //! cache line, stands a 16-bit counter for each symbol that occurs, relative to the last of regular
@@ -16,12 +16,12 @@
 //! Bits per symbol: 8 and, for counters, 4 for alphabets up to 32 symbols, 8 up to 64, 16 for
 //! larger.
 
-use super::occ::{Occ, no_memory};
-use crate::bwt::cache_lines::{CacheLines, LINE, equal, prefetch};
+use super::rank::{Rank, no_memory};
+use crate::bwt::cache_lines::{LINE, CacheLines, equal, prefetch};
 use crate::error::Result;
 use rayon::prelude::*;
 
-/// Lines from one super border to the next: 32 Ki places.
+/// CacheLines from one super border to the next: 32 Ki places.
 const SUPER_LINES: usize = 512;
 
 /// 16-bit counters in a line.
@@ -29,12 +29,12 @@ const PER_LINE: usize = LINE / 2;
 
 /// The layout for any alphabet.
 #[derive(Debug)]
-pub struct Counted {
+pub struct ByteRank {
     pub(super) bytes: Vec<u8>,
     /// How far into its cache line the first byte lies: places are counted from the beginning of
     /// that line.
     pub(super) skew: usize,
-    /// Lines from one border to the next, as a power of two: 1 or 2.
+    /// CacheLines from one border to the next, as a power of two: 1 or 2.
     pub(super) log: usize,
     /// Counters per border, in whole lines.
     pub(super) stride: usize,
@@ -45,7 +45,7 @@ pub struct Counted {
     pub(super) supers: Vec<u32>,
 }
 
-impl Counted {
+impl ByteRank {
     /// `by_count` is all symbols, the most frequent first; `sigma` of them occur.
     pub fn new(bytes: Vec<u8>, by_count: &[u8], sigma: usize) -> Result<Self> {
         let mut columns = Box::new([0; 256]);
@@ -59,15 +59,14 @@ impl Counted {
         // included.
         let borders = (nearest((bytes.len() + skew) / LINE, log) >> log) + 1;
         let counters = CacheLines::zeroed(borders * stride).ok_or_else(no_memory)?;
-        let mut counted =
-            Counted { bytes, skew, log, stride, columns, counters, supers: Vec::new() };
-        counted.count_all(borders);
-        Ok(counted)
+        let mut rank = ByteRank { bytes, skew, log, stride, columns, counters, supers: Vec::new() };
+        rank.count_all(borders);
+        Ok(rank)
     }
 
     /// Fills both tables; the stretches between super borders are counted side by side.
     fn count_all(&mut self, borders: usize) {
-        let Counted { ref bytes, skew, log, stride, ref columns, .. } = *self;
+        let ByteRank { ref bytes, skew, log, stride, ref columns, .. } = *self;
         let per_super = SUPER_LINES >> log;
         let stretch = |n: usize| {
             let place = |line: usize| (line * LINE).saturating_sub(skew).min(bytes.len());
@@ -164,16 +163,16 @@ fn count_stretch(
     sums
 }
 
-impl Occ for Counted {
+impl Rank for ByteRank {
     #[inline(always)]
-    fn occ(&self, c: u8, at: usize) -> u32 {
+    fn rank(&self, c: u8, at: usize) -> u32 {
         let place = at + self.skew;
         let line = place / LINE;
         self.before(c, line, self.equal(c, line), place)
     }
 
     #[inline(always)]
-    fn occ_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32) {
+    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32) {
         let place = lo + self.skew;
         let line = place / LINE;
         let equal = self.equal(c, line);
@@ -182,7 +181,7 @@ impl Occ for Counted {
             let between = equal & below(hi + self.skew) & !below(place);
             return (first, first + between.count_ones());
         }
-        (first, self.occ(c, hi))
+        (first, self.rank(c, hi))
     }
 
     #[inline(always)]

@@ -1,11 +1,11 @@
-//! Matches that cross from one block into the next: users do not know of blocks.
+//! Matches that cross the boundary of two blocks: users do not know of blocks.
 //!
 //! A match belongs to the block in which it starts. If it does not end there, it lies in the window
 //! of the last m - 1 bytes of that block and the m - 1 bytes behind it, with m the length of the
-//! pattern; those may take several short blocks. So each match is found once, by the blocks or by
-//! one seam.
+//! pattern; those may take several short blocks. So each match is found once, in a block or at one
+//! boundary.
 
-use super::block::occurrences;
+use super::searched_block::occurrences;
 use rayon::prelude::*;
 
 /// The ends of a block: as many bytes as the longest pattern has but one, or the whole block if it
@@ -18,16 +18,16 @@ pub struct Edges {
     pub end: u64,
 }
 
-/// The bytes around the end of a block.
+/// The bytes around a block boundary.
 struct Window {
     bytes: Vec<u8>,
-    /// How many of them are before the seam.
+    /// How many of them are before the boundary.
     before: usize,
-    /// Pos of the seam.
+    /// Pos of the boundary.
     pos: u64,
 }
 
-/// The positions of each pattern across the ends of blocks, in ascending order.
+/// The positions of each pattern across block boundaries, ascending.
 pub fn search<P: AsRef<[u8]> + Sync>(edges: &[Edges], patterns: &[P]) -> Vec<Vec<u64>> {
     let longest = patterns.iter().map(|p| p.as_ref().len()).max().unwrap_or(0);
     let mut found = vec![Vec::new(); patterns.len()];
@@ -42,7 +42,7 @@ pub fn search<P: AsRef<[u8]> + Sync>(edges: &[Edges], patterns: &[P]) -> Vec<Vec
 }
 
 impl Window {
-    /// The window of the seam before block `k`.
+    /// The window of the boundary before block `k`.
     fn new(edges: &[Edges], k: usize, longest: usize) -> Self {
         let Edges { tail, end, .. } = &edges[k - 1];
         let mut bytes = tail.clone();
@@ -56,17 +56,13 @@ impl Window {
         Window { bytes, before: tail.len(), pos: *end }
     }
 
-    /// Where `pattern` starts before the seam and ends behind it.
-    fn matches(&self, pattern: &[u8]) -> impl Iterator<Item = u64> {
+    /// Where `pattern` starts before the boundary and ends behind it.
+    fn matches(&self, pattern: &[u8]) -> Vec<u64> {
         let before = self.before.min(pattern.len() - 1);
         let end = self.bytes.len().min(self.before + pattern.len() - 1);
         let window = &self.bytes[self.before - before..end];
         let start = self.pos - before as u64;
-        // No collecting of what cannot be: a window that is too short holds no match.
-        occurrences(pattern, window)
-            .map(move |at| start + at as u64)
-            .collect::<Vec<_>>()
-            .into_iter()
+        occurrences(pattern, window).map(|at| start + at as u64).collect()
     }
 }
 
@@ -88,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn each_match_across_a_seam_is_found_once() {
+    fn each_match_across_a_boundary_is_found_once() {
         let text = b"abaababaabaababaababaabaababaabaab";
         for size in 1..=text.len() {
             for len in 1..=12 {

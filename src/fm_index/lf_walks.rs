@@ -1,27 +1,31 @@
-//! Walks along LF, many at a time: from a row to the rows of the positions before it.
+//! Walks along the LF mapping, many at a time: from a row to the rows of the positions before it.
 //!
-//! `LF(row) = C[c] + occ(c, row)` with `c = L[row]` is the row of the suffix that is longer by one
+//! `LF(row) = C[c] + rank(c, row)` with `c = L[row]` is the row of the suffix that is longer by one
 //! symbol, which is c. A step waits for the byte and then for its counter, so a thread moves 32
 //! walks in turn, each by half a step: the lines asked for at the end of one half are there when
 //! the next one comes.
 
 use super::FmIndex;
-use super::occ::{Occ, with_layout};
+use super::layout::with_layout;
+use super::rank::Rank;
+use super::samples::Samples;
 use crate::error::{Error, Flaw, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
-const LANES: usize = 32;
+/// Walks that a thread keeps going.
+const AT_A_TIME: usize = 32;
 
 /// Walks per task.
 const CHUNK: usize = 1024;
 
-pub(super) const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its transform");
+/// What an intact block never is.
+pub(crate) const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its transform");
 
 /// A walk under way: its number, where it is, how many steps it has made, and the byte that it
 /// steps over next.
 #[derive(Clone, Copy)]
-struct Lane {
+struct Walk {
     number: usize,
     row: u32,
     steps: u32,
@@ -38,10 +42,10 @@ impl FmIndex {
         rows.par_chunks(CHUNK).zip(positions.par_chunks_mut(CHUNK)).try_for_each(
             |(rows, positions)| {
                 let mut sound = true;
-                self.walk(rows, |lane, row, steps, _| match self.samples.pos(row) {
+                self.walk(rows, |n, row, steps, _| match self.samples.pos(row) {
                     Some(pos) => {
-                        positions[lane] = pos + steps;
-                        sound &= positions[lane] as usize <= self.len;
+                        positions[n] = pos + steps;
+                        sound &= positions[n] as usize <= self.len;
                         false
                     }
                     None => {
@@ -63,7 +67,7 @@ impl FmIndex {
         if range.start > range.end || range.end > self.len {
             return Err(Error::Usage("the range is not within the block".into()));
         }
-        let (row, pos) = self.sample_behind(range.end);
+        let (row, pos) = self.samples.behind(range.end);
         let mut bytes = vec![0; range.len()];
         if range.is_empty() {
             return Ok(bytes);
@@ -78,13 +82,6 @@ impl FmIndex {
         Ok(bytes)
     }
 
-    /// A known row at or behind a pos, with the pos that it stands for.
-    fn sample_behind(&self, pos: usize) -> (u32, usize) {
-        let rate = self.samples.rate() as usize;
-        let number = pos.div_ceil(rate);
-        self.rows_of.get(number).map_or((0, self.len), |&row| (row, number * rate))
-    }
-
     /// The same index with samples at every pos that `rate` divides, made by walks over the whole
     /// block. `rate` is a power of two; if there are as many samples already, nothing is done.
     ///
@@ -96,19 +93,16 @@ impl FmIndex {
     pub fn with_sample_rate(mut self, rate: u32) -> Result<Self> {
         assert!(rate.is_power_of_two(), "sample rate {rate} is not a power of two");
         let coarse = self.samples.rate() as usize;
-        let per_lane = coarse / rate as usize;
-        if per_lane <= 1 {
+        if coarse <= rate as usize {
             return Ok(self);
         }
-        let lanes: Vec<(usize, &[u32])> = (0..).zip(self.rows_of.chunks(LANES)).collect();
-        let stretches: Vec<Vec<u32>> = lanes
-            .into_par_iter()
-            .map(|(n, rows)| self.denser(n * LANES, rows, rate as usize))
+        let chunks = self.samples.rows().par_chunks(AT_A_TIME).enumerate();
+        let stretches: Vec<Vec<u32>> = chunks
+            .map(|(n, rows)| self.denser(n * AT_A_TIME, rows, rate as usize))
             .collect::<Result<_>>()?;
-        let mut rows_of = stretches.concat();
-        rows_of.truncate(self.len.div_ceil(rate as usize));
-        self.samples = super::Samples::new(&rows_of, rate, self.len + 1)?;
-        self.rows_of = rows_of;
+        let mut rows = stretches.concat();
+        rows.truncate(self.len.div_ceil(rate as usize));
+        self.samples = Samples::new(rows, rate, self.len)?;
         Ok(self)
     }
 
@@ -116,28 +110,28 @@ impl FmIndex {
     /// Behind the end of the text are zeros.
     fn denser(&self, first: usize, rows: &[u32], rate: usize) -> Result<Vec<u32>> {
         let coarse = self.samples.rate() as usize;
-        let per_lane = coarse / rate;
+        let more = coarse / rate;
         let ends: Vec<(u32, usize)> =
-            (first..first + rows.len()).map(|k| self.sample_behind((k + 1) * coarse)).collect();
+            (first..first + rows.len()).map(|k| self.samples.behind((k + 1) * coarse)).collect();
         let starts: Vec<u32> = ends.iter().map(|&(row, _)| row).collect();
-        let mut dense = vec![0; rows.len() * per_lane];
+        let mut dense = vec![0; rows.len() * more];
         let mut sound = true;
-        self.walk(&starts, |lane, row, steps, _| {
-            let begin = (first + lane) * coarse;
-            let pos = ends[lane].1 - steps as usize;
+        self.walk(&starts, |n, row, steps, _| {
+            let begin = (first + n) * coarse;
+            let pos = ends[n].1 - steps as usize;
             if pos == begin {
-                sound &= row == rows[lane];
+                sound &= row == rows[n];
             }
             if pos.is_multiple_of(rate) && pos - begin < coarse {
-                dense[lane * per_lane + (pos - begin) / rate] = row;
+                dense[n * more + (pos - begin) / rate] = row;
             }
             pos > begin
         });
         if sound { Ok(dense) } else { Err(CONTRADICTION.into()) }
     }
 
-    /// Walks from each row. `arrive(lane, row, steps, byte)` is told of each row, the first
-    /// included, with the byte before its suffix, and says whether to go on.
+    /// Walks from each row. `arrive(n, row, steps, byte)` is called for each row of walk n, the
+    /// first included, with the byte before its suffix, and says whether to go on.
     #[allow(unsafe_code)]
     fn walk(&self, rows: &[u32], arrive: impl FnMut(usize, u32, u32, u8) -> bool) {
         #[cfg(target_arch = "x86_64")]
@@ -145,49 +139,49 @@ impl FmIndex {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.walk_v3(rows, arrive) };
         }
-        with_layout!(&self.layout, occ => self.walk_lanes(occ, rows, arrive));
+        with_layout!(&self.layout, rank => self.walk_in_turn(rank, rows, arrive));
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
     fn walk_v3(&self, rows: &[u32], arrive: impl FnMut(usize, u32, u32, u8) -> bool) {
-        with_layout!(&self.layout, occ => self.walk_lanes(occ, rows, arrive));
+        with_layout!(&self.layout, rank => self.walk_in_turn(rank, rows, arrive));
     }
 
     #[inline(always)]
-    fn walk_lanes(
+    fn walk_in_turn(
         &self,
-        occ: &impl Occ,
+        rank: &impl Rank,
         rows: &[u32],
         mut arrive: impl FnMut(usize, u32, u32, u8) -> bool,
     ) {
         let mut fresh = rows.iter().enumerate();
         let mut start =
-            || fresh.next().map(|(number, &row)| Lane { number, row, steps: 0, byte: 0 });
-        let mut lanes: Vec<Lane> = std::iter::from_fn(&mut start).take(LANES).collect();
-        while !lanes.is_empty() {
+            || fresh.next().map(|(number, &row)| Walk { number, row, steps: 0, byte: 0 });
+        let mut walks: Vec<Walk> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
+        while !walks.is_empty() {
             let mut n = 0;
-            while n < lanes.len() {
-                let lane = &mut lanes[n];
+            while n < walks.len() {
+                let walk = &mut walks[n];
                 // The primary index has no byte: any will do, since nobody walks on from there in
                 // an intact block.
-                let at = self.stored(lane.row).min(self.len - 1);
-                lane.byte = occ.byte(at);
-                if arrive(lane.number, lane.row, lane.steps, lane.byte) {
-                    occ.prefetch(lane.byte, at);
+                let at = self.stored(walk.row).min(self.len - 1);
+                walk.byte = rank.byte(at);
+                if arrive(walk.number, walk.row, walk.steps, walk.byte) {
+                    rank.prefetch(walk.byte, at);
                     n += 1;
                 } else if let Some(next) = start() {
-                    *lane = next;
+                    *walk = next;
                 } else {
-                    lanes.swap_remove(n);
+                    walks.swap_remove(n);
                 }
             }
-            for lane in &mut lanes {
-                let before = occ.occ(lane.byte, self.stored(lane.row));
-                lane.row = (self.starts[usize::from(lane.byte)] + before).min(self.len as u32);
-                lane.steps += 1;
-                occ.prefetch_byte(self.stored(lane.row));
-                self.samples.prefetch(lane.row);
+            for walk in &mut walks {
+                let before = rank.rank(walk.byte, self.stored(walk.row));
+                walk.row = (self.starts[usize::from(walk.byte)] + before).min(self.len as u32);
+                walk.steps += 1;
+                rank.prefetch_byte(self.stored(walk.row));
+                self.samples.prefetch(walk.row);
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::bwt::{Bwt, Sorter};
 use crate::cases;
+use crate::error::Error;
 use crate::gpu::testing::{gpu, random, say};
 
 fn index(text: &[u8], rate: u32) -> FmIndex {
@@ -37,7 +38,7 @@ fn patterns(text: &[u8], seed: u64, count: usize) -> Vec<Vec<u8>> {
 
 /// Compares intervals and, of up to `limit` rows of each, positions. Says how many there were.
 fn check(
-    gpu: &mut Searcher,
+    gpu: &mut gpu::Searcher,
     name: &str,
     index: &FmIndex,
     patterns: &[Vec<u8>],
@@ -46,14 +47,14 @@ fn check(
     let mut expected = vec![0..0; patterns.len()];
     index.search(patterns, &mut expected);
     let mut found = vec![7..9; patterns.len()];
-    gpu.search(index, patterns, &mut found).unwrap();
+    index.search_on(gpu, patterns, &mut found).unwrap();
     for (pattern, (expected, found)) in patterns.iter().zip(expected.iter().zip(&found)) {
         let same = expected == found || expected.is_empty() && found.is_empty();
         let pattern = &pattern[..pattern.len().min(50)];
         assert!(same, "{name}: {expected:?} {found:?} {pattern:?}");
     }
     let rows: Vec<u32> = expected.iter().flat_map(|rows| rows.clone().take(limit)).collect();
-    let positions = gpu.positions(index, &rows).unwrap();
+    let positions = index.positions_on(gpu, &rows).unwrap();
     assert!(positions == index.positions(&rows).unwrap(), "{name}: positions");
     patterns.len() + rows.len()
 }
@@ -63,7 +64,7 @@ fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (Searcher::new(Device::Cuda(0)).unwrap(), 0);
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
     for (seed, (name, text)) in cases::named().into_iter().enumerate() {
         if !text.is_empty() {
             for rate in [4, 256] {
@@ -77,16 +78,16 @@ fn named_cases() {
 }
 
 #[test]
-fn many_seeds() {
+fn many_random_texts() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (Searcher::new(Device::Cuda(0)).unwrap(), 0);
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
     for (seed, alphabet) in (0..240).zip([1, 2, 4, 5, 16, 17, 100, 256].into_iter().cycle()) {
         let len = 1 + random(1, 3000, seed)[0] as usize;
         let mut text: Vec<u8> =
             random(len, alphabet, seed + 1).iter().map(|&c| (255 - c) as u8).collect();
-        // A rare symbol or two, which the planes keep in lists.
+        // A rare symbol or two, which the bit-sliced rank keeps in lists.
         text[len / 2] = b'>';
         text[len / 3] = 0;
         let index = index(&text, 2 << (seed % 9));
@@ -96,14 +97,14 @@ fn many_seeds() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// All sizes around those of lines, borders and superblocks; every pattern of one symbol, every
+/// All sizes around those of lines, borders and super borders; every pattern of one symbol, every
 /// row.
 #[test]
 fn borders() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (Searcher::new(Device::Cuda(0)).unwrap(), 0);
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
     let singles: Vec<Vec<u8>> = (0..=255).map(|c| vec![c]).collect();
     for border in [64, 128, 224, 256, 512, 16_384, 32_768, 57_344] {
         for (len, alphabet) in (border - 1..=border + 1).zip([4, 7, 256]) {
@@ -124,7 +125,7 @@ fn batches() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (Searcher::new(Device::Cuda(0)).unwrap(), 0);
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
     let long = cases::text(18 << 20);
     for (name, text) in [
         ("text", &long[..3_000_000]),
@@ -147,7 +148,7 @@ fn every_kernel_once() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (Searcher::new(Device::Cuda(0)).unwrap(), 0);
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
     for alphabet in [4, 8, 16, 60, 256] {
         let text = cases::random(3000, alphabet);
         let index = index(&text, 16);
@@ -164,20 +165,18 @@ fn a_failure_leaves_the_searcher_usable() {
     let text = cases::text(50_000);
     let index = index(&text, 64);
     let patterns = patterns(&text, 1, 600_000);
-    let mut searcher = Searcher::new(Device::Cuda(0)).unwrap();
+    let mut searcher = gpu::Searcher::new(0).unwrap();
     let mut failures = 0;
     loop {
-        let Searcher::Gpu(gpu) = &searcher else { panic!("this is a GPU") };
-        gpu.fail_after(failures);
+        searcher.fail_after(failures);
         let mut found = vec![0..0; patterns.len()];
-        match searcher.search(&index, &patterns, &mut found) {
+        match index.search_on(&mut searcher, &patterns, &mut found) {
             Err(Error::Device(_)) => failures += 1,
             done => break done.unwrap(),
         }
     }
     assert!(failures > 0);
-    let Searcher::Gpu(gpu) = &searcher else { panic!("this is a GPU") };
-    gpu.fail_after(u32::MAX);
+    searcher.fail_after(u32::MAX);
     check(&mut searcher, "after failures", &index, &patterns, 3);
 }
 
@@ -187,14 +186,14 @@ fn contradictions() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = Searcher::new(Device::Cuda(0)).unwrap();
+    let mut gpu = gpu::Searcher::new(0).unwrap();
     let (mut errors, mut others) = (0, 0);
     for (seed, sigma) in (0..200).zip([1, 2, 5, 17, 256].into_iter().cycle()) {
         let bytes = cases::random(400 + seed, sigma);
         let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u32).collect();
         let Ok(index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
         let rows: Vec<u32> = (0..=index.len() as u32).step_by(1 + seed % 7 * 30).collect();
-        match (index.positions(&rows), gpu.positions(&index, &rows)) {
+        match (index.positions(&rows), index.positions_on(&mut gpu, &rows)) {
             (Err(Error::Format { .. }), Err(Error::Format { .. })) => errors += 1,
             (expected, found) => {
                 assert_eq!(expected.unwrap(), found.unwrap(), "seed {seed}");
