@@ -9,15 +9,15 @@
 //! decompressor does not, since any segment may be of that kind: [`Plan::to_decode`] keeps room for
 //! them, or where that leaves none for a block refuses them.
 //!
-//! Where the system limits the process itself (`system`), threads count too: [`Allowance::new`]
+//! Where the system limits the process itself (`system_limits`), threads count too: [`Allowance::new`]
 //! gives some of that room to their stacks and arenas, which may mean fewer threads, and the rest
 //! to the blocks.
 
-mod system;
+mod system_limits;
 
 use crate::coder::Effort;
 use crate::error::{Bound, Error, Result};
-pub(crate) use system::{Space, THREAD_SPACE, default_limit};
+pub(crate) use system_limits::{Space, THREAD_SPACE, default_limit};
 
 /// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one
 /// takes 5 (its BWT, 4 of table). The filters come before and after that and take no more: to look

@@ -2,7 +2,7 @@
 
 use super::descriptors;
 use super::files::Name;
-use super::stop::{Stop, Waiting};
+use super::stoppable_input::{Stop, Waiting};
 use bwz::{Error, Result};
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read};

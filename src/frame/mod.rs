@@ -2,32 +2,32 @@
 //!
 //! A structure of fixed size is a struct with `to_bytes` above `from_bytes`; the latter checks all
 //! that can be checked without its surroundings. [`FrameWriter`] and [`FrameReader`] put structures
-//! in order and check what they say about each other; [`scan`] finds blocks where that order is
+//! in order and check what they say about each other; [`landmarks`] finds blocks where that order is
 //! broken. Nothing here compresses a byte.
 
-mod block;
-mod checksums;
+mod block_header;
+mod block_index;
+mod bwt_payload;
 mod footer;
-mod form;
 mod frame_header;
-mod index;
-pub(crate) mod packed;
-mod payload;
-mod reader;
-pub(crate) mod scan;
+mod frame_reader;
+mod frame_writer;
+pub(crate) mod landmarks;
+pub(crate) mod packed_array;
+mod range_checksums;
 mod seek_table;
-mod writer;
+mod table_form;
 
-pub(crate) use block::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
-pub(crate) use checksums::RangeChecksums;
+pub(crate) use block_header::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
+pub(crate) use block_index::{EDGE, Index, IndexHeader, histogram};
+pub(crate) use bwt_payload::{BwtPayload, Filtered};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub use frame_header::MAGIC;
 pub(crate) use frame_header::{FrameHeader, NOT_BWZ};
-pub(crate) use index::{EDGE, Index, IndexHeader, histogram};
-pub(crate) use payload::{BwtPayload, Filtered};
-pub(crate) use reader::{CUT_OFF, FrameReader};
+pub(crate) use frame_reader::{CUT_OFF, FrameReader};
+pub(crate) use frame_writer::FrameWriter;
+pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use seek_table::{Entry, SeekTable};
-pub(crate) use writer::FrameWriter;
 
 use crate::error::Flaw;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,6 +1,6 @@
 //! Seek_Table, FORMAT.md section 8: where every block starts, raw and coded.
 
-use super::form::{from_form, to_form};
+use super::table_form::{from_form, to_form};
 use super::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::Flaw;
 

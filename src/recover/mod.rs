@@ -2,22 +2,22 @@
 //!
 //! Frames at the end of the file whose tables are sound are gone through by them. What comes before
 //! is scanned for blocks, since neither frame headers nor tables can be trusted there. Each block
-//! is restored and checked; the gaps between their raw offsets are what is lost ([`progress`]).
+//! is restored and checked; the gaps between their raw offsets are what is lost ([`losses`]).
 //!
 //! Time is linear in the file's size, whatever headers claim: the checksum of a payload does not
 //! take reading it ([`RangeChecksums`]), only a block whose payload is undamaged is decoded, and
 //! what is inside of that is its own.
 
-mod progress;
+mod losses;
 
 use crate::archive::{self, BlockInfo, Frame, FrameInfo};
 use crate::block;
 use crate::error::{Error, Result};
-use crate::frame::scan::{Landmark, Scanner};
+use crate::frame::landmarks::{Landmark, Scanner};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
 use crate::options::Options;
 use crate::threads;
-use progress::Progress;
+use losses::Progress;
 use rayon::ThreadPool;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;

@@ -14,7 +14,9 @@ use crate::archive::BlockInfo;
 use crate::coder;
 use crate::error::{Error, Flaw, Result};
 use crate::fm_index::{self, Samples};
-use crate::frame::{BlockHeader, Index, IndexHeader, Shape, checksum_holds, histogram, packed};
+use crate::frame::{
+    BlockHeader, Index, IndexHeader, Shape, checksum_holds, histogram, packed_array,
+};
 use rayon::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::io::{Read, Seek};
@@ -272,7 +274,7 @@ impl<'a, R: Read + Seek + Send> ColdBlock<'a, R> {
         let coded = self.source.read(self.samples_at.0, self.samples_at.1)?;
         let sampled = || {
             self.header.check_samples(&coded)?;
-            let rows_of = packed::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
+            let rows_of = packed_array::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
             if rows_of[0] != self.index.primary_index || rows_of.contains(&0) {
                 return Err(Flaw("a sample is no row of the block"));
             }

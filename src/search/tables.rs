@@ -4,7 +4,7 @@
 use super::source::Source;
 use crate::archive::BlockInfo;
 use crate::error::{Flaw, Result};
-use crate::frame::{BlockHeader, Index, IndexHeader, Shape, packed};
+use crate::frame::{BlockHeader, Index, IndexHeader, Shape, packed_array};
 use std::io::{Read, Seek};
 
 /// What is read of a block before any search.
@@ -29,15 +29,16 @@ impl Tables {
         let segments = shape.segments(header.raw_size);
         let samples_start = info.coded.start + BlockHeader::SIZE as u64;
         let width = source.read(samples_start, 1)?[0];
-        let samples_size = packed::size(width, shape.samples(header.raw_size)).map_err(located)?;
+        let samples_size =
+            packed_array::size(width, shape.samples(header.raw_size)).map_err(located)?;
         let sizes_start = samples_start + samples_size;
         // What is read at once: Segment_Sizes at its widest and the part of Index whose size is
         // known.
-        let most = packed::size(32, segments).map_err(located)? + IndexHeader::SIZE as u64;
+        let most = packed_array::size(32, segments).map_err(located)? + IndexHeader::SIZE as u64;
         let left = info.coded.end.saturating_sub(sizes_start);
         let front = source.read(sizes_start, most.min(left) as u32)?;
         let mut behind = &front[..];
-        let sizes = packed::read(&mut behind, segments).map_err(located)?;
+        let sizes = packed_array::read(&mut behind, segments).map_err(located)?;
         let sizes_coded = &front[..front.len() - behind.len()];
         let cut = Flaw("the block's index is longer than the block");
         let fixed = behind.first_chunk().ok_or_else(|| located(cut))?;

@@ -4,7 +4,7 @@
 //! The file is looked through in windows, each read once. Only a footer is read apart: its seek
 //! table may be longer than that.
 
-use super::block::SYNC_MARKER;
+use super::block_header::SYNC_MARKER;
 use super::seek_table::SEEK_MARKER;
 use super::{BlockHeader, Footer, SeekTable, read_at};
 use crate::error::Result;

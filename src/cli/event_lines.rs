@@ -7,7 +7,7 @@
 use super::args::Talk;
 use super::files::Name;
 use super::size::human;
-use super::stop::Stop;
+use super::stoppable_input::Stop;
 use bwz::{Device, Event, Options, Step};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;

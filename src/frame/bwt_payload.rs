@@ -1,8 +1,8 @@
 //! The payload of a bwt block: what its filters need, samples, segment sizes, the index if there is
 //! one, segments. FORMAT.md section 4.
 
-use super::block::{Shape, largest_sample_rate_log};
-use super::{Index, ensure, packed, u32_at};
+use super::block_header::{Shape, largest_sample_rate_log};
+use super::{Index, ensure, packed_array, u32_at};
 use crate::allocation;
 use crate::error::Flaw;
 
@@ -60,9 +60,9 @@ impl<'a> BwtPayload<'a> {
         if let Some(filtered) = &self.filtered {
             filtered.write(&mut bytes);
         }
-        packed::write(&self.samples, &mut bytes);
+        packed_array::write(&self.samples, &mut bytes);
         let sizes_start = bytes.len();
-        packed::write(&sizes, &mut bytes);
+        packed_array::write(&sizes, &mut bytes);
         if let Some(index) = &self.index {
             let (samples, sizes) = bytes.split_at(sizes_start);
             let index = index.to_bytes(samples, sizes);
@@ -83,11 +83,11 @@ impl<'a> BwtPayload<'a> {
             .transpose()?;
         let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
         let from_samples = payload;
-        let samples = packed::read(&mut payload, shape.samples(text_size))?;
+        let samples = packed_array::read(&mut payload, shape.samples(text_size))?;
         let (coded_samples, behind) = from_samples.split_at(from_samples.len() - payload.len());
         let rows = 1..=text_size;
         ensure(samples.iter().all(|row| rows.contains(row)), "a sample is no row of the block")?;
-        let sizes = packed::read(&mut payload, shape.segments(text_size))?;
+        let sizes = packed_array::read(&mut payload, shape.segments(text_size))?;
         let coded_sizes = &behind[..behind.len() - payload.len()];
         let mut take_index =
             || Index::take(&mut payload, coded_samples, coded_sizes, raw_size, sizes.len());

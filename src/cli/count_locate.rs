@@ -4,7 +4,7 @@
 use super::args::Talk;
 use super::console::{self, Task};
 use super::descriptors;
-use super::events::Told;
+use super::event_lines::Told;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input;

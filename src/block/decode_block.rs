@@ -1,7 +1,7 @@
 //! A coded block becomes a raw one: segments, inverse, filters undone, everything checked.
 //! FORMAT.md section 4.
 //!
-//! Two stages, as in [`super::encode`]: [`BlockDecoder::decode`] and [`BlockDecoder::finish`], on
+//! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and [`BlockDecoder::finish`], on
 //! the CPU or a GPU. Those who read one block alone, or search its transform, use [`decode`] and
 //! [`restore_decoded`] on the CPU.
 

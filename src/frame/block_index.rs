@@ -3,7 +3,7 @@
 //! Without it, whoever wants one segment would have to read and decode all that stand before it:
 //! for its place, its checksum, and the counts of symbols above it.
 
-use super::form::{from_form, to_form};
+use super::table_form::{from_form, to_form};
 use super::{checksum_holds, ensure, u32_at};
 use crate::bwt;
 use crate::error::Flaw;

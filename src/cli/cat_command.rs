@@ -2,14 +2,14 @@
 
 use super::args::CatArgs;
 use super::console::Task;
-use super::events::Told;
+use super::event_lines::Told;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input::{self, Input};
 use super::output::{Destination, Output, Rules};
-use super::progress::Progress;
+use super::progress_bar::Progress;
 use super::size::{Span, count};
-use super::stop::Stop;
+use super::stoppable_input::Stop;
 use bwz::{Archive, Options, Result};
 
 /// Writes each file, or the range of each file.

@@ -4,7 +4,7 @@
 //! looked at. Memory grows with the bytes that are really there, never with a size that a header
 //! merely claims.
 
-use super::block::{SYNC_MARKER, read_payload};
+use super::block_header::{SYNC_MARKER, read_payload};
 use super::frame_header::{MAGIC, NOT_BWZ};
 use super::seek_table::SEEK_MARKER;
 use super::{BlockHeader, CodedBlock, Entry, Footer, FrameHeader, SeekTable, ensure};

@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::files::Name;
 use super::input;
 use super::output::{Destination, Output, Rules};
-use super::progress::Progress;
+use super::progress_bar::Progress;
 use super::size::{count, human};
 use bwz::{Error, Lost, Recovery, Result};
 use serde::Serialize;
