@@ -32,7 +32,8 @@
 //! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
+//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
+//! | `sorters` | blocks sorted and restored on the CPU or a leased GPU |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
@@ -41,7 +42,7 @@
 //! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
+//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < device_pool, filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`],
 //! [`filter`] and [`coder`] are public for benches, fuzzing and whoever builds another container
 //! around them.
@@ -75,6 +76,7 @@ mod block;
 mod cases;
 mod compress;
 mod decompress;
+mod device_pool;
 mod error;
 mod events;
 mod frame;

@@ -11,7 +11,7 @@ const ROOMS: [&[&str]; 12] = [
     &["memory"],
     &["options", "events", "gpu"],
     &["threads", "bwt", "raw"],
-    &["filter"],
+    &["filter", "device_pool"],
     &["frame", "fm_index"],
     &["sorters"],
     &["block"],
