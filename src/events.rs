@@ -4,7 +4,7 @@
 //! The library never prints. [`Options::on_event`](crate::Options::on_event) names the listener,
 //! which may be called from any thread.
 
-use crate::options::Device;
+use crate::device::Device;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;

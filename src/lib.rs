@@ -42,7 +42,7 @@
 //! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < device_pool, filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
+//! `error, pipeline, allocation, device < coder < memory < options, events, gpu < threads, bwt, raw < device_pool, filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`],
 //! [`filter`] and [`coder`] are public for benches, fuzzing and whoever builds another container
 //! around them.
@@ -76,6 +76,7 @@ mod block;
 mod cases;
 mod compress;
 mod decompress;
+mod device;
 mod device_pool;
 mod error;
 mod events;
@@ -96,10 +97,11 @@ pub use archive::{Archive, BlockInfo, FrameInfo, IndexInfo, RangeCost};
 pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
 pub use decompress::{Decoder, decompress};
+pub use device::Device;
 pub use error::{Bound, Error, Flaw, Result};
 pub use events::{Event, Step};
 pub use frame::MAGIC;
-pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, MAX_BLOCK_SIZE, Options};
+pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
 pub use search::{Matches, SearchCost};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the ground up: one may use those above it in this list, and those on its own line.
 const ROOMS: [&[&str]; 12] = [
-    &["error", "pipeline", "allocation"],
+    &["error", "pipeline", "allocation", "device"],
     &["coder"],
     &["memory"],
     &["options", "events", "gpu"],

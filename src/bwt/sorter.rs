@@ -17,9 +17,9 @@
 use super::halves::{self, Limits};
 use super::pages::{self, Tables};
 use super::{Bwt, MAX_BLOCK_SIZE, phrases, runs};
+use crate::device::Device;
 use crate::error::Error;
 use crate::gpu;
-use crate::options::Device;
 use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError};
 

@@ -2,9 +2,9 @@
 
 use super::lease_queue::LeaseQueue;
 use crate::bwt;
+use crate::device::Device;
 use crate::error::Result;
 use crate::gpu;
-use crate::options::Device;
 use std::thread;
 
 /// Leases of each GPU: one block is worked on while another is copied in or out. More would only

@@ -2,9 +2,9 @@
 //! the same.
 
 use super::FmIndex;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gpu;
-use crate::options::Device;
 use std::ops::Range;
 
 /// What searches.

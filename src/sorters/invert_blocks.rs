@@ -8,11 +8,12 @@
 //! GPU reads and to which it writes.
 
 use crate::bwt::{Bwt, InverseBwt};
+use crate::device::Device;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::{Error, Result};
 use crate::events::{Step, Timed};
 use crate::gpu;
-use crate::options::{DEFAULT_SAMPLE_RATE, Device, Options};
+use crate::options::{DEFAULT_SAMPLE_RATE, Options};
 use crate::threads::Threads;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;

@@ -1,11 +1,12 @@
 //! Sorts blocks, on the CPU or on a leased GPU.
 
 use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
+use crate::device::Device;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::{Error, Result};
 use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
-use crate::options::{Device, Options};
+use crate::options::Options;
 use crate::threads::Threads;
 use std::time::Instant;
 
