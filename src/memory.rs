@@ -125,19 +125,19 @@ pub(crate) struct Plan {
     /// Blocks between reader and writer in all.
     pub depth: usize,
     /// Why there is no room for the models of [`Effort::Best`], if a decoder's plan has none.
-    pub shortage: Option<Shortage>,
+    shortage: Option<Shortage>,
 }
 
 /// A limit, and the bytes that would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shortage {
+struct Shortage {
     needed: u64,
     allowed: u64,
     by: Bound,
 }
 
 impl Shortage {
-    pub fn error(self, what: String) -> Error {
+    fn error(self, what: String) -> Error {
         let Shortage { needed, allowed, by } = self;
         Error::Limit { what: what.into(), needed, allowed, by }
     }
@@ -160,6 +160,16 @@ impl Plan {
             let plan = Plan::new(block_size, allowed, Effort::Default)?;
             Ok(Plan { shortage: Some(shortage), ..plan })
         })
+    }
+
+    /// Checks that this decoder's plan has room for the models of [`Effort::Best`], which a block of
+    /// `raw_size` bytes needs.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where it has none.
+    pub fn check_large_models(&self, raw_size: u32) -> Result<()> {
+        let what = || format!("a block of {raw_size} bytes coded with --best");
+        self.shortage.map_or(Ok(()), |shortage| Err(shortage.error(what())))
     }
 
     /// The limit under which blocks of `block_size` bytes are decoded, whatever they are coded

@@ -1,56 +1,66 @@
 //! A coded block becomes a raw one: segments, inverse, filters undone, everything checked.
 //! FORMAT.md section 4.
 //!
-//! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and [`BlockDecoder::finish`], on
-//! the CPU or a GPU. Those who read one block alone, or search its transform, use [`decode`] and
-//! [`restore_decoded`] on the CPU.
+//! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
+//! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its
+//! transform, there are [`decode`] and [`restore_decoded`] on the CPU.
+//!
+//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Restored`], raw bytes.
+//! The memory moves from one to the next: the text takes the place of the transform.
 
 use crate::allocation;
-use crate::bwt::{self, Bwt, InverseBwt};
+use crate::bwt::{Bwt, InverseBwt};
 use crate::coder;
-use crate::error::{Flaw, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
-use crate::frame::{BlockHeader, BwtPayload, CodedBlock, Index, Kind, Shape, checksum_holds};
-use crate::memory::{Plan, Shortage};
+use crate::frame::{BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape, checksum_holds};
+use crate::memory::Plan;
 use crate::options::Options;
-use crate::raw::{Raw, Run};
+use crate::raw::{Raw, Run, Spare};
 use crate::sorters::Inverses;
 use crate::threads::Threads;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// What all blocks of a stream share on their way.
+/// The state that all blocks of a stream share.
 pub struct BlockDecoder {
     inverses: Inverses,
     pool: Threads,
-    /// Why segments with large models are refused, if they are.
-    shortage: Option<Shortage>,
+    plan: Plan,
     /// The last block that turned out to be one run, as it was coded.
     last_run: Mutex<Option<(CodedBlock, Run)>>,
+    spare: Spare,
     listener: Listener,
 }
 
-/// What the first stage hands to the second.
-pub enum Half {
+/// The result of the first stage.
+pub enum DecodeStage {
     /// With the block as it was coded, where that is worth keeping.
     Decoded(Box<Decoded>, Option<CodedBlock>),
-    /// A block that is coded like one before, which was this.
-    Known(Run),
+    /// A block that is coded like one before, which was this run.
+    KnownRun(Run),
 }
 
 /// A run takes less than one byte in so many, the samples of an index included.
 const RUN_SHARE: usize = 32;
 
 impl BlockDecoder {
-    /// With the plan for blocks of up to `block_size` bytes, as many at a time as it says.
-    pub fn new(block_size: u32, pool: Threads, options: &Options) -> Result<(Plan, Self)> {
+    /// For blocks of up to `block_size` bytes, as many at a time as the plan says, which comes with
+    /// it. `spare` has memory for the next block.
+    pub fn new(
+        block_size: u32,
+        pool: Threads,
+        spare: Spare,
+        options: &Options,
+    ) -> Result<(Plan, Self)> {
         let plan = options.plan_to_decode(block_size)?;
         let decoder = BlockDecoder {
             inverses: Inverses::new(plan.workers, block_size, options)?,
             pool,
-            shortage: plan.shortage,
+            plan,
             last_run: Mutex::new(None),
+            spare,
             listener: options.listener().clone(),
         };
         Ok((plan, decoder))
@@ -69,22 +79,22 @@ impl BlockDecoder {
     }
 
     /// Decodes a block's segments.
-    pub fn decode(&self, block: CodedBlock) -> Result<Half> {
+    pub fn decode(&self, block: CodedBlock) -> Result<DecodeStage> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
         if let Some(run) = self.known_run(&block) {
             self.listener.done(offset, [(Step::Check, from, Instant::now())]);
-            return Ok(Half::Known(run));
+            return Ok(DecodeStage::KnownRun(run));
         }
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
         let coded = may_be_run.then(|| block.clone());
-        let decoded = decode_with(block, self.shortage, |log, segments, bwt| {
+        let decoded = decode_with(block, &self.plan, &self.spare, |log, segments, bwt| {
             self.decode_segments(log, segments, bwt)
         })?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
-        Ok(Half::Decoded(Box::new(decoded), coded))
+        Ok(DecodeStage::Decoded(Box::new(decoded), coded))
     }
 
-    /// What the last run was, if this block differs from it in its place alone.
+    /// The last run, if this block differs from it in its place alone.
     fn known_run(&self, block: &CodedBlock) -> Option<Run> {
         let last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, run) = last.as_ref()?;
@@ -93,16 +103,18 @@ impl BlockDecoder {
     }
 
     /// Restores a block and checks it.
-    pub fn finish(&self, half: Half) -> Result<Raw> {
-        match half {
-            Half::Known(run) => Ok(Raw::Run(run)),
-            Half::Decoded(decoded, coded) => {
-                let raw = Raw::from(self.restore_decoded(*decoded)?);
-                if let (Raw::Run(run), Some(coded)) = (&raw, coded) {
+    pub fn finish(&self, stage: DecodeStage) -> Result<Raw> {
+        match stage {
+            DecodeStage::KnownRun(run) => Ok(Raw::Run(run)),
+            DecodeStage::Decoded(decoded, coded) => {
+                let bytes = self.restore_decoded(*decoded)?;
+                let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
+                self.spare.keep(bytes);
+                if let Some(coded) = coded {
                     let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
-                    *last = Some((coded, *run));
+                    *last = Some((coded, run));
                 }
-                Ok(raw)
+                Ok(Raw::Run(run))
             }
         }
     }
@@ -115,7 +127,7 @@ impl BlockDecoder {
     }
 
     fn restore_decoded(&self, decoded: Decoded) -> Result<Vec<u8>> {
-        let (offset, mut steps) = (decoded.block.header.raw_offset, Vec::new());
+        let (offset, mut steps) = (decoded.origin.header.raw_offset, Vec::new());
         let restored = invert(decoded, |bwt| {
             let (text, timed) = self.inverses.invert(bwt, &self.pool)?;
             steps = timed;
@@ -130,72 +142,98 @@ impl BlockDecoder {
 }
 
 /// Both stages in one, on the CPU, for a block that comes alone.
-pub fn restore(block: CodedBlock, shortage: Option<Shortage>) -> Result<Vec<u8>> {
-    restore_decoded(decode(block, shortage)?, &InverseBwt::new())
+pub fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
+    restore_decoded(decode(block, plan)?, &InverseBwt::new())
 }
 
-/// A block on its way from the segment decoders to the inverse; its header stays to say what must
-/// come out.
+/// The block that decoded bytes are of: its header says what must come out.
+struct Origin {
+    header: BlockHeader,
+    number: u64,
+    offset: u64,
+}
+
+impl Origin {
+    fn error(&self, flaw: Flaw) -> Error {
+        flaw.at(Some(self.number), self.offset)
+    }
+}
+
+/// A block between the segment decoders and the inverse.
 pub struct Decoded {
-    pub block: CodedBlock,
-    /// The transform of the block's text, and the index where there is one; a stored block has
-    /// neither.
-    pub bwt: Option<Bwt>,
-    pub index: Option<Index>,
-    /// What the filters need.
+    origin: Origin,
+    content: Content,
+}
+
+enum Content {
+    /// The raw bytes of a stored block.
+    Stored(Vec<u8>),
+    /// The transform of the block's text, the index where there is one, and what the filters need.
+    Transformed { bwt: Bwt, index: Option<BlockIndex>, side: Vec<u8> },
+}
+
+/// A block between the inverse and the filters: its text, which is the raw bytes where there are no
+/// filters.
+struct Restored {
+    origin: Origin,
+    text: Vec<u8>,
+    index: Option<BlockIndex>,
     side: Vec<u8>,
 }
 
 impl Decoded {
-    /// Whether the transform is not of the raw bytes but of what filters made of them.
-    pub fn is_filtered(&self) -> bool {
-        matches!(self.block.header.kind, Kind::Bwt(Shape { filters: 1.., .. }))
+    /// The transform of the raw bytes; `None` where the block is stored, or the transform is of
+    /// what filters made of them.
+    pub fn bwt_of_raw(&self) -> Option<&Bwt> {
+        match (&self.content, self.origin.header.kind) {
+            (Content::Transformed { bwt, .. }, Kind::Bwt(Shape { filters: 0, .. })) => Some(bwt),
+            _ => None,
+        }
     }
 }
 
-/// Decodes a block's segments side by side on the current rayon pool; with a `shortage`, none that
-/// need large models.
-pub fn decode(block: CodedBlock, shortage: Option<Shortage>) -> Result<Decoded> {
-    decode_with(block, shortage, |log, segments, bwt| coder::decode_segments(log, segments, bwt))
+/// Decodes a block's segments side by side on the current rayon pool.
+///
+/// # Errors
+/// [`Error::Limit`] where a segment needs larger models than the plan has memory for.
+pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
+    decode_with(block, plan, &Spare::default(), |log, segments, bwt| {
+        coder::decode_segments(log, segments, bwt)
+    })
 }
 
-/// The same by what decodes segments, given the logarithm of their size and the place for them.
+/// The same by a function that decodes segments, given the logarithm of their size and the place
+/// for them, which is taken from `spare`.
 fn decode_with(
-    mut block: CodedBlock,
-    shortage: Option<Shortage>,
+    block: CodedBlock,
+    plan: &Plan,
+    spare: &Spare,
     decode_segments: impl FnOnce(u8, &[&[u8]], &mut [u8]) -> Result<(), Flaw>,
 ) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
-    let Kind::Bwt(shape) = block.header.kind else {
-        return Ok(Decoded { block, bwt: None, index: None, side: Vec::new() });
+    let CodedBlock { header, payload, number, offset } = block;
+    let origin = Origin { header, number, offset };
+    let Kind::Bwt(shape) = header.kind else {
+        return Ok(Decoded { origin, content: Content::Stored(payload) });
     };
-    let raw_size = block.header.raw_size;
-    let parts = BwtPayload::from_bytes(&block.payload, raw_size, shape);
-    let parts = parts.map_err(|flaw| block.error(flaw))?;
-    if let Some(shortage) = shortage
-        && parts.segments.iter().any(|segment| coder::needs_large_models(segment))
-    {
-        let what = format!("a block of {raw_size} bytes coded with --best");
-        return Err(shortage.error(what).at(block.number, block.offset));
+    let parts = BwtPayload::from_bytes(&payload, header.raw_size, shape);
+    let BwtPayload { filtered, samples, index, segments } =
+        parts.map_err(|flaw| origin.error(flaw))?;
+    if segments.iter().any(|segment| coder::needs_large_models(segment)) {
+        plan.check_large_models(header.raw_size).map_err(|e| e.at(number, offset))?;
     }
-    let (text_size, side) = match parts.filtered {
-        Some(filtered) => {
-            let side = allocation::copied(filtered.side).ok_or(Flaw::NO_MEMORY)?;
-            (filtered.text_size, side)
-        }
-        None => (raw_size, Vec::new()),
-    };
-    let BwtPayload { samples, index, segments, .. } = parts;
-    let mut bytes = bwt::zeroed(text_size as usize)?;
+    let side = filtered.map_or(&[][..], |filtered| filtered.side);
+    let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
+    let text_size = filtered.map_or(header.raw_size, |filtered| filtered.text_size);
+    let mut bytes = spare.take_len(text_size as usize)?;
     decode_segments(shape.segment_size_log, &segments, &mut bytes)
         .and_then(|()| match &index {
             Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
             None => Ok(()),
         })
-        .map_err(|flaw| block.error(flaw))?;
+        .map_err(|flaw| origin.error(flaw))?;
     let bwt = Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples };
-    block.payload = Vec::new();
-    Ok(Decoded { block, bwt: Some(bwt), index, side })
+    Ok(Decoded { origin, content: Content::Transformed { bwt, index, side } })
 }
 
 /// Restores the block on the CPU and checks it.
@@ -203,27 +241,34 @@ pub fn restore_decoded(decoded: Decoded, inverse: &InverseBwt) -> Result<Vec<u8>
     check(invert(decoded, |bwt| inverse.invert(bwt))?)
 }
 
-/// Puts the text in the place of the payload, where a stored block has it.
-fn invert(mut decoded: Decoded, inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>) -> Result<Decoded> {
-    if let Some(bwt) = decoded.bwt.take() {
-        let CodedBlock { number, offset, .. } = decoded.block;
-        decoded.block.payload = inverse(bwt).map_err(|e| e.at(number, offset))?;
-    }
-    Ok(decoded)
+/// Inverts the transform; a stored block has none.
+fn invert(
+    Decoded { origin, content }: Decoded,
+    inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>,
+) -> Result<Restored> {
+    let (text, index, side) = match content {
+        Content::Stored(raw) => (raw, None, Vec::new()),
+        Content::Transformed { bwt, index, side } => {
+            (inverse(bwt).map_err(|e| e.at(origin.number, origin.offset))?, index, side)
+        }
+    };
+    Ok(Restored { origin, text, index, side })
 }
 
-/// Restores the block from the text that [`invert`] gives, and checks it.
-fn check(Decoded { block, index, side, .. }: Decoded) -> Result<Vec<u8>> {
-    let (number, offset, header) = (block.number, block.offset, block.header);
-    let located = |flaw: Flaw| flaw.at(Some(number), offset);
-    let mut raw = block.payload;
-    if let Kind::Bwt(Shape { filters: flags @ 1.., .. }) = header.kind {
-        let filtered = Filtered { text: raw, flags, side };
-        raw = filter::undo(filtered, header.raw_size as usize).map_err(located)?;
+/// Undoes the filters and checks the raw bytes.
+fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
+    let header = &origin.header;
+    let raw = match header.kind {
+        Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
+            let filtered = Filtered { text, flags, side };
+            let undone = filter::undo(filtered, header.raw_size as usize);
+            undone.map_err(|flaw| origin.error(flaw))?
+        }
+        _ => text,
+    };
+    if !checksum_holds(header.raw_checksum, &raw) {
+        return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }
-    if checksum_holds(header.raw_checksum, &raw) {
-        let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
-        return sound.map(|()| raw).map_err(located);
-    }
-    Err(Flaw("the checksum of the block's restored bytes is wrong").at(Some(number), offset))
+    let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
+    sound.map(|()| raw).map_err(|flaw| origin.error(flaw))
 }

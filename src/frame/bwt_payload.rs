@@ -2,7 +2,7 @@
 //! one, segments. FORMAT.md section 4.
 
 use super::block_header::{Shape, largest_sample_rate_log};
-use super::{Index, ensure, packed_array, u32_at};
+use super::{BlockIndex, ensure, packed_array, u32_at};
 use crate::allocation;
 use crate::error::Flaw;
 
@@ -15,7 +15,7 @@ pub(crate) struct BwtPayload<'a> {
     /// Row of the suffix at every sampled pos.
     pub samples: Vec<u32>,
     /// What search needs, in an indexed block.
-    pub index: Option<Index>,
+    pub index: Option<BlockIndex>,
     /// The coded segments.
     pub segments: Vec<&'a [u8]>,
 }
@@ -90,7 +90,7 @@ impl<'a> BwtPayload<'a> {
         let sizes = packed_array::read(&mut payload, shape.segments(text_size))?;
         let coded_sizes = &behind[..behind.len() - payload.len()];
         let mut take_index =
-            || Index::take(&mut payload, coded_samples, coded_sizes, raw_size, sizes.len());
+            || BlockIndex::take(&mut payload, coded_samples, coded_sizes, raw_size, sizes.len());
         let index = if shape.indexed { Some(take_index()?) } else { None };
         let primary = index.as_ref().map_or(samples[0], |index| index.primary_index);
         ensure(primary == samples[0], "the index's primary index is not the first sample")?;

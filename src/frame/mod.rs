@@ -19,7 +19,7 @@ mod seek_table;
 mod table_form;
 
 pub(crate) use block_header::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
-pub(crate) use block_index::{EDGE, Index, IndexHeader, histogram};
+pub(crate) use block_index::{BlockIndex, BlockIndexHeader, EDGE, histogram};
 pub(crate) use bwt_payload::{BwtPayload, Filtered};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub use frame_header::MAGIC;

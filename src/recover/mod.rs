@@ -194,7 +194,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
         let block = CodedBlock { header, payload, number, offset };
-        match self.pool.install(|| block::restore(block, plan.shortage)) {
+        match self.pool.install(|| block::restore(block, &plan)) {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),
             Err(e) => Err(e),

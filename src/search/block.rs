@@ -98,10 +98,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     /// Decodes the whole block for search, and checks it.
     pub fn load(&self) -> Result<Block<'a, R>> {
         let decoded = self.decode()?;
-        let searchable = match &decoded.bwt {
-            Some(bwt) if !decoded.is_filtered() => Some(copy(bwt)?),
-            _ => None,
-        };
+        let searchable = decoded.bwt_of_raw().map(copy).transpose()?;
         let raw = block::restore_decoded(decoded, &InverseBwt::new())?;
         let Some(bwt) = searchable else {
             return Ok(Block::Plain(raw));
@@ -130,7 +127,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         let block =
             self.source.with_input(|input| archive::read_block(input, self.info, self.number))?;
         self.source.block_decoded(self.info.coded.end - self.info.coded.start);
-        block::decode(block, plan.shortage)
+        block::decode(block, &plan)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::coder;
 use crate::error::{Error, Flaw, Result};
 use crate::fm_index::{self, Samples};
 use crate::frame::{
-    BlockHeader, Index, IndexHeader, Shape, checksum_holds, histogram, packed_array,
+    BlockHeader, BlockIndex, BlockIndexHeader, Shape, checksum_holds, histogram, packed_array,
 };
 use rayon::prelude::*;
 use std::collections::{HashMap, VecDeque};
@@ -29,8 +29,8 @@ pub struct ColdBlock<'a, R> {
     place: Place,
     raw_size: u32,
     shape: Shape,
-    header: IndexHeader,
-    index: Index,
+    header: BlockIndexHeader,
+    index: BlockIndex,
     starts: Box<[u32; 257]>,
     /// `above[column * (segments + 1) + k]`: occurrences of a symbol above segment k.
     above: Vec<u32>,

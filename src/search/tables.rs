@@ -4,13 +4,13 @@
 use super::source::Source;
 use crate::archive::BlockInfo;
 use crate::error::{Flaw, Result};
-use crate::frame::{BlockHeader, Index, IndexHeader, Shape, packed_array};
+use crate::frame::{BlockHeader, BlockIndex, BlockIndexHeader, Shape, packed_array};
 use std::io::{Read, Seek};
 
 /// What is read of a block before any search.
 pub struct Tables {
-    pub header: IndexHeader,
-    pub index: Index,
+    pub header: BlockIndexHeader,
+    pub index: BlockIndex,
     /// Where each segment starts in the file, and the last one's end.
     pub offsets: Vec<u64>,
     /// Where Samples stands in the file, and its size.
@@ -34,7 +34,8 @@ impl Tables {
         let sizes_start = samples_start + samples_size;
         // What is read at once: Segment_Sizes at its widest and the part of Index whose size is
         // known.
-        let most = packed_array::size(32, segments).map_err(located)? + IndexHeader::SIZE as u64;
+        let most =
+            packed_array::size(32, segments).map_err(located)? + BlockIndexHeader::SIZE as u64;
         let left = info.coded.end.saturating_sub(sizes_start);
         let front = source.read(sizes_start, most.min(left) as u32)?;
         let mut behind = &front[..];
@@ -42,15 +43,15 @@ impl Tables {
         let sizes_coded = &front[..front.len() - behind.len()];
         let cut = Flaw("the block's index is longer than the block");
         let fixed = behind.first_chunk().ok_or_else(|| located(cut))?;
-        let index_header = IndexHeader::from_bytes(fixed).map_err(located)?;
+        let index_header = BlockIndexHeader::from_bytes(fixed).map_err(located)?;
         let index_start = sizes_start + sizes_coded.len() as u64;
-        let index_size = IndexHeader::SIZE + index_header.rest(header.raw_size, segments);
+        let index_size = BlockIndexHeader::SIZE + index_header.rest(header.raw_size, segments);
         if index_start + index_size as u64 > info.coded.end {
             return Err(located(cut));
         }
         let bytes = source.read(index_start, index_size as u32)?;
         let index =
-            Index::from_bytes(&index_header, &bytes, sizes_coded, header.raw_size, segments)
+            BlockIndex::from_bytes(&index_header, &bytes, sizes_coded, header.raw_size, segments)
                 .map_err(located)?;
         let mut offsets = vec![index_start + index_size as u64];
         offsets.extend(sizes.iter().scan(offsets[0], |at, &size| {
@@ -74,7 +75,7 @@ impl Tables {
 /// The column of each symbol, and its counts above each segment; checks that each segment is as
 /// full as it must be.
 pub fn accumulate(
-    index: &Index,
+    index: &BlockIndex,
     raw_size: usize,
     segment_size: usize,
 ) -> Result<(Box<[u8; 256]>, Vec<u32>), Flaw> {

@@ -12,6 +12,7 @@
 //! bytes for each byte that is left and 100 for each run, which are less than 4 per byte of the
 //! block.
 
+use super::super::lines::prefetch;
 use super::super::runs::Inside;
 use super::super::tree::Tree;
 use super::counters::Column;
@@ -234,6 +235,8 @@ impl Shortened {
     ) -> Result<bool, Flaw> {
         let [before, byte] = steps[lane.entry as usize];
         lane.entry = before;
+        // The other lanes take their steps while this one's next entry comes from memory.
+        prefetch(steps, before as usize);
         if let Some(head) = (before as usize).checked_sub(self.rows) {
             let len = self.heads[head].len - self.kept;
             let end = lane.text.len();
