@@ -67,10 +67,6 @@ pub fn end() -> ! {
     }
 }
 
-/// The address space of a thread, beside what the library allocates: its stack, since [`tune`]
-/// allows but one arena.
-pub const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
-
 /// Tells glibc when to give memory back to the system. It is called before there are threads.
 ///
 /// By itself glibc learns that from what is freed, and many small files make it give back and take

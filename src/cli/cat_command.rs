@@ -6,7 +6,7 @@ use super::event_lines::Told;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input::{self, Input};
-use super::output::{Destination, Output, Rules};
+use super::output::Output;
 use super::progress_bar::Progress;
 use super::size::{Span, count};
 use super::stoppable_input::Stop;
@@ -27,7 +27,7 @@ pub fn run(args: &CatArgs) -> Exit {
 /// Decodes the blocks that hold the range, and no others.
 fn range(name: &Name, span: Span, args: &CatArgs, options: &Options) -> Result<()> {
     let file = input::open_seekable(name)?;
-    let mut output = stdout(Some(&file.metadata()?))?;
+    let mut output = Output::stdout(Some(&file.metadata()?))?;
     let progress = Progress::start(name, None, args.talk, !output.is_terminal());
     let mut archive = Archive::open(file, options)?;
     let cost = archive.read_range(span.within(archive.raw_size()), &mut output)?;
@@ -48,16 +48,11 @@ fn whole(
         input::refuse_terminal()?;
     }
     let Input { source, about, stop } = Input::open(name, true)?;
-    let mut output = stdout(about.regular())?;
+    let mut output = Output::stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
     let summary = bwz::decompress(progress.count(source), &mut output, &listening(stop))?;
     drop(progress);
     let (written, read) = (count(summary.raw_size, "byte"), count(summary.coded_size, "byte"));
     args.talk.report(name, format_args!("all blocks decoded, {read} read, {written} written"));
     Ok(())
-}
-
-fn stdout(input: Option<&std::fs::Metadata>) -> Result<Output> {
-    let rules = Rules { force: false, compressed: false, input, pattern: None };
-    Output::open(Destination::Stdout, &rules)
 }

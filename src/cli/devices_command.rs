@@ -1,9 +1,11 @@
 //! `bwz devices` and `bwz --version`: what was built in, and what is there.
 
-use super::bench::say;
-use super::console;
+use super::console::{self, printable};
+use super::descriptors;
 use super::exit::Exit;
-use bwz::Result;
+use super::size::human;
+use bwz::gpu::DeviceInfo;
+use std::io::Write;
 use std::sync::LazyLock;
 
 /// What `--version` says: the version, and what the kernels were built with, if there are any.
@@ -15,17 +17,19 @@ pub fn long_version() -> &'static str {
 
 /// Lists the devices that blocks can be sorted and searched on.
 pub fn run() -> Exit {
-    match list() {
-        Ok(()) => Exit::Fine,
-        Err(e) => console::fail(&e),
-    }
-}
-
-fn list() -> Result<()> {
+    let mut lines = vec![kernels()];
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    say(format_args!("{}", kernels()))?;
-    say(format_args!("cpu     {threads} threads"))?;
-    gpus()
+    lines.push(format!("cpu     {threads} threads"));
+    match bwz::gpu::devices() {
+        Ok(devices) => lines.extend(devices.iter().map(gpu)),
+        // Not having any is an answer, not a failure.
+        Err(e) => lines.push(format!("cuda    none: {e}")),
+    }
+    let text: String = lines.iter().map(|line| printable(line) + "\n").collect();
+    match descriptors::stdout().and_then(|mut out| out.write_all(text.as_bytes())) {
+        Ok(()) => Exit::Fine,
+        Err(e) => console::fail(&e.into()),
+    }
 }
 
 fn kernels() -> String {
@@ -38,19 +42,7 @@ fn kernels() -> String {
     format!("kernels: CUDA {}, for compute capability {}", built.cuda, archs.join(", "))
 }
 
-fn gpus() -> Result<()> {
-    let devices = match bwz::gpu::devices() {
-        Ok(devices) => devices,
-        // Not having any is an answer, not a failure.
-        Err(e) => return say(format_args!("cuda    none: {e}")),
-    };
-    for gpu in devices {
-        let (major, minor) = gpu.capability;
-        let memory = super::size::human(gpu.memory);
-        say(format_args!(
-            "cuda:{:<2} {}, {memory}, compute capability {major}.{minor}",
-            gpu.number, gpu.name
-        ))?;
-    }
-    Ok(())
+fn gpu(gpu: &DeviceInfo) -> String {
+    let ((major, minor), memory) = (gpu.capability, human(gpu.memory));
+    format!("cuda:{:<2} {}, {memory}, compute capability {major}.{minor}", gpu.number, gpu.name)
 }

@@ -20,7 +20,7 @@ pub fn run(args: &FileArgs, walk: Option<files::Wanted>, options: &Options) -> E
         Ok(())
     });
     let printed = match args.json {
-        true => print_json(&listings),
+        true => descriptors::print_json(&listings),
         false => print_table(&listings, args.talk.verbose > 0),
     };
     match printed {
@@ -122,13 +122,6 @@ impl From<&BlockInfo> for ListedBlock {
             uncompressed_size: info.raw.end - info.raw.start,
         }
     }
-}
-
-fn print_json(listings: &[Listing]) -> io::Result<()> {
-    let mut out = BufWriter::new(descriptors::stdout()?);
-    serde_json::to_writer_pretty(&mut out, listings)?;
-    writeln!(out)?;
-    out.flush()
 }
 
 fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {

@@ -12,7 +12,7 @@
 //! | `search_args`, `patterns`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
-//! | `exit`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
+//! | `exit`, `io_errors`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
 //!
 //! It is written for Unix: permissions, signals and file identity are used as that family has them.
 
@@ -36,6 +36,7 @@ mod file_commands;
 mod files;
 mod foreign_flags;
 mod input;
+mod io_errors;
 mod list_command;
 mod man_and_completions;
 mod output;

@@ -3,8 +3,9 @@
 //! It counts bytes of the input as they are read, through [`Counted`].
 
 use super::args::Talk;
-use super::console::{printable, strip_number};
+use super::console::printable;
 use super::files::Name;
+use super::io_errors::while_reading;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -102,13 +103,6 @@ impl<R: Seek> Seek for Counted<R> {
         self.bar.set_position(position);
         Ok(position)
     }
-}
-
-fn while_reading(e: io::Error) -> io::Error {
-    if e.kind() == io::ErrorKind::Interrupted {
-        return e;
-    }
-    io::Error::new(e.kind(), format!("cannot be read: {}", strip_number(e.to_string())))
 }
 
 #[cfg(test)]

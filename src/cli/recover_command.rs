@@ -2,6 +2,7 @@
 
 use super::args::{RecoverArgs, Talk};
 use super::console::{self, Task};
+use super::descriptors;
 use super::exit::Exit;
 use super::files::Name;
 use super::input;
@@ -10,7 +11,7 @@ use super::progress_bar::Progress;
 use super::size::{count, human};
 use bwz::{Error, Lost, Recovery, Result};
 use serde::Serialize;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::ops::Range;
 
 /// Lines about lost parts on standard error, and about frames that are not what was saved of them.
@@ -32,12 +33,8 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
     }
     let file = input::open_seekable(name)?;
     let metadata = file.metadata()?;
-    let rules = Rules {
-        force: args.force,
-        compressed: false,
-        input: Some(&metadata),
-        pattern: Some(&metadata),
-    };
+    let input = Some(&metadata);
+    let rules = Rules { force: args.force, input, pattern: input, ..Rules::default() };
     let mut output = Output::open(destination, &rules)?;
     let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
     let options = args.limits.add_to(args.resources.options());
@@ -138,10 +135,7 @@ fn print_json(name: &Name, recovery: &Recovery) -> io::Result<()> {
         lost: recovery.lost.iter().map(|&Lost { start, end }| Part { start, end }).collect(),
         contradicted: recovery.contradicted.iter().map(frame).collect(),
     };
-    let mut out = BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, &report)?;
-    writeln!(out)?;
-    out.flush()
+    descriptors::print_json(&report)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Arguments that several commands share: what the work may use, how much may come out, how much is
 //! said.
 
-use super::allocator;
 use super::size;
 use bwz::{Device, Options};
 use clap::{ArgAction, Args};
@@ -36,10 +35,14 @@ pub struct Resources {
     pub device: Device,
 }
 
+/// The address space of a thread, beside what the library allocates: its stack, since
+/// `allocator::tune` allows but one arena.
+const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
+
 impl Resources {
     pub fn options(&self) -> Options {
         let options = Options::new().threads(self.threads.into()).device(self.device);
-        let options = options.thread_space(allocator::THREAD_SPACE);
+        let options = options.thread_space(THREAD_SPACE);
         match self.memory {
             size::Memory::Default => options,
             size::Memory::Bytes(bytes) => options.memory(bytes),

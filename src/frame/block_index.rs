@@ -3,8 +3,8 @@
 //! Without it, whoever wants one segment would have to read and decode all that stand before it:
 //! for its place, its checksum, and the counts of symbols above it.
 
+use super::fields::{checksum_holds, ensure, u32_at};
 use super::table_form::{from_form, to_form};
-use super::{checksum_holds, ensure, u32_at};
 use crate::bwt;
 use crate::error::Flaw;
 

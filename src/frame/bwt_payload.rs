@@ -2,7 +2,9 @@
 //! one, segments. FORMAT.md section 4.
 
 use super::block_header::{Shape, largest_sample_rate_log};
-use super::{BlockIndex, ensure, packed_array, u32_at};
+use super::block_index::BlockIndex;
+use super::fields::{ensure, u32_at};
+use super::packed_array;
 use crate::allocation;
 use crate::error::Flaw;
 

@@ -1,7 +1,7 @@
 //! Form, FORMAT.md sections 4.1 and 8: a table stands as it is, or as one zstd frame where that is
 //! smaller.
 
-use super::ensure;
+use super::fields::ensure;
 use crate::error::Flaw;
 use std::borrow::Cow;
 
@@ -45,7 +45,8 @@ pub(super) fn from_form<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Entry, FrameHeader};
+    use super::super::FrameHeader;
+    use super::super::seek_table::Entry;
     use super::*;
 
     #[test]
