@@ -133,8 +133,8 @@ fn start_with(
         move |stage| decoder.finish(stage)
     });
     let decoder = Arc::clone(&decoder);
-    let arrive = move |block: &CodedBlock| decoder.expect(block);
-    Ok(Pipeline::start(plan.depth, arrive, decoders.collect(), restorers.collect())?)
+    let announce = move |block: &CodedBlock| decoder.expect(block);
+    Ok(Pipeline::start(plan.depth, announce, decoders.collect(), restorers.collect())?)
 }
 
 /// Decompresses what it reads; works ahead on threads of its own.

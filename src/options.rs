@@ -165,11 +165,11 @@ impl Options {
         self
     }
 
-    /// Sets who hears of what happens meanwhile: warnings, and the steps of each block. It is
+    /// Sets a function that is called with events: warnings, and the steps of each block. It is
     /// called from any thread, and the work waits for it.
     #[must_use]
-    pub fn on_event(mut self, hear: impl Fn(Event) + Send + Sync + 'static) -> Self {
-        self.listener = Listener::new(hear);
+    pub fn on_event(mut self, listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        self.listener = Listener::new(listen);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::args::CatArgs;
 use super::console::Task;
-use super::event_lines::Told;
+use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input::{self, Input};
@@ -14,9 +14,10 @@ use bwz::{Archive, Options, Result};
 
 /// Writes each file, or the range of each file.
 pub fn run(args: &CatArgs) -> Exit {
-    let (options, told) = (args.limits.add_to(args.resources.options()), Told::default());
+    let (options, event_lines) =
+        (args.limits.add_to(args.resources.options()), EventLines::default());
     files::each(&args.files, None, args.talk, Task::Reading, |name| {
-        let listening = |stop| told.listening(&options, name, args.talk, stop);
+        let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
         match args.range {
             Some(span) => range(name, span, args, &listening(None)),
             None => whole(name, args, listening),

@@ -57,8 +57,8 @@ impl Talk {
         self.verbose > 1
     }
 
-    /// Says something that must be heard.
-    pub fn tell(self, name: &Name, what: impl Display) {
+    /// Says something whatever was asked for.
+    pub fn say(self, name: &Name, what: impl Display) {
         say(format_args!("{name}: {what}"));
     }
 }

@@ -29,7 +29,7 @@ pub struct Resources {
     /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256
     /// MiB
     #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
-    pub memory: size::Memory,
+    pub memory: size::MemoryLimit,
     /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
@@ -44,8 +44,8 @@ impl Resources {
         let options = Options::new().threads(self.threads.into()).device(self.device);
         let options = options.thread_space(THREAD_SPACE);
         match self.memory {
-            size::Memory::Default => options,
-            size::Memory::Bytes(bytes) => options.memory(bytes),
+            size::MemoryLimit::Default => options,
+            size::MemoryLimit::Bytes(bytes) => options.memory(bytes),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct LeaseQueue<G> {
     state: Mutex<QueueState<G>>,
     changed: Condvar,
     listener: Listener,
-    /// A GPU does the work for as long as there is one; else whoever is done first.
+    /// A GPU does the work for as long as there is one; else the device that is done first.
     gpu_only: bool,
     /// Of the CPU, for all blocks together.
     threads: usize,

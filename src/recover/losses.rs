@@ -88,7 +88,7 @@ impl Account {
     /// Before a block is counted: it may be the first of a frame.
     pub fn frame_begins_at(&mut self, offset: u64, header: &BlockHeader) {
         if self.in_frame && header.raw_offset < self.pos {
-            // Nothing has told where the frame before it ended.
+            // Nothing says where the frame before it ended.
             self.end_unknown();
             self.frames_end = self.scanned_to;
         }

@@ -15,14 +15,14 @@ use std::thread;
 use std::time::Duration;
 
 fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let ears = Arc::clone(&heard);
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&warnings);
     let listener = Listener::new(move |event| {
         if let Event::Warning(what) = event {
-            ears.lock().unwrap().push(what);
+            received.lock().unwrap().push(what);
         }
     });
-    (listener, heard)
+    (listener, warnings)
 }
 
 fn pool() -> Threads {
@@ -63,7 +63,7 @@ fn breaking_after(mut blocks: u32) -> GpuSort {
 
 #[test]
 fn failing_devices_cost_no_block_and_one_warning() {
-    let (listener, heard) = listening();
+    let (listener, warnings) = listening();
     let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
     let (sorters, pool) = (chosen(listener, [0, 1, 3].map(breaking_after).into()), pool());
     thread::scope(|scope| {
@@ -75,12 +75,12 @@ fn failing_devices_cost_no_block_and_one_warning() {
             });
         }
     });
-    assert_eq!(*heard.lock().unwrap(), ["the GPU is on fire; sorting on the CPU"]);
+    assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; sorting on the CPU"]);
 }
 
 #[test]
 fn a_transform_of_other_bytes_is_not_believed() {
-    let (listener, heard) = listening();
+    let (listener, warnings) = listening();
     let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
     let gpu: GpuSort = Box::new(|_, rate| on_cpu(b"bandana", rate));
     let (sorters, pool) = (chosen(listener, vec![gpu]), pool());
@@ -88,19 +88,19 @@ fn a_transform_of_other_bytes_is_not_believed() {
         assert_eq!(sorters.sort(b"banana", 2, 1, &pool).unwrap().0, expected);
     }
     let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
-    assert_eq!(*heard.lock().unwrap(), [warning]);
+    assert_eq!(*warnings.lock().unwrap(), [warning]);
 }
 
 #[test]
 fn other_errors_are_no_reason_to_try_again() {
-    let (listener, heard) = listening();
+    let (listener, warnings) = listening();
     let gpu: GpuSort = Box::new(|_, _| Err(Error::out_of_memory("none left")));
     let sorters = chosen(listener, vec![gpu]);
     for _ in 0..2 {
         let end = sorters.sort(b"banana", 2, 1, &pool());
         assert!(matches!(end, Err(Error::Io(_))));
     }
-    assert!(heard.lock().unwrap().is_empty());
+    assert!(warnings.lock().unwrap().is_empty());
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn inverses(listener: Listener, gpus: Vec<GpuInvert>) -> Inverses {
 
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
-    let (listener, heard) = listening();
+    let (listener, warnings) = listening();
     let pool = pool();
     let working = |mut blocks: u32| -> GpuInvert {
         Box::new(move |bwt| {
@@ -216,13 +216,13 @@ fn failing_devices_cost_no_block_on_the_way_back() {
             });
         }
     });
-    assert_eq!(*heard.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
+    assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
 }
 
 /// What a device cannot make a text of is no fault of the device, and may be one all the same.
 #[test]
 fn the_cpu_judges_what_a_device_refuses() {
-    let (listener, heard) = listening();
+    let (listener, warnings) = listening();
     let refusing: GpuInvert = Box::new(|_| Err(crate::Flaw("no text").into()));
     let (inverses, pool) = (inverses(listener, vec![refusing]), pool());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
@@ -233,7 +233,7 @@ fn the_cpu_judges_what_a_device_refuses() {
         let end = inverses.invert(wrong, &pool).unwrap_err();
         assert_eq!(end.to_string(), expected.to_string());
     }
-    assert!(heard.lock().unwrap().is_empty());
+    assert!(warnings.lock().unwrap().is_empty());
 }
 
 /// Whatever launch on a real GPU fails, in whichever block.
@@ -246,7 +246,7 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     let (block, pool) = (crate::cases::text(300_000), pool());
     let bwt = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 5, 19, 40] {
-        let (listener, heard) = listening();
+        let (listener, warnings) = listening();
         let mut inverse = gpu::InverseBwt::new(0).unwrap();
         inverse.fail_after(launches);
         let gpu: GpuInvert = Box::new(move |bwt| {
@@ -258,7 +258,7 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
         for _ in 0..20 {
             assert!(inverses.invert(bwt.clone(), &pool).unwrap().0 == block);
         }
-        assert_eq!(heard.lock().unwrap().len(), 1, "after {launches} launches");
+        assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
     }
 }
 
@@ -272,7 +272,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     let (block, pool) = (crate::cases::text(300_000), pool());
     let expected = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 2, 5, 19] {
-        let (listener, heard) = listening();
+        let (listener, warnings) = listening();
         let mut sorter = gpu::Sorter::new(0, Algorithm::Default).unwrap();
         sorter.fail_after(launches);
         let gpu: GpuSort = Box::new(move |block, sample_rate| {
@@ -283,6 +283,6 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
         for _ in 0..20 {
             assert_eq!(sorters.sort(&block, 1 << 15, 1, &pool).unwrap().0, expected);
         }
-        assert_eq!(heard.lock().unwrap().len(), 1, "after {launches} launches");
+        assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
     }
 }
