@@ -59,7 +59,8 @@ pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<Blo
 /// A block's raw bytes.
 pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     let header = BlockHeader::from_bytes(&header)?;
-    block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, None)
+    let plan = Options::new().memory(u64::MAX).plan_to_decode(header.raw_size)?;
+    block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, &plan)
 }
 
 /// Locates `pattern` in a block that stays on disk, however few its segments are; `None` where

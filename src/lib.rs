@@ -32,7 +32,8 @@
 //! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
 //! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
+//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
+//! | `sorters` | blocks sorted and restored on the CPU or a leased GPU |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
@@ -41,7 +42,9 @@
 //! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters, contents < block < compress, decompress, search, recover < archive < internals < cli`.
+//! `error, pipeline, allocation, device < coder < memory < options, events, gpu < threads, bwt, raw <
+//! device_pool, filter < frame, fm_index < sorters, contents < block < compress, decompress, search,
+//! recover < archive < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`],
 //! [`filter`] and [`coder`] are public for benches, fuzzing and whoever builds another container
 //! around them.
@@ -76,6 +79,8 @@ mod cases;
 mod compress;
 mod contents;
 mod decompress;
+mod device;
+mod device_pool;
 mod error;
 mod events;
 mod frame;
@@ -96,10 +101,11 @@ pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
 pub use contents::{BlockInfo, FrameInfo, IndexInfo};
 pub use decompress::{Decoder, decompress};
+pub use device::Device;
 pub use error::{Bound, Error, Flaw, Result};
 pub use events::{Event, Step};
 pub use frame::MAGIC;
-pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, MAX_BLOCK_SIZE, Options};
+pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
 pub use search::{Matches, SearchCost};
 

@@ -1,9 +1,8 @@
-//! Raw blocks, and where they come from. A block that is one byte over and over is told by that
-//! byte and its length.
+//! Raw blocks, and the stream that they are cut from. A block that is one byte over and over is a
+//! [`Run`]: that byte and its length.
 //!
-//! Such blocks are most of a sparse file or an empty disk. They take no memory on their way, and as
-//! two of the same length and byte are coded alike, no time either: what remains of it is that of
-//! reading them.
+//! Such blocks are most of a sparse file or an empty disk. They take no memory between the stages,
+//! and two of the same length and byte are coded alike, so that only reading them takes time.
 
 use crate::bwt;
 use crate::coder;
@@ -31,7 +30,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// The run that all of `bytes` is.
-    fn of(bytes: &[u8]) -> Option<Self> {
+    pub fn of(bytes: &[u8]) -> Option<Self> {
         let byte = *bytes.first()?;
         (coder::run_end(bytes, 0) == bytes.len()).then_some(Run { byte, len: bytes.len() })
     }
@@ -113,8 +112,29 @@ impl Spare {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
     }
 
+    /// Keeps the memory of a block that is not needed any more.
+    pub fn keep_bytes(&self, raw: Raw) {
+        if let Raw::Bytes(bytes) = raw {
+            self.keep(bytes);
+        }
+    }
+
     pub fn take(&self) -> Vec<u8> {
         mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Memory for `len` bytes, which hold whatever was there before, or zeros where it is fresh.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) where there is no memory.
+    pub fn take_len(&self, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = self.take();
+        if bytes.capacity() < len {
+            drop(bytes);
+            return bwt::zeroed(len);
+        }
+        bytes.resize(len, 0);
+        Ok(bytes)
     }
 }
 
@@ -129,10 +149,7 @@ impl<R: Read> RawBlocks<R> {
         // Most first blocks are small, and then the memory for a large one takes longer to get than
         // they to be compressed.
         let start = if self.offset == 0 { size.min(small) } else { size };
-        let mut bytes = self.spare.take();
-        if bytes.len() != start {
-            bytes = bwt::zeroed(start)?;
-        }
+        let mut bytes = self.spare.take_len(start)?;
         let (mut len, mut is_run) = self.fill(&mut bytes, 0, true)?;
         if len == start && start < size {
             let first = mem::replace(&mut bytes, bwt::zeroed(size)?);

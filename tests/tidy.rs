@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the ground up: one may use those above it in this list, and those on its own line.
 const ROOMS: [&[&str]; 13] = [
-    &["error", "pipeline", "allocation"],
+    &["error", "pipeline", "allocation", "device"],
     &["coder"],
     &["memory"],
     &["options", "events", "gpu"],
     &["threads", "bwt", "raw"],
-    &["filter"],
+    &["filter", "device_pool"],
     &["frame", "fm_index"],
     &["sorters", "contents"],
     &["block"],

@@ -18,9 +18,9 @@ use super::huge_pages::{self, TablePool};
 use super::merge::{self, MergeLimits};
 use super::prefix_free::{self, ParsingLimits};
 use super::{Bwt, MAX_BLOCK_SIZE, long_runs};
+use crate::device::Device;
 use crate::error::Error;
 use crate::gpu;
-use crate::options::Device;
 use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError};
 

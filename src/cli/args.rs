@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[command(
     name = "bwz",
     version,
-    long_version = super::devices::long_version(),
+    long_version = super::devices_command::long_version(),
     override_usage = "bwz [OPTIONS] [FILE]...\n       bwz COMMAND [OPTIONS] ...",
     args_conflicts_with_subcommands = true,
     args_override_self = true,

@@ -4,7 +4,7 @@
 use super::args::Talk;
 use super::console::{self, Task};
 use super::descriptors;
-use super::events::Told;
+use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input;
@@ -29,12 +29,12 @@ pub fn count(args: &SearchArgs) -> Exit {
 
 /// Prints where each pattern occurs in each file.
 pub fn locate(args: &LocateArgs) -> Exit {
-    run(&args.search, Some(Wanted { limit: args.limit, context: args.context }))
+    run(&args.search, Some(MatchLimits { limit: args.limit, context: args.context }))
 }
 
 /// What locate prints of each pattern.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct MatchLimits {
     limit: usize,
     context: Option<u64>,
 }
@@ -47,21 +47,22 @@ struct Hits {
     context: Option<Vec<Vec<u8>>>,
 }
 
-struct Search<'a> {
+struct FileSearch<'a> {
     patterns: &'a Patterns,
-    wanted: Option<Wanted>,
+    wanted: Option<MatchLimits>,
     talk: Talk,
-    told: Told,
+    event_lines: EventLines,
     options: Options,
 }
 
-fn run(args: &SearchArgs, wanted: Option<Wanted>) -> Exit {
+fn run(args: &SearchArgs, wanted: Option<MatchLimits>) -> Exit {
     let (patterns, files) = match patterns::gather(args) {
         Ok(gathered) => gathered,
         Err(e) => return trouble(console::fail(&e)),
     };
-    let (options, told) = (args.resources.options().verify(args.verify), Told::default());
-    let search = Search { patterns: &patterns, wanted, talk: args.talk, told, options };
+    let (options, event_lines) =
+        (args.resources.options().verify(args.verify), EventLines::default());
+    let search = FileSearch { patterns: &patterns, wanted, talk: args.talk, event_lines, options };
     let mut printer = match Printer::new(args) {
         Ok(printer) => printer,
         Err(e) => return trouble(console::fail(&e.into())),
@@ -85,7 +86,7 @@ pub fn trouble(exit: Exit) -> Exit {
     exit.max(Exit::Damaged)
 }
 
-impl Search<'_> {
+impl FileSearch<'_> {
     fn file(
         &self,
         name: &Name,
@@ -125,7 +126,7 @@ impl Search<'_> {
     }
 
     fn open(&self, name: &Name) -> Result<Archive<File>> {
-        let options = self.told.listening(&self.options, name, self.talk, None);
+        let options = self.event_lines.add_to(&self.options, name, self.talk, None);
         Archive::open(input::open_seekable(name)?, &options)
     }
 

@@ -12,7 +12,7 @@ use super::searched_block::Origin;
 use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::fm_index::{self, CONTRADICTION, Samples};
-use crate::frame::{Shape, checksum_holds, histogram, packed};
+use crate::frame::{Shape, checksum_holds, histogram, packed_array};
 use rayon::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::io::{Read, Seek};
@@ -214,7 +214,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         let coded = self.origin.input.read(offset, size)?;
         let samples = || {
             self.tables.header.check_samples(&coded)?;
-            let rows = packed::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
+            let rows = packed_array::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
             if rows[0] != self.tables.index.primary_index {
                 return Err(Flaw("the first sample of the block is not its primary index"));
             }

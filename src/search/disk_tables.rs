@@ -3,13 +3,13 @@
 
 use super::searched_block::Origin;
 use crate::error::{Flaw, Result};
-use crate::frame::{BlockHeader, Index, IndexHeader, Shape, packed};
+use crate::frame::{BlockHeader, BlockIndex, BlockIndexHeader, Shape, packed_array};
 use std::io::{Read, Seek};
 
 /// The tables of a block, but for its samples.
 pub struct DiskTables {
-    pub header: IndexHeader,
-    pub index: Index,
+    pub header: BlockIndexHeader,
+    pub index: BlockIndex,
     /// `above[k][c]`: occurrences of c above segment k; behind the last one, in all.
     pub above: Vec<[u32; 256]>,
     /// Where each segment starts in the file, and the last one's end.
@@ -26,24 +26,24 @@ impl DiskTables {
         let segments = shape.segments(raw_size);
         let samples_start = coded.start + BlockHeader::SIZE as u64;
         let width = read(samples_start, 1)?[0];
-        let samples_size = packed::size(width, shape.samples(raw_size))?;
+        let samples_size = packed_array::size(width, shape.samples(raw_size))?;
         let sizes_start = samples_start + samples_size;
-        // What is read at once: Segment_Sizes at its widest and the part of Index whose size is
+        // What is read at once: Segment_Sizes at its widest and the part of BlockIndex whose size is
         // known.
-        let most = packed::size(32, segments)? + IndexHeader::SIZE as u64;
+        let most = packed_array::size(32, segments)? + BlockIndexHeader::SIZE as u64;
         let front = read(sizes_start, most.min(coded.end.saturating_sub(sizes_start)) as u32)?;
         let mut behind = &front[..];
-        let sizes = packed::read(&mut behind, segments)?;
+        let sizes = packed_array::read(&mut behind, segments)?;
         let sizes_coded = &front[..front.len() - behind.len()];
         let cut = Flaw("the block's index is longer than the block");
-        let header = IndexHeader::from_bytes(behind.first_chunk().ok_or(cut)?)?;
+        let header = BlockIndexHeader::from_bytes(behind.first_chunk().ok_or(cut)?)?;
         let index_start = sizes_start + sizes_coded.len() as u64;
-        let index_size = IndexHeader::SIZE + header.rest(raw_size, segments);
+        let index_size = BlockIndexHeader::SIZE + header.rest(raw_size, segments);
         if index_start + index_size as u64 > coded.end {
             return Err(cut.into());
         }
         let bytes = read(index_start, index_size as u32)?;
-        let index = Index::from_bytes(&header, &bytes, sizes_coded, raw_size, segments)?;
+        let index = BlockIndex::from_bytes(&header, &bytes, sizes_coded, raw_size, segments)?;
         let mut offsets = vec![index_start + index_size as u64];
         offsets.extend(sizes.iter().scan(offsets[0], |at, &size| {
             *at += u64::from(size);
@@ -61,7 +61,7 @@ impl DiskTables {
 
 /// How often each byte occurs above each segment; checks that each segment is as full as it must
 /// be.
-fn accumulate(index: &Index, raw_size: u32, segment_size_log: u8) -> Result<Vec<[u32; 256]>, Flaw> {
+fn accumulate(index: &BlockIndex, raw_size: u32, segment_size_log: u8) -> Result<Vec<[u32; 256]>, Flaw> {
     let mut above = vec![[0u32; 256]; index.segment_checksums.len() + 1];
     for (c, counts) in index.counts.rows() {
         for (k, &count) in counts.iter().enumerate() {

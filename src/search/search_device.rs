@@ -4,11 +4,12 @@
 //! search, for longer than a GPU takes to come up. A GPU that is missing or fails costs one warning
 //! and time: the CPU searches that batch again, and all others. What is found is the same.
 
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::events::Listener;
 use crate::fm_index::FmIndex;
 use crate::gpu;
-use crate::options::{Device, Options};
+use crate::options::Options;
 use std::ops::Range;
 
 /// Symbols that a thread of the CPU searches in half a second.

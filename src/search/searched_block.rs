@@ -107,10 +107,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
     /// Decodes the whole block for search, and checks it.
     fn load(&self) -> Result<SearchedBlock<'a, R>> {
         let decoded = self.decode()?;
-        let searchable = match &decoded.bwt {
-            Some(bwt) if !decoded.is_filtered() => Some(copy(bwt)?),
-            _ => None,
-        };
+        let searchable = decoded.bwt_of_raw().map(copy).transpose()?;
         let raw = block::restore_decoded(decoded, &InverseBwt::new())?;
         let Some(bwt) = searchable else {
             return Ok(SearchedBlock::Plain(raw));
@@ -138,7 +135,7 @@ impl<'a, R: Read + Seek + Send> Origin<'a, R> {
         let block =
             self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;
         self.input.block_decoded(self.info.coded.end - self.info.coded.start);
-        block::decode(block, plan.shortage)
+        block::decode(block, &plan)
     }
 }
 

@@ -12,6 +12,7 @@
 //! bytes for each byte that is left and 100 for each run, which are less than 4 per byte of the
 //! block.
 
+use super::super::cache_lines::prefetch;
 use super::super::fenwick::FenwickTree;
 use super::super::long_runs::RowsInside;
 use super::counters::Column;
@@ -234,6 +235,8 @@ impl RunInverse {
     ) -> Result<bool, Flaw> {
         let [before, byte] = steps[lane.entry as usize];
         lane.entry = before;
+        // The other lanes take their steps while this one's next entry comes from memory.
+        prefetch(steps, before as usize);
         if let Some(head) = (before as usize).checked_sub(self.rows) {
             let len = self.heads[head].len - self.kept;
             let end = lane.text.len();

@@ -1,10 +1,11 @@
 //! The progress bar: on a terminal only, and only when work takes long enough to wonder about.
 //!
-//! It counts bytes of the input as they are read, through [`Counted`].
+//! It counts bytes of the input as they are read, through [`CountedReads`].
 
 use super::args::Talk;
-use super::console::{printable, strip_number};
+use super::console::printable;
 use super::files::Name;
+use super::io_errors::while_reading;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -44,8 +45,8 @@ impl Progress {
     }
 
     /// Counts what is read from `inner`.
-    pub fn count<R>(&self, inner: R) -> Counted<R> {
-        Counted { inner, bar: self.bar.clone() }
+    pub fn count<R>(&self, inner: R) -> CountedReads<R> {
+        CountedReads { inner, bar: self.bar.clone() }
     }
 }
 
@@ -83,12 +84,12 @@ fn style(total: Option<u64>) -> ProgressStyle {
 }
 
 /// A reader that tells the bar how far it is, and its errors apart from a writer's.
-pub struct Counted<R> {
+pub struct CountedReads<R> {
     inner: R,
     bar: ProgressBar,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedReads<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(bytes).map_err(while_reading)?;
         self.bar.inc(read as u64);
@@ -96,19 +97,12 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-impl<R: Seek> Seek for Counted<R> {
+impl<R: Seek> Seek for CountedReads<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = self.inner.seek(to).map_err(while_reading)?;
         self.bar.set_position(position);
         Ok(position)
     }
-}
-
-fn while_reading(e: io::Error) -> io::Error {
-    if e.kind() == io::ErrorKind::Interrupted {
-        return e;
-    }
-    io::Error::new(e.kind(), format!("cannot be read: {}", strip_number(e.to_string())))
 }
 
 #[cfg(test)]

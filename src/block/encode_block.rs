@@ -10,7 +10,7 @@ use crate::error::{Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
 use crate::fm_index;
-use crate::frame::{self, BlockHeader, BwtPayload, CodedBlock, Index, Kind, Shape};
+use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape};
 use crate::options::Options;
 use crate::raw::{Raw, RawBlock, Run, Spare};
 use crate::sorters::Sorters;
@@ -18,7 +18,7 @@ use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// What all blocks of a stream share on their way.
+/// The state that all blocks of a stream share.
 pub struct BlockEncoder {
     sorters: Sorters,
     pool: Threads,
@@ -32,16 +32,15 @@ pub struct BlockEncoder {
     listener: Listener,
 }
 
-/// What the first stage hands to the second.
-pub enum SortedBlock {
-    Sorted(Sorted),
+/// The result of the first stage.
+pub enum SortStage {
+    Sorted(SortedText),
     /// A block that is one run.
-    Coded(CodedBlock),
+    CodedRun(CodedBlock),
 }
 
-/// A block on its way from the sorter to the coder; its text stays for the case that it must be
-/// stored.
-pub struct Sorted {
+/// A block between the sorter and the coder; its text stays for the case that it must be stored.
+pub struct SortedText {
     filtered: Filtered,
     raw_size: usize,
     raw_offset: u64,
@@ -83,10 +82,10 @@ impl BlockEncoder {
     }
 
     /// Filters and sorts a block.
-    pub fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<SortedBlock> {
+    pub fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<SortStage> {
         match raw {
-            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(SortedBlock::Sorted),
-            Raw::Run(run) => self.code_run(run, offset, alone).map(SortedBlock::Coded),
+            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(SortStage::Sorted),
+            Raw::Run(run) => self.code_run(run, offset, alone).map(SortStage::CodedRun),
         }
     }
 
@@ -105,14 +104,14 @@ impl BlockEncoder {
     }
 
     /// Codes a block's segments and puts it together.
-    pub fn code(&self, block: SortedBlock) -> Result<CodedBlock> {
+    pub fn code(&self, block: SortStage) -> Result<CodedBlock> {
         match block {
-            SortedBlock::Sorted(sorted) => self.code_sorted(sorted),
-            SortedBlock::Coded(block) => Ok(block),
+            SortStage::Sorted(sorted) => self.code_sorted(sorted),
+            SortStage::CodedRun(block) => Ok(block),
         }
     }
 
-    fn sort_bytes(&self, bytes: Vec<u8>, raw_offset: u64, alone: bool) -> Result<Sorted> {
+    fn sort_bytes(&self, bytes: Vec<u8>, raw_offset: u64, alone: bool) -> Result<SortedText> {
         let raw_size = bytes.len();
         let (checksum, filtered) =
             self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
@@ -121,7 +120,7 @@ impl BlockEncoder {
         let threads = if alone { self.pool.count() } else { 1 };
         let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
         self.listener.done(raw_offset, steps);
-        Ok(Sorted { filtered, raw_size, raw_offset, checksum, bwt })
+        Ok(SortedText { filtered, raw_size, raw_offset, checksum, bwt })
     }
 
     /// What is searched for is in the raw bytes, so an indexed block gets no filters.
@@ -139,7 +138,7 @@ impl BlockEncoder {
         }
     }
 
-    fn code_sorted(&self, sorted: Sorted) -> Result<CodedBlock> {
+    fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
         let (offset, from) = (sorted.raw_offset, Instant::now());
         let block = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
@@ -156,13 +155,13 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
 fn code(
-    sorted: Sorted,
+    sorted: SortedText,
     effort: Effort,
     indexed: bool,
     pool: &Threads,
     spare: &Spare,
 ) -> Result<CodedBlock> {
-    let Sorted { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
+    let SortedText { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
     // A search decodes one segment for each of its steps.
     let segment_size_log = match indexed {
         true => fm_index::segment_log(&bwt.bytes),
@@ -172,8 +171,8 @@ fn code(
     let segments = coder::encode_segments_with(execute, &bwt.bytes, segment_size_log, effort);
     let primary = bwt.samples[0];
     let index = indexed
-        .then(|| Index::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
-    // What is done with goes before the payload is put together: it is the tightest moment.
+        .then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
+    // The BWT is freed before the payload is built, since that is the peak of memory.
     drop(bwt.bytes);
     let text_size = filtered.text.len() as u32;
     let payload = BwtPayload {

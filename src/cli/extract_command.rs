@@ -5,7 +5,7 @@ use super::console::Task;
 use super::exit::Exit;
 use super::files;
 use super::input;
-use super::output::{Destination, Output, Rules};
+use super::output::Output;
 use super::search_args::ExtractArgs;
 use super::size::count;
 use bwz::{Archive, Error, RangeCost, Result};
@@ -20,10 +20,7 @@ pub fn run(args: &ExtractArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options()).verify(args.verify);
     files::each(&args.files, None, args.talk, Task::Reading, |name| {
         let file = input::open_seekable(name)?;
-        let metadata = file.metadata()?;
-        let rules =
-            Rules { force: false, compressed: false, input: Some(&metadata), pattern: None };
-        let mut output = Output::open(Destination::Stdout, &rules)?;
+        let mut output = Output::stdout(Some(&file.metadata()?))?;
         let mut archive = Archive::open(file, &options)?;
         let raw_size = archive.raw_size();
         let ranges: Vec<_> = args.range.iter().map(|span| span.within(raw_size)).collect();

@@ -1,6 +1,6 @@
 //! Block_Header and the block as it stands in the file, FORMAT.md section 4.
 
-use super::{checksum_holds, ensure, u32_at, u64_at};
+use super::fields::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::{Error, Flaw};
 use crate::filter;
 use crate::options::MAX_BLOCK_SIZE;

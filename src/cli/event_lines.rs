@@ -1,5 +1,5 @@
-//! What the library tells while it works: warnings, each text once a run, and with `-vv` a line for
-//! each block.
+//! The lines that events of the library become: warnings, each text once a run, and with `-vv` one
+//! for each block.
 //!
 //! The line has the times at which each step began and ended, in seconds since work on the file
 //! began. Steps of different blocks overlap where all goes well.
@@ -7,34 +7,34 @@
 use super::args::Talk;
 use super::files::Name;
 use super::size::human;
-use super::stop::Stop;
+use super::stoppable_input::Stop;
 use bwz::{Device, Event, Options, Step};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// What was told in this run.
+/// Warnings of this run, each of which is said once.
 #[derive(Clone, Default)]
-pub struct Told(Arc<Mutex<HashSet<String>>>);
+pub struct EventLines(Arc<Mutex<HashSet<String>>>);
 
 /// The steps of a block that were done so far.
 type Steps = Vec<(Step, Instant, Instant)>;
 
-impl Told {
+impl EventLines {
     /// `options` for work on one file: their events are said as `talk` has it, and what fails does
     /// not wait for its input.
-    pub fn listening(
+    pub fn add_to(
         &self,
         options: &Options,
         name: &Name,
         talk: Talk,
         stop: Option<Stop>,
     ) -> Options {
-        let (told, name, started) = (self.clone(), name.clone(), Instant::now());
+        let (lines, name, started) = (self.clone(), name.clone(), Instant::now());
         let blocks = Mutex::new(BTreeMap::<u64, Steps>::new());
         options.clone().on_event(move |event| match event {
-            Event::Warning(what) if told.is_news(&what) => talk.warn(&name, what),
+            Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
             Event::Done { offset, step, from, to } if talk.wants_blocks() => {
                 let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
                 let steps = blocks.entry(offset).or_default();
@@ -49,7 +49,7 @@ impl Told {
         })
     }
 
-    fn is_news(&self, what: &str) -> bool {
+    fn is_new(&self, what: &str) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned())
     }
 }

@@ -1,8 +1,10 @@
 //! The payload of a bwt block: what its filters need, samples, segment sizes, the index if there is
 //! one, segments. FORMAT.md section 4.
 
-use super::block::{Shape, largest_sample_rate_log};
-use super::{Index, ensure, packed, u32_at};
+use super::block_header::{Shape, largest_sample_rate_log};
+use super::block_index::BlockIndex;
+use super::fields::{ensure, u32_at};
+use super::packed_array;
 use crate::allocation;
 use crate::error::Flaw;
 
@@ -15,7 +17,7 @@ pub(crate) struct BwtPayload<'a> {
     /// Row of the suffix at every sampled pos.
     pub samples: Vec<u32>,
     /// What search needs, in an indexed block.
-    pub index: Option<Index>,
+    pub index: Option<BlockIndex>,
     /// The coded segments.
     pub segments: Vec<&'a [u8]>,
 }
@@ -60,9 +62,9 @@ impl<'a> BwtPayload<'a> {
         if let Some(filtered) = &self.filtered {
             filtered.write(&mut bytes);
         }
-        packed::write(&self.samples, &mut bytes);
+        packed_array::write(&self.samples, &mut bytes);
         let sizes_start = bytes.len();
-        packed::write(&sizes, &mut bytes);
+        packed_array::write(&sizes, &mut bytes);
         if let Some(index) = &self.index {
             let (samples, sizes) = bytes.split_at(sizes_start);
             let index = index.to_bytes(samples, sizes);
@@ -83,14 +85,14 @@ impl<'a> BwtPayload<'a> {
             .transpose()?;
         let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
         let from_samples = payload;
-        let samples = packed::read(&mut payload, shape.samples(text_size))?;
+        let samples = packed_array::read(&mut payload, shape.samples(text_size))?;
         let (coded_samples, behind) = from_samples.split_at(from_samples.len() - payload.len());
         let rows = 1..=text_size;
         ensure(samples.iter().all(|row| rows.contains(row)), "a sample is no row of the block")?;
-        let sizes = packed::read(&mut payload, shape.segments(text_size))?;
+        let sizes = packed_array::read(&mut payload, shape.segments(text_size))?;
         let coded_sizes = &behind[..behind.len() - payload.len()];
         let mut take_index =
-            || Index::take(&mut payload, coded_samples, coded_sizes, raw_size, sizes.len());
+            || BlockIndex::take(&mut payload, coded_samples, coded_sizes, raw_size, sizes.len());
         let index = if shape.indexed { Some(take_index()?) } else { None };
         let primary = index.as_ref().map_or(samples[0], |index| index.primary_index);
         ensure(primary == samples[0], "the index's primary index is not the first sample")?;

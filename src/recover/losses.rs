@@ -4,14 +4,49 @@
 //! Holes that touch are one, so there are no more of them than saved blocks, and one, whatever
 //! damaged headers claim.
 
-use super::{Lost, Recovery};
 use crate::error::{Flaw, Result};
 use crate::frame::{BlockHeader, Footer, FrameHeader};
 use crc32fast::Hasher;
+use std::ops::Range;
+
+/// What a recovery saved and what it did not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// Blocks that were whole.
+    pub blocks: u64,
+    /// Bytes that were written.
+    pub raw_size: u64,
+    /// What is missing, in order. Losses that touch are one, with at most one of unknown size in
+    /// it.
+    pub lost: Vec<Lost>,
+    /// Frames of which no part is known to be missing, though what was saved of them has another
+    /// size or checksum than their footer tells: the parts of the original raw stream, in order,
+    /// that they seem to be.
+    pub contradicted: Vec<Range<u64>>,
+}
+
+impl Recovery {
+    /// Whether all that was ever there was saved, as far as its checksums tell.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.lost.is_empty() && self.contradicted.is_empty()
+    }
+}
+
+/// A part of the original raw stream that could not be saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Its first byte.
+    pub start: u64,
+    /// The byte behind it; `None` where the end of a frame, or frames as a whole, are gone: nobody
+    /// knows how much they held, and later positions are counted as if it were nothing.
+    pub end: Option<u64>,
+}
 
 /// Where the recovery stands in the raw stream, and in the file.
 #[derive(Default)]
-pub struct Progress {
+pub struct Account {
     /// Blocks that were met, whole or not.
     pub blocks_met: u64,
     /// A block was met and the end of its frame was not.
@@ -20,7 +55,7 @@ pub struct Progress {
     /// before it.
     pub frames_end: u64,
     /// Where in the file the search goes on.
-    pub accounted: u64,
+    pub scanned_to: u64,
     recovery: Recovery,
     holes: Vec<Hole>,
     /// A block or the end of a frame was met.
@@ -44,7 +79,7 @@ struct Hole {
     unknown: Option<u64>,
 }
 
-impl Progress {
+impl Account {
     /// Raw bytes that were saved so far.
     pub fn saved(&self) -> u64 {
         self.recovery.raw_size
@@ -53,9 +88,9 @@ impl Progress {
     /// Before a block is counted: it may be the first of a frame.
     pub fn frame_begins_at(&mut self, offset: u64, header: &BlockHeader) {
         if self.in_frame && header.raw_offset < self.pos {
-            // Nothing has told where the frame before it ended.
+            // Nothing says where the frame before it ended.
             self.end_unknown();
-            self.frames_end = self.accounted;
+            self.frames_end = self.scanned_to;
         }
         if !self.in_frame {
             self.in_frame = true;
@@ -93,7 +128,7 @@ impl Progress {
         self.frame_starts_at(end.saturating_sub(footer.frame_size));
         self.frame_done(footer.total_raw_size, footer.stream_checksum);
         self.frames_end = end;
-        self.accounted = end;
+        self.scanned_to = end;
     }
 
     /// All of a frame of `raw_size` bytes was gone through.
@@ -192,13 +227,13 @@ mod tests {
     /// What is lost where blocks with these raw offsets are met, whole or not, in a file whose
     /// frame is never ended.
     fn lost(blocks: &[(u64, bool)]) -> Vec<Lost> {
-        let mut progress = Progress::default();
+        let mut account = Account::default();
         for &(raw_offset, whole) in blocks {
-            progress.frame_begins_at(16, &header(raw_offset));
-            progress.block(&header(raw_offset), whole);
+            account.frame_begins_at(16, &header(raw_offset));
+            account.block(&header(raw_offset), whole);
         }
-        progress.end_unknown();
-        progress.end().unwrap().lost
+        account.end_unknown();
+        account.end().unwrap().lost
     }
 
     #[test]

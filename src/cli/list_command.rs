@@ -8,22 +8,19 @@ use super::exit::Exit;
 use super::files::{self, Name};
 use super::input;
 use super::size::{human, ratio, ratio_text};
-use super::transform;
 use bwz::{Archive, BlockInfo, FrameInfo, Options, Result};
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Lists each file.
-pub fn run(args: &FileArgs, options: &Options) -> Exit {
+pub fn run(args: &FileArgs, walk: Option<files::Wanted>, options: &Options) -> Exit {
     let mut listings = Vec::new();
-    let wanted: files::Wanted = &|path| transform::wanted(args, path);
-    let walk = args.recursive.then_some(wanted);
     let exit = files::each(&args.files, walk, args.talk, Task::Reading, |name| {
         listings.push(Listing::of(name, options)?);
         Ok(())
     });
     let printed = match args.json {
-        true => print_json(&listings),
+        true => descriptors::print_json(&listings),
         false => print_table(&listings, args.talk.verbose > 0),
     };
     match printed {
@@ -40,12 +37,12 @@ struct Listing {
     uncompressed_size: u64,
     ratio: Option<f64>,
     check: &'static str,
-    frames: Vec<Frame>,
-    blocks: Vec<Block>,
+    frames: Vec<ListedFrame>,
+    blocks: Vec<ListedBlock>,
 }
 
 #[derive(Serialize)]
-struct Frame {
+struct ListedFrame {
     compressed_offset: u64,
     compressed_size: u64,
     uncompressed_offset: u64,
@@ -53,17 +50,17 @@ struct Frame {
     block_size: u32,
     blocks: u64,
     crc32: String,
-    index: Option<Index>,
+    index: Option<ListedIndex>,
 }
 
 /// `sample_rate` is null where the index is for counting alone.
 #[derive(Serialize)]
-struct Index {
+struct ListedIndex {
     sample_rate: Option<u32>,
 }
 
 #[derive(Serialize)]
-struct Block {
+struct ListedBlock {
     compressed_offset: u64,
     compressed_size: u64,
     uncompressed_offset: u64,
@@ -80,8 +77,8 @@ impl Listing {
             uncompressed_size: raw,
             ratio: ratio(raw, coded),
             check: "CRC32",
-            frames: archive.frames().iter().map(Frame::from).collect(),
-            blocks: archive.blocks().iter().map(Block::from).collect(),
+            frames: archive.frames().iter().map(ListedFrame::from).collect(),
+            blocks: archive.blocks().iter().map(ListedBlock::from).collect(),
         })
     }
 }
@@ -93,17 +90,17 @@ impl Listing {
         let mut words =
             self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| match frame.index {
                 None => "no".to_owned(),
-                Some(Index { sample_rate: None }) => "count".into(),
-                Some(Index { sample_rate: Some(rate) }) => rate.to_string(),
+                Some(ListedIndex { sample_rate: None }) => "count".into(),
+                Some(ListedIndex { sample_rate: Some(rate) }) => rate.to_string(),
             });
         let first = words.next().unwrap_or_else(|| "-".into());
         if words.all(|word| word == first) { first } else { "mixed".into() }
     }
 }
 
-impl From<&FrameInfo> for Frame {
+impl From<&FrameInfo> for ListedFrame {
     fn from(info: &FrameInfo) -> Self {
-        Frame {
+        ListedFrame {
             compressed_offset: info.coded.start,
             compressed_size: info.coded.end - info.coded.start,
             uncompressed_offset: info.raw.start,
@@ -111,27 +108,20 @@ impl From<&FrameInfo> for Frame {
             block_size: info.block_size,
             blocks: info.blocks,
             crc32: format!("{:08x}", info.checksum),
-            index: info.index.map(|index| Index { sample_rate: index.sample_rate }),
+            index: info.index.map(|index| ListedIndex { sample_rate: index.sample_rate }),
         }
     }
 }
 
-impl From<&BlockInfo> for Block {
+impl From<&BlockInfo> for ListedBlock {
     fn from(info: &BlockInfo) -> Self {
-        Block {
+        ListedBlock {
             compressed_offset: info.coded.start,
             compressed_size: info.coded.end - info.coded.start,
             uncompressed_offset: info.raw.start,
             uncompressed_size: info.raw.end - info.raw.start,
         }
     }
-}
-
-fn print_json(listings: &[Listing]) -> io::Result<()> {
-    let mut out = BufWriter::new(descriptors::stdout()?);
-    serde_json::to_writer_pretty(&mut out, listings)?;
-    writeln!(out)?;
-    out.flush()
 }
 
 fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
@@ -187,11 +177,13 @@ fn row(
 }
 
 /// How a frame is indexed.
-fn index_text(index: Option<&Index>) -> String {
+fn index_text(index: Option<&ListedIndex>) -> String {
     match index {
         None => "no index".into(),
-        Some(Index { sample_rate: None }) => "index for counting".into(),
-        Some(Index { sample_rate: Some(rate) }) => format!("index with every {rate}th position"),
+        Some(ListedIndex { sample_rate: None }) => "index for counting".into(),
+        Some(ListedIndex { sample_rate: Some(rate) }) => {
+            format!("index with every {rate}th position")
+        }
     }
 }
 
@@ -199,7 +191,7 @@ fn index_text(index: Option<&Index>) -> String {
 fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     let mut blocks = (0..).zip(&listing.blocks);
     for (frame, number) in listing.frames.iter().zip(0..) {
-        let Frame { block_size, crc32, index, .. } = frame;
+        let ListedFrame { block_size, crc32, index, .. } = frame;
         let index = index_text(index.as_ref());
         writeln!(out, "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}, {index}")?;
         writeln!(out, "   Block    CompOffset      CompSize  UncompOffset    UncompSize    Ratio")?;
@@ -210,8 +202,8 @@ fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     Ok(())
 }
 
-fn block_row(out: &mut impl Write, number: u64, block: &Block) -> io::Result<()> {
-    let Block { compressed_offset, compressed_size, uncompressed_offset, uncompressed_size } =
+fn block_row(out: &mut impl Write, number: u64, block: &ListedBlock) -> io::Result<()> {
+    let ListedBlock { compressed_offset, compressed_size, uncompressed_offset, uncompressed_size } =
         block;
     let ratio = ratio_text(*uncompressed_size, *compressed_size);
     writeln!(

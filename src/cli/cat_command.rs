@@ -2,21 +2,22 @@
 
 use super::args::CatArgs;
 use super::console::Task;
-use super::events::Told;
+use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files::{self, Name};
 use super::input::{self, Input};
-use super::output::{Destination, Output, Rules};
-use super::progress::Progress;
+use super::output::Output;
+use super::progress_bar::Progress;
 use super::size::{Span, count};
-use super::stop::Stop;
+use super::stoppable_input::Stop;
 use bwz::{Archive, Options, Result};
 
 /// Writes each file, or the range of each file.
 pub fn run(args: &CatArgs) -> Exit {
-    let (options, told) = (args.limits.add_to(args.resources.options()), Told::default());
+    let (options, event_lines) =
+        (args.limits.add_to(args.resources.options()), EventLines::default());
     files::each(&args.files, None, args.talk, Task::Reading, |name| {
-        let listening = |stop| told.listening(&options, name, args.talk, stop);
+        let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
         match args.range {
             Some(span) => range(name, span, args, &listening(None)),
             None => whole(name, args, listening),
@@ -27,7 +28,7 @@ pub fn run(args: &CatArgs) -> Exit {
 /// Decodes the blocks that hold the range, and no others.
 fn range(name: &Name, span: Span, args: &CatArgs, options: &Options) -> Result<()> {
     let file = input::open_seekable(name)?;
-    let mut output = stdout(Some(&file.metadata()?))?;
+    let mut output = Output::stdout(Some(&file.metadata()?))?;
     let progress = Progress::start(name, None, args.talk, !output.is_terminal());
     let mut archive = Archive::open(file, options)?;
     let cost = archive.read_range(span.within(archive.raw_size()), &mut output)?;
@@ -48,16 +49,11 @@ fn whole(
         input::refuse_terminal()?;
     }
     let Input { source, about, stop } = Input::open(name, true)?;
-    let mut output = stdout(about.regular())?;
+    let mut output = Output::stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
     let summary = bwz::decompress(progress.count(source), &mut output, &listening(stop))?;
     drop(progress);
     let (written, read) = (count(summary.raw_size, "byte"), count(summary.coded_size, "byte"));
     args.talk.report(name, format_args!("all blocks decoded, {read} read, {written} written"));
     Ok(())
-}
-
-fn stdout(input: Option<&std::fs::Metadata>) -> Result<Output> {
-    let rules = Rules { force: false, compressed: false, input, pattern: None };
-    Output::open(Destination::Stdout, &rules)
 }

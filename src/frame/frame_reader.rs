@@ -4,10 +4,11 @@
 //! looked at. Memory grows with the bytes that are really there, never with a size that a header
 //! merely claims.
 
-use super::block::{SYNC_MARKER, read_payload};
-use super::frame_header::{MAGIC, NOT_BWZ};
-use super::seek_table::SEEK_MARKER;
-use super::{BlockHeader, CodedBlock, Entry, Footer, FrameHeader, SeekTable, ensure};
+use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, read_payload};
+use super::fields::ensure;
+use super::footer::Footer;
+use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ};
+use super::seek_table::{Entry, SEEK_MARKER, SeekTable};
 use crate::error::{Flaw, Result};
 use crate::options::Options;
 use crc32fast::Hasher;

@@ -2,15 +2,16 @@
 
 use super::args::{RecoverArgs, Talk};
 use super::console::{self, Task};
+use super::descriptors;
 use super::exit::Exit;
 use super::files::Name;
 use super::input;
 use super::output::{Destination, Output, Rules};
-use super::progress::Progress;
+use super::progress_bar::Progress;
 use super::size::{count, human};
 use bwz::{Error, Lost, Recovery, Result};
 use serde::Serialize;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::ops::Range;
 
 /// Lines about lost parts on standard error, and about frames that are not what was saved of them.
@@ -32,12 +33,8 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
     }
     let file = input::open_seekable(name)?;
     let metadata = file.metadata()?;
-    let rules = Rules {
-        force: args.force,
-        compressed: false,
-        input: Some(&metadata),
-        pattern: Some(&metadata),
-    };
+    let input = Some(&metadata);
+    let rules = Rules { force: args.force, input, pattern: input, ..Rules::default() };
     let mut output = Output::open(destination, &rules)?;
     let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
     let options = args.limits.add_to(args.resources.options());
@@ -56,27 +53,27 @@ fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
         args.talk.report(name, format_args!("saved {saved}; nothing is lost"));
         return Exit::Fine;
     }
-    tell_losses(name, recovery, args.talk);
+    say_losses(name, recovery, args.talk);
     let left_out =
         if recovery.lost.is_empty() { "" } else { "; the lost parts are left out of the output" };
-    args.talk.tell(name, format_args!("saved {saved}{left_out}"));
+    args.talk.say(name, format_args!("saved {saved}{left_out}"));
     Exit::Damaged
 }
 
 /// A line for each loss, as far as there are not too many.
-fn tell_losses(name: &Name, recovery: &Recovery, talk: Talk) {
+fn say_losses(name: &Name, recovery: &Recovery, talk: Talk) {
     for lost in recovery.lost.iter().take(LINES) {
-        talk.tell(name, describe(lost));
+        talk.say(name, describe(lost));
     }
     if let Some(more) = recovery.lost.get(LINES..).filter(|more| !more.is_empty()) {
-        talk.tell(name, rest(more));
+        talk.say(name, rest(more));
     }
     for frame in recovery.contradicted.iter().take(LINES) {
-        talk.tell(name, contradiction(frame));
+        talk.say(name, contradiction(frame));
     }
     if let Some(more) = recovery.contradicted.len().checked_sub(LINES + 1) {
         let more = count(more as u64 + 1, "more frame");
-        talk.tell(name, format_args!("... and {more} like that; --json lists all"));
+        talk.say(name, format_args!("... and {more} like that; --json lists all"));
     }
 }
 
@@ -112,36 +109,33 @@ fn contradiction(frame: &Range<u64>) -> String {
 /// What became of a file, as `--json` shows it. Fields that are added later do not take the place
 /// of these.
 #[derive(Serialize)]
-struct Report {
+struct RecoveryReport {
     name: String,
     blocks: u64,
     saved_size: u64,
     complete: bool,
-    lost: Vec<Part>,
-    contradicted: Vec<Part>,
+    lost: Vec<LostPart>,
+    contradicted: Vec<LostPart>,
 }
 
 /// `end` is null where nobody knows how much is lost.
 #[derive(Serialize)]
-struct Part {
+struct LostPart {
     start: u64,
     end: Option<u64>,
 }
 
 fn print_json(name: &Name, recovery: &Recovery) -> io::Result<()> {
-    let frame = |range: &Range<u64>| Part { start: range.start, end: Some(range.end) };
-    let report = Report {
+    let frame = |range: &Range<u64>| LostPart { start: range.start, end: Some(range.end) };
+    let report = RecoveryReport {
         name: name.to_string(),
         blocks: recovery.blocks,
         saved_size: recovery.raw_size,
         complete: recovery.is_complete(),
-        lost: recovery.lost.iter().map(|&Lost { start, end }| Part { start, end }).collect(),
+        lost: recovery.lost.iter().map(|&Lost { start, end }| LostPart { start, end }).collect(),
         contradicted: recovery.contradicted.iter().map(frame).collect(),
     };
-    let mut out = BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, &report)?;
-    writeln!(out)?;
-    out.flush()
+    descriptors::print_json(&report)
 }
 
 #[cfg(test)]

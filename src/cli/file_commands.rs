@@ -1,16 +1,16 @@
-//! Compress, decompress, test: one file after the other, each from an open input to a finished
-//! output.
+//! `bwz FILE...`: compress, decompress, test. One file after the other, each from an open input to
+//! a finished output.
 
 use super::args::{FileArgs, Mode};
 use super::console::Task;
-use super::events::Told;
+use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files::{self, Name};
-use super::input::{self, Input, Source};
+use super::input::{self, Input, InputSource};
 use super::output::{self, Destination, Output, Rules};
-use super::progress::Progress;
+use super::progress_bar::Progress;
 use super::size::{human, ratio_text};
-use super::{console, list};
+use super::{console, list_command};
 use bwz::{Error, MAGIC, Options, Result, Summary};
 use std::fs::{self, Metadata};
 use std::io::{self, Cursor, Read};
@@ -22,18 +22,18 @@ use std::time::{Duration, Instant};
 pub fn run(args: &FileArgs) -> Exit {
     let resources = || args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
     let options = || args.index.add_to(resources().level(args.level.0)?);
+    let wanted: files::Wanted = &|path| wanted(args, path);
+    let walk = args.recursive.then_some(wanted);
     match check(args).and_then(|()| options()) {
         Err(e) => console::fail(&e),
-        Ok(options) if args.mode.mode() == Mode::List => list::run(args, &options),
+        Ok(options) if args.mode.mode() == Mode::List => list_command::run(args, walk, &options),
         Ok(options) => {
-            let told = Told::default();
-            let transform = Transform { args, mode: args.mode.mode(), options, told };
+            let event_lines = EventLines::default();
+            let transform = Transform { args, mode: args.mode.mode(), options, event_lines };
             let task = match transform.mode {
                 Mode::Compress => Task::Compressing,
                 _ => Task::Reading,
             };
-            let wanted: files::Wanted = &|path| wanted(args, path);
-            let walk = args.recursive.then_some(wanted);
             files::each(&args.files, walk, args.talk, task, |name| transform.one(name))
         }
     }
@@ -56,7 +56,7 @@ fn check(args: &FileArgs) -> Result<()> {
 }
 
 /// Whether a file in a directory that is walked is taken: by its name it is compressed, or is not.
-pub fn wanted(args: &FileArgs, path: &Path) -> bool {
+fn wanted(args: &FileArgs, path: &Path) -> bool {
     files::has_suffix(path, args.suffix.as_deref()) == (args.mode.mode() != Mode::Compress)
 }
 
@@ -64,7 +64,7 @@ struct Transform<'a> {
     args: &'a FileArgs,
     mode: Mode,
     options: Options,
-    told: Told,
+    event_lines: EventLines,
 }
 
 impl Transform<'_> {
@@ -86,7 +86,7 @@ impl Transform<'_> {
         }
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let options = self.told.listening(&self.options, name, self.args.talk, stop);
+        let options = self.event_lines.add_to(&self.options, name, self.args.talk, stop);
         let summary = self.convert(progress.count(&mut source), &mut output, &options, passes)?;
         drop(progress);
         let written = output.finish(about.pattern(), self.args.remove)?;
@@ -156,7 +156,7 @@ impl Transform<'_> {
 }
 
 /// Says so of an input whose size or time is not what it was when it was opened.
-fn check_unchanged(source: &Source, opened: Option<&Metadata>) -> Result<()> {
+fn check_unchanged(source: &InputSource, opened: Option<&Metadata>) -> Result<()> {
     let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec());
     match opened {
         Some(opened) if state(opened) != state(&source.metadata()?) => Err(Error::Usage(

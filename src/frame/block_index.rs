@@ -3,8 +3,8 @@
 //! Without it, whoever wants one segment would have to read and decode all that stand before it:
 //! for its place, its checksum, and the counts of symbols above it.
 
-use super::form::{from_form, to_form};
-use super::{checksum_holds, ensure, u32_at};
+use super::fields::{checksum_holds, ensure, u32_at};
+use super::table_form::{from_form, to_form};
 use crate::bwt;
 use crate::error::Flaw;
 
@@ -15,7 +15,7 @@ const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have
 
 /// The part of fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct IndexHeader {
+pub(crate) struct BlockIndexHeader {
     compressed: bool,
     pub counts_size: u32,
     pub primary_index: u32,
@@ -27,7 +27,7 @@ pub(crate) struct IndexHeader {
 
 /// All that an index says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Index {
+pub(crate) struct BlockIndex {
     pub primary_index: u32,
     /// CRC-32 of each coded segment.
     pub segment_checksums: Vec<u32>,
@@ -47,13 +47,13 @@ pub(crate) struct SegmentCounts {
     values: Vec<u32>,
 }
 
-impl IndexHeader {
+impl BlockIndexHeader {
     pub const SIZE: usize = 20;
 
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[0] <= 1, "the index is of an unknown form")?;
         ensure(bytes[1..4] == [0; 3], "a reserved bit of the index is set")?;
-        Ok(IndexHeader {
+        Ok(BlockIndexHeader {
             compressed: bytes[0] == 1,
             counts_size: u32_at(bytes, 4),
             primary_index: u32_at(bytes, 8),
@@ -81,7 +81,7 @@ fn edge(raw_size: u32) -> usize {
     EDGE.min(raw_size as usize)
 }
 
-impl Index {
+impl BlockIndex {
     /// The index of a block: of its raw bytes, its transform and its coded segments.
     pub fn new(
         raw: &[u8],
@@ -91,7 +91,7 @@ impl Index {
         segments: &[impl AsRef<[u8]>],
     ) -> Self {
         let edge = EDGE.min(raw.len());
-        Index {
+        BlockIndex {
             primary_index,
             segment_checksums: segments.iter().map(|s| crc32fast::hash(s.as_ref())).collect(),
             head: raw[..edge].to_vec(),
@@ -134,7 +134,7 @@ impl Index {
     /// Takes apart an index whose header stands at the front of `bytes`, which end with it.
     /// `raw_size` is in `1..2^31`; `sizes` is Segment_Sizes as it stands in the file.
     pub fn from_bytes(
-        header: &IndexHeader,
+        header: &BlockIndexHeader,
         bytes: &[u8],
         sizes: &[u8],
         raw_size: u32,
@@ -144,10 +144,10 @@ impl Index {
         ensure(sound, "the block's index is damaged: its checksum is wrong")?;
         let rows = 1..=raw_size;
         ensure(rows.contains(&header.primary_index), "the index's primary index is no row")?;
-        let (checksums, rest) = bytes[IndexHeader::SIZE..].split_at(4 * segments);
+        let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * segments);
         let (head, rest) = rest.split_at(edge(raw_size));
         let (tail, coded) = rest.split_at(edge(raw_size));
-        Ok(Index {
+        Ok(BlockIndex {
             primary_index: header.primary_index,
             segment_checksums: checksums.chunks_exact(4).map(|four| u32_at(four, 0)).collect(),
             head: head.to_vec(),
@@ -166,12 +166,12 @@ impl Index {
     ) -> Result<Self, Flaw> {
         let cut = Flaw("the block's index is longer than the block");
         let header = payload.first_chunk().ok_or(cut)?;
-        let header = IndexHeader::from_bytes(header)?;
+        let header = BlockIndexHeader::from_bytes(header)?;
         header.check_samples(samples)?;
-        let size = IndexHeader::SIZE + header.rest(raw_size, segments);
+        let size = BlockIndexHeader::SIZE + header.rest(raw_size, segments);
         let (bytes, rest) = payload.split_at_checked(size).ok_or(cut)?;
         *payload = rest;
-        Index::from_bytes(&header, bytes, sizes, raw_size, segments)
+        BlockIndex::from_bytes(&header, bytes, sizes, raw_size, segments)
     }
 }
 
@@ -237,9 +237,9 @@ pub(crate) fn histogram(bytes: &[u8]) -> [u32; 256] {
 mod tests {
     use super::*;
 
-    fn index() -> Index {
+    fn index() -> BlockIndex {
         let bwt = [&b"annb"[..], b"aa"].concat().repeat(20_000);
-        Index {
+        BlockIndex {
             primary_index: 4,
             segment_checksums: vec![7, 8],
             head: vec![1; EDGE],
@@ -248,8 +248,8 @@ mod tests {
         }
     }
 
-    fn reread(bytes: &[u8]) -> Result<Index, Flaw> {
-        Index::take(&mut &bytes[..], b"samples", b"sizes", 120_000, 2)
+    fn reread(bytes: &[u8]) -> Result<BlockIndex, Flaw> {
+        BlockIndex::take(&mut &bytes[..], b"samples", b"sizes", 120_000, 2)
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! A frame being written, in one pass and without seeking. FORMAT.md section 2.
 
-use super::{CodedBlock, Entry, Footer, FrameHeader, SeekTable};
+use super::block_header::CodedBlock;
+use super::footer::Footer;
+use super::frame_header::FrameHeader;
+use super::seek_table::{Entry, SeekTable};
 use crate::error::{Error, Result};
 use crc32fast::Hasher;
 use std::io::Write;

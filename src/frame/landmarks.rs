@@ -4,9 +4,10 @@
 //! The file is looked through in windows, each read once. Only a footer is read apart: its seek
 //! table may be longer than that.
 
-use super::block::SYNC_MARKER;
-use super::seek_table::SEEK_MARKER;
-use super::{BlockHeader, Footer, SeekTable, read_at};
+use super::block_header::{BlockHeader, SYNC_MARKER};
+use super::fields::read_at;
+use super::footer::Footer;
+use super::seek_table::{SEEK_MARKER, SeekTable};
 use crate::error::Result;
 use std::io::{self, Read, Seek, SeekFrom};
 
