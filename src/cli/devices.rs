@@ -29,17 +29,17 @@ fn list() -> Result<()> {
 }
 
 fn kernels() -> String {
-    if !bwz::gpu::is_built() {
+    if !bwz::cuda::is_built() {
         return "kernels: none, as this build has no CUDA in it".into();
     }
-    let built = bwz::gpu::BUILT;
+    let built = bwz::cuda::BUILT;
     let archs: Vec<String> =
         built.archs.iter().map(|arch| format!("{}.{}", arch / 10, arch % 10)).collect();
     format!("kernels: CUDA {}, for compute capability {}", built.cuda, archs.join(", "))
 }
 
 fn gpus() -> Result<()> {
-    let devices = match bwz::gpu::devices() {
+    let devices = match bwz::cuda::devices() {
         Ok(devices) => devices,
         // Not having any is an answer, not a failure.
         Err(e) => return say(format_args!("cuda    none: {e}")),

@@ -8,7 +8,7 @@
 //! | `input`, `stop`, `output`, `sparse`, `temporary` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `transform` | compress, decompress, test |
-//! | `bench_args`, `bench`, `bench_sort`, `bench_inverse`, `bench_search` | measuring |
+//! | `bench` | measuring |
 //! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
 //! | `list`, `cat`, `recover`, `devices`, `generate` | one command each |
 //! | `console`, `events`, `progress` | what is said, and when |
@@ -19,10 +19,6 @@
 mod allocator;
 mod args;
 mod bench;
-mod bench_args;
-mod bench_inverse;
-mod bench_search;
-mod bench_sort;
 mod cat;
 mod console;
 mod descriptors;

@@ -176,7 +176,7 @@ impl FmIndex {
 ///
 /// A search decodes one or two segments for each of its steps, and that takes time by the run: a
 /// millisecond or two at this size. Smaller ones are coded worse, since models start anew in each.
-pub fn segment_log(bwt: &[u8]) -> u8 {
+pub(crate) fn segment_log(bwt: &[u8]) -> u8 {
     const ENOUGH_RUNS: usize = 1 << 15;
     let runs = coder::count_runs(bwt).max(1);
     let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= ENOUGH_RUNS;
