@@ -2,7 +2,8 @@
 """Draws the figures of `cargo bench --bench peers -- --csv CSV` as SVG: `plot.py CSV > SVG`.
 
 Two panels, compression and decompression: speed on a logarithmic axis against size in percent of
-the raw bytes, both over all files of the CSV together. A line joins the levels of one program.
+the raw bytes, both over all files of the CSV together: better is lower and farther right. A line joins
+the levels of one program, but for those that give the same size as the one before.
 """
 import csv
 import math
@@ -65,7 +66,7 @@ class Panel:
 
     def axes(self, title):
         right, bottom = self.left + WIDTH, TOP + HEIGHT
-        yield f'<text class="title" x="{self.left}" y="{TOP - 12}">{title}</text>'
+        yield f'<text class="title" x="{self.left}" y="{TOP - 12}">{title}: size in % of the raw bytes against speed</text>'
         for n in range(math.floor(self.low), math.ceil(self.high) + 1):
             for tick in (10**n, 2 * 10**n, 5 * 10**n):
                 if self.low <= math.log10(tick) <= self.high:
@@ -79,11 +80,11 @@ class Panel:
             yield f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{n * step:g} %</text>'
         yield f'<path class="axis" d="M{self.left} {TOP}V{bottom}H{right}"/>'
         middle = self.left + WIDTH / 2
-        yield f'<text x="{middle}" y="{bottom + 36}" text-anchor="middle">MB/s, logarithmic</text>'
+        yield f'<text x="{middle}" y="{bottom + 36}" text-anchor="middle">MB/s of raw bytes</text>'
 
     def line(self, name, points):
         colour = COLOURS.get(name, "#888888")
-        points = sorted((self.x(speed), self.y(size), label) for label, size, speed in points)
+        points = [(self.x(speed), self.y(size), label) for label, size, speed in points]
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in points)
         wide = 2.5 if name.startswith("bwz") else 1.2
         yield f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="{wide}"/>'
@@ -99,6 +100,7 @@ def legend(names):
         yield f'<circle cx="{x + 4}" cy="14" r="4" fill="{colour}"/>'
         yield f'<text x="{x + 12}" y="18">{escape(name)}</text>'
         x += 28 + 7 * len(name)
+    yield f'<text x="{x + 12}" y="18">numbers: levels, or MiB of blocks for bzip3</text>'
 
 
 def main(path):
@@ -112,13 +114,14 @@ def main(path):
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">')
     print(f"<title>{escape(title)}</title><style>{STYLE}\n</style>")
     print(*legend(programs), sep="\n")
-    ways = [("Compression: speed and size", 2), ("Decompression: speed and size", 3)]
+    ways = [("Compression", 2), ("Decompression", 3)]
     for n, (title, way) in enumerate(ways):
         speeds = [point[way] for points in programs.values() for point in points]
         panel = Panel(LEFT + n * (LEFT + WIDTH + GAP), speeds, sizes)
         print(*panel.axes(title), sep="\n")
         for name, points in programs.items():
-            points = [(point[0], point[1], point[way]) for point in points]
+            before = [None] + [size for _, size, *_ in points]
+            points = [(p[0], p[1], p[way]) for p, size in zip(points, before) if p[1] != size]
             print(*panel.line(name, points), sep="\n")
     print("</svg>")
 
