@@ -1,20 +1,36 @@
-//! Doors into the rooms for this repository's fuzz targets and benches; what they give changes
-//! without notice.
+//! Doors into the rooms for this repository's tests, fuzz targets and benches; what they give
+//! changes without notice.
 //!
 //! Structures come and go as the bytes that stand in a file. All work is done on the current rayon
 //! pool.
 
 use crate::archive::Archive;
-use crate::error::{Flaw, Result};
+use crate::block;
+pub use crate::error::Flaw;
+use crate::error::Result;
 use crate::filter::regions::{self, Region};
-use crate::filter::{self, Filtered, fasta, match_finder, matches};
+use crate::filter::{Filtered, LINES, MATCHES, REGIONS, fasta, match_finder, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
 };
 use crate::options::Options;
 use crate::search::{Origin, SearchedBlock, SharedInput};
-use crate::{block, coder};
 use std::{io::Cursor, iter};
+
+/// Bytes of a BWT <-> coded segments.
+pub mod coder {
+    pub use crate::coder::*;
+}
+
+/// Raw block <-> the text that is sorted.
+pub mod filter {
+    pub use crate::filter::*;
+}
+
+/// Sorting, restoring and searching on GPUs.
+pub mod gpu {
+    pub use crate::gpu::*;
+}
 
 /// A block's header and its payload.
 pub type BlockBytes = ([u8; BlockHeader::SIZE], Vec<u8>);
@@ -80,14 +96,14 @@ pub fn locate_on_disk(
 
 /// Codes a segment as one of the kinds 1 to 3, or stores it where that is not shorter.
 pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
-    coder::encode_as(kind, segment)
+    crate::coder::encode_as(kind, segment)
 }
 
 /// Joins lines of `width` bytes, wherever there are.
 pub fn join_lines(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
     let mut side = Vec::new();
     let text = fasta::encode(block, width, &mut side)?;
-    Ok(Filtered { text, flags: filter::LINES, side })
+    Ok(Filtered { text, flags: LINES, side })
 }
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.
@@ -95,7 +111,7 @@ pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Fla
     let region = Region { size: text.len(), kind: regions::RegionKind::read(&mut kind)? };
     let mut side = Vec::new();
     regions::encode(&mut text, &[region], &mut side)?;
-    Ok(Filtered { text, flags: filter::REGIONS, side })
+    Ok(Filtered { text, flags: REGIONS, side })
 }
 
 /// Takes repeats out of `text`, if any are worth it.
@@ -103,5 +119,5 @@ pub fn take_out_repeats(mut text: Vec<u8>) -> Result<Option<Filtered>, Flaw> {
     let (found, mut side) = (match_finder::find(&text)?, Vec::new());
     let Some(found) = found else { return Ok(None) };
     matches::encode(&mut text, &found, &mut side);
-    Ok(Some(Filtered { text, flags: filter::MATCHES, side }))
+    Ok(Some(Filtered { text, flags: MATCHES, side }))
 }

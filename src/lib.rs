@@ -26,11 +26,12 @@
 //! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
+//! | [`cuda`] | the GPUs that are there |
 //! | `gpu` | suffix sorting, its inverse and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
-//! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
-//! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
+//! | `filter` | raw block <-> the text that is sorted: repeats, tables, code |
+//! | `coder` | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | `sorters` | blocks sorted and restored on the CPU or a leased GPU |
@@ -39,15 +40,14 @@
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //! | `allocation` | memory that may be refused |
-//! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
+//! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation, device < coder < memory < options, events, gpu < threads, bwt, raw <
 //! device_pool, filter < frame, fm_index < sorters, contents < block < compress, decompress, search,
 //! recover < archive < internals < cli`.
-//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`],
-//! [`filter`] and [`coder`] are public for benches, fuzzing and whoever builds another container
-//! around them.
+//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
+//! [`fm_index`] are public for whoever searches texts in memory.
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
@@ -63,11 +63,11 @@ compile_error!(
 );
 
 pub mod bwt;
-pub mod coder;
-pub mod filter;
 pub mod fm_index;
-#[cfg_attr(not(feature = "cuda"), path = "gpu/absent.rs")]
-pub mod gpu;
+/// The GPUs of this machine, and what this build has for them.
+pub mod cuda {
+    pub use crate::gpu::{BUILT, Built, DeviceInfo, devices, is_built};
+}
 
 mod allocation;
 mod archive;
@@ -76,6 +76,7 @@ mod block;
 #[path = "../tests/common/cases.rs"]
 #[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
 mod cases;
+mod coder;
 mod compress;
 mod contents;
 mod decompress;
@@ -83,7 +84,10 @@ mod device;
 mod device_pool;
 mod error;
 mod events;
+mod filter;
 mod frame;
+#[cfg_attr(not(feature = "cuda"), path = "gpu/absent.rs")]
+mod gpu;
 #[doc(hidden)]
 pub mod internals;
 mod memory;
@@ -102,7 +106,7 @@ pub use compress::{Encoder, Summary, compress};
 pub use contents::{BlockInfo, FrameInfo, IndexInfo};
 pub use decompress::{Decoder, decompress};
 pub use device::Device;
-pub use error::{Bound, Error, Flaw, Result};
+pub use error::{Bound, Error, Result};
 pub use events::{Event, Step};
 pub use frame::MAGIC;
 pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, MAX_BLOCK_SIZE, Options};

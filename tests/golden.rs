@@ -8,8 +8,9 @@
 
 mod common;
 
+use bwz::Effort;
 use bwz::bwt::Sorter;
-use bwz::{Effort, coder};
+use bwz::internals::coder;
 use common::say::skip;
 use common::{cases, compressed, decompressed, indexed};
 use std::fs;

@@ -4,7 +4,7 @@ use super::console::{self, printable};
 use super::descriptors;
 use super::exit::Exit;
 use super::size::human;
-use bwz::gpu::DeviceInfo;
+use bwz::cuda::DeviceInfo;
 use std::io::Write;
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ pub fn run() -> Exit {
     let mut lines = vec![kernels()];
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     lines.push(format!("cpu     {threads} threads"));
-    match bwz::gpu::devices() {
+    match bwz::cuda::devices() {
         Ok(devices) => lines.extend(devices.iter().map(gpu)),
         // Not having any is an answer, not a failure.
         Err(e) => lines.push(format!("cuda    none: {e}")),
@@ -33,10 +33,10 @@ pub fn run() -> Exit {
 }
 
 fn kernels() -> String {
-    if !bwz::gpu::is_built() {
+    if !bwz::cuda::is_built() {
         return "kernels: none, as this build has no CUDA in it".into();
     }
-    let built = bwz::gpu::BUILT;
+    let built = bwz::cuda::BUILT;
     let archs: Vec<String> =
         built.archs.iter().map(|arch| format!("{}.{}", arch / 10, arch % 10)).collect();
     format!("kernels: CUDA {}, for compute capability {}", built.cuda, archs.join(", "))

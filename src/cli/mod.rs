@@ -8,7 +8,7 @@
 //! | `input`, `stoppable_input`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `file_commands` | compress, decompress, test |
-//! | `bench_args`, `bench`, `bench_sort`, `bench_inverse`, `bench_search` | measuring |
+//! | `bench` | measuring |
 //! | `search_args`, `patterns`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
@@ -19,10 +19,6 @@
 mod allocator;
 mod args;
 mod bench;
-mod bench_args;
-mod bench_inverse;
-mod bench_search;
-mod bench_sort;
 mod cat_command;
 mod console;
 mod count_locate;

@@ -223,7 +223,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
 #[test]
 fn the_cpu_judges_what_a_device_refuses() {
     let (listener, warnings) = listening();
-    let refusing: GpuInvert = Box::new(|_| Err(crate::Flaw("no text").into()));
+    let refusing: GpuInvert = Box::new(|_| Err(crate::error::Flaw("no text").into()));
     let (inverses, pool) = (inverses(listener, vec![refusing]), pool());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     for _ in 0..2 {

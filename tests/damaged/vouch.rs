@@ -8,8 +8,8 @@ use crate::common::mutation::parts::{self, Kind, Part, block_at};
 use crate::common::mutation::random::Random;
 use crate::common::mutation::repair::{self, Care};
 use bwz::bwt::{self, Bwt};
-use bwz::coder;
-use bwz::filter::{self, Filtered};
+use bwz::internals::coder;
+use bwz::internals::filter::{self, Filtered};
 use std::ops::Range;
 
 /// Larger blocks stay as they are.

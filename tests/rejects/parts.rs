@@ -2,7 +2,8 @@
 
 use crate::common::{self, cases, compressed, decompressed};
 use crate::patient::{BLOCK, Patient};
-use bwz::{Effort, coder};
+use bwz::Effort;
+use bwz::internals::coder;
 
 /// Those of R17 that only one segment coding has, or that each has in its own way: adaptive rANS is
 /// kind 1, context mixing kind 2, static rANS kind 3.

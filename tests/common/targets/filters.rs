@@ -1,8 +1,10 @@
 //! The filters, each alone and as they suit a block.
 
 use super::{damage, u16_at};
-use bwz::filter::{self, Filtered};
-use bwz::internals;
+use bwz::internals::{
+    self,
+    filter::{self, Filtered},
+};
 
 /// The largest block that is filtered: time goes by it.
 const LARGEST: usize = 1 << 14;
