@@ -20,9 +20,8 @@
 //! building big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
 //!
 //! Time: O(n) but for sorting the phrases of the dictionary, mostly in passes that all threads
-//! share; a database of molecules takes half the time that `halves` takes, versions of one file a
-//! fraction. Memory: the block, its transform, and less than 4 bytes per byte as long as the limits
-//! below are kept.
+//! share; versions of one file take a quarter of the time that libsais takes. Memory: the block,
+//! its transform, and less than 4 bytes per byte as long as the limits below are kept.
 
 mod build_bwt;
 mod dictionary;
