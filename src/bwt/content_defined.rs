@@ -40,14 +40,22 @@ pub(crate) fn is_repetitive(text: &[u8]) -> Option<bool> {
 
 /// Strings of `text` for each different one, by a sample of them; `None` where there are too few to
 /// say.
+///
+/// A condition on four bytes, which vector code checks, picks the sample: the string in the middle
+/// of the text meets it.
 pub(crate) fn scarcity(text: &[u8]) -> Option<usize> {
     /// Bytes that are sampled in one task.
     const TASK: usize = 1 << 20;
     /// Fewest strings that tell anything.
     const FEWEST: usize = 500;
+    let wanted = condition(*text.get(text.len() / 2..)?.first_chunk()?);
     let tasks = (0..text.len()).into_par_iter().step_by(TASK);
-    let samples: Vec<StringSample> =
-        tasks.map(|start| StringSample::of(&text[start..text.len().min(start + TASK)])).collect();
+    let samples: Vec<StringSample> = tasks
+        .map(|start| {
+            let end = text.len().min(start + TASK + KEY + SPAN - 1);
+            StringSample::of(&text[start..end], wanted)
+        })
+        .collect();
     let zeros = samples.iter().map(|sample| sample.zeros).max()?;
     let mut all: Vec<u64> = samples.into_iter().flat_map(|sample| sample.hashes).collect();
     all.retain(|hash| hash.leading_zeros() >= zeros);
@@ -57,7 +65,13 @@ pub(crate) fn scarcity(text: &[u8]) -> Option<usize> {
     (strings >= FEWEST).then(|| strings / all.len())
 }
 
-/// Hashes of the strings at positions of a text.
+#[inline(always)]
+fn condition([a, b, c, d]: [u8; 4]) -> u8 {
+    let (ab, cd) = (a.wrapping_add(b).wrapping_add(b), c.wrapping_add(d).wrapping_add(d));
+    ab.wrapping_add(cd << 2)
+}
+
+/// Hashes of the strings of a text that meet a condition.
 struct StringSample {
     hashes: Vec<u64>,
     /// Hashes with fewer leading zeros are left out.
@@ -65,21 +79,43 @@ struct StringSample {
 }
 
 impl StringSample {
-    fn of(text: &[u8]) -> Self {
+    fn of(text: &[u8], wanted: u8) -> Self {
+        let mut sample = StringSample { hashes: Vec::new(), zeros: 0 };
+        let starts = 0..(text.len() + 1).saturating_sub(KEY + SPAN);
+        for start in starts.step_by(SPAN) {
+            let bytes: &[u8; SPAN + 3] = text[start..].first_chunk().expect("longer");
+            let mut hits = [0_u8; SPAN];
+            for (n, hit) in hits.iter_mut().enumerate() {
+                *hit = u8::from(
+                    condition([bytes[n], bytes[n + 1], bytes[n + 2], bytes[n + 3]]) == wanted,
+                );
+            }
+            if hits.iter().fold(0, |any, hit| any | hit) == 0 {
+                continue;
+            }
+            for (word, hits) in hits.as_chunks::<8>().0.iter().enumerate() {
+                let mut hits = u64::from_le_bytes(*hits);
+                while hits != 0 {
+                    let at = start + 8 * word + hits.trailing_zeros() as usize / 8;
+                    sample.add(hash(&text[at..at + KEY]));
+                    hits &= hits - 1;
+                }
+            }
+        }
+        sample
+    }
+
+    fn add(&mut self, hash: u64) {
         /// So many hashes are kept at most. A string that is nearly everywhere goes first by that.
         const MOST: usize = 1 << 11;
-        let mut sample = StringSample { hashes: Vec::new(), zeros: 0 };
-        for_each::<8>(text, 1, KEY, |at| {
-            let hash = hash(&text[at..at + KEY]);
-            if hash.leading_zeros() >= sample.zeros {
-                sample.hashes.push(hash);
-            }
-            if sample.hashes.len() > MOST {
-                sample.zeros += 1;
-                sample.hashes.retain(|hash| hash.leading_zeros() >= sample.zeros);
-            }
-        });
-        sample
+        if hash.leading_zeros() < self.zeros {
+            return;
+        }
+        self.hashes.push(hash);
+        if self.hashes.len() > MOST {
+            self.zeros += 1;
+            self.hashes.retain(|hash| hash.leading_zeros() >= self.zeros);
+        }
     }
 }
 
@@ -165,7 +201,7 @@ mod tests {
         let random = cases::random(1 << 18, 256);
         assert_eq!(scarcity(&random), Some(1));
         assert!(scarcity(&random.repeat(10)).is_some_and(|scarcity| (8..12).contains(&scarcity)));
-        assert_eq!(scarcity(&vec![0; 1 << 20]), None, "no positions");
+        assert_eq!(scarcity(&vec![0; 1 << 20]), None, "one string, which is left out");
         assert_eq!(scarcity(b"short"), None);
         assert_eq!(is_repetitive(&random), Some(false));
         assert_eq!(is_repetitive(&random.repeat(3)), Some(true));

@@ -74,7 +74,7 @@ impl FirstSymbols {
 }
 
 /// The end and the symbols of each pair that occurs, in order of rows. The suffixes of length 0
-/// and 1 start with none; their rows count to a neighbour, for no walk of an intact BWT jumps
+/// and 1 start with none; their rows count to a neighbour, for no walk of an intact BWT leads
 /// there.
 fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
     let (mut ends, mut symbols, mut last) = (Vec::new(), Vec::new(), None);

@@ -48,7 +48,7 @@ impl Dictionary {
         let len: usize = sorted.iter().map(|&(_, phrase)| bytes(phrase).len()).sum();
         let squares: usize = sorted.iter().map(|&(_, phrase)| bytes(phrase).len().pow(2)).sum();
         let block = phrases.bytes_in_block();
-        if 10 * len > block * limits.dictionary_tenths || squares / limits.squares > block {
+        if len * limits.dictionary_share > block || squares / limits.squares > block {
             return Ok(None);
         }
         sorted.par_sort_unstable_by(|x, y| x.0.cmp(&y.0).then_with(|| bytes(x.1).cmp(bytes(y.1))));

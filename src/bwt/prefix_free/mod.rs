@@ -20,9 +20,8 @@
 //! building big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
 //!
 //! Time: O(n) but for sorting the phrases of the dictionary, mostly in passes that all threads
-//! share; a database of molecules takes half the time that `halves` takes, versions of one file a
-//! fraction. Memory: the block, its transform, and less than 4 bytes per byte as long as the limits
-//! below are kept.
+//! share; versions of one file take a quarter of the time that libsais takes. Memory: the block,
+//! its transform, and less than 4 bytes per byte as long as the limits below are kept.
 
 mod build_bwt;
 mod dictionary;
@@ -46,8 +45,9 @@ pub struct ParsingLimits {
     pub spacing: u32,
     /// The block has at most one phrase for so many bytes.
     pub phrase_share: usize,
-    /// The dictionary has at most so many tenths of the bytes of the block.
-    pub dictionary_tenths: usize,
+    /// The dictionary has at most one byte for so many of the block: with a larger one this takes
+    /// longer than libsais does.
+    pub dictionary_share: usize,
     /// The squares of the lengths of different phrases sum up to at most so many times the length
     /// of the block. All suffixes of a phrase are compared to their neighbours, so this bounds the
     /// time.
@@ -55,14 +55,14 @@ pub struct ParsingLimits {
 }
 
 impl ParsingLimits {
-    /// With these there are 4.6 bytes per byte at most beside the block: 12 for each phrase, 5 for
+    /// With these there are 3.9 bytes per byte at most beside the block: 12 for each phrase, 5 for
     /// each byte of the dictionary, and what libsais takes to sort large alphabets.
     pub const USUAL: ParsingLimits = ParsingLimits {
         min_len: 1 << 20,
         repeats: 4,
         spacing: 8,
         phrase_share: 6,
-        dictionary_tenths: 4,
+        dictionary_share: 4,
         squares: 64,
     };
 }
@@ -114,7 +114,7 @@ mod tests {
         min_len: 1,
         squares: usize::MAX,
         phrase_share: 1,
-        dictionary_tenths: 1000,
+        dictionary_share: 0,
         ..ParsingLimits::USUAL
     };
 
