@@ -71,19 +71,19 @@ impl<const P: usize> BitSlicedRank<P> {
                 base = absolute;
                 self.supers.extend_from_slice(&base[..1 << P]);
             }
-            let words = &mut self.lines[line * WORDS..][..WORDS];
+            let words: &mut [u32; WORDS] =
+                self.lines[line * WORDS..].first_chunk_mut().expect("a whole line");
             for code in 0..1 << P {
                 words[code / 2] |= (absolute[code] - base[code]) << (16 * (code % 2));
             }
             let places = &bytes[line * Self::ROWS..bytes.len().min((line + 1) * Self::ROWS)];
-            for (i, &c) in places.iter().enumerate() {
-                let code = self.codes[usize::from(c)];
-                let code = if code == RARE { 0 } else { usize::from(code) };
-                absolute[code] += 1;
-                for plane in 0..P {
-                    let word = Self::COUNTERS + plane * Self::PLANE + i / 32;
-                    words[word] |= ((code >> plane & 1) as u32) << (i % 32);
+            for (n, places) in places.chunks(32).enumerate() {
+                for (plane, word) in slice_bits::<P>(places, &self.codes).into_iter().enumerate() {
+                    words[Self::COUNTERS + plane * Self::PLANE + n] = word;
                 }
+            }
+            for (code, count) in absolute[..1 << P].iter_mut().enumerate() {
+                *count += Self::ones(words, code, 0..Self::ROWS);
             }
         }
     }
@@ -125,6 +125,20 @@ impl<const P: usize> BitSlicedRank<P> {
     fn rare_as(&self, code: usize, at: usize) -> u32 {
         if code == 0 { self.rare.before(at) } else { 0 }
     }
+}
+
+/// The codes of up to 32 places, a word for each bit of them.
+#[inline(always)]
+fn slice_bits<const P: usize>(places: &[u8], codes: &[u8; 256]) -> [u32; P] {
+    let mut words = [0; P];
+    for (n, &c) in places.iter().enumerate() {
+        let code = codes[usize::from(c)];
+        let code = if code == RARE { 0 } else { u32::from(code) };
+        for (plane, word) in words.iter_mut().enumerate() {
+            *word |= (code >> plane & 1) << n;
+        }
+    }
+    words
 }
 
 /// The bits below `place`, of the 64 from the given word on.
