@@ -310,7 +310,7 @@ mod tests {
             let [_, first, second, sink] = fails;
             let pipeline = Pipeline::start(4, |_| (), steps(1, first), steps(1, second)).unwrap();
             let (stop, stopped) = bounded::<()>(0);
-            // Gives 0 to 2, then waits until it is dropped:  nobody wants more.
+            // Gives 0 to 2, then waits until `stop` is dropped.
             let fails_at_2 = place == 0;
             let source = (0..4).map(move |n| match n {
                 2 if fails_at_2 => Err(At(2)),

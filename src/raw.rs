@@ -124,12 +124,13 @@ impl Spare {
     }
 
     /// Memory for `len` bytes, which hold whatever was there before, or zeros where it is fresh.
+    /// The memory that was kept is freed where it is too small, or larger than a plan counts.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) where there is no memory.
     pub fn take_len(&self, len: usize) -> Result<Vec<u8>> {
         let mut bytes = self.take();
-        if bytes.capacity() < len {
+        if !(len..=len + len / 2).contains(&bytes.capacity()) {
             drop(bytes);
             return bwt::zeroed(len);
         }
@@ -231,6 +232,19 @@ mod tests {
             }
             Ok(read)
         }
+    }
+
+    #[test]
+    fn memory_is_used_again_unless_it_is_too_small_or_much_too_large() {
+        let spare = Spare::default();
+        let from = |kept: usize, len: usize| {
+            spare.keep(vec![7; kept]);
+            spare.take_len(len).unwrap()
+        };
+        assert_eq!(from(100, 100), [7; 100]);
+        assert_eq!(from(120, 100), [7; 100]);
+        assert_eq!(from(100, 101), [0; 101]);
+        assert_eq!(from(200, 100), [0; 100]);
     }
 
     #[test]
