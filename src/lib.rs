@@ -41,7 +41,9 @@
 //! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
+//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw
+//! < filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover
+//! < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`],
 //! [`filter`] and [`coder`] are public for benches, fuzzing and whoever builds another container
 //! around them.
