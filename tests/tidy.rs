@@ -4,6 +4,8 @@
 mod circles;
 #[path = "tidy/kernels.rs"]
 mod kernels;
+#[path = "tidy/remains.rs"]
+mod remains;
 #[path = "tidy/rooms.rs"]
 mod rooms;
 #[path = "tidy/source.rs"]

@@ -54,6 +54,8 @@ fn without_comments_and_strings(text: &str) -> String {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("'\"'") {
             3
+        } else if rest.starts_with("r#\"") {
+            rest.find("\"#").map_or(rest.len(), |at| at + 2)
         } else if c == '"' {
             string_len(rest)
         } else {
