@@ -493,9 +493,9 @@ def new_bit_model():
 def read_bit(decoder, bit_model):
     """Section 12.2."""
     prob, seen = bit_model
-    rate = 2 if seen < 4 else 3 if seen < 12 else 4 if seen < 30 else 5
+    shift = 2 if seen < 4 else 3 if seen < 12 else 4 if seen < 30 else 5
     bit = decoder.read(prob)
-    bit_model[:] = prob + ((65535 - prob) >> rate) if bit else prob - (prob >> rate), seen + 1
+    bit_model[:] = prob + ((65535 - prob) >> shift) if bit else prob - (prob >> shift), seen + 1
     return bit
 
 
@@ -622,7 +622,7 @@ def undo_delta(region, side):
 
 
 def undo_x86(region, start):
-    """Section 12.6: a region that begins at this place."""
+    """Section 12.6: a region that begins at this offset."""
     at = 0
     while at + 5 <= len(region):
         if region[at] not in (0xE8, 0xE9):
@@ -638,7 +638,7 @@ def undo_x86(region, start):
 
 
 def undo_arm64(region, start):
-    """Section 12.7: a region that begins at this place."""
+    """Section 12.7: a region that begins at this offset."""
     for at in range(0, len(region) - 3, 4):
         word = int.from_bytes(region[at:at + 4], "little")
         if word >> 26 == 37:
