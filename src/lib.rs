@@ -43,9 +43,9 @@
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation, device < coder < memory < options, events, gpu < threads, bwt, raw <
-//! device_pool, filter < frame, fm_index < sorters, contents < block < compress, decompress, search,
-//! recover < archive < internals < cli`.
+//! `error, pipeline, allocation, device < coder < memory < events, gpu < options < threads < bwt
+//! < raw, device_pool, filter < frame, fm_index < sorters, contents < block < compress < decompress
+//! < recover, search < archive < internals < cli`.
 //! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
 //! [`fm_index`] are public for whoever searches texts in memory.
 //!

@@ -176,9 +176,9 @@ impl Options {
     /// Has the file carry an FM-index, by which it is searched without being decompressed.
     ///
     /// `sample_rate` is the distance of the positions kept for
-    /// [`Archive::locate`](crate::Archive::locate), usually
-    /// [`DEFAULT_SAMPLE_RATE`]: half of it makes the file larger by about 3 bytes per `sample_rate` bytes and
-    /// locate twice as fast. At 0 the index is small and for counting alone.
+    /// [`Archive::locate`](crate::Archive::locate), usually [`DEFAULT_SAMPLE_RATE`]: half of it
+    /// makes the file larger by about 3 bytes per `sample_rate` bytes and locate twice as fast. At
+    /// 0 the index is small and for counting alone.
     ///
     /// # Errors
     /// [`Error::Usage`] where it is neither 0 nor a power of two in `8..=16384`.

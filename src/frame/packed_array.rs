@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn three_values_of_five_bits() {
+    fn the_example_of_the_format() {
         // 1 = 00001, 18 = 10010, 31 = 11111: 010 00001, then 0 11111 10.
         assert_eq!(written(&[1, 18, 31]), [5, 0b0100_0001, 0b0111_1110]);
     }
