@@ -2,7 +2,7 @@
 //! one block as it stands there.
 //!
 //! Finding out costs one small read per frame at its end (Footer, Seek_Table) and one at its start;
-//! FORMAT.md sections 8 to 10.
+//! FORMAT.md chapters 5 to 7.
 
 use crate::error::{Error, Flaw, Result};
 use crate::frame::{
@@ -36,8 +36,8 @@ pub struct FrameInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexInfo {
-    /// The distance of the positions that are kept for [`Archive::locate`](crate::Archive::locate); `None` where the index
-    /// is for counting alone.
+    /// The distance of the positions that are kept for [`Archive::locate`](crate::Archive::locate);
+    /// `None` where the index is for counting alone.
     pub sample_rate: Option<u32>,
 }
 

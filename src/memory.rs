@@ -9,9 +9,9 @@
 //! decompressor does not, since any segment may be of that kind: [`Plan::to_decode`] keeps room for
 //! them, or where that leaves none for a block refuses them.
 //!
-//! Where the system limits the process itself (`system_limits`), threads count too: [`Allowance::new`]
-//! gives some of that room to their stacks and arenas, which may mean fewer threads, and the rest
-//! to the blocks.
+//! Where the system limits the process itself (`system_limits`), threads count too:
+//! [`Allowance::new`] gives some of that room to their stacks and arenas, which may mean fewer
+//! threads, and the rest to the blocks.
 
 mod system_limits;
 
@@ -162,8 +162,8 @@ impl Plan {
         })
     }
 
-    /// Checks that this decoder's plan has room for the models of [`Effort::Best`], which a block of
-    /// `raw_size` bytes needs.
+    /// Checks that this decoder's plan has room for the models of [`Effort::Best`], which a block
+    /// of `raw_size` bytes needs.
     ///
     /// # Errors
     /// [`Error::Limit`] where it has none.

@@ -1,5 +1,5 @@
 //! A coded block becomes a raw one: segments, inverse, filters undone, everything checked.
-//! FORMAT.md section 4.
+//! FORMAT.md chapter 4.
 //!
 //! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
 //! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its

@@ -1,4 +1,4 @@
-//! A raw block becomes a coded one: filters, sort, segments, payload. FORMAT.md section 4.
+//! A raw block becomes a coded one: filters, sort, segments, payload. FORMAT.md chapter 4.
 //!
 //! Two stages, so that a pipeline can have many blocks sorted while few are coded:
 //! [`BlockEncoder::sort`], on the CPU or a GPU, and [`BlockEncoder::code`]. A block of one byte

@@ -48,7 +48,7 @@
 //!
 //! Run lengths and MTF ranks through adaptive models by context are the way of libbsc's QLFC coder;
 //! the contexts are moving averages in place of last values. Each file names its own sources. The
-//! layout is section 7 of `format/FORMAT.md`.
+//! layout is chapter 13 of `format/FORMAT.md`.
 
 mod adaptive_cdf;
 mod adaptive_models;

@@ -4,8 +4,8 @@
 //! markup 9, and files full of copies hundreds. All later stages work on runs and never on bytes,
 //! which makes repetitive data fast.
 //!
-//! Runs are not stored: `start` and `run_end` find the borders whenever they are needed, eight bytes a
-//! step. Cost: about 3 ns per run, and 0.1 ns per byte of a long run.
+//! Runs are not stored: `start` and `run_end` find the borders whenever they are needed, eight
+//! bytes a step. Cost: about 3 ns per run, and 0.1 ns per byte of a long run.
 
 use crate::error::Flaw;
 

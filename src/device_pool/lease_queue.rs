@@ -86,8 +86,8 @@ impl<G> LeaseQueue<G> {
     }
 
     /// A block of `len` bytes will come when it has its turn. True once, when GPUs are to be
-    /// opened: where all blocks that come keep the threads busy for longer than a GPU takes to open,
-    /// or a GPU has to do them.
+    /// opened: where all blocks that come keep the threads busy for longer than a GPU takes to
+    /// open, or a GPU has to do them.
     pub fn expect(&self, len: u64) -> bool {
         let mut state = self.state();
         state.expected += 1;

@@ -1,5 +1,5 @@
 //! BCJ (branch, call, jump): relative branch targets of machine code become absolute, so that all
-//! calls of a function look alike. FORMAT.md section 14.3.
+//! calls of a function look alike. FORMAT.md section 12.6.
 //!
 //! x86: `call` and `jmp` (opcodes E8, E9) with a 32-bit displacement of up to 16 MiB. ARM64: `bl`
 //! and, in pages of 4 KiB, `adrp`. Only the bytes of the target change, by an addition that the

@@ -1,4 +1,4 @@
-//! Adaptive models of the numbers that describe matches: FORMAT.md section 14.2.
+//! Adaptive models of the numbers that describe matches: FORMAT.md section 12.2.
 //!
 //! There are few of them, so size matters and speed does not: some 50 ns a number. Numbers go by
 //! magnitude, as in I. Pavlov's LZMA: a class, its next bits modelled, the rest as they are. Each

@@ -1,5 +1,5 @@
 //! Delta and transpose with a stride: records of one size become differences from the record
-//! before, and their columns. FORMAT.md section 14.3.
+//! before, and their columns. FORMAT.md section 12.5.
 //!
 //! Tables, images, sound and grids of numbers have little in common with the bytes beside them and
 //! much with those one record, or one row of an image, before. Two steps, each optional: every

@@ -1,5 +1,5 @@
 //! FASTA unwrap: sequences that are wrapped into lines of one width lose the line breaks. FORMAT.md
-//! section 14.4.
+//! section 12.8.
 //!
 //! A break every so many letters says nothing about the letters, but stands in the contexts of its
 //! neighbours and tears long repeats apart wherever a letter was inserted. Without them a genome

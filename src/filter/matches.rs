@@ -1,5 +1,5 @@
 //! Deduplication: a list of long matches takes the place of the bytes that they repeat. FORMAT.md
-//! section 14.2.
+//! section 12.3.
 //!
 //! Many versions of one text (of a file, of the genome of a species) cost a block sorter the time
 //! to order all of their suffixes, and a few bits wherever two of them part. What is left for the

@@ -1,5 +1,5 @@
 //! Filters: reversible changes of a block before its suffixes are sorted, where they pay. FORMAT.md
-//! section 14.
+//! chapter 12.
 //!
 //! raw block -> [`apply`] -> text -> sort ... invert -> text -> [`undo`] -> raw block. Each filter
 //! looks for its own kind of data and leaves everything else alone, at 1 to 2 % of the time that a

@@ -16,7 +16,7 @@
 //! lists.
 
 use super::rank::{Rank, no_memory};
-use crate::bwt::cache_lines::{LINE, CacheLines, prefetch};
+use crate::bwt::cache_lines::{CacheLines, LINE, prefetch};
 use crate::error::Result;
 use std::ops::Range;
 
@@ -56,7 +56,8 @@ impl<const P: usize> BitSlicedRank<P> {
             codes[usize::from(symbol)] = code as u8;
         }
         let rare = Rare::new(bytes, &codes);
-        let lines = CacheLines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
+        let lines =
+            CacheLines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
         let mut rank = BitSlicedRank { lines, supers: vec![], codes, symbols, rare };
         rank.fill(bytes);
         Ok(rank)

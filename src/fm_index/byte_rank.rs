@@ -17,7 +17,7 @@
 //! larger.
 
 use super::rank::{Rank, no_memory};
-use crate::bwt::cache_lines::{LINE, CacheLines, equal, prefetch};
+use crate::bwt::cache_lines::{CacheLines, LINE, equal, prefetch};
 use crate::error::Result;
 use rayon::prelude::*;
 

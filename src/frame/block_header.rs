@@ -1,4 +1,4 @@
-//! Block_Header and the block as it stands in the file, FORMAT.md section 4.
+//! Block_Header and the block as it stands in the file, FORMAT.md chapter 4.
 
 use super::fields::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::{Error, Flaw};

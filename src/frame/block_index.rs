@@ -1,4 +1,4 @@
-//! Index, FORMAT.md section 4.1: what lets a search decode single segments of a block.
+//! Index, FORMAT.md chapter 10: what lets a search decode single segments of a block.
 //!
 //! Without it, whoever wants one segment would have to read and decode all that stand before it:
 //! for its place, its checksum, and the counts of symbols above it.

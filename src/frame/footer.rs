@@ -1,4 +1,4 @@
-//! Footer, FORMAT.md section 9: the last 32 bytes of a frame.
+//! Footer, FORMAT.md chapter 6: the last 32 bytes of a frame.
 
 use super::fields::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::Flaw;

@@ -1,4 +1,4 @@
-//! Frame_Header, FORMAT.md section 3.
+//! Frame_Header, FORMAT.md chapter 3.
 
 use super::fields::{checksum_holds, ensure, u32_at};
 use crate::error::{Error, Flaw};

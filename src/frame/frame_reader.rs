@@ -1,4 +1,4 @@
-//! Frames being read in order, one after the other, without seeking. FORMAT.md section 10.
+//! Frames being read in order, one after the other, without seeking. FORMAT.md chapter 7.
 //!
 //! Everything that structures say about each other is checked here; what is inside a payload is not
 //! looked at. Memory grows with the bytes that are really there, never with a size that a header

@@ -1,4 +1,4 @@
-//! A frame being written, in one pass and without seeking. FORMAT.md section 2.
+//! A frame being written, in one pass and without seeking. FORMAT.md chapter 2.
 
 use super::block_header::CodedBlock;
 use super::footer::Footer;

@@ -1,4 +1,4 @@
-//! Finding blocks and frame ends where the order of a frame is broken. FORMAT.md section 10, "A
+//! Finding blocks and frame ends where the order of a frame is broken. FORMAT.md section 7.3, "A
 //! damaged file".
 //!
 //! The file is looked through in windows, each read once. Only a footer is read apart: its seek

@@ -2,8 +2,8 @@
 //!
 //! A structure of fixed size is a struct with `to_bytes` above `from_bytes`; the latter checks all
 //! that can be checked without its surroundings. [`FrameWriter`] and [`FrameReader`] put structures
-//! in order and check what they say about each other; [`landmarks`] finds blocks where that order is
-//! broken. Nothing here compresses a byte.
+//! in order and check what they say about each other; [`landmarks`] finds blocks where that order
+//! is broken. Nothing here compresses a byte.
 
 mod block_header;
 mod block_index;

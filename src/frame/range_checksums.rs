@@ -1,5 +1,5 @@
 //! CRC-32 of any range ahead of a scan, without reading the range again for each that asks.
-//! FORMAT.md section 10.
+//! FORMAT.md chapter 7.
 //!
 //! The checksum of a range follows from those of the two prefixes that end where it starts and
 //! where it ends. Prefixes are kept for every [`CELL`] bytes, from the scan's place to the furthest

@@ -1,4 +1,4 @@
-//! Seek_Table, FORMAT.md section 8: where every block starts, raw and coded.
+//! Seek_Table, FORMAT.md chapter 5: where every block starts, raw and coded.
 
 use super::fields::{checksum_holds, ensure, u32_at, u64_at};
 use super::table_form::{from_form, to_form};

@@ -1,4 +1,4 @@
-//! Form, FORMAT.md sections 4.1 and 8: a table stands as it is, or as one zstd frame where that is
+//! Form, FORMAT.md chapters 5 and 10: a table stands as it is, or as one zstd frame where that is
 //! smaller.
 
 use super::fields::ensure;

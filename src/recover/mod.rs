@@ -1,4 +1,4 @@
-//! What can be saved from a damaged file: every block that is still whole. FORMAT.md section 10.
+//! What can be saved from a damaged file: every block that is still whole. FORMAT.md chapter 7.
 //!
 //! Frames at the end of the file whose tables are sound are gone through by them. What comes before
 //! is scanned for blocks, since neither frame headers nor tables can be trusted there. Each block

@@ -28,8 +28,8 @@ impl DiskTables {
         let width = read(samples_start, 1)?[0];
         let samples_size = packed_array::size(width, shape.samples(raw_size))?;
         let sizes_start = samples_start + samples_size;
-        // What is read at once: Segment_Sizes at its widest and the part of BlockIndex whose size is
-        // known.
+        // What is read at once: Segment_Sizes at its widest and the part of BlockIndex whose size
+        // is known.
         let most = packed_array::size(32, segments)? + BlockIndexHeader::SIZE as u64;
         let front = read(sizes_start, most.min(coded.end.saturating_sub(sizes_start)) as u32)?;
         let mut behind = &front[..];
@@ -61,7 +61,11 @@ impl DiskTables {
 
 /// How often each byte occurs above each segment; checks that each segment is as full as it must
 /// be.
-fn accumulate(index: &BlockIndex, raw_size: u32, segment_size_log: u8) -> Result<Vec<[u32; 256]>, Flaw> {
+fn accumulate(
+    index: &BlockIndex,
+    raw_size: u32,
+    segment_size_log: u8,
+) -> Result<Vec<[u32; 256]>, Flaw> {
     let mut above = vec![[0u32; 256]; index.segment_checksums.len() + 1];
     for (c, counts) in index.counts.rows() {
         for (k, &count) in counts.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! One block as a search takes it: on disk, in memory as an FM-index, or, where it was stored or has
-//! filters, as plain bytes.
+//! One block as a search takes it: on disk, in memory as an FM-index, or, where it was stored or
+//! has filters, as plain bytes.
 //!
 //! Single patterns on an indexed block decode the few segments that they need. As soon as a batch
 //! would decode about as many as there are, or the block has no index, it is cheaper to decode all
