@@ -3,9 +3,9 @@
 //!
 //! Every program takes its turn in every round, so that a machine whose speed drifts is unfair to
 //! all alike; one that has taken 15 seconds does not take another. Printed are medians: MB/s of raw
-//! bytes each way, the ratio to the first one of them (`lbzip2 -9`), exact size and peak memory. `--csv` writes
-//! them to a file, from which `benches/plot.py` draws. Peers are those of Debian that are
-//! installed; the others are named as missing.
+//! bytes each way, the ratio to the first program (`lbzip2 -9`), exact size and peak memory.
+//! `--csv` writes them to a file, from which `benches/plot.py` draws. Peers are those of Debian
+//! that are installed; the others are named as missing.
 
 mod common;
 
