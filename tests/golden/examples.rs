@@ -2,9 +2,10 @@
 
 use super::{folder, python, reference_decoder};
 use crate::common::{decompressed, options};
+use bwz::Archive;
 use bwz::bwt::{Bwt, Sorter, invert};
-use bwz::filter::{Filtered, undo};
-use bwz::{Archive, coder};
+use bwz::internals::coder;
+use bwz::internals::filter::{Filtered, undo};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
