@@ -2,8 +2,8 @@
 """Draws the figures of `cargo bench --bench peers -- --csv CSV` as SVG: `plot.py CSV > SVG`.
 
 Two panels, compression and decompression: speed on a logarithmic axis against size in percent of
-the raw bytes, both over all files of the CSV together: better is lower and farther right. A line joins
-the levels of one program, but for those that give the same size as the one before.
+the raw bytes, both over all files of the CSV together: better is lower and farther right. A line
+joins the levels of a program, but for those that give the same size as the one before.
 """
 import csv
 import math
