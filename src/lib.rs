@@ -65,8 +65,24 @@ compile_error!(
 pub mod bwt;
 pub mod fm_index;
 /// The GPUs of this machine, and what this build has for them.
+///
+/// An index in memory is searched on a GPU by a [`Searcher`](cuda::Searcher), which keeps the index:
+///
+/// ```
+/// use bwz::bwt::Sorter;
+/// use bwz::{cuda, fm_index::FmIndex};
+///
+/// let index = FmIndex::new(Sorter::Cpu.sort(b"banana", 1)?)?;
+/// let mut intervals = [0..0];
+/// match cuda::Searcher::new(0) {
+///     Ok(mut gpu) => index.search_on(&mut gpu, &[b"an"], &mut intervals)?,
+///     Err(_) => index.search(&[b"an"], &mut intervals),
+/// }
+/// assert_eq!(intervals[0].len(), 2);
+/// # Ok::<(), bwz::Error>(())
+/// ```
 pub mod cuda {
-    pub use crate::gpu::{BUILT, Built, DeviceInfo, devices, is_built};
+    pub use crate::gpu::{BUILT, Built, DeviceInfo, Searcher, devices, is_built};
 }
 
 mod allocation;

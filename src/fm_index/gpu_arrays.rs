@@ -28,8 +28,8 @@ impl Id {
 
 impl FmIndex {
     /// Finds the interval of each pattern as [`FmIndex::search`] does, but on a GPU, which keeps
-    /// the index that it searched last. Meanwhile the threads of the current rayon pool pack
-    /// patterns.
+    /// the index that it searched last ([`cuda::Searcher`](crate::cuda::Searcher)). Meanwhile the
+    /// threads of the current rayon pool pack patterns.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) where the GPU fails or the index does not fit it.
