@@ -1,91 +1,155 @@
-//! Forward and inverse transform in MB/s, against the inverse of libsais in the same run.
+//! The inverse BWT alone, by libsais on one thread, on the CPU and on a GPU:
+//! `cargo bench --bench inverse -- [--block MIB] [-j N] [FILE...]`.
 //!
-//! `cargo bench --bench inverse -- FILE...` takes each file as one block, or its first BYTES as
-//! `FILE@BYTES`; without files a text is generated. All figures are medians.
+//! The best and the median of all runs in MB/s. A file is one block, or with `--block` several. On
+//! a GPU each of these has memory of its own, and `-j` of them are in flight at a time: the time is
+//! that from pinned memory of the host to the same for all of them. Every text is compared with
+//! what was sorted.
 
-#[path = "../tests/common/cases.rs"]
-#[allow(dead_code, reason = "only the text generator is used")]
-mod cases;
+mod common;
 
-use bwz::bwt::{Bwt, Sorter, invert, sample_rate};
-use libsais::bwt::{AuxIndicesSamplingRate, BwtWithAuxIndices};
+use bwz::bwt::{self, Bwt, Sorter};
+use bwz::internals::gpu::InverseBwt;
+use bwz::{Device, Error, Result};
+use clap::Parser;
+use common::{Common, Devices, Times};
+use libsais::bwt::{AuxIndicesSamplingRate, Bwt as PlainBwt, BwtWithAuxIndices};
 use libsais::typestate::OwnedBuffer;
-use std::hint::black_box;
-use std::time::Instant;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-const RUNS: usize = 5;
-
-fn main() {
-    // Cargo hands its own flags on.
-    let names: Vec<_> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
-    println!(
-        "{:24} {:>9} {:>7} {:>9} | libsais inverse, plain and",
-        "", "bytes", "rate", "forward"
-    );
-    println!("{:53} with samples | ours, 1 and 2 threads, times libsais plain", "");
-    if names.is_empty() {
-        report("generated text", &cases::text(1 << 24));
-    }
-    for name in names {
-        report(name.rsplit('/').next().unwrap_or(&name), &read(&name));
-    }
+/// Measure the inverse BWT alone
+#[derive(Parser)]
+struct Bench {
+    /// Cut files into blocks of MIB MiB
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..2048))]
+    block: Option<u32>,
+    /// Blocks in flight on the GPU
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    in_flight: u16,
+    #[command(flatten)]
+    devices: Devices,
+    #[command(flatten)]
+    common: Common,
 }
 
-fn report(name: &str, block: &[u8]) {
-    let rate = sample_rate(block.len());
-    let bwt = Sorter::Cpu.sort(block, rate).expect("memory to sort");
-    let speed = |seconds: f64| block.len() as f64 / 1e6 / seconds;
-    let forward = median(3, || time(|| Sorter::Cpu.sort(block, rate)));
-    let plain = median(3, || time_libsais_plain(&bwt));
-    let sampled = median(3, || time_libsais_sampled(&bwt));
-    print!("{name:24} {:9} {rate:7} {:9.1} |", block.len(), speed(forward));
-    print!(" {:7.1} {:7.1} |", speed(plain), speed(sampled));
-    for threads in [1, 2] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        assert!(pool.install(|| invert(bwt.clone())).is_ok_and(|text| text == block), "wrong text");
-        let ours = median(RUNS, || {
-            let bwt = bwt.clone();
-            pool.install(|| time(|| invert(bwt)))
+fn main() -> Result<()> {
+    let bench = Bench::parse();
+    bench.common.each(|text| {
+        let size = bench.block.map_or(text.len(), |mib| (mib as usize) << 20);
+        let gpu = bench.devices.gpu();
+        let mut sorter = Sorter::new(gpu.map_or(Device::Cpu, Device::Cuda))?;
+        let sort = |block: &[u8]| sorter.sort(block, bwt::sample_rate(block.len()));
+        let blocks = text.chunks(size).map(sort).collect::<Result<Vec<_>>>()?;
+        drop(sorter);
+        if !bench.devices.no_cpu {
+            bench.libsais(text, &blocks)?;
+            bench.cpu(text, &blocks)?;
+        }
+        gpu.map_or(Ok(()), |number| bench.gpu(number, text, size, &blocks))
+    })
+}
+
+impl Bench {
+    /// libsais without and with samples, which it takes as the starts of several walks.
+    fn libsais(&self, text: &[u8], blocks: &[Bwt]) -> Result<()> {
+        let plain = |block: &Bwt| {
+            let (bytes, primary) = (block.bytes.clone(), block.samples[0] as usize);
+            // SAFETY: the parts are those of a sorted block, and `Sorter` gives them as libsais
+            // does.
+            unsafe { PlainBwt::<u8, OwnedBuffer>::from_parts(bytes, primary) }
+        };
+        let prepare = || Ok(blocks.iter().map(plain).collect());
+        let (times, _) = self.common.time(prepare, |blocks: Vec<_>| {
+            let invert = |block: PlainBwt<u8, OwnedBuffer>| {
+                block.unbwt().with_owned_temporary_array_buffer32().single_threaded().run()
+            };
+            blocks.into_iter().map(invert).collect::<Result<Vec<_>, _>>().map_err(refused)
+        })?;
+        times.row("libsais", text.len(), "MB/s", "on one thread");
+
+        let sampled = |block: &Bwt| {
+            let samples = block.samples.iter().map(|row| row.cast_signed()).collect();
+            let rate = AuxIndicesSamplingRate::new(block.sample_rate.cast_signed());
+            // SAFETY: as above.
+            unsafe { BwtWithAuxIndices::from_parts(block.bytes.clone(), samples, rate) }
+        };
+        let prepare = || Ok(blocks.iter().map(sampled).collect());
+        let (times, _) = self.common.time(prepare, |blocks: Vec<_>| {
+            let invert = |block: BwtWithAuxIndices<u8, i32, OwnedBuffer, OwnedBuffer>| {
+                block.unbwt().single_threaded().run()
+            };
+            blocks.into_iter().map(invert).collect::<Result<Vec<_>, _>>().map_err(refused)
+        })?;
+        times.row("", text.len(), "MB/s", "with samples");
+        Ok(())
+    }
+
+    /// bwz, block after block.
+    fn cpu(&self, text: &[u8], blocks: &[Bwt]) -> Result<()> {
+        let (one, all) = (common::pool(1)?, self.common.pool()?);
+        for (name, pool, note) in [("cpu", one, "on one thread"), ("", all, "on all threads")] {
+            let invert = |blocks: Vec<Bwt>| {
+                pool.install(|| blocks.into_iter().map(bwt::invert).collect::<Result<Vec<_>>>())
+            };
+            let (times, texts) = self.common.time(|| Ok(blocks.to_vec()), invert)?;
+            assert!(texts.concat() == text, "the CPU does not give back what went in");
+            times.row(name, text.len(), "MB/s", note);
+        }
+        Ok(())
+    }
+
+    fn gpu(&self, number: u32, text: &[u8], size: usize, blocks: &[Bwt]) -> Result<()> {
+        let in_flight = usize::from(self.in_flight).min(blocks.len());
+        let jobs = blocks.iter().zip(text.chunks(size)).map(|(bwt, text)| {
+            let mut inverse = InverseBwt::new(number)?;
+            inverse.reserve(bwt.bytes.len() as u32, bwt.samples.len() as u32)?;
+            Ok(Job { bwt, text, inverse })
         });
-        print!(" {:7.1} ({:4.1}x)", speed(ours), plain / ours);
+        let mut jobs = jobs.collect::<Result<Vec<Job>>>()?;
+        // The first run is for the driver.
+        restore_all(&mut jobs, in_flight)?;
+        let runs = (0..self.common.runs).map(|_| restore_all(&mut jobs, in_flight));
+        let times = Times::new(runs.collect::<Result<_>>()?);
+        let memory = jobs[0].inverse.memory() as f64 / jobs[0].text.len() as f64;
+        times.row("gpu", text.len(), "MB/s", &format!("with copies, {in_flight} in flight"));
+        println!("    {memory:.1} bytes of memory per byte of a block");
+        Ok(())
     }
-    println!();
 }
 
-fn time_libsais_plain(bwt: &Bwt) -> f64 {
-    let (bytes, primary) = (bwt.bytes.clone(), bwt.samples[0] as usize);
-    // SAFETY: the parts come from libsais, by way of `Sorter::Cpu`.
-    let bwt = unsafe { libsais::bwt::Bwt::<u8, OwnedBuffer>::from_parts(bytes, primary) };
-    time(|| bwt.unbwt().with_owned_temporary_array_buffer32().single_threaded().run())
+fn refused(error: libsais::LibsaisError) -> Error {
+    Error::Usage(format!("libsais: {error:?}").into())
 }
 
-fn time_libsais_sampled(bwt: &Bwt) -> f64 {
-    let samples = bwt.samples.iter().map(|row| row.cast_signed()).collect();
-    let rate = AuxIndicesSamplingRate::new(bwt.sample_rate.cast_signed());
-    // SAFETY: the parts come from libsais, by way of `Sorter::Cpu`.
-    let bwt: BwtWithAuxIndices<u8, i32, OwnedBuffer, OwnedBuffer> =
-        unsafe { BwtWithAuxIndices::from_parts(bwt.bytes.clone(), samples, rate) };
-    time(|| bwt.unbwt().single_threaded().run())
+/// A block, and what it is restored with.
+struct Job<'a> {
+    bwt: &'a Bwt,
+    text: &'a [u8],
+    inverse: InverseBwt,
 }
 
-fn time<T>(work: impl FnOnce() -> T) -> f64 {
-    let start = Instant::now();
-    black_box(work());
-    start.elapsed().as_secs_f64()
-}
-
-fn median(runs: usize, run: impl FnMut() -> f64) -> f64 {
-    let mut times: Vec<f64> = std::iter::repeat_with(run).take(runs).collect();
-    times.sort_by(f64::total_cmp);
-    times[runs / 2]
-}
-
-fn read(name: &str) -> Vec<u8> {
-    let (path, len) = match name.rsplit_once('@') {
-        Some((path, len)) => (path, len.parse().expect("FILE@BYTES")),
-        None => (name, usize::MAX),
+/// How long it takes to restore all blocks, so many at a time.
+fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
+    for Job { bwt, inverse, .. } in &mut *jobs {
+        inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+    }
+    let (next, restored) = (Mutex::new(jobs.iter_mut()), Mutex::new(Vec::new()));
+    let work = || -> Result<()> {
+        loop {
+            let job = next.lock().expect("no panic").next();
+            let Some(Job { bwt, text, inverse }) = job else { return Ok(()) };
+            let out = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
+            restored.lock().expect("no panic").push((out, *text));
+        }
     };
-    let mut block = std::fs::read(path).expect("a readable file");
-    block.truncate(len);
-    block
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..in_flight).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("no panic"))
+    })?;
+    let took = start.elapsed();
+    let restored = restored.into_inner().expect("no panic");
+    assert!(restored.iter().all(|(out, text)| out == text), "the GPU gives another text");
+    Ok(took)
 }

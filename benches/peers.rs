@@ -1,36 +1,77 @@
 //! bwz against its peers, as whole processes in one run:
-//! `cargo bench --bench peers -- [-n RUNS] [FILE...]`.
+//! `cargo bench --bench peers -- [-n RUNS] [-T THREADS] [--only NAME,...] [--csv CSV] [FILE...]`.
 //!
 //! Every program takes its turn in every round, so that a machine whose speed drifts is unfair to
-//! all alike. Printed are medians: MB/s of raw bytes each way, the ratio to the first peer found,
-//! exact size and peak memory. Peers are those of Debian (lbzip2, bzip3, bzip2, zstd, xz) that are
-//! installed; the others are named as missing.
+//! all alike; one that has taken 4 seconds does not take another. Printed are medians: MB/s of raw
+//! bytes each way, the ratio to the first program (`lbzip2 -9`), exact size and peak memory.
+//! `--csv` writes them to a file, from which `benches/plot.py` draws. Peers are those of Debian
+//! that are installed; the others are named as missing.
 
-#[path = "../tests/common/cases.rs"]
-#[allow(dead_code, reason = "only the text generator is used")]
-mod cases;
+mod common;
 
+use clap::Parser;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const BWZ: &str = env!("CARGO_BIN_EXE_bwz");
 
-/// Name, program, and arguments each way; all read standard input and write standard output.
-const PEERS: [(&str, &str, &str, &str); 10] = [
-    ("lbzip2 -9 -n2", "lbzip2", "-9 -n2", "-d -n2"),
-    ("bwz -6 -T2", BWZ, "-6 -T2", "-d -T2"),
-    ("bwz -9 -T2", BWZ, "-9 -T2", "-d -T2"),
-    ("bwz -6 --fast -T2", BWZ, "-6 --fast -T2", "-d -T2"),
-    ("bwz -9 --best -T2", BWZ, "-9 --best -T2", "-d -T2"),
-    ("bwz -6 -T1", BWZ, "-6 -T1", "-d -T1"),
-    ("bzip3 -b32 -j2", "bzip3", "-e -b 32 -j 2", "-d -j 2"),
-    ("bzip2 -9", "bzip2", "-9", "-d"),
-    ("zstd -12 -T2", "zstd", "-q -12 -T2", "-q -d"),
-    ("xz -2 -T2", "xz", "-2 -T2", "-d -T2"),
+/// Seconds after which a program is not run again on the same file.
+const ENOUGH: f64 = 4.0;
+
+/// Name, program, levels, and arguments each way, where @ stands for the number of
+/// threads; all read standard input and write standard output.
+const PROGRAMS: [(&str, &str, &[&str], &str, &str); 7] = [
+    ("lbzip2", "lbzip2", &["-9", "-1"], "-n@", "-d -n@"),
+    (
+        "bwz",
+        BWZ,
+        &["-1", "-3", "-6", "-9", "-1 --fast", "-6 --fast", "-1 --best", "-6 --best"],
+        "-T@",
+        "-d -T@",
+    ),
+    ("bzip3", "bzip3", &["-b 1", "-b 32"], "-e -j@", "-d -j@"),
+    ("bzip2", "bzip2", &["-1", "-9"], "", "-d"),
+    ("zstd", "zstd", &["-1", "-3", "-12", "-19"], "-q -T@", "-q -d"),
+    ("xz", "xz", &["-0", "-2", "-6"], "-T@", "-d -T@"),
+    ("brotli", "brotli", &["-q 2", "-q 5", "-q 9"], "-w 24", "-d"),
 ];
+
+/// Measure bwz against its peers
+#[derive(Parser)]
+struct Bench {
+    /// Files to measure with; none is generated text
+    files: Vec<PathBuf>,
+    /// Rounds, of which the median counts
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    runs: u16,
+    /// Threads of the programs that have several
+    #[arg(short = 'T', long, value_name = "N", default_value_t = 2)]
+    threads: u16,
+    /// Run these programs only
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Write the figures to this file too
+    #[arg(long, value_name = "CSV")]
+    csv: Option<PathBuf>,
+    /// Cargo passes it to every bench
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// A program at a level, and what its runs cost each way.
+struct Entry {
+    name: &'static str,
+    program: &'static str,
+    level: &'static str,
+    compress: String,
+    decompress: String,
+    there: Vec<Cost>,
+    back: Vec<Cost>,
+    size: u64,
+}
 
 /// Seconds and peak megabytes of a run.
 #[derive(Clone, Copy)]
@@ -40,63 +81,124 @@ struct Cost {
 }
 
 fn main() -> io::Result<()> {
-    let (mut runs, mut files) = (5, Vec::new());
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "-n" => runs = args.next().and_then(|n| n.parse().ok()).expect("-n takes a number"),
-            "--bench" => {}
-            _ => files.push(PathBuf::from(arg)),
-        }
-    }
+    let mut bench = Bench::parse();
     let folder = std::env::temp_dir().join(format!("bwz-peers-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
-    if files.is_empty() {
-        files.push(folder.join("generated-text"));
-        fs::write(&files[0], cases::text(16_000_000))?;
+    if bench.files.is_empty() {
+        bench.files.push(folder.join("generated-text"));
+        fs::write(&bench.files[0], common::generated())?;
     }
-    let result = files.iter().try_for_each(|file| compare(file, &folder, runs));
+    let result = bench.run(&folder);
     fs::remove_dir_all(&folder)?;
     result
 }
 
-/// Times all peers on one file and prints their table.
-fn compare(file: &Path, folder: &Path, runs: usize) -> io::Result<()> {
-    let (here, missing): (Vec<_>, Vec<_>) = PEERS.iter().partition(|peer| is_installed(peer.1));
-    let mut costs = vec![(Vec::new(), Vec::new()); here.len()];
-    let (raw, back) = (fs::read(file)?, folder.join("back"));
-    // Round 0 warms up and checks, and is not counted.
-    for round in 0..=runs {
-        for (n, (name, program, compress, decompress)) in here.iter().enumerate() {
-            let coded = folder.join(n.to_string());
-            let there = run(program, compress, file, &coded)?;
-            let again = run(program, decompress, &coded, &back)?;
-            if round > 0 {
-                costs[n].0.push(there);
-                costs[n].1.push(again);
-            } else {
-                assert!(fs::read(&back)? == raw, "{name} does not restore the file");
+impl Bench {
+    fn run(&self, folder: &Path) -> io::Result<()> {
+        let mut csv: Box<dyn Write> = match &self.csv {
+            Some(path) => Box::new(File::create(path)?),
+            None => Box::new(io::sink()),
+        };
+        writeln!(
+            csv,
+            "program,level,file,raw bytes,bytes,compress MB/s,decompress MB/s,threads,machine"
+        )?;
+        for file in &self.files {
+            let (raw, entries) = (fs::read(file)?, self.measure(file, folder)?);
+            println!("{}: {} bytes, medians of {}", file.display(), raw.len(), self.runs);
+            print(raw.len(), &entries);
+            let name = file.file_name().unwrap_or_default().display();
+            let raw = raw.len();
+            for entry in entries {
+                let [there, back] = entry.costs().map(|cost| raw as f64 / 1e6 / cost.seconds);
+                let Entry { name: program, level, size, .. } = entry;
+                let (threads, machine) = (self.threads, machine());
+                writeln!(
+                    csv,
+                    "{program},{level},{name},{raw},{size},{there:.2},{back:.2},{threads},{machine}"
+                )?;
             }
         }
+        Ok(())
     }
-    println!("{}: {} bytes, medians of {runs}", file.display(), raw.len());
+
+    /// Times all programs on one file.
+    fn measure(&self, file: &Path, folder: &Path) -> io::Result<Vec<Entry>> {
+        let (raw, restored) = (fs::read(file)?, folder.join("restored"));
+        let (mut entries, coded) = (self.entries(), folder.join("coded"));
+        for round in 0..self.runs {
+            for entry in entries.iter_mut().filter(|entry| entry.seconds() < ENOUGH) {
+                let there = run(entry.program, &entry.compress, file, &coded)?;
+                let back = run(entry.program, &entry.decompress, &coded, &restored)?;
+                entry.there.push(there);
+                entry.back.push(back);
+                entry.size = fs::metadata(&coded)?.len();
+                let same = round > 0 || fs::read(&restored)? == raw;
+                assert!(same, "{} does not restore the file", entry.name);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// What is to be measured of all that is installed.
+    fn entries(&self) -> Vec<Entry> {
+        let wanted = |name: &str| self.only.is_empty() || self.only.iter().any(|n| n == name);
+        let mut entries = Vec::new();
+        for (name, program, levels, compress, decompress) in PROGRAMS {
+            if wanted(name) && !is_installed(program) {
+                println!("{name} is not installed");
+            } else if wanted(name) {
+                let full = |args: &str| args.replace('@', &self.threads.to_string());
+                entries.extend(levels.iter().map(|level| Entry {
+                    name,
+                    program,
+                    level,
+                    compress: full(&format!("{level} {compress}")),
+                    decompress: full(decompress),
+                    there: Vec::new(),
+                    back: Vec::new(),
+                    size: 0,
+                }));
+            }
+        }
+        entries
+    }
+}
+
+impl Entry {
+    /// Seconds that its runs took so far.
+    fn seconds(&self) -> f64 {
+        self.there.iter().chain(&self.back).map(|cost| cost.seconds).sum()
+    }
+
+    /// The medians each way.
+    fn costs(&self) -> [Cost; 2] {
+        [median(&self.there), median(&self.back)]
+    }
+}
+
+fn print(raw: usize, entries: &[Entry]) {
     println!(
         "{:<16}{:>11}{:>9}{:>7}{:>7}{:>9}{:>7}{:>7}",
         "", "bytes", "c MB/s", "ratio", "MB", "d MB/s", "ratio", "MB"
     );
-    let base = costs.first().map(|(there, again)| (median(there).seconds, median(again).seconds));
-    let base = base.unwrap_or((1.0, 1.0));
-    for (n, (name, ..)) in here.iter().enumerate() {
-        let size = fs::metadata(folder.join(n.to_string()))?.len();
-        print!("{name:<16}{size:>11}");
-        for (cost, base) in [(median(&costs[n].0), base.0), (median(&costs[n].1), base.1)] {
-            let speed = raw.len() as f64 / 1e6 / cost.seconds;
-            print!("{speed:>9.1}{:>7.2}{:>7.1}", base / cost.seconds, cost.peak);
+    let Some(base) = entries.first().map(Entry::costs) else { return };
+    for entry in entries {
+        print!("{:<16}{:>11}", format!("{} {}", entry.name, entry.level), entry.size);
+        for (cost, base) in entry.costs().iter().zip(base) {
+            let speed = raw as f64 / 1e6 / cost.seconds;
+            print!("{speed:>9.1}{:>7.2}{:>7.1}", base.seconds / cost.seconds, cost.peak);
         }
         println!();
     }
-    missing.iter().for_each(|peer| println!("{:<16} is not installed", peer.0));
-    Ok(())
+}
+
+/// The processor and how many cores it has for us.
+fn machine() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{} x {cores}", model.map_or("unknown", |(_, name)| name).replace(',', ""))
 }
 
 fn is_installed(program: &str) -> bool {
@@ -108,7 +210,7 @@ fn is_installed(program: &str) -> bool {
 /// Runs a filter from one file to another.
 fn run(program: &str, args: &str, from: &Path, to: &Path) -> io::Result<Cost> {
     let mut command = Command::new(program);
-    command.args(args.split(' ')).stdin(File::open(from)?).stdout(File::create(to)?);
+    command.args(args.split_whitespace()).stdin(File::open(from)?).stdout(File::create(to)?);
     let start = Instant::now();
     let peak = peak_of(command.spawn()?.id())?;
     Ok(Cost { seconds: start.elapsed().as_secs_f64(), peak })
@@ -131,7 +233,7 @@ fn median(costs: &[Cost]) -> Cost {
     let middle = |value: fn(&Cost) -> f64| {
         let mut values: Vec<f64> = costs.iter().map(value).collect();
         values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+        values[(values.len() - 1) / 2]
     };
     Cost { seconds: middle(|cost| cost.seconds), peak: middle(|cost| cost.peak) }
 }

@@ -1,64 +1,19 @@
-//! Reading a file by position: what is in it, and any range of its raw bytes without decoding the
-//! rest.
+//! Access to a file by position: any range of its raw bytes without decoding the rest, and search
+//! in it.
 //!
-//! Opening costs one small read per frame at the end of the file (Footer, Seek_Table) and one at
-//! its start; FORMAT.md sections 8 to 10. A file whose end is damaged cannot be opened so:
-//! [`recover`](crate::recover()) scans instead.
+//! A file whose end is damaged cannot be opened so: [`recover`](crate::recover()) scans instead.
 
+use crate::contents::{self, BlockInfo, Contents, FrameInfo};
 use crate::decompress;
-use crate::error::{Error, Flaw, Result};
-use crate::frame::{
-    BlockHeader, CUT_OFF, CodedBlock, Footer, FrameHeader, Kind, MAGIC, NO_FOOTER, NOT_BWZ,
-    SeekTable, read_at, read_payload,
-};
-use crate::options::{MAX_SAMPLE_RATE, Options};
+use crate::error::Result;
+use crate::options::Options;
 use crate::raw::Raw;
-use crate::search::SearchCost;
+use crate::search::{FileSearch, Matches, PatternStream, SearchCost};
 use crate::threads;
-use crc32fast::Hasher;
 use std::fmt;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, Write};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// A frame of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FrameInfo {
-    /// Where it stands in the file.
-    pub coded: Range<u64>,
-    /// Which part of the raw stream it holds.
-    pub raw: Range<u64>,
-    /// Raw bytes per block, of which only the last may have fewer; 0 where there are no blocks.
-    pub block_size: u32,
-    /// How many blocks it has.
-    pub blocks: u64,
-    /// CRC-32 of its raw bytes.
-    pub checksum: u32,
-    /// How it is indexed, as its first block that is not stored says.
-    pub index: Option<IndexInfo>,
-}
-
-/// What kind of index a frame has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct IndexInfo {
-    /// The distance of the positions that are kept for [`Archive::locate`]; `None` where the index
-    /// is for counting alone.
-    pub sample_rate: Option<u32>,
-}
-
-/// A block of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BlockInfo {
-    /// Where it stands in the file, its header included.
-    pub coded: Range<u64>,
-    /// Which part of the raw stream it holds.
-    pub raw: Range<u64>,
-    /// Where that part starts in the raw stream of its frame.
-    raw_offset: u64,
-}
 
 /// What reading a range took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,36 +45,40 @@ pub struct RangeCost {
 pub struct Archive<R> {
     pub(crate) input: R,
     pub(crate) options: Options,
-    pub(crate) frames: Vec<FrameInfo>,
-    pub(crate) blocks: Vec<BlockInfo>,
-    pub(crate) cost: SearchCost,
+    pub(crate) contents: Contents,
+    cost: SearchCost,
 }
 
 impl<R> fmt::Debug for Archive<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Archive").field("frames", &self.frames).finish_non_exhaustive()
+        f.debug_struct("Archive").field("frames", &self.frames()).finish_non_exhaustive()
     }
 }
 
 impl<R> Archive<R> {
     /// The frames, in order.
     pub fn frames(&self) -> &[FrameInfo] {
-        &self.frames
+        &self.contents.frames
     }
 
     /// The blocks of all frames, in order.
     pub fn blocks(&self) -> &[BlockInfo] {
-        &self.blocks
+        &self.contents.blocks
     }
 
     /// Raw bytes of the whole file.
     pub fn raw_size(&self) -> u64 {
-        self.frames.last().map_or(0, |frame| frame.raw.end)
+        self.contents.raw_size()
     }
 
     /// Bytes of the file.
     pub fn coded_size(&self) -> u64 {
-        self.frames.last().map_or(0, |frame| frame.coded.end)
+        self.frames().last().map_or(0, |frame| frame.coded.end)
+    }
+
+    /// What the searches of this archive took so far.
+    pub fn search_cost(&self) -> SearchCost {
+        self.cost
     }
 }
 
@@ -127,56 +86,32 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Reads the tables of all frames of `input`.
     ///
     /// # Errors
-    /// [`Error::Format`] where it is not a bwz file, is cut off or has a damaged end.
+    /// [`Error::Format`](crate::Error::Format) where it is not a bwz file, is cut off or has a
+    /// damaged end.
     pub fn open(mut input: R, options: &Options) -> Result<Self> {
-        let mut frames = Vec::new();
-        let mut end = input.seek(SeekFrom::End(0))?;
-        if end == 0 {
-            return Err(Flaw("not a bwz file: it is empty").at(None, 0));
-        }
-        while end > 0 {
-            let frame = read_frame(&mut input, end)?;
-            end = frame.0.coded.start;
-            frames.push(frame);
-        }
-        let mut archive = Archive {
-            input,
-            options: options.clone(),
-            frames: vec![],
-            blocks: vec![],
-            cost: SearchCost::default(),
-        };
-        frames.into_iter().rev().for_each(|(frame, blocks)| archive.append(frame, blocks));
-        Ok(archive)
-    }
-
-    /// Puts a frame, whose raw ranges start at 0, behind those that are there.
-    fn append(&mut self, mut frame: FrameInfo, blocks: Vec<BlockInfo>) {
-        let before = self.raw_size();
-        let shift = |raw: Range<u64>| raw.start + before..raw.end + before;
-        frame.raw = shift(frame.raw);
-        self.frames.push(frame);
-        self.blocks
-            .extend(blocks.into_iter().map(|block| BlockInfo { raw: shift(block.raw), ..block }));
+        let contents = Contents::read(&mut input)?;
+        Ok(Archive { input, options: options.clone(), contents, cost: SearchCost::default() })
     }
 
     /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the range is not within the raw stream; else as
+    /// [`Error::Usage`](crate::Error::Usage) where the range is not within the raw stream; else as
     /// [`decompress`](crate::decompress()).
     pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<RangeCost> {
-        self.check_range(&range)?;
+        self.contents.check_range(&range)?;
         let size = range.end - range.start;
         self.options.check_output(0, size, || format!("the range {range:?}"))?;
-        let first = self.blocks.partition_point(|block| block.raw.end <= range.start);
-        let count = self.blocks[first..].partition_point(|block| block.raw.start < range.end);
-        let wanted = &self.blocks[first..first + count];
+        let blocks = self.blocks();
+        let first = blocks.partition_point(|block| block.raw.end <= range.start);
+        let count = blocks[first..].partition_point(|block| block.raw.start < range.end);
+        let wanted = &self.contents.blocks[first..first + count];
         if range.is_empty() || wanted.is_empty() {
             return Ok(RangeCost::default());
         }
         let input = &mut self.input;
-        let coded = wanted.iter().zip(first as u64..).map(|(info, n)| read_block(input, info, n));
+        let coded = wanted.iter().zip(first as u64..);
+        let coded = coded.map(|(info, n)| contents::read_block(input, info, n));
         let size = |block: &BlockInfo| block.raw.end - block.raw.start;
         let (number, largest) =
             (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
@@ -196,183 +131,114 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(RangeCost { blocks: count as u64, coded_bytes })
     }
 
-    pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<()> {
-        if range.start <= range.end && range.end <= self.raw_size() {
-            return Ok(());
-        }
-        let (Range { start, end }, size) = (range, self.raw_size());
-        Err(Error::Usage(
-            format!("range {start}..{end} is not within the {size} bytes of the file").into(),
-        ))
+    /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3
+    /// times in `aaaa`.
+    ///
+    /// The empty pattern occurs at every position and at the end, once more than there are bytes. A
+    /// file without an index is searched too: its blocks are decoded, and checked as
+    /// [`decompress`](crate::decompress()) checks them. Of an index only that part is checked that
+    /// is used, unless [`Options::verify`](crate::Options::verify) asks for all.
+    ///
+    /// # Errors
+    /// As [`decompress`](crate::decompress()).
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// assert_eq!(archive.count(&["sells", "shore"])?, [1000, 0]);
+    /// let matches = archive.locate(&["sea"], 3)?;
+    /// assert_eq!((matches[0].count, matches[0].positions.len()), (1000, 3));
+    /// assert_eq!(archive.extract(10..13)?, b"sea");
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
+        let matches = self.file_search().search(patterns, None)?;
+        Ok(matches.into_iter().map(|found| found.count).collect())
     }
-}
 
-/// A frame and its blocks.
-pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
+    /// Counts like [`Archive::count`], and locates up to `limit` occurrences of each pattern.
+    ///
+    /// Where there are more, those located are not the first ones, but the same at every call.
+    ///
+    /// # Errors
+    /// As [`Archive::count`].
+    pub fn locate<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: usize,
+    ) -> Result<Vec<Matches>> {
+        self.file_search().search(patterns, Some(limit))
+    }
 
-/// Reads the frame that ends at `end`; its raw ranges start at 0.
-pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Frame> {
-    let too_short = Flaw("the footer's sizes do not match the frame");
-    let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
-        return Err(explain(input, NO_FOOTER, 0));
-    };
-    let footer = Footer::from_bytes(&fixed(input, footer_start)?)
-        .map_err(|flaw| explain(input, flaw, footer_start))?;
-    let misfit = || too_short.at(None, footer_start);
-    let start = end.checked_sub(footer.frame_size).ok_or_else(misfit)?;
-    let table_start =
-        footer_start.checked_sub(u64::from(footer.seek_table_size)).ok_or_else(misfit)?;
-    let first_block = start + FrameHeader::SIZE as u64;
-    if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u32 {
-        return Err(misfit());
+    /// Counts like [`Archive::count`], for patterns that come one by one: each is given back in its
+    /// turn, with its count. They are pulled and searched in batches, so that memory stays within
+    /// its limit however many there are.
+    ///
+    /// What fails is the last item.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new();
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let letters = ('a'..='z').map(String::from);
+    /// let counts: Vec<(String, u64)> = archive.counts(letters).collect::<bwz::Result<_>>()?;
+    /// assert_eq!(counts[18], ("s".to_owned(), 6000));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    pub fn counts<I>(&mut self, patterns: I) -> impl Iterator<Item = Result<(I::Item, u64)>>
+    where
+        I: IntoIterator<Item: AsRef<[u8]> + Sync>,
+    {
+        let found = PatternStream::new(self.file_search(), patterns.into_iter(), None);
+        found.map(|found| found.map(|(pattern, matches)| (pattern, matches.count)))
     }
-    let header = FrameHeader::at(&fixed(input, start)?, start)?;
-    let blocks = read_seek_table(input, table_start, &footer, start)?;
-    let mut frame = FrameInfo {
-        coded: start..end,
-        raw: 0..footer.total_raw_size,
-        block_size: header.block_size,
-        blocks: blocks.len() as u64,
-        checksum: footer.stream_checksum,
-        index: None,
-    };
-    check_blocks(&frame, &blocks, first_block..table_start)
-        .map_err(|flaw| flaw.at(None, table_start))?;
-    frame.index = index_info(input, &blocks)?;
-    Ok((frame, blocks))
-}
 
-/// How the first of the blocks that is not stored is indexed, of a few that are looked at. A
-/// damaged header tells nothing here.
-fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Option<IndexInfo>> {
-    const LOOKED_AT: usize = 8;
-    for info in blocks.iter().take(LOOKED_AT) {
-        match read_block_header(input, info) {
-            Ok(BlockHeader { kind: Kind::Bwt(shape), .. }) => {
-                let rate = 1u32 << shape.sample_rate_log;
-                let sample_rate = (rate <= MAX_SAMPLE_RATE).then_some(rate);
-                return Ok(shape.indexed.then_some(IndexInfo { sample_rate }));
-            }
-            Ok(_) => {}
-            Err(Error::Format { .. }) => return Ok(None),
-            Err(e) => return Err(e),
-        }
+    /// Counts and locates like [`Archive::locate`], for patterns that come one by one, as
+    /// [`Archive::counts`] does. The positions of a batch are in memory together: `limit` bounds
+    /// that.
+    ///
+    /// What fails is the last item.
+    pub fn matches<I>(
+        &mut self,
+        patterns: I,
+        limit: usize,
+    ) -> impl Iterator<Item = Result<(I::Item, Matches)>>
+    where
+        I: IntoIterator<Item: AsRef<[u8]> + Sync>,
+    {
+        PatternStream::new(self.file_search(), patterns.into_iter(), Some(limit))
     }
-    Ok(None)
-}
 
-/// A missing footer means damage in a bwz file, but "not a bwz file" in any other.
-fn explain<R: Read + Seek>(input: &mut R, flaw: Flaw, offset: u64) -> Error {
-    let mut first = Vec::new();
-    let read = input.rewind().and_then(|()| input.by_ref().take(4).read_to_end(&mut first));
-    match read {
-        Ok(size) if first != MAGIC[..size] => Flaw(NOT_BWZ).at(None, 0),
-        _ => flaw.at(None, offset),
+    /// The raw bytes of a range; by the index where there is one and the range is short, else by
+    /// decoding the blocks that hold it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) where the range is not within the raw stream; else as
+    /// [`Archive::count`].
+    pub fn extract(&mut self, range: Range<u64>) -> Result<Vec<u8>> {
+        Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
     }
-}
 
-/// The blocks of the frame at `start` as its seek table tells them.
-fn read_seek_table<R: Read + Seek>(
-    input: &mut R,
-    table_start: u64,
-    footer: &Footer,
-    start: u64,
-) -> Result<Vec<BlockInfo>> {
-    let located = |flaw: Flaw| flaw.at(None, table_start);
-    let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
-    let count = u64::from(table.block_count());
-    // Before anything is allocated by them: the counts must fit the bytes that are there.
-    let room = (table_start - start) / BlockHeader::SIZE as u64;
-    if table.size() != u64::from(footer.seek_table_size) || count > room {
-        return Err(located(Flaw("the seek table's sizes do not match the frame")));
+    /// The raw bytes of each range, like [`Archive::extract`]; a block that must be decoded is
+    /// decoded once for all of them.
+    ///
+    /// # Errors
+    /// As [`Archive::extract`].
+    pub fn extract_all(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        self.file_search().extract(ranges)
     }
-    table.check_size(count).map_err(located)?;
-    let coded = read_payload(input, table.entries_size)?;
-    let entries = table.entries(&coded).map_err(located)?;
-    let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
-    let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
-    Ok(entries
-        .iter()
-        .zip(ends)
-        .map(|(entry, (raw_end, coded_end))| BlockInfo {
-            coded: start.saturating_add(entry.frame_offset)..start.saturating_add(coded_end),
-            raw: entry.raw_offset..raw_end,
-            raw_offset: entry.raw_offset,
-        })
-        .collect())
-}
 
-/// Checks that the blocks lie in `area` without gaps and that only the last one is short.
-fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Result<(), Flaw> {
-    let flaw = Err(Flaw("the seek table's entries do not make sense"));
-    let (mut raw, mut coded) = (0, area.start);
-    for (n, block) in blocks.iter().enumerate() {
-        let size = block.raw.end.saturating_sub(block.raw.start);
-        let full = size == u64::from(frame.block_size);
-        let short = n + 1 == blocks.len() && (1..u64::from(frame.block_size)).contains(&size);
-        let size_in_file = block.coded.end.checked_sub(coded);
-        let long_enough = size_in_file.is_some_and(|size| size > BlockHeader::SIZE as u64);
-        if block.raw.start != raw || block.coded.start != coded || !long_enough || !(full || short)
-        {
-            return flaw;
-        }
-        (raw, coded) = (block.raw.end, block.coded.end);
+    fn file_search(&mut self) -> FileSearch<'_, R> {
+        let Archive { input, options, contents, cost } = self;
+        FileSearch { input, options, contents, cost }
     }
-    if (raw, coded) == (frame.raw.end, area.end) && blocks.is_empty() == (frame.block_size == 0) {
-        return Ok(());
-    }
-    flaw
-}
-
-/// Checks that blocks with these headers make up the raw stream of `frame`.
-pub(crate) fn check_stream<'h>(
-    frame: &FrameInfo,
-    headers: impl Iterator<Item = &'h BlockHeader>,
-) -> Result<()> {
-    let mut stream = Hasher::new();
-    for header in headers {
-        let size = u64::from(header.raw_size);
-        stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, size));
-    }
-    if cfg!(fuzzing) || stream.finalize() == frame.checksum {
-        return Ok(());
-    }
-    let footer_start = frame.coded.end - Footer::SIZE as u64;
-    Err(Flaw("the stream's checksum does not match the blocks'").at(None, footer_start))
-}
-
-/// Reads the block that `info` tells of.
-pub(crate) fn read_block<R: Read + Seek>(
-    input: &mut R,
-    info: &BlockInfo,
-    number: u64,
-) -> Result<CodedBlock> {
-    let offset = info.coded.start;
-    let header = read_block_header(input, info).map_err(|e| e.at(number, offset))?;
-    let payload = read_payload(input, header.coded_size)?;
-    if payload.len() < header.coded_size as usize {
-        return Err(CUT_OFF.at(Some(number), offset));
-    }
-    Ok(CodedBlock { header, payload, number, offset })
-}
-
-/// Reads the header of the block that `info` tells of and checks that it is that block's.
-pub(crate) fn read_block_header<R: Read + Seek>(
-    input: &mut R,
-    info: &BlockInfo,
-) -> Result<BlockHeader> {
-    let offset = info.coded.start;
-    let header =
-        BlockHeader::from_bytes(&fixed(input, offset)?).map_err(|flaw| flaw.at(None, offset))?;
-    let size = info.coded.end - offset - BlockHeader::SIZE as u64;
-    let told = (size, info.raw.end - info.raw.start, info.raw_offset);
-    if (header.coded_size.into(), header.raw_size.into(), header.raw_offset) == told {
-        return Ok(header);
-    }
-    Err(Flaw("the block is not the one that the seek table tells of").at(None, offset))
-}
-
-/// A structure of fixed size.
-fn fixed<const N: usize>(input: &mut (impl Read + Seek), offset: u64) -> Result<[u8; N]> {
-    read_at(input, offset)?.ok_or_else(|| CUT_OFF.at(None, offset))
 }

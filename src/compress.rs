@@ -119,8 +119,8 @@ fn start(
         move |block| encoder.code(block)
     });
     let encoder = Arc::clone(&encoder);
-    let arrive = move |block: &RawBlock| encoder.expect(block);
-    Ok(Pipeline::start(plan.depth, arrive, sorters.collect(), coders.collect())?)
+    let announce = move |block: &RawBlock| encoder.expect(block);
+    Ok(Pipeline::start(plan.depth, announce, sorters.collect(), coders.collect())?)
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].
@@ -145,11 +145,11 @@ pub struct Encoder<W: Write> {
     block: Vec<u8>,
     spare: Spare,
     offset: u64,
-    state: State<W>,
+    state: EncoderState<W>,
 }
 
 /// The frame's header holds the size of the first block, so it waits until that is known.
-enum State<W: Write> {
+enum EncoderState<W: Write> {
     Fresh(W),
     Running {
         writer: FrameWriter<W>,
@@ -174,7 +174,7 @@ impl<W: Write> Encoder<W> {
             block: Vec::new(),
             spare: Spare::default(),
             offset: 0,
-            state: State::Fresh(output),
+            state: EncoderState::Fresh(output),
         }
     }
 
@@ -186,15 +186,15 @@ impl<W: Write> Encoder<W> {
         if !self.block.is_empty() {
             self.submit()?;
         }
-        match mem::replace(&mut self.state, State::Failed) {
-            State::Fresh(output) => Ok(summary(FrameWriter::start(output, 0)?.finish()?)),
-            State::Running { mut writer, mut pipeline } => {
+        match mem::replace(&mut self.state, EncoderState::Failed) {
+            EncoderState::Fresh(output) => Ok(summary(FrameWriter::start(output, 0)?.finish()?)),
+            EncoderState::Running { mut writer, mut pipeline } => {
                 while let Some(block) = pipeline.next() {
                     writer.block(&block?)?;
                 }
                 Ok(summary(writer.finish()?))
             }
-            State::Failed => Err(failed_before()),
+            EncoderState::Failed => Err(failed_before()),
         }
     }
 
@@ -208,14 +208,14 @@ impl<W: Write> Encoder<W> {
         let raw = RawBlock { offset: self.offset, raw: bytes.into(), alone };
         self.offset += raw.raw.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.
-        let (mut writer, mut pipeline) = match mem::replace(&mut self.state, State::Failed) {
-            State::Fresh(output) => {
+        let (mut writer, mut pipeline) = match mem::replace(&mut self.state, EncoderState::Failed) {
+            EncoderState::Fresh(output) => {
                 let block_size = raw.raw.len() as u32;
                 let pipeline = start(block_size, &self.options, self.spare.clone())?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
-            State::Running { writer, pipeline } => (writer, pipeline),
-            State::Failed => return Err(failed_before()),
+            EncoderState::Running { writer, pipeline } => (writer, pipeline),
+            EncoderState::Failed => return Err(failed_before()),
         };
         while (pipeline.is_full() || pipeline.is_ready())
             && let Some(block) = pipeline.next()
@@ -223,7 +223,7 @@ impl<W: Write> Encoder<W> {
             writer.block(&block?)?;
         }
         pipeline.submit(Ok(raw));
-        self.state = State::Running { writer, pipeline };
+        self.state = EncoderState::Running { writer, pipeline };
         Ok(())
     }
 }
@@ -234,7 +234,7 @@ fn failed_before() -> Error {
 
 impl<W: Write> Write for Encoder<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if matches!(self.state, State::Failed) {
+        if matches!(self.state, EncoderState::Failed) {
             return Err(failed_before().into());
         }
         if self.block.len() == self.block_size {
@@ -249,9 +249,9 @@ impl<W: Write> Write for Encoder<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.state {
-            State::Fresh(output) => output.flush(),
-            State::Running { writer, .. } => writer.output().flush(),
-            State::Failed => Err(failed_before().into()),
+            EncoderState::Fresh(output) => output.flush(),
+            EncoderState::Running { writer, .. } => writer.output().flush(),
+            EncoderState::Failed => Err(failed_before().into()),
         }
     }
 }

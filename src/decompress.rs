@@ -10,12 +10,13 @@ use crate::error::{Error, Result};
 use crate::frame::{CodedBlock, FrameReader};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
-use crate::raw::Raw;
+use crate::raw::{Raw, Spare};
 use crate::threads::{self, Threads};
 use rayon::ThreadPool;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
+use std::mem;
 use std::sync::Arc;
 
 /// Decompresses all frames of `input`.
@@ -44,9 +45,12 @@ pub fn decompress<R: Read + Send, W: Write>(
 ) -> Result<Summary> {
     let mut frames = FrameReader::new(input, options);
     let mut raw_size = 0;
+    let spare = Spare::default();
     let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
-        Ok(raw.write(0..raw.len(), &mut output)?)
+        raw.write(0..raw.len(), &mut output)?;
+        spare.keep_bytes(raw);
+        Ok(())
     };
     if let Some(raw) = small_first(&mut frames, options)? {
         write(raw)?;
@@ -58,7 +62,7 @@ pub fn decompress<R: Read + Send, W: Write>(
             none => none.insert(Arc::new(threads::pool(options)?)),
         };
         let (number, offset) = frames.place();
-        let started = start_above(block_size, pool, options);
+        let started = start_above(block_size, pool, &spare, options);
         let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
         pipeline.run(blocks, &mut write, || options.listener().failed())?;
@@ -75,7 +79,7 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
         return Ok(None);
     };
     let (number, offset) = frames.place();
-    let decoder = BlockDecoder::new(size, Threads::Calling, options);
+    let decoder = BlockDecoder::new(size, Threads::Calling, Spare::default(), options);
     let (_, decoder) = decoder.map_err(|e| e.at(number, offset))?;
     frames.next_block(size).map(|block| decoder.restore(block?)).transpose()
 }
@@ -89,12 +93,14 @@ type Restoring = Pipeline<CodedBlock, Raw, Error>;
 fn start_above(
     block_size: u32,
     pool: &Arc<ThreadPool>,
+    spare: &Spare,
     options: &Options,
 ) -> Result<(u32, Restoring)> {
     let rounded = block_size.max(1 << 20).checked_next_power_of_two().unwrap_or(block_size);
     let roomy = rounded.min(MAX_BLOCK_SIZE);
-    match start(roomy, pool, options) {
-        Err(Error::Limit { .. }) => Ok((block_size, start(block_size, pool, options)?)),
+    let start = |size| start_with(size, pool, spare, options);
+    match start(roomy) {
+        Err(Error::Limit { .. }) => Ok((block_size, start(block_size)?)),
         started => Ok((roomy, started?)),
     }
 }
@@ -105,8 +111,18 @@ pub(crate) fn start(
     pool: &Arc<ThreadPool>,
     options: &Options,
 ) -> Result<Restoring> {
+    start_with(block_size, pool, &Spare::default(), options)
+}
+
+/// The same where blocks that were written leave their memory in `spare` for the next.
+fn start_with(
+    block_size: u32,
+    pool: &Arc<ThreadPool>,
+    spare: &Spare,
+    options: &Options,
+) -> Result<Restoring> {
     let pool = Threads::Pool(Arc::clone(pool));
-    let (plan, decoder) = BlockDecoder::new(block_size, pool, options)?;
+    let (plan, decoder) = BlockDecoder::new(block_size, pool, spare.clone(), options)?;
     let decoder = Arc::new(decoder);
     let decoders = (0..plan.coders).map(|_| {
         let decoder = Arc::clone(&decoder);
@@ -114,11 +130,11 @@ pub(crate) fn start(
     });
     let restorers = (0..plan.workers).map(|_| {
         let decoder = Arc::clone(&decoder);
-        move |half| decoder.finish(half)
+        move |stage| decoder.finish(stage)
     });
     let decoder = Arc::clone(&decoder);
-    let arrive = move |block: &CodedBlock| decoder.expect(block);
-    Ok(Pipeline::start(plan.depth, arrive, decoders.collect(), restorers.collect())?)
+    let announce = move |block: &CodedBlock| decoder.expect(block);
+    Ok(Pipeline::start(plan.depth, announce, decoders.collect(), restorers.collect())?)
 }
 
 /// Decompresses what it reads; works ahead on threads of its own.
@@ -144,6 +160,7 @@ pub struct Decoder<R> {
     frames: FrameReader<R>,
     running: Option<Running>,
     raw: Raw,
+    spare: Spare,
     given: usize,
     failed: bool,
 }
@@ -169,6 +186,7 @@ impl<R: Read> Decoder<R> {
             frames: FrameReader::new(input, options),
             running: None,
             raw: Raw::Bytes(Vec::new()),
+            spare: Spare::default(),
             given: 0,
             failed: false,
         }
@@ -186,7 +204,7 @@ impl<R: Read> Decoder<R> {
                     None => Arc::new(threads::pool(&self.options)?),
                 };
                 let (number, offset) = self.frames.place();
-                let started = start_above(block_size, &pool, &self.options);
+                let started = start_above(block_size, &pool, &self.spare, &self.options);
                 let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
                 self.pool = Some(pool);
                 self.running = Some(Running { planned, pipeline });
@@ -216,15 +234,15 @@ impl<R: Read> Read for Decoder<R> {
         }
         if self.given == self.raw.len() {
             self.given = 0;
-            self.raw = match self.next_block() {
-                Ok(block) => block.unwrap_or(Raw::Bytes(Vec::new())),
+            self.spare.keep_bytes(mem::replace(&mut self.raw, Raw::Bytes(Vec::new())));
+            match self.next_block() {
+                Ok(block) => self.raw = block.unwrap_or(Raw::Bytes(Vec::new())),
                 Err(e) => {
-                    self.raw = Raw::Bytes(Vec::new());
                     self.running = None;
                     self.failed = true;
                     return Err(e.into());
                 }
-            };
+            }
         }
         let count = out.len().min(self.raw.len() - self.given);
         self.raw.read_at(self.given, &mut out[..count]);

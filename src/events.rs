@@ -1,10 +1,9 @@
-//! What the work tells whoever listens: what did not go as asked, and when each step of each block
-//! was done.
+//! Events of the work, for a listener: warnings, and when each step of each block was done.
 //!
 //! The library never prints. [`Options::on_event`](crate::Options::on_event) names the listener,
 //! which may be called from any thread.
 
-use crate::options::Device;
+use crate::device::Device;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -60,35 +59,35 @@ pub enum Step {
 /// A step with its times.
 pub(crate) type Timed = (Step, Instant, Instant);
 
-/// Whoever listens, if anyone does.
+/// A function that is called with events, or none.
 #[derive(Clone, Default)]
 pub(crate) struct Listener(Option<Arc<dyn Fn(Event) + Send + Sync>>);
 
 impl Listener {
-    /// Has `hear` called with every event.
-    pub fn new(hear: impl Fn(Event) + Send + Sync + 'static) -> Self {
-        Listener(Some(Arc::new(hear)))
+    /// A listener that is called with every event.
+    pub fn new(listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        Listener(Some(Arc::new(listen)))
     }
 
-    /// Tells of something that did not go as asked.
+    /// Gives a warning.
     pub fn warn(&self, what: String) {
-        if let Listener(Some(hear)) = self {
-            hear(Event::Warning(what));
+        if let Listener(Some(listen)) = self {
+            listen(Event::Warning(what));
         }
     }
 
-    /// Tells that an error is about to be given back.
+    /// Says that an error is about to be given back.
     pub fn failed(&self) {
-        if let Listener(Some(hear)) = self {
-            hear(Event::Failed);
+        if let Listener(Some(listen)) = self {
+            listen(Event::Failed);
         }
     }
 
-    /// Tells of steps of the block at `offset`.
+    /// Reports steps of the block at `offset`.
     pub fn done(&self, offset: u64, steps: impl IntoIterator<Item = Timed>) {
-        if let Listener(Some(hear)) = self {
+        if let Listener(Some(listen)) = self {
             for (step, from, to) in steps {
-                hear(Event::Done { offset, step, from, to });
+                listen(Event::Done { offset, step, from, to });
             }
         }
     }

@@ -1,20 +1,36 @@
-//! Doors into the rooms for this repository's fuzz targets and benches; what they give changes
-//! without notice.
+//! Doors into the rooms for this repository's tests, fuzz targets and benches; what they give
+//! changes without notice.
 //!
 //! Structures come and go as the bytes that stand in a file. All work is done on the current rayon
 //! pool.
 
 use crate::archive::Archive;
-use crate::error::{Flaw, Result};
+use crate::block;
+pub use crate::error::Flaw;
+use crate::error::Result;
 use crate::filter::regions::{self, Region};
-use crate::filter::{self, Filtered, finder, lines, matches};
+use crate::filter::{Filtered, LINES, MATCHES, REGIONS, fasta, match_finder, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
 };
 use crate::options::Options;
-use crate::search::{Block, Origin, Source};
-use crate::{block, coder};
+use crate::search::{Origin, SearchedBlock, SharedInput};
 use std::{io::Cursor, iter};
+
+/// Bytes of a BWT <-> coded segments.
+pub mod coder {
+    pub use crate::coder::*;
+}
+
+/// Raw block <-> the text that is sorted.
+pub mod filter {
+    pub use crate::filter::*;
+}
+
+/// Sorting, restoring and searching on GPUs.
+pub mod gpu {
+    pub use crate::gpu::*;
+}
 
 /// A block's header and its payload.
 pub type BlockBytes = ([u8; BlockHeader::SIZE], Vec<u8>);
@@ -59,48 +75,49 @@ pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<Blo
 /// A block's raw bytes.
 pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     let header = BlockHeader::from_bytes(&header)?;
-    block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, None)
+    let plan = Options::new().memory(u64::MAX).plan_to_decode(header.raw_size)?;
+    block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, &plan)
 }
 
-/// Locates `pattern` in a block that stays in the file, however few its segments are; `None` where
+/// Locates `pattern` in a block that stays on disk, however few its segments are; `None` where
 /// it has no index.
 pub fn locate_on_disk(
-    Archive { input, options, blocks, .. }: &mut Archive<Cursor<&[u8]>>,
+    Archive { input, options, contents, .. }: &mut Archive<Cursor<&[u8]>>,
     number: usize,
     pattern: &[u8],
     limit: usize,
 ) -> Result<Option<Vec<u32>>> {
-    let source = Source::new(input);
-    let origin = Origin::new(&source, &blocks[number], number as u64, options)?;
-    let Block::Cold(cold) = origin.open(0, 0)? else { return Ok(None) };
-    let rows: Vec<u32> = cold.interval(pattern)?.take(limit).collect();
-    cold.positions(&rows).map(Some)
+    let input = SharedInput::new(input);
+    let origin = Origin::new(&input, &contents.blocks[number], number as u64, options)?;
+    let SearchedBlock::OnDisk(block) = origin.open(0, 0)? else { return Ok(None) };
+    let rows: Vec<u32> = block.interval(pattern)?.take(limit).collect();
+    block.positions(&rows).map(Some)
 }
 
 /// Codes a segment as one of the kinds 1 to 3, or stores it where that is not shorter.
 pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
-    coder::encode_as(kind, segment)
+    crate::coder::encode_as(kind, segment)
 }
 
 /// Joins lines of `width` bytes, wherever there are.
 pub fn join_lines(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
     let mut side = Vec::new();
-    let text = lines::encode(block, width, &mut side)?;
-    Ok(Filtered { text, flags: filter::LINES, side })
+    let text = fasta::encode(block, width, &mut side)?;
+    Ok(Filtered { text, flags: LINES, side })
 }
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.
 pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
-    let region = Region { size: text.len(), kind: regions::Kind::read(&mut kind)? };
+    let region = Region { size: text.len(), kind: regions::RegionKind::read(&mut kind)? };
     let mut side = Vec::new();
     regions::encode(&mut text, &[region], &mut side)?;
-    Ok(Filtered { text, flags: filter::REGIONS, side })
+    Ok(Filtered { text, flags: REGIONS, side })
 }
 
 /// Takes repeats out of `text`, if any are worth it.
 pub fn take_out_repeats(mut text: Vec<u8>) -> Result<Option<Filtered>, Flaw> {
-    let (found, mut side) = (finder::find(&text)?, Vec::new());
+    let (found, mut side) = (match_finder::find(&text)?, Vec::new());
     let Some(found) = found else { return Ok(None) };
     matches::encode(&mut text, &found, &mut side);
-    Ok(Some(Filtered { text, flags: filter::MATCHES, side }))
+    Ok(Some(Filtered { text, flags: MATCHES, side }))
 }

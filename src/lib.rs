@@ -22,29 +22,32 @@
 //! |---|---|
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> inverse -> raw stream |
-//! | [`Archive`] | what is in a file, and any range of its bytes |
+//! | [`Archive`], `contents` | what is in a file, and any range of its bytes |
 //! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
+//! | [`cuda`] | the GPUs that are there |
 //! | `gpu` | suffix sorting, its inverse and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
-//! | [`filter`] | raw block <-> the text that is sorted: repeats, tables, code |
-//! | [`coder`] | BWT bytes <-> coded bytes, one segment at a time |
+//! | `filter` | raw block <-> the text that is sorted: repeats, tables, code |
+//! | `coder` | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `sorters` | who sorts, or restores, which block; what becomes of a block whose GPU fails |
+//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
+//! | `sorters` | blocks sorted and restored on the CPU or a leased GPU |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //! | `allocation` | memory that may be refused |
-//! | `internals` | hidden doors into the rooms, for fuzz targets and benches |
+//! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder < memory < options, events, gpu < threads, bwt, raw < filter < frame, fm_index < sorters < block < compress, decompress, archive, search, recover < internals < cli`.
-//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`],
-//! [`filter`] and [`coder`] are public for benches, fuzzing and whoever builds another container
-//! around them.
+//! `error, pipeline, allocation, device < coder < memory < events, gpu < options < threads < bwt
+//! < raw, device_pool, filter < frame, fm_index < sorters, contents < block < compress < decompress
+//! < recover, search < archive < internals < cli`.
+//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
+//! [`fm_index`] are public for whoever searches texts in memory.
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.
@@ -60,11 +63,27 @@ compile_error!(
 );
 
 pub mod bwt;
-pub mod coder;
-pub mod filter;
 pub mod fm_index;
-#[cfg_attr(not(feature = "cuda"), path = "gpu/absent.rs")]
-pub mod gpu;
+/// The GPUs of this machine, and what this build has for them.
+///
+/// An index in memory is searched on a GPU by a [`Searcher`](cuda::Searcher), which keeps the index:
+///
+/// ```
+/// use bwz::bwt::Sorter;
+/// use bwz::{cuda, fm_index::FmIndex};
+///
+/// let index = FmIndex::new(Sorter::Cpu.sort(b"banana", 1)?)?;
+/// let mut intervals = [0..0];
+/// match cuda::Searcher::new(0) {
+///     Ok(mut gpu) => index.search_on(&mut gpu, &[b"an"], &mut intervals)?,
+///     Err(_) => index.search(&[b"an"], &mut intervals),
+/// }
+/// assert_eq!(intervals[0].len(), 2);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub mod cuda {
+    pub use crate::gpu::{BUILT, Built, DeviceInfo, Searcher, devices, is_built};
+}
 
 mod allocation;
 mod archive;
@@ -73,11 +92,18 @@ mod block;
 #[path = "../tests/common/cases.rs"]
 #[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
 mod cases;
+mod coder;
 mod compress;
+mod contents;
 mod decompress;
+mod device;
+mod device_pool;
 mod error;
 mod events;
+mod filter;
 mod frame;
+#[cfg_attr(not(feature = "cuda"), path = "gpu/absent.rs")]
+mod gpu;
 #[doc(hidden)]
 pub mod internals;
 mod memory;
@@ -90,14 +116,16 @@ mod sorters;
 mod threads;
 
 pub use allocation::failure_is_handled;
-pub use archive::{Archive, BlockInfo, FrameInfo, IndexInfo, RangeCost};
+pub use archive::{Archive, RangeCost};
 pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
+pub use contents::{BlockInfo, FrameInfo, IndexInfo};
 pub use decompress::{Decoder, decompress};
-pub use error::{Bound, Error, Flaw, Result};
+pub use device::Device;
+pub use error::{Bound, Error, Result};
 pub use events::{Event, Step};
 pub use frame::MAGIC;
-pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Device, MAX_BLOCK_SIZE, Options};
+pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
 pub use search::{Matches, SearchCost};
 

@@ -9,15 +9,15 @@
 //! decompressor does not, since any segment may be of that kind: [`Plan::to_decode`] keeps room for
 //! them, or where that leaves none for a block refuses them.
 //!
-//! Where the system limits the process itself (`system`), threads count too: [`Allowance::new`]
-//! gives some of that room to their stacks and arenas, which may mean fewer threads, and the rest
-//! to the blocks.
+//! Where the system limits the process itself (`system_limits`), threads count too:
+//! [`Allowance::new`] gives some of that room to their stacks and arenas, which may mean fewer
+//! threads, and the rest to the blocks.
 
-mod system;
+mod system_limits;
 
 use crate::coder::Effort;
 use crate::error::{Bound, Error, Result};
-pub(crate) use system::{Space, THREAD_SPACE, default_limit};
+pub(crate) use system_limits::{Space, THREAD_SPACE, default_limit};
 
 /// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one
 /// takes 5 (its BWT, 4 of table). The filters come before and after that and take no more: to look
@@ -125,19 +125,19 @@ pub(crate) struct Plan {
     /// Blocks between reader and writer in all.
     pub depth: usize,
     /// Why there is no room for the models of [`Effort::Best`], if a decoder's plan has none.
-    pub shortage: Option<Shortage>,
+    shortage: Option<Shortage>,
 }
 
 /// A limit, and the bytes that would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shortage {
+struct Shortage {
     needed: u64,
     allowed: u64,
     by: Bound,
 }
 
 impl Shortage {
-    pub fn error(self, what: String) -> Error {
+    fn error(self, what: String) -> Error {
         let Shortage { needed, allowed, by } = self;
         Error::Limit { what: what.into(), needed, allowed, by }
     }
@@ -160,6 +160,16 @@ impl Plan {
             let plan = Plan::new(block_size, allowed, Effort::Default)?;
             Ok(Plan { shortage: Some(shortage), ..plan })
         })
+    }
+
+    /// Checks that this decoder's plan has room for the models of [`Effort::Best`], which a block
+    /// of `raw_size` bytes needs.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where it has none.
+    pub fn check_large_models(&self, raw_size: u32) -> Result<()> {
+        let what = || format!("a block of {raw_size} bytes coded with --best");
+        self.shortage.map_or(Ok(()), |shortage| Err(shortage.error(what())))
     }
 
     /// The limit under which blocks of `block_size` bytes are decoded, whatever they are coded

@@ -1,6 +1,7 @@
 //! What a caller may choose. Everything else follows from the input.
 
 use crate::coder::Effort;
+use crate::device::Device;
 use crate::error::{Bound, Error, Result};
 use crate::events::{Event, Listener};
 use crate::memory::{self, Allowance, Plan, Space};
@@ -20,18 +21,6 @@ pub const DEFAULT_SAMPLE_RATE: u32 = 256;
 /// The largest such distance; without an index, or with one for counting alone, positions kept are
 /// further apart.
 pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
-
-/// Where blocks are sorted, restored, and searched in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Device {
-    /// Whatever this machine has, where that pays.
-    #[default]
-    Auto,
-    /// The processor only.
-    Cpu,
-    /// The NVIDIA GPU of this number.
-    Cuda(u32),
-}
 
 /// Settings of compression and decompression.
 ///
@@ -176,20 +165,20 @@ impl Options {
         self
     }
 
-    /// Sets who hears of what happens meanwhile: warnings, and the steps of each block. It is
+    /// Sets a function that is called with events: warnings, and the steps of each block. It is
     /// called from any thread, and the work waits for it.
     #[must_use]
-    pub fn on_event(mut self, hear: impl Fn(Event) + Send + Sync + 'static) -> Self {
-        self.listener = Listener::new(hear);
+    pub fn on_event(mut self, listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        self.listener = Listener::new(listen);
         self
     }
 
     /// Has the file carry an FM-index, by which it is searched without being decompressed.
     ///
     /// `sample_rate` is the distance of the positions kept for
-    /// [`Archive::locate`](crate::Archive::locate), usually
-    /// [`DEFAULT_SAMPLE_RATE`]: half of it makes the file larger by about 3 bytes per `sample_rate` bytes and
-    /// locate twice as fast. At 0 the index is small and for counting alone.
+    /// [`Archive::locate`](crate::Archive::locate), usually [`DEFAULT_SAMPLE_RATE`]: half of it
+    /// makes the file larger by about 3 bytes per `sample_rate` bytes and locate twice as fast. At
+    /// 0 the index is small and for counting alone.
     ///
     /// # Errors
     /// [`Error::Usage`] where it is neither 0 nor a power of two in `8..=16384`.

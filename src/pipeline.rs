@@ -24,7 +24,7 @@ struct Job<I, O, E> {
 
 /// Workers that turn `A` into `C` through two stages, and the results that are still owed.
 pub(crate) struct Pipeline<A, C, E> {
-    arrive: Box<dyn Fn(&A) + Send>,
+    announce: Box<dyn Fn(&A) + Send>,
     jobs: Option<Sender<Job<A, C, E>>>,
     replies: VecDeque<Receiver<Result<C, E>>>,
     depth: usize,
@@ -39,10 +39,10 @@ where
     E: Send + 'static,
 {
     /// Starts one thread per element of `first` and `second`; at most `depth` items are in flight.
-    /// `arrive` sees each item when it comes, ahead of its turn.
+    /// `announce` is called with each item when it comes, ahead of its turn.
     pub fn start<B, F, G>(
         depth: usize,
-        arrive: impl Fn(&A) + Send + 'static,
+        announce: impl Fn(&A) + Send + 'static,
         first: Vec<F>,
         second: Vec<G>,
     ) -> io::Result<Self>
@@ -55,7 +55,7 @@ where
         let (from_first, to_second) = bounded::<Job<B, C, E>>(depth);
         let abandoned = Arc::new(AtomicBool::new(false));
         let mut pipeline = Pipeline {
-            arrive: Box::new(arrive),
+            announce: Box::new(announce),
             jobs: Some(jobs),
             replies: VecDeque::new(),
             depth,
@@ -110,7 +110,7 @@ where
         self.replies.push_back(result);
         match (item, &self.jobs) {
             (Ok(input), Some(jobs)) => {
-                (self.arrive)(&input);
+                (self.announce)(&input);
                 drop(jobs.send(Job { input, reply }));
             }
             (Ok(_), None) => unreachable!("the job channel lives as long as the pipeline"),
@@ -166,9 +166,9 @@ where
         let mut open = true;
         while open || !self.replies.is_empty() {
             match self.wait(open.then_some(items)) {
-                Event::Item(item) => self.submit(item),
-                Event::Closed => open = false,
-                Event::Result(result) => sink(result?)?,
+                Awaited::Item(item) => self.submit(item),
+                Awaited::Closed => open = false,
+                Awaited::Result(result) => sink(result?)?,
             }
         }
         Ok(())
@@ -178,17 +178,17 @@ where
     fn wait(
         &mut self,
         items: Option<&Receiver<Result<A, E>>>,
-    ) -> Event<Result<A, E>, Result<C, E>> {
+    ) -> Awaited<Result<A, E>, Result<C, E>> {
         match (items.filter(|_| !self.is_full()), self.replies.front()) {
-            (Some(items), None) => items.recv().map_or(Event::Closed, Event::Item),
+            (Some(items), None) => items.recv().map_or(Awaited::Closed, Awaited::Item),
             (Some(items), Some(oldest)) => select! {
-                recv(items) -> item => item.map_or(Event::Closed, Event::Item),
+                recv(items) -> item => item.map_or(Awaited::Closed, Awaited::Item),
                 recv(oldest) -> result => {
                     self.replies.pop_front();
-                    Event::Result(self.received(result))
+                    Awaited::Result(self.received(result))
                 }
             },
-            (None, _) => self.next().map_or(Event::Closed, Event::Result),
+            (None, _) => self.next().map_or(Awaited::Closed, Awaited::Result),
         }
     }
 
@@ -212,7 +212,7 @@ fn no_thread(e: io::Error) -> io::Error {
     io::Error::new(e.kind(), format!("cannot start a thread: {e}"))
 }
 
-enum Event<I, R> {
+enum Awaited<I, R> {
     Item(I),
     Closed,
     Result(R),
@@ -244,11 +244,11 @@ mod tests {
         }
     }
 
-    type Step = Box<dyn FnMut(u32) -> Result<u32, At> + Send>;
+    type Work = Box<dyn FnMut(u32) -> Result<u32, At> + Send>;
 
-    fn steps(workers: usize, fails_at: Option<u32>) -> Vec<Step> {
+    fn steps(workers: usize, fails_at: Option<u32>) -> Vec<Work> {
         (0..workers)
-            .map(|_| -> Step {
+            .map(|_| -> Work {
                 Box::new(move |n| {
                     if n % 7 == 3 {
                         thread::sleep(Duration::from_micros(200));
@@ -259,7 +259,7 @@ mod tests {
             .collect()
     }
 
-    /// Runs 0..items with failures where told; gives what arrived and how it ended.
+    /// Runs 0..items with failures at the given places; gives what arrived and how it ended.
     fn outcome(workers: usize, items: u32, fails: [Option<u32>; 4]) -> (Vec<u32>, Result<(), At>) {
         let [reader, first, second, sink] = fails;
         let pipeline =
@@ -267,7 +267,7 @@ mod tests {
                 .unwrap();
         let source = (0..items).map(|n| if Some(n) == reader { Err(At(n)) } else { Ok(n) });
         let mut seen = Vec::new();
-        let mut told = false;
+        let mut failed = false;
         let take = |n| {
             if Some(n) == sink {
                 return Err(At(n));
@@ -275,8 +275,8 @@ mod tests {
             seen.push(n);
             Ok(())
         };
-        let end = pipeline.run(source, take, || told = true);
-        assert_eq!(told, end.is_err());
+        let end = pipeline.run(source, take, || failed = true);
+        assert_eq!(failed, end.is_err());
         (seen, end)
     }
 
@@ -310,7 +310,7 @@ mod tests {
             let [_, first, second, sink] = fails;
             let pipeline = Pipeline::start(4, |_| (), steps(1, first), steps(1, second)).unwrap();
             let (stop, stopped) = bounded::<()>(0);
-            // Gives 0 to 2, then waits until it is told that nobody wants more.
+            // Gives 0 to 2, then waits until `stop` is dropped.
             let fails_at_2 = place == 0;
             let source = (0..4).map(move |n| match n {
                 2 if fails_at_2 => Err(At(2)),

@@ -1,9 +1,8 @@
-//! Raw blocks, and where they come from. A block that is one byte over and over is told by that
-//! byte and its length.
+//! Raw blocks, and the stream that they are cut from. A block that is one byte over and over is a
+//! [`Run`]: that byte and its length.
 //!
-//! Such blocks are most of a sparse file or an empty disk. They take no memory on their way, and as
-//! two of the same length and byte are coded alike, no time either: what remains of it is that of
-//! reading them.
+//! Such blocks are most of a sparse file or an empty disk. They take no memory between the stages,
+//! and two of the same length and byte are coded alike, so that only reading them takes time.
 
 use crate::bwt;
 use crate::coder;
@@ -31,7 +30,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// The run that all of `bytes` is.
-    fn of(bytes: &[u8]) -> Option<Self> {
+    pub fn of(bytes: &[u8]) -> Option<Self> {
         let byte = *bytes.first()?;
         (coder::run_end(bytes, 0) == bytes.len()).then_some(Run { byte, len: bytes.len() })
     }
@@ -113,8 +112,30 @@ impl Spare {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
     }
 
+    /// Keeps the memory of a block that is not needed any more.
+    pub fn keep_bytes(&self, raw: Raw) {
+        if let Raw::Bytes(bytes) = raw {
+            self.keep(bytes);
+        }
+    }
+
     pub fn take(&self) -> Vec<u8> {
         mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Memory for `len` bytes, which hold whatever was there before, or zeros where it is fresh.
+    /// The memory that was kept is freed where it is too small, or larger than a plan counts.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) where there is no memory.
+    pub fn take_len(&self, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = self.take();
+        if !(len..=len + len / 2).contains(&bytes.capacity()) {
+            drop(bytes);
+            return bwt::zeroed(len);
+        }
+        bytes.resize(len, 0);
+        Ok(bytes)
     }
 }
 
@@ -129,10 +150,7 @@ impl<R: Read> RawBlocks<R> {
         // Most first blocks are small, and then the memory for a large one takes longer to get than
         // they to be compressed.
         let start = if self.offset == 0 { size.min(small) } else { size };
-        let mut bytes = self.spare.take();
-        if bytes.len() != start {
-            bytes = bwt::zeroed(start)?;
-        }
+        let mut bytes = self.spare.take_len(start)?;
         let (mut len, mut is_run) = self.fill(&mut bytes, 0, true)?;
         if len == start && start < size {
             let first = mem::replace(&mut bytes, bwt::zeroed(size)?);
@@ -214,6 +232,19 @@ mod tests {
             }
             Ok(read)
         }
+    }
+
+    #[test]
+    fn memory_is_used_again_unless_it_is_too_small_or_much_too_large() {
+        let spare = Spare::default();
+        let from = |kept: usize, len: usize| {
+            spare.keep(vec![7; kept]);
+            spare.take_len(len).unwrap()
+        };
+        assert_eq!(from(100, 100), [7; 100]);
+        assert_eq!(from(120, 100), [7; 100]);
+        assert_eq!(from(100, 101), [0; 101]);
+        assert_eq!(from(200, 100), [0; 100]);
     }
 
     #[test]

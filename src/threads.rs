@@ -1,7 +1,8 @@
 //! The threads that compute.
 
+use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::options::{Device, Options};
+use crate::options::Options;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io;
 use std::sync::Arc;

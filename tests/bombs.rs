@@ -3,7 +3,7 @@
 
 mod common;
 
-use bwz::coder::{self, Effort};
+use bwz::internals::coder::{self, Effort};
 use bwz::{Archive, Error, Options};
 use common::{cases, compressed};
 use std::io::{Cursor, Read};

@@ -82,7 +82,7 @@ fn restored(file: &[u8], options: Options) -> (Restored, Vec<String>) {
 }
 
 fn has_gpu() -> bool {
-    let found = bwz::gpu::devices().is_ok_and(|devices| !devices.is_empty());
+    let found = bwz::cuda::devices().is_ok_and(|devices| !devices.is_empty());
     let required = env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1");
     assert!(found || !required, "BWZ_REQUIRE_GPU is set, but there is no CUDA device");
     if !found {

@@ -7,11 +7,15 @@
 //! is set.
 
 mod common;
+#[path = "golden/examples.rs"]
+mod examples;
 
+use bwz::Effort;
 use bwz::bwt::Sorter;
-use bwz::{Effort, coder};
+use bwz::internals::coder;
 use common::say::skip;
 use common::{cases, compressed, decompressed, indexed};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -103,8 +107,13 @@ fn golden_files_decode_and_are_what_is_written_today() {
 
 /// Runs `decoder.py` on `file`, as its standard input; `None` where there is no Python.
 fn reference_decoder(file: &[u8]) -> Option<Output> {
+    python(&[folder().join("decoder.py")], file)
+}
+
+/// Runs Python with these arguments and this standard input; `None` where there is none.
+fn python<S: AsRef<OsStr>>(arguments: &[S], input: &[u8]) -> Option<Output> {
     let child = Command::new("python3")
-        .arg(folder().join("decoder.py"))
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -115,8 +124,8 @@ fn reference_decoder(file: &[u8]) -> Option<Output> {
         return None;
     };
     let mut stdin = child.stdin.take().unwrap();
-    let file = file.to_vec();
-    let feeder = std::thread::spawn(move || drop(stdin.write_all(&file)));
+    let input = input.to_vec();
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     feeder.join().unwrap();
     Some(output)
@@ -198,11 +207,7 @@ fn the_reference_decoder_restores_every_named_case() {
 #[test]
 fn the_reference_decoder_reads_a_file_named_by_its_argument() {
     let path = folder().join("examples/text.bwz");
-    let run = Command::new("python3").arg(folder().join("decoder.py")).arg(path).output();
-    let Ok(output) = run else {
-        assert!(std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(), "python3 is required");
-        return skip("no python3, so decoder.py was not run");
-    };
+    let Some(output) = python(&[folder().join("decoder.py"), path], b"") else { return };
     assert!(output.stdout == cases::text(3000));
 }
 

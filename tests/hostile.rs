@@ -87,8 +87,11 @@ fn made(size: usize) -> Vec<(&'static str, Vec<u8>)> {
         ("copies that part every 300 bytes", parted(period(70_000), 300)),
         ("copies that go on further each time", further(&noise, size)),
         ("copies at ever other distances", distances(&noise, size)),
-        ("an anchor at each byte", all_anchors(&noise)),
-        ("an anchor at each byte, in copies", all_anchors(&noise[..size / 8]).repeat(8)),
+        ("a content-defined position at each byte", all_positions(&noise)),
+        (
+            "a content-defined position at each byte, in repeats",
+            all_positions(&noise[..size / 8]).repeat(8),
+        ),
         ("a phrase for each byte", by_windows(&noise[..size / 8], true).repeat(8)),
         ("one phrase in all", by_windows(&noise[..size / 8], false).repeat(8)),
         ("one symbol after each", symbols_in_turn(size)),
@@ -131,8 +134,8 @@ fn distances(noise: &[u8], size: usize) -> Vec<u8> {
     text
 }
 
-/// Bytes whose weighted sums, by which anchors are chosen, are all those of an anchor.
-fn all_anchors(noise: &[u8]) -> Vec<u8> {
+/// Bytes whose weighted sums, by which content-defined positions are chosen, are all those of one.
+fn all_positions(noise: &[u8]) -> Vec<u8> {
     // The weights are powers of 2, so what is 8 bytes old has left the sum.
     let mut sum = 0_u8;
     let next = |byte: &u8| {
@@ -156,7 +159,7 @@ fn by_windows(noise: &[u8], starts: bool) -> Vec<u8> {
     noise.iter().map(next).collect()
 }
 
-/// As in `src/bwt/phrases/parse.rs`, for phrases of 8 bytes on average.
+/// As in `src/bwt/prefix_free/phrases.rs`, for phrases of 8 bytes on average.
 fn starts_phrase(window: u64) -> bool {
     (window.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 <= u32::MAX / 8
 }

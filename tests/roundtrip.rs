@@ -132,7 +132,7 @@ fn runs_of_all_lengths_come_back() {
     }
 }
 
-/// One block of its own is cut in halves for several threads, and merged.
+/// A block that is alone is cut in two for several threads, whose BWTs are merged.
 #[test]
 fn a_lone_block_is_the_same_on_any_number_of_threads() {
     let text = cases::text(2_500_000);

@@ -208,8 +208,8 @@ fn ranges_are_extracted_with_and_without_an_index() {
             let mut archive = open(&file);
             assert_eq!(archive.extract(range.clone()).unwrap(), wanted[..]);
             // The second block has fewer segments than a range takes steps.
-            let cold = rate == Some(16) && range.end <= 3 << 20;
-            assert!(!cold || archive.search_cost().blocks == 0, "{range:?}");
+            let on_disk = rate == Some(16) && range.end <= 3 << 20;
+            assert!(!on_disk || archive.search_cost().blocks == 0, "{range:?}");
         }
         let beyond = open(&file).extract(0..4_000_001);
         assert!(matches!(beyond, Err(Error::Usage(_))));
@@ -225,9 +225,9 @@ fn a_thousand_patterns_across_the_seams_of_a_text() {
     let patterns: Vec<&[u8]> = (0..1000)
         .map(|n| {
             let len = 2 + usize::from(noise[3 * n]) % 60;
-            let seam = BLOCK * (1 + usize::from(noise[3 * n + 1]) % 4);
+            let boundary = BLOCK * (1 + usize::from(noise[3 * n + 1]) % 4);
             let before = 1 + usize::from(noise[3 * n + 2]) % (len - 1);
-            &text[seam - before..seam - before + len]
+            &text[boundary - before..boundary - before + len]
         })
         .collect();
     let found = open(&file).locate(&patterns, usize::MAX).unwrap();

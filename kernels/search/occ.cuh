@@ -1,5 +1,6 @@
 // occ(c, at), how often byte c stands among the first `at` bytes of a transform, over the arrays of
-// src/fm_index as they stand on the host: planes.rs and counted.rs say what is in them.
+// src/fm_index as they stand on the host: bit_sliced_rank.rs and byte_rank.rs say what is in
+// them.
 #pragma once
 
 #include "runtime/common.cuh"

@@ -3,11 +3,11 @@
 //!
 //! | file | way |
 //! |---|---|
-//! | `encode` | raw block -> filters -> sort -> segments -> coded block |
-//! | `decode` | coded block -> segments -> inverse -> filters undone -> raw block, checked |
+//! | `encode_block` | raw block -> filters -> sort -> segments -> coded block |
+//! | `decode_block` | coded block -> segments -> inverse -> filters undone -> raw block, checked |
 
-mod decode;
-mod encode;
+mod decode_block;
+mod encode_block;
 
-pub(crate) use decode::{BlockDecoder, Decoded, decode, restore, restore_decoded};
-pub(crate) use encode::BlockEncoder;
+pub(crate) use decode_block::{BlockDecoder, Decoded, decode, restore, restore_decoded};
+pub(crate) use encode_block::BlockEncoder;

@@ -44,16 +44,17 @@
 //! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC
 //! Research Report 124, 1994.
 
-mod halves;
+pub(crate) mod cache_lines;
+pub(crate) mod content_defined;
+mod fenwick;
+pub(crate) mod huge_pages;
 mod inverse;
-pub(crate) mod lines;
+mod long_runs;
+mod merge;
 #[cfg(test)]
 mod naive;
-pub(crate) mod pages;
-mod phrases;
-mod runs;
+mod prefix_free;
 mod sorter;
-mod tree;
 
 #[cfg(test)]
 use crate::cases;
@@ -87,7 +88,8 @@ pub struct Bwt {
 /// # Errors
 /// [`Error::Io`] where there is no memory.
 pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
-    pages::zeroed(len).ok_or_else(|| Error::out_of_memory("there is not enough memory for a block"))
+    huge_pages::zeroed(len)
+        .ok_or_else(|| Error::out_of_memory("there is not enough memory for a block"))
 }
 
 /// The sample rate for a block of `len` bytes: the smallest power of two that gives at most 256

@@ -4,9 +4,9 @@
 //! Nong, S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array
 //! construction*, 2011). It takes O(n) time on one thread whatever the data, and gives the
 //! transform and the samples in one pass without a suffix array being kept. Blocks are sorted side
-//! by side, each on one thread; one that is alone is cut in halves, which are sorted side by side
-//! and merged (`halves`). Of a block that repeats itself only what is different is sorted
-//! (`phrases`), and of one that is mostly runs only what is between them (`runs`).
+//! by side, each on one thread; one that is alone is cut in two parts, which are sorted side by
+//! side and merged (`merge`). A block that repeats itself is sorted by prefix-free parsing
+//! (`prefix_free`), and one that is mostly runs without these (`long_runs`).
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
@@ -14,16 +14,17 @@
 //! workspace, and about 0.5 MiB. The workspace is read at random and lies on huge pages where they
 //! can be had.
 
-use super::halves::{self, Limits};
-use super::pages::{self, Tables};
-use super::{Bwt, MAX_BLOCK_SIZE, phrases, runs};
+use super::huge_pages::{self, TablePool};
+use super::merge::{self, MergeLimits};
+use super::prefix_free::{self, ParsingLimits};
+use super::{Bwt, MAX_BLOCK_SIZE, long_runs};
+use crate::device::Device;
 use crate::error::Error;
 use crate::gpu;
-use crate::options::Device;
 use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError};
 
-/// What sorts the blocks, chosen at run time. All give the same [`Bwt`] for the same block.
+/// A sorter of blocks, chosen at run time. All give the same [`Bwt`] for the same block.
 #[derive(Debug)]
 pub enum Sorter {
     /// The processor at hand, on the calling thread.
@@ -102,11 +103,11 @@ fn check(block: &[u8], sample_rate: u32) -> Result<(), Error> {
 /// Sorts many blocks like [`Sorter::Cpu`], one after another or side by side, and keeps its
 /// workspace from one to the next.
 #[derive(Debug)]
-pub(crate) struct CpuSorter(Tables<i32>);
+pub(crate) struct CpuSorter(TablePool<i32>);
 
 impl CpuSorter {
     pub const fn new() -> Self {
-        CpuSorter(Tables::new())
+        CpuSorter(TablePool::new())
     }
 
     /// Frees what is kept for the next blocks.
@@ -117,16 +118,21 @@ impl CpuSorter {
     /// As [`Sorter::sort_on`].
     pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         check(block, sample_rate)?;
-        if let Some(bwt) = runs::sort(block, sample_rate, runs::Limits::USUAL, &self.0)? {
+        if let Some(bwt) =
+            long_runs::sort(block, sample_rate, long_runs::LongRunLimits::USUAL, &self.0)?
+        {
             return Ok(bwt);
         }
-        // Their workspace takes the place of the one that is kept.
-        let by_phrases = phrases::sort(block, sample_rate, phrases::Limits::USUAL, || self.free())?;
-        if let Some(bwt) = by_phrases {
-            return Ok(bwt);
+        if let Some(spacing) = prefix_free::spacing(block, ParsingLimits::USUAL) {
+            // The workspace that is kept makes room for the dictionary and the parse.
+            self.free();
+            if let Some(bwt) = prefix_free::sort(block, sample_rate, spacing, ParsingLimits::USUAL)?
+            {
+                return Ok(bwt);
+            }
         }
         let alone = |block: &[u8], rate| self.sort_alone(block, rate);
-        halves::sort(block, sample_rate, threads, Limits::USUAL, alone)
+        merge::sort(block, sample_rate, threads, MergeLimits::USUAL, alone)
     }
 
     /// Sorts on the calling thread.
@@ -138,7 +144,7 @@ impl CpuSorter {
 
 /// Sorts with a workspace as long as the block.
 fn induce(block: &[u8], sample_rate: u32, workspace: &mut [i32]) -> Result<Bwt, Error> {
-    let mut bytes = pages::zeroed(block.len()).ok_or_else(no_memory)?;
+    let mut bytes = huge_pages::zeroed(block.len()).ok_or_else(no_memory)?;
     let (_, rows, _) = BwtConstruction::for_text(block)
         .in_borrowed_buffer(&mut bytes)
         .with_borrowed_temporary_array_buffer(workspace)

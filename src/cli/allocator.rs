@@ -6,7 +6,7 @@
 //! thread comes first would decide how.
 
 use super::exit::Exit;
-use super::temporary;
+use super::temporary_file;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,17 +59,13 @@ pub fn end() -> ! {
         // SAFETY: waits for a signal, and touches no memory of ours.
         unsafe { libc::pause() };
     }
-    temporary::abandon();
+    temporary_file::abandon();
     // SAFETY: the bytes are a constant, and the process ends without running any more of it.
     unsafe {
         libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
         libc::_exit(Exit::Trouble as i32)
     }
 }
-
-/// The address space of a thread, beside what the library allocates: its stack, since [`tune`]
-/// allows but one arena.
-pub const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
 
 /// Tells glibc when to give memory back to the system. It is called before there are threads.
 ///

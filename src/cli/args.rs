@@ -1,9 +1,9 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the
 //! completions.
 
-use super::bench_args::BenchArgs;
+use super::bench::BenchArgs;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
-pub use super::shared_args::{Limits, Resources, Talk, device};
+pub use super::shared_args::{Limits, Resources, Talk};
 use super::size::{self, Span};
 use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[command(
     name = "bwz",
     version,
-    long_version = super::devices::long_version(),
+    long_version = super::devices_command::long_version(),
     override_usage = "bwz [OPTIONS] [FILE]...\n       bwz COMMAND [OPTIONS] ...",
     args_conflicts_with_subcommands = true,
     args_override_self = true,
@@ -73,7 +73,7 @@ pub enum Command {
     Extract(ExtractArgs),
     /// Save every intact block of a damaged file
     Recover(RecoverArgs),
-    /// Measure speed and size in memory, stage by stage
+    /// Measure the speed and the size of compression and decompression, in memory
     Bench(BenchArgs),
     /// List the GPUs that blocks can be sorted, restored and searched on
     Devices,

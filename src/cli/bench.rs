@@ -1,37 +1,40 @@
-//! `bwz bench`: speed and size in memory, of each stage alone and of all together. Nothing is read
-//! or written meanwhile.
-//!
-//! Stages run as they do inside the library, on a pool of as many threads as `-T` says: segments of
-//! all blocks are coded side by side, blocks are sorted and restored one after another. End to end,
-//! all of this goes on at the same time.
+//! `bwz bench`: the speed of compressing and decompressing whole files in memory, and the size.
+//! Nothing is read or written meanwhile. Single stages are measured by `cargo bench` (`benches/`).
 
-use super::args::Talk;
-use super::bench_args::{BenchArgs, Stage};
+use super::args::{Effort, Level, Resources, Talk};
 use super::console::{self, Task, printable};
 use super::descriptors;
 use super::exit::Exit;
 use super::files;
 use super::input::Input;
 use super::size::{human, ratio_text};
-use super::{bench_inverse, bench_search, bench_sort};
-use bwz::bwt::{self, Bwt, Sorter};
-use bwz::{Device, Effort, Error, Options, Result, coder};
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::io::{self, Read, Write};
+use bwz::{Options, Result};
+use clap::Args;
+use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Text to generate where no file is named.
 const GENERATED: usize = 16 << 20;
 
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// Files to measure with, held in memory; none is generated text
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Runs each way, of which the median counts
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: u16,
+    #[command(flatten)]
+    pub level: Level,
+    #[command(flatten)]
+    pub effort: Effort,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
 /// Measures with each file, or with generated text.
 pub fn run(args: &BenchArgs) -> Exit {
-    match &args.stage {
-        Some(Stage::Sort(args)) => return bench_sort::run(args),
-        Some(Stage::Search(args)) => return bench_search::run(args),
-        Some(Stage::Inverse(args)) => return bench_inverse::run(args),
-        None => (),
-    }
     let bench = match Bench::new(args) {
         Ok(bench) => bench,
         Err(e) => return console::fail(&e),
@@ -52,34 +55,23 @@ pub fn run(args: &BenchArgs) -> Exit {
 
 struct Bench {
     options: Options,
-    device: Device,
-    effort: Effort,
+    threads: usize,
     runs: usize,
-    pool: ThreadPool,
-}
-
-/// A block's BWT in coded segments.
-struct Coded {
-    segment_log: u8,
-    segments: Vec<Vec<u8>>,
 }
 
 impl Bench {
     fn new(args: &BenchArgs) -> Result<Self> {
-        let pool = ThreadPoolBuilder::new().num_threads(args.resources.threads.into()).build();
-        Ok(Bench {
-            options: args.resources.options().effort(args.effort.chosen()).level(args.level.0)?,
-            effort: args.effort.chosen(),
-            device: args.resources.device,
-            runs: args.runs.into(),
-            pool: pool.map_err(|e| Error::Io(io::Error::other(e)))?,
-        })
+        let threads = match args.resources.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads.into(),
+        };
+        let options = args.resources.options().effort(args.effort.chosen()).level(args.level.0)?;
+        Ok(Bench { options, threads, runs: args.runs.into() })
     }
 
     /// Prints the table of one text.
     fn report(&self, name: &str, text: &[u8]) -> Result<()> {
-        let (block, threads) =
-            (human(self.options.block_size().into()), self.pool.current_num_threads());
+        let (block, threads) = (human(self.options.block_size().into()), self.threads);
         say(format_args!(
             "{name}: {} bytes, blocks of {block}, threads {threads}, median of {}",
             text.len(),
@@ -88,119 +80,35 @@ impl Bench {
         if text.is_empty() {
             return say(format_args!("nothing to measure"));
         }
-        say(format_args!("{:<12} {:>10} {:>13} {:>8}", "stage", "MB/s", "bytes", "ratio"))?;
-        self.stages(text)?;
-        self.end_to_end(text)
-    }
-
-    fn stages(&self, text: &[u8]) -> Result<()> {
-        let mut sorter = Sorter::new(self.device)?;
-        let blocks: Vec<&[u8]> = text.chunks(self.options.block_size() as usize).collect();
-        let threads = if blocks.len() == 1 { self.pool.current_num_threads() } else { 1 };
-        let sort = |block: &&[u8]| sorter.sort_on(threads, block, bwt::sample_rate(block.len()));
-        let (speed, sorted) = self.time(text, each(&blocks, sort))?;
-        row("sort", speed, text.len(), None)?;
-
-        let (speed, coded) =
-            self.time(text, side_by_side(&sorted, |bwt| Ok(encode(bwt, self.effort))))?;
-        let size = coded.iter().flat_map(|block| &block.segments).map(Vec::len).sum();
-        row("encode", speed, text.len(), Some(size))?;
-
-        let lengths: Vec<usize> = sorted.iter().map(|bwt| bwt.bytes.len()).collect();
-        let jobs: Vec<(&Coded, usize)> = coded.iter().zip(lengths).collect();
-        let (speed, decoded) =
-            self.time(text, side_by_side(&jobs, |(coded, length)| decode(coded, *length)))?;
-        row("decode", speed, text.len(), None)?;
-        check(decoded.iter().eq(sorted.iter().map(|bwt| &bwt.bytes)))?;
-
-        let invert = |bwt: &Bwt| bwt::invert(bwt.clone()).map_err(broken);
-        let (speed, restored) = self.time(text, each(&sorted, invert))?;
-        row("invert", speed, text.len(), None)?;
-        check(restored.concat() == text)
-    }
-
-    fn end_to_end(&self, text: &[u8]) -> Result<()> {
+        say(format_args!("{:<12} {:>10} {:>13} {:>8}", "", "MB/s", "bytes", "ratio"))?;
         let (speed, file) = self.time(text, || {
             let mut file = Vec::new();
             bwz::compress(text, &mut file, &self.options).map(|_| file)
         })?;
-        row("compress", speed, text.len(), Some(file.len()))?;
+        let ratio = ratio_text(text.len() as u64, file.len() as u64);
+        say(format_args!("{:<12} {speed:>10.1} {:>13} {ratio:>8}", "compress", file.len()))?;
         let (speed, restored) = self.time(text, || {
             let mut restored = Vec::with_capacity(text.len());
             bwz::decompress(&file[..], &mut restored, &self.options).map(|_| restored)
         })?;
-        row("decompress", speed, text.len(), None)?;
-        check(restored == text)
+        assert!(restored == text, "decompression does not give back what went in");
+        say(format_args!("{:<12} {speed:>10.1}", "decompress"))
     }
 
     /// The median speed of `work` on `text` in MB/s, and what it made.
-    fn time<T: Send>(
-        &self,
-        text: &[u8],
-        mut work: impl FnMut() -> Result<T> + Send,
-    ) -> Result<(f64, T)> {
+    fn time<T>(&self, text: &[u8], mut work: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
         let mut seconds = Vec::new();
-        let mut made = None;
-        for _ in 0..self.runs {
-            drop(made.take());
+        loop {
             let started = Instant::now();
-            made = Some(self.pool.install(&mut work)?);
+            let made = work()?;
             seconds.push(started.elapsed().as_secs_f64());
+            if seconds.len() == self.runs {
+                seconds.sort_by(f64::total_cmp);
+                let median = seconds[seconds.len() / 2].max(1e-9);
+                return Ok((text.len() as f64 / 1e6 / median, made));
+            }
         }
-        seconds.sort_by(f64::total_cmp);
-        let median = seconds[seconds.len() / 2].max(1e-9);
-        Ok((text.len() as f64 / 1e6 / median, made.expect("there is at least one run")))
     }
-}
-
-/// A stage: `work` on one item after the other.
-fn each<'a, A, B>(
-    items: &'a [A],
-    mut work: impl FnMut(&A) -> Result<B> + 'a,
-) -> impl FnMut() -> Result<Vec<B>> + 'a {
-    move || items.iter().map(&mut work).collect()
-}
-
-/// A stage: `work` on all items at a time.
-fn side_by_side<'a, A: Sync, B: Send>(
-    items: &'a [A],
-    work: impl Fn(&A) -> Result<B> + Sync + 'a,
-) -> impl FnMut() -> Result<Vec<B>> + 'a {
-    move || items.par_iter().map(&work).collect()
-}
-
-fn encode(bwt: &Bwt, effort: Effort) -> Coded {
-    let segment_log = coder::segment_log(&bwt.bytes, effort);
-    let segments = coder::encode_segments(&bwt.bytes, segment_log, effort);
-    Coded { segment_log, segments }
-}
-
-fn decode(coded: &Coded, length: usize) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; length];
-    coder::decode_segments(coded.segment_log, &coded.segments, &mut bytes)
-        .map_err(|flaw| broken(flaw.at(None, 0)))?;
-    Ok(bytes)
-}
-
-/// Damage in what a stage made itself is a bug: no input is to blame.
-fn broken(error: Error) -> Error {
-    if let Error::Format { what, .. } = error {
-        panic!("a stage does not take back what it made: {what}");
-    }
-    error
-}
-
-fn check(same: bool) -> Result<()> {
-    assert!(same, "a stage does not give back what went in");
-    Ok(())
-}
-
-fn row(stage: &str, speed: f64, raw: usize, size: Option<usize>) -> Result<()> {
-    let Some(size) = size else {
-        return say(format_args!("{stage:<12} {speed:>10.1}"));
-    };
-    let ratio = ratio_text(raw as u64, size as u64);
-    say(format_args!("{stage:<12} {speed:>10.1} {size:>13} {ratio:>8}"))
 }
 
 /// A line on standard output, at once: the next one may take a while.

@@ -5,6 +5,7 @@
 use super::args::{Talk, is_command};
 use super::exit::{self, Exit};
 use super::files::Name;
+use super::io_errors::strip_number;
 use bwz::{Bound, Error};
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -56,8 +57,8 @@ impl Talk {
         self.verbose > 1
     }
 
-    /// Says something that must be heard.
-    pub fn tell(self, name: &Name, what: impl Display) {
+    /// Says something whatever was asked for.
+    pub fn say(self, name: &Name, what: impl Display) {
         say(format_args!("{name}: {what}"));
     }
 }
@@ -92,14 +93,6 @@ pub fn fail_with(error: &Error, name: &Name, task: Task) -> Exit {
 /// An error's text without the number that Rust adds to what the system says.
 fn plain(error: &Error) -> String {
     strip_number(error.to_string())
-}
-
-/// Cuts ` (os error 2)` off, and the path of a temporary file that may follow it.
-pub fn strip_number(mut text: String) -> String {
-    if let Some(start) = text.rfind(" (os error ") {
-        text.truncate(start);
-    }
-    text
 }
 
 fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
@@ -138,7 +131,6 @@ mod tests {
     fn system_errors_lose_their_number() {
         let error = Error::Io(io::Error::from_raw_os_error(2));
         assert_eq!(plain(&error), "No such file or directory");
-        assert_eq!(strip_number("as it is)".into()), "as it is)");
     }
 
     #[test]

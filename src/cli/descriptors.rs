@@ -8,8 +8,10 @@
 //! to it is the error of a closed descriptor, and no file that is opened later gets its number.
 //! Closed standard error stays silent.
 
+use super::io_errors::while_writing;
+use serde::Serialize;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Standard input, unless it cannot be read from.
@@ -20,7 +22,15 @@ pub fn stdin() -> io::Result<File> {
 /// Standard output, unless it cannot be written to. There is no buffer.
 pub fn stdout() -> io::Result<File> {
     let file = opened_for(libc::O_WRONLY, io::stdout().as_fd());
-    file.map_err(|e| super::output::describe(&"standard output", e))
+    file.map_err(|e| while_writing("standard output", e))
+}
+
+/// Prints a value as JSON on standard output.
+pub fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let mut out = BufWriter::new(stdout()?);
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    out.flush()
 }
 
 #[allow(unsafe_code)]

@@ -1,6 +1,6 @@
 //! How the command ends: exit codes, bugs, and the signal of a closed pipe.
 
-use super::{allocator, console, descriptors, foreign};
+use super::{allocator, console, descriptors, foreign_flags};
 use bwz::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use signal_hook::consts::SIGPIPE;
@@ -102,7 +102,7 @@ pub fn usage_of_files(error: &clap::Error) -> Exit {
     let foreign = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::TooManyValues);
     if foreign
         && let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
-        && let Some(advice) = foreign::advice(flag)
+        && let Some(advice) = foreign_flags::advice(flag)
     {
         console::refuse(flag, advice);
         return Exit::Trouble;

@@ -2,7 +2,7 @@
 
 use super::descriptors;
 use super::files::Name;
-use super::stop::{Stop, Waiting};
+use super::stoppable_input::{Stop, Waiting};
 use bwz::{Error, Result};
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read};
@@ -11,13 +11,13 @@ use std::path::Path;
 
 /// An open input and what is known of it.
 pub struct Input {
-    pub source: Source,
+    pub source: InputSource,
     pub about: About,
     /// Ends a read of a source that may have to wait.
     pub stop: Option<Stop>,
 }
 
-pub enum Source {
+pub enum InputSource {
     File(File),
     Waiting(Waiting),
 }
@@ -44,10 +44,10 @@ impl Input {
     fn new(file: File, named: bool) -> io::Result<Input> {
         let about = About { metadata: file.metadata()?, named };
         if about.metadata.is_file() {
-            return Ok(Input { source: Source::File(file), about, stop: None });
+            return Ok(Input { source: InputSource::File(file), about, stop: None });
         }
         let (waiting, stop) = Waiting::new(file)?;
-        Ok(Input { source: Source::Waiting(waiting), about, stop: Some(stop) })
+        Ok(Input { source: InputSource::Waiting(waiting), about, stop: Some(stop) })
     }
 }
 
@@ -124,21 +124,21 @@ pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
     is_same(before, now) && state(before) == state(now)
 }
 
-impl Source {
+impl InputSource {
     /// What the system says of it now.
     pub fn metadata(&self) -> io::Result<Metadata> {
         match self {
-            Source::File(file) => file.metadata(),
-            Source::Waiting(waiting) => waiting.metadata(),
+            InputSource::File(file) => file.metadata(),
+            InputSource::Waiting(waiting) => waiting.metadata(),
         }
     }
 }
 
-impl Read for Source {
+impl Read for InputSource {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
-            Source::File(file) => file.read(bytes),
-            Source::Waiting(waiting) => waiting.read(bytes),
+            InputSource::File(file) => file.read(bytes),
+            InputSource::Waiting(waiting) => waiting.read(bytes),
         }
     }
 }

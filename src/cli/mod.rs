@@ -3,51 +3,48 @@
 //! | room | job |
 //! |---|---|
 //! | `args`, `shared_args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
-//! | `foreign` | flags of other compressors |
+//! | `foreign_flags` | flags of other compressors |
 //! | `files` | which files are meant and what their outputs are called |
-//! | `input`, `stop`, `output`, `sparse`, `temporary` | opening both ends; no partial output survives an error or a signal |
+//! | `input`, `stoppable_input`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
-//! | `transform` | compress, decompress, test |
-//! | `bench_args`, `bench`, `bench_sort`, `bench_inverse`, `bench_search` | measuring |
-//! | `search_args`, `patterns`, `search`, `extract` | count, locate, extract |
-//! | `list`, `cat`, `recover`, `devices`, `generate` | one command each |
-//! | `console`, `events`, `progress` | what is said, and when |
-//! | `exit`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
+//! | `file_commands` | compress, decompress, test |
+//! | `bench` | measuring |
+//! | `search_args`, `patterns`, `count_locate`, `extract_command` | count, locate, extract |
+//! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
+//! | `console`, `event_lines`, `progress_bar` | what is said, and when |
+//! | `exit`, `io_errors`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
 //!
 //! It is written for Unix: permissions, signals and file identity are used as that family has them.
 
 mod allocator;
 mod args;
 mod bench;
-mod bench_args;
-mod bench_inverse;
-mod bench_search;
-mod bench_sort;
-mod cat;
+mod cat_command;
 mod console;
+mod count_locate;
 mod descriptors;
-mod devices;
+mod devices_command;
 mod environment;
-mod events;
+mod event_lines;
 mod exit;
-mod extract;
+mod extract_command;
+mod file_commands;
 mod files;
-mod foreign;
-mod generate;
+mod foreign_flags;
 mod input;
-mod list;
+mod io_errors;
+mod list_command;
+mod man_and_completions;
 mod output;
 mod patterns;
-mod progress;
-mod recover;
-mod search;
+mod progress_bar;
+mod recover_command;
 mod search_args;
 mod shared_args;
 mod size;
-mod sparse;
-mod stop;
-mod temporary;
-mod transform;
+mod sparse_output;
+mod stoppable_input;
+mod temporary_file;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -66,7 +63,7 @@ fn run() -> Exit {
         Ok(words) => words,
         Err(e) => return console::fail(&e),
     };
-    if let Err(e) = temporary::clean_up_on_signals() {
+    if let Err(e) = temporary_file::clean_up_on_signals() {
         return console::fail(&e.into());
     }
     let command = words.get(1).filter(|word| args::is_command(word)).cloned();
@@ -74,7 +71,9 @@ fn run() -> Exit {
         Ok(cli) => dispatch(cli),
         Err(e) if !e.use_stderr() => exit::help(&e),
         Err(e) => match command {
-            Some(word) if word == "count" || word == "locate" => search::trouble(exit::usage(&e)),
+            Some(word) if word == "count" || word == "locate" => {
+                count_locate::trouble(exit::usage(&e))
+            }
             Some(_) => exit::usage(&e),
             None => exit::usage_of_files(&e),
         },
@@ -83,16 +82,16 @@ fn run() -> Exit {
 
 fn dispatch(cli: Cli) -> Exit {
     match cli.command {
-        None if cli.files.license => generate::license(),
-        None => transform::run(&cli.files),
-        Some(Command::Cat(args)) => cat::run(&args),
-        Some(Command::Count(args)) => search::count(&args),
-        Some(Command::Locate(args)) => search::locate(&args),
-        Some(Command::Extract(args)) => extract::run(&args),
-        Some(Command::Recover(args)) => recover::run(&args),
+        None if cli.files.license => man_and_completions::license(),
+        None => file_commands::run(&cli.files),
+        Some(Command::Cat(args)) => cat_command::run(&args),
+        Some(Command::Count(args)) => count_locate::count(&args),
+        Some(Command::Locate(args)) => count_locate::locate(&args),
+        Some(Command::Extract(args)) => extract_command::run(&args),
+        Some(Command::Recover(args)) => recover_command::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
-        Some(Command::Devices) => devices::run(),
-        Some(Command::Completions { shell }) => generate::completions(shell),
-        Some(Command::Man) => generate::man(),
+        Some(Command::Devices) => devices_command::run(),
+        Some(Command::Completions { shell }) => man_and_completions::completions(shell),
+        Some(Command::Man) => man_and_completions::man(),
     }
 }

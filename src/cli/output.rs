@@ -1,15 +1,14 @@
 //! Opening what is written. A regular file is written beside its target and renamed when it is
 //! whole.
 
-use super::console::strip_number;
 use super::descriptors;
 use super::files::parent;
 use super::input::is_same;
-use super::sparse::Holes;
-use super::temporary::Temporary;
+use super::io_errors::while_writing;
+use super::sparse_output::Holes;
+use super::temporary_file::Temporary;
 use bwz::{Error, Result};
 use filetime::FileTime;
-use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::mem;
@@ -36,8 +35,8 @@ impl Destination {
     }
 }
 
-/// What must be looked at before anything is written.
-#[derive(Clone, Copy)]
+/// The checks before anything is written.
+#[derive(Clone, Copy, Default)]
 pub struct Rules<'a> {
     /// Overwrite files, write compressed data to terminals.
     pub force: bool,
@@ -63,6 +62,24 @@ enum Sink {
     File(Temporary, PathBuf),
 }
 
+impl Sink {
+    fn file(&self) -> Option<&File> {
+        match self {
+            Sink::Nowhere => None,
+            Sink::Stdout(file) | Sink::Device(file, _) => Some(file),
+            Sink::File(temporary, _) => Some(temporary.file()),
+        }
+    }
+
+    /// An error of a write, with what could not be written.
+    fn failed(&self, e: io::Error) -> io::Error {
+        match self {
+            Sink::Nowhere | Sink::Stdout(_) => while_writing("standard output", e),
+            Sink::Device(_, path) | Sink::File(_, path) => while_writing(path.display(), e),
+        }
+    }
+}
+
 impl Output {
     pub fn open(destination: Destination, rules: &Rules) -> Result<Output> {
         let sink = match destination {
@@ -74,21 +91,19 @@ impl Output {
         Ok(Output { sink, holes: None, force: rules.force })
     }
 
+    /// Standard output for raw bytes of `input`, if that is a regular file.
+    pub fn stdout(input: Option<&Metadata>) -> Result<Output> {
+        Output::open(Destination::Stdout, &Rules { input, ..Rules::default() })
+    }
+
     /// Whether a progress bar would get in between what is shown.
     pub fn is_terminal(&self) -> bool {
-        match &self.sink {
-            Sink::Stdout(file) | Sink::Device(file, _) => file.is_terminal(),
-            Sink::Nowhere | Sink::File(..) => false,
-        }
+        self.sink.file().is_some_and(File::is_terminal)
     }
 
     /// Leaves holes in the place of zeros from here on, where that can be done.
     pub fn leave_holes(&mut self) {
-        self.holes = match &self.sink {
-            Sink::Stdout(file) => Holes::at_end_of(file),
-            Sink::File(temporary, _) => Holes::at_end_of(temporary.file()),
-            Sink::Nowhere | Sink::Device(..) => None,
-        };
+        self.holes = self.sink.file().and_then(Holes::at_end_of);
     }
 
     /// Makes the output what it was to be; gives its path back where it is a regular file. It is
@@ -104,7 +119,7 @@ impl Output {
         }
         let synced = if to_disk { sync(temporary.file()) } else { Ok(()) };
         let written = synced.and_then(|()| temporary.persist(&path, self.force));
-        written.map_err(|e| while_writing(&path.display(), e))?;
+        written.map_err(|e| while_writing(path.display(), e))?;
         Ok(Some(path))
     }
 }
@@ -137,7 +152,7 @@ fn open_chosen(path: PathBuf, rules: &Rules) -> Result<Sink> {
         }
         Ok(metadata) if !metadata.is_file() => {
             let file = OpenOptions::new().write(true).open(&path);
-            let file = file.map_err(|e| while_writing(&path.display(), e))?;
+            let file = file.map_err(|e| while_writing(path.display(), e))?;
             check_terminal(&file, rules)?;
             Ok(Sink::Device(file, path))
         }
@@ -152,7 +167,7 @@ fn open_file(path: PathBuf, rules: &Rules) -> Result<Sink> {
     let there = match fs::symlink_metadata(&path) {
         Ok(metadata) => Some(metadata),
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-        Err(e) => return Err(while_writing(&path.display(), e)),
+        Err(e) => return Err(while_writing(path.display(), e).into()),
     };
     if let Some(metadata) = there {
         check_not_input(&metadata, rules)?;
@@ -167,7 +182,7 @@ fn open_file(path: PathBuf, rules: &Rules) -> Result<Sink> {
     }
     let mode = if rules.pattern.is_some() { 0o600 } else { 0o666 };
     let temporary = Temporary::beside(&path, mode);
-    let temporary = temporary.map_err(|e| while_writing(&path.display(), e))?;
+    let temporary = temporary.map_err(|e| while_writing(path.display(), e))?;
     Ok(Sink::File(temporary, path))
 }
 
@@ -217,45 +232,24 @@ fn sync(file: &File) -> io::Result<()> {
 pub fn sync_name(path: &Path) -> Result<()> {
     let dir = parent(path);
     let synced = File::open(dir).and_then(|dir| sync(&dir));
-    synced.map_err(|e| while_writing(&dir.display(), e))
-}
-
-/// Tells a failed write from a failed read; the kind stays.
-fn while_writing(target: &dyn fmt::Display, e: io::Error) -> Error {
-    Error::Io(describe(target, e))
-}
-
-pub fn describe(target: &dyn fmt::Display, e: io::Error) -> io::Error {
-    if e.kind() == io::ErrorKind::Interrupted {
-        return e;
-    }
-    io::Error::new(e.kind(), format!("cannot write {target}: {}", strip_number(e.to_string())))
+    Ok(synced.map_err(|e| while_writing(dir.display(), e))?)
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.sink {
-            Sink::Nowhere => Ok(bytes.len()),
-            Sink::Stdout(file) => {
-                write(file, &mut self.holes, bytes).map_err(|e| describe(&"standard output", e))
-            }
-            Sink::Device(file, path) => file.write(bytes).map_err(|e| describe(&path.display(), e)),
-            Sink::File(temporary, path) => {
-                let written = write(temporary.file(), &mut self.holes, bytes);
-                written.map_err(|e| describe(&path.display(), e))
-            }
-        }
+        let Some(mut file) = self.sink.file() else { return Ok(bytes.len()) };
+        let written = match &mut self.holes {
+            Some(holes) => holes.write(file, bytes),
+            None => file.write(bytes),
+        };
+        written.map_err(|e| self.sink.failed(e))
     }
 
     /// There is no buffer, but there may be a hole at the end.
     fn flush(&mut self) -> io::Result<()> {
-        let Some(holes) = &mut self.holes else { return Ok(()) };
-        match &self.sink {
-            Sink::Stdout(file) => holes.finish(file).map_err(|e| describe(&"standard output", e)),
-            Sink::File(temporary, path) => {
-                holes.finish(temporary.file()).map_err(|e| describe(&path.display(), e))
-            }
-            Sink::Nowhere | Sink::Device(..) => Ok(()),
+        match (&mut self.holes, self.sink.file()) {
+            (Some(holes), Some(file)) => holes.finish(file).map_err(|e| self.sink.failed(e)),
+            _ => Ok(()),
         }
     }
 }
@@ -264,12 +258,5 @@ impl Drop for Output {
     /// What comes before an error is whole, holes included.
     fn drop(&mut self) {
         let _ = self.flush();
-    }
-}
-
-fn write(mut file: &File, holes: &mut Option<Holes>, bytes: &[u8]) -> io::Result<usize> {
-    match holes {
-        Some(holes) => holes.write(file, bytes),
-        None => file.write(bytes),
     }
 }

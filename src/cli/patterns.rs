@@ -37,12 +37,12 @@ impl Pattern {
 /// The patterns that the arguments name. They are read while they are searched, and anew for each
 /// file, so that there may be more of them than memory holds.
 pub struct Patterns {
-    sources: Vec<Source>,
+    sources: Vec<PatternSource>,
     hex: bool,
     both_strands: bool,
 }
 
-enum Source {
+enum PatternSource {
     Held(Vec<Pattern>),
     Lines(PathBuf),
     Sequences(PathBuf),
@@ -58,10 +58,13 @@ pub fn gather(args: &SearchArgs) -> Result<(Patterns, Vec<PathBuf>)> {
     }
     let words = first.iter().chain(&args.patterns);
     let words = words.map(|word| given(word.as_bytes(), args.hex)).collect::<Result<_>>()?;
-    let mut patterns =
-        Patterns { sources: vec![Source::Held(words)], hex: args.hex, both_strands: args.revcomp };
-    let lines = args.lines.iter().cloned().map(Source::Lines);
-    for source in lines.chain(args.fasta.iter().cloned().map(Source::Sequences)) {
+    let mut patterns = Patterns {
+        sources: vec![PatternSource::Held(words)],
+        hex: args.hex,
+        both_strands: args.revcomp,
+    };
+    let lines = args.lines.iter().cloned().map(PatternSource::Lines);
+    for source in lines.chain(args.fasta.iter().cloned().map(PatternSource::Sequences)) {
         let source = if files.len() > 1 { patterns.held(source)? } else { source };
         patterns.sources.push(source);
     }
@@ -82,22 +85,25 @@ impl Patterns {
         })
     }
 
-    fn read<'a>(&self, source: &'a Source) -> Box<dyn Iterator<Item = Result<Pattern>> + 'a> {
+    fn read<'a>(
+        &self,
+        source: &'a PatternSource,
+    ) -> Box<dyn Iterator<Item = Result<Pattern>> + 'a> {
         let read: Result<Box<dyn Iterator<Item = Result<Pattern>> + 'a>> = match source {
-            Source::Held(patterns) => Ok(Box::new(patterns.iter().cloned().map(Ok))),
-            Source::Lines(path) => Input::open(&Name::from(&**path), true)
+            PatternSource::Held(patterns) => Ok(Box::new(patterns.iter().cloned().map(Ok))),
+            PatternSource::Lines(path) => Input::open(&Name::from(&**path), true)
                 .map(|input| Box::new(lines(input.source, path, self.hex)) as _)
                 .map_err(|e| failed(path, e)),
-            Source::Sequences(path) => sequences(path).map(|all| Box::new(all) as _),
+            PatternSource::Sequences(path) => sequences(path).map(|all| Box::new(all) as _),
         };
         read.unwrap_or_else(|e| Box::new(std::iter::once(Err(e))))
     }
 
     /// A source that can be read several times: what is no regular file is held in memory.
-    fn held(&self, source: Source) -> Result<Source> {
+    fn held(&self, source: PatternSource) -> Result<PatternSource> {
         match &source {
-            Source::Lines(path) | Source::Sequences(path) if !path.is_file() => {
-                Ok(Source::Held(self.read(&source).collect::<Result<_>>()?))
+            PatternSource::Lines(path) | PatternSource::Sequences(path) if !path.is_file() => {
+                Ok(PatternSource::Held(self.read(&source).collect::<Result<_>>()?))
             }
             _ => Ok(source),
         }
@@ -193,7 +199,7 @@ mod tests {
     #[test]
     fn strands_are_complements() {
         let strands = |bases: &[u8]| {
-            let sources = vec![Source::Held(vec![given(bases, false).unwrap()])];
+            let sources = vec![PatternSource::Held(vec![given(bases, false).unwrap()])];
             let patterns = Patterns { sources, hex: false, both_strands: true };
             patterns.iter().map(Result::unwrap).map(|p| (p.bytes, p.reverse)).collect::<Vec<_>>()
         };

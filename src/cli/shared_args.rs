@@ -1,7 +1,6 @@
 //! Arguments that several commands share: what the work may use, how much may come out, how much is
 //! said.
 
-use super::allocator;
 use super::size;
 use bwz::{Device, Options};
 use clap::{ArgAction, Args};
@@ -30,19 +29,23 @@ pub struct Resources {
     /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256
     /// MiB
     #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
-    pub memory: size::Memory,
+    pub memory: size::MemoryLimit,
     /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
     #[arg(long, default_value = "auto", value_parser = device)]
     pub device: Device,
 }
 
+/// The address space of a thread, beside what the library allocates: its stack, since
+/// `allocator::tune` allows but one arena.
+const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
+
 impl Resources {
     pub fn options(&self) -> Options {
         let options = Options::new().threads(self.threads.into()).device(self.device);
-        let options = options.thread_space(allocator::THREAD_SPACE);
+        let options = options.thread_space(THREAD_SPACE);
         match self.memory {
-            size::Memory::Default => options,
-            size::Memory::Bytes(bytes) => options.memory(bytes),
+            size::MemoryLimit::Default => options,
+            size::MemoryLimit::Bytes(bytes) => options.memory(bytes),
         }
     }
 }

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 /// A limit of memory, or whatever the library takes by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum MemoryLimit {
     Default,
     Bytes(u64),
 }
 
 /// Reads `-M`.
-pub fn memory(text: &str) -> Result<Memory, String> {
+pub fn memory(text: &str) -> Result<MemoryLimit, String> {
     if text == "default" {
-        return Ok(Memory::Default);
+        return Ok(MemoryLimit::Default);
     }
     Ok(match bytes(text)? {
-        0 => Memory::Default,
-        bytes => Memory::Bytes(bytes),
+        0 => MemoryLimit::Default,
+        bytes => MemoryLimit::Bytes(bytes),
     })
 }
 
@@ -120,9 +120,9 @@ mod tests {
 
     #[test]
     fn zero_memory_is_the_default() {
-        assert_eq!(memory("0"), Ok(Memory::Default));
-        assert_eq!(memory("default"), Ok(Memory::Default));
-        assert_eq!(memory("2M"), Ok(Memory::Bytes(2 << 20)));
+        assert_eq!(memory("0"), Ok(MemoryLimit::Default));
+        assert_eq!(memory("default"), Ok(MemoryLimit::Default));
+        assert_eq!(memory("2M"), Ok(MemoryLimit::Bytes(2 << 20)));
         assert!(memory("much").is_err());
     }
 

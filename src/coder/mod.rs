@@ -1,25 +1,29 @@
-//! Bytes of a Burrows-Wheeler transform <-> coded bytes, one segment at a time.
+//! BWT bytes <-> coded bytes, one segment at a time.
 //!
-//! A block's transform is cut into segments of 2^[`segment_log`] bytes, which are coded apart from
-//! each other: by many threads at once, and one alone where a search needs only that. This module
-//! is the door; it knows neither blocks nor files. The stages, each in its own file:
+//! A block's BWT is cut into segments of 2^[`segment_log`] bytes, which are coded independently:
+//! many threads work at once, and a search decodes only the segments it needs. This module knows
+//! neither blocks nor files. A segment is coded in one of three ways, by its [`Effort`], or stored
+//! where none is shorter.
 //!
-//! ```text
-//!   bytes -rle-> runs -mtf-> (length, place) -classes-> symbols of 16 -model-> slots -rans-> bytes
-//!                                     context -----------------^
-//! ```
-//!
-//! `modelled` is the loop that drives them. Between the stages only two bytes per run are stored.
-//! [`Effort::Fast`] goes the same way with tables that are counted ahead, `counted`, in place of
-//! models that learn. [`Effort::Best`] has another way, without a list, for the smallest size:
+//! Adaptive rANS, [`Effort::Default`], has these stages, one file each; only two bytes per run are
+//! stored between them. Static rANS, [`Effort::Fast`], has tables counted ahead in place of the
+//! adaptive models.
 //!
 //! ```text
-//!   bytes -rle-> runs -mixed-> decisions by tree and number -mixing-> probabilities -binary-> bytes
+//!   bytes -rle-> runs -mtf-> lengths and MTF ranks -exp_golomb-> buckets and extra bits
+//!         -adaptive_models, by run_context-> slots -rans-> bytes
 //! ```
 //!
-//! # What a byte costs
+//! Context mixing, [`Effort::Best`], gives the smallest size. It has no move-to-front:
 //!
-//! All costs are per run, and English has 2.3 bytes per run, DNA 1.4, markup 4 to 15, files full of
+//! ```text
+//!   bytes -rle-> runs -symbol_tree-> binary symbols
+//!         -logistic_mixer-> probabilities -range_coder-> bytes
+//! ```
+//!
+//! # Cost
+//!
+//! All costs are per run. English has 2.3 bytes per run, DNA 1.4, markup 4 to 15, files full of
 //! copies hundreds. Per run of English, on one core of a busy 3 GHz server:
 //!
 //! | effort             | encode | decode |
@@ -27,105 +31,82 @@
 //! | [`Effort::Fast`]   |  22 ns |  15 ns |
 //! | [`Effort::Default`]|  31 ns |  25 ns |
 //!
-//! To encode, rans takes a seventh of it. To decode, the default effort runs some 300 instructions
-//! in 90 cycles. What made them faster were chains cut through, along which one symbol waits for
-//! another: two coder states in one register, so that places waited for run lengths (a fifth of the
-//! time of a fast decoder); a division and a branch that nobody can foretell for each symbol
-//! written (a fifth of a fast encoder's); contexts that need the run just decoded (they now are one
-//! run late, for 0.05 % of the size); counts of the same symbol twice in a row. Four states in
-//! place of two were tried and are slower, as are two segments decoded in one loop where cores are
-//! shared by two threads. A segment's models take 500 kB, of which text touches a quarter, and stay
-//! in the L2 cache. An encoder also needs two bytes per run and 600 kB; a decoder nothing else. The
-//! models of [`Effort::Best`] take 6 MB, of which text touches a fifth, and text six or seven
-//! decisions per run. Each is 210 instructions, a quarter of them to collect and to put back cells;
-//! its cost is half the wait for what it depends on, and what it depends on is known early only if
-//! the decision before it was foreseen.
+//! Decoding at the default effort takes some 300 instructions in 90 cycles per run. Its speed comes
+//! from short chains of symbols that wait for another: run lengths and MTF ranks have a rANS state
+//! each, and contexts do not need the run just decoded. A segment's models take 500 kB, of which
+//! text touches a quarter, and stay in the L2 cache. An encoder needs two bytes per run and 600 kB
+//! more, a decoder nothing more.
 //!
-//! # Where the bytes are
+//! The models of [`Effort::Best`] take 6 MB, of which text touches a fifth. Text has six or seven
+//! binary symbols per run, each of 210 instructions, a quarter of which load and store estimates.
+//! Half of the time is waiting, since the contexts of a binary symbol are known early only where
+//! the processor predicts the one before.
 //!
-//! Of English, a third of the coded bytes are run lengths and two thirds say which symbol follows;
-//! of machine code a sixth and five sixths. Three runs of four are one byte long. The place of the
-//! next symbol is 1 for 34 % of the runs of English and above 15 for 3 %, but above 15 for 41 % of
-//! those of machine code and 53 % of those of a database of fixed records.
-//!
-//! What ideal statistics would give was tried with as many as 16 mixed contexts per decision, whole
-//! files at a time:
-//!
-//! - On English it makes a difference of 0.2 % whether the symbol is coded as its place in a
-//!   move-to-front list, as the place to which the old one goes back, or directly: the history
-//!   seems to hold no more.
-//! - On binaries coding symbols directly is 1.5 % (code) to 12 % (spreadsheets) smaller than
-//!   places: a place hides that the runs' symbols follow each other in patterns.
-//! - Were the rows known at which the context of 2 to 5 bytes changes, the distance from the last
-//!   one, as a context, would save nothing.
-//! - Tables counted per segment are 1.5 % larger than two models that learn, if the context is the
-//!   level of one average; they would be 0.6 % larger if contexts of byte and level were sorted
-//!   into 32 kinds by how alike they are.
-//! - Any single one of the 16 contexts could go at a cost below 0.2 %. The seven kept cost 0.3 %
-//!   more than all; a refinement saves 0.2 %, a second one nothing; segments of 2^18 runs instead
-//!   of the whole, 0.3 %.
-//! - How cells learn matters less than how they are mixed: 12 bits and a count up to 15 instead of
-//!   22 and 10 cost 0.05 %, one set of weights instead of three 0.2 %, of which a set that is
-//!   common to all decisions saves 0.1 %.
+//! The measurements behind these choices are in `benches/results/2026-11-coder-notes.md`.
 //!
 //! # Sources
 //!
-//! Runs and places through adaptive models by context are the way of libbsc's QLFC coder; that
-//! recent averages make better contexts than last values was measured here. Each file names its own
-//! sources. The layout is the chapter "Coded segment" of the format.
+//! Run lengths and MTF ranks through adaptive models by context are the way of libbsc's QLFC coder;
+//! the contexts are moving averages in place of last values. Each file names its own sources. The
+//! layout is chapter 13 of `format/FORMAT.md`.
 
-pub(crate) mod binary;
-mod classes;
-mod context;
-mod counted;
-mod eight;
-mod entropy;
-mod lanes;
-mod mixed;
-mod mixing;
-mod model;
-mod modelled;
+mod adaptive_cdf;
+mod adaptive_models;
+mod adaptive_rans;
+mod cdf_simd;
+mod context_mixing;
+mod exp_golomb;
+mod frequency_table;
+mod initial_cdfs;
+mod logistic_mixer;
+mod mixer_simd;
 mod mtf;
+pub(crate) mod range_coder;
 mod rans;
 mod rle;
+mod run_context;
 mod segments;
-mod start;
-mod table;
-mod tree;
+mod simd_dispatch;
+mod static_rans;
+mod symbol_tree;
 
 use crate::error::Flaw;
 pub(crate) use rle::{count as count_runs, run_before, run_end};
+pub(crate) use segments::{Task, current_pool, decode_segments_with, encode_segments_with};
 pub use segments::{decode_segments, encode_segments, segment_log};
-pub(crate) use segments::{decode_unless, pairs_to_decode, pairs_to_encode};
 
-/// First byte of a coded segment whose bytes follow as they are.
+/// The first byte of a coded segment, its kind: its bytes follow as they are.
 const STORED: u8 = 0;
-/// First byte of a coded segment whose symbols and runs follow.
-const MODELLED: u8 = 1;
-/// First byte of a coded segment whose symbols' weights and mixed decisions follow.
-const MIXED: u8 = 2;
-/// As [`MODELLED`], with tables that come first in place of models that learn.
-const COUNTED: u8 = 3;
+/// Symbols and batches of runs follow.
+const ADAPTIVE_RANS: u8 = 1;
+/// The weights of symbols and binary symbols follow.
+const CONTEXT_MIXING: u8 = 2;
+/// Symbols, frequency tables and one batch of runs follow.
+const STATIC_RANS: u8 = 3;
 
-/// What coding may cost for what it saves.
+const ENDS_EARLY: Flaw = Flaw("a segment's coded bytes end too early");
+const LEFT_OVER: Flaw = Flaw("a segment's coded bytes do not end where its runs do");
+
+/// Speed or size: how a BWT is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// Throughput first.
+    /// The fastest: static rANS.
     Fast,
-    /// The best trade.
+    /// The best trade of both: adaptive rANS.
     #[default]
     Default,
-    /// Size first.
+    /// The smallest: context mixing.
     Best,
 }
 
-/// Tables are a tenth of a segment of so many runs. Shorter ones are coded fast enough by models.
-const COUNTABLE_RUNS: usize = if cfg!(fuzzing) { 1 } else { 1 << 13 };
+/// The tables of static rANS are a tenth of a coded segment of so many runs. Shorter segments get
+/// adaptive rANS, which is fast enough for them.
+const STATIC_RUNS: usize = if cfg!(fuzzing) { 1 } else { 1 << 13 };
 
 /// Whether decoding this segment takes the large models of [`Effort::Best`]: 6 MiB, where others
 /// take less than 1.
 pub fn needs_large_models(coded: &[u8]) -> bool {
-    coded.first() == Some(&MIXED)
+    coded.first() == Some(&CONTEXT_MIXING)
 }
 
 /// The most bytes that [`encode`] appends for a segment of `n` bytes.
@@ -135,28 +116,24 @@ pub const fn max_coded_len(n: usize) -> usize {
 
 /// Appends the coded form of `segment`, which has 1 to 2^31 - 1 bytes.
 pub fn encode(segment: &[u8], effort: Effort, out: &mut Vec<u8>) {
-    out.append(&mut encode_alone(segment, effort));
+    out.append(&mut encode_as(kind(segment, effort), segment));
 }
 
-fn encode_alone(segment: &[u8], effort: Effort) -> Vec<u8> {
-    encode_as(kind(segment, effort), segment)
-}
-
-/// The kind that suits `segment`.
+/// The kind for `segment`.
 fn kind(segment: &[u8], effort: Effort) -> u8 {
     match effort {
-        Effort::Fast if rle::count(segment) >= COUNTABLE_RUNS => COUNTED,
-        Effort::Fast | Effort::Default => MODELLED,
-        Effort::Best => MIXED,
+        Effort::Fast if rle::count(segment) >= STATIC_RUNS => STATIC_RANS,
+        Effort::Fast | Effort::Default => ADAPTIVE_RANS,
+        Effort::Best => CONTEXT_MIXING,
     }
 }
 
-/// As one kind, or stored where that is not shorter.
+/// `segment` coded as this kind, or stored where that is not shorter.
 pub(crate) fn encode_as(kind: u8, segment: &[u8]) -> Vec<u8> {
     let coded = match kind {
-        COUNTED => counted::encode(segment),
-        MODELLED => modelled::encode(segment),
-        _ => mixed::encode(segment),
+        STATIC_RANS => static_rans::encode(segment),
+        ADAPTIVE_RANS => adaptive_rans::encode(segment),
+        _ => context_mixing::encode(segment),
     };
     match coded {
         Some(coded) => [&[kind], &coded[..]].concat(),
@@ -166,8 +143,8 @@ pub(crate) fn encode_as(kind: u8, segment: &[u8]) -> Vec<u8> {
 
 /// Fills `out` with the segment whose coded form is all of `coded`.
 ///
-/// Any input at all gives a segment or a [`Flaw`], in time that `out` bounds. Where it is a flaw,
-/// `out` holds anything.
+/// Any input gives a segment or a [`Flaw`], in time that the length of `out` bounds. After a flaw
+/// `out` may hold anything.
 pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     let (kind, body) = coded.split_first().ok_or(Flaw("a segment has no coded bytes"))?;
     match *kind {
@@ -176,9 +153,9 @@ pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
             Ok(())
         }
         STORED => Err(Flaw("a stored segment has the wrong length")),
-        MODELLED => modelled::decode(body, out),
-        COUNTED => counted::decode(body, out),
-        MIXED => mixed::decode(body, out),
+        ADAPTIVE_RANS => adaptive_rans::decode(body, out),
+        STATIC_RANS => static_rans::decode(body, out),
+        CONTEXT_MIXING => context_mixing::decode(body, out),
         _ => Err(Flaw("a segment is of an unknown kind")),
     }
 }
@@ -198,7 +175,7 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
-    const KINDS: [u8; 3] = [MODELLED, MIXED, COUNTED];
+    const KINDS: [u8; 3] = [ADAPTIVE_RANS, CONTEXT_MIXING, STATIC_RANS];
 
     /// All kinds; gives what the default one coded.
     fn round_trip(segment: &[u8]) -> Vec<u8> {
@@ -315,8 +292,14 @@ mod tests {
             out.strip_prefix(b"before").expect("what was there before")[0]
         };
         let efforts = [Effort::Fast, Effort::Default, Effort::Best];
-        assert_eq!(efforts.map(|effort| coded(&long, effort)), [COUNTED, MODELLED, MIXED]);
-        assert_eq!(efforts.map(|effort| coded(&short, effort)), [MODELLED, MODELLED, MIXED]);
+        assert_eq!(
+            efforts.map(|effort| coded(&long, effort)),
+            [STATIC_RANS, ADAPTIVE_RANS, CONTEXT_MIXING]
+        );
+        assert_eq!(
+            efforts.map(|effort| coded(&short, effort)),
+            [ADAPTIVE_RANS, ADAPTIVE_RANS, CONTEXT_MIXING]
+        );
     }
 
     #[test]

@@ -1,69 +1,69 @@
-//! Move-to-front, turned round: for every run, where its symbol goes once the run is over.
+//! Move-to-front with forward ranks: for every run, the rank that its symbol gets after it.
 //!
-//! The second stage. Plain move-to-front says how long ago the *next* symbol was last seen. Here
-//! the list holds the symbols in the order in which they come *next*, so its front is always the
-//! symbol of the current run, and what must be told is the `place` to which the front is put back:
-//! the number of different symbols that come before it returns. The numbers are the same as those
-//! of move-to-front run backwards, but the decoder knows the symbol before it reads its place,
-//! which is the best context there is; and it knows the next symbol before the place is fully
-//! decoded.
+//! Usual move-to-front codes how many distinct symbols have occurred since the *next* symbol did.
+//! Here the list holds the symbols in the order in which they come *next*. Its front is always the
+//! symbol of the current run, and the number to code is the MTF rank at which the front is put
+//! back: the number of distinct symbols that come before it returns. These are the numbers of
+//! move-to-front run backwards, with two advantages: the decoder knows the symbol before it decodes
+//! its MTF rank, which is the best context there is, and it knows the next symbol before the MTF
+//! rank is fully decoded.
 //!
 //! ```text
-//!   segment   b  aa  n  a        list at the start: b a n
-//!   places    2  1   1  0        "b goes to place 2", "a to place 1", ...
+//!   segment     b  aa  n  a        list at the start: b a n
+//!   MTF ranks   2  1   1  0        "b goes to rank 2", "a to rank 1", ...
 //! ```
 //!
-//! A symbol that never returns is put behind all that still do. Only a segment's last run has place
-//! 0. Cost: about 6 ns per run; places up to 7, that is 80 to 99 % of them, take one 64-bit word.
+//! A symbol that never returns goes behind all that still do. Only a segment's last run has MTF
+//! rank 0. Cost: about 6 ns per run; MTF ranks up to 7, which are 80 to 99 % of them, touch one
+//! 64-bit word.
 //!
 //! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.
 
-use super::rle;
+use super::{ENDS_EARLY, rle};
 use crate::error::Flaw;
 
 /// Symbols in the order of their next run, the current one in front.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct List {
-    /// The first eight, the front in the lowest byte: nearly all that happens happens there.
+pub struct MtfList {
+    /// The first eight symbols, the front in the lowest byte: most moves stay within them.
     head: u64,
     rest: [u64; 31],
 }
 
-/// What a segment's runs are coded from, **last run first**.
+/// One run as move-to-front leaves it. An encoder gets these **last run first**.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Step {
-    /// Where the run's symbol goes once it is over.
-    pub place: u8,
-    /// How long the run is, 255 standing for that and all above.
+pub struct MtfStep {
+    /// The MTF rank that the run's symbol gets after it.
+    pub mtf_rank: u8,
+    /// The run length; 255 stands for that and all above.
     pub len: u8,
 }
 
 /// The steps of all runs of `segment`, and the symbols in order of first appearance.
 #[inline(always)]
-pub fn encode(segment: &[u8]) -> (Vec<Step>, Vec<u8>) {
-    let mut steps = vec![Step::default(); rle::count(segment)];
-    let mut list = List::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
+pub fn encode(segment: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
+    let mut steps = vec![MtfStep::default(); rle::count(segment)];
+    let mut list = MtfList::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
     let mut seen = 0;
     let mut pos = segment.len();
     for step in &mut steps {
         let symbol = segment[pos - 1];
         let start = rle::start(segment, pos, symbol);
-        let place = list.bring_to_front(symbol);
-        // Symbols not seen yet lie behind all that were, in an order that means nothing.
+        let mtf_rank = list.bring_to_front(symbol);
+        // Symbols not seen yet lie behind all seen ones, in an order that means nothing.
         let len = (pos - start).min(255) as u8;
-        *step = Step { place: place.min(seen) as u8, len };
-        seen += usize::from(place >= seen);
+        *step = MtfStep { mtf_rank: mtf_rank.min(seen) as u8, len };
+        seen += usize::from(mtf_rank >= seen);
         pos = start;
     }
     (steps, list.first(seen))
 }
 
-/// Splits off the symbols of a coded segment, in the order of first appearance: their count less
-/// one, and themselves.
+/// Splits the symbols off a coded segment. They are in the order of first appearance, behind a byte
+/// that is their count less one.
 pub fn take_symbols(coded: &[u8]) -> Result<(&[u8], &[u8]), Flaw> {
-    let early = Flaw("a segment's coded bytes end too early");
-    let (last, coded) = coded.split_first().ok_or(early)?;
-    let (symbols, coded) = coded.split_at_checked(usize::from(*last) + 1).ok_or(early)?;
+    let (last, coded) = coded.split_first().ok_or(ENDS_EARLY)?;
+    let (symbols, coded) = coded.split_at_checked(usize::from(*last) + 1).ok_or(ENDS_EARLY)?;
     let mut seen = [false; 256];
     if symbols.iter().any(|&symbol| std::mem::replace(&mut seen[usize::from(symbol)], true)) {
         return Err(Flaw("a segment lists a symbol twice"));
@@ -71,14 +71,14 @@ pub fn take_symbols(coded: &[u8]) -> Result<(&[u8], &[u8]), Flaw> {
     Ok((symbols, coded))
 }
 
-impl List {
+impl MtfList {
     /// A list that begins with `symbols`, at most 256.
     pub fn of(symbols: &[u8]) -> Self {
         let mut all = [0; 256];
         all[..symbols.len()].copy_from_slice(symbols);
         let words = all.as_chunks().0;
         let word = |k: usize| u64::from_le_bytes(words[k]);
-        List { head: word(0), rest: std::array::from_fn(|k| word(k + 1)) }
+        MtfList { head: word(0), rest: std::array::from_fn(|k| word(k + 1)) }
     }
 
     /// The first `count` symbols.
@@ -99,11 +99,11 @@ impl List {
         (self.head >> 8) as u8
     }
 
-    /// Decodes one place: takes the front out and puts it back at `place`.
+    /// Takes the front out and puts it back at `mtf_rank`.
     #[inline(always)]
-    pub fn put_back(&mut self, place: u8) {
+    pub fn put_back(&mut self, mtf_rank: u8) {
         let symbol = u64::from(self.front());
-        let (above, at) = (usize::from(place / 8), 8 * (place % 8));
+        let (above, at) = (usize::from(mtf_rank / 8), 8 * (mtf_rank % 8));
         let mut word = &mut self.head;
         for next in &mut self.rest[..above] {
             *word = *word >> 8 | *next << 56;
@@ -114,7 +114,7 @@ impl List {
         *word = *word >> 8 & before | symbol << at | *word & behind;
     }
 
-    /// Puts `symbol`, which is in the list, in front, and gives the place where it was.
+    /// Puts `symbol`, which is in the list, in front and gives the MTF rank that it had.
     #[inline(always)]
     fn bring_to_front(&mut self, symbol: u8) -> usize {
         let mut before = u64::from(symbol);
@@ -129,7 +129,7 @@ impl List {
     }
 }
 
-/// Moves `before` into a word of symbols, from below, up to where `symbol` is, or through all of
+/// Shifts `before` into a word of symbols, from below, up to where `symbol` is, or through all of
 /// it.
 #[inline(always)]
 fn shift_in(word: &mut u64, before: &mut u64, symbol: u8) -> Option<usize> {
@@ -152,19 +152,20 @@ fn shift_in(word: &mut u64, before: &mut u64, symbol: u8) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn decode(mut steps: Vec<Step>, symbols: &[u8]) -> Vec<u8> {
-        let mut list = List::of(symbols);
+    fn decode(mut steps: Vec<MtfStep>, symbols: &[u8]) -> Vec<u8> {
+        let mut list = MtfList::of(symbols);
         let mut out = Vec::new();
         while let Some(step) = steps.pop() {
             out.extend(std::iter::repeat_n(list.front(), step.len.into()));
-            list.put_back(step.place);
+            list.put_back(step.mtf_rank);
         }
         out
     }
 
     #[test]
     fn the_example_of_the_page() {
-        let steps = [(0, 1), (1, 1), (1, 2), (2, 1)].map(|(place, len)| Step { place, len });
+        let steps =
+            [(0, 1), (1, 1), (1, 2), (2, 1)].map(|(mtf_rank, len)| MtfStep { mtf_rank, len });
         assert_eq!(encode(b"baana"), (steps.to_vec(), b"ban".to_vec()));
     }
 
@@ -181,11 +182,11 @@ mod tests {
 
     #[test]
     fn both_directions_of_one_move() {
-        for place in 0..=255u8 {
-            let list = List::of(&(0..=255).collect::<Vec<u8>>());
+        for mtf_rank in 0..=255u8 {
+            let list = MtfList::of(&(0..=255).collect::<Vec<u8>>());
             let mut moved = list.clone();
-            moved.put_back(place);
-            assert_eq!(moved.bring_to_front(0), usize::from(place));
+            moved.put_back(mtf_rank);
+            assert_eq!(moved.bring_to_front(0), usize::from(mtf_rank));
             assert_eq!(moved, list);
         }
     }

@@ -1,4 +1,4 @@
-//! Which regions of a block are tables, samples or machine code, for [`super::regions`].
+//! The regions of a block that are tables, samples or machine code, for [`super::regions`].
 //!
 //! Every 16 KiB of the block is judged by 2 to 4 KiB of it: text is left alone at once; code is
 //! known by its calls; a stride at which bytes are equal, or close, far more often than at others
@@ -7,23 +7,23 @@
 //! as it is. 0.1 ns a byte on text, 1 ns on binary data, and for a region of records at most a
 //! tenth of the time that it takes to compress.
 
-use super::branches::{is_arm64, is_x86};
-use super::records::Records;
-use super::regions::{Kind, Region};
+use super::bcj::{is_arm64, is_x86};
+use super::delta::Records;
+use super::regions::{Region, RegionKind};
 use crate::bwt::Sorter;
 use crate::coder::{self, Effort};
 use std::iter;
 use std::ops::Range;
 
-/// What is judged at once.
+/// Bytes that are judged at once.
 const CHUNK: usize = 16 << 10;
-/// How much of it is looked at for strides, and for code.
+/// Bytes of it that are looked at for strides, and for code.
 const LOOK: usize = 2 << 10;
 const LOOK_FOR_CODE: usize = 4 << 10;
 /// The longest record looked for.
 const MAX_STRIDE: usize = 64;
-/// How much of a region of records is sorted to try a filter: one part in so many, within these
-/// bounds.
+/// The part of a region of records that is sorted to try a filter: one part in so many, within
+/// these bounds.
 const SAMPLE_PART: usize = 32;
 const SAMPLE: Range<usize> = 16 << 10..128 << 10;
 /// The longest row of an image looked for.
@@ -35,9 +35,9 @@ const LARGE: usize = 128 << 10;
 /// The smallest region of records.
 const LEAST_RECORDS: usize = 32 << 10;
 
-/// What a chunk seems to be.
+/// The kind of data that a chunk seems to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guess {
+enum ChunkKind {
     Plain,
     /// Records of so many bytes, or a multiple.
     Records(usize),
@@ -51,28 +51,28 @@ pub(super) fn detect(text: &[u8], code: bool) -> Vec<Region> {
     let mut trials = Trials::default();
     for (range, guess, strides) in stretches(text, code) {
         let kind = match guess {
-            Guess::Plain => Kind::Plain,
-            Guess::X86 => Kind::X86,
-            Guess::Arm64 => Kind::Arm64,
-            Guess::Records(_) => trials.records(&text[range.clone()], most_frequent(&strides)),
+            ChunkKind::Plain => RegionKind::Plain,
+            ChunkKind::X86 => RegionKind::X86,
+            ChunkKind::Arm64 => RegionKind::Arm64,
+            ChunkKind::Records(_) => trials.records(&text[range.clone()], most_frequent(&strides)),
         };
         match regions.last_mut() {
             Some(last) if last.kind == kind => last.size += range.len(),
             _ => regions.push(Region { size: range.len(), kind }),
         }
     }
-    if matches!(regions[..], [Region { kind: Kind::Plain, .. }]) {
+    if matches!(regions[..], [Region { kind: RegionKind::Plain, .. }]) {
         regions.clear();
     }
     regions
 }
 
 /// Neighbouring chunks of one guess, and the strides that were guessed.
-fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, Guess, Vec<usize>)> {
-    let mut stretches: Vec<(Range<usize>, Guess, Vec<usize>)> = Vec::new();
+fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, ChunkKind, Vec<usize>)> {
+    let mut stretches: Vec<(Range<usize>, ChunkKind, Vec<usize>)> = Vec::new();
     for (n, chunk) in text.chunks(CHUNK).enumerate() {
         let guess = match guess(chunk) {
-            Guess::X86 | Guess::Arm64 if !code => Guess::Plain,
+            ChunkKind::X86 | ChunkKind::Arm64 if !code => ChunkKind::Plain,
             guess => guess,
         };
         let range = n * CHUNK..n * CHUNK + chunk.len();
@@ -81,7 +81,7 @@ fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, Guess, Vec<usize>)> 
         }
         let (all, _, strides) = stretches.last_mut().expect("just pushed");
         all.end = range.end;
-        if let Guess::Records(stride) = guess {
+        if let ChunkKind::Records(stride) = guess {
             strides.push(stride);
         }
     }
@@ -89,25 +89,25 @@ fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, Guess, Vec<usize>)> 
 }
 
 /// Whether a chunk of guess `next` belongs to a stretch that began with `last`.
-fn goes_on(last: Guess, next: Guess) -> bool {
+fn goes_on(last: ChunkKind, next: ChunkKind) -> bool {
     match (last, next) {
-        (Guess::Records(a), Guess::Records(b)) => a % b == 0 || b % a == 0,
+        (ChunkKind::Records(a), ChunkKind::Records(b)) => a % b == 0 || b % a == 0,
         _ => last == next,
     }
 }
 
-fn guess(chunk: &[u8]) -> Guess {
+fn guess(chunk: &[u8]) -> ChunkKind {
     let look = middle(chunk, LOOK);
     if chunk.len() < LOOK_FOR_CODE || is_text(look) {
-        return Guess::Plain;
+        return ChunkKind::Plain;
     }
     let sample = middle(chunk, LOOK_FOR_CODE);
     if is_x86(sample) {
-        Guess::X86
+        ChunkKind::X86
     } else if is_arm64(sample) {
-        Guess::Arm64
+        ChunkKind::Arm64
     } else {
-        stride(look).map_or(Guess::Plain, Guess::Records)
+        stride(look).map_or(ChunkKind::Plain, ChunkKind::Records)
     }
 }
 
@@ -150,7 +150,7 @@ fn stride(sample: &[u8]) -> Option<usize> {
     found.map(|n| n + 1)
 }
 
-/// How many bytes are equal to those `stride` before, and how far they are apart in all.
+/// The number of bytes that equal those `stride` before, and the sum of their differences.
 fn likeness(sample: &[u8], stride: usize) -> (usize, usize) {
     let (earlier, later) = (&sample[..sample.len() - MAX_STRIDE], &sample[stride..]);
     let (mut equal, mut apart) = (0, 0);
@@ -179,10 +179,10 @@ struct Trials {
 
 impl Trials {
     /// The best way to treat a region that seems to be records of `stride`, if any is good.
-    fn records(&mut self, region: &[u8], stride: usize) -> Kind {
+    fn records(&mut self, region: &[u8], stride: usize) -> RegionKind {
         let bad = self.bad.iter().filter(|bad| **bad == stride).count();
         if region.len() < LEAST_RECORDS || bad >= 2 && region.len() < LARGE {
-            return Kind::Plain;
+            return RegionKind::Plain;
         }
         let known = self.good.iter().filter(|good| good.stride == stride);
         let found = match (known.clone().count(), known.clone().next_back()) {
@@ -197,17 +197,17 @@ impl Trials {
         match found {
             Some(records) => {
                 self.good.push(records);
-                Kind::Records(records)
+                RegionKind::Records(records)
             }
             None => {
                 self.bad.push(stride);
-                Kind::Plain
+                RegionKind::Plain
             }
         }
     }
 }
 
-/// How much of a region is sorted to try a filter.
+/// The bytes of a region that are sorted to try a filter.
 fn part(region: &[u8]) -> usize {
     (region.len() / SAMPLE_PART).clamp(SAMPLE.start, SAMPLE.end)
 }
@@ -279,7 +279,7 @@ fn row(sample: &[u8], records: &Records) -> Option<usize> {
     (apart(row) < apart(stride) * 2).then_some(row)
 }
 
-/// What `sample` comes to when it is treated so, sorted and coded.
+/// The coded size of `sample` with this filter.
 fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
     let mut sample = sample.to_vec();
     if records.is_some_and(|records| records.encode(&mut sample).is_err()) {

@@ -1,41 +1,42 @@
-//! Long repeats: what was there before goes, and a list of matches says where it came from.
-//! FORMAT.md section 14.2.
+//! Deduplication: a list of long matches takes the place of the bytes that they repeat. FORMAT.md
+//! section 12.3.
 //!
-//! Copies of copies (versions of a file, genomes of one species) cost a block sorter the time to
-//! order all of their suffixes, and a few bits wherever two of them part. [`decode`] copies them
-//! back; what is left for the sorter are the literals, the bytes that no match covers. `finder`
-//! chooses the matches where all of a text repeats itself, `copies` where some of it does.
+//! Many versions of one text (of a file, of the genome of a species) cost a block sorter the time
+//! to order all of their suffixes, and a few bits wherever two of them part. What is left for the
+//! sorter are the literals, the bytes that no match covers; [`decode`] copies the matches back.
+//! `match_finder` chooses them where all of a text repeats itself, `long_range` where some of it
+//! does.
 //!
-//! A match is coded as the literals before it, its distance and its length. Versions stay in step:
-//! most matches go on at the distance of the last or one shortly before, or next to it. Decoding
-//! runs at the speed of copying.
+//! A match is coded as the literals before it, its distance and its length. Most matches of
+//! versions are at a repeat offset, as zstd calls the distances of the matches before, or next to
+//! the last. Decoding runs at the speed of copying.
 
-use super::bits::{Number, Tree};
-use super::number;
+use super::bit_models::{BitTree, NumberModel};
+use super::leb128;
 use crate::allocation;
-use crate::coder::binary::{Coder, Decoder, Encoder};
+use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use crate::error::Flaw;
 
-/// A stretch of the text that equals the one `distance` before it.
+/// Bytes of the text that equal those `distance` before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Match {
     /// Bytes between the match before, or the start of the text, and this one.
     pub literals: usize,
-    /// At least 1; the two may overlap.
+    /// At least 1; the two stretches may overlap.
     pub distance: usize,
     /// At least [`LEAST`], and [`LEAST_NEW`] at a new distance.
     pub length: usize,
 }
 
-/// The shortest match at a distance that is known.
+/// The shortest match at a repeat offset, or near the last distance.
 pub(super) const LEAST: usize = 12;
-/// The shortest match at a distance that must be told.
+/// The shortest match at a new distance.
 pub(super) const LEAST_NEW: usize = 32;
 
 /// Takes `matches` out of `text` and appends to `side` what [`decode`] needs besides the literals
 /// that are left.
 pub(crate) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) {
-    number::write(text.len(), side);
+    leb128::write(text.len(), side);
     write(matches, side);
     let (mut from, mut kept) = (0, 0);
     for found in matches {
@@ -48,13 +49,13 @@ pub(crate) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) 
 
 fn write(matches: &[Match], side: &mut Vec<u8>) {
     let mut coded = Vec::new();
-    let (mut models, mut out) = (Models::new(), Encoder::new(&mut coded));
+    let (mut models, mut out) = (MatchModels::new(), RangeEncoder::new(&mut coded));
     for &found in matches {
         models.code(found, &mut out);
     }
     out.finish();
-    number::write(matches.len(), side);
-    number::write(coded.len(), side);
+    leb128::write(matches.len(), side);
+    leb128::write(coded.len(), side);
     side.extend(coded);
 }
 
@@ -64,13 +65,13 @@ fn write(matches: &[Match], side: &mut Vec<u8>) {
 /// A [`Flaw`] where `side` does not describe a text of all of these literals.
 pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<Vec<u8>, Flaw> {
     const MISFIT: Flaw = Flaw("the matches and literals of a block do not add up to it");
-    let (size, count, coded_size) = (number::read(side)?, number::read(side)?, number::read(side)?);
-    let (coded, rest) = side.split_at_checked(coded_size).ok_or(number::CUT)?;
+    let (size, count, coded_size) = (leb128::read(side)?, leb128::read(side)?, leb128::read(side)?);
+    let (coded, rest) = side.split_at_checked(coded_size).ok_or(leb128::CUT)?;
     *side = rest;
     if size > limit {
         return Err(MISFIT);
     }
-    let (mut models, mut from) = (Models::new(), Decoder::new(coded));
+    let (mut models, mut from) = (MatchModels::new(), RangeDecoder::new(coded));
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     let mut literals = literals;
     for _ in 0..count {
@@ -103,36 +104,36 @@ fn copy(text: &mut Vec<u8>, distance: usize, mut length: usize) {
     }
 }
 
-/// How the distance of a match is told.
+/// The code of a distance.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// It is that of so many matches ago, counted without repetition: 0 to 3.
-    Known(usize),
-    /// It is the last one and -64 to 63.
+enum DistanceCode {
+    /// The repeat offset of this number: 0 to 3.
+    Repeat(usize),
+    /// The last distance and -64 to 63, which are 0 to 127.
     Near(usize),
     New,
 }
 
-/// Half of the span of [`Form::Near`].
+/// Half of the span of [`DistanceCode::Near`].
 pub(super) const NEAR: usize = 64;
 
-/// The last four different distances, the last first; 0 where there are not yet so many.
-pub(super) struct Distances(pub [usize; 4]);
+/// The last four different distances, the last first; 0 until there are so many.
+pub(super) struct RepeatOffsets(pub [usize; 4]);
 
-impl Distances {
-    fn form(&self, distance: usize) -> Form {
+impl RepeatOffsets {
+    fn code_of(&self, distance: usize) -> DistanceCode {
         match self.0.iter().position(|&known| known == distance) {
-            Some(ago) => Form::Known(ago),
+            Some(ago) => DistanceCode::Repeat(ago),
             None => match (distance + NEAR).checked_sub(self.0[0]) {
-                Some(step) if step < 2 * NEAR && self.0[0] > 0 => Form::Near(step),
-                _ => Form::New,
+                Some(step) if step < 2 * NEAR && self.0[0] > 0 => DistanceCode::Near(step),
+                _ => DistanceCode::New,
             },
         }
     }
 
-    /// Whether `distance` is known, or close to the last.
+    /// Whether `distance` is one of these, or near the last.
     pub fn is_near(&self, distance: usize) -> bool {
-        self.form(distance) != Form::New
+        self.code_of(distance) != DistanceCode::New
     }
 
     /// Moves `distance` to the front.
@@ -143,54 +144,54 @@ impl Distances {
     }
 }
 
-/// What the coder has learnt, and the distances so far.
-struct Models {
-    distances: Distances,
-    /// The form of the match before: 0 to 5.
+/// The adaptive models of the numbers of a match, and the repeat offsets.
+struct MatchModels {
+    repeat_offsets: RepeatOffsets,
+    /// The code of the distance of the match before: 0 to 5.
     last: usize,
-    literals: [Number; 6],
-    form: [Tree<3>; 6],
-    near: Tree<7>,
-    distance: Number,
-    length: [Number; 6],
+    literals: [NumberModel; 6],
+    codes: [BitTree<3>; 6],
+    near: BitTree<7>,
+    distance: NumberModel,
+    length: [NumberModel; 6],
 }
 
-impl Models {
+impl MatchModels {
     fn new() -> Self {
         use std::array::from_fn;
-        Models {
-            distances: Distances([0; 4]),
+        MatchModels {
+            repeat_offsets: RepeatOffsets([0; 4]),
             last: 5,
-            literals: from_fn(|_| Number::new()),
-            form: from_fn(|_| Tree::new()),
-            near: Tree::new(),
-            distance: Number::new(),
-            length: from_fn(|_| Number::new()),
+            literals: from_fn(|_| NumberModel::new()),
+            codes: from_fn(|_| BitTree::new()),
+            near: BitTree::new(),
+            distance: NumberModel::new(),
+            length: from_fn(|_| NumberModel::new()),
         }
     }
 
     /// Encodes `found`, or decodes a match whatever `found` is: one of any distance and length,
     /// where the coded bytes are damaged.
-    fn code(&mut self, found: Match, coder: &mut impl Coder) -> Match {
+    fn code(&mut self, found: Match, coder: &mut impl BinaryCoder) -> Match {
         let literals = self.literals[self.last].code(found.literals, coder);
-        let (kind, step) = match self.distances.form(found.distance) {
-            Form::Known(ago) => (ago, 0),
-            Form::Near(step) => (4, step),
-            Form::New => (5, 0),
+        let (kind, step) = match self.repeat_offsets.code_of(found.distance) {
+            DistanceCode::Repeat(ago) => (ago, 0),
+            DistanceCode::Near(step) => (4, step),
+            DistanceCode::New => (5, 0),
         };
-        let kind = self.form[self.last].code(kind, coder);
+        let kind = self.codes[self.last].code(kind, coder);
         let (distance, least) = match kind {
-            0..4 => (self.distances.0[kind], LEAST),
+            0..4 => (self.repeat_offsets.0[kind], LEAST),
             4 => {
                 let step = self.near.code(step, coder);
-                ((self.distances.0[0] + step).saturating_sub(NEAR), LEAST)
+                ((self.repeat_offsets.0[0] + step).saturating_sub(NEAR), LEAST)
             }
             5 => (self.distance.code(found.distance, coder), LEAST_NEW),
             _ => return Match { literals, distance: 0, length: 0 },
         };
         let more = found.length.saturating_sub(least);
         let length = self.length[kind].code(more, coder) + least;
-        self.distances.use_again(distance);
+        self.repeat_offsets.use_again(distance);
         self.last = kind;
         Match { literals, distance, length }
     }
@@ -198,7 +199,7 @@ impl Models {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finder;
+    use super::super::match_finder;
     use super::*;
 
     fn found(literals: usize, distance: usize, length: usize) -> Match {
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_of_every_form_survive() {
+    fn matches_of_every_code_survive() {
         let literals = super::super::cases::random(1000, 256);
         let matches = [
             found(100, 100, 60),
@@ -220,7 +221,7 @@ mod tests {
         ];
         let mut side = Vec::new();
         let size = literals.len() + matches.iter().map(|found| found.length).sum::<usize>();
-        number::write(size, &mut side);
+        leb128::write(size, &mut side);
         write(&matches, &mut side);
         let text = decode(&literals, &mut &side[..], size).unwrap();
         assert_eq!(text[..160], [&literals[..100], &literals[..60]].concat());
@@ -240,10 +241,10 @@ mod tests {
     }
 
     #[test]
-    fn what_the_finder_removes_comes_back() {
+    fn what_the_match_finder_removes_comes_back() {
         let mut found = 0;
         for (name, text) in super::super::cases::named() {
-            let Some(matches) = finder::find(&text).unwrap() else { continue };
+            let Some(matches) = match_finder::find(&text).unwrap() else { continue };
             found += 1;
             let (mut literals, mut side) = (text.clone(), Vec::new());
             encode(&mut literals, &matches, &mut side);

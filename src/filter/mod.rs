@@ -1,33 +1,35 @@
-//! Filters: what is done to a block before its suffixes are sorted, where that pays. FORMAT.md
-//! section 14.
+//! Filters: reversible changes of a block before its suffixes are sorted, where they pay. FORMAT.md
+//! chapter 12.
 //!
 //! raw block -> [`apply`] -> text -> sort ... invert -> text -> [`undo`] -> raw block. Each filter
 //! looks for its own kind of data and leaves everything else alone, at 1 to 2 % of the time that a
-//! block takes, and the look for copies at 3 %:
+//! block takes, and the search for long-range matches at 3 %:
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
-//! | `lines` | genomes and proteins in lines of one width | joins the lines |
-//! | `regions` | tables, images, sound, machine code | differences, transposition, absolute targets |
-//! | `matches` | versions, and long copies in anything | takes out what was there before |
+//! | `fasta` | genomes and proteins in lines of one width | joins the lines |
+//! | `regions`: `delta` | tables, images, sound | differences and transposition |
+//! | `regions`: `bcj` | machine code | absolute targets of branches |
+//! | `matches` | many versions of one text, and long repeats in anything | deduplication |
 //!
 //! They are applied in this order. All are undone at the speed of a few passes over the block.
 
-mod anchors;
-mod bits;
-mod branches;
-mod copies;
+mod bcj;
+mod bit_models;
+mod delta;
 mod detect;
-pub(crate) mod finder;
-pub(crate) mod lines;
+pub(crate) mod fasta;
+mod leb128;
+mod long_range;
+pub(crate) mod match_finder;
 pub(crate) mod matches;
-mod number;
-mod records;
 pub(crate) mod regions;
 
+use crate::bwt::content_defined;
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
+use std::mem;
 
 /// Flags of a block: which filters were applied.
 pub(crate) const LINES: u8 = 1;
@@ -42,11 +44,11 @@ const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
 /// A block ready to be sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filtered {
-    /// What is sorted: at least 1 byte, and no more than the block had.
+    /// The bytes that are sorted: at least 1 byte, and no more than the block had.
     pub text: Vec<u8>,
     /// The filters that were applied, as in the block's header; 0 where the text is the block.
     pub flags: u8,
-    /// What [`undo`] needs besides the text; empty where no filter was applied.
+    /// The parameters that [`undo`] needs besides the text; empty where no filter was applied.
     pub side: Vec<u8>,
 }
 
@@ -57,42 +59,78 @@ impl Filtered {
     }
 }
 
-/// Applies the filters that suit `block`. Where copies are to be taken out of it, `before_matches`
-/// is called first: that takes 5 bytes of memory per byte, so that what can be freed should be.
+/// Applies the filters that suit `block`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub fn apply(block: Vec<u8>, before_matches: impl FnOnce()) -> Result<Filtered, Flaw> {
-    if block.len() < LEAST_BLOCK {
-        return Ok(Filtered::unchanged(block));
+pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
+    deduplicate(transform(block)?)
+}
+
+/// A block to which all filters are applied but the last.
+#[derive(Debug)]
+pub(crate) struct Transformed {
+    filtered: Filtered,
+    repeats: Repeats,
+}
+
+/// The long-range matches that are worth a search.
+#[derive(Debug)]
+enum Repeats {
+    None,
+    Some,
+    /// The text repeats itself as a whole.
+    Everywhere,
+}
+
+impl Transformed {
+    /// Whether the text repeats itself as a whole. [`deduplicate`] then takes 5 bytes of memory per
+    /// byte, with the text and what it becomes.
+    pub fn is_repetitive(&self) -> bool {
+        matches!(self.repeats, Repeats::Everywhere)
     }
-    let (mut text, mut flags) = (block, 0);
-    // Written in the order in which they are undone.
-    let (mut of_lines, mut of_regions, mut side) = (Vec::new(), Vec::new(), Vec::new());
-    if let Some(width) = lines::detect(&text) {
-        text = lines::encode(&text, width, &mut of_lines)?;
-        flags |= LINES;
+}
+
+/// Applies the filters that suit `block`, but for the last, which is [`deduplicate`].
+pub(crate) fn transform(block: Vec<u8>) -> Result<Transformed, Flaw> {
+    let mut filtered = Filtered::unchanged(block);
+    if filtered.text.len() < LEAST_BLOCK {
+        return Ok(Transformed { filtered, repeats: Repeats::None });
     }
-    let repetitive = finder::is_repetitive(&text)?;
-    // Copies of code have the same relative targets, not the same absolute ones.
-    let regions = detect::detect(&text, !repetitive);
+    let Filtered { text, flags, side } = &mut filtered;
+    let mut of_lines = Vec::new();
+    if let Some(width) = fasta::detect(text) {
+        *text = fasta::encode(text, width, &mut of_lines)?;
+        *flags |= LINES;
+    }
+    let is_repetitive = content_defined::is_repetitive(text).ok_or(Flaw::NO_MEMORY)?;
+    // Repeats of code have the same relative targets, not the same absolute ones.
+    let regions = detect::detect(text, !is_repetitive);
     if !regions.is_empty() {
-        regions::encode(&mut text, &regions, &mut of_regions)?;
-        flags |= REGIONS;
+        regions::encode(text, &regions, side)?;
+        *flags |= REGIONS;
     }
-    let found = if repetitive {
-        before_matches();
-        finder::find(&text)?
-    } else {
-        copies::find(&text)?
+    side.extend(of_lines);
+    let repeats = if is_repetitive { Repeats::Everywhere } else { Repeats::Some };
+    Ok(Transformed { filtered, repeats })
+}
+
+/// Takes long-range matches out of the text.
+pub(crate) fn deduplicate(block: Transformed) -> Result<Filtered, Flaw> {
+    let Transformed { mut filtered, repeats } = block;
+    let found = match repeats {
+        Repeats::None => None,
+        Repeats::Some => long_range::find(&filtered.text)?,
+        Repeats::Everywhere => match_finder::find(&filtered.text)?,
     };
     if let Some(found) = found {
-        matches::encode(&mut text, &found, &mut side);
-        flags |= MATCHES;
+        // The parameters stand in the order in which the filters are undone.
+        let of_others = mem::take(&mut filtered.side);
+        matches::encode(&mut filtered.text, &found, &mut filtered.side);
+        filtered.side.extend(of_others);
+        filtered.flags |= MATCHES;
     }
-    side.extend(of_regions);
-    side.extend(of_lines);
-    Ok(Filtered { text, flags, side })
+    Ok(filtered)
 }
 
 /// Restores the block of `size` bytes.
@@ -110,7 +148,7 @@ pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
         regions::decode(&mut text, &mut rest)?;
     }
     if flags & LINES != 0 {
-        text = lines::decode(&text, &mut rest, size)?;
+        text = fasta::decode(&text, &mut rest, size)?;
     }
     if text.len() == size && rest.is_empty() && flags & !ALL == 0 {
         Ok(text)
@@ -134,7 +172,7 @@ mod tests {
     fn every_kind_comes_back_smaller() {
         for size in [100_000, 600_000] {
             for (name, block, flags) in cases::filtered(size) {
-                let filtered = apply(block.clone(), || ()).unwrap();
+                let filtered = apply(block.clone()).unwrap();
                 assert_eq!(filtered.flags, flags, "{name} of {size}");
                 let (before, after) = (coded_size(&block), coded_size(&filtered.text));
                 let after = after + filtered.side.len();
@@ -149,7 +187,7 @@ mod tests {
         let plain = ["text", "DNA", "random", "random bits", "random over 17", "random over 255"];
         for (name, block) in cases::shapes(1_000_000) {
             if plain.contains(&name.as_str()) {
-                assert_eq!(apply(block, || ()).unwrap().flags, 0, "{name}");
+                assert_eq!(apply(block).unwrap().flags, 0, "{name}");
             }
         }
     }
@@ -157,7 +195,7 @@ mod tests {
     #[test]
     fn any_parameters_are_survived() {
         for (_, block, _) in cases::filtered(40_000) {
-            let filtered = apply(block.clone(), || ()).unwrap();
+            let filtered = apply(block.clone()).unwrap();
             let text = &filtered.text[..filtered.text.len().min(3000)];
             for bit in 0..filtered.side.len().min(60) * 8 {
                 let mut side = filtered.side.clone();
@@ -175,7 +213,7 @@ mod tests {
     #[test]
     fn every_case_comes_back() {
         for (name, block) in cases::named().into_iter().chain(cases::shapes(100_000)) {
-            let filtered = apply(block.clone(), || ()).unwrap();
+            let filtered = apply(block.clone()).unwrap();
             assert!(filtered.text.len() <= block.len());
             assert_eq!(filtered.flags == 0, filtered.side.is_empty());
             assert!(undo(filtered, block.len()).unwrap() == block, "{name}");

@@ -1,27 +1,27 @@
-//! The regions of a block and what is done to each: FORMAT.md section 14.3.
+//! The regions of a block and the filter of each: FORMAT.md section 12.4.
 //!
 //! An archive or a program holds tables, code and text side by side. [`encode`] and [`decode`]
 //! change each region of a list in place; `detect` makes the list.
 
-use super::branches::{self, Way};
-use super::number;
-use super::records::Records;
+use super::bcj::{self, Direction};
+use super::delta::Records;
+use super::leb128;
 use crate::error::Flaw;
 
-/// What is done to a region.
+/// The filter of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RegionKind {
     Plain,
     Records(Records),
     X86,
     Arm64,
 }
 
-/// So many bytes of one kind.
+/// Neighbouring bytes of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub size: usize,
-    pub kind: Kind,
+    pub kind: RegionKind,
 }
 
 /// Changes the regions of `text` and appends the list to `side`; the sizes must add up to that of
@@ -30,13 +30,13 @@ pub(crate) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) ->
     let mut pos = 0;
     for Region { size, kind } in regions {
         let region = &mut text[pos..pos + size];
-        number::write(*size, side);
+        leb128::write(*size, side);
         kind.write(side);
         match kind {
-            Kind::Plain => (),
-            Kind::Records(records) => records.encode(region)?,
-            Kind::X86 => branches::x86(region, pos, Way::ToAbsolute),
-            Kind::Arm64 => branches::arm64(region, pos, Way::ToAbsolute),
+            RegionKind::Plain => (),
+            RegionKind::Records(records) => records.encode(region)?,
+            RegionKind::X86 => bcj::x86(region, pos, Direction::ToAbsolute),
+            RegionKind::Arm64 => bcj::arm64(region, pos, Direction::ToAbsolute),
         }
         pos += size;
     }
@@ -50,30 +50,30 @@ pub(crate) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) ->
 pub(super) fn decode(text: &mut [u8], side: &mut &[u8]) -> Result<(), Flaw> {
     let mut pos = 0;
     while pos < text.len() {
-        let size = number::read(side)?;
+        let size = leb128::read(side)?;
         let rest = text[pos..].get_mut(..size).filter(|region| !region.is_empty());
         let region = rest.ok_or(Flaw("the regions of a block do not add up to it"))?;
-        match Kind::read(side)? {
-            Kind::Plain => (),
-            Kind::Records(records) => records.decode(region)?,
-            Kind::X86 => branches::x86(region, pos, Way::ToRelative),
-            Kind::Arm64 => branches::arm64(region, pos, Way::ToRelative),
+        match RegionKind::read(side)? {
+            RegionKind::Plain => (),
+            RegionKind::Records(records) => records.decode(region)?,
+            RegionKind::X86 => bcj::x86(region, pos, Direction::ToRelative),
+            RegionKind::Arm64 => bcj::arm64(region, pos, Direction::ToRelative),
         }
         pos += size;
     }
     Ok(())
 }
 
-impl Kind {
+impl RegionKind {
     /// Takes a kind off the front of `bytes`.
     pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
-        let (&tag, rest) = bytes.split_first().ok_or(number::CUT)?;
+        let (&tag, rest) = bytes.split_first().ok_or(leb128::CUT)?;
         *bytes = rest;
         match tag {
-            0 => Ok(Kind::Plain),
-            1 => Records::read(bytes).map(Kind::Records),
-            2 => Ok(Kind::X86),
-            3 => Ok(Kind::Arm64),
+            0 => Ok(RegionKind::Plain),
+            1 => Records::read(bytes).map(RegionKind::Records),
+            2 => Ok(RegionKind::X86),
+            3 => Ok(RegionKind::Arm64),
             _ => Err(Flaw("a region of a block is of an unknown kind")),
         }
     }
@@ -81,17 +81,17 @@ impl Kind {
     /// Appends the kind.
     fn write(&self, out: &mut Vec<u8>) {
         out.push(self.tag());
-        if let Kind::Records(records) = self {
+        if let RegionKind::Records(records) = self {
             records.write(out);
         }
     }
 
     fn tag(&self) -> u8 {
         match self {
-            Kind::Plain => 0,
-            Kind::Records(_) => 1,
-            Kind::X86 => 2,
-            Kind::Arm64 => 3,
+            RegionKind::Plain => 0,
+            RegionKind::Records(_) => 1,
+            RegionKind::X86 => 2,
+            RegionKind::Arm64 => 3,
         }
     }
 }

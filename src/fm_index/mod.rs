@@ -5,18 +5,18 @@
 //! searched from its last symbol to its first (backward search):
 //!
 //! ```text
-//!   lo, hi = C[c] + occ(c, lo), C[c] + occ(c, hi)       occurrences of P: hi - lo
+//!   lo, hi = C[c] + rank(c, lo), C[c] + rank(c, hi)     occurrences of P: hi - lo
 //! ```
 //!
 //! | file | job |
 //! |---|---|
-//! | `occ`, `planes`, `counted` | occ(c, row), in one layout for few symbols and one for any |
-//! | `search` | the intervals of many patterns, 32 at a time so that their cache misses overlap |
-//! | `seeds` | the intervals of all short strings, so that a search starts some symbols in |
-//! | `searcher`, `device` | the CPU or a GPU to search with; the arrays that a GPU takes (feature `cuda`) |
-//! | `lines` | arrays that begin at a cache line, on huge pages |
+//! | `rank` | the one question: rank(c, at), which the field also calls occ |
+//! | `bit_sliced_rank`, `byte_rank`, `layout` | rank for few symbols and for any; which of them a block gets |
+//! | `backward_search` | the intervals of many patterns, 32 at a time so that their cache misses overlap |
+//! | `kmer_table` | the intervals of all short strings, so that a search starts some symbols in |
 //! | `samples` | the positions of some rows |
-//! | `walk` | many walks along LF at a time: locate, extract, denser samples |
+//! | `lf_walks` | many walks along the LF mapping at a time: locate, extract, denser samples |
+//! | `gpu_arrays` | the same on a GPU (feature `cuda`) |
 //!
 //! Nothing here knows files. Everything is a function of the transform alone, whatever the number
 //! of threads.
@@ -35,24 +35,25 @@
 //! P. Ferragina and G. Manzini, *Opportunistic data structures with applications*, FOCS 2000.
 //! Batches with overlapping misses: the way of batch matching on GPUs, which needs them more.
 
-mod counted;
-mod device;
-mod occ;
-mod planes;
+mod backward_search;
+mod bit_sliced_rank;
+mod byte_rank;
+mod gpu_arrays;
+mod kmer_table;
+mod layout;
+mod lf_walks;
+mod rank;
 mod samples;
-mod search;
-mod searcher;
-mod seeds;
-mod walk;
 
 use crate::bwt::Bwt;
 use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
-use occ::{Layout, Occ, with_layout};
+use kmer_table::KmerTable;
+use layout::{Layout, with_layout};
+pub(crate) use lf_walks::CONTRADICTION;
+use rank::Rank;
 pub(crate) use samples::Samples;
-pub use searcher::Searcher;
-use seeds::Seeds;
 use std::ops::Range;
 use std::slice;
 use std::sync::OnceLock;
@@ -61,7 +62,7 @@ use std::sync::OnceLock;
 ///
 /// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24;
 /// 1.1 bits and 32 per sample for [`FmIndex::locate`]; after a large batch of searches 2 bits or
-/// less for `seeds`.
+/// less for the k-mer table.
 #[derive(Debug)]
 pub struct FmIndex {
     len: usize,
@@ -70,11 +71,9 @@ pub struct FmIndex {
     /// number of rows.
     starts: Box<[u32; 257]>,
     layout: Layout,
-    /// The row of the suffix at each sampled pos.
-    rows_of: Vec<u32>,
     samples: Samples,
-    seeds: OnceLock<Seeds>,
-    id: device::Id,
+    kmers: OnceLock<KmerTable>,
+    id: gpu_arrays::Id,
 }
 
 impl FmIndex {
@@ -85,27 +84,25 @@ impl FmIndex {
     /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an
     /// invariant of [`Bwt`]; [`Error::Io`](crate::Error::Io) where there is no memory.
     pub fn new(bwt: Bwt) -> Result<Self> {
-        let Bwt { bytes, sample_rate, samples: rows_of } = bwt;
+        let Bwt { bytes, sample_rate, samples: rows } = bwt;
         let len = bytes.len();
         let sound = (1..=MAX_BLOCK_SIZE as usize).contains(&len)
             && sample_rate > 0
-            && rows_of.len() == len.div_ceil(sample_rate as usize)
-            && !rows_of.contains(&0);
+            && rows.len() == len.div_ceil(sample_rate as usize);
         if !sound {
             return Err(Flaw("the samples do not fit the block").into());
         }
-        let samples = Samples::new(&rows_of, sample_rate, len + 1)?;
+        let samples = Samples::new(rows, sample_rate, len)?;
         let mut counts = [0u32; 256];
         bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
         Ok(FmIndex {
             len,
-            primary: rows_of[0],
+            primary: samples.rows()[0],
             starts: starts(&counts),
             layout: Layout::new(bytes, &counts)?,
-            rows_of,
             samples,
-            seeds: OnceLock::new(),
-            id: device::Id::new(),
+            kmers: OnceLock::new(),
+            id: gpu_arrays::Id::new(),
         })
     }
 
@@ -147,10 +144,9 @@ impl FmIndex {
 
     /// Bytes of memory that the index takes.
     pub fn size(&self) -> usize {
-        with_layout!(&self.layout, occ => occ.size())
+        with_layout!(&self.layout, rank => rank.size())
             + self.samples.size()
-            + 4 * self.rows_of.len()
-            + self.seeds.get().map_or(0, Seeds::size)
+            + self.kmers.get().map_or(0, KmerTable::size)
     }
 
     /// The number of stored bytes above a row; the primary index has none of its own.
@@ -161,12 +157,12 @@ impl FmIndex {
 
     /// The interval of cP from that of P.
     #[inline(always)]
-    fn step(&self, occ: &impl Occ, c: u8, interval: Range<u32>) -> Range<u32> {
+    fn step(&self, rank: &impl Rank, c: u8, interval: Range<u32>) -> Range<u32> {
         let first = self.starts[usize::from(c)];
         if first == self.starts[usize::from(c) + 1] {
             return 0..0;
         }
-        let (lo, hi) = occ.occ_pair(c, self.stored(interval.start), self.stored(interval.end));
+        let (lo, hi) = rank.rank_pair(c, self.stored(interval.start), self.stored(interval.end));
         first + lo..first + hi
     }
 }
@@ -176,7 +172,7 @@ impl FmIndex {
 ///
 /// A search decodes one or two segments for each of its steps, and that takes time by the run: a
 /// millisecond or two at this size. Smaller ones are coded worse, since models start anew in each.
-pub fn segment_log(bwt: &[u8]) -> u8 {
+pub(crate) fn segment_log(bwt: &[u8]) -> u8 {
     const ENOUGH_RUNS: usize = 1 << 15;
     let runs = coder::count_runs(bwt).max(1);
     let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= ENOUGH_RUNS;

@@ -62,7 +62,7 @@ fn a_batch_finds_what_single_searches_find() {
             starts.map(|at| &text[at..text.len().min(at + at % 23)]).collect();
         let mut intervals = vec![0..0; patterns.len()];
         batch.search(&patterns, &mut intervals);
-        assert!(batch.seeds.get().is_some(), "{name}: a batch of this size is worth a table");
+        assert!(batch.kmers.get().is_some(), "{name}: a batch of this size is worth a table");
         for (pattern, interval) in patterns.iter().zip(intervals) {
             assert_eq!(single.interval(pattern).len(), interval.len(), "{name} {pattern:?}");
         }
@@ -90,7 +90,11 @@ fn denser_samples_are_those_of_a_sorter() {
         for (from, to) in [(1 << 20, 4), (64, 8), (8, 8), (4, 64)] {
             let denser = index(&text, from).with_sample_rate(to).unwrap();
             let rate = to.min(from);
-            assert_eq!(denser.rows_of, Sorter::Cpu.sort(&text, rate).unwrap().samples, "{name}");
+            assert_eq!(
+                denser.samples.rows(),
+                Sorter::Cpu.sort(&text, rate).unwrap().samples,
+                "{name}"
+            );
             assert_eq!(
                 denser.locate(&text[..1], 9).unwrap().len(),
                 naive(&text, &text[..1]).len().min(9)

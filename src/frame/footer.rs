@@ -1,6 +1,6 @@
-//! Footer, FORMAT.md section 9: the last 32 bytes of a frame.
+//! Footer, FORMAT.md chapter 6: the last 32 bytes of a frame.
 
-use super::{checksum_holds, ensure, u32_at, u64_at};
+use super::fields::{checksum_holds, ensure, u32_at, u64_at};
 use crate::error::Flaw;
 
 const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";

@@ -1,6 +1,6 @@
-//! Frame_Header, FORMAT.md section 3.
+//! Frame_Header, FORMAT.md chapter 3.
 
-use super::{checksum_holds, ensure, u32_at};
+use super::fields::{checksum_holds, ensure, u32_at};
 use crate::error::{Error, Flaw};
 use crate::options::MAX_BLOCK_SIZE;
 

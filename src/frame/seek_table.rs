@@ -1,7 +1,7 @@
-//! Seek_Table, FORMAT.md section 8: where every block starts, raw and coded.
+//! Seek_Table, FORMAT.md chapter 5: where every block starts, raw and coded.
 
-use super::form::{from_form, to_form};
-use super::{checksum_holds, ensure, u32_at, u64_at};
+use super::fields::{checksum_holds, ensure, u32_at, u64_at};
+use super::table_form::{from_form, to_form};
 use crate::error::Flaw;
 
 pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];

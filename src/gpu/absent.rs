@@ -1,13 +1,13 @@
 //! What stands in the place of the GPU code in a build without CUDA: there are no devices, and
 //! nothing can be opened.
 
+#[allow(dead_code, reason = "the GPU code alone reads the arrays of an index")]
 mod interface;
 #[cfg(test)]
 mod test_data;
 
-pub use interface::{
-    Algorithm, Built, DeviceInfo, KmerTable, Layout, Parts, Report, Samples, SortedBlock,
-};
+pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock};
+pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
 use crate::error::{Error, Result};
 use interface::SortedBlockView;
@@ -130,25 +130,21 @@ impl Searcher {
         absent("searcher")
     }
 
-    pub fn search<P: AsRef<[u8]> + Sync>(
+    pub(crate) fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
-        _parts: &Parts,
+        _arrays: &IndexArrays,
         _patterns: &[P],
         _intervals: &mut [Range<u32>],
     ) -> Result<()> {
         match self.0 {}
     }
 
-    pub fn positions(
+    pub(crate) fn positions(
         &mut self,
-        _parts: &Parts,
-        _samples: &Samples,
+        _arrays: &IndexArrays,
+        _samples: &SampleArrays,
         _rows: &[u32],
     ) -> Result<Option<Vec<u32>>> {
-        match self.0 {}
-    }
-
-    pub fn memory(&self) -> usize {
         match self.0 {}
     }
 

@@ -96,7 +96,7 @@ pub struct Report {
 
 /// The arrays of an index.
 #[derive(Clone, Copy, Debug)]
-pub struct Parts<'a> {
+pub struct IndexArrays<'a> {
     /// What no other index of this process has.
     pub id: u64,
     /// Bytes of the block.
@@ -105,19 +105,19 @@ pub struct Parts<'a> {
     pub primary: u32,
     /// The first row of each byte, and the number of rows.
     pub starts: &'a [u32; 257],
-    /// Of each byte, its code in the planes or its column of counters; 255 where it has none.
+    /// Of each byte, its code or its column of counters; 255 where it has none.
     pub codes: &'a [u8; 256],
     /// Absolute counters.
     pub supers: &'a [u32],
     /// What they are relative to.
-    pub layout: Layout<'a>,
+    pub rank: RankArrays<'a>,
     /// The intervals of short strings, if there are any.
-    pub kmers: Option<KmerTable<'a>>,
+    pub kmers: Option<KmerArrays<'a>>,
 }
 
 /// The layout of the transform.
 #[derive(Clone, Copy, Debug)]
-pub enum Layout<'a> {
+pub enum RankArrays<'a> {
     /// Bit planes of 4, 8 or 16 symbols.
     BitSliced {
         /// How many planes: 2, 3 or 4.
@@ -150,11 +150,11 @@ pub enum Layout<'a> {
     },
 }
 
-/// The intervals of all strings of `depth` frequent symbols.
+/// The intervals of all strings of `length` frequent symbols.
 #[derive(Clone, Copy, Debug)]
-pub struct KmerTable<'a> {
+pub struct KmerArrays<'a> {
     /// Symbols of a string.
-    pub depth: usize,
+    pub length: usize,
     /// Frequent symbols.
     pub sigma: usize,
     /// Of each byte, its digit; 255 where it is not frequent.
@@ -165,7 +165,7 @@ pub struct KmerTable<'a> {
 
 /// The sampled rows of an index.
 #[derive(Clone, Copy, Debug)]
-pub struct Samples<'a> {
+pub struct SampleArrays<'a> {
     /// The distance between sampled positions.
     pub rate: u32,
     /// A bit for each row.

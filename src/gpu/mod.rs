@@ -33,9 +33,8 @@ mod test_data;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use interface::{
-    Algorithm, Built, DeviceInfo, KmerTable, Layout, Parts, Report, Samples, SortedBlock,
-};
+pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock};
+pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::InverseBwt;
 pub use pattern_batches::Searcher;
 pub use runtime::{BUILT, devices};

@@ -9,7 +9,7 @@
 //! 24, 2 or less for the k-mer table, and 1.1 bits and 32 per sample where positions are asked for.
 
 use crate::error::Result;
-use crate::gpu::interface::{Parts, Samples};
+use crate::gpu::interface::{IndexArrays, SampleArrays};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
 use crate::gpu::search::{self, DeviceIndex, NO_POS};
 use rayon::prelude::*;
@@ -69,7 +69,7 @@ impl Searcher {
         })
     }
 
-    /// Finds the interval of each pattern in the index with these parts, which is copied to the
+    /// Finds the interval of each pattern in the index with these arrays, which is copied to the
     /// device unless it was the last one.
     ///
     /// # Errors
@@ -78,15 +78,15 @@ impl Searcher {
     ///
     /// # Panics
     /// If there are not as many intervals as patterns.
-    pub fn search<P: AsRef<[u8]> + Sync>(
+    pub(crate) fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
-        parts: &Parts,
+        arrays: &IndexArrays,
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
         assert_eq!(patterns.len(), intervals.len(), "an interval for each pattern");
-        self.load(parts)?;
-        let longest = parts.len + 1;
+        self.load(arrays)?;
+        let longest = arrays.len + 1;
         self.run(
             |from| from..from + batch(&patterns[from..], longest),
             |stream, index| stream.search(index, &patterns[stream.items.clone()], longest),
@@ -103,7 +103,7 @@ impl Searcher {
         )
     }
 
-    /// The positions of some rows in the index with these parts and samples; `None` where these
+    /// The positions of some rows in the index with these arrays and samples; `None` where these
     /// contradict each other.
     ///
     /// # Errors
@@ -111,14 +111,14 @@ impl Searcher {
     ///
     /// # Panics
     /// If a row is none of the index.
-    pub fn positions(
+    pub(crate) fn positions(
         &mut self,
-        parts: &Parts,
-        samples: &Samples,
+        arrays: &IndexArrays,
+        samples: &SampleArrays,
         rows: &[u32],
     ) -> Result<Option<Vec<u32>>> {
-        assert!(rows.par_iter().all(|&row| row as usize <= parts.len), "no row of the index");
-        self.load(parts)?;
+        assert!(rows.par_iter().all(|&row| row as usize <= arrays.len), "no row of the index");
+        self.load(arrays)?;
         let (stream, index) = (&self.streams[0], self.index.as_mut().expect("just loaded"));
         index.add_samples(&stream.gpu, samples)?;
         let mut positions = vec![0; rows.len()];
@@ -133,23 +133,17 @@ impl Searcher {
         Ok((!positions.contains(&NO_POS)).then_some(positions))
     }
 
-    /// Bytes of device memory in use.
-    pub fn memory(&self) -> usize {
-        let batches: usize = self.streams.iter().map(|stream| stream.memory.len()).sum();
-        batches + self.index.as_ref().map_or(0, DeviceIndex::size)
-    }
-
     /// Makes the launch after the next `launches` fail on each stream.
     #[cfg(test)]
     pub fn fail_after(&self, launches: u32) {
         self.streams.iter().for_each(|stream| stream.gpu.fail_after(launches));
     }
 
-    fn load(&mut self, parts: &Parts) -> Result<()> {
-        if self.index.as_ref().is_none_or(|index| !index.holds(parts)) {
+    fn load(&mut self, arrays: &IndexArrays) -> Result<()> {
+        if self.index.as_ref().is_none_or(|index| !index.holds(arrays)) {
             // Before the new one is there: there may be no room for both.
             self.index = None;
-            self.index = Some(DeviceIndex::new(&self.streams[0].gpu, parts)?);
+            self.index = Some(DeviceIndex::new(&self.streams[0].gpu, arrays)?);
         }
         Ok(())
     }

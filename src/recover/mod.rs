@@ -1,61 +1,26 @@
-//! What can be saved from a damaged file: every block that is still whole. FORMAT.md section 10.
+//! What can be saved from a damaged file: every block that is still whole. FORMAT.md chapter 7.
 //!
 //! Frames at the end of the file whose tables are sound are gone through by them. What comes before
 //! is scanned for blocks, since neither frame headers nor tables can be trusted there. Each block
-//! is restored and checked; the gaps between their raw offsets are what is lost ([`progress`]).
+//! is restored and checked; the gaps between their raw offsets are what is lost ([`losses`]).
 //!
 //! Time is linear in the file's size, whatever headers claim: the checksum of a payload does not
 //! take reading it ([`RangeChecksums`]), only a block whose payload is undamaged is decoded, and
 //! what is inside of that is its own.
 
-mod progress;
+mod losses;
 
-use crate::archive::{self, BlockInfo, Frame, FrameInfo};
 use crate::block;
+use crate::contents::{self, BlockInfo, Frame, FrameInfo};
 use crate::error::{Error, Result};
-use crate::frame::scan::{Landmark, Scanner};
+use crate::frame::landmarks::{Landmark, Scanner};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
 use crate::options::Options;
 use crate::threads;
-use progress::Progress;
+use losses::Account;
+pub use losses::{Lost, Recovery};
 use rayon::ThreadPool;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::ops::Range;
-
-/// What was saved and what was not.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Recovery {
-    /// Blocks that were whole.
-    pub blocks: u64,
-    /// Bytes that were written.
-    pub raw_size: u64,
-    /// What is missing, in order. Losses that touch are one, with at most one of unknown size in
-    /// it.
-    pub lost: Vec<Lost>,
-    /// Frames of which no part is known to be missing, though what was saved of them has another
-    /// size or checksum than their footer tells: the parts of the original raw stream, in order,
-    /// that they seem to be.
-    pub contradicted: Vec<Range<u64>>,
-}
-
-impl Recovery {
-    /// Whether all that was ever there was saved, as far as its checksums tell.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.lost.is_empty() && self.contradicted.is_empty()
-    }
-}
-
-/// A part of the original raw stream that could not be saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// Its first byte.
-    pub start: u64,
-    /// The byte behind it; `None` where the end of a frame, or frames as a whole, are gone: nobody
-    /// knows how much they held, and later positions are counted as if it were nothing.
-    pub end: Option<u64>,
-}
 
 /// Writes every intact block of `input` to `output`, in order, without filling the gaps.
 ///
@@ -86,14 +51,14 @@ pub fn recover<R: Read + Seek, W: Write>(
     let file_size = input.seek(SeekFrom::End(0))?;
     let (sound_frames, scan_end) = sound_frames(&mut input, file_size)?;
     let pool = threads::pool(options)?;
-    let (progress, checksums) = (Progress::default(), RangeChecksums::default());
-    let mut saver = Saver { input, output, pool, options, progress, checksums };
+    let (account, checksums) = (Account::default(), RangeChecksums::default());
+    let mut saver = Saver { input, output, pool, options, account, checksums };
     saver.scan(scan_end)?;
     for (frame, blocks) in sound_frames {
         saver.frame(&frame, &blocks)?;
     }
     saver.output.flush()?;
-    saver.progress.end()
+    saver.account.end()
 }
 
 /// The frames at the end of the file whose tables are sound, in order, and where the first of them
@@ -103,7 +68,7 @@ pub fn recover<R: Read + Seek, W: Write>(
 fn sound_frames<R: Read + Seek>(input: &mut R, mut end: u64) -> Result<(Vec<Frame>, u64)> {
     let mut frames = Vec::new();
     while end > 0 {
-        match archive::read_frame(input, end) {
+        match contents::read_frame(input, end) {
             Ok(frame) => {
                 end = frame.0.coded.start;
                 frames.push(frame);
@@ -122,7 +87,7 @@ struct Saver<'a, R, W> {
     output: W,
     pool: ThreadPool,
     options: &'a Options,
-    progress: Progress,
+    account: Account,
     checksums: RangeChecksums,
 }
 
@@ -133,24 +98,24 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         let mut from = 0;
         while let Some(landmark) = scanner.next(&mut self.input, from)? {
             match landmark {
-                Landmark::FrameEnd { footer, end } => self.progress.frame_end(&footer, end),
+                Landmark::FrameEnd { footer, end } => self.account.frame_end(&footer, end),
                 Landmark::Block { offset, header } => {
-                    self.progress.frame_begins_at(offset, &header);
+                    self.account.frame_begins_at(offset, &header);
                     let (inside, behind) = (header_end(offset), payload_end(offset, &header));
                     let undamaged = behind <= end && self.has_payload(offset, &header)?;
                     let raw = if undamaged { self.restore(offset, header)? } else { None };
                     self.save(&header, raw)?;
                     // What an undamaged payload holds is its own, even if it looks like blocks.
                     let goes_on = undamaged || scanner.goes_on_at(&mut self.input, behind)?;
-                    self.progress.accounted = if goes_on { behind } else { inside };
+                    self.account.scanned_to = if goes_on { behind } else { inside };
                 }
             }
-            from = self.progress.accounted;
+            from = self.account.scanned_to;
         }
-        if end > 0 && (self.progress.in_frame || self.progress.frames_end < end) {
-            self.progress.end_unknown();
+        if end > 0 && (self.account.in_frame || self.account.frames_end < end) {
+            self.account.end_unknown();
         }
-        self.progress.frames_end = end;
+        self.account.frames_end = end;
         Ok(())
     }
 
@@ -158,7 +123,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
     fn frame(&mut self, frame: &FrameInfo, blocks: &[BlockInfo]) -> Result<()> {
         for info in blocks {
             let offset = info.coded.start;
-            let header = match archive::read_block_header(&mut self.input, info) {
+            let header = match contents::read_block_header(&mut self.input, info) {
                 Ok(header) => header,
                 Err(Error::Format { .. }) => continue,
                 Err(e) => return Err(e),
@@ -174,27 +139,27 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             };
             self.save(&header, raw)?;
         }
-        self.progress.frame_done(frame.raw.end - frame.raw.start, frame.checksum);
+        self.account.frame_done(frame.raw.end - frame.raw.start, frame.checksum);
         Ok(())
     }
 
     /// Writes a block that was restored, and counts one that was not.
     fn save(&mut self, header: &BlockHeader, raw: Option<Vec<u8>>) -> Result<()> {
-        self.progress.block(header, raw.is_some());
+        self.account.block(header, raw.is_some());
         Ok(self.output.write_all(raw.as_deref().unwrap_or_default())?)
     }
 
     /// The raw bytes of the block at `offset`, or `None` where it is damaged.
     fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
-        let (number, size) = (self.progress.blocks_met, u64::from(header.raw_size));
+        let (number, size) = (self.account.blocks_met, u64::from(header.raw_size));
         let what = || format!("block {number} of {size} bytes (at byte {offset})");
-        self.options.check_output(self.progress.saved(), size, what)?;
+        self.options.check_output(self.account.saved(), size, what)?;
         let plan =
             self.options.plan_to_decode(header.raw_size).map_err(|e| e.at(number, offset))?;
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
         let block = CodedBlock { header, payload, number, offset };
-        match self.pool.install(|| block::restore(block, plan.shortage)) {
+        match self.pool.install(|| block::restore(block, &plan)) {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),
             Err(e) => Err(e),

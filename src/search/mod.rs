@@ -1,35 +1,37 @@
-//! Search in a file: [`Archive::count`], [`Archive::locate`] and [`Archive::extract`].
+//! Search in a file: what [`Archive`](crate::Archive) counts, locates and extracts.
 //!
 //! | file | job |
 //! |---|---|
-//! | [`stream`] | patterns from an iterator, batch after batch: [`Archive::counts`], [`Archive::matches`] |
-//! | [`batch`] | a batch of patterns in all blocks |
-//! | [`finder`] | the CPU or a GPU to search decoded blocks with |
-//! | [`block`] | one block: left in the file, decoded to an FM-index, or plain |
-//! | [`cold`], [`tables`] | search in a block that stays in the file, segment by segment |
-//! | [`seams`] | matches that cross from one block into the next |
-//! | [`source`] | the file, read by position from any thread |
+//! | `pattern_stream` | patterns from an iterator, batch after batch |
+//! | `search_batch` | a batch of patterns in all blocks |
+//! | `search_device` | the CPU or a GPU to search decoded blocks with |
+//! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
+//! | `disk_block`, `disk_tables` | search in a block that stays on disk, segment by segment |
+//! | `boundary_matches` | matches that cross the boundary of two blocks |
+//! | `shared_input` | the file, read by position from any thread |
 //!
 //! Blocks are searched one group after the other, as many side by side as threads and memory allow,
 //! each with all patterns. What is found does not depend on either, nor on whether the file has an
 //! index.
 
-mod batch;
-mod block;
-mod cold;
-mod finder;
-mod seams;
-mod source;
-mod stream;
-mod tables;
+mod boundary_matches;
+mod disk_block;
+mod disk_tables;
+mod pattern_stream;
+mod search_batch;
+mod search_device;
+mod searched_block;
+mod shared_input;
 
 use crate::allocation;
-use crate::archive::Archive;
+use crate::contents::Contents;
 use crate::error::{Error, Result};
+use crate::options::Options;
 use crate::threads;
-use batch::{Batch, Session};
-pub(crate) use block::{Block, Origin};
-pub(crate) use source::Source;
+pub(crate) use pattern_stream::PatternStream;
+use search_batch::{Batch, Session};
+pub(crate) use searched_block::{Origin, SearchedBlock};
+pub(crate) use shared_input::SharedInput;
 use std::io::{Read, Seek};
 use std::ops::Range;
 
@@ -55,77 +57,62 @@ pub struct Matches {
     pub positions: Vec<u64>,
 }
 
-impl<R: Read + Seek + Send> Archive<R> {
-    /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3
-    /// times in `aaaa`.
-    ///
-    /// The empty pattern occurs at every position and at the end, once more than there are bytes. A
-    /// file without an index is searched too: its blocks are decoded, and checked as
-    /// [`decompress`](crate::decompress()) checks them. Of an index only that part is checked that
-    /// is used, unless [`Options::verify`](crate::Options::verify) asks for all.
-    ///
-    /// # Errors
-    /// As [`decompress`](crate::decompress()).
-    ///
-    /// ```
-    /// use std::io::Cursor;
-    ///
-    /// let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
-    /// let mut file = Vec::new();
-    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
-    ///
-    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
-    /// assert_eq!(archive.count(&["sells", "shore"])?, [1000, 0]);
-    /// let matches = archive.locate(&["sea"], 3)?;
-    /// assert_eq!((matches[0].count, matches[0].positions.len()), (1000, 3));
-    /// assert_eq!(archive.extract(10..13)?, b"sea");
-    /// # Ok::<(), bwz::Error>(())
-    /// ```
-    pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
-        let matches = self.search(patterns, None, &mut Session::new(&self.options, 0))?;
-        Ok(matches.into_iter().map(|found| found.count).collect())
-    }
+/// A file that is searched.
+pub(crate) struct FileSearch<'a, R> {
+    pub input: &'a mut R,
+    pub contents: &'a Contents,
+    pub options: &'a Options,
+    /// What this search takes is added to it.
+    pub cost: &'a mut SearchCost,
+}
 
-    /// Counts like [`Archive::count`], and locates up to `limit` occurrences of each pattern.
-    ///
-    /// Where there are more, those located are not the first ones, but the same at every call.
-    ///
-    /// # Errors
-    /// As [`Archive::count`].
-    pub fn locate<P: AsRef<[u8]> + Sync>(
+impl<R: Read + Seek + Send> FileSearch<'_, R> {
+    /// Counts, and with a limit locates.
+    pub fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
         patterns: &[P],
-        limit: usize,
+        limit: Option<usize>,
     ) -> Result<Vec<Matches>> {
-        self.search(patterns, Some(limit), &mut Session::new(&self.options, 0))
+        self.search_batch(patterns, limit, &mut Session::new(self.options, 0))
     }
 
-    /// The raw bytes of a range; by the index where there is one and the range is short, else by
-    /// decoding the blocks that hold it.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where the range is not within the raw stream; else as [`Archive::count`].
-    pub fn extract(&mut self, range: Range<u64>) -> Result<Vec<u8>> {
-        Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
+    /// The same for one batch of many.
+    fn search_batch<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: Option<usize>,
+        session: &mut Session,
+    ) -> Result<Vec<Matches>> {
+        let words: Vec<&[u8]> =
+            patterns.iter().map(AsRef::as_ref).filter(|p| !p.is_empty()).collect();
+        let mut found = vec![Matches::default(); words.len()].into_iter();
+        if !words.is_empty() || self.options.verifies() {
+            let pool = threads::pool(self.options)?;
+            let input = SharedInput::new(&mut *self.input);
+            let batch = Batch { patterns: &words, limit, options: self.options };
+            found = pool.install(|| batch.run(&input, self.contents, session))?.into_iter();
+            *self.cost += input.cost();
+        }
+        let of = |pattern: &P| match pattern.as_ref() {
+            [] => everywhere(self.contents.raw_size(), limit.unwrap_or(0)),
+            _ => Ok(found.next().unwrap_or_default()),
+        };
+        patterns.iter().map(of).collect()
     }
 
-    /// The raw bytes of each range, like [`Archive::extract`]; a block that must be decoded is
-    /// decoded once for all of them.
-    ///
-    /// # Errors
-    /// As [`Archive::extract`].
-    pub fn extract_all(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+    /// The raw bytes of each range. A block that must be decoded is decoded once for all of them.
+    pub fn extract(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
         let mut size = 0;
         for range in ranges {
-            self.check_range(range)?;
+            self.contents.check_range(range)?;
             let more = range.end - range.start;
             self.options.check_output(size, more, || format!("the range {range:?}"))?;
             size += more;
         }
-        let pool = threads::pool(&self.options)?;
-        let source = Source::new(&mut self.input);
+        let pool = threads::pool(self.options)?;
+        let input = SharedInput::new(&mut *self.input);
         let mut out = vec![Vec::new(); ranges.len()];
-        for (info, number) in self.blocks.iter().zip(0..) {
+        for (info, number) in self.contents.blocks.iter().zip(0..) {
             let part = |range: &Range<u64>| {
                 let Range { start, end } = info.raw;
                 let within = |pos: u64| (pos.clamp(start, end) - start) as usize;
@@ -136,54 +123,23 @@ impl<R: Read + Seek + Send> Archive<R> {
             if parts.is_empty() {
                 continue;
             }
-            let origin = Origin::new(&source, info, number, &self.options)?;
+            let origin = Origin::new(&input, info, number, self.options)?;
             let pieces = pool.install(|| origin.extract(&parts))?;
             for ((n, _), piece) in parts.iter().zip(pieces) {
                 out[*n].extend_from_slice(&piece);
             }
         }
-        self.cost += source.cost();
+        *self.cost += input.cost();
         Ok(out)
     }
+}
 
-    /// What the searches of this archive took so far.
-    pub fn search_cost(&self) -> SearchCost {
-        self.cost
-    }
-
-    /// Counts, and with a limit locates.
-    fn search<P: AsRef<[u8]> + Sync>(
-        &mut self,
-        patterns: &[P],
-        limit: Option<usize>,
-        session: &mut Session,
-    ) -> Result<Vec<Matches>> {
-        let raw_size = self.raw_size();
-        let words: Vec<&[u8]> =
-            patterns.iter().map(AsRef::as_ref).filter(|p| !p.is_empty()).collect();
-        let mut found = vec![Matches::default(); words.len()].into_iter();
-        if !words.is_empty() || self.options.verifies() {
-            let pool = threads::pool(&self.options)?;
-            let source = Source::new(&mut self.input);
-            let batch = Batch { patterns: &words, limit, options: &self.options };
-            let searched = (self.frames.as_slice(), self.blocks.as_slice());
-            found = pool.install(|| batch.run(&source, searched, session))?.into_iter();
-            self.cost += source.cost();
-        }
-        // A few bytes of a file can claim any size.
-        let everywhere = || {
-            let most = usize::try_from(raw_size).unwrap_or(usize::MAX).saturating_add(1);
-            let most = limit.unwrap_or(0).min(most);
-            let mut positions = allocation::with_capacity(most).ok_or_else(no_room)?;
-            positions.extend((0..=raw_size).take(most));
-            Ok(Matches { count: raw_size + 1, positions })
-        };
-        let of = |pattern: &P| match pattern.as_ref() {
-            [] => everywhere(),
-            _ => Ok(found.next().unwrap_or_default()),
-        };
-        patterns.iter().map(of).collect()
-    }
+/// The matches of the empty pattern. A few bytes of a file can claim any size.
+fn everywhere(raw_size: u64, limit: usize) -> Result<Matches> {
+    let most = limit.min(usize::try_from(raw_size).unwrap_or(usize::MAX).saturating_add(1));
+    let mut positions = allocation::with_capacity(most).ok_or_else(no_room)?;
+    positions.extend((0..=raw_size).take(most));
+    Ok(Matches { count: raw_size + 1, positions })
 }
 
 fn no_room() -> Error {

@@ -1,52 +1,60 @@
 //! Sorters that fail in every way there is, and the choice between CPU and GPU; no GPU is needed.
 
+use super::invert_blocks::GpuInvert;
+use super::sort_blocks::GpuSort;
 use super::*;
-use crate::bwt::Sorter;
-use crate::events::Event;
-use crew::Opener;
+use crate::bwt::{Bwt, Sorter};
+use crate::device::Device;
+use crate::device_pool::{DevicePool, OpenGpus, Opener, Rates};
+use crate::error::{Error, Result};
+use crate::events::{Event, Listener, Step, Timed};
+use crate::threads::Threads;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let ears = Arc::clone(&heard);
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&warnings);
     let listener = Listener::new(move |event| {
         if let Event::Warning(what) = event {
-            ears.lock().unwrap().push(what);
+            received.lock().unwrap().push(what);
         }
     });
-    (listener, heard)
+    (listener, warnings)
 }
 
 fn pool() -> Threads {
     Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().into())
 }
 
+fn sorters(open: OpenGpus<GpuSort>, gpu_only: bool, listener: Listener) -> Sorters {
+    let opener = Opener { gpu_only, open: Some(open) };
+    Sorters::with(DevicePool::new(opener, Rates::SORT, 4, listener))
+}
+
 /// Sorters that are open at once and used whatever the block.
-fn chosen(listener: Listener, foreign: Vec<Foreign>) -> Sorters {
-    let open: Open<Foreign> =
-        Box::new(move |desk| foreign.into_iter().for_each(|sorter| desk.add(sorter)));
-    Sorters::opening(Some(open), Device::Cuda(0), 4, listener)
+fn chosen(listener: Listener, gpus: Vec<GpuSort>) -> Sorters {
+    sorters(Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu))), true, listener)
 }
 
-/// One sorter that comes up when that is said, and is used where it is the sooner.
-fn opened_on_demand(foreign: Foreign) -> (Sorters, Sender<()>) {
-    let (now, told) = mpsc::channel();
-    let open: Open<Foreign> = Box::new(move |desk| {
-        told.recv_timeout(Duration::from_secs(60)).unwrap();
-        desk.add(foreign);
+/// One sorter that comes up when the channel says so, and is used where it is done first.
+fn opened_on_demand(gpu: GpuSort) -> (Sorters, Sender<()>) {
+    let (open_now, opens) = mpsc::channel();
+    let open: OpenGpus<GpuSort> = Box::new(move |queue| {
+        opens.recv_timeout(Duration::from_secs(60)).unwrap();
+        queue.add(gpu);
     });
-    (Sorters::opening(Some(open), Device::Auto, 4, Listener::default()), now)
+    (sorters(open, false, Listener::default()), open_now)
 }
 
-fn on_cpu(block: &[u8], rate: u32) -> Result<Sorted> {
-    Ok(Sorted { bwt: Sorter::Cpu.sort(block, rate)?, steps: Vec::new() })
+fn on_cpu(block: &[u8], rate: u32) -> Result<(Bwt, Vec<Timed>)> {
+    Ok((Sorter::Cpu.sort(block, rate)?, Vec::new()))
 }
 
 /// A sorter that works so often, and then fails for good.
-fn breaking_after(mut blocks: u32) -> Foreign {
+fn breaking_after(mut blocks: u32) -> GpuSort {
     Box::new(move |block, rate| {
         blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
         on_cpu(block, rate)
@@ -55,7 +63,7 @@ fn breaking_after(mut blocks: u32) -> Foreign {
 
 #[test]
 fn failing_devices_cost_no_block_and_one_warning() {
-    let (listener, heard) = listening();
+    let (listener, warnings) = listening();
     let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
     let (sorters, pool) = (chosen(listener, [0, 1, 3].map(breaking_after).into()), pool());
     thread::scope(|scope| {
@@ -67,38 +75,38 @@ fn failing_devices_cost_no_block_and_one_warning() {
             });
         }
     });
-    assert_eq!(*heard.lock().unwrap(), ["the GPU is on fire; sorting on the CPU"]);
+    assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; sorting on the CPU"]);
 }
 
 #[test]
 fn a_transform_of_other_bytes_is_not_believed() {
-    let (listener, heard) = listening();
+    let (listener, warnings) = listening();
     let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
-    let foreign: Foreign = Box::new(|_, rate| on_cpu(b"bandana", rate));
-    let (sorters, pool) = (chosen(listener, vec![foreign]), pool());
+    let gpu: GpuSort = Box::new(|_, rate| on_cpu(b"bandana", rate));
+    let (sorters, pool) = (chosen(listener, vec![gpu]), pool());
     for _ in 0..3 {
         assert_eq!(sorters.sort(b"banana", 2, 1, &pool).unwrap().0, expected);
     }
     let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
-    assert_eq!(*heard.lock().unwrap(), [warning]);
+    assert_eq!(*warnings.lock().unwrap(), [warning]);
 }
 
 #[test]
 fn other_errors_are_no_reason_to_try_again() {
-    let (listener, heard) = listening();
-    let foreign: Foreign = Box::new(|_, _| Err(Error::out_of_memory("none left")));
-    let sorters = chosen(listener, vec![foreign]);
+    let (listener, warnings) = listening();
+    let gpu: GpuSort = Box::new(|_, _| Err(Error::out_of_memory("none left")));
+    let sorters = chosen(listener, vec![gpu]);
     for _ in 0..2 {
         let end = sorters.sort(b"banana", 2, 1, &pool());
         assert!(matches!(end, Err(Error::Io(_))));
     }
-    assert!(heard.lock().unwrap().is_empty());
+    assert!(warnings.lock().unwrap().is_empty());
 }
 
 #[test]
 fn a_panic_leaves_nobody_waiting() {
-    let foreign: Foreign = Box::new(|_, _| panic!("on purpose"));
-    let sorters = chosen(Listener::default(), vec![foreign]);
+    let gpu: GpuSort = Box::new(|_, _| panic!("on purpose"));
+    let sorters = chosen(Listener::default(), vec![gpu]);
     let ended = thread::scope(|scope| {
         scope.spawn(|| sorters.sort(b"banana", 2, 1, &pool()).is_ok()).join()
     });
@@ -109,31 +117,29 @@ fn a_panic_leaves_nobody_waiting() {
 #[test]
 fn opening_may_fail_or_panic() {
     for fails in [false, true] {
-        let open: Open<Foreign> = Box::new(move |_| assert!(!fails, "on purpose"));
-        let sorters = Sorters::opening(Some(open), Device::Cuda(0), 2, Listener::default());
+        let open: OpenGpus<GpuSort> = Box::new(move |_| assert!(!fails, "on purpose"));
+        let sorters = sorters(open, true, Listener::default());
         assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
     }
 }
 
 #[test]
 fn small_inputs_open_nothing() {
-    let open: Open<Foreign> = Box::new(|_| panic!("a GPU is opened"));
-    let sorters = Sorters::opening(Some(open), Device::Auto, 2, Listener::default());
+    let open: OpenGpus<GpuSort> = Box::new(|_| panic!("a GPU is opened"));
+    let sorters = sorters(open, false, Listener::default());
     for _ in 0..3 {
         assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
     }
-    let opener = sorters.crew.opener.lock().unwrap();
-    assert!(matches!(*opener, Opener::Waiting(Some(_))));
+    assert!(!sorters.gpus.has_begun_opening());
 }
 
 #[test]
 fn many_blocks_open_a_gpu_before_their_turn() {
     let (sorters, open_now) = opened_on_demand(Box::new(on_cpu));
-    let is_opening = || matches!(*sorters.crew.opener.lock().unwrap(), Opener::Running(_));
     sorters.expect(4 << 20);
-    assert!(!is_opening());
+    assert!(!sorters.gpus.has_begun_opening());
     (0..100).for_each(|_| sorters.expect(4 << 20));
-    assert!(is_opening());
+    assert!(sorters.gpus.has_begun_opening());
     open_now.send(()).unwrap();
 }
 
@@ -144,12 +150,12 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     let (sorters, open_now) = opened_on_demand(Box::new(|block, sample_rate| {
         let samples = (0..LEN).step_by(sample_rate as usize).map(|pos| (LEN - pos) as u32);
         let bwt = Bwt { bytes: block.to_vec(), sample_rate, samples: samples.collect() };
-        Ok(Sorted { bwt, steps: Vec::new() })
+        Ok((bwt, Vec::new()))
     }));
     let (large, pool) = (vec![0; LEN], pool());
     thread::scope(|scope| {
         let waiting = scope.spawn(|| sorters.sort(&large, 1 << 22, 1, &pool).unwrap().1);
-        while matches!(*sorters.crew.opener.lock().unwrap(), Opener::Waiting(_)) {
+        while !sorters.gpus.has_begun_opening() {
             thread::yield_now();
         }
         let (_, steps) = sorters.sort(b"banana", 2, 1, &pool).unwrap();
@@ -182,16 +188,17 @@ fn a_gpu_that_never_comes_up_is_not_waited_for() {
 }
 
 /// Inverses that are open at once and used whatever the block.
-fn inverses(listener: Listener, foreign: Vec<inverses::Foreign>) -> Inverses {
-    let open: Open<_> = Box::new(move |desk| foreign.into_iter().for_each(|one| desk.add(one)));
-    Inverses::opening(Some(open), Device::Cuda(0), 4, listener)
+fn inverses(listener: Listener, gpus: Vec<GpuInvert>) -> Inverses {
+    let open: OpenGpus<_> = Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
+    let opener = Opener { gpu_only: true, open: Some(open) };
+    Inverses::with(DevicePool::new(opener, Rates::INVERT, 4, listener))
 }
 
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
-    let (listener, heard) = listening();
+    let (listener, warnings) = listening();
     let pool = pool();
-    let working = |mut blocks: u32| -> inverses::Foreign {
+    let working = |mut blocks: u32| -> GpuInvert {
         Box::new(move |bwt| {
             blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
             bwt.bytes = crate::bwt::invert(bwt.clone())?;
@@ -209,14 +216,14 @@ fn failing_devices_cost_no_block_on_the_way_back() {
             });
         }
     });
-    assert_eq!(*heard.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
+    assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
 }
 
 /// What a device cannot make a text of is no fault of the device, and may be one all the same.
 #[test]
 fn the_cpu_judges_what_a_device_refuses() {
-    let (listener, heard) = listening();
-    let refusing: inverses::Foreign = Box::new(|_| Err(crate::Flaw("no text").into()));
+    let (listener, warnings) = listening();
+    let refusing: GpuInvert = Box::new(|_| Err(crate::error::Flaw("no text").into()));
     let (inverses, pool) = (inverses(listener, vec![refusing]), pool());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     for _ in 0..2 {
@@ -226,7 +233,7 @@ fn the_cpu_judges_what_a_device_refuses() {
         let end = inverses.invert(wrong, &pool).unwrap_err();
         assert_eq!(end.to_string(), expected.to_string());
     }
-    assert!(heard.lock().unwrap().is_empty());
+    assert!(warnings.lock().unwrap().is_empty());
 }
 
 /// Whatever launch on a real GPU fails, in whichever block.
@@ -239,19 +246,19 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     let (block, pool) = (crate::cases::text(300_000), pool());
     let bwt = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 5, 19, 40] {
-        let (listener, heard) = listening();
+        let (listener, warnings) = listening();
         let mut inverse = gpu::InverseBwt::new(0).unwrap();
         inverse.fail_after(launches);
-        let foreign: inverses::Foreign = Box::new(move |bwt| {
+        let gpu: GpuInvert = Box::new(move |bwt| {
             inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
             bwt.bytes.copy_from_slice(inverse.invert_input(bwt.sample_rate, &bwt.samples)?);
             Ok(Vec::new())
         });
-        let inverses = inverses(listener, vec![foreign]);
+        let inverses = inverses(listener, vec![gpu]);
         for _ in 0..20 {
             assert!(inverses.invert(bwt.clone(), &pool).unwrap().0 == block);
         }
-        assert_eq!(heard.lock().unwrap().len(), 1, "after {launches} launches");
+        assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
     }
 }
 
@@ -265,17 +272,17 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     let (block, pool) = (crate::cases::text(300_000), pool());
     let expected = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 2, 5, 19] {
-        let (listener, heard) = listening();
+        let (listener, warnings) = listening();
         let mut sorter = gpu::Sorter::new(0, Algorithm::Default).unwrap();
         sorter.fail_after(launches);
-        let foreign: Foreign = Box::new(move |block, sample_rate| {
+        let gpu: GpuSort = Box::new(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
-            Ok(Sorted { bwt: Bwt { bytes, sample_rate, samples }, steps: Vec::new() })
+            Ok((Bwt { bytes, sample_rate, samples }, Vec::new()))
         });
-        let sorters = chosen(listener, vec![foreign]);
+        let sorters = chosen(listener, vec![gpu]);
         for _ in 0..20 {
             assert_eq!(sorters.sort(&block, 1 << 15, 1, &pool).unwrap().0, expected);
         }
-        assert_eq!(heard.lock().unwrap().len(), 1, "after {launches} launches");
+        assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
     }
 }

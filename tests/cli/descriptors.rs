@@ -29,6 +29,7 @@ fn closed_standard_output_is_an_error() {
         ("locate --json 1 x.bwz", 2),
         ("extract -r 1..2 x.bwz", 1),
         ("recover x.bwz -o -", 1),
+        ("recover --json x.bwz -o /dev/null", 1),
         ("bench -n 1 x", 1),
         ("devices", 1),
         ("completions bash", 1),

@@ -7,6 +7,7 @@ use crate::common::mutation::random::Random;
 use crate::common::mutation::repair;
 use crate::common::{cases, compressed, indexed, options};
 use bwz::Effort;
+use bwz::internals::filter::{self, Filtered};
 use std::fs;
 use std::path::Path;
 
@@ -86,7 +87,7 @@ fn made() -> Vec<(String, Vec<u8>)> {
     let of_segments = [cases::text(2000), vec![0; 90_000], cases::text(3000)].concat();
     files.push(("segments, indexed".to_owned(), indexed(&of_segments, 1 << 20, Some(64))));
     let of_runs = cases::random(11_500, 4);
-    files.push(("counted".to_owned(), with_effort(&of_runs, Effort::Fast)));
+    files.push(("static rANS".to_owned(), with_effort(&of_runs, Effort::Fast)));
     files
 }
 
@@ -122,9 +123,9 @@ fn filtered() -> Vec<(String, Vec<u8>)> {
 
 /// A file of one block whose text is `text`, with the given filters.
 fn with_side(text: &[u8], flags: u8, side: &[u8]) -> Vec<u8> {
-    let filtered = bwz::filter::Filtered { text: text.to_vec(), flags, side: side.to_vec() };
+    let filtered = Filtered { text: text.to_vec(), flags, side: side.to_vec() };
     let sizes = text.len()..2 * text.len();
-    let raw = sizes.into_iter().find_map(|size| bwz::filter::undo(filtered.clone(), size).ok());
+    let raw = sizes.into_iter().find_map(|size| filter::undo(filtered.clone(), size).ok());
     let raw_size = raw.expect("the filters can be undone").len() as u64;
     let mut parts = parts::parse(&compressed(text, 1 << 20), true);
     let block = parts.iter().position(|part| part.kind == Kind::BlockHeader).unwrap();

@@ -8,8 +8,8 @@ use crate::common::mutation::parts::{self, Kind, Part, block_at};
 use crate::common::mutation::random::Random;
 use crate::common::mutation::repair::{self, Care};
 use bwz::bwt::{self, Bwt};
-use bwz::coder;
-use bwz::filter::{self, Filtered};
+use bwz::internals::coder;
+use bwz::internals::filter::{self, Filtered};
 use std::ops::Range;
 
 /// Larger blocks stay as they are.
@@ -75,7 +75,7 @@ fn vouch_index(block: &mut [Part], bwt: &[u8], segment_size: usize, raw: &[u8]) 
     }
 }
 
-/// FORMAT.md section 4.1.
+/// FORMAT.md chapter 10.
 fn counts_of(bwt: &[u8], segment_size: usize) -> Vec<u8> {
     let count = |segment: &[u8], c: u8| segment.iter().filter(|&&byte| byte == c).count() as u32;
     let used: Vec<u8> = (0..=255).filter(|c| bwt.contains(c)).collect();

@@ -1,8 +1,9 @@
-//! What the segment codings and the filters reject: FORMAT.md sections 7.8 and 14.5.
+//! What the segment codings and the filters reject: FORMAT.md chapters 12 to 16.
 
 use crate::common::{self, cases, compressed, decompressed};
 use crate::patient::{BLOCK, Patient};
-use bwz::{Effort, coder};
+use bwz::Effort;
+use bwz::internals::coder;
 
 /// Those of R17 that only one segment coding has, or that each has in its own way: adaptive rANS is
 /// kind 1, context mixing kind 2, static rANS kind 3.

@@ -1,4 +1,4 @@
-//! Counts of symbols and of pairs of symbols, from which the jumps follow.
+//! Counts of symbols and of pairs of symbols, from which LF squared follows.
 //!
 //! LF(row) = first row that starts with c + number of c in the L column above the row, where c is
 //! the symbol of the L column at the row. Going down the rows, the values of LF for one symbol c
@@ -114,9 +114,9 @@ impl<'a> Counters<'a> {
         (0..=255).filter(occurs).collect()
     }
 
-    /// The first row that starts with a bigram of symbols that occur, or with one above it.
+    /// The first row that starts with a pair of symbols that occur, or with one above it.
     #[inline]
-    pub fn bigram_start(&self, [x, y]: [u8; 2]) -> u32 {
+    pub fn pair_start(&self, [x, y]: [u8; 2]) -> u32 {
         // The rows that start with xy are LF of the rows that start with y and have x before them.
         self.chunks[0].lf_lf[usize::from(y) << 8 | usize::from(x)]
     }

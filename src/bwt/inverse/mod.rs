@@ -4,10 +4,10 @@
 //! suffix at p - 1, and the first symbol of the row arrived at is the text at p - 1. Walked plainly
 //! this is one cache miss per byte, each waiting for the one before. Three things make it fast:
 //!
-//! - *jumps*: a table holds LF(LF(row)), so that one miss gives two bytes, which are the first two
-//!   symbols of the row jumped to ([`counters`], [`jumps`], [`bigrams`]);
+//! - *LF squared*: a table holds LF(LF(row)), so that one miss gives two bytes, which are the first
+//!   two symbols of the row that it leads to (`counters`, `lf_squared`, `first_symbols`);
 //! - *lanes*: each sample is a row to start from, so that the text falls into independent lanes; a
-//!   thread moves many of them in lock step, and their misses overlap ([`walk`]);
+//!   thread moves many of them in lock step, and their misses overlap (`lanes`);
 //! - *huge pages* under the table, else a TLB miss comes on top of each cache miss.
 //!
 //! Threads of the current rayon pool share the building of the table and then the lanes. The text
@@ -15,28 +15,28 @@
 //!
 //! Time: O(n). On one thread the table takes about as long as the walk; one random access for two
 //! bytes of text is what remains. Memory beside the [`Bwt`], which the text takes the place of: 4
-//! bytes per byte for the jumps, and 0.5 MiB per thread.
+//! bytes per byte for the table, and 0.5 MiB per thread.
 //!
-//! Jumps by two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of
+//! Steps of two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of
 //! psi and so scatters over up to 65536 places while it builds; LF of LF is written in order.
 
-mod bigrams;
 mod counters;
-mod jumps;
-mod runs;
-mod walk;
+mod first_symbols;
+mod lanes;
+mod lf_squared;
+mod run_inverse;
 
-use super::pages::Tables;
+use super::huge_pages::TablePool;
 use super::{Bwt, MAX_BLOCK_SIZE};
 use crate::coder;
 use crate::error::{Error, Flaw, Result};
-use bigrams::Bigrams;
 use counters::Counters;
 pub(crate) use counters::count;
-use jumps::Jumps;
+use first_symbols::FirstSymbols;
+use lanes::LaneWalk;
+use lf_squared::LfSquared;
 use rayon::prelude::*;
-use runs::Shortened;
-use walk::Walk;
+use run_inverse::RunInverse;
 
 /// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file.
 ///
@@ -54,11 +54,11 @@ pub fn invert(bwt: Bwt) -> Result<Vec<u8>> {
 /// Restores many blocks like [`invert`], one after another or side by side, and keeps its tables
 /// from one to the next.
 #[derive(Debug)]
-pub(crate) struct InverseBwt(Tables<u32>);
+pub(crate) struct InverseBwt(TablePool<u32>);
 
 impl InverseBwt {
     pub const fn new() -> Self {
-        InverseBwt(Tables::new())
+        InverseBwt(TablePool::new())
     }
 
     pub fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
@@ -67,14 +67,14 @@ impl InverseBwt {
             return Ok(bwt.bytes);
         }
         let len = bwt.bytes.len();
-        if len >= runs::MIN_LEN
-            && bwt.sample_rate >= runs::MIN_RATE
-            && let Some(shortened) = Shortened::new(&bwt, runs::KEPT)
+        if len >= run_inverse::MIN_LEN
+            && bwt.sample_rate >= run_inverse::MIN_RATE
+            && let Some(shortened) = RunInverse::new(&bwt, run_inverse::KEPT)
         {
             let rebuild = |table: &mut [u32]| Ok(shortened.rebuild(bwt, table)?);
             return self.0.lend(len + 1, rebuild).ok_or_else(no_memory)?;
         }
-        let entries = Jumps::entries(len);
+        let entries = LfSquared::entries(len);
         self.0.lend(entries, |table| rebuild(bwt, table)).ok_or_else(no_memory)?
     }
 }
@@ -86,21 +86,21 @@ fn is_run(bwt: &Bwt) -> bool {
     coder::run_end(&bwt.bytes, 0) == len && rows.eq(bwt.samples.iter().map(|&row| row as usize))
 }
 
-/// Rebuilds the block of a checked [`Bwt`] with a table for its jumps.
+/// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table.
 fn rebuild(bwt: Bwt, table: &mut [u32]) -> Result<Vec<u8>> {
     let counters = Counters::new(&bwt.bytes, bwt.samples[0]);
-    let bigrams = Bigrams::new(&counters);
+    let first_symbols = FirstSymbols::new(&counters);
     let (last, row_of_last) = counters.last_symbol();
-    let jumps = Jumps::new(counters, table);
-    // The jumps hold all that the transform says, so that the text can take its place.
+    let lf_squared = LfSquared::new(counters, table);
+    // The table holds all that the transform says, so that the text can take its place.
     let Bwt { bytes: mut text, sample_rate, samples } = bwt;
     let (mut unwritten, mut row) = (&mut text[..], 0);
     if unwritten.len() % 2 == 1 {
-        // Jumps write two bytes, so one is left: the last.
+        // A step writes two bytes, so one is left: the last.
         *unwritten.split_off_last_mut().expect("a block has bytes") = last;
         row = row_of_last;
     }
-    Walk::new(&jumps, &bigrams).write(sample_rate, &samples, row, unwritten)?;
+    LaneWalk::new(&lf_squared, &first_symbols).write(sample_rate, &samples, row, unwritten)?;
     Ok(text)
 }
 
@@ -181,7 +181,7 @@ mod tests {
         let mut number = |below: usize| numbers.next().unwrap() % below;
         let (mut shortened, mut table) = (0, [0; 10_000]);
         let mut check = |bwt: &Bwt, block: Option<&[u8]>, kept: usize| {
-            let Some(short) = Shortened::new(bwt, kept) else { return };
+            let Some(short) = RunInverse::new(bwt, kept) else { return };
             let text = short.rebuild(bwt.clone(), &mut table[..=bwt.bytes.len()]);
             match block {
                 Some(block) => assert!(text.unwrap() == block, "{kept} kept, {block:?}"),

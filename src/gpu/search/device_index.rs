@@ -1,11 +1,11 @@
 //! An FM-index in device memory, searched by many patterns at a time: the host side of
 //! `kernels/search/device_index.cu`.
 //!
-//! The arrays are those of `fm_index`, byte for byte; what they mean is said there. [`Parts`] lends
-//! them.
+//! The arrays are those of `fm_index`, byte for byte; what they mean is said there.
+//! [`IndexArrays`] lends them.
 
 use crate::error::Result;
-use crate::gpu::interface::{Layout, Parts, Samples};
+use crate::gpu::interface::{IndexArrays, RankArrays, SampleArrays};
 use crate::gpu::runtime::kernel_structs::{
     IndexView, LocateArgs, SamplesView, SearchArgs, SymbolTables,
 };
@@ -28,36 +28,39 @@ pub struct DeviceIndex {
     view: IndexView,
     kernels: [&'static str; 2],
     samples: Option<(SamplesView, Arena)>,
-    memory: Arena,
+    /// What `view` points into.
+    _memory: Arena,
 }
 
 impl DeviceIndex {
     /// Copies an index to the device, and waits until it is there.
-    pub fn new(gpu: &Gpu, parts: &Parts) -> Result<DeviceIndex> {
+    pub fn new(gpu: &Gpu, arrays: &IndexArrays) -> Result<DeviceIndex> {
         let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
-        view(&mut measure, parts)?;
+        view(&mut measure, arrays)?;
         let mut memory = Arena::new(gpu, measure.arena.used())?;
-        let view = view(&mut Upload { gpu: Some(gpu), arena: memory.allocator() }, parts)?;
-        let kernels = match parts.layout {
-            Layout::BitSliced { planes: 2, .. } => {
+        let view = view(&mut Upload { gpu: Some(gpu), arena: memory.allocator() }, arrays)?;
+        let kernels = match arrays.rank {
+            RankArrays::BitSliced { planes: 2, .. } => {
                 ["device_index/search_two", "device_index/locate_two"]
             }
-            Layout::BitSliced { planes: 3, .. } => {
+            RankArrays::BitSliced { planes: 3, .. } => {
                 ["device_index/search_three", "device_index/locate_three"]
             }
-            Layout::BitSliced { .. } => ["device_index/search_four", "device_index/locate_four"],
-            Layout::Bytes { .. } => ["device_index/search_bytes", "device_index/locate_bytes"],
+            RankArrays::BitSliced { .. } => {
+                ["device_index/search_four", "device_index/locate_four"]
+            }
+            RankArrays::Bytes { .. } => ["device_index/search_bytes", "device_index/locate_bytes"],
         };
-        Ok(DeviceIndex { id: parts.id, view, kernels, samples: None, memory })
+        Ok(DeviceIndex { id: arrays.id, view, kernels, samples: None, _memory: memory })
     }
 
-    /// Whether it is the index with these parts, k-mer table included.
-    pub fn holds(&self, parts: &Parts) -> bool {
-        self.id == parts.id && (self.view.kmer_length > 0 || parts.kmers.is_none())
+    /// Whether it is the index with these arrays, k-mer table included.
+    pub fn holds(&self, arrays: &IndexArrays) -> bool {
+        self.id == arrays.id && (self.view.kmer_length > 0 || arrays.kmers.is_none())
     }
 
     /// Adds the samples, if it does not have them.
-    pub fn add_samples(&mut self, gpu: &Gpu, samples: &Samples) -> Result<()> {
+    pub fn add_samples(&mut self, gpu: &Gpu, samples: &SampleArrays) -> Result<()> {
         if self.samples.as_ref().is_some_and(|(view, _)| view.rate == samples.rate) {
             return Ok(());
         }
@@ -69,11 +72,6 @@ impl DeviceIndex {
         let view = samples_view(&mut Upload { gpu: Some(gpu), arena }, samples)?;
         self.samples = Some((view, memory));
         Ok(())
-    }
-
-    /// Bytes of device memory.
-    pub fn size(&self) -> usize {
-        self.memory.len() + self.samples.as_ref().map_or(0, |(_, memory)| memory.len())
     }
 }
 
@@ -108,16 +106,16 @@ impl Upload<'_, '_> {
     }
 }
 
-fn view(upload: &mut Upload, parts: &Parts) -> Result<IndexView> {
+fn view(upload: &mut Upload, arrays: &IndexArrays) -> Result<IndexView> {
     let mut view = IndexView {
-        tables: upload.array(&[tables(parts)])?,
-        supers: upload.array(parts.supers)?,
-        n: parts.len as u32,
-        primary: parts.primary,
+        tables: upload.array(&[tables(arrays)])?,
+        supers: upload.array(arrays.supers)?,
+        n: arrays.len as u32,
+        primary: arrays.primary,
         ..IndexView::default()
     };
-    match parts.layout {
-        Layout::BitSliced { lines, places, rare_symbols, by_symbol, ends, .. } => {
+    match arrays.rank {
+        RankArrays::BitSliced { lines, places, rare_symbols, by_symbol, ends, .. } => {
             view.lines = upload.array(lines)?;
             view.rare_places = upload.array(places)?;
             view.rare_symbols = upload.array(rare_symbols)?;
@@ -125,30 +123,30 @@ fn view(upload: &mut Upload, parts: &Parts) -> Result<IndexView> {
             view.rare_ends = upload.array(ends)?;
             view.rare = places.len() as u32;
         }
-        Layout::Bytes { bytes, skew, log, stride, counters } => {
+        RankArrays::Bytes { bytes, skew, log, stride, counters } => {
             view.lines = upload.array_at(skew, bytes)?;
             view.counters = upload.array(counters)?;
             (view.skew, view.log, view.stride) = (skew as u32, log as u32, stride as u32);
         }
     }
-    if let Some(kmers) = parts.kmers {
+    if let Some(kmers) = arrays.kmers {
         view.kmers = upload.array(kmers.intervals.as_flattened())?;
-        (view.kmer_length, view.kmer_sigma) = (kmers.depth as u32, kmers.sigma as u32);
+        (view.kmer_length, view.kmer_sigma) = (kmers.length as u32, kmers.sigma as u32);
     }
     Ok(view)
 }
 
 /// What a search looks up by symbol.
-fn tables(parts: &Parts) -> SymbolTables {
-    let symbols = match parts.layout {
-        Layout::BitSliced { symbols, .. } => *symbols,
-        Layout::Bytes { .. } => [0; 16],
+fn tables(arrays: &IndexArrays) -> SymbolTables {
+    let symbols = match arrays.rank {
+        RankArrays::BitSliced { symbols, .. } => *symbols,
+        RankArrays::Bytes { .. } => [0; 16],
     };
-    let kmer_codes = parts.kmers.map_or([255; 256], |kmers| *kmers.codes);
-    SymbolTables { starts: *parts.starts, codes: *parts.codes, kmer_codes, symbols }
+    let kmer_codes = arrays.kmers.map_or([255; 256], |kmers| *kmers.codes);
+    SymbolTables { starts: *arrays.starts, codes: *arrays.codes, kmer_codes, symbols }
 }
 
-fn samples_view(upload: &mut Upload, samples: &Samples) -> Result<SamplesView> {
+fn samples_view(upload: &mut Upload, samples: &SampleArrays) -> Result<SamplesView> {
     Ok(SamplesView {
         marks: upload.array(samples.marks)?,
         ranks: upload.array(samples.ranks)?,

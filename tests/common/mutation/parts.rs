@@ -1,5 +1,5 @@
 //! A file taken apart: its structures, tables and segments in the order in which they stand there.
-//! FORMAT.md sections 2 to 9, 14.
+//! FORMAT.md chapters 2 to 6, 8, 10 and 12.
 //!
 //! What cannot be read is kept as it is: the parts of any bytes, one after the other, are those
 //! bytes, but for parts that were decompressed.
@@ -80,7 +80,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// FORMAT.md section 5. Bits that are not there are 0.
+/// FORMAT.md chapter 8. Bits that are not there are 0.
 fn unpack(bytes: &[u8], count: usize) -> Vec<u64> {
     let width = usize::from(bytes.first().copied().unwrap_or(0).min(32));
     let bit = |at: usize| bytes.get(1 + at / 8).map_or(0, |byte| u64::from(byte >> (at % 8) & 1));
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// The fields of Side, section 14.
+    /// The fields of Side, chapter 12.
     fn side(&mut self, filters: u8, text_size: usize, size: usize) -> Option<()> {
         let (side, behind) = self.rest.split_at_checked(size)?;
         self.rest = side;

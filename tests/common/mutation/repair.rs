@@ -193,7 +193,7 @@ pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
     }
 }
 
-/// The checksums of an Index, section 4.1.
+/// The checksums of an Index, chapter 10.
 fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
     let Some(index) = find(parts, block.clone(), Kind::IndexHeader) else { return };
     let segments = block.clone().filter(|&n| parts[n].kind == Kind::Segment);

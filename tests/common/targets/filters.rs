@@ -1,8 +1,10 @@
 //! The filters, each alone and as they suit a block.
 
 use super::{damage, u16_at};
-use bwz::filter::{self, Filtered};
-use bwz::internals;
+use bwz::internals::{
+    self,
+    filter::{self, Filtered},
+};
 
 /// The largest block that is filtered: time goes by it.
 const LARGEST: usize = 1 << 14;
@@ -32,7 +34,7 @@ pub fn filters(input: &[u8]) {
 
 fn filtered(choice: &[u8], block: Vec<u8>) -> Option<Filtered> {
     match choice[0] % 5 {
-        1 => filter::apply(block, || ()).ok(),
+        1 => filter::apply(block).ok(),
         2 => internals::join_lines(&block, u16_at(choice, 5) % 1024 + 1).ok(),
         3 => internals::change_region(block, &choice[1..]).ok(),
         _ => internals::take_out_repeats(block).unwrap(),

@@ -1,7 +1,7 @@
 //! The codings of segments.
 
 use super::{damage, u16_at};
-use bwz::{coder, internals};
+use bwz::internals::{self, coder};
 
 /// The longest segment that is decoded: time goes by it.
 const LONGEST: usize = 1 << 12;

@@ -1,0 +1,263 @@
+//! A coded block becomes a raw one: segments, inverse, filters undone, everything checked.
+//! FORMAT.md chapter 4.
+//!
+//! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
+//! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its
+//! transform, there are [`decode`] and [`restore_decoded`] on the CPU.
+//!
+//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Restored`], raw bytes.
+//! The memory moves from one to the next: the text takes the place of the transform.
+
+use crate::allocation;
+use crate::bwt::{Bwt, InverseBwt};
+use crate::coder::{self, Task};
+use crate::error::{Error, Flaw, Result};
+use crate::events::{Listener, Step};
+use crate::filter::{self, Filtered};
+use crate::frame::{BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape, checksum_holds};
+use crate::memory::Plan;
+use crate::options::Options;
+use crate::raw::{Raw, Run, Spare};
+use crate::sorters::Inverses;
+use crate::threads::Threads;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// The state that all blocks of a stream share.
+pub struct BlockDecoder {
+    inverses: Inverses,
+    pool: Threads,
+    plan: Plan,
+    /// The last block that turned out to be one run, as it was coded.
+    last_run: Mutex<Option<(CodedBlock, Run)>>,
+    spare: Spare,
+    listener: Listener,
+}
+
+/// The result of the first stage.
+pub enum DecodeStage {
+    /// With the block as it was coded, where that is worth keeping.
+    Decoded(Box<Decoded>, Option<CodedBlock>),
+    /// A block that is coded like one before, which was this run.
+    KnownRun(Run),
+}
+
+/// A run takes less than one byte in so many, the samples of an index included.
+const RUN_SHARE: usize = 32;
+
+impl BlockDecoder {
+    /// For blocks of up to `block_size` bytes, as many at a time as the plan says, which comes with
+    /// it. `spare` has memory for the next block.
+    pub fn new(
+        block_size: u32,
+        pool: Threads,
+        spare: Spare,
+        options: &Options,
+    ) -> Result<(Plan, Self)> {
+        let plan = options.plan_to_decode(block_size)?;
+        let decoder = BlockDecoder {
+            inverses: Inverses::new(plan.workers, block_size, options)?,
+            pool,
+            plan,
+            last_run: Mutex::new(None),
+            spare,
+            listener: options.listener().clone(),
+        };
+        Ok((plan, decoder))
+    }
+
+    /// A block has come and will be decoded and restored when it has its turn.
+    pub fn expect(&self, block: &CodedBlock) {
+        if let Kind::Bwt(_) = block.header.kind {
+            self.inverses.expect(block.header.raw_size);
+        }
+    }
+
+    /// Both stages.
+    pub fn restore(&self, block: CodedBlock) -> Result<Raw> {
+        self.finish(self.decode(block)?)
+    }
+
+    /// Decodes a block's segments.
+    pub fn decode(&self, block: CodedBlock) -> Result<DecodeStage> {
+        let (offset, from) = (block.header.raw_offset, Instant::now());
+        if let Some(run) = self.known_run(&block) {
+            self.listener.done(offset, [(Step::Check, from, Instant::now())]);
+            return Ok(DecodeStage::KnownRun(run));
+        }
+        let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
+        let coded = may_be_run.then(|| block.clone());
+        let execute = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
+        let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
+        self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
+        Ok(DecodeStage::Decoded(Box::new(decoded), coded))
+    }
+
+    /// The last run, if this block differs from it in its place alone.
+    fn known_run(&self, block: &CodedBlock) -> Option<Run> {
+        let last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, run) = last.as_ref()?;
+        let header = BlockHeader { raw_offset: known.header.raw_offset, ..block.header };
+        (header == known.header && block.payload == known.payload).then_some(*run)
+    }
+
+    /// Restores a block and checks it.
+    pub fn finish(&self, stage: DecodeStage) -> Result<Raw> {
+        match stage {
+            DecodeStage::KnownRun(run) => Ok(Raw::Run(run)),
+            DecodeStage::Decoded(decoded, coded) => {
+                let bytes = self.restore_decoded(*decoded)?;
+                let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
+                self.spare.keep(bytes);
+                if let Some(coded) = coded {
+                    let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+                    *last = Some((coded, run));
+                }
+                Ok(Raw::Run(run))
+            }
+        }
+    }
+
+    fn restore_decoded(&self, decoded: Decoded) -> Result<Vec<u8>> {
+        let (offset, mut steps) = (decoded.origin.header.raw_offset, Vec::new());
+        let restored = invert(decoded, |bwt| {
+            let (text, timed) = self.inverses.invert(bwt, &self.pool)?;
+            steps = timed;
+            Ok(text)
+        })?;
+        let from = Instant::now();
+        let raw = self.pool.install(|| check(restored))?;
+        steps.push((Step::Check, from, Instant::now()));
+        self.listener.done(offset, steps);
+        Ok(raw)
+    }
+}
+
+/// Both stages in one, on the CPU, for a block that comes alone.
+pub fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
+    restore_decoded(decode(block, plan)?, &InverseBwt::new())
+}
+
+/// The block that decoded bytes are of: its header says what must come out.
+struct Origin {
+    header: BlockHeader,
+    number: u64,
+    offset: u64,
+}
+
+impl Origin {
+    fn error(&self, flaw: Flaw) -> Error {
+        flaw.at(Some(self.number), self.offset)
+    }
+}
+
+/// A block between the segment decoders and the inverse.
+pub struct Decoded {
+    origin: Origin,
+    content: Content,
+}
+
+enum Content {
+    /// The raw bytes of a stored block.
+    Stored(Vec<u8>),
+    /// The transform of the block's text, the index where there is one, and what the filters need.
+    Transformed { bwt: Bwt, index: Option<BlockIndex>, side: Vec<u8> },
+}
+
+/// A block between the inverse and the filters: its text, which is the raw bytes where there are no
+/// filters.
+struct Restored {
+    origin: Origin,
+    text: Vec<u8>,
+    index: Option<BlockIndex>,
+    side: Vec<u8>,
+}
+
+impl Decoded {
+    /// The transform of the raw bytes; `None` where the block is stored, or the transform is of
+    /// what filters made of them.
+    pub fn bwt_of_raw(&self) -> Option<&Bwt> {
+        match (&self.content, self.origin.header.kind) {
+            (Content::Transformed { bwt, .. }, Kind::Bwt(Shape { filters: 0, .. })) => Some(bwt),
+            _ => None,
+        }
+    }
+}
+
+/// Decodes a block's segments side by side on the current rayon pool.
+///
+/// # Errors
+/// [`Error::Limit`] where a segment needs larger models than the plan has memory for.
+pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
+    decode_with(coder::current_pool, block, plan, &Spare::default())
+}
+
+/// [`decode`] by an executor of the segments' tasks, into memory that is taken from `spare`.
+fn decode_with(
+    execute: impl FnOnce(Vec<Task>),
+    block: CodedBlock,
+    plan: &Plan,
+    spare: &Spare,
+) -> Result<Decoded> {
+    block.check_payload().map_err(|flaw| block.error(flaw))?;
+    let CodedBlock { header, payload, number, offset } = block;
+    let origin = Origin { header, number, offset };
+    let Kind::Bwt(shape) = header.kind else {
+        return Ok(Decoded { origin, content: Content::Stored(payload) });
+    };
+    let parts = BwtPayload::from_bytes(&payload, header.raw_size, shape);
+    let BwtPayload { filtered, samples, index, segments } =
+        parts.map_err(|flaw| origin.error(flaw))?;
+    if segments.iter().any(|segment| coder::needs_large_models(segment)) {
+        plan.check_large_models(header.raw_size).map_err(|e| e.at(number, offset))?;
+    }
+    let side = filtered.map_or(&[][..], |filtered| filtered.side);
+    let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
+    let text_size = filtered.map_or(header.raw_size, |filtered| filtered.text_size);
+    let mut bytes = spare.take_len(text_size as usize)?;
+    coder::decode_segments_with(execute, shape.segment_size_log, &segments, &mut bytes)
+        .and_then(|()| match &index {
+            Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
+            None => Ok(()),
+        })
+        .map_err(|flaw| origin.error(flaw))?;
+    let bwt = Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples };
+    Ok(Decoded { origin, content: Content::Transformed { bwt, index, side } })
+}
+
+/// Restores the block on the CPU and checks it.
+pub fn restore_decoded(decoded: Decoded, inverse: &InverseBwt) -> Result<Vec<u8>> {
+    check(invert(decoded, |bwt| inverse.invert(bwt))?)
+}
+
+/// Inverts the transform; a stored block has none.
+fn invert(
+    Decoded { origin, content }: Decoded,
+    inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>,
+) -> Result<Restored> {
+    let (text, index, side) = match content {
+        Content::Stored(raw) => (raw, None, Vec::new()),
+        Content::Transformed { bwt, index, side } => {
+            (inverse(bwt).map_err(|e| e.at(origin.number, origin.offset))?, index, side)
+        }
+    };
+    Ok(Restored { origin, text, index, side })
+}
+
+/// Undoes the filters and checks the raw bytes.
+fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
+    let header = &origin.header;
+    let raw = match header.kind {
+        Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
+            let filtered = Filtered { text, flags, side };
+            let undone = filter::undo(filtered, header.raw_size as usize);
+            undone.map_err(|flaw| origin.error(flaw))?
+        }
+        _ => text,
+    };
+    if !checksum_holds(header.raw_checksum, &raw) {
+        return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
+    }
+    let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
+    sound.map(|()| raw).map_err(|flaw| origin.error(flaw))
+}

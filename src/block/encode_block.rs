@@ -1,0 +1,204 @@
+//! A raw block becomes a coded one: filters, sort, segments, payload. FORMAT.md chapter 4.
+//!
+//! Two stages, so that a pipeline can have many blocks sorted while few are coded:
+//! [`BlockEncoder::sort`], on the CPU or a GPU, and [`BlockEncoder::code`]. A block of one byte
+//! over and over is coded once; others like it differ in their place alone.
+
+use crate::bwt::{self, Bwt};
+use crate::coder::{self, Effort, Task};
+use crate::error::{Flaw, Result};
+use crate::events::{Listener, Step};
+use crate::filter::{self, Filtered};
+use crate::fm_index;
+use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape};
+use crate::options::Options;
+use crate::raw::{Raw, RawBlock, Run, Spare};
+use crate::sorters::Sorters;
+use crate::threads::Threads;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// The state that all blocks of a stream share.
+pub struct BlockEncoder {
+    sorters: Sorters,
+    pool: Threads,
+    effort: Effort,
+    /// The sample rate of the blocks' index, if they get one.
+    index: Option<u32>,
+    /// The last block that was one run: others of that byte and length differ from it in their
+    /// place alone.
+    last_run: Mutex<Option<(Run, CodedBlock)>>,
+    spare: Spare,
+    listener: Listener,
+}
+
+/// The result of the first stage.
+pub enum SortStage {
+    Sorted(SortedText),
+    /// A block that is one run.
+    CodedRun(CodedBlock),
+}
+
+/// A block between the sorter and the coder; its text stays for the case that it must be stored.
+pub struct SortedText {
+    filtered: Filtered,
+    raw_size: usize,
+    raw_offset: u64,
+    checksum: u32,
+    bwt: Bwt,
+}
+
+impl BlockEncoder {
+    /// For blocks of up to `block_size` bytes, `workers` of them sorted at a time.
+    pub fn new(
+        block_size: u32,
+        workers: usize,
+        pool: Threads,
+        spare: Spare,
+        options: &Options,
+    ) -> Result<Self> {
+        let sample_rate = sample_rate(block_size as usize, options.index_rate());
+        Ok(BlockEncoder {
+            sorters: Sorters::new(workers, block_size, sample_rate, options)?,
+            pool,
+            effort: options.chosen_effort(),
+            index: options.index_rate(),
+            last_run: Mutex::new(None),
+            spare,
+            listener: options.listener().clone(),
+        })
+    }
+
+    /// A block has come and will be sorted when it has its turn.
+    pub fn expect(&self, block: &RawBlock) {
+        if let Raw::Bytes(bytes) = &block.raw {
+            self.sorters.expect(bytes.len());
+        }
+    }
+
+    /// Both stages.
+    pub fn encode(&self, block: RawBlock) -> Result<CodedBlock> {
+        self.code(self.sort(block)?)
+    }
+
+    /// Filters and sorts a block.
+    pub fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<SortStage> {
+        match raw {
+            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(SortStage::Sorted),
+            Raw::Run(run) => self.code_run(run, offset, alone).map(SortStage::CodedRun),
+        }
+    }
+
+    fn code_run(&self, run: Run, offset: u64, alone: bool) -> Result<CodedBlock> {
+        let from = Instant::now();
+        let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, block)) = last.as_ref().filter(|(known, _)| *known == run) {
+            let mut block = block.clone();
+            block.header.raw_offset = offset;
+            self.listener.done(offset, [(Step::Code, from, Instant::now())]);
+            return Ok(block);
+        }
+        let block = self.code_sorted(self.sort_bytes(run.to_bytes()?, offset, alone)?)?;
+        *last = Some((run, block.clone()));
+        Ok(block)
+    }
+
+    /// Codes a block's segments and puts it together.
+    pub fn code(&self, block: SortStage) -> Result<CodedBlock> {
+        match block {
+            SortStage::Sorted(sorted) => self.code_sorted(sorted),
+            SortStage::CodedRun(block) => Ok(block),
+        }
+    }
+
+    fn sort_bytes(&self, bytes: Vec<u8>, raw_offset: u64, alone: bool) -> Result<SortedText> {
+        let raw_size = bytes.len();
+        let (checksum, filtered) =
+            self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
+        let filtered = filtered?;
+        let sample_rate = sample_rate(filtered.text.len(), self.index);
+        let threads = if alone { self.pool.count() } else { 1 };
+        let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
+        self.listener.done(raw_offset, steps);
+        Ok(SortedText { filtered, raw_size, raw_offset, checksum, bwt })
+    }
+
+    /// What is searched for is in the raw bytes, so an indexed block gets no filters.
+    fn filtered(&self, block: Vec<u8>) -> Result<Filtered, Flaw> {
+        match self.index {
+            Some(_) => Ok(Filtered::unchanged(block)),
+            None => {
+                let block = filter::transform(block)?;
+                // The workspace that the sorters keep makes room for the match finder.
+                if block.is_repetitive() {
+                    self.sorters.free();
+                }
+                filter::deduplicate(block)
+            }
+        }
+    }
+
+    fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
+        let (offset, from) = (sorted.raw_offset, Instant::now());
+        let block = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
+        self.listener.done(offset, [(Step::Code, from, Instant::now())]);
+        block
+    }
+}
+
+/// The sample rate of a text of `len` bytes, given that of its index.
+fn sample_rate(len: usize, index: Option<u32>) -> u32 {
+    let usual = bwt::sample_rate(len);
+    // At rate 0 an index is for counting alone and needs no more samples than the inverse.
+    index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual))
+}
+
+/// Codes a block's segments side by side, or stores the block where that is not longer.
+fn code(
+    sorted: SortedText,
+    effort: Effort,
+    indexed: bool,
+    pool: &Threads,
+    spare: &Spare,
+) -> Result<CodedBlock> {
+    let SortedText { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
+    // A search decodes one segment for each of its steps.
+    let segment_size_log = match indexed {
+        true => fm_index::segment_log(&bwt.bytes),
+        false => coder::segment_log(&bwt.bytes, effort),
+    };
+    let execute = |tasks: Vec<Task>| pool.each(tasks, |task| task());
+    let segments = coder::encode_segments_with(execute, &bwt.bytes, segment_size_log, effort);
+    let primary = bwt.samples[0];
+    let index = indexed
+        .then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
+    // The BWT is freed before the payload is built, since that is the peak of memory.
+    drop(bwt.bytes);
+    let text_size = filtered.text.len() as u32;
+    let payload = BwtPayload {
+        filtered: (filtered.flags != 0)
+            .then_some(frame::Filtered { text_size, side: &filtered.side }),
+        samples: bwt.samples,
+        index,
+        segments: segments.iter().map(Vec::as_slice).collect(),
+    }
+    .to_bytes()?;
+    drop(segments);
+    let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
+    let (kind, payload) = if payload.len() < raw_size {
+        spare.keep(filtered.text);
+        (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }), payload)
+    } else {
+        drop(payload);
+        (Kind::Stored, filter::undo(filtered, raw_size)?)
+    };
+    let header = BlockHeader {
+        kind,
+        raw_size: raw_size as u32,
+        coded_size: payload.len() as u32,
+        raw_checksum: checksum,
+        raw_offset,
+        payload_checksum: crc32fast::hash(&payload),
+    };
+    Ok(CodedBlock { header, payload, number: 0, offset: 0 })
+}

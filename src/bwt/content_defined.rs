@@ -1,0 +1,209 @@
+//! Content-defined positions, as in content-defined chunking, and what they tell of repeats.
+//!
+//! A position is chosen by the 8 bytes behind it, so that repeats have the same ones: a weighted
+//! sum of these bytes is taken for many positions at once, in 0.3 ns a byte. [`hash`] makes a key
+//! of the bytes there. [`is_repetitive`] and [`scarcity`] compare such keys: the first tells
+//! whether a text is made of versions of one text, the second how often its strings come again.
+
+use crate::allocation;
+use rayon::prelude::*;
+
+/// Bytes of a string that is compared.
+const KEY: usize = 24;
+
+/// Distances that differ by less than this are taken for one.
+const NEAR: usize = 64;
+
+/// Whether much of `text` repeats what stands far before it, at distances that hardly change.
+/// `None` where there is no memory, of which this takes 1/16 to 1/32 byte a byte.
+pub(crate) fn is_repetitive(text: &[u8]) -> Option<bool> {
+    let slots = (text.len() >> 8).next_power_of_two().max(64);
+    let mut seen = allocation::filled((0_u32, 0_u32), slots)?;
+    let (mut positions, mut repeated, mut near, mut recent) = (0, 0, 0, [0; 2]);
+    for_each::<8>(text, KEY, KEY, |at| {
+        let hash = hash(&text[at..at + KEY]);
+        if hash >> 63 == 1 {
+            return; // Every second one will do.
+        }
+        let (print, slot) = (hash as u32, &mut seen[(hash >> 32) as usize & (slots - 1)]);
+        if slot.0 == print {
+            let distance = at - slot.1 as usize;
+            repeated += 1;
+            near += usize::from(recent.iter().any(|known| distance.abs_diff(*known) < NEAR));
+            recent = [distance, recent[0]];
+        }
+        *slot = (print, at as u32);
+        positions += 1;
+    });
+    Some(near * 8 > positions && near * 5 > repeated * 3)
+}
+
+/// Strings of `text` for each different one, by a sample of them; `None` where there are too few to
+/// say.
+///
+/// A condition on four bytes, which vector code checks, picks the sample: the string in the middle
+/// of the text meets it.
+pub(crate) fn scarcity(text: &[u8]) -> Option<usize> {
+    /// Bytes that are sampled in one task.
+    const TASK: usize = 1 << 20;
+    /// Fewest strings that tell anything.
+    const FEWEST: usize = 500;
+    let wanted = condition(*text.get(text.len() / 2..)?.first_chunk()?);
+    let tasks = (0..text.len()).into_par_iter().step_by(TASK);
+    let samples: Vec<StringSample> = tasks
+        .map(|start| {
+            let end = text.len().min(start + TASK + KEY + SPAN - 1);
+            StringSample::of(&text[start..end], wanted)
+        })
+        .collect();
+    let zeros = samples.iter().map(|sample| sample.zeros).max()?;
+    let mut all: Vec<u64> = samples.into_iter().flat_map(|sample| sample.hashes).collect();
+    all.retain(|hash| hash.leading_zeros() >= zeros);
+    all.par_sort_unstable();
+    let strings = all.len();
+    all.dedup();
+    (strings >= FEWEST).then(|| strings / all.len())
+}
+
+#[inline(always)]
+fn condition([a, b, c, d]: [u8; 4]) -> u8 {
+    let (ab, cd) = (a.wrapping_add(b).wrapping_add(b), c.wrapping_add(d).wrapping_add(d));
+    ab.wrapping_add(cd << 2)
+}
+
+/// Hashes of the strings of a text that meet a condition.
+struct StringSample {
+    hashes: Vec<u64>,
+    /// Hashes with fewer leading zeros are left out.
+    zeros: u32,
+}
+
+impl StringSample {
+    fn of(text: &[u8], wanted: u8) -> Self {
+        let mut sample = StringSample { hashes: Vec::new(), zeros: 0 };
+        let starts = 0..(text.len() + 1).saturating_sub(KEY + SPAN);
+        for start in starts.step_by(SPAN) {
+            let bytes: &[u8; SPAN + 3] = text[start..].first_chunk().expect("longer");
+            let mut hits = [0_u8; SPAN];
+            for (n, hit) in hits.iter_mut().enumerate() {
+                *hit = u8::from(
+                    condition([bytes[n], bytes[n + 1], bytes[n + 2], bytes[n + 3]]) == wanted,
+                );
+            }
+            if hits.iter().fold(0, |any, hit| any | hit) == 0 {
+                continue;
+            }
+            for (word, hits) in hits.as_chunks::<8>().0.iter().enumerate() {
+                let mut hits = u64::from_le_bytes(*hits);
+                while hits != 0 {
+                    let at = start + 8 * word + hits.trailing_zeros() as usize / 8;
+                    sample.add(hash(&text[at..at + KEY]));
+                    hits &= hits - 1;
+                }
+            }
+        }
+        sample
+    }
+
+    fn add(&mut self, hash: u64) {
+        /// So many hashes are kept at most. A string that is nearly everywhere goes first by that.
+        const MOST: usize = 1 << 11;
+        if hash.leading_zeros() < self.zeros {
+            return;
+        }
+        self.hashes.push(hash);
+        if self.hashes.len() > MOST {
+            self.zeros += 1;
+            self.hashes.retain(|hash| hash.leading_zeros() >= self.zeros);
+        }
+    }
+}
+
+/// Calls `visit` with the chosen positions, one in 2^`BITS`, each at least `apart` bytes after the
+/// last, 64 at most, and with `behind` more bytes behind it.
+pub(crate) fn for_each<const BITS: u32>(
+    text: &[u8],
+    apart: usize,
+    behind: usize,
+    mut visit: impl FnMut(usize),
+) {
+    let mut next = 0;
+    for start in (0..text.len().saturating_sub(SPAN + behind)).step_by(SPAN) {
+        // Of known size, so that vector code does many positions at once.
+        let bytes = text[start..][..SPAN + 8].try_into().expect("as long");
+        if is_run_without::<BITS>(bytes) {
+            continue;
+        }
+        let mut chosen = chosen::<BITS>(bytes) & u64::MAX << usize::saturating_sub(next, start);
+        while chosen != 0 {
+            let n = chosen.trailing_zeros() as usize;
+            visit(start + n);
+            next = start + n + apart;
+            chosen &= u64::MAX.checked_shl((n + apart) as u32).unwrap_or(0);
+        }
+    }
+}
+
+/// Positions that are looked at together.
+const SPAN: usize = 64;
+
+/// Whether these are all one byte, a run of which has no such positions.
+fn is_run_without<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> bool {
+    let sum = bytes[0].wrapping_neg();
+    bytes[..8] == bytes[SPAN..]
+        && *bytes == [bytes[0]; SPAN + 8]
+        && (sum ^ CHOSEN as u8) >> (8 - BITS) != 0
+}
+
+/// A bit for each position that is chosen.
+fn chosen<const BITS: u32>(bytes: &[u8; SPAN + 8]) -> u64 {
+    let mut sums = [0_u8; SPAN];
+    for shift in 0..8 {
+        for n in 0..SPAN {
+            sums[n] = (sums[n] << 1).wrapping_add(bytes[n + shift]);
+        }
+    }
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const LOW: u64 = ONES * 0x7F;
+    let mask = ONES * (0xFF << (8 - BITS) & 0xFF);
+    sums.chunks_exact(8).rev().fold(0, |chosen, part| {
+        let sums = u64::from_le_bytes(part.try_into().expect("8"));
+        let other = (sums ^ (ONES * CHOSEN)) & mask;
+        // 1 in each byte that is 0, then these 8 bits side by side.
+        let zero = (!(other | ((other & LOW) + LOW)) >> 7) & ONES;
+        chosen << 8 | zero.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
+}
+
+/// The weighted sum of 8 bytes at a chosen position, or its upper bits; any number would do.
+const CHOSEN: u64 = 0x5A;
+
+/// Mixes a key of whole words of 8 bytes; the high bits are the best.
+pub(crate) fn hash(key: &[u8]) -> u64 {
+    let words = key.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8")));
+    let mixed = words.fold(0_u64, |hash, word| {
+        let hash = (hash ^ word).wrapping_mul(MIX);
+        hash ^ hash >> 29
+    });
+    mixed.wrapping_mul(MIX)
+}
+
+/// 2^64 by the golden ratio.
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases;
+    use super::*;
+
+    #[test]
+    fn tells_repeats_from_chance() {
+        let random = cases::random(1 << 18, 256);
+        assert_eq!(scarcity(&random), Some(1));
+        assert!(scarcity(&random.repeat(10)).is_some_and(|scarcity| (8..12).contains(&scarcity)));
+        assert_eq!(scarcity(&vec![0; 1 << 20]), None, "one string, which is left out");
+        assert_eq!(scarcity(b"short"), None);
+        assert_eq!(is_repetitive(&random), Some(false));
+        assert_eq!(is_repetitive(&random.repeat(3)), Some(true));
+    }
+}

@@ -1,0 +1,97 @@
+//! From a row to its first two symbols.
+//!
+//! The rows that start with one pair are neighbours, so their number is that of the last pair
+//! that starts above. A table says which pair holds the first of each 2^shift rows; from there it
+//! is seldom more than one step. It stays in the second-level cache beside the random reads of the
+//! walk.
+
+use super::counters::Counters;
+
+/// At most 2 x 128 Ki bytes of slots: more would leave the cache, fewer would need more steps.
+const MAX_SLOTS: usize = 1 << 17;
+
+/// Rows per slot are at least 2^4, so that small blocks do not make more slots than they use.
+const MIN_SHIFT: u32 = 4;
+
+pub struct FirstSymbols {
+    shift: u32,
+    /// `slots[s]`: the number of the pair of row `s << shift`.
+    slots: Vec<u16>,
+    /// The row below the last of each pair, ascending. The last one is `u32::MAX`.
+    ends: Vec<u32>,
+    symbols: Vec<[u8; 2]>,
+}
+
+impl FirstSymbols {
+    pub fn new(counters: &Counters) -> Self {
+        let (ends, symbols) = present(counters);
+        let rows = counters.rows();
+        let mut shift = MIN_SHIFT;
+        while rows >> shift >= MAX_SLOTS {
+            shift += 1;
+        }
+        let mut slots = vec![0; (rows >> shift) + 2];
+        let mut pair = 0;
+        for (slot, row) in slots.iter_mut().zip((0u64..).step_by(1 << shift)) {
+            while u64::from(ends[pair]) <= row {
+                pair += 1;
+            }
+            *slot = pair as u16;
+        }
+        FirstSymbols { shift, slots, ends, symbols }
+    }
+
+    /// The first two symbols of a row.
+    ///
+    /// # Safety
+    /// `row` is a row of the block that the counters were made for, or the number behind the last.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub unsafe fn of(&self, row: u32) -> [u8; 2] {
+        let slot = (row >> self.shift) as usize;
+        debug_assert!(slot + 1 < self.slots.len());
+        // SAFETY: there is a slot for each row and one behind them. A slot holds the number of a
+        // pair, and the end of the last pair is above every row, so no step is made from that
+        // one.
+        unsafe {
+            let mut pair = usize::from(*self.slots.get_unchecked(slot));
+            // One step without a branch, since none could foretell it; more are rare.
+            pair += usize::from(*self.ends.get_unchecked(pair) <= row);
+            if *self.ends.get_unchecked(pair) <= row {
+                let last = usize::from(*self.slots.get_unchecked(slot + 1));
+                pair = self.search(pair, last, row);
+            }
+            *self.symbols.get_unchecked(pair)
+        }
+    }
+
+    /// The pair of `row` where a slot holds many, from `first` to `last`: a block made for it
+    /// could otherwise have every row look through thousands.
+    #[cold]
+    fn search(&self, first: usize, last: usize, row: u32) -> usize {
+        first + self.ends[first..last].partition_point(|&end| end <= row)
+    }
+}
+
+/// The end and the symbols of each pair that occurs, in order of rows. The suffixes of length 0
+/// and 1 start with none; their rows count to a neighbour, for no walk of an intact BWT leads
+/// there.
+fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
+    let (mut ends, mut symbols, mut last) = (Vec::new(), Vec::new(), None);
+    let occurring = counters.symbols();
+    // Plain loops: there may be 65536 pairs, however small the block is.
+    for &x in &occurring {
+        for &y in &occurring {
+            let next = counters.pair_start([x, y]);
+            if let Some((start, pair)) = last.replace((next, [x, y]))
+                && start < next
+            {
+                ends.push(next);
+                symbols.push(pair);
+            }
+        }
+    }
+    ends.push(u32::MAX);
+    symbols.extend(last.map(|(_, pair)| pair));
+    (ends, symbols)
+}

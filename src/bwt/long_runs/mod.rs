@@ -1,0 +1,207 @@
+//! A block of which much is long runs of one byte, sorted by way of a shorter text without them.
+//!
+//! Disk images, sparse files and padded archives have stretches of zeros of any length. Their
+//! suffixes need no sorting: those that begin inside a run of c and have k times c in front of them
+//! are ordered by k, and for one k by what follows the run. So each long run is replaced by one
+//! symbol for its length and its last few bytes (`short_text`), libsais sorts that text, and the
+//! suffixes that are left out are put where they belong (`rows_inside`):
+//!
+//! - c^k followed by a smaller byte, or by the end, is smaller than c^(k + 1) followed by one: such
+//!   a run *falls*. Where a larger byte follows, the run *rises*, and more is smaller. All that
+//!   fall are before all that rise.
+//! - So the symbols for lengths stand between a c that is part of a run that falls and one of a run
+//!   that rises: the lengths of runs that fall in ascending order, then those of runs that rise in
+//!   descending order. c itself becomes two symbols.
+//! - Each last part of a run is the same number of bytes, one less than the shortest long run has,
+//!   and is sorted among the short runs. Its rows have the runs in the order of what follows them,
+//!   which is that for all k.
+//! - The byte before a suffix inside a run is c, but for the one at the start of the run.
+//!
+//! This is the order of types that suffix sorting by induction rests on (P. Ko and S. Aluru, 2003),
+//! for runs instead of single symbols.
+//!
+//! Time: one scan of the block, what libsais takes for the shorter text, a memset, and a logarithm
+//! for each run and sample in it. Memory: as for sorting the block, or less.
+
+mod rows_inside;
+mod short_text;
+
+use super::huge_pages::{self, TablePool};
+use super::{Bwt, sorter::no_memory};
+use crate::error::Error;
+use libsais::SuffixArrayConstruction;
+pub use rows_inside::RowsInside;
+use short_text::{SAMPLED, ShortText};
+
+/// The blocks that are sorted like this. Tests lower the limits.
+#[derive(Clone, Copy, Debug)]
+pub struct LongRunLimits {
+    /// Shorter blocks are not: their sort takes less time than 2^16 buckets.
+    pub min_len: usize,
+    /// Runs of so many bytes are long.
+    pub long: usize,
+    /// The shorter text is at most one in so many bytes of the block.
+    pub share: usize,
+    /// There is at most one long run for so many bytes.
+    pub apart: usize,
+}
+
+impl LongRunLimits {
+    /// With these there are less than 6 bytes per byte: the block, its transform, 6 for each of the
+    /// half that is left, and for each run and each sample in one 8 to 80.
+    pub const USUAL: LongRunLimits =
+        LongRunLimits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
+}
+
+/// Sorts a block on the calling thread, unless it has too few long runs for that.
+pub fn sort(
+    block: &[u8],
+    sample_rate: u32,
+    limits: LongRunLimits,
+    tables: &TablePool<i32>,
+) -> Result<Option<Bwt>, Error> {
+    if block.len() < limits.min_len {
+        return Ok(None);
+    }
+    let Some(mut short) = ShortText::new(block, limits)? else { return Ok(None) };
+    // As long as for other blocks, so that it is used again for those; what is not touched takes no
+    // memory.
+    let sorted = tables.lend(block.len(), |table| {
+        let suffixes = &mut table[..short.text.len()];
+        SuffixArrayConstruction::for_text(&short.text[..])
+            .in_borrowed_buffer(suffixes)
+            .single_threaded()
+            .run()
+            .map_err(|_| no_memory())?;
+        restore(block, sample_rate, &mut short, suffixes)
+    });
+    sorted.ok_or_else(no_memory)?.map(Some)
+}
+
+/// The transform of the block, from the sorted suffixes of the shorter text.
+fn restore(
+    block: &[u8],
+    sample_rate: u32,
+    short: &mut ShortText,
+    suffixes: &[i32],
+) -> Result<Bwt, Error> {
+    let rate = sample_rate as usize;
+    let mut samples = vec![0; block.len().div_ceil(rate)];
+    let mut starts = Vec::new();
+    let parts = short.parts(suffixes);
+    for part in parts.iter().filter(|part| part.inside > 0) {
+        let at = |n: usize| suffixes[n].cast_unsigned() as usize;
+        let runs = part.suffixes.clone().filter_map(|n| short.run_before(at(n))).collect();
+        let inside =
+            RowsInside { runs, rises: part.rises, first: part.first_inside, kept: short.kept };
+        starts.extend(inside.rows(rate, &mut samples));
+    }
+    // The first suffix may be one of the others.
+    if let Some(first) = suffixes.iter().position(|&at| at == 0)
+        && let Some(part) = parts.iter().find(|part| part.suffixes.contains(&first))
+    {
+        samples[0] = (part.first + first - part.suffixes.start) as u32;
+    }
+    let primary = samples[0] as usize;
+    let place = |row: usize| row - usize::from(row > primary);
+    let mut bytes = huge_pages::zeroed(block.len()).ok_or_else(no_memory)?;
+    bytes[0] = block[block.len() - 1];
+    short.mark_samples(block.len(), rate);
+    for part in &parts {
+        // Fresh memory is zero, and what is not touched is not there.
+        if part.byte > 0 && part.inside > 0 {
+            let rows = part.first_inside..part.first_inside + part.inside;
+            bytes[place(rows.start)..place(rows.end)].fill(part.byte);
+        }
+        for (row, &at) in (part.first..).zip(&suffixes[part.suffixes.clone()]) {
+            let at = at.cast_unsigned() as usize;
+            if at > 0 {
+                let before = short.text[at - 1];
+                bytes[place(row)] = short.bytes[usize::from(before & !SAMPLED)];
+                if before & SAMPLED != 0 {
+                    samples[short.pos(at) / rate] = row as u32;
+                }
+            }
+        }
+    }
+    for (start, row) in starts {
+        if start > 0 {
+            bytes[place(row)] = block[start - 1];
+        }
+    }
+    Ok(Bwt { bytes, sample_rate, samples })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CpuSorter, cases, naive};
+    use super::*;
+
+    /// Nearly all blocks, whatever they are like.
+    fn any(long: usize) -> LongRunLimits {
+        LongRunLimits { min_len: 1, long, share: 1, apart: 1 }
+    }
+
+    fn check(name: &str, block: &[u8], expected: &Bwt, limits: LongRunLimits) -> bool {
+        let sorted = sort(block, expected.sample_rate, limits, &TablePool::new()).unwrap();
+        let rate = expected.sample_rate;
+        assert!(sorted.as_ref().is_none_or(|s| s == expected), "{name}, rate {rate}, {limits:?}");
+        sorted.is_some()
+    }
+
+    #[test]
+    fn sorts_as_the_oracle_does() {
+        for (name, block) in naive::blocks() {
+            for rate in [2, 8, 64, 1 << 30] {
+                let expected = naive::sort(&block, rate);
+                for long in [2, 3, 32] {
+                    check(&name, &block, &expected, any(long));
+                }
+            }
+        }
+    }
+
+    /// Runs of few bytes, lengths and neighbours, so that all orders come up.
+    #[test]
+    fn sorts_runs_as_libsais_does() {
+        let source = cases::random(1 << 20, 256);
+        let mut numbers = source.iter().map(|&b| usize::from(b)).cycle();
+        let mut number = |below: usize| numbers.next().unwrap() % below;
+        let mut sorted = 0;
+        for round in 0..3000 {
+            let (alphabet, lengths, count) = (1 + number(4), 1 + number(40), 1 + number(50));
+            let high = number(2) * 252;
+            let mut block = Vec::new();
+            for _ in 0..count {
+                let byte = (high + number(alphabet)) as u8;
+                block.extend(std::iter::repeat_n(byte, 1 + number(lengths)));
+            }
+            let (long, rate) = (2 + number(12), 2 << number(6));
+            let expected = CpuSorter::new().sort_alone(&block, rate).unwrap();
+            sorted += usize::from(check(&format!("round {round}"), &block, &expected, any(long)));
+        }
+        assert!(sorted > 2000, "{sorted} of 3000");
+    }
+
+    #[test]
+    fn takes_blocks_that_are_mostly_runs() {
+        let (text, tables) = (cases::text(1 << 16), TablePool::new());
+        let usual = |block: &[u8], rate| sort(block, rate, LongRunLimits::USUAL, &tables).unwrap();
+        for byte in [0, b'e', 255] {
+            let mut block = Vec::new();
+            for (n, piece) in text.chunks(5000).enumerate() {
+                block.extend(std::iter::repeat_n(byte, 31 + n * n * 1000 % 70_001));
+                block.extend(piece);
+            }
+            for rate in [256, 1 << 15] {
+                let expected = CpuSorter::new().sort_alone(&block, rate).unwrap();
+                assert!(usual(&block, rate).is_some_and(|sorted| sorted == expected), "{byte}");
+            }
+        }
+        let run = vec![7; 1 << 18];
+        let expected = CpuSorter::new().sort_alone(&run, 1 << 15).unwrap();
+        assert_eq!(usual(&run, 1 << 15), Some(expected));
+        assert_eq!(usual(&run[1..], 1 << 15), None, "short");
+        assert_eq!(usual(&text.repeat(8), 1 << 15), None, "no runs");
+    }
+}

@@ -1,0 +1,239 @@
+//! The long runs of a block, and the text in which each is one symbol and its last bytes.
+
+use super::super::{huge_pages, sorter::no_memory};
+use super::LongRunLimits;
+use crate::coder;
+use crate::error::Error;
+use std::ops::Range;
+
+/// The mark of a symbol of the text behind which a sampled suffix begins.
+pub const SAMPLED: u16 = 1 << 15;
+
+/// A run of at least as many bytes as are long.
+struct LongRun {
+    start: usize,
+    end: usize,
+    byte: u8,
+    /// A larger byte follows.
+    rises: bool,
+    /// Its position in the shorter text.
+    at: usize,
+}
+
+impl LongRun {
+    fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Orders the symbols of lengths.
+    fn key(&self) -> (u8, bool, usize) {
+        (self.byte, self.rises, if self.rises { usize::MAX - self.len() } else { self.len() })
+    }
+}
+
+/// The text without the long runs.
+pub struct ShortText {
+    pub text: Vec<u16>,
+    /// The byte of each symbol.
+    pub bytes: Vec<u8>,
+    /// Bytes that are left of each long run, besides the symbol of its length.
+    pub kept: usize,
+    runs: Vec<LongRun>,
+    symbols: ByteSymbols,
+}
+
+/// The symbols of each byte, where it is in a run that falls, and in one that rises. They are the
+/// same where no run is long.
+type ByteSymbols = [[u16; 2]; 256];
+
+/// Suffixes that begin with one symbol, and the rows of the block that they belong to.
+pub struct SymbolGroup {
+    /// By number, among the sorted ones of the shorter text.
+    pub suffixes: Range<usize>,
+    pub byte: u8,
+    pub rises: bool,
+    /// The row of the first of them.
+    pub first: usize,
+    /// The first row of those that begin inside long runs, and how many there are.
+    pub first_inside: usize,
+    pub inside: usize,
+}
+
+impl ShortText {
+    /// Shortens a block; `None` where that leaves too much, or there are too many lengths.
+    pub fn new(block: &[u8], limits: LongRunLimits) -> Result<Option<Self>, Error> {
+        let kept = limits.long - 1;
+        let Some(runs) = find(block, limits) else { return Ok(None) };
+        let Some((symbols, bytes, keys)) = name(&runs) else { return Ok(None) };
+        let len = runs.last().map_or(0, |run| run.at + 1 + kept + block.len() - run.end);
+        let mut text = huge_pages::zeroed(len).ok_or_else(no_memory)?;
+        let (mut from, mut rest) = (0, &mut text[..]);
+        for run in &runs {
+            let (gap, behind) = rest.split_at_mut(run.start - from);
+            translate(&block[from..run.start], Some(run.byte), &symbols, gap);
+            let (own, behind) = behind.split_at_mut(1 + kept);
+            own[0] = keys[keys.partition_point(|(key, _)| *key < run.key())].1;
+            own[1..].fill(symbols[usize::from(run.byte)][usize::from(run.rises)]);
+            (from, rest) = (run.end, behind);
+        }
+        translate(&block[from..], None, &symbols, rest);
+        Ok(Some(ShortText { text, bytes, kept, runs, symbols }))
+    }
+
+    /// All suffixes but those that begin with the symbol of a length, in order, and the rows in
+    /// between.
+    pub fn parts(&self, suffixes: &[i32]) -> Vec<SymbolGroup> {
+        let mut inside = [[0; 2]; 256];
+        for run in &self.runs {
+            inside[usize::from(run.byte)][usize::from(run.rises)] += run.len() - self.kept;
+        }
+        let (mut parts, mut row) = (Vec::new(), 1);
+        for (byte, [falling, rising]) in (0..=255).zip(self.symbols) {
+            let [of_falling, of_rising] = inside[usize::from(byte)];
+            let suffixes_of = |symbol: u16| {
+                let symbol_of = |at: i32| self.text[at.cast_unsigned() as usize];
+                let start = suffixes.partition_point(|&at| symbol_of(at) < symbol);
+                start..start + suffixes[start..].partition_point(|&at| symbol_of(at) == symbol)
+            };
+            let falls = suffixes_of(falling);
+            let behind = row + falls.len();
+            let part = SymbolGroup {
+                suffixes: falls,
+                byte,
+                rises: false,
+                first: row,
+                first_inside: behind,
+                inside: of_falling,
+            };
+            parts.push(part);
+            row = behind + of_falling;
+            if rising > falling {
+                let rises = suffixes_of(rising);
+                let (first_inside, first) = (row, row + of_rising);
+                row = first + rises.len();
+                let inside = of_rising;
+                parts.push(SymbolGroup {
+                    suffixes: rises,
+                    byte,
+                    rises: true,
+                    first,
+                    first_inside,
+                    inside,
+                });
+            }
+        }
+        parts
+    }
+
+    /// The long run whose last bytes begin at `at` of the text.
+    pub fn run_before(&self, at: usize) -> Option<Range<usize>> {
+        let before = at.checked_sub(1)?;
+        let found = self.runs.binary_search_by_key(&before, |run| run.at);
+        found.ok().map(|n| self.runs[n].start..self.runs[n].end)
+    }
+
+    /// The position in the block of `at` of the text, which is not the symbol of a length.
+    pub fn pos(&self, at: usize) -> usize {
+        let runs = self.runs.partition_point(|run| run.at < at);
+        at + runs.checked_sub(1).map_or(0, |last| self.left_out(&self.runs[last]))
+    }
+
+    /// The bytes that the text lacks up to the end of a run.
+    fn left_out(&self, run: &LongRun) -> usize {
+        run.end - (run.at + 1 + self.kept)
+    }
+
+    /// Marks the suffixes at every `rate`th byte of the block, but the first and those that begin
+    /// inside of long runs.
+    pub fn mark_samples(&mut self, len: usize, rate: usize) {
+        let (mut next, mut left_out) = (0, 0);
+        for pos in (rate..len).step_by(rate) {
+            while let Some(run) = self.runs.get(next).filter(|run| run.start <= pos) {
+                left_out = self.left_out(run);
+                next += 1;
+            }
+            let is_inside = next > 0 && pos + self.kept < self.runs[next - 1].end;
+            if !is_inside {
+                self.text[pos - left_out - 1] |= SAMPLED;
+            }
+        }
+    }
+}
+
+/// The long runs, if they are few and leave little.
+fn find(block: &[u8], limits: LongRunLimits) -> Option<Vec<LongRun>> {
+    let LongRunLimits { long, share, apart, .. } = limits;
+    let (mut runs, mut at, mut pos) = (Vec::<LongRun>::new(), 0, 0);
+    let step = long / 2;
+    while pos + step <= block.len() {
+        let byte = block[pos];
+        if !is_run(&block[pos..pos + step], byte) {
+            pos += step;
+            continue;
+        }
+        let from = runs.last().map_or(0, |run| run.end);
+        let before = block[from..pos].iter().rev().take_while(|&&other| other == byte).count();
+        let (start, end) = (pos - before, coder::run_end(block, pos));
+        if end - start >= long {
+            if (runs.len() + 1) * apart > block.len() {
+                return None;
+            }
+            let rises = block.get(end).is_some_and(|&next| next > byte);
+            runs.push(LongRun { start, end, byte, rises, at: at + start - from });
+            at += start - from + long;
+        }
+        pos = end;
+    }
+    let behind = block.len() - runs.last()?.end;
+    ((at + behind) * share <= block.len()).then_some(runs)
+}
+
+fn is_run(bytes: &[u8], byte: u8) -> bool {
+    match bytes.first_chunk::<16>() {
+        Some(head) if bytes.len() == 16 => *head == [byte; 16],
+        _ => bytes.iter().all(|&other| other == byte),
+    }
+}
+
+/// The order of the length of a run, and its symbol.
+type LengthSymbol = ((u8, bool, usize), u16);
+
+/// Gives symbols to the bytes and the lengths: those of bytes, the byte of each symbol, and those
+/// of lengths in order. `None` where there are too many.
+fn name(runs: &[LongRun]) -> Option<(ByteSymbols, Vec<u8>, Vec<LengthSymbol>)> {
+    let mut keys: Vec<_> = runs.iter().map(LongRun::key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut symbols = [[0; 2]; 256];
+    let (mut bytes, mut named) = (Vec::new(), Vec::with_capacity(keys.len()));
+    let mut keys = keys.into_iter().peekable();
+    for byte in 0..=255 {
+        let falling = bytes.len() as u16;
+        bytes.push(byte);
+        while let Some(key) = keys.next_if(|key| key.0 == byte) {
+            named.push((key, bytes.len() as u16));
+            bytes.push(byte);
+        }
+        let is_split = bytes.len() > usize::from(falling) + 1;
+        if is_split {
+            bytes.push(byte);
+        }
+        symbols[usize::from(byte)] = [falling, bytes.len() as u16 - 1];
+        if bytes.len() > usize::from(SAMPLED) {
+            return None;
+        }
+    }
+    Some((symbols, bytes, named))
+}
+
+/// Writes the symbols of a stretch between long runs, where `next` follows.
+fn translate(bytes: &[u8], next: Option<u8>, symbols: &ByteSymbols, out: &mut [u16]) {
+    // The end is smaller than all bytes.
+    let (mut next, mut rises) = (next.map_or(-1, i16::from), false);
+    for (&byte, symbol) in bytes.iter().zip(out).rev() {
+        let own = i16::from(byte);
+        rises = next > own || next == own && rises;
+        *symbol = symbols[usize::from(byte)][usize::from(rises)];
+        next = own;
+    }
+}

@@ -1,0 +1,92 @@
+//! The interleave of the rows of A and B: the ranks of A's suffixes in B, by tasks of rows of B.
+//!
+//! A table of counts by row would be as large as B, and each rank would read and write it at
+//! random. Logging 16 bits of a rank beside others of its task is a write to one of some hundred
+//! places, and the task counts its own in the cache.
+
+use crate::allocation;
+use std::collections::TryReserveError;
+
+/// Rows of B that are merged in one task.
+pub const TASK: usize = if cfg!(test) { 64 } else { 1 << 16 };
+
+/// Ranks of one task that lie together.
+const CHUNK: usize = if cfg!(test) { 8 } else { 512 };
+
+/// The ranks that one thread has found, by task, in no order.
+#[derive(Debug)]
+pub struct InterleaveLog {
+    /// Chunks, each of one task.
+    ranks: Vec<u16>,
+    /// The task of each chunk.
+    tasks: Vec<u32>,
+    /// For each task, where the next rank goes; at the start of a chunk there is no room.
+    ends: Vec<u32>,
+    shortage: Option<TryReserveError>,
+}
+
+impl InterleaveLog {
+    /// A log that expects so many ranks among `rows` rows and the place behind them.
+    pub fn new(expected: usize, rows: u32) -> Self {
+        let tasks = rows as usize / TASK + 1;
+        let mut log = InterleaveLog {
+            ranks: Vec::new(),
+            tasks: Vec::new(),
+            ends: vec![0; tasks],
+            shortage: None,
+        };
+        log.reserve(expected + tasks * CHUNK);
+        log
+    }
+
+    fn reserve(&mut self, more: usize) {
+        self.shortage = allocation::handled(|| self.ranks.try_reserve(more)).err();
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, rank: u32) {
+        let task = rank as usize / TASK;
+        let mut end = self.ends[task] as usize;
+        if end.is_multiple_of(CHUNK) {
+            end = self.chunk(task);
+        }
+        if let Some(place) = self.ranks.get_mut(end) {
+            *place = (rank as usize % TASK) as u16;
+        }
+        self.ends[task] = end as u32 + 1;
+    }
+
+    /// The start of a new chunk for a task.
+    #[cold]
+    #[inline(never)]
+    fn chunk(&mut self, task: usize) -> usize {
+        let start = self.ranks.len();
+        if self.ranks.capacity() - start < CHUNK && self.shortage.is_none() {
+            self.reserve(start / 4 + CHUNK);
+        }
+        if self.shortage.is_none() {
+            self.ranks.resize(start + CHUNK, 0);
+            self.tasks.push(task as u32);
+        }
+        start
+    }
+
+    /// Whether there was memory for all.
+    pub fn is_complete(&self) -> bool {
+        self.shortage.is_none()
+    }
+}
+
+/// The ranks of each task, less its first row, out of some logs.
+pub fn by_task(logs: &[InterleaveLog]) -> Vec<Vec<&[u16]>> {
+    let mut all = vec![Vec::new(); logs.first().map_or(0, |log| log.ends.len())];
+    for log in logs {
+        for ((chunk, ranks), &task) in log.ranks.chunks(CHUNK).enumerate().zip(&log.tasks) {
+            let end = log.ends[task as usize] as usize;
+            // All are full but the one that ends where the task does.
+            let used = if end.div_ceil(CHUNK) == chunk + 1 { end - chunk * CHUNK } else { CHUNK };
+            all[task as usize].push(&ranks[..used]);
+        }
+    }
+    all
+}

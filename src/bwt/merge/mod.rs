@@ -1,0 +1,168 @@
+//! BWT merge: one block sorted on several threads, by merging the BWTs of its two parts.
+//!
+//! The text is A B. The suffixes of B do not know of A, so B is sorted alone. Those of A are
+//! compared beyond the end of A, so A is sorted together with the first few bytes of B; where no
+//! string of that length that starts in A equals them, no comparison gets further (`split` finds
+//! the least such overlap, or another place to cut). Both parts can be cut again, for more
+//! threads.
+//!
+//! Merging needs the rank of each suffix of A in B: how many suffixes of B are smaller. Prefixing
+//! both sides with a symbol keeps their order, so the rank of a suffix follows from that of the
+//! next shorter one by a step of backward search in the BWT of B (`suffix_ranks`, with the counts
+//! of `lf_counts`). The ranks say how the rows of A and B interleave (`interleave`), and `combine`
+//! puts as many bytes of A before each of B. No step looks at how long the common prefixes are: the
+//! time is O(n) whatever the data. The steps wait for memory: with the BWT and the counts of the
+//! frequent symbols on huge pages and in few cache lines, two threads take 11 to 15 ns for each
+//! suffix of A.
+//!
+//! P. Ferragina, T. Gagie and G. Manzini, *Lightweight data indexing and compression in external
+//! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like
+//! this.
+//!
+//! Memory: no more than sorting the block on one thread takes, 6 bytes per byte. While the parts
+//! are sorted it is the block, two transforms and two workspaces; while they are merged, at most 5
+//! 1/2: the block, two transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B,
+//! then 1 for the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and
+//! mostly nothing.
+
+mod combine;
+mod interleave;
+mod lf_counts;
+mod split;
+mod suffix_ranks;
+
+use super::Bwt;
+use crate::error::Error;
+
+/// The blocks that are cut. Tests lower the limits.
+#[derive(Clone, Copy, Debug)]
+pub struct MergeLimits {
+    /// Blocks that are shorter are not cut.
+    pub min_len: usize,
+    /// Blocks with more samples than one in so many rows are not cut: each takes a search.
+    pub min_rate: u32,
+    /// Overlaps have up to one in so many of the bytes of the block.
+    pub overlap_share: usize,
+    /// The suffixes of A that are followed from a start of their own.
+    pub lane_len: usize,
+}
+
+impl MergeLimits {
+    /// Shorter blocks take a few hundredths of a second as they are.
+    pub const USUAL: MergeLimits =
+        MergeLimits { min_len: 2 << 20, min_rate: 1 << 12, overlap_share: 256, lane_len: 1 << 13 };
+}
+
+/// Sorts a block like `sort_alone` does, which sorts on one thread, but on up to `threads`.
+pub fn sort<F>(
+    block: &[u8],
+    sample_rate: u32,
+    threads: usize,
+    limits: MergeLimits,
+    sort_alone: F,
+) -> Result<Bwt, Error>
+where
+    F: Fn(&[u8], u32) -> Result<Bwt, Error> + Copy + Sync,
+{
+    let worth_it = threads > 1 && block.len() >= limits.min_len && sample_rate >= limits.min_rate;
+    let split = if worth_it { split::find(block, sample_rate as usize, limits) } else { None };
+    let Some(split) = split else { return sort_alone(block, sample_rate) };
+    let sort_part = |part: &[u8], threads| sort(part, sample_rate, threads, limits, sort_alone);
+    let (a, b) = rayon::join(
+        || sort_part(&block[..split.at + split.overlap], threads.div_ceil(2)),
+        || sort_part(&block[split.at..], threads / 2),
+    );
+    combine::combine(block, split, a?, &b?, limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CpuSorter, cases, naive};
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const TINY: MergeLimits =
+        MergeLimits { min_len: 16, min_rate: 2, overlap_share: 8, lane_len: 4 };
+
+    /// Sorts with merging and without, on each of the pools. True if the block was cut.
+    fn check(name: &str, block: &[u8], sample_rate: u32, limits: MergeLimits) -> bool {
+        let expected = CpuSorter::new().sort_alone(block, sample_rate).unwrap();
+        check_against(&expected, name, block, limits)
+    }
+
+    fn check_against(expected: &Bwt, name: &str, block: &[u8], limits: MergeLimits) -> bool {
+        let mut parts = 0;
+        for threads in [2, 3, 8] {
+            let sorted_alone = AtomicUsize::new(0);
+            let alone = |part: &[u8], rate| {
+                sorted_alone.fetch_add(1, Ordering::Relaxed);
+                CpuSorter::new().sort_alone(part, rate)
+            };
+            let sorted = sort(block, expected.sample_rate, threads, limits, alone).unwrap();
+            let rate = expected.sample_rate;
+            assert!(sorted == *expected, "{name}, rate {rate}, {threads} threads");
+            parts += sorted_alone.into_inner();
+        }
+        parts > 3
+    }
+
+    #[test]
+    fn sorts_as_the_oracle_does() {
+        for pool in naive::pools() {
+            for (name, block) in naive::blocks() {
+                for rate in [2, 8, 64, 1024, 1 << 30] {
+                    let expected = naive::sort(&block, rate);
+                    pool.install(|| check_against(&expected, &name, &block, TINY));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sorts_small_alphabets_as_on_one_thread() {
+        let (mut tried, mut cut) = (0, 0);
+        let source = cases::random(1 << 20, 1 << 16);
+        let mut sizes = source.iter().map(|&b| usize::from(b)).cycle();
+        for round in 0..3000 {
+            let len = 16 + sizes.next().unwrap() * if round % 9 == 0 { 16 } else { 1 };
+            let alphabet = [1, 2, 3, 4, 7, 16, 64, 256][sizes.next().unwrap() % 8];
+            let start = (round * 7919 + sizes.next().unwrap()) % ((1 << 20) - len);
+            let spread = |&b: &u8| (usize::from(b) % alphabet * (255 / alphabet.min(255))) as u8;
+            let mut block: Vec<u8> = source[start..start + len].iter().map(spread).collect();
+            // Copies make long matches: within A, within B, from one to the other, over the cut.
+            for _ in 0..round % 4 {
+                let copied = 1 + sizes.next().unwrap() % (len / 2);
+                let (from, to) = (sizes.next().unwrap() * 7, sizes.next().unwrap() * 13);
+                let (from, to) = (from % (len - copied), to % (len - copied));
+                block.copy_within(from..from + copied, to);
+            }
+            let rate = 2 << (sizes.next().unwrap() % 5);
+            let lane_len = 1 << (sizes.next().unwrap() % 6);
+            let limits = MergeLimits { lane_len, ..TINY };
+            tried += 1;
+            cut += usize::from(check(&format!("round {round}"), &block, rate, limits));
+        }
+        assert!(cut > tried / 3, "{cut} of {tried}");
+    }
+
+    #[test]
+    fn sorts_shapes_as_on_one_thread() {
+        for size in [4_000, 70_000, 300_000] {
+            for (name, block) in cases::shapes(size) {
+                if !block.is_empty() {
+                    let limits = MergeLimits { overlap_share: 64, lane_len: 256, ..TINY };
+                    check(&name, &block, 1024, limits);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sorts_parts_of_other_symbols() {
+        let (low, high) = (cases::random(40_000, 100), cases::random(40_000, 100));
+        let high: Vec<u8> = high.iter().map(|&b| b + 100).collect();
+        for block in [[&low[..], &high].concat(), [&high[..], &low].concat()] {
+            assert!(check("parts", &block, 1024, MergeLimits { lane_len: 256, ..TINY }));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The rank in B of each suffix of A: the number of suffixes of B that are smaller.
+//!
+//! From right to left through A, r(i) = the first row of B that starts with c, and one more for
+//! each c in the L column of B above row r(i + 1), where c is the symbol at i. Each step waits for
+//! memory, so many stretches of A, the *lanes*, are followed in turn by each thread.
+//!
+//! A lane must know r at its end. It runs up to there from further right with a lower and an upper
+//! bound, first 0 and all: both steps keep their order, and most often they meet within a few dozen
+//! bytes. Where they do not, as the text goes on like somewhere in B for long, the lane waits for
+//! its right neighbour and goes on from where that one ends.
+
+use super::super::Bwt;
+use super::MergeLimits;
+use super::interleave::InterleaveLog;
+use super::lf_counts::LfCounts;
+use rayon::prelude::*;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Lanes that a thread follows at a time: with fewer it waits for memory, with more it gains
+/// nothing.
+const LANES: usize = 32;
+
+/// The bytes behind the end of a lane at which its bounds start, at the first and the second try.
+const RUN_UPS: [usize; 2] = [64, 512];
+
+/// The end of a lane: a position in A, and its rank in B.
+#[derive(Clone, Copy, Debug)]
+struct LaneEnd {
+    pos: usize,
+    rank: u32,
+}
+
+/// The ranks that the merge needs.
+pub struct Ranks {
+    /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it stands for the byte
+    /// before it, which is not in B.
+    pub logs: Vec<InterleaveLog>,
+    /// The ranks of the sampled suffixes of A.
+    pub sampled: Vec<u32>,
+}
+
+/// A, the transform of B, and where A is cut.
+struct BackwardSearch<'a> {
+    a: &'a [u8],
+    counts: &'a LfCounts,
+    rows: u32,
+    /// The row of pos 0 of B, whose symbol is not in the transform.
+    primary: u32,
+    lane_len: usize,
+}
+
+/// Ranks all suffixes of `a` in `b`, with its counts in `counts`. `None` where there is no memory.
+pub fn rank_all(
+    a: &[u8],
+    sample_rate: u32,
+    counts: &LfCounts,
+    b: &Bwt,
+    limits: MergeLimits,
+) -> Option<Ranks> {
+    let sample_rate = sample_rate as usize;
+    let rows = b.bytes.len() + 1;
+    let search = BackwardSearch {
+        a,
+        counts,
+        rows: rows as u32,
+        primary: b.samples[0],
+        lane_len: sample_rate.min(limits.lane_len),
+    };
+    let ends = search.lane_ends();
+    let sampled: Vec<AtomicU32> = (0..a.len() / sample_rate).map(|_| AtomicU32::new(0)).collect();
+    let mut waiting: Vec<LaneEnd> = ends.iter().copied().flatten().collect();
+    waiting.sort_by_key(|lane| lane.pos);
+    let waiting = Mutex::new(waiting);
+    let reached = |lane: LaneEnd| {
+        if lane.pos.is_multiple_of(sample_rate) {
+            sampled[lane.pos / sample_rate].store(lane.rank, Ordering::Relaxed);
+        }
+    };
+    let threads = rayon::current_num_threads();
+    let workers = (0..threads).into_par_iter().with_max_len(1);
+    let follow = |_| {
+        let mut log = InterleaveLog::new(a.len() / threads, search.rows);
+        search.follow(&waiting, &ends, |rank| log.push(rank), reached);
+        log
+    };
+    let logs: Vec<InterleaveLog> = workers.map(follow).collect();
+    let sampled = sampled.into_iter().map(AtomicU32::into_inner).collect();
+    logs.iter().all(InterleaveLog::is_complete).then_some(Ranks { logs, sampled })
+}
+
+impl BackwardSearch<'_> {
+    /// The lanes by their starts. Those without an end wait for their right neighbour.
+    fn lane_ends(&self) -> Vec<Option<LaneEnd>> {
+        let h = self.a.len();
+        let mut ends = vec![None; h / self.lane_len];
+        ends[h / self.lane_len - 1] = Some(LaneEnd { pos: h, rank: self.primary });
+        for length in RUN_UPS {
+            let unknown = |k: &usize| ends[*k].is_none() && self.end(*k) + length <= h;
+            let unknown: Vec<usize> = (0..ends.len()).filter(unknown).collect();
+            let run_up = |lanes: &[usize]| self.run_up(lanes, length);
+            let found: Vec<_> = unknown.par_chunks(LANES / 2).flat_map_iter(run_up).collect();
+            for (&k, rank) in unknown.iter().zip(found) {
+                ends[k] = rank.map(|rank| LaneEnd { pos: self.end(k), rank });
+            }
+        }
+        ends
+    }
+
+    /// The ranks at the ends of lanes `numbers`, where the bounds meet.
+    fn run_up(&self, numbers: &[usize], length: usize) -> Vec<Option<u32>> {
+        let bounds = |k| [0, self.rows].map(|rank| LaneEnd { pos: self.end(k) + length, rank });
+        let mut lanes: Vec<LaneEnd> = numbers.iter().copied().flat_map(bounds).collect();
+        self.steps(&mut lanes, length, |_| ());
+        let met = |pair: &[LaneEnd]| (pair[0].rank == pair[1].rank).then_some(pair[0].rank);
+        lanes.chunks_exact(2).map(met).collect()
+    }
+
+    fn end(&self, lane: usize) -> usize {
+        (lane + 1) * self.lane_len
+    }
+
+    /// Takes lanes from those that wait and follows them, and then those that start where they end,
+    /// with a visit to each rank.
+    fn follow(
+        &self,
+        waiting: &Mutex<Vec<LaneEnd>>,
+        ends: &[Option<LaneEnd>],
+        mut visit: impl FnMut(u32),
+        reached: impl Fn(LaneEnd),
+    ) {
+        let mut lanes = Vec::with_capacity(LANES);
+        loop {
+            if let Ok(mut waiting) = waiting.lock() {
+                let left = waiting.len().saturating_sub(LANES - lanes.len());
+                lanes.extend(waiting.drain(left..));
+            }
+            if lanes.is_empty() {
+                return;
+            }
+            self.steps(&mut lanes, self.lane_len, &mut visit);
+            lanes.iter().for_each(|&lane| reached(lane));
+            lanes.retain(|lane| lane.pos > 0 && ends[lane.pos / self.lane_len - 1].is_none());
+        }
+    }
+
+    /// Takes `count` steps with all lanes, with a visit to each rank but the last.
+    #[allow(unsafe_code)]
+    fn steps(&self, lanes: &mut [LaneEnd], count: usize, visit: impl FnMut(u32)) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the features that the function is compiled for.
+            return unsafe { self.steps_v3(lanes, count, visit) };
+        }
+        self.steps_of_all(lanes, count, visit);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
+    fn steps_v3(&self, lanes: &mut [LaneEnd], count: usize, visit: impl FnMut(u32)) {
+        self.steps_of_all(lanes, count, visit);
+    }
+
+    #[inline(always)]
+    fn steps_of_all(&self, lanes: &mut [LaneEnd], count: usize, mut visit: impl FnMut(u32)) {
+        for _ in 0..count {
+            for lane in &mut *lanes {
+                visit(lane.rank);
+                lane.pos -= 1;
+                let c = self.a[lane.pos];
+                lane.rank = self.counts.step(c, self.stored(lane.rank));
+                let next = self.a[lane.pos.saturating_sub(1)];
+                self.counts.prefetch(next, self.stored(lane.rank));
+            }
+        }
+    }
+
+    /// The number of stored bytes above a row of B.
+    #[inline(always)]
+    fn stored(&self, row: u32) -> usize {
+        (row - u32::from(row > self.primary)) as usize
+    }
+}

@@ -1,0 +1,59 @@
+//! `bwz cat`: whole files, or a range of their bytes, to standard output.
+
+use super::args::CatArgs;
+use super::console::Task;
+use super::event_lines::EventLines;
+use super::exit::Exit;
+use super::files::{self, Name};
+use super::input::{self, Input};
+use super::output::Output;
+use super::progress_bar::Progress;
+use super::size::{Span, count};
+use super::stoppable_input::Stop;
+use bwz::{Archive, Options, Result};
+
+/// Writes each file, or the range of each file.
+pub fn run(args: &CatArgs) -> Exit {
+    let (options, event_lines) =
+        (args.limits.add_to(args.resources.options()), EventLines::default());
+    files::each(&args.files, None, args.talk, Task::Reading, |name| {
+        let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
+        match args.range {
+            Some(span) => range(name, span, args, &listening(None)),
+            None => whole(name, args, listening),
+        }
+    })
+}
+
+/// Decodes the blocks that hold the range, and no others.
+fn range(name: &Name, span: Span, args: &CatArgs, options: &Options) -> Result<()> {
+    let file = input::open_seekable(name)?;
+    let mut output = Output::stdout(Some(&file.metadata()?))?;
+    let progress = Progress::start(name, None, args.talk, !output.is_terminal());
+    let mut archive = Archive::open(file, options)?;
+    let cost = archive.read_range(span.within(archive.raw_size()), &mut output)?;
+    drop(progress);
+    let (blocks, all) = (count(cost.blocks, "block"), archive.blocks().len());
+    let read = count(cost.coded_bytes, "byte");
+    args.talk.report(name, format_args!("{blocks} of {all} decoded, {read} read for them"));
+    Ok(())
+}
+
+/// Reads from front to end, which checks the whole stream and needs no seeking.
+fn whole(
+    name: &Name,
+    args: &CatArgs,
+    listening: impl FnOnce(Option<Stop>) -> Options,
+) -> Result<()> {
+    if *name == Name::Stdin {
+        input::refuse_terminal()?;
+    }
+    let Input { source, about, stop } = Input::open(name, true)?;
+    let mut output = Output::stdout(about.regular())?;
+    let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
+    let summary = bwz::decompress(progress.count(source), &mut output, &listening(stop))?;
+    drop(progress);
+    let (written, read) = (count(summary.raw_size, "byte"), count(summary.coded_size, "byte"));
+    args.talk.report(name, format_args!("all blocks decoded, {read} read, {written} written"));
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! `bwz FILE...`: compress, decompress, test. One file after the other, each from an open input to
+//! a finished output.
+
+use super::args::{FileArgs, Mode};
+use super::console::Task;
+use super::event_lines::EventLines;
+use super::exit::Exit;
+use super::files::{self, Name};
+use super::input::{self, Input, InputSource};
+use super::output::{self, Destination, Output, Rules};
+use super::progress_bar::Progress;
+use super::size::{human, ratio_text};
+use super::{console, list_command};
+use bwz::{Error, MAGIC, Options, Result, Summary};
+use std::fs::{self, Metadata};
+use std::io::{self, Cursor, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Does what the arguments ask for with each file.
+pub fn run(args: &FileArgs) -> Exit {
+    let resources = || args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
+    let options = || args.index.add_to(resources().level(args.level.0)?);
+    let wanted: files::Wanted = &|path| wanted(args, path);
+    let walk = args.recursive.then_some(wanted);
+    match check(args).and_then(|()| options()) {
+        Err(e) => console::fail(&e),
+        Ok(options) if args.mode.mode() == Mode::List => list_command::run(args, walk, &options),
+        Ok(options) => {
+            let event_lines = EventLines::default();
+            let transform = Transform { args, mode: args.mode.mode(), options, event_lines };
+            let task = match transform.mode {
+                Mode::Compress => Task::Compressing,
+                _ => Task::Reading,
+            };
+            files::each(&args.files, walk, args.talk, task, |name| transform.one(name))
+        }
+    }
+}
+
+/// What clap cannot know: which arguments make no sense together.
+fn check(args: &FileArgs) -> Result<()> {
+    let usage = |what: &'static str| Err(Error::Usage(what.into()));
+    match (args.mode.mode(), &args.output) {
+        (Mode::Test | Mode::List, Some(_)) => usage("-t and -l write no file: leave out -o"),
+        (_, Some(_)) if args.files.len() > 1 => {
+            usage("-o takes one file; -c writes several behind each other")
+        }
+        (mode, _) if args.json && mode != Mode::List => usage("--json goes with -l"),
+        (Mode::Compress | Mode::List, _) if args.limits.limit_output.is_some() => {
+            usage("--limit-output goes with -d and -t")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a file in a directory that is walked is taken: by its name it is compressed, or is not.
+fn wanted(args: &FileArgs, path: &Path) -> bool {
+    files::has_suffix(path, args.suffix.as_deref()) == (args.mode.mode() != Mode::Compress)
+}
+
+struct Transform<'a> {
+    args: &'a FileArgs,
+    mode: Mode,
+    options: Options,
+    event_lines: EventLines,
+}
+
+impl Transform<'_> {
+    /// From opening the input to, at most, removing it. Whatever fails on the way, the output is
+    /// gone.
+    fn one(&self, name: &Name) -> Result<()> {
+        let destination = self.destination(name)?;
+        let Input { mut source, about, stop } = self.input(name, &destination)?;
+        let rules = Rules {
+            force: self.args.force,
+            compressed: self.mode == Mode::Compress,
+            input: about.regular(),
+            pattern: about.pattern(),
+        };
+        let passes = self.args.force && matches!(destination, Destination::Stdout);
+        let mut output = Output::open(destination, &rules)?;
+        if self.mode == Mode::Decompress && !self.args.no_sparse {
+            output.leave_holes();
+        }
+        let started = Instant::now();
+        let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
+        let options = self.event_lines.add_to(&self.options, name, self.args.talk, stop);
+        let summary = self.convert(progress.count(&mut source), &mut output, &options, passes)?;
+        drop(progress);
+        let written = output.finish(about.pattern(), self.args.remove)?;
+        check_unchanged(&source, about.regular())?;
+        if let (Name::File(input), Some(output), true) = (name, written, self.args.remove) {
+            remove(input, about.regular(), &output)?;
+        }
+        let outcome = outcome(self.mode, &summary, started.elapsed());
+        self.args.talk.report(name, outcome);
+        Ok(())
+    }
+
+    fn input(&self, name: &Name, destination: &Destination) -> Result<Input> {
+        let force = self.args.force;
+        if *name == Name::Stdin && self.mode != Mode::Compress && !force {
+            input::refuse_terminal()?;
+        }
+        let makes_no_file = matches!(destination, Destination::Nowhere | Destination::Stdout);
+        Input::open(name, force || makes_no_file)
+    }
+
+    /// What is not compressed is copied if it `passes`.
+    fn convert(
+        &self,
+        input: impl Read + Send,
+        output: &mut Output,
+        options: &Options,
+        passes: bool,
+    ) -> Result<Summary> {
+        match self.mode {
+            Mode::Compress => bwz::compress(input, output, options),
+            _ if passes => restore_or_copy(input, output, options, self.args.limits.limit_output),
+            _ => bwz::decompress(input, output, options),
+        }
+    }
+
+    fn destination(&self, name: &Name) -> Result<Destination> {
+        match (self.mode, &self.args.output, name) {
+            (Mode::Test, ..) => Ok(Destination::Nowhere),
+            (_, Some(path), _) => Ok(Destination::chosen(path)),
+            (_, None, Name::Stdin) => Ok(Destination::Stdout),
+            (..) if self.args.stdout => Ok(Destination::Stdout),
+            (Mode::Compress, _, Name::File(path)) => self.compressed(path),
+            (_, _, Name::File(path)) => self.restored(path),
+        }
+    }
+
+    fn compressed(&self, path: &Path) -> Result<Destination> {
+        let suffix = self.args.suffix.as_deref();
+        if files::has_suffix(path, suffix) && !self.args.force {
+            return Err(Error::Usage(
+                "is compressed already by its name; -f compresses it all the same".into(),
+            ));
+        }
+        Ok(Destination::Derived(files::compressed(path, suffix)))
+    }
+
+    fn restored(&self, path: &Path) -> Result<Destination> {
+        let restored = files::restored(path, self.args.suffix.as_deref());
+        restored.map(Destination::Derived).ok_or_else(|| {
+            Error::Usage(
+                "its name does not end in .bwz or .tbwz; say with -o FILE or -c where to, or with -S what it ends in"
+                    .into(),
+            )
+        })
+    }
+}
+
+/// Says so of an input whose size or time is not what it was when it was opened.
+fn check_unchanged(source: &InputSource, opened: Option<&Metadata>) -> Result<()> {
+    let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec());
+    match opened {
+        Some(opened) if state(opened) != state(&source.metadata()?) => Err(Error::Usage(
+            "changed while it was read; the output holds what was read, and the file is kept"
+                .into(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Copies a file that is none of ours as it is, so that one command reads both kinds, as others of
+/// its kind do.
+fn restore_or_copy(
+    mut input: impl Read + Send,
+    output: &mut Output,
+    options: &Options,
+    limit: Option<u64>,
+) -> Result<Summary> {
+    let mut start = Vec::new();
+    input.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    let is_ours = start == MAGIC;
+    let mut input = Cursor::new(start).chain(input);
+    if is_ours {
+        return bwz::decompress(input, output, options);
+    }
+    let mut summary = Summary::default();
+    let allowed = limit.unwrap_or(u64::MAX);
+    summary.raw_size = io::copy(&mut input.by_ref().take(allowed), output)?;
+    if summary.raw_size == allowed && input.read(&mut [0])? > 0 {
+        let what = "what is not compressed, and copied,".into();
+        return Err(Error::OutputLimit { what, needed: allowed.saturating_add(1), allowed });
+    }
+    summary.coded_size = summary.raw_size;
+    Ok(summary)
+}
+
+/// Removes an input whose output is on disk; not if another file has taken its name, or it has
+/// changed meanwhile.
+fn remove(input: &Path, opened: Option<&Metadata>, output: &Path) -> Result<()> {
+    output::sync_name(output)?;
+    let there = fs::metadata(input)?;
+    match opened {
+        Some(opened) if input::is_unchanged(opened, &there) => Ok(fs::remove_file(input)?),
+        _ => Err(Error::Usage("has changed since it was opened; not removed".into())),
+    }
+}
+
+/// What `-v` says of a file that is done.
+fn outcome(mode: Mode, summary: &Summary, took: Duration) -> String {
+    let Summary { raw_size, coded_size, .. } = *summary;
+    let (from, to) = match mode {
+        Mode::Compress => (raw_size, coded_size),
+        _ => (coded_size, raw_size),
+    };
+    let ok = if mode == Mode::Test { "OK, " } else { "" };
+    let (ratio, seconds) = (ratio_text(raw_size, coded_size), took.as_secs_f64());
+    let speed = raw_size as f64 / 1e6 / seconds.max(1e-9);
+    let sizes = format!("{} -> {}", human(from), human(to));
+    format!("{ok}{sizes}, ratio {ratio}, {seconds:.2} s, {speed:.1} MB/s")
+}

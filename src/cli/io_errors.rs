@@ -1,0 +1,45 @@
+//! Errors of the system in the command's words: which side failed, without the number that Rust
+//! adds. The kind stays; an interruption stays as it is, since whoever meets it tries again.
+
+use std::fmt::Display;
+use std::io;
+
+/// Cuts ` (os error 2)` off, and the path of a temporary file that may follow it.
+pub fn strip_number(mut text: String) -> String {
+    if let Some(start) = text.rfind(" (os error ") {
+        text.truncate(start);
+    }
+    text
+}
+
+/// A failed read of an input.
+pub fn while_reading(e: io::Error) -> io::Error {
+    reworded(e, |text| format!("cannot be read: {text}"))
+}
+
+/// A failed write to `target`.
+pub fn while_writing(target: impl Display, e: io::Error) -> io::Error {
+    reworded(e, |text| format!("cannot write {target}: {text}"))
+}
+
+fn reworded(e: io::Error, words: impl FnOnce(String) -> String) -> io::Error {
+    match e.kind() {
+        io::ErrorKind::Interrupted => e,
+        kind => io::Error::new(kind, words(strip_number(e.to_string()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_errors_lose_their_number() {
+        let error = io::Error::from_raw_os_error(2);
+        assert_eq!(
+            while_writing("x", error).to_string(),
+            "cannot write x: No such file or directory"
+        );
+        assert_eq!(strip_number("as it is)".into()), "as it is)");
+    }
+}

@@ -1,0 +1,214 @@
+//! `-l`: what is in a file, as a table, block by block with `-v`, or as JSON. Only the tables of
+//! the file are read.
+
+use super::args::FileArgs;
+use super::console::{self, Task, printable};
+use super::descriptors;
+use super::exit::Exit;
+use super::files::{self, Name};
+use super::input;
+use super::size::{human, ratio, ratio_text};
+use bwz::{Archive, BlockInfo, FrameInfo, Options, Result};
+use serde::Serialize;
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+/// Lists each file.
+pub fn run(args: &FileArgs, walk: Option<files::Wanted>, options: &Options) -> Exit {
+    let mut listings = Vec::new();
+    let exit = files::each(&args.files, walk, args.talk, Task::Reading, |name| {
+        listings.push(Listing::of(name, options)?);
+        Ok(())
+    });
+    let printed = match args.json {
+        true => descriptors::print_json(&listings),
+        false => print_table(&listings, args.talk.verbose > 0),
+    };
+    match printed {
+        Ok(()) => exit,
+        Err(e) => exit.max(console::fail(&e.into())),
+    }
+}
+
+/// A file, as `--json` shows it. Fields that are added later do not take the place of these.
+#[derive(Serialize)]
+struct Listing {
+    name: String,
+    compressed_size: u64,
+    uncompressed_size: u64,
+    ratio: Option<f64>,
+    check: &'static str,
+    frames: Vec<ListedFrame>,
+    blocks: Vec<ListedBlock>,
+}
+
+#[derive(Serialize)]
+struct ListedFrame {
+    compressed_offset: u64,
+    compressed_size: u64,
+    uncompressed_offset: u64,
+    uncompressed_size: u64,
+    block_size: u32,
+    blocks: u64,
+    crc32: String,
+    index: Option<ListedIndex>,
+}
+
+/// `sample_rate` is null where the index is for counting alone.
+#[derive(Serialize)]
+struct ListedIndex {
+    sample_rate: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct ListedBlock {
+    compressed_offset: u64,
+    compressed_size: u64,
+    uncompressed_offset: u64,
+    uncompressed_size: u64,
+}
+
+impl Listing {
+    fn of(name: &Name, options: &Options) -> Result<Self> {
+        let archive = Archive::open(input::open_seekable(name)?, options)?;
+        let (raw, coded) = (archive.raw_size(), archive.coded_size());
+        Ok(Listing {
+            name: name.to_string(),
+            compressed_size: coded,
+            uncompressed_size: raw,
+            ratio: ratio(raw, coded),
+            check: "CRC32",
+            frames: archive.frames().iter().map(ListedFrame::from).collect(),
+            blocks: archive.blocks().iter().map(ListedBlock::from).collect(),
+        })
+    }
+}
+
+impl Listing {
+    /// The sample rate if all frames with blocks have the same, or what else there is to say in a
+    /// word.
+    fn index(&self) -> String {
+        let mut words =
+            self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| match frame.index {
+                None => "no".to_owned(),
+                Some(ListedIndex { sample_rate: None }) => "count".into(),
+                Some(ListedIndex { sample_rate: Some(rate) }) => rate.to_string(),
+            });
+        let first = words.next().unwrap_or_else(|| "-".into());
+        if words.all(|word| word == first) { first } else { "mixed".into() }
+    }
+}
+
+impl From<&FrameInfo> for ListedFrame {
+    fn from(info: &FrameInfo) -> Self {
+        ListedFrame {
+            compressed_offset: info.coded.start,
+            compressed_size: info.coded.end - info.coded.start,
+            uncompressed_offset: info.raw.start,
+            uncompressed_size: info.raw.end - info.raw.start,
+            block_size: info.block_size,
+            blocks: info.blocks,
+            crc32: format!("{:08x}", info.checksum),
+            index: info.index.map(|index| ListedIndex { sample_rate: index.sample_rate }),
+        }
+    }
+}
+
+impl From<&BlockInfo> for ListedBlock {
+    fn from(info: &BlockInfo) -> Self {
+        ListedBlock {
+            compressed_offset: info.coded.start,
+            compressed_size: info.coded.end - info.coded.start,
+            uncompressed_offset: info.raw.start,
+            uncompressed_size: info.raw.end - info.raw.start,
+        }
+    }
+}
+
+fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
+    let out = descriptors::stdout()?;
+    // As ls does: programs get names as they are.
+    let shown = if out.is_terminal() { printable } else { str::to_owned };
+    let mut out = BufWriter::new(out);
+    if !listings.is_empty() {
+        writeln!(
+            out,
+            "Frames  Blocks   Compressed  Uncompressed    Ratio  Check  Index  Filename"
+        )?;
+    }
+    for listing in listings {
+        let Listing { name, compressed_size, uncompressed_size, .. } = listing;
+        let counts = (listing.frames.len(), listing.blocks.len());
+        let index = listing.index();
+        row(&mut out, counts, *compressed_size, *uncompressed_size, &index, &shown(name))?;
+        if verbose {
+            print_blocks(&mut out, listing)?;
+        }
+    }
+    if listings.len() > 1 {
+        print_totals(&mut out, listings)?;
+    }
+    out.flush()
+}
+
+fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
+    let sum = |of: fn(&Listing) -> u64| listings.iter().map(of).sum::<u64>();
+    let counts = (
+        listings.iter().map(|listing| listing.frames.len()).sum(),
+        listings.iter().map(|listing| listing.blocks.len()).sum(),
+    );
+    let (coded, raw) = (sum(|listing| listing.compressed_size), sum(|l| l.uncompressed_size));
+    writeln!(out, "{}", "-".repeat(86))?;
+    row(out, counts, coded, raw, "", &format!("{} files", listings.len()))
+}
+
+fn row(
+    out: &mut impl Write,
+    (frames, blocks): (usize, usize),
+    coded: u64,
+    raw: u64,
+    index: &str,
+    name: &str,
+) -> io::Result<()> {
+    let (ratio, coded, raw) = (ratio_text(raw, coded), human(coded), human(raw));
+    writeln!(
+        out,
+        "{frames:>6} {blocks:>7} {coded:>12} {raw:>13} {ratio:>8}  CRC32  {index:>5}  {name}"
+    )
+}
+
+/// How a frame is indexed.
+fn index_text(index: Option<&ListedIndex>) -> String {
+    match index {
+        None => "no index".into(),
+        Some(ListedIndex { sample_rate: None }) => "index for counting".into(),
+        Some(ListedIndex { sample_rate: Some(rate) }) => {
+            format!("index with every {rate}th position")
+        }
+    }
+}
+
+/// One line per block, in bytes, with the check of the frame it belongs to above.
+fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
+    let mut blocks = (0..).zip(&listing.blocks);
+    for (frame, number) in listing.frames.iter().zip(0..) {
+        let ListedFrame { block_size, crc32, index, .. } = frame;
+        let index = index_text(index.as_ref());
+        writeln!(out, "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}, {index}")?;
+        writeln!(out, "   Block    CompOffset      CompSize  UncompOffset    UncompSize    Ratio")?;
+        for (number, block) in blocks.by_ref().take(frame.blocks as usize) {
+            block_row(out, number, block)?;
+        }
+    }
+    Ok(())
+}
+
+fn block_row(out: &mut impl Write, number: u64, block: &ListedBlock) -> io::Result<()> {
+    let ListedBlock { compressed_offset, compressed_size, uncompressed_offset, uncompressed_size } =
+        block;
+    let ratio = ratio_text(*uncompressed_size, *compressed_size);
+    writeln!(
+        out,
+        "{number:>8} {compressed_offset:>13} {compressed_size:>13} {uncompressed_offset:>13} \
+         {uncompressed_size:>13} {ratio:>8}"
+    )
+}

@@ -1,0 +1,276 @@
+//! What is in a file: its frames and their blocks, as the tables at the end of each frame say, and
+//! one block as it stands there.
+//!
+//! Finding out costs one small read per frame at its end (Footer, Seek_Table) and one at its start;
+//! FORMAT.md chapters 5 to 7.
+
+use crate::error::{Error, Flaw, Result};
+use crate::frame::{
+    BlockHeader, CUT_OFF, CodedBlock, Footer, FrameHeader, Kind, MAGIC, NO_FOOTER, NOT_BWZ,
+    SeekTable, read_at, read_payload,
+};
+use crate::options::MAX_SAMPLE_RATE;
+use crc32fast::Hasher;
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+
+/// A frame of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameInfo {
+    /// Where it stands in the file.
+    pub coded: Range<u64>,
+    /// Which part of the raw stream it holds.
+    pub raw: Range<u64>,
+    /// Raw bytes per block, of which only the last may have fewer; 0 where there are no blocks.
+    pub block_size: u32,
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// CRC-32 of its raw bytes.
+    pub checksum: u32,
+    /// How it is indexed, as its first block that is not stored says.
+    pub index: Option<IndexInfo>,
+}
+
+/// What kind of index a frame has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexInfo {
+    /// The distance of the positions that are kept for [`Archive::locate`](crate::Archive::locate);
+    /// `None` where the index is for counting alone.
+    pub sample_rate: Option<u32>,
+}
+
+/// A block of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockInfo {
+    /// Where it stands in the file, its header included.
+    pub coded: Range<u64>,
+    /// Which part of the raw stream it holds.
+    pub raw: Range<u64>,
+    /// Where that part starts in the raw stream of its frame.
+    raw_offset: u64,
+}
+
+/// All frames of a file, and all their blocks.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    pub frames: Vec<FrameInfo>,
+    pub blocks: Vec<BlockInfo>,
+}
+
+impl Contents {
+    /// Reads the tables of all frames of `input`, from the last to the first.
+    pub fn read<R: Read + Seek>(input: &mut R) -> Result<Self> {
+        let mut frames = Vec::new();
+        let mut end = input.seek(SeekFrom::End(0))?;
+        if end == 0 {
+            return Err(Flaw("not a bwz file: it is empty").at(None, 0));
+        }
+        while end > 0 {
+            let frame = read_frame(input, end)?;
+            end = frame.0.coded.start;
+            frames.push(frame);
+        }
+        let mut contents = Contents::default();
+        frames.into_iter().rev().for_each(|(frame, blocks)| contents.append(frame, blocks));
+        Ok(contents)
+    }
+
+    /// Puts a frame, whose raw ranges start at 0, behind those that are there.
+    fn append(&mut self, mut frame: FrameInfo, blocks: Vec<BlockInfo>) {
+        let before = self.raw_size();
+        let shift = |raw: Range<u64>| raw.start + before..raw.end + before;
+        frame.raw = shift(frame.raw);
+        self.frames.push(frame);
+        self.blocks
+            .extend(blocks.into_iter().map(|block| BlockInfo { raw: shift(block.raw), ..block }));
+    }
+
+    /// Raw bytes of the whole file.
+    pub fn raw_size(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.raw.end)
+    }
+
+    /// Fails where a range is not within the raw stream.
+    pub fn check_range(&self, range: &Range<u64>) -> Result<()> {
+        if range.start <= range.end && range.end <= self.raw_size() {
+            return Ok(());
+        }
+        let (Range { start, end }, size) = (range, self.raw_size());
+        Err(Error::Usage(
+            format!("range {start}..{end} is not within the {size} bytes of the file").into(),
+        ))
+    }
+}
+
+/// A frame and its blocks.
+pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
+
+/// Reads the frame that ends at `end`; its raw ranges start at 0.
+pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Frame> {
+    let too_short = Flaw("the footer's sizes do not match the frame");
+    let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
+        return Err(explain(input, NO_FOOTER, 0));
+    };
+    let footer = Footer::from_bytes(&fixed(input, footer_start)?)
+        .map_err(|flaw| explain(input, flaw, footer_start))?;
+    let misfit = || too_short.at(None, footer_start);
+    let start = end.checked_sub(footer.frame_size).ok_or_else(misfit)?;
+    let table_start =
+        footer_start.checked_sub(u64::from(footer.seek_table_size)).ok_or_else(misfit)?;
+    let first_block = start + FrameHeader::SIZE as u64;
+    if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u32 {
+        return Err(misfit());
+    }
+    let header = FrameHeader::at(&fixed(input, start)?, start)?;
+    let blocks = read_seek_table(input, table_start, &footer, start)?;
+    let mut frame = FrameInfo {
+        coded: start..end,
+        raw: 0..footer.total_raw_size,
+        block_size: header.block_size,
+        blocks: blocks.len() as u64,
+        checksum: footer.stream_checksum,
+        index: None,
+    };
+    check_blocks(&frame, &blocks, first_block..table_start)
+        .map_err(|flaw| flaw.at(None, table_start))?;
+    frame.index = index_info(input, &blocks)?;
+    Ok((frame, blocks))
+}
+
+/// How the first of the blocks that is not stored is indexed, of a few that are looked at. A
+/// damaged header says nothing here.
+fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Option<IndexInfo>> {
+    const LOOKED_AT: usize = 8;
+    for info in blocks.iter().take(LOOKED_AT) {
+        match read_block_header(input, info) {
+            Ok(BlockHeader { kind: Kind::Bwt(shape), .. }) => {
+                let rate = 1u32 << shape.sample_rate_log;
+                let sample_rate = (rate <= MAX_SAMPLE_RATE).then_some(rate);
+                return Ok(shape.indexed.then_some(IndexInfo { sample_rate }));
+            }
+            Ok(_) => {}
+            Err(Error::Format { .. }) => return Ok(None),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(None)
+}
+
+/// A missing footer means damage in a bwz file, but "not a bwz file" in any other.
+fn explain<R: Read + Seek>(input: &mut R, flaw: Flaw, offset: u64) -> Error {
+    let mut first = Vec::new();
+    let read = input.rewind().and_then(|()| input.by_ref().take(4).read_to_end(&mut first));
+    match read {
+        Ok(size) if first != MAGIC[..size] => Flaw(NOT_BWZ).at(None, 0),
+        _ => flaw.at(None, offset),
+    }
+}
+
+/// The blocks of the frame at `start` as its seek table has them.
+fn read_seek_table<R: Read + Seek>(
+    input: &mut R,
+    table_start: u64,
+    footer: &Footer,
+    start: u64,
+) -> Result<Vec<BlockInfo>> {
+    let located = |flaw: Flaw| flaw.at(None, table_start);
+    let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
+    let count = u64::from(table.block_count());
+    // Before anything is allocated by them: the counts must fit the bytes that are there.
+    let room = (table_start - start) / BlockHeader::SIZE as u64;
+    if table.size() != u64::from(footer.seek_table_size) || count > room {
+        return Err(located(Flaw("the seek table's sizes do not match the frame")));
+    }
+    table.check_size(count).map_err(located)?;
+    let coded = read_payload(input, table.entries_size)?;
+    let entries = table.entries(&coded).map_err(located)?;
+    let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
+    let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
+    Ok(entries
+        .iter()
+        .zip(ends)
+        .map(|(entry, (raw_end, coded_end))| BlockInfo {
+            coded: start.saturating_add(entry.frame_offset)..start.saturating_add(coded_end),
+            raw: entry.raw_offset..raw_end,
+            raw_offset: entry.raw_offset,
+        })
+        .collect())
+}
+
+/// Checks that the blocks lie in `area` without gaps and that only the last one is short.
+fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Result<(), Flaw> {
+    let flaw = Err(Flaw("the seek table's entries do not make sense"));
+    let (mut raw, mut coded) = (0, area.start);
+    for (n, block) in blocks.iter().enumerate() {
+        let size = block.raw.end.saturating_sub(block.raw.start);
+        let full = size == u64::from(frame.block_size);
+        let short = n + 1 == blocks.len() && (1..u64::from(frame.block_size)).contains(&size);
+        let size_in_file = block.coded.end.checked_sub(coded);
+        let long_enough = size_in_file.is_some_and(|size| size > BlockHeader::SIZE as u64);
+        if block.raw.start != raw || block.coded.start != coded || !long_enough || !(full || short)
+        {
+            return flaw;
+        }
+        (raw, coded) = (block.raw.end, block.coded.end);
+    }
+    if (raw, coded) == (frame.raw.end, area.end) && blocks.is_empty() == (frame.block_size == 0) {
+        return Ok(());
+    }
+    flaw
+}
+
+/// Checks that blocks with these headers make up the raw stream of `frame`.
+pub(crate) fn check_stream<'h>(
+    frame: &FrameInfo,
+    headers: impl Iterator<Item = &'h BlockHeader>,
+) -> Result<()> {
+    let mut stream = Hasher::new();
+    for header in headers {
+        let size = u64::from(header.raw_size);
+        stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, size));
+    }
+    if cfg!(fuzzing) || stream.finalize() == frame.checksum {
+        return Ok(());
+    }
+    let footer_start = frame.coded.end - Footer::SIZE as u64;
+    Err(Flaw("the stream's checksum does not match the blocks'").at(None, footer_start))
+}
+
+/// Reads the block that `info` describes.
+pub(crate) fn read_block<R: Read + Seek>(
+    input: &mut R,
+    info: &BlockInfo,
+    number: u64,
+) -> Result<CodedBlock> {
+    let offset = info.coded.start;
+    let header = read_block_header(input, info).map_err(|e| e.at(number, offset))?;
+    let payload = read_payload(input, header.coded_size)?;
+    if payload.len() < header.coded_size as usize {
+        return Err(CUT_OFF.at(Some(number), offset));
+    }
+    Ok(CodedBlock { header, payload, number, offset })
+}
+
+/// Reads the header of the block that `info` describes and checks that it is that block's.
+pub(crate) fn read_block_header<R: Read + Seek>(
+    input: &mut R,
+    info: &BlockInfo,
+) -> Result<BlockHeader> {
+    let offset = info.coded.start;
+    let header =
+        BlockHeader::from_bytes(&fixed(input, offset)?).map_err(|flaw| flaw.at(None, offset))?;
+    let size = info.coded.end - offset - BlockHeader::SIZE as u64;
+    let expected = (size, info.raw.end - info.raw.start, info.raw_offset);
+    if (header.coded_size.into(), header.raw_size.into(), header.raw_offset) == expected {
+        return Ok(header);
+    }
+    Err(Flaw("the block is not the one that the seek table describes").at(None, offset))
+}
+
+/// A structure of fixed size.
+fn fixed<const N: usize>(input: &mut (impl Read + Seek), offset: u64) -> Result<[u8; N]> {
+    read_at(input, offset)?.ok_or_else(|| CUT_OFF.at(None, offset))
+}

@@ -1,0 +1,137 @@
+//! Who may use which GPU now: a pool of GPUs that leases them to the threads of one kind of work.
+//!
+//! A user makes a [`DevicePool`] of an [`Opener`], which says what a GPU is opened as (a sorter, an
+//! inverse, a search), and of the [`Rates`] of the work. It says which work will come
+//! ([`DevicePool::expect`]), asks for a [`Lease`] when that has its turn, and gives it back or,
+//! where the GPU failed, drops it and warns. Where there is no lease the CPU does the work.
+//!
+//! # The choice
+//! With [`Device::Auto`](crate::Device::Auto) a block is done wherever that is expected to end
+//! first, by the rates measured so far (`rates`). The CPU needs what one of its threads needs for
+//! the block, or all of them for a block that is alone. A GPU needs the time until it is open, the
+//! time for the blocks before this one, and the time for the block. Whoever waits for a GPU
+//! compares again whenever something changes. The threads have other work too: the stages before
+//! this one, such as decoding, of blocks that have come. A block that the CPU took first would
+//! delay all of that, so it counts on the CPU's side.
+//!
+//! So the CPU does small blocks from the first moment, while the GPU comes up, and again where a
+//! GPU is slow or has much to do. Large blocks wait for the GPU from the first on, even while it
+//! comes up: one thread takes seconds for each, in which a GPU does a hundred, and the file is
+//! written in order, so that everything would wait for a single one on the CPU. The threads have
+//! the coding to do meanwhile. Each block goes where the better of the two ends first, so that
+//! neither the CPU alone nor the GPU alone is faster.
+//!
+//! The driver is not loaded until so many blocks have come that the work is expected to last longer
+//! than a GPU takes to come up. Blocks are announced ahead of their turn, so that the GPU is up, or
+//! coming up, when the first has its turn.
+//!
+//! # Failure
+//! A GPU takes its memory when it is opened, for the largest block to come, so that none fails for
+//! want of it in the middle; where there is not enough for several leases, there are fewer. One
+//! warning is given for all that fail.
+
+mod lease_queue;
+mod open_gpus;
+mod rates;
+
+use crate::events::Listener;
+pub(crate) use lease_queue::Lease;
+use lease_queue::LeaseQueue;
+pub(crate) use open_gpus::{OpenGpus, Opener};
+pub(crate) use rates::Rates;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// The GPUs of one kind of work, each opened as a `G`.
+pub(crate) struct DevicePool<G> {
+    queue: Arc<LeaseQueue<G>>,
+    opening: Mutex<Opening<G>>,
+}
+
+/// Opening GPUs, which happens once.
+struct Opening<G> {
+    /// `None` where there is nothing to open, or it was begun.
+    open: Option<OpenGpus<G>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<G: Send + 'static> DevicePool<G> {
+    /// For work that comes to `workers` threads.
+    pub fn new(opener: Opener<G>, rates: Rates, workers: usize, listener: Listener) -> Self {
+        let Opener { gpu_only, open } = opener;
+        let queue = LeaseQueue::new(open.is_some(), gpu_only, rates, workers, listener);
+        let opening = Mutex::new(Opening { open, thread: None });
+        DevicePool { queue: Arc::new(queue), opening }
+    }
+
+    /// A block of `len` bytes has come and will have its turn: GPUs may be opened for it and those
+    /// that came before.
+    pub fn expect(&self, len: u64) {
+        if self.queue.expect(len) {
+            self.open();
+        }
+    }
+
+    /// Leases a GPU for a block of `len` bytes, after waiting for it. `None` where the CPU is to do
+    /// it, on `threads` threads.
+    pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
+        if self.queue.must_open(len, threads) {
+            self.open();
+        }
+        self.queue.lease(len, threads)
+    }
+
+    /// Says what is wrong with a GPU: once, whatever else goes wrong.
+    pub fn warn(&self, failure: &str) {
+        self.queue.warn(failure);
+    }
+
+    /// The CPU has done a block of `len` bytes on that many threads.
+    pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
+        self.queue.done_on_cpu(len, threads, took);
+    }
+
+    /// Opens the GPUs in the background.
+    fn open(&self) {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(open) = opening.open.take() else { return };
+        let queue = Arc::clone(&self.queue);
+        let work = move || {
+            let _opened = Opened(&queue);
+            open(&queue);
+        };
+        match thread::Builder::new().name("bwz-gpu".into()).spawn(work) {
+            Ok(thread) => opening.thread = Some(thread),
+            Err(e) => {
+                self.queue.opened();
+                self.queue.warn(&format!("cannot start a thread: {e}"));
+            }
+        }
+    }
+
+    /// Whether GPUs are open or being opened.
+    #[cfg(test)]
+    pub fn has_begun_opening(&self) -> bool {
+        self.opening.lock().unwrap().thread.is_some()
+    }
+}
+
+/// Lets those go on who wait for a GPU, even where opening it panics.
+struct Opened<'a, G>(&'a LeaseQueue<G>);
+
+impl<G> Drop for Opened<'_, G> {
+    fn drop(&mut self) {
+        self.0.opened();
+    }
+}
+
+impl<G> Drop for DevicePool<G> {
+    /// No thread outlives what it works for.
+    fn drop(&mut self) {
+        let opening = self.opening.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = opening.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How fast a kind of work is done: a guess to begin with, and each measurement counts more.
+
+/// What is done to blocks, and how fast. The unit of work is a byte of a block, or whatever else
+/// the pool's user counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rates {
+    /// What the CPU does where a GPU fails, for the warning.
+    pub verb: &'static str,
+    /// Bytes per second that one thread gets through all stages of the pipeline, this one
+    /// included.
+    pub pipeline: f64,
+    /// Of one thread of the CPU.
+    pub cpu: Rate,
+    /// Of one lease of a GPU that several share.
+    pub gpu: Rate,
+}
+
+impl Rates {
+    pub const SORT: Rates = Rates {
+        verb: "sorting",
+        pipeline: 10e6,
+        cpu: Rate { bytes: 20e6, seconds: 1.0 },
+        gpu: Rate { bytes: 100e6, seconds: 0.2 },
+    };
+
+    pub const INVERT: Rates = Rates {
+        verb: "restoring",
+        pipeline: 30e6,
+        cpu: Rate { bytes: 150e6, seconds: 1.0 },
+        gpu: Rate { bytes: 100e6, seconds: 0.1 },
+    };
+}
+
+/// Bytes done and the seconds they took; the first of them are a guess.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    bytes: f64,
+    seconds: f64,
+}
+
+impl Rate {
+    /// Adds a measurement.
+    pub fn add(&mut self, bytes: u64, seconds: f64) {
+        self.bytes += bytes as f64;
+        self.seconds += seconds;
+    }
+
+    /// The seconds that `bytes` take.
+    pub fn seconds(&self, bytes: u64) -> f64 {
+        bytes as f64 * self.seconds / self.bytes
+    }
+}

@@ -1,0 +1,51 @@
+//! Numbers as bytes, for the parameters of filters: FORMAT.md section 12.1.
+//!
+//! Seven bits a byte, the lowest first; the top bit says that more follow (the LEB128 of DWARF).
+
+use crate::error::Flaw;
+
+/// Appends `number`.
+pub(super) fn write(mut number: usize, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Takes a number below 2^31 off the front of `bytes`.
+pub(super) fn read(bytes: &mut &[u8]) -> Result<usize, Flaw> {
+    let mut number = 0;
+    for shift in (0..35).step_by(7) {
+        let (&byte, rest) = bytes.split_first().ok_or(CUT)?;
+        *bytes = rest;
+        number |= usize::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return if number < 1 << 31 { Ok(number) } else { Err(LARGE) };
+        }
+    }
+    Err(LARGE)
+}
+
+pub(super) const CUT: Flaw = Flaw("the parameters of a block's filters end too early");
+const LARGE: Flaw = Flaw("a parameter of a block's filters is out of range");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive_and_large_ones_do_not() {
+        for number in [0, 1, 127, 128, 300, 16_383, 16_384, (1 << 31) - 1] {
+            let mut bytes = Vec::new();
+            write(number, &mut bytes);
+            for cut in 0..bytes.len() {
+                assert!(read(&mut &bytes[..cut]).is_err());
+            }
+            let mut rest = &bytes[..];
+            assert_eq!((read(&mut rest), rest.len()), (Ok(number), 0));
+        }
+        assert_eq!(read(&mut &[0x80, 0x80, 0x80, 0x80, 8][..]), Err(LARGE));
+        assert_eq!(read(&mut &[0x80; 6][..]), Err(LARGE));
+    }
+}

@@ -1,0 +1,255 @@
+//! Bit-sliced rank: everything that an answer needs stands in one cache line of 64 bytes.
+//!
+//! The 2^P most frequent symbols have codes of P bits. A line covers `ROWS` places and is
+//! 16 words of 32 bits:
+//!
+//! ```text
+//!   P = 2: 224 places   2 words of counters, then 2 planes of 7 words    2.3 bits per symbol
+//!   P = 3: 128 places   4 words of counters, then 3 planes of 4 words    4   bits
+//!   P = 4:  64 places   8 words of counters, then 4 planes of 2 words    8   bits
+//! ```
+//!
+//! The counters are 16 bits per code, relative to the first of 256 lines, for which absolute ones
+//! stand in a table that stays in the cache. Bit i of plane p is bit p of the code at place i.
+//! Symbols beyond 2^P, which must be few, stand as code 0 in the planes and as sorted lists of
+//! places beside them; code 0 is the least frequent of the coded, so that few searches need the
+//! lists.
+
+use super::rank::{Rank, no_memory};
+use crate::bwt::cache_lines::{CacheLines, LINE, prefetch};
+use crate::error::Result;
+use std::ops::Range;
+
+/// CacheLines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
+const SUPER_LOG: usize = 8;
+
+/// The code of symbols that stand in the lists.
+const RARE: u8 = 0xFF;
+
+/// Words in a line.
+const WORDS: usize = LINE / 4;
+
+/// The layout for alphabets of 2^P symbols and rare others.
+#[derive(Debug)]
+pub struct BitSlicedRank<const P: usize> {
+    /// [`WORDS`] for each line.
+    pub(super) lines: CacheLines<u32>,
+    /// For each 256 lines, the count of each code above them; `1 << P` each.
+    pub(super) supers: Vec<u32>,
+    pub(super) codes: Box<[u8; 256]>,
+    pub(super) symbols: [u8; 16],
+    pub(super) rare: Rare,
+}
+
+impl<const P: usize> BitSlicedRank<P> {
+    const COUNTERS: usize = 1 << (P - 1);
+    const PLANE: usize = (WORDS - Self::COUNTERS) / P;
+    const ROWS: usize = 32 * Self::PLANE;
+
+    /// `by_count` is all symbols, the most frequent first.
+    pub fn new(bytes: &[u8], by_count: &[u8]) -> Result<Self> {
+        let mut symbols = [0; 16];
+        symbols[..1 << P].copy_from_slice(&by_count[..1 << P]);
+        symbols[..1 << P].reverse();
+        let mut codes = Box::new([RARE; 256]);
+        for (code, &symbol) in symbols[..1 << P].iter().enumerate() {
+            codes[usize::from(symbol)] = code as u8;
+        }
+        let rare = Rare::new(bytes, &codes);
+        let lines =
+            CacheLines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
+        let mut rank = BitSlicedRank { lines, supers: vec![], codes, symbols, rare };
+        rank.fill(bytes);
+        Ok(rank)
+    }
+
+    /// One more line than the bytes need, so that a rank has one at their end too.
+    fn fill(&mut self, bytes: &[u8]) {
+        let mut absolute = [0u32; 16];
+        let mut base = absolute;
+        for line in 0..=bytes.len() / Self::ROWS {
+            if line % (1 << SUPER_LOG) == 0 {
+                base = absolute;
+                self.supers.extend_from_slice(&base[..1 << P]);
+            }
+            let words: &mut [u32; WORDS] =
+                self.lines[line * WORDS..].first_chunk_mut().expect("a whole line");
+            for code in 0..1 << P {
+                words[code / 2] |= (absolute[code] - base[code]) << (16 * (code % 2));
+            }
+            let places = &bytes[line * Self::ROWS..bytes.len().min((line + 1) * Self::ROWS)];
+            for (n, places) in places.chunks(32).enumerate() {
+                for (plane, word) in slice_bits::<P>(places, &self.codes).into_iter().enumerate() {
+                    words[Self::COUNTERS + plane * Self::PLANE + n] = word;
+                }
+            }
+            for (code, count) in absolute[..1 << P].iter_mut().enumerate() {
+                *count += Self::ones(words, code, 0..Self::ROWS);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn line(&self, line: usize) -> &[u32; WORDS] {
+        self.lines[line * WORDS..].first_chunk().expect("there is a line for each place")
+    }
+
+    /// How often `code` stands in the planes before `at`.
+    #[inline(always)]
+    fn coded(&self, code: usize, at: usize) -> u32 {
+        let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
+        let words = self.line(line);
+        let above = self.supers[(line >> SUPER_LOG << P) + code];
+        let counter = words[code / 2] >> (16 * (code % 2)) & 0xFFFF;
+        above + counter + Self::ones(words, code, 0..offset)
+    }
+
+    /// How often `code` stands at some places of a line, of which 64 are looked at at a time.
+    #[inline(always)]
+    fn ones(words: &[u32; WORDS], code: usize, places: Range<usize>) -> u32 {
+        let mut ones = 0;
+        for word in (0..Self::PLANE).step_by(2) {
+            let mut same = below(places.end, word) & !below(places.start, word);
+            for plane in 0..P {
+                let differs = (code as u64 >> plane & 1).wrapping_sub(1);
+                let first = Self::COUNTERS + plane * Self::PLANE + word;
+                let second = if word + 1 < Self::PLANE { words[first + 1] } else { 0 };
+                same &= (u64::from(words[first]) | u64::from(second) << 32) ^ differs;
+            }
+            ones += same.count_ones();
+        }
+        ones
+    }
+
+    /// The rare symbols that stand as `code` before `at`.
+    #[inline(always)]
+    fn rare_as(&self, code: usize, at: usize) -> u32 {
+        if code == 0 { self.rare.before(at) } else { 0 }
+    }
+}
+
+/// The codes of up to 32 places, a word for each bit of them.
+#[inline(always)]
+fn slice_bits<const P: usize>(places: &[u8], codes: &[u8; 256]) -> [u32; P] {
+    let mut words = [0; P];
+    for (n, &c) in places.iter().enumerate() {
+        let code = codes[usize::from(c)];
+        let code = if code == RARE { 0 } else { u32::from(code) };
+        for (plane, word) in words.iter_mut().enumerate() {
+            *word |= (code >> plane & 1) << n;
+        }
+    }
+    words
+}
+
+/// The bits below `place`, of the 64 from the given word on.
+#[inline(always)]
+fn below(place: usize, word: usize) -> u64 {
+    match place.saturating_sub(32 * word) {
+        bits @ 0..64 => (1 << bits) - 1,
+        _ => u64::MAX,
+    }
+}
+
+impl<const P: usize> Rank for BitSlicedRank<P> {
+    #[inline(always)]
+    fn rank(&self, c: u8, at: usize) -> u32 {
+        let code = usize::from(self.codes[usize::from(c)]);
+        if code == usize::from(RARE) {
+            return self.rare.rank(c, at);
+        }
+        self.coded(code, at) - self.rare_as(code, at)
+    }
+
+    #[inline(always)]
+    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32) {
+        let code = usize::from(self.codes[usize::from(c)]);
+        if code == usize::from(RARE) {
+            return (self.rare.rank(c, lo), self.rare.rank(c, hi));
+        }
+        let first = self.coded(code, lo);
+        let second = if lo / Self::ROWS == hi / Self::ROWS {
+            let places = lo % Self::ROWS..hi % Self::ROWS;
+            first + Self::ones(self.line(lo / Self::ROWS), code, places)
+        } else {
+            self.coded(code, hi)
+        };
+        (first - self.rare_as(code, lo), second - self.rare_as(code, hi))
+    }
+
+    #[inline(always)]
+    fn byte(&self, at: usize) -> u8 {
+        let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
+        let words = self.line(line);
+        let bit = |plane: usize| {
+            let word = words[Self::COUNTERS + plane * Self::PLANE + offset / 32];
+            (word >> (offset % 32) & 1) << plane
+        };
+        let code = (0..P).map(bit).sum::<u32>() as usize;
+        let rare = if code == 0 { self.rare.symbol(at) } else { None };
+        rare.unwrap_or(self.symbols[code])
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _: u8, at: usize) {
+        prefetch(&self.lines, at / Self::ROWS * WORDS);
+    }
+
+    #[inline(always)]
+    fn prefetch_byte(&self, at: usize) {
+        prefetch(&self.lines, at / Self::ROWS * WORDS);
+    }
+
+    fn size(&self) -> usize {
+        4 * self.lines.len() + 4 * self.supers.len() + self.rare.size()
+    }
+}
+
+/// Where the symbols without a code stand.
+#[derive(Debug)]
+pub struct Rare {
+    /// All places, ascending, and their symbols.
+    pub(super) places: Vec<u32>,
+    pub(super) symbols: Vec<u8>,
+    /// The places again, those of one symbol together, and where each symbol's end; `ends[c - 1]`
+    /// is where they start.
+    pub(super) by_symbol: Vec<u32>,
+    pub(super) ends: Box<[u32; 256]>,
+}
+
+impl Rare {
+    fn new(bytes: &[u8], codes: &[u8; 256]) -> Self {
+        let rare = |(_, c): &(u32, u8)| codes[usize::from(*c)] == RARE;
+        let all: Vec<(u32, u8)> = (0..).zip(bytes.iter().copied()).filter(rare).collect();
+        let mut sorted = all.clone();
+        sorted.sort_by_key(|&(_, c)| c);
+        let end = |c: usize| sorted.partition_point(|&(_, other)| usize::from(other) <= c) as u32;
+        Rare {
+            places: all.iter().map(|&(place, _)| place).collect(),
+            symbols: all.iter().map(|&(_, c)| c).collect(),
+            by_symbol: sorted.iter().map(|&(place, _)| place).collect(),
+            ends: Box::new(std::array::from_fn(end)),
+        }
+    }
+
+    #[inline]
+    fn before(&self, at: usize) -> u32 {
+        self.places.partition_point(|&place| (place as usize) < at) as u32
+    }
+
+    #[inline]
+    fn symbol(&self, at: usize) -> Option<u8> {
+        self.places.binary_search(&(at as u32)).ok().map(|n| self.symbols[n])
+    }
+
+    #[inline]
+    fn rank(&self, c: u8, at: usize) -> u32 {
+        let start = if c == 0 { 0 } else { self.ends[usize::from(c) - 1] };
+        let own = &self.by_symbol[start as usize..self.ends[usize::from(c)] as usize];
+        own.partition_point(|&place| (place as usize) < at) as u32
+    }
+
+    fn size(&self) -> usize {
+        9 * self.places.len() + 1024
+    }
+}

@@ -1,0 +1,120 @@
+//! The arrays of an index as a GPU takes them: all of them as they stand.
+//!
+//! One layout serves both sides. On a GPU as on the CPU, a step costs the one line that holds
+//! counters and bit-sliced codes, or the one or two that hold counter and bytes; neighbouring
+//! threads take both ends of an interval, which then are in one line, and 64 bytes are two of the
+//! sectors that a GPU reads.
+
+use super::FmIndex;
+use super::bit_sliced_rank::BitSlicedRank;
+use super::byte_rank::ByteRank;
+use super::layout::Layout;
+use super::lf_walks::CONTRADICTION;
+use crate::error::Result;
+use crate::gpu;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that no other index of this process has, by which a GPU knows the one that it holds.
+#[derive(Debug)]
+pub struct Id(u64);
+
+impl Id {
+    pub fn new() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Id(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl FmIndex {
+    /// Finds the interval of each pattern as [`FmIndex::search`] does, but on a GPU, which keeps
+    /// the index that it searched last ([`cuda::Searcher`](crate::cuda::Searcher)). Meanwhile the
+    /// threads of the current rayon pool pack patterns.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where the GPU fails or the index does not fit it.
+    ///
+    /// # Panics
+    /// If there are not as many intervals as patterns.
+    pub fn search_on<P: AsRef<[u8]> + Sync>(
+        &self,
+        gpu: &mut gpu::Searcher,
+        patterns: &[P],
+        intervals: &mut [Range<u32>],
+    ) -> Result<()> {
+        gpu.search(&self.arrays(patterns.len()), patterns, intervals)
+    }
+
+    /// The positions of some rows as [`FmIndex::positions`] gives them, but found on a GPU.
+    ///
+    /// # Errors
+    /// As [`FmIndex::positions`] and [`FmIndex::search_on`].
+    ///
+    /// # Panics
+    /// If a row is none of the index.
+    pub fn positions_on(&self, gpu: &mut gpu::Searcher, rows: &[u32]) -> Result<Vec<u32>> {
+        let samples = gpu::SampleArrays {
+            rate: self.samples.rate,
+            marks: &self.samples.marks,
+            ranks: &self.samples.ranks,
+            numbers: &self.samples.numbers,
+        };
+        gpu.positions(&self.arrays(0), &samples, rows)?.ok_or_else(|| CONTRADICTION.into())
+    }
+
+    /// What a GPU takes to search so many patterns.
+    fn arrays(&self, patterns: usize) -> gpu::IndexArrays<'_> {
+        let (codes, supers, rank) = match &self.layout {
+            Layout::Two(rank) => bit_sliced(rank),
+            Layout::Three(rank) => bit_sliced(rank),
+            Layout::Four(rank) => bit_sliced(rank),
+            Layout::Bytes(rank) => bytes(rank),
+        };
+        let kmers = self.kmers_for(patterns).filter(|kmers| kmers.length > 0);
+        gpu::IndexArrays {
+            id: self.id.0,
+            len: self.len,
+            primary: self.primary,
+            starts: &self.starts,
+            codes,
+            supers,
+            rank,
+            kmers: kmers.map(|kmers| gpu::KmerArrays {
+                length: kmers.length,
+                sigma: kmers.sigma,
+                codes: &kmers.codes,
+                intervals: &kmers.intervals,
+            }),
+        }
+    }
+}
+
+/// Codes or columns of the bytes, absolute counters, and the rest.
+type LayoutArrays<'a> = (&'a [u8; 256], &'a [u32], gpu::RankArrays<'a>);
+
+fn bit_sliced<const P: usize>(rank: &BitSlicedRank<P>) -> LayoutArrays<'_> {
+    let arrays = gpu::RankArrays::BitSliced {
+        planes: P,
+        lines: &rank.lines,
+        symbols: &rank.symbols,
+        places: &rank.rare.places,
+        rare_symbols: &rank.rare.symbols,
+        by_symbol: &rank.rare.by_symbol,
+        ends: &rank.rare.ends,
+    };
+    (&rank.codes, &rank.supers, arrays)
+}
+
+fn bytes(rank: &ByteRank) -> LayoutArrays<'_> {
+    let arrays = gpu::RankArrays::Bytes {
+        bytes: &rank.bytes,
+        skew: rank.skew,
+        log: rank.log,
+        stride: rank.stride,
+        counters: &rank.counters,
+    };
+    (&rank.columns, &rank.supers, arrays)
+}
+
+#[cfg(test)]
+mod tests;

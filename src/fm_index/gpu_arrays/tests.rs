@@ -1,0 +1,206 @@
+//! A GPU against the CPU, whose searches are tested against plain ones.
+
+use super::*;
+use crate::bwt::{Bwt, Sorter};
+use crate::cases;
+use crate::error::Error;
+use crate::gpu::testing::{gpu, random, say};
+
+fn index(text: &[u8], rate: u32) -> FmIndex {
+    FmIndex::new(Sorter::Cpu.sort(text, rate).unwrap()).unwrap()
+}
+
+/// Patterns from all over the text, some that are not in it, and the hard ones.
+fn patterns(text: &[u8], seed: u64, count: usize) -> Vec<Vec<u8>> {
+    let fixed: [&[u8]; 7] = [b"", b"\0", b"\xff", b"\0\xff", b"\xff\0", b"aa", b"absent!"];
+    let mut patterns: Vec<Vec<u8>> = fixed.map(<[u8]>::to_vec).into();
+    patterns.push([text, b"absent!"].concat());
+    // A search through a whole text takes one step after the other.
+    if text.len() <= 70_000 {
+        patterns.push(text.to_vec());
+        patterns.push([b"x", text].concat());
+        patterns.push([text, b"x"].concat());
+    }
+    for numbers in random(4 * count, u64::MAX >> 16, seed).chunks(4) {
+        let at = numbers[0] as usize % text.len();
+        let len = [1, 3, 12, 120][numbers[1] as usize % 4].min(text.len() - at);
+        let len = numbers[2] as usize % (len + 1);
+        let mut pattern = text[at..at + len].to_vec();
+        match numbers[3] % 8 {
+            0 => pattern.push(numbers[3] as u8),
+            1 => pattern.insert(0, numbers[3] as u8),
+            _ => (),
+        }
+        patterns.push(pattern);
+    }
+    patterns
+}
+
+/// Compares intervals and, of up to `limit` rows of each, positions. Says how many there were.
+fn check(
+    gpu: &mut gpu::Searcher,
+    name: &str,
+    index: &FmIndex,
+    patterns: &[Vec<u8>],
+    limit: usize,
+) -> usize {
+    let mut expected = vec![0..0; patterns.len()];
+    index.search(patterns, &mut expected);
+    let mut found = vec![7..9; patterns.len()];
+    index.search_on(gpu, patterns, &mut found).unwrap();
+    for (pattern, (expected, found)) in patterns.iter().zip(expected.iter().zip(&found)) {
+        let same = expected == found || expected.is_empty() && found.is_empty();
+        let pattern = &pattern[..pattern.len().min(50)];
+        assert!(same, "{name}: {expected:?} {found:?} {pattern:?}");
+    }
+    let rows: Vec<u32> = expected.iter().flat_map(|rows| rows.clone().take(limit)).collect();
+    let positions = index.positions_on(gpu, &rows).unwrap();
+    assert!(positions == index.positions(&rows).unwrap(), "{name}: positions");
+    patterns.len() + rows.len()
+}
+
+#[test]
+fn named_cases() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    for (seed, (name, text)) in cases::named().into_iter().enumerate() {
+        if !text.is_empty() {
+            for rate in [4, 256] {
+                let index = index(&text, rate);
+                let patterns = patterns(&text, seed as u64, 300);
+                count += check(&mut gpu, &name, &index, &patterns, 20);
+            }
+        }
+    }
+    say(format_args!("{count} intervals and positions"));
+}
+
+#[test]
+fn many_random_texts() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    for (seed, alphabet) in (0..240).zip([1, 2, 4, 5, 16, 17, 100, 256].into_iter().cycle()) {
+        let len = 1 + random(1, 3000, seed)[0] as usize;
+        let mut text: Vec<u8> =
+            random(len, alphabet, seed + 1).iter().map(|&c| (255 - c) as u8).collect();
+        // A rare symbol or two, which the bit-sliced rank keeps in lists.
+        text[len / 2] = b'>';
+        text[len / 3] = 0;
+        let index = index(&text, 2 << (seed % 9));
+        let patterns = patterns(&text, seed, 200);
+        count += check(&mut gpu, &format!("seed {seed}"), &index, &patterns, 20);
+    }
+    say(format_args!("{count} intervals and positions"));
+}
+
+/// All sizes around those of lines, borders and super borders; every pattern of one symbol, every
+/// row.
+#[test]
+fn borders() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    let singles: Vec<Vec<u8>> = (0..=255).map(|c| vec![c]).collect();
+    for border in [64, 128, 224, 256, 512, 16_384, 32_768, 57_344] {
+        for (len, alphabet) in (border - 1..=border + 1).zip([4, 7, 256]) {
+            for alphabet in [alphabet, 16, 90] {
+                let text = cases::random(len, alphabet);
+                let index = index(&text, 8);
+                count += check(&mut gpu, &format!("{len}, {alphabet}"), &index, &singles, len);
+            }
+        }
+    }
+    say(format_args!("{count} intervals and positions"));
+}
+
+/// So many patterns that they take several batches and all streams, one of them longer than a
+/// batch.
+#[test]
+fn batches() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    let long = cases::text(18 << 20);
+    for (name, text) in [
+        ("text", &long[..3_000_000]),
+        ("DNA", &cases::random(3_000_000, 4)[..]),
+        ("lines of DNA", &cases::random(3_000_000, 5)),
+        ("17", &cases::random(3_000_000, 17)),
+        ("long text", &long),
+    ] {
+        let index = index(text, 32);
+        let mut patterns = patterns(text, 5, 900_000);
+        patterns.rotate_left(5);
+        count += check(&mut gpu, name, &index, &patterns, 2);
+    }
+    say(format_args!("{count} intervals and positions"));
+}
+
+/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+#[test]
+fn every_kernel_once() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    for alphabet in [4, 8, 16, 60, 256] {
+        let text = cases::random(3000, alphabet);
+        let index = index(&text, 16);
+        count += check(&mut gpu, "small", &index, &patterns(&text, 3, 100), 5);
+    }
+    say(format_args!("{count} intervals and positions"));
+}
+
+#[test]
+fn a_failure_leaves_the_searcher_usable() {
+    if gpu().is_none() {
+        return;
+    }
+    let text = cases::text(50_000);
+    let index = index(&text, 64);
+    let patterns = patterns(&text, 1, 600_000);
+    let mut searcher = gpu::Searcher::new(0).unwrap();
+    let mut failures = 0;
+    loop {
+        searcher.fail_after(failures);
+        let mut found = vec![0..0; patterns.len()];
+        match index.search_on(&mut searcher, &patterns, &mut found) {
+            Err(Error::Device(_)) => failures += 1,
+            done => break done.unwrap(),
+        }
+    }
+    assert!(failures > 0);
+    searcher.fail_after(u32::MAX);
+    check(&mut searcher, "after failures", &index, &patterns, 3);
+}
+
+/// What the CPU survives, a GPU survives with the same outcome.
+#[test]
+fn contradictions() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let (mut errors, mut others) = (0, 0);
+    for (seed, sigma) in (0..200).zip([1, 2, 5, 17, 256].into_iter().cycle()) {
+        let bytes = cases::random(400 + seed, sigma);
+        let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u32).collect();
+        let Ok(index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
+        let rows: Vec<u32> = (0..=index.len() as u32).step_by(1 + seed % 7 * 30).collect();
+        match (index.positions(&rows), index.positions_on(&mut gpu, &rows)) {
+            (Err(Error::Format { .. }), Err(Error::Format { .. })) => errors += 1,
+            (expected, found) => {
+                assert_eq!(expected.unwrap(), found.unwrap(), "seed {seed}");
+                others += 1;
+            }
+        }
+    }
+    say(format_args!("{errors} errors, {others} others"));
+    assert!(errors > 10);
+}

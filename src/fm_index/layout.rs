@@ -1,0 +1,147 @@
+//! The layouts in which a transform is searched, chosen by its alphabet.
+//!
+//! [`BitSlicedRank`] puts counters and the bits of the codes of few symbols into one cache line, so
+//! that an answer costs one miss; [`ByteRank`] keeps the bytes as they are beside a table of
+//! counters, so that it costs two. Both are flat arrays of integers without pointers: a GPU can
+//! hold them as they stand. `benches/results/2026-11-index-layouts.md` says what each gains.
+
+use super::bit_sliced_rank::BitSlicedRank;
+use super::byte_rank::ByteRank;
+use crate::error::Result;
+
+/// The layout of one transform.
+#[derive(Debug)]
+pub enum Layout {
+    Two(BitSlicedRank<2>),
+    Three(BitSlicedRank<3>),
+    Four(BitSlicedRank<4>),
+    Bytes(ByteRank),
+}
+
+/// One symbol of so many may be a rare one, which [`BitSlicedRank`] keeps in lists.
+const RARE: u64 = 512;
+
+impl Layout {
+    /// The smallest that suits `bytes`, in which byte c occurs `counts[c]` times.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where there is no memory.
+    pub fn new(bytes: Vec<u8>, counts: &[u32; 256]) -> Result<Self> {
+        let mut by_count: Vec<u8> = (0..=255).collect();
+        by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
+        let fits = |planes: u32| {
+            let rest = by_count[1 << planes..].iter().map(|&c| u64::from(counts[usize::from(c)]));
+            rest.sum::<u64>() * RARE <= bytes.len() as u64
+        };
+        let sigma = counts.iter().filter(|&&count| count > 0).count();
+        Ok(match () {
+            () if fits(2) => Layout::Two(BitSlicedRank::new(&bytes, &by_count)?),
+            () if fits(3) => Layout::Three(BitSlicedRank::new(&bytes, &by_count)?),
+            () if fits(4) => Layout::Four(BitSlicedRank::new(&bytes, &by_count)?),
+            () => Layout::Bytes(ByteRank::new(bytes, &by_count, sigma)?),
+        })
+    }
+}
+
+/// Calls a generic function with the layout there is.
+macro_rules! with_layout {
+    ($layout:expr, $rank:ident => $work:expr) => {
+        match $layout {
+            $crate::fm_index::layout::Layout::Two($rank) => $work,
+            $crate::fm_index::layout::Layout::Three($rank) => $work,
+            $crate::fm_index::layout::Layout::Four($rank) => $work,
+            $crate::fm_index::layout::Layout::Bytes($rank) => $work,
+        }
+    };
+}
+pub(super) use with_layout;
+
+#[cfg(test)]
+mod tests {
+    use super::super::rank::Rank;
+    use super::*;
+    use crate::cases;
+
+    fn counts(bytes: &[u8]) -> [u32; 256] {
+        let mut counts = [0; 256];
+        bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
+        counts
+    }
+
+    /// Compares a layout with plain counting at every place.
+    fn check(name: &str, bytes: &[u8], ranks: &impl Rank) {
+        let mut seen = [0u32; 256];
+        let present: Vec<u8> = (0..=255).filter(|c| bytes.contains(c)).collect();
+        let mut before = seen;
+        for at in 0..=bytes.len() {
+            for &c in &present {
+                assert_eq!(ranks.rank(c, at), seen[usize::from(c)], "{name}: rank({c}, {at})");
+                let lo = at / 2 + at / 4;
+                let pair = ranks.rank_pair(c, lo, at);
+                assert_eq!(pair, (ranks.rank(c, lo), seen[usize::from(c)]), "{name}: {c} {at}");
+            }
+            if let Some(&c) = bytes.get(at) {
+                assert_eq!(ranks.byte(at), c, "{name}: byte {at}");
+                before[usize::from(c)] += 1;
+            }
+            seen = before;
+        }
+    }
+
+    #[test]
+    fn every_layout_counts_as_plain_counting_does() {
+        let mut texts = cases::shapes(1500);
+        texts.push(("DNA with rare others".into(), rare_others(3000)));
+        texts.push(("text of 5000".into(), cases::text(5000)));
+        for (name, bytes) in texts.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
+            let counts = counts(&bytes);
+            let layout = Layout::new(bytes.clone(), &counts).unwrap();
+            with_layout!(&layout, ranks => check(&name, &bytes, ranks));
+            let mut by_count: Vec<u8> = (0..=255).collect();
+            by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
+            let sigma = counts.iter().filter(|&&count| count > 0).count();
+            check(&name, &bytes, &ByteRank::new(bytes.clone(), &by_count, sigma).unwrap());
+            // However many are rare, the lists are right.
+            check(&name, &bytes, &BitSlicedRank::<2>::new(&bytes, &by_count).unwrap());
+            check(&name, &bytes, &BitSlicedRank::<3>::new(&bytes, &by_count).unwrap());
+            check(&name, &bytes, &BitSlicedRank::<4>::new(&bytes, &by_count).unwrap());
+        }
+    }
+
+    fn rare_others(size: usize) -> Vec<u8> {
+        let mut bytes: Vec<u8> =
+            cases::random(size, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
+        bytes[0] = b'>';
+        bytes[size / 2..size / 2 + 3].copy_from_slice(b"NN\n");
+        bytes
+    }
+
+    #[test]
+    fn the_alphabet_chooses_the_layout() {
+        let layout = |bytes: Vec<u8>| {
+            let counts = counts(&bytes);
+            Layout::new(bytes, &counts).unwrap()
+        };
+        assert!(matches!(layout(cases::random(9000, 4)), Layout::Two(_)));
+        assert!(matches!(layout(rare_others(9000)), Layout::Two(_)));
+        assert!(matches!(layout(cases::random(9000, 5)), Layout::Three(_)));
+        assert!(matches!(layout(cases::random(9000, 16)), Layout::Four(_)));
+        assert!(matches!(layout(cases::text(9000)), Layout::Bytes(_)));
+    }
+
+    #[test]
+    fn counters_survive_the_border_of_a_super_block() {
+        for alphabet in [4, 8, 16, 17, 256] {
+            let bytes = cases::random(140_000, alphabet);
+            let layout = Layout::new(bytes.clone(), &counts(&bytes)).unwrap();
+            for at in [65_535, 65_536, 65_537, 131_071, 131_072, 139_999, 140_000] {
+                let naive = bytes[..at].iter().filter(|&&c| c == 3).count() as u32;
+                assert_eq!(
+                    with_layout!(&layout, ranks => ranks.rank(3, at)),
+                    naive,
+                    "{alphabet} {at}"
+                );
+            }
+        }
+    }
+}

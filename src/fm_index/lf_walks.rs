@@ -1,0 +1,188 @@
+//! Walks along the LF mapping, many at a time: from a row to the rows of the positions before it.
+//!
+//! `LF(row) = C[c] + rank(c, row)` with `c = L[row]` is the row of the suffix that is longer by one
+//! symbol, which is c. A step waits for the byte and then for its counter, so a thread moves 32
+//! walks in turn, each by half a step: the lines asked for at the end of one half are there when
+//! the next one comes.
+
+use super::FmIndex;
+use super::layout::with_layout;
+use super::rank::Rank;
+use super::samples::Samples;
+use crate::error::{Error, Flaw, Result};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Walks that a thread keeps going.
+const AT_A_TIME: usize = 32;
+
+/// Walks per task.
+const CHUNK: usize = 1024;
+
+/// What an intact block never is.
+pub(crate) const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its transform");
+
+/// A walk under way: its number, where it is, how many steps it has made, and the byte that it
+/// steps over next.
+#[derive(Clone, Copy)]
+struct Walk {
+    number: usize,
+    row: u32,
+    steps: u32,
+    byte: u8,
+}
+
+impl FmIndex {
+    /// The positions of some rows, in the same order.
+    ///
+    /// # Errors
+    /// [`Error::Format`] where the transform contradicts its samples.
+    pub fn positions(&self, rows: &[u32]) -> Result<Vec<u32>> {
+        let mut positions = vec![0; rows.len()];
+        rows.par_chunks(CHUNK).zip(positions.par_chunks_mut(CHUNK)).try_for_each(
+            |(rows, positions)| {
+                let mut sound = true;
+                self.walk(rows, |n, row, steps, _| match self.samples.pos(row) {
+                    Some(pos) => {
+                        positions[n] = pos + steps;
+                        sound &= positions[n] as usize <= self.len;
+                        false
+                    }
+                    None => {
+                        sound &= steps < self.samples.rate();
+                        steps < self.samples.rate()
+                    }
+                });
+                if sound { Ok(()) } else { Err(CONTRADICTION) }
+            },
+        )?;
+        Ok(positions)
+    }
+
+    /// Bytes of the block.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the range is not within the block.
+    pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
+        if range.start > range.end || range.end > self.len {
+            return Err(Error::Usage("the range is not within the block".into()));
+        }
+        let (row, pos) = self.samples.behind(range.end);
+        let mut bytes = vec![0; range.len()];
+        if range.is_empty() {
+            return Ok(bytes);
+        }
+        self.walk(&[row], |_, _, steps, byte| {
+            let at = pos - steps as usize;
+            if at <= range.end && at > range.start {
+                bytes[at - 1 - range.start] = byte;
+            }
+            at > range.start
+        });
+        Ok(bytes)
+    }
+
+    /// The same index with samples at every pos that `rate` divides, made by walks over the whole
+    /// block. `rate` is a power of two; if there are as many samples already, nothing is done.
+    ///
+    /// Takes about as long as undoing the transform does; pays for itself when more positions are
+    /// wanted than the block has bytes per step saved.
+    ///
+    /// # Errors
+    /// [`Error::Format`] where the transform contradicts its samples.
+    pub fn with_sample_rate(mut self, rate: u32) -> Result<Self> {
+        assert!(rate.is_power_of_two(), "sample rate {rate} is not a power of two");
+        let coarse = self.samples.rate() as usize;
+        if coarse <= rate as usize {
+            return Ok(self);
+        }
+        let chunks = self.samples.rows().par_chunks(AT_A_TIME).enumerate();
+        let stretches: Vec<Vec<u32>> = chunks
+            .map(|(n, rows)| self.denser(n * AT_A_TIME, rows, rate as usize))
+            .collect::<Result<_>>()?;
+        let mut rows = stretches.concat();
+        rows.truncate(self.len.div_ceil(rate as usize));
+        self.samples = Samples::new(rows, rate, self.len)?;
+        Ok(self)
+    }
+
+    /// The rows at every `rate`-th pos from sample `first` on, as far as the samples `rows` reach.
+    /// Behind the end of the text are zeros.
+    fn denser(&self, first: usize, rows: &[u32], rate: usize) -> Result<Vec<u32>> {
+        let coarse = self.samples.rate() as usize;
+        let more = coarse / rate;
+        let ends: Vec<(u32, usize)> =
+            (first..first + rows.len()).map(|k| self.samples.behind((k + 1) * coarse)).collect();
+        let starts: Vec<u32> = ends.iter().map(|&(row, _)| row).collect();
+        let mut dense = vec![0; rows.len() * more];
+        let mut sound = true;
+        self.walk(&starts, |n, row, steps, _| {
+            let begin = (first + n) * coarse;
+            let pos = ends[n].1 - steps as usize;
+            if pos == begin {
+                sound &= row == rows[n];
+            }
+            if pos.is_multiple_of(rate) && pos - begin < coarse {
+                dense[n * more + (pos - begin) / rate] = row;
+            }
+            pos > begin
+        });
+        if sound { Ok(dense) } else { Err(CONTRADICTION.into()) }
+    }
+
+    /// Walks from each row. `arrive(n, row, steps, byte)` is called for each row of walk n, the
+    /// first included, with the byte before its suffix, and says whether to go on.
+    #[allow(unsafe_code)]
+    fn walk(&self, rows: &[u32], arrive: impl FnMut(usize, u32, u32, u8) -> bool) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the features that the function is compiled for.
+            return unsafe { self.walk_v3(rows, arrive) };
+        }
+        with_layout!(&self.layout, rank => self.walk_in_turn(rank, rows, arrive));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
+    fn walk_v3(&self, rows: &[u32], arrive: impl FnMut(usize, u32, u32, u8) -> bool) {
+        with_layout!(&self.layout, rank => self.walk_in_turn(rank, rows, arrive));
+    }
+
+    #[inline(always)]
+    fn walk_in_turn(
+        &self,
+        rank: &impl Rank,
+        rows: &[u32],
+        mut arrive: impl FnMut(usize, u32, u32, u8) -> bool,
+    ) {
+        let mut fresh = rows.iter().enumerate();
+        let mut start =
+            || fresh.next().map(|(number, &row)| Walk { number, row, steps: 0, byte: 0 });
+        let mut walks: Vec<Walk> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
+        while !walks.is_empty() {
+            let mut n = 0;
+            while n < walks.len() {
+                let walk = &mut walks[n];
+                // The primary index has no byte: any will do, since nobody walks on from there in
+                // an intact block.
+                let at = self.stored(walk.row).min(self.len - 1);
+                walk.byte = rank.byte(at);
+                if arrive(walk.number, walk.row, walk.steps, walk.byte) {
+                    rank.prefetch(walk.byte, at);
+                    n += 1;
+                } else if let Some(next) = start() {
+                    *walk = next;
+                } else {
+                    walks.swap_remove(n);
+                }
+            }
+            for walk in &mut walks {
+                let before = rank.rank(walk.byte, self.stored(walk.row));
+                walk.row = (self.starts[usize::from(walk.byte)] + before).min(self.len as u32);
+                walk.steps += 1;
+                rank.prefetch_byte(self.stored(walk.row));
+                self.samples.prefetch(walk.row);
+            }
+        }
+    }
+}

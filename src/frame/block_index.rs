@@ -1,0 +1,283 @@
+//! Index, FORMAT.md chapter 10: what lets a search decode single segments of a block.
+//!
+//! Without it, whoever wants one segment would have to read and decode all that stand before it:
+//! for its place, its checksum, and the counts of symbols above it.
+
+use super::fields::{checksum_holds, ensure, u32_at};
+use super::table_form::{from_form, to_form};
+use crate::bwt;
+use crate::error::Flaw;
+
+/// Raw bytes kept of each end of a block, for matches that cross into the next.
+pub(crate) const EDGE: usize = 128;
+
+const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have");
+
+/// The part of fixed size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockIndexHeader {
+    compressed: bool,
+    pub counts_size: u32,
+    pub primary_index: u32,
+    /// CRC-32 of Samples as it stands in the file.
+    samples_checksum: u32,
+    /// CRC-32 of Segment_Sizes, of this header up to here, and of all that follows in Index.
+    index_checksum: u32,
+}
+
+/// All that an index says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BlockIndex {
+    pub primary_index: u32,
+    /// CRC-32 of each coded segment.
+    pub segment_checksums: Vec<u32>,
+    /// The first raw bytes of the block, and the last: [`EDGE`] of them, or all.
+    pub head: Vec<u8>,
+    pub tail: Vec<u8>,
+    pub counts: SegmentCounts,
+}
+
+/// How often each byte occurs in each segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentCounts {
+    segments: usize,
+    /// The bytes that occur in the block, ascending.
+    symbols: Vec<u8>,
+    /// `values[n * segments + k]`: occurrences of symbol n in segment k.
+    values: Vec<u32>,
+}
+
+impl BlockIndexHeader {
+    pub const SIZE: usize = 20;
+
+    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
+        ensure(bytes[0] <= 1, "the index is of an unknown form")?;
+        ensure(bytes[1..4] == [0; 3], "a reserved bit of the index is set")?;
+        Ok(BlockIndexHeader {
+            compressed: bytes[0] == 1,
+            counts_size: u32_at(bytes, 4),
+            primary_index: u32_at(bytes, 8),
+            samples_checksum: u32_at(bytes, 12),
+            index_checksum: u32_at(bytes, 16),
+        })
+    }
+
+    /// Size of what follows this header in the index of a block of `raw_size` bytes in so many
+    /// segments.
+    pub fn rest(&self, raw_size: u32, segments: usize) -> usize {
+        4 * segments + 2 * edge(raw_size) + self.counts_size as usize
+    }
+
+    /// Checks Samples as it stands in the file.
+    pub fn check_samples(&self, samples: &[u8]) -> Result<(), Flaw> {
+        ensure(
+            checksum_holds(self.samples_checksum, samples),
+            "the block's index is damaged: the checksum of its samples is wrong",
+        )
+    }
+}
+
+fn edge(raw_size: u32) -> usize {
+    EDGE.min(raw_size as usize)
+}
+
+impl BlockIndex {
+    /// The index of a block: of its raw bytes, its transform and its coded segments.
+    pub fn new(
+        raw: &[u8],
+        bwt: &[u8],
+        primary_index: u32,
+        segment_size_log: u8,
+        segments: &[impl AsRef<[u8]>],
+    ) -> Self {
+        let edge = EDGE.min(raw.len());
+        BlockIndex {
+            primary_index,
+            segment_checksums: segments.iter().map(|s| crc32fast::hash(s.as_ref())).collect(),
+            head: raw[..edge].to_vec(),
+            tail: raw[raw.len() - edge..].to_vec(),
+            counts: SegmentCounts::new(bwt, segment_size_log),
+        }
+    }
+
+    /// Checks what it says of the coded segments and of the transform that they make.
+    pub fn check(&self, segments: &[&[u8]], bwt: &[u8], segment_size_log: u8) -> Result<(), Flaw> {
+        let pairs = self.segment_checksums.iter().zip(segments);
+        let sums_hold = pairs.into_iter().all(|(&sum, segment)| checksum_holds(sum, segment));
+        let counts_hold = self.counts == SegmentCounts::new(bwt, segment_size_log);
+        ensure(sums_hold && counts_hold, "the block's index does not match its segments")
+    }
+
+    /// Checks what it says of the ends of the block.
+    pub fn check_edges(&self, raw: &[u8]) -> Result<(), Flaw> {
+        let holds = raw.starts_with(&self.head) && raw.ends_with(&self.tail);
+        ensure(holds, "the block's index does not match its ends")
+    }
+
+    /// Index as it stands behind Samples and Segment_Sizes, both as they stand in the file.
+    pub fn to_bytes(&self, samples: &[u8], sizes: &[u8]) -> Vec<u8> {
+        let (form, coded) = to_form(self.counts.to_bytes());
+        let mut bytes = vec![form, 0, 0, 0];
+        bytes.extend_from_slice(&(coded.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&self.primary_index.to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(samples).to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend(self.segment_checksums.iter().flat_map(|checksum| checksum.to_le_bytes()));
+        for part in [&self.head, &self.tail, &coded] {
+            bytes.extend_from_slice(part);
+        }
+        let checksum = index_checksum(sizes, &bytes);
+        bytes[16..20].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Takes apart an index whose header stands at the front of `bytes`, which end with it.
+    /// `raw_size` is in `1..2^31`; `sizes` is Segment_Sizes as it stands in the file.
+    pub fn from_bytes(
+        header: &BlockIndexHeader,
+        bytes: &[u8],
+        sizes: &[u8],
+        raw_size: u32,
+        segments: usize,
+    ) -> Result<Self, Flaw> {
+        let sound = cfg!(fuzzing) || header.index_checksum == index_checksum(sizes, bytes);
+        ensure(sound, "the block's index is damaged: its checksum is wrong")?;
+        let rows = 1..=raw_size;
+        ensure(rows.contains(&header.primary_index), "the index's primary index is no row")?;
+        let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * segments);
+        let (head, rest) = rest.split_at(edge(raw_size));
+        let (tail, coded) = rest.split_at(edge(raw_size));
+        Ok(BlockIndex {
+            primary_index: header.primary_index,
+            segment_checksums: checksums.chunks_exact(4).map(|four| u32_at(four, 0)).collect(),
+            head: head.to_vec(),
+            tail: tail.to_vec(),
+            counts: SegmentCounts::from_bytes(header.compressed, coded, segments)?,
+        })
+    }
+
+    /// Takes the index off the front of what stands behind Segment_Sizes.
+    pub fn take(
+        payload: &mut &[u8],
+        samples: &[u8],
+        sizes: &[u8],
+        raw_size: u32,
+        segments: usize,
+    ) -> Result<Self, Flaw> {
+        let cut = Flaw("the block's index is longer than the block");
+        let header = payload.first_chunk().ok_or(cut)?;
+        let header = BlockIndexHeader::from_bytes(header)?;
+        header.check_samples(samples)?;
+        let size = BlockIndexHeader::SIZE + header.rest(raw_size, segments);
+        let (bytes, rest) = payload.split_at_checked(size).ok_or(cut)?;
+        *payload = rest;
+        BlockIndex::from_bytes(&header, bytes, sizes, raw_size, segments)
+    }
+}
+
+/// The checksum of all but the field that holds it.
+fn index_checksum(sizes: &[u8], bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    for part in [sizes, &bytes[..16], &bytes[20..]] {
+        hasher.update(part);
+    }
+    hasher.finalize()
+}
+
+impl SegmentCounts {
+    /// Counts the bytes of a transform.
+    pub fn new(bwt: &[u8], segment_size_log: u8) -> Self {
+        let histograms: Vec<[u32; 256]> =
+            bwt.chunks(1 << segment_size_log).map(histogram).collect();
+        let occurs = |c: &u8| histograms.iter().any(|counts| counts[usize::from(*c)] > 0);
+        let symbols: Vec<u8> = (0..=255).filter(occurs).collect();
+        let row = |&c: &u8| histograms.iter().map(move |counts| counts[usize::from(c)]);
+        let values = symbols.iter().flat_map(row).collect();
+        SegmentCounts { segments: histograms.len(), symbols, values }
+    }
+
+    /// Which bytes occur, a bit each; then the four bytes of every count, all lowest bytes first.
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 32];
+        for &c in &self.symbols {
+            bytes[usize::from(c / 8)] |= 1 << (c % 8);
+        }
+        for plane in 0..4 {
+            bytes.extend(self.values.iter().map(|value| value.to_le_bytes()[plane]));
+        }
+        bytes
+    }
+
+    fn from_bytes(compressed: bool, coded: &[u8], segments: usize) -> Result<Self, Flaw> {
+        let plain = from_form(compressed, coded, 32 + 4 * 256 * segments, MISFIT)?;
+        let (bits, planes) = plain.split_at_checked(32).ok_or(MISFIT)?;
+        let symbols: Vec<u8> =
+            (0..=255).filter(|c| bits[usize::from(c / 8)] >> (c % 8) & 1 == 1).collect();
+        let count = symbols.len() * segments;
+        ensure(planes.len() == 4 * count && count > 0, MISFIT.0)?;
+        let value =
+            |n: usize| u32::from_le_bytes([0, 1, 2, 3].map(|plane| planes[plane * count + n]));
+        Ok(SegmentCounts { segments, symbols, values: (0..count).map(value).collect() })
+    }
+
+    /// The symbols that occur in the block, and for each the counts of all segments.
+    pub fn rows(&self) -> impl Iterator<Item = (u8, &[u32])> {
+        self.symbols.iter().copied().zip(self.values.chunks_exact(self.segments))
+    }
+}
+
+/// How often each byte occurs.
+pub(crate) fn histogram(bytes: &[u8]) -> [u32; 256] {
+    let mut counts = [0; 256];
+    bwt::count(bytes, &mut counts);
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index() -> BlockIndex {
+        let bwt = [&b"annb"[..], b"aa"].concat().repeat(20_000);
+        BlockIndex {
+            primary_index: 4,
+            segment_checksums: vec![7, 8],
+            head: vec![1; EDGE],
+            tail: vec![2; EDGE],
+            counts: SegmentCounts::new(&bwt, 16),
+        }
+    }
+
+    fn reread(bytes: &[u8]) -> Result<BlockIndex, Flaw> {
+        BlockIndex::take(&mut &bytes[..], b"samples", b"sizes", 120_000, 2)
+    }
+
+    #[test]
+    fn an_index_survives() {
+        let bytes = index().to_bytes(b"samples", b"sizes");
+        assert_eq!(reread(&bytes), Ok(index()));
+    }
+
+    #[test]
+    fn counts_are_plain_or_compressed() {
+        let tiny = SegmentCounts::new(b"annbaa", 16);
+        let plain = tiny.to_bytes();
+        assert_eq!(plain.len(), 32 + 4 * 3);
+        assert_eq!(plain[32..36], [3, 1, 2, 0]);
+        let z = zstd::bulk::compress(&plain, 1).unwrap();
+        assert_eq!(SegmentCounts::from_bytes(false, &plain, 1), Ok(tiny.clone()));
+        assert_eq!(SegmentCounts::from_bytes(true, &z, 1), Ok(tiny));
+        assert!(SegmentCounts::from_bytes(true, &[&z[..], &z].concat(), 1).is_err());
+        assert!(SegmentCounts::from_bytes(false, &plain, 2).is_err());
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let good = index().to_bytes(b"samples", b"sizes");
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(reread(&bad).is_err(), "bit {bit}");
+        }
+    }
+}

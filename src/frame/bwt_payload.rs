@@ -1,0 +1,177 @@
+//! The payload of a bwt block: what its filters need, samples, segment sizes, the index if there is
+//! one, segments. FORMAT.md chapter 4.
+
+use super::block_header::{Shape, largest_sample_rate_log};
+use super::block_index::BlockIndex;
+use super::fields::{ensure, u32_at};
+use super::packed_array;
+use crate::allocation;
+use crate::error::Flaw;
+
+/// The parts of a bwt block's payload, in the order of the file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BwtPayload<'a> {
+    /// What the filters left of the block, and what they need to restore it; `None` where there
+    /// were none.
+    pub filtered: Option<Filtered<'a>>,
+    /// Row of the suffix at every sampled pos.
+    pub samples: Vec<u32>,
+    /// What search needs, in an indexed block.
+    pub index: Option<BlockIndex>,
+    /// The coded segments.
+    pub segments: Vec<&'a [u8]>,
+}
+
+/// What stands in front of the payload of a block with filters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Filtered<'a> {
+    /// Bytes of the text that was sorted.
+    pub text_size: u32,
+    /// Parameters of the filters.
+    pub side: &'a [u8],
+}
+
+impl<'a> Filtered<'a> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.text_size.to_le_bytes());
+        out.extend((self.side.len() as u32).to_le_bytes());
+        out.extend_from_slice(self.side);
+    }
+
+    fn read(payload: &mut &'a [u8], raw_size: u32, sample_rate_log: u8) -> Result<Self, Flaw> {
+        const SIDE: Flaw = Flaw("the parameters of the block's filters end after the block");
+        let (sizes, rest) = payload.split_at_checked(8).ok_or(SIDE)?;
+        let (text_size, side_size) = (u32_at(sizes, 0), u32_at(sizes, 4));
+        let (side, rest) = rest.split_at_checked(side_size as usize).ok_or(SIDE)?;
+        *payload = rest;
+        let fits = (1..=raw_size).contains(&text_size)
+            && sample_rate_log <= largest_sample_rate_log(text_size);
+        ensure(fits, "the size of what the filters left does not fit the block")?;
+        Ok(Filtered { text_size, side })
+    }
+}
+
+impl<'a> BwtPayload<'a> {
+    /// Puts the parts together.
+    ///
+    /// # Errors
+    /// [`Flaw::NO_MEMORY`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Flaw> {
+        let sizes: Vec<u32> = self.segments.iter().map(|segment| segment.len() as u32).collect();
+        let mut bytes = Vec::new();
+        if let Some(filtered) = &self.filtered {
+            filtered.write(&mut bytes);
+        }
+        packed_array::write(&self.samples, &mut bytes);
+        let sizes_start = bytes.len();
+        packed_array::write(&sizes, &mut bytes);
+        if let Some(index) = &self.index {
+            let (samples, sizes) = bytes.split_at(sizes_start);
+            let index = index.to_bytes(samples, sizes);
+            bytes.extend_from_slice(&index);
+        }
+        let coded_size = self.segments.iter().map(|segment| segment.len()).sum();
+        allocation::handled(|| bytes.try_reserve_exact(coded_size)).or(Err(Flaw::NO_MEMORY))?;
+        for segment in &self.segments {
+            bytes.extend_from_slice(segment);
+        }
+        Ok(bytes)
+    }
+
+    /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^31`.
+    pub fn from_bytes(mut payload: &'a [u8], raw_size: u32, shape: Shape) -> Result<Self, Flaw> {
+        let filtered = (shape.filters != 0)
+            .then(|| Filtered::read(&mut payload, raw_size, shape.sample_rate_log))
+            .transpose()?;
+        let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
+        let from_samples = payload;
+        let samples = packed_array::read(&mut payload, shape.samples(text_size))?;
+        let (coded_samples, behind) = from_samples.split_at(from_samples.len() - payload.len());
+        let rows = 1..=text_size;
+        ensure(samples.iter().all(|row| rows.contains(row)), "a sample is no row of the block")?;
+        let sizes = packed_array::read(&mut payload, shape.segments(text_size))?;
+        let coded_sizes = &behind[..behind.len() - payload.len()];
+        let mut take_index =
+            || BlockIndex::take(&mut payload, coded_samples, coded_sizes, raw_size, sizes.len());
+        let index = if shape.indexed { Some(take_index()?) } else { None };
+        let primary = index.as_ref().map_or(samples[0], |index| index.primary_index);
+        ensure(primary == samples[0], "the index's primary index is not the first sample")?;
+        let segments = sizes
+            .iter()
+            .map(|&size| {
+                let (segment, rest) = payload.split_at_checked(size as usize).ok_or(MISFIT)?;
+                payload = rest;
+                if segment.is_empty() { Err(MISFIT) } else { Ok(segment) }
+            })
+            .collect::<Result<_, _>>()?;
+        ensure(payload.is_empty(), MISFIT.0)?;
+        Ok(BwtPayload { filtered, samples, index, segments })
+    }
+}
+
+const MISFIT: Flaw = Flaw("the sizes of the block's segments do not add up to the block");
+
+impl Shape {
+    /// How many samples a text of `size` bytes has.
+    pub fn samples(self, size: u32) -> usize {
+        pieces(size, self.sample_rate_log)
+    }
+
+    /// How many segments a text of `size` bytes has.
+    pub fn segments(self, size: u32) -> usize {
+        pieces(size, self.segment_size_log)
+    }
+}
+
+/// How many pieces of `2^log` bytes `size` bytes make.
+fn pieces(size: u32, log: u8) -> usize {
+    u64::from(size).div_ceil(1 << log) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape =
+        Shape { filters: 0, sample_rate_log: 11, segment_size_log: 11, indexed: false };
+
+    #[test]
+    fn parts_survive_and_misfits_do_not() {
+        let parts = BwtPayload {
+            filtered: None,
+            samples: vec![7, 1, 5000],
+            index: None,
+            segments: vec![b"one", b"2", b"three"],
+        };
+        let shape = SHAPE;
+        let bytes = parts.to_bytes().unwrap();
+        assert_eq!(BwtPayload::from_bytes(&bytes, 5000, shape), Ok(parts));
+        assert!(BwtPayload::from_bytes(&bytes, 4999, shape).is_err(), "row out of range");
+        let other = Shape { sample_rate_log: 10, ..shape };
+        assert!(BwtPayload::from_bytes(&bytes, 5000, other).is_err(), "other count of samples");
+        let indexed = Shape { indexed: true, ..shape };
+        assert!(BwtPayload::from_bytes(&bytes, 5000, indexed).is_err(), "no index");
+        assert!(BwtPayload::from_bytes(&bytes[..bytes.len() - 1], 5000, shape).is_err(), "cut");
+        assert!(BwtPayload::from_bytes(&[&bytes[..], b"x"].concat(), 5000, shape).is_err());
+    }
+
+    #[test]
+    fn what_filters_need_stands_in_front() {
+        let parts = BwtPayload {
+            filtered: Some(Filtered { text_size: 5000, side: b"side" }),
+            samples: vec![7, 1, 5000],
+            index: None,
+            segments: vec![b"one", b"2", b"three"],
+        };
+        let shape = Shape { filters: 1, ..SHAPE };
+        let bytes = parts.to_bytes().unwrap();
+        let reread = |bytes, size| BwtPayload::from_bytes(bytes, size, shape).map(drop);
+        assert_eq!(BwtPayload::from_bytes(&bytes, 90_000, shape), Ok(parts));
+        assert!(reread(&bytes, 4999).is_err(), "a text larger than the block");
+        for cut in 0..bytes.len() {
+            assert!(reread(&bytes[..cut], 90_000).is_err(), "cut to {cut}");
+        }
+        let empty = [&[0; 4], &bytes[4..]].concat();
+        assert!(reread(&empty, 90_000).is_err(), "no text");
+    }
+}

@@ -1,0 +1,36 @@
+//! The fields that structures are made of, and their checks.
+
+use crate::error::Flaw;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// The little-endian integers of a structure, field by field.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// The `N` bytes at `offset`, or `None` where the file ends before them. Leaves `input` behind what
+/// was read.
+pub(crate) fn read_at<const N: usize>(
+    input: &mut (impl Read + Seek),
+    offset: u64,
+) -> io::Result<Option<[u8; N]>> {
+    input.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::with_capacity(N);
+    input.take(N as u64).read_to_end(&mut bytes)?;
+    Ok(bytes.try_into().ok())
+}
+
+/// Fails with `flaw` unless `holds`.
+pub(super) fn ensure(holds: bool, flaw: &'static str) -> Result<(), Flaw> {
+    if holds { Ok(()) } else { Err(Flaw(flaw)) }
+}
+
+/// Whether `checksum` is that of `bytes`. Under fuzzing every checksum holds, so that changed bytes
+/// reach what is behind it.
+pub(crate) fn checksum_holds(checksum: u32, bytes: &[u8]) -> bool {
+    cfg!(fuzzing) || checksum == crc32fast::hash(bytes)
+}

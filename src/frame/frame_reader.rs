@@ -1,0 +1,263 @@
+//! Frames being read in order, one after the other, without seeking. FORMAT.md chapter 7.
+//!
+//! Everything that structures say about each other is checked here; what is inside a payload is not
+//! looked at. Memory grows with the bytes that are really there, never with a size that a header
+//! merely claims.
+
+use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, read_payload};
+use super::fields::ensure;
+use super::footer::Footer;
+use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ};
+use super::seek_table::{Entry, SEEK_MARKER, SeekTable};
+use crate::error::{Flaw, Result};
+use crate::options::Options;
+use crc32fast::Hasher;
+use std::io::{self, Read};
+
+/// Gives the blocks of all frames of a file, in order.
+pub(crate) struct FrameReader<R> {
+    input: R,
+    /// How much may come out.
+    options: Options,
+    offset: u64,
+    blocks: u64,
+    frames: u64,
+    /// Raw bytes of the blocks so far.
+    raw_size: u64,
+    frame: Option<OpenFrame>,
+    /// Sync_Marker was read: a block of the open frame follows.
+    at_block: bool,
+    /// An error was given out: there is nothing more to give.
+    failed: bool,
+}
+
+/// The frame that the reader is in, and what its blocks have added up to.
+struct OpenFrame {
+    start: u64,
+    block_size: u32,
+    entries: Vec<Entry>,
+    raw_size: u64,
+    stream: Hasher,
+    /// A block shorter than Block_Size was met: it must be the last.
+    ended: bool,
+}
+
+impl<R: Read> FrameReader<R> {
+    pub fn new(input: R, options: &Options) -> Self {
+        FrameReader {
+            input,
+            options: options.clone(),
+            offset: 0,
+            blocks: 0,
+            frames: 0,
+            raw_size: 0,
+            frame: None,
+            at_block: false,
+            failed: false,
+        }
+    }
+
+    /// Bytes read so far.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Which block of the file is the next one, and where its header starts, right after
+    /// [`FrameReader::next_block_size`].
+    pub fn place(&self) -> (u64, u64) {
+        (self.blocks, self.offset.saturating_sub(SYNC_MARKER.len() as u64))
+    }
+
+    /// The block size of the frame that the next block is in, or `None` at the end of the file or
+    /// after an error.
+    ///
+    /// Frames without blocks, and what ends a frame, are read and checked on the way.
+    pub fn next_block_size(&mut self) -> Result<Option<u32>> {
+        if self.failed {
+            return Ok(None);
+        }
+        let size = self.seek_block();
+        self.failed = size.is_err();
+        size
+    }
+
+    /// The next block, unless its frame has blocks above `planned` bytes or there is none.
+    pub fn next_block(&mut self, planned: u32) -> Option<Result<CodedBlock>> {
+        match self.next_block_size().transpose()? {
+            Err(e) => Some(Err(e)),
+            Ok(size) if size > planned => None,
+            Ok(_) => {
+                let block = self.block();
+                self.failed = block.is_err();
+                Some(block)
+            }
+        }
+    }
+
+    fn seek_block(&mut self) -> Result<Option<u32>> {
+        while !self.at_block {
+            if self.frame.is_none() && !self.open_frame()? {
+                return Ok(None);
+            }
+            let start = self.offset;
+            let marker = self.take::<8>()?;
+            match marker {
+                SYNC_MARKER => self.at_block = true,
+                SEEK_MARKER => self.close_frame(start)?,
+                _ => {
+                    return Err(
+                        Flaw("neither a block nor the seek table stands here").at(None, start)
+                    );
+                }
+            }
+        }
+        Ok(self.frame.as_ref().map(|frame| frame.block_size))
+    }
+
+    /// Reads the block whose Sync_Marker was read.
+    fn block(&mut self) -> Result<CodedBlock> {
+        self.at_block = false;
+        let (number, offset) = self.place();
+        let mut bytes = [0; BlockHeader::SIZE];
+        bytes[..8].copy_from_slice(&SYNC_MARKER);
+        bytes[8..].copy_from_slice(&self.take::<{ BlockHeader::SIZE - 8 }>()?);
+        let frame = self.frame.as_mut().expect("a block is met within a frame only");
+        let header = BlockHeader::from_bytes(&bytes)
+            .and_then(|header| frame.block(header, offset).map(|()| header))
+            .map_err(|flaw| flaw.at(Some(number), offset))?;
+        let size = u64::from(header.raw_size);
+        let what = || format!("block {number} of {size} bytes (at byte {offset})");
+        self.options.check_output(self.raw_size, size, what)?;
+        let payload = self.take_payload(header.coded_size)?;
+        self.blocks += 1;
+        self.raw_size += size;
+        Ok(CodedBlock { header, payload, number, offset })
+    }
+
+    /// Reads the next Frame_Header; false at the end of the file.
+    fn open_frame(&mut self) -> Result<bool> {
+        let start = self.offset;
+        let mut bytes = Vec::with_capacity(FrameHeader::SIZE);
+        self.input.by_ref().take(FrameHeader::SIZE as u64).read_to_end(&mut bytes)?;
+        self.offset += bytes.len() as u64;
+        if bytes.is_empty() && self.frames > 0 {
+            return Ok(false);
+        }
+        let known = bytes.len().min(MAGIC.len());
+        if bytes.is_empty() || bytes[..known] != MAGIC[..known] {
+            let flaw = match (self.frames, bytes.len()) {
+                (0, 0) => "not a bwz file: it is empty",
+                (0, _) => NOT_BWZ,
+                _ => "trailing garbage: what follows the last frame is not a bwz frame",
+            };
+            return Err(Flaw(flaw).at(None, start));
+        }
+        let bytes = bytes.as_slice().try_into().map_err(|_| CUT_OFF.at(None, self.offset))?;
+        let header = FrameHeader::at(bytes, start)?;
+        self.frame = Some(OpenFrame::new(start, header));
+        Ok(true)
+    }
+
+    /// Reads Seek_Table, whose marker stood at `start`, and Footer.
+    fn close_frame(&mut self, start: u64) -> Result<()> {
+        let mut bytes = [0; SeekTable::HEADER_SIZE];
+        bytes[..8].copy_from_slice(&SEEK_MARKER);
+        bytes[8..].copy_from_slice(&self.take::<{ SeekTable::HEADER_SIZE - 8 }>()?);
+        let frame = self.frame.take().expect("close_frame is called within a frame");
+        let located = |flaw: Flaw| flaw.at(None, start);
+        let table = SeekTable::header_from_bytes(&bytes)
+            .and_then(|table| frame.check_table_size(&table).map(|()| table))
+            .map_err(located)?;
+        let entries = self.take_payload(table.entries_size)?;
+        let footer_start = self.offset;
+        let footer = self.take::<{ Footer::SIZE }>()?;
+        frame.check_entries(&table, &entries).map_err(located)?;
+        Footer::from_bytes(&footer)
+            .and_then(|footer| frame.check_footer(&footer, &table, self.offset))
+            .map_err(|flaw| flaw.at(None, footer_start))?;
+        self.frames += 1;
+        Ok(())
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        let mut filled = 0;
+        while filled < N {
+            match self.input.read(&mut bytes[filled..]) {
+                Ok(0) => return Err(CUT_OFF.at(None, self.offset + filled as u64)),
+                Ok(n) => filled += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        self.offset += N as u64;
+        Ok(bytes)
+    }
+
+    fn take_payload(&mut self, size: u32) -> Result<Vec<u8>> {
+        let bytes = read_payload(&mut self.input, size)?;
+        self.offset += bytes.len() as u64;
+        if bytes.len() == size as usize { Ok(bytes) } else { Err(CUT_OFF.at(None, self.offset)) }
+    }
+}
+
+pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");
+
+impl OpenFrame {
+    fn new(start: u64, header: FrameHeader) -> Self {
+        OpenFrame {
+            start,
+            block_size: header.block_size,
+            entries: Vec::new(),
+            raw_size: 0,
+            stream: Hasher::new(),
+            ended: false,
+        }
+    }
+
+    /// Checks that a block fits behind the ones before it, and counts it in.
+    fn block(&mut self, header: BlockHeader, offset: u64) -> Result<(), Flaw> {
+        ensure(self.block_size > 0, "a block in a frame that says it has none")?;
+        ensure(!self.ended, "a block follows one that must be the last, being short")?;
+        ensure(
+            header.raw_size <= self.block_size,
+            "the block is larger than the frame's block size",
+        )?;
+        ensure(
+            header.raw_offset == self.raw_size,
+            "the block's raw offset is not where the block before it ended",
+        )?;
+        self.ended = header.raw_size < self.block_size;
+        self.entries.push(Entry { raw_offset: self.raw_size, frame_offset: offset - self.start });
+        let raw_size = u64::from(header.raw_size);
+        self.raw_size += raw_size;
+        self.stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, raw_size));
+        Ok(())
+    }
+
+    fn check_table_size(&self, table: &SeekTable) -> Result<(), Flaw> {
+        ensure(
+            self.entries.is_empty() == (self.block_size == 0),
+            "the frame's block size promises blocks, but it has none",
+        )?;
+        table.check_size(self.entries.len() as u64)
+    }
+
+    fn check_entries(&self, table: &SeekTable, coded: &[u8]) -> Result<(), Flaw> {
+        ensure(table.entries(coded)? == self.entries, "the seek table does not match the blocks")
+    }
+
+    fn check_footer(&self, footer: &Footer, table: &SeekTable, end: u64) -> Result<(), Flaw> {
+        ensure(
+            footer.total_raw_size == self.raw_size,
+            "the footer's raw size does not match the blocks",
+        )?;
+        let sizes_match = footer.frame_size == end - self.start
+            && u64::from(footer.seek_table_size) == table.size();
+        ensure(sizes_match, "the footer's sizes do not match the frame")?;
+        ensure(
+            footer.stream_checksum == self.stream.clone().finalize(),
+            "the stream's checksum does not match the blocks'",
+        )
+    }
+}

@@ -1,0 +1,76 @@
+//! A frame being written, in one pass and without seeking. FORMAT.md chapter 2.
+
+use super::block_header::CodedBlock;
+use super::footer::Footer;
+use super::frame_header::FrameHeader;
+use super::seek_table::{Entry, SeekTable};
+use crate::error::{Error, Result};
+use crc32fast::Hasher;
+use std::io::Write;
+
+/// Seek_Table sizes fit 32 bits: 256 TiB of raw bytes at level 1.
+const MAX_BLOCKS: usize = 1 << 28;
+
+/// Writes Frame_Header at once, every block as it comes, Seek_Table and Footer at the end.
+pub(crate) struct FrameWriter<W> {
+    output: W,
+    entries: Vec<Entry>,
+    raw_size: u64,
+    coded_size: u64,
+    stream: Hasher,
+}
+
+impl<W: Write> FrameWriter<W> {
+    /// Starts a frame whose largest block is of `block_size` bytes, or 0 for one without blocks.
+    pub fn start(output: W, block_size: u32) -> Result<Self> {
+        let mut writer = FrameWriter {
+            output,
+            entries: Vec::new(),
+            raw_size: 0,
+            coded_size: 0,
+            stream: Hasher::new(),
+        };
+        writer.put(&FrameHeader { block_size }.to_bytes())?;
+        Ok(writer)
+    }
+
+    /// Writes the next block, whose raw offset must be where the last one ended.
+    pub fn block(&mut self, block: &CodedBlock) -> Result<()> {
+        debug_assert_eq!(block.header.raw_offset, self.raw_size);
+        if self.entries.len() == MAX_BLOCKS {
+            return Err(Error::Usage("more blocks than a frame holds: use a higher level".into()));
+        }
+        self.entries.push(Entry { raw_offset: self.raw_size, frame_offset: self.coded_size });
+        let raw_size = u64::from(block.header.raw_size);
+        self.stream.combine(&Hasher::new_with_initial_len(block.header.raw_checksum, raw_size));
+        self.raw_size += raw_size;
+        self.put(&block.header.to_bytes())?;
+        self.put(&block.payload)
+    }
+
+    /// Ends the frame; gives back the output and the frame's raw and coded size.
+    pub fn finish(mut self) -> Result<(W, u64, u64)> {
+        let table = SeekTable::to_bytes(&self.entries);
+        self.put(&table)?;
+        let footer = Footer {
+            total_raw_size: self.raw_size,
+            frame_size: self.coded_size + Footer::SIZE as u64,
+            seek_table_size: table.len() as u32,
+            stream_checksum: self.stream.clone().finalize(),
+        };
+        self.put(&footer.to_bytes())?;
+        self.output.flush()?;
+        Ok((self.output, self.raw_size, self.coded_size))
+    }
+
+    /// The output, for flushing what stands in it so far.
+    pub fn output(&mut self) -> &mut W {
+        &mut self.output
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.output.write_all(bytes)?;
+        self.coded_size += bytes.len() as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! Finding blocks and frame ends where the order of a frame is broken. FORMAT.md section 7.3, "A
+//! damaged file".
+//!
+//! The file is looked through in windows, each read once. Only a footer is read apart: its seek
+//! table may be longer than that.
+
+use super::block_header::{BlockHeader, SYNC_MARKER};
+use super::fields::read_at;
+use super::footer::Footer;
+use super::seek_table::{SEEK_MARKER, SeekTable};
+use crate::error::Result;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Bytes looked through at a time.
+const WINDOW: usize = 1 << 20;
+
+/// A sound structure, somewhere in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Landmark {
+    /// A block whose header is sound.
+    Block { offset: u64, header: BlockHeader },
+    /// The end of a frame whose seek table's header and footer are sound; `end` is behind it.
+    FrameEnd { footer: Footer, end: u64 },
+}
+
+/// Looks for landmarks in the front of a file; keeps the part of it that is being looked through.
+pub(crate) struct Scanner {
+    /// Where it ends; payloads may be longer.
+    end: u64,
+    window: Vec<u8>,
+    window_start: u64,
+}
+
+impl Scanner {
+    /// A scanner of a file up to `end`.
+    pub fn new(end: u64) -> Self {
+        Scanner { end, window: Vec::new(), window_start: 0 }
+    }
+
+    /// The first landmark at or after `from`.
+    pub fn next<R: Read + Seek>(
+        &mut self,
+        input: &mut R,
+        mut from: u64,
+    ) -> Result<Option<Landmark>> {
+        while let Some(offset) = self.next_marker(input, from)? {
+            let landmark = match self.block_at(input, offset)? {
+                Some(found) => Some(found),
+                None => self.frame_end_at(input, offset)?,
+            };
+            if landmark.is_some() {
+                return Ok(landmark);
+            }
+            from = offset + 1;
+        }
+        Ok(None)
+    }
+
+    /// Whether a frame goes on at `offset`.
+    pub fn goes_on_at<R: Read + Seek>(&self, input: &mut R, offset: u64) -> Result<bool> {
+        Ok(matches!(read_at(input, offset)?, Some(SYNC_MARKER | SEEK_MARKER)))
+    }
+
+    /// The offset of the first marker of either kind at or after `from`.
+    fn next_marker<R: Read + Seek>(&mut self, input: &mut R, mut from: u64) -> Result<Option<u64>> {
+        loop {
+            let window = self.window_at(input, from, SYNC_MARKER.len())?;
+            if let Some(at) = window.windows(8).position(|w| w == SYNC_MARKER || w == SEEK_MARKER) {
+                return Ok(Some(from + at as u64));
+            }
+            if window.len() < SYNC_MARKER.len() {
+                return Ok(None);
+            }
+            // A marker may lie across two windows: go on with all but one of its bytes.
+            from += (window.len() - (SYNC_MARKER.len() - 1)) as u64;
+        }
+    }
+
+    /// Bytes of the file from `from` on: at least `size`, unless it ends before that.
+    fn window_at(
+        &mut self,
+        input: &mut (impl Read + Seek),
+        from: u64,
+        size: usize,
+    ) -> io::Result<&[u8]> {
+        let end = self.window_start + self.window.len() as u64;
+        if from < self.window_start || from + size as u64 > end {
+            input.seek(SeekFrom::Start(from))?;
+            self.window.clear();
+            self.window_start = from;
+            let most = self.end.saturating_sub(from).min(WINDOW as u64);
+            input.take(most).read_to_end(&mut self.window)?;
+        }
+        Ok(&self.window[(from - self.window_start) as usize..])
+    }
+
+    fn block_at(
+        &mut self,
+        input: &mut (impl Read + Seek),
+        offset: u64,
+    ) -> Result<Option<Landmark>> {
+        let bytes = self.window_at(input, offset, BlockHeader::SIZE)?.first_chunk();
+        let header = bytes.and_then(|bytes| BlockHeader::from_bytes(bytes).ok());
+        Ok(header.map(|header| Landmark::Block { offset, header }))
+    }
+
+    fn frame_end_at(
+        &mut self,
+        input: &mut (impl Read + Seek),
+        offset: u64,
+    ) -> Result<Option<Landmark>> {
+        let bytes = self.window_at(input, offset, SeekTable::HEADER_SIZE)?.first_chunk();
+        let table = bytes.and_then(|bytes| SeekTable::header_from_bytes(bytes).ok());
+        let Some(table) = table else { return Ok(None) };
+        let footer_start = offset + table.size();
+        let end = footer_start + Footer::SIZE as u64;
+        if end > self.end {
+            return Ok(None);
+        }
+        let footer = read_at::<{ Footer::SIZE }>(input, footer_start)?;
+        let footer = footer.and_then(|bytes| Footer::from_bytes(&bytes).ok());
+        Ok(footer.map(|footer| Landmark::FrameEnd { footer, end }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+    use std::io::Cursor;
+
+    #[test]
+    fn blocks_are_found_at_any_offset_and_across_windows() {
+        let header = BlockHeader {
+            kind: Kind::Stored,
+            raw_size: 3,
+            coded_size: 3,
+            raw_checksum: 0,
+            raw_offset: 0,
+            payload_checksum: 0,
+        };
+        for offset in [0, 1, 99, WINDOW - 40, WINDOW - 5, WINDOW, 2 * WINDOW - 1] {
+            let mut file = vec![0xB5; offset];
+            file.extend(header.to_bytes());
+            file.extend(b"raw");
+            let (mut scanner, mut file) = (Scanner::new(file.len() as u64), Cursor::new(file));
+            let offset = offset as u64;
+            let found = scanner.next(&mut file, 0).unwrap();
+            assert_eq!(found, Some(Landmark::Block { offset, header }));
+            assert_eq!(scanner.next(&mut file, offset + 1).unwrap(), None);
+            assert_eq!(scanner.next(&mut file, 0).unwrap(), found);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_frame_is_found() {
+        let footer =
+            Footer { total_raw_size: 5, frame_size: 99, seek_table_size: 28, stream_checksum: 7 };
+        let file = [&b"xyz"[..], &SeekTable::to_bytes(&[]), &footer.to_bytes()].concat();
+        let end = file.len() as u64;
+        let found = Scanner::new(end).next(&mut Cursor::new(&file), 0).unwrap();
+        assert_eq!(found, Some(Landmark::FrameEnd { footer, end }));
+        assert_eq!(Scanner::new(end - 1).next(&mut Cursor::new(&file), 0).unwrap(), None);
+    }
+}

@@ -1,0 +1,82 @@
+//! Packed_Array, FORMAT.md chapter 8: integers in the fewest bits that hold the largest.
+//!
+//! Samples are rows, random numbers of just so many bits: no general compressor makes them smaller
+//! than this.
+
+use super::fields::ensure;
+use crate::error::Flaw;
+use bitvec::field::BitField;
+use bitvec::order::Lsb0;
+use bitvec::view::BitView;
+
+/// Appends `values`.
+pub(crate) fn write(values: &[u32], out: &mut Vec<u8>) {
+    let all = values.iter().fold(0, |all, value| all | value);
+    let width = (u32::BITS - all.leading_zeros()).max(1) as usize;
+    out.push(width as u8);
+    let start = out.len();
+    out.resize(start + (values.len() * width).div_ceil(8), 0);
+    let bits = out[start..].view_bits_mut::<Lsb0>();
+    for (slot, &value) in bits.chunks_exact_mut(width).zip(values) {
+        slot.store_le(value);
+    }
+}
+
+/// Takes `count` values off the front of `bytes`; checks that they are there before it makes room
+/// for them.
+pub(crate) fn read(bytes: &mut &[u8], count: usize) -> Result<Vec<u32>, Flaw> {
+    let (&width, rest) = bytes.split_first().ok_or(CUT)?;
+    ensure((1..=32).contains(&width), "a table of the block has an impossible width")?;
+    let (used, width) = (count * usize::from(width), usize::from(width));
+    let (packed, rest) = rest.split_at_checked(used.div_ceil(8)).ok_or(CUT)?;
+    *bytes = rest;
+    let (values, padding) = packed.view_bits::<Lsb0>().split_at(used);
+    ensure(padding.not_any(), "a table of the block has bits set after its last value")?;
+    Ok(values.chunks_exact(width).map(|slot| slot.load_le()).collect())
+}
+
+/// The size of an array of `count` values of `width` bits as it stands in the file.
+pub(crate) fn size(width: u8, count: usize) -> Result<u64, Flaw> {
+    ensure((1..=32).contains(&width), "a table of the block has an impossible width")?;
+    Ok(1 + (count as u64 * u64::from(width)).div_ceil(8))
+}
+
+const CUT: Flaw = Flaw("a table of the block is longer than the block");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(values: &[u32]) -> Vec<u8> {
+        let mut out = Vec::new();
+        write(values, &mut out);
+        out
+    }
+
+    #[test]
+    fn the_example_of_the_format() {
+        // 1 = 00001, 18 = 10010, 31 = 11111: 010 00001, then 0 11111 10.
+        assert_eq!(written(&[1, 18, 31]), [5, 0b0100_0001, 0b0111_1110]);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for values in [vec![], vec![0], vec![u32::MAX, 0, 7], (0..1000).collect()] {
+            let bytes = written(&values);
+            let mut left = &bytes[..];
+            assert_eq!(read(&mut left, values.len()), Ok(values));
+            assert!(left.is_empty());
+        }
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let mut bytes = written(&[1, 18, 31]);
+        assert!(read(&mut &bytes[..2], 3).is_err(), "cut");
+        assert!(read(&mut &[][..], 0).is_err(), "empty");
+        bytes[2] |= 0x80;
+        assert!(read(&mut &bytes[..], 3).is_err(), "padding");
+        bytes[0] = 33;
+        assert!(read(&mut &bytes[..], 3).is_err(), "width");
+    }
+}

@@ -1,0 +1,243 @@
+//! Search in a block that stays on disk: each step decodes the one or two segments that it asks of.
+//!
+//! rank(c, at) is the count of c above the segment that holds `at`, which the block's index has,
+//! and a count within that segment. The ends of an interval are mostly in two segments at first,
+//! which are decoded side by side, and in one soon. A pattern of m symbols costs at most 2 (m - 1)
+//! segments; its last symbol costs none.
+//!
+//! Memory: the counts, 1 KiB per segment, and a cache of decoded segments.
+
+use super::disk_tables::DiskTables;
+use super::searched_block::Origin;
+use crate::coder;
+use crate::error::{Flaw, Result};
+use crate::fm_index::{self, CONTRADICTION, Samples};
+use crate::frame::{Shape, checksum_holds, histogram, packed_array};
+use rayon::prelude::*;
+use std::collections::{HashMap, VecDeque};
+use std::io::{Read, Seek};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A block of which only its index is in memory.
+pub(crate) struct DiskBlock<'a, R> {
+    origin: &'a Origin<'a, R>,
+    raw_size: u32,
+    shape: Shape,
+    tables: DiskTables,
+    starts: Box<[u32; 257]>,
+    /// Read when they are first wanted.
+    samples: OnceLock<Samples>,
+    cache: Mutex<Cache>,
+}
+
+/// Decoded segments, of which the oldest goes first.
+struct Cache {
+    segments: HashMap<usize, Arc<Vec<u8>>>,
+    order: VecDeque<usize>,
+    most: usize,
+}
+
+impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
+    /// Reads the index of a block that has one.
+    pub fn open(origin: &'a Origin<'a, R>, shape: Shape) -> Result<Self> {
+        let tables = DiskTables::read(origin, shape).map_err(|e| origin.locate(e))?;
+        let options = origin.options;
+        let cache_size = options.memory_limit() / 4 / options.thread_count() as u64;
+        let most = (cache_size >> shape.segment_size_log).max(4) as usize;
+        Ok(DiskBlock {
+            origin,
+            raw_size: origin.header.raw_size,
+            shape,
+            starts: fm_index::starts(&tables.above[tables.above.len() - 1]),
+            tables,
+            samples: OnceLock::new(),
+            cache: Mutex::new(Cache { segments: HashMap::new(), order: VecDeque::new(), most }),
+        })
+    }
+
+    /// The rows of the suffixes that start with `pattern`.
+    pub fn interval(&self, pattern: &[u8]) -> Result<Range<u32>> {
+        let mut interval = 0..self.raw_size + 1;
+        for &c in pattern.iter().rev() {
+            interval = self.step(c, interval)?;
+            if interval.is_empty() {
+                break;
+            }
+        }
+        Ok(interval)
+    }
+
+    /// The positions of some rows, in the same order.
+    pub fn positions(&self, rows: &[u32]) -> Result<Vec<u32>> {
+        let samples = self.samples()?;
+        rows.par_iter().map(|&row| self.position(samples, row)).collect()
+    }
+
+    /// Bytes of the block.
+    pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
+        let index = &self.tables.index;
+        let (raw_size, edge) = (self.raw_size as usize, index.head.len());
+        if range.end <= edge {
+            return Ok(index.head[range].to_vec());
+        }
+        if range.start >= raw_size - edge {
+            let skipped = raw_size - edge;
+            return Ok(index.tail[range.start - skipped..range.end - skipped].to_vec());
+        }
+        let (mut row, mut pos) = self.samples()?.behind(range.end);
+        let mut bytes = vec![0; range.len()];
+        while pos > range.start {
+            let (byte, next) = self.lf(row)?;
+            pos -= 1;
+            row = next;
+            if pos < range.end {
+                bytes[pos - range.start] = byte;
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// How many segments `steps` steps may decode: never more than there are.
+    pub fn segments(&self) -> u64 {
+        self.tables.offsets.len() as u64 - 1
+    }
+
+    /// The mean number of steps from a row to a sampled one.
+    pub fn steps_to_sample(&self) -> u64 {
+        1 << self.shape.sample_rate_log >> 1
+    }
+
+    fn position(&self, samples: &Samples, mut row: u32) -> Result<u32> {
+        for steps in 0..=samples.rate() {
+            if let Some(pos) = samples.pos(row) {
+                let pos = u64::from(pos) + u64::from(steps);
+                return if pos <= u64::from(self.raw_size) { Ok(pos as u32) } else { break };
+            }
+            row = self.lf(row)?.1;
+        }
+        Err(self.origin.flaw(CONTRADICTION))
+    }
+
+    /// The byte before the suffix at a row, and the row of the suffix that starts with it.
+    fn lf(&self, row: u32) -> Result<(u8, u32)> {
+        // The primary index has no byte: any will do, since no walk of an intact block goes on from
+        // there.
+        let at = self.stored(row).min(self.raw_size as usize - 1);
+        let (k, offset) = self.split(at);
+        let segment = self.segment(k)?;
+        let byte = segment[offset];
+        let before = count(&segment[..offset], byte);
+        Ok((
+            byte,
+            self.starts[usize::from(byte)] + self.tables.above[k][usize::from(byte)] + before,
+        ))
+    }
+
+    /// The interval of cP from that of P.
+    fn step(&self, c: u8, interval: Range<u32>) -> Result<Range<u32>> {
+        let (first, end) = (self.starts[usize::from(c)], self.starts[usize::from(c) + 1]);
+        if interval == (0..self.raw_size + 1) || first == end {
+            return Ok(first..end);
+        }
+        let (lo, hi) = (self.stored(interval.start), self.stored(interval.end));
+        let apart = self.split(lo).0 != self.split(hi).0;
+        let (lo, hi) = if apart {
+            rayon::join(|| self.rank(c, lo), || self.rank(c, hi))
+        } else {
+            (self.rank(c, lo), self.rank(c, hi))
+        };
+        Ok(first + lo?..first + hi?)
+    }
+
+    /// Occurrences of `c`, which occurs in the block, among the first `at` bytes of the transform.
+    fn rank(&self, c: u8, at: usize) -> Result<u32> {
+        let (k, offset) = self.split(at);
+        let within = if offset == 0 { 0 } else { count(&self.segment(k)?[..offset], c) };
+        Ok(self.tables.above[k][usize::from(c)] + within)
+    }
+
+    /// The segment that holds a place, and where in it. The end of the last segment is in that one
+    /// or begins one more.
+    fn split(&self, at: usize) -> (usize, usize) {
+        (at >> self.shape.segment_size_log, at & ((1 << self.shape.segment_size_log) - 1))
+    }
+
+    fn stored(&self, row: u32) -> usize {
+        row as usize - usize::from(row > self.tables.index.primary_index)
+    }
+
+    /// A decoded segment, from the cache or the file.
+    fn segment(&self, k: usize) -> Result<Arc<Vec<u8>>> {
+        if let Some(segment) = self.cache().segments.get(&k) {
+            return Ok(Arc::clone(segment));
+        }
+        let (from, to) = (self.tables.offsets[k], self.tables.offsets[k + 1]);
+        let coded = self.origin.input.read(from, (to - from) as u32)?;
+        let segment = self.decode(k, &coded).map_err(|flaw| self.origin.flaw(flaw))?;
+        self.origin.input.segment_decoded();
+        let segment = Arc::new(segment);
+        self.cache().keep(k, Arc::clone(&segment));
+        Ok(segment)
+    }
+
+    fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn decode(&self, k: usize, coded: &[u8]) -> Result<Vec<u8>, Flaw> {
+        if !checksum_holds(self.tables.index.segment_checksums[k], coded) {
+            return Err(Flaw("the checksum of a segment is wrong"));
+        }
+        let start = k << self.shape.segment_size_log;
+        let size = (self.raw_size as usize - start).min(1 << self.shape.segment_size_log);
+        let mut segment = vec![0; size];
+        coder::decode(coded, &mut segment)?;
+        let counts = histogram(&segment);
+        let (above, below) = (&self.tables.above[k], &self.tables.above[k + 1]);
+        if (0..256).all(|c| counts[c] == below[c] - above[c]) {
+            return Ok(segment);
+        }
+        Err(Flaw("the block's index does not match its segments"))
+    }
+
+    fn samples(&self) -> Result<&Samples> {
+        if self.samples.get().is_none() {
+            let read = self.read_samples()?;
+            let _ = self.samples.set(read);
+        }
+        Ok(self.samples.get().expect("just set"))
+    }
+
+    fn read_samples(&self) -> Result<Samples> {
+        let (offset, size) = self.tables.samples_at;
+        let coded = self.origin.input.read(offset, size)?;
+        let samples = || {
+            self.tables.header.check_samples(&coded)?;
+            let rows = packed_array::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
+            if rows[0] != self.tables.index.primary_index {
+                return Err(Flaw("the first sample of the block is not its primary index"));
+            }
+            Samples::new(rows, 1 << self.shape.sample_rate_log, self.raw_size as usize)
+        };
+        samples().map_err(|flaw| self.origin.flaw(flaw))
+    }
+}
+
+impl Cache {
+    fn keep(&mut self, k: usize, segment: Arc<Vec<u8>>) {
+        if self.segments.insert(k, segment).is_none() {
+            self.order.push_back(k);
+        }
+        if self.order.len() > self.most
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.segments.remove(&oldest);
+        }
+    }
+}
+
+/// How often `c` stands in `bytes`.
+fn count(bytes: &[u8], c: u8) -> u32 {
+    memchr::memchr_iter(c, bytes).count() as u32
+}

@@ -1,0 +1,191 @@
+//! Patterns that are searched together, block after block, and what is kept for those that come
+//! next.
+
+use super::Matches;
+use super::boundary_matches::{self, Edges};
+use super::search_device::SearchDevice;
+use super::searched_block::{Found, Origin, SearchedBlock};
+use super::shared_input::SharedInput;
+use crate::contents::{self, BlockInfo, Contents, FrameInfo};
+use crate::error::Result;
+use crate::fm_index::FmIndex;
+use crate::frame::EDGE;
+use crate::memory::Plan;
+use crate::options::Options;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+
+/// What is kept from one batch to the next: the device, and decoded blocks as far as there is room.
+pub struct Session {
+    device: SearchDevice,
+    indexes: BTreeMap<u64, Box<FmIndex>>,
+    /// Bytes for these, and how many are left.
+    share: u64,
+    room: u64,
+}
+
+impl Session {
+    /// Keeps up to `share` bytes of decoded blocks.
+    pub fn new(options: &Options, share: u64) -> Self {
+        Session { device: SearchDevice::new(options), indexes: BTreeMap::new(), share, room: share }
+    }
+
+    fn keep(&mut self, number: u64, index: Box<FmIndex>) {
+        if let Some(left) = self.room.checked_sub(index.size() as u64) {
+            self.room = left;
+            self.indexes.insert(number, index);
+        }
+    }
+
+    fn take(&mut self, number: u64) -> Option<Box<FmIndex>> {
+        let index = self.indexes.remove(&number)?;
+        self.room += index.size() as u64;
+        Some(index)
+    }
+}
+
+/// Patterns, none of them empty, that are searched together.
+pub struct Batch<'p> {
+    pub patterns: &'p [&'p [u8]],
+    pub limit: Option<usize>,
+    pub options: &'p Options,
+}
+
+impl Batch<'_> {
+    pub fn run<R: Read + Seek + Send>(
+        &self,
+        input: &SharedInput<R>,
+        contents: &Contents,
+        session: &mut Session,
+    ) -> Result<Vec<Matches>> {
+        let mut found = vec![Matches::default(); self.patterns.len()];
+        let mut edges = Vec::new();
+        let origins: Vec<_> = (0..)
+            .zip(&contents.blocks)
+            .map(|(number, info)| Origin::new(input, info, number, self.options))
+            .collect::<Result<_>>()?;
+        check_streams(&contents.frames, &origins)?;
+        let reach = if origins.len() > 1 { self.longest() - 1 } else { 0 };
+        for group in origins.chunks(self.side_by_side(&contents.blocks, session)) {
+            let limits = self.limits(&found);
+            let opened = self.open(group, reach, session)?;
+            let job = (limits.as_deref(), reach);
+            let searched = self.find(opened, group, job, &mut session.device)?;
+            for (searched, origin) in searched.into_iter().zip(group) {
+                self.gather(&mut found, searched.found, origin.info.raw.start);
+                edges.push(searched.edges);
+                if let SearchedBlock::InMemory(index) = searched.block {
+                    session.keep(origin.number, index);
+                }
+            }
+        }
+        let across = boundary_matches::search(&edges, self.patterns);
+        for (found, across) in found.iter_mut().zip(across) {
+            found.count += across.len() as u64;
+            let more = self.limit.unwrap_or(0).saturating_sub(found.positions.len());
+            found.positions.extend(across.into_iter().take(more));
+            found.positions.sort_unstable();
+        }
+        Ok(found)
+    }
+
+    fn symbols(&self) -> u64 {
+        self.patterns.iter().map(|p| p.len() as u64).sum()
+    }
+
+    fn longest(&self) -> usize {
+        self.patterns.iter().map(|p| p.len()).max().unwrap_or(1)
+    }
+
+    /// Opens blocks side by side, but takes those that were kept. Matches may reach so many bytes
+    /// beyond a block.
+    fn open<'a, R: Read + Seek + Send>(
+        &self,
+        group: &'a [Origin<'a, R>],
+        reach: usize,
+        session: &mut Session,
+    ) -> Result<Vec<SearchedBlock<'a, R>>> {
+        let symbols = self.symbols();
+        let kept: Vec<_> = group.iter().map(|origin| session.take(origin.number)).collect();
+        let open = |(kept, origin): (Option<Box<FmIndex>>, &'a Origin<'a, R>)| {
+            let edge = origin.len().min(reach);
+            // The index knows the ends of a block as far as this; what is longer takes two walks.
+            let walks = if edge > EDGE { 2 } else { 0 };
+            match kept {
+                Some(index) => Ok(SearchedBlock::InMemory(index)),
+                None => origin.open(symbols + walks * edge as u64, walks),
+            }
+        };
+        kept.into_par_iter().zip(group).map(open).collect()
+    }
+
+    /// Searches opened blocks: side by side on the CPU, one after the other on a GPU, for which all
+    /// threads pack the patterns.
+    fn find<'a, R: Read + Seek + Send>(
+        &self,
+        opened: Vec<SearchedBlock<'a, R>>,
+        group: &'a [Origin<'a, R>],
+        (limits, reach): (Option<&[usize]>, usize),
+        device: &mut SearchDevice,
+    ) -> Result<Vec<Searched<'a, R>>> {
+        let one = |block: SearchedBlock<'a, R>, origin, device: &mut SearchDevice| {
+            let (block, found) = block.find(origin, self.patterns, limits, device)?;
+            let (len, edge) = (origin.len(), origin.len().min(reach));
+            let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
+            Ok(Searched { block, found, edges: Edges { head, tail, end: origin.info.raw.end } })
+        };
+        let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
+        let in_memory = opened.iter().filter(in_memory).count() as u64;
+        if device.is_gpu_for(in_memory * self.symbols())? {
+            return opened.into_iter().zip(group).map(|(b, o)| one(b, o, device)).collect();
+        }
+        let blocks = opened.into_par_iter().zip(group);
+        blocks.map(|(block, origin)| one(block, origin, &mut SearchDevice::cpu())).collect()
+    }
+
+    /// How many blocks the memory allows at a time. One that it does not allow at all is refused
+    /// only if it must be decoded.
+    fn side_by_side(&self, blocks: &[BlockInfo], session: &Session) -> usize {
+        let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
+        let mut allowed = self.options.allowance();
+        allowed.memory = allowed.memory.saturating_sub(session.share);
+        Plan::to_decode(largest.unwrap_or(0) as u32, allowed).map_or(1, |plan| plan.workers)
+    }
+
+    /// How many occurrences of each pattern are still to be located.
+    fn limits(&self, found: &[Matches]) -> Option<Vec<usize>> {
+        let limit = self.limit?;
+        Some(found.iter().map(|matches| limit - matches.positions.len()).collect())
+    }
+
+    /// Adds what one block came to.
+    fn gather(&self, found: &mut [Matches], block: Found, start: u64) {
+        for (matches, count) in found.iter_mut().zip(block.counts) {
+            matches.count += u64::from(count);
+        }
+        for (matches, positions) in found.iter_mut().zip(block.positions) {
+            let more = self.limit.unwrap_or(0) - matches.positions.len();
+            let positions = positions.into_iter().take(more);
+            matches.positions.extend(positions.map(|pos| start + u64::from(pos)));
+        }
+    }
+}
+
+/// Checks that the blocks of each frame make up the stream whose checksum its footer has, as far as
+/// their headers tell.
+fn check_streams<R>(frames: &[FrameInfo], origins: &[Origin<R>]) -> Result<()> {
+    let mut origins = origins.iter();
+    for frame in frames {
+        let blocks = origins.by_ref().take(frame.blocks as usize);
+        contents::check_stream(frame, blocks.map(|origin| &origin.header))?;
+    }
+    Ok(())
+}
+
+/// A block after its search, and what was found in it.
+struct Searched<'a, R> {
+    block: SearchedBlock<'a, R>,
+    found: Found,
+    edges: Edges,
+}

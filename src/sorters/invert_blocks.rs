@@ -1,0 +1,101 @@
+//! Restores blocks from their transforms, on the CPU or on a leased GPU.
+//!
+//! The CPU restores a block on all threads that are free. A transform that a GPU cannot invert is
+//! judged by the CPU, so that a damaged block has the same error on every device.
+//!
+//! With `--memory`, each block that is restored is taken to need 6 bytes per byte: the transform
+//! and the CPU's table take 5, and a GPU's inverse, in use or not, 1 for the copy from which the
+//! GPU reads and to which it writes.
+
+use crate::bwt::{Bwt, InverseBwt};
+use crate::device::Device;
+use crate::device_pool::{DevicePool, Opener, Rates};
+use crate::error::{Error, Result};
+use crate::events::{Step, Timed};
+use crate::gpu;
+use crate::options::{DEFAULT_SAMPLE_RATE, Options};
+use crate::threads::Threads;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Puts the text of a transform in the place of its bytes, on a GPU, and says when each step was
+/// done. Where it fails, the transform is as before.
+pub(super) type GpuInvert = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
+
+/// All that inverts, shared by the workers.
+pub(crate) struct Inverses {
+    gpus: DevicePool<GpuInvert>,
+    cpu: InverseBwt,
+    /// Blocks that the CPU restores now.
+    on_cpu: AtomicUsize,
+}
+
+impl Inverses {
+    /// For up to `workers` blocks at a time, of up to `block_size` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where this build has nothing for the device that is asked for.
+    pub fn new(workers: usize, block_size: u32, options: &Options) -> Result<Self> {
+        let make = move |number| gpu_invert(number, block_size);
+        let opener = Opener::new(options.chosen_device(), workers, make)?;
+        let (rates, listener) = (Rates::INVERT, options.listener().clone());
+        Ok(Inverses::with(DevicePool::new(opener, rates, workers, listener)))
+    }
+
+    pub(super) fn with(gpus: DevicePool<GpuInvert>) -> Self {
+        Inverses { gpus, cpu: InverseBwt::new(), on_cpu: AtomicUsize::new(0) }
+    }
+
+    /// A block of `len` bytes will be restored when it has its turn.
+    pub fn expect(&self, len: u32) {
+        self.gpus.expect(len.into());
+    }
+
+    /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU.
+    /// A GPU is waited for outside of it.
+    pub fn invert(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
+        let others = self.on_cpu.load(Ordering::Relaxed);
+        let threads = (pool.count() / (others + 1)).max(1);
+        if let Some(steps) = self.invert_on_gpu(&mut bwt, threads) {
+            return Ok((bwt.bytes, steps));
+        }
+        let (len, from) = (bwt.bytes.len() as u64, Instant::now());
+        self.on_cpu.fetch_add(1, Ordering::Relaxed);
+        let text = pool.install(|| self.cpu.invert(bwt));
+        self.on_cpu.fetch_sub(1, Ordering::Relaxed);
+        self.gpus.done_on_cpu(len, threads, from.elapsed());
+        Ok((text?, vec![(Step::Invert(Device::Cpu), from, Instant::now())]))
+    }
+
+    /// `None` where the CPU is to do it.
+    fn invert_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
+        let mut lease = self.gpus.lease(bwt.bytes.len() as u64, threads)?;
+        let done = lease.device()(bwt);
+        if let Err(Error::Device(failure)) = &done {
+            self.gpus.warn(failure);
+        } else {
+            lease.give_back();
+        }
+        done.ok()
+    }
+}
+
+/// An inverse on a GPU, with memory for blocks of the given size and for the samples of a usual
+/// index.
+fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
+    let mut inverse = gpu::InverseBwt::new(number)?;
+    inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
+    Ok(Box::new(move |bwt| {
+        let began = Instant::now();
+        inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+        let from = Instant::now();
+        let text = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
+        let to = Instant::now();
+        bwt.bytes.copy_from_slice(text);
+        Ok(vec![
+            (Step::CopyIn, began, from),
+            (Step::Invert(Device::Cuda(number)), from, to),
+            (Step::CopyOut, to, Instant::now()),
+        ])
+    }))
+}

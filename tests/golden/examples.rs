@@ -1,0 +1,163 @@
+//! The examples of FORMAT.md are decoded as they stand there, by the library and by `decoder.py`.
+
+use super::{folder, python, reference_decoder};
+use crate::common::{decompressed, options};
+use bwz::Archive;
+use bwz::bwt::{Bwt, Sorter, invert};
+use bwz::internals::coder;
+use bwz::internals::filter::{Filtered, undo};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Cursor;
+use std::sync::LazyLock;
+
+/// The bytes of each block of FORMAT.md that is marked `hex`, by its name.
+static EXAMPLES: LazyLock<BTreeMap<String, Vec<u8>>> = LazyLock::new(|| {
+    let page = fs::read_to_string(folder().join("FORMAT.md")).unwrap();
+    let blocks = page.split("\n```hex ").skip(1).map(|rest| rest.split_once('\n').unwrap());
+    blocks.map(|(name, rest)| (name.to_owned(), bytes(rest.split("```").next().unwrap()))).collect()
+});
+
+fn example(name: &str) -> &'static [u8] {
+    &EXAMPLES[name]
+}
+
+/// Bytes in hexadecimal, `61*20` being twenty of them; `#` begins a remark.
+fn bytes(text: &str) -> Vec<u8> {
+    let words = text.lines().flat_map(|line| line.split('#').next().unwrap().split_whitespace());
+    let runs = words.map(|word| word.split_once('*').unwrap_or((word, "1")));
+    let byte = |hex| u8::from_str_radix(hex, 16).unwrap();
+    runs.flat_map(|(hex, times)| vec![byte(hex); times.parse().unwrap()]).collect()
+}
+
+/// What an expression over `decoder.py`'s functions gives; `None` where there is no Python. `x` is
+/// the example of this name.
+fn by_python(name: &str, expression: &str) -> Option<String> {
+    let hex: String = example(name).iter().map(|byte| format!("{byte:02x}")).collect();
+    let lines = [
+        &*format!("import sys; sys.path.insert(0, {:?})", folder()),
+        &*format!("from decoder import *; x = bytes.fromhex({hex:?})"),
+        &*format!("print({expression})"),
+    ];
+    let output = python(&["-B", "-c", &lines.join("\n")], b"")?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+}
+
+fn assert_python_says(name: &str, expression: &str, expected: &str) {
+    if let Some(said) = by_python(name, expression) {
+        assert_eq!(said, expected, "{name}");
+    }
+}
+
+#[test]
+fn chapters_3_to_7_files() {
+    let parts = ["frame-header", "block", "seek-table", "footer"].map(example);
+    for (file, expected) in [(&*parts.concat(), &[b'a'; 64][..]), (example("empty-file"), b"")] {
+        let (raw, end) = decompressed(file);
+        end.unwrap();
+        assert_eq!(raw, expected);
+        let Some(output) = reference_decoder(file) else { continue };
+        assert!(output.status.success() && output.stdout == expected);
+    }
+}
+
+#[test]
+fn chapters_8_and_11_packed_array_and_binary_symbols() {
+    // The library's own tests of both are beside their code, which is not public.
+    assert_python_says("packed-array", "read_packed_array(x, 0, 3)", "([1, 18, 31], 3)");
+    let symbols = "[d := BinaryDecoder(x, 0, '')] and \
+        ([d.read(p) for p in (32768, 32768, 49152, 65000, 1000)], d.require_end())";
+    assert_python_says("binary-symbols", symbols, "([1, 0, 1, 1, 0], None)");
+}
+
+#[test]
+fn chapter_9_the_bwt() {
+    let bwt = Sorter::Cpu.sort(b"mississippi", 4).unwrap();
+    let samples = vec![5, 3, 7];
+    let expected = Bwt { bytes: example("bwt").to_vec(), sample_rate: 4, samples };
+    assert_eq!(bwt, expected);
+    assert_eq!(invert(expected).unwrap(), b"mississippi");
+    assert_python_says("bwt", "invert(x, [5, 3, 7], 4).decode()", "mississippi");
+}
+
+#[test]
+fn chapter_10_index() {
+    let payload = example("indexed-payload");
+    let file = indexed_file(payload);
+    let raw = [b'a'; 512];
+    assert_eq!(decompressed(&file).0, raw);
+    let mut archive = Archive::open(Cursor::new(&file), &options(1 << 20)).unwrap();
+    assert_eq!(archive.count(&["aaa", "b"]).unwrap(), [510, 0]);
+    let Some(output) = reference_decoder(&file) else { return };
+    assert!(output.status.success() && output.stdout == raw);
+}
+
+/// A file of one block of 512 times `a` with this payload.
+fn indexed_file(payload: &[u8]) -> Vec<u8> {
+    let sealed = |bytes: Vec<u8>| [&bytes[..], &crc(&bytes)].concat();
+    let coded_size = payload.len() as u32;
+    let frame_header = sealed([&example("frame-header")[..8], &512u32.to_le_bytes()].concat());
+    let block = sealed(
+        [
+            &example("block")[..8],
+            &[1, 8, 9, 16],
+            &512u32.to_le_bytes(),
+            &coded_size.to_le_bytes(),
+            &crc(&[b'a'; 512]),
+            &[0; 8],
+            &crc(payload),
+        ]
+        .concat(),
+    );
+    let frame_size = 16 + 40 + u64::from(coded_size) + 44 + 32;
+    let sizes = [512, frame_size].map(u64::to_le_bytes).concat();
+    let footer = sealed([&sizes[..], &44u32.to_le_bytes(), &crc(&[b'a'; 512])].concat());
+    let magic = &example("footer")[28..];
+    [&frame_header, &block, payload, example("seek-table"), &footer, magic].concat()
+}
+
+fn crc(bytes: &[u8]) -> [u8; 4] {
+    crc32fast::hash(bytes).to_le_bytes()
+}
+
+#[test]
+fn chapter_12_filters() {
+    let repeated = ["abcd".repeat(11), "xy".to_owned()].concat();
+    let wrapped = b">s1 human\nACGT\nACGT\nAC";
+    for (name, flags, text, raw) in [
+        ("matches", 4, &b"abcdxy"[..], repeated.as_bytes()),
+        ("delta", 2, example("text-delta"), example("raw-delta")),
+        ("x86", 2, example("text-x86"), example("raw-x86")),
+        ("arm64", 2, example("text-arm64"), example("raw-arm64")),
+        ("unwrap", 1, b">s1 human\nACGTACGTAC", wrapped),
+    ] {
+        let name = format!("side-{name}");
+        let filtered = Filtered { text: text.to_vec(), flags, side: example(&name).to_vec() };
+        assert_eq!(undo(filtered, raw.len()).unwrap(), raw, "{name}");
+        let undo = format!("list(undo_filters(bytes({text:?}), {flags}, x, {}))", raw.len());
+        assert_python_says(&name, &undo, &format!("{raw:?}"));
+    }
+}
+
+#[test]
+fn chapters_13_to_16_segments() {
+    for coding in ["stored", "mixing", "adaptive", "static"] {
+        let name = format!("segment-{coding}");
+        let mut segment = [0; 3];
+        coder::decode(example(&name), &mut segment).unwrap();
+        assert_eq!(segment, *b"aab", "{name}");
+        assert_python_says(&name, "decode_segment(x, 3).decode()", "aab");
+    }
+}
+
+#[test]
+fn every_example_is_decoded() {
+    let here = include_str!("examples.rs");
+    for name in EXAMPLES.keys() {
+        let stem = name.split_once('-').map_or(&**name, |(_, stem)| stem);
+        let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
+        assert!(named, "no test decodes the example {name}");
+    }
+    assert_eq!(EXAMPLES.len(), 24);
+}

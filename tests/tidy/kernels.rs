@@ -1,0 +1,42 @@
+//! Kernels and the host files that launch them.
+
+use crate::source::{file_name, files, root, stem};
+use std::collections::BTreeSet;
+use std::fs;
+
+#[test]
+fn kernels_and_their_host_files_are_pairs() {
+    let kernels = files("kernels", "cu");
+    assert!(kernels.len() > 5, "the kernels were not found");
+    for (path, text) in kernels.iter().chain(&files("kernels", "cuh")) {
+        assert!(text.starts_with("// "), "{path} does not open with what it is");
+    }
+    let mut stems = BTreeSet::new();
+    for (path, text) in &kernels {
+        let stem = stem(path);
+        assert!(stems.insert(stem), "{path}: kernels go by the names of their files");
+        let host = path.replace("kernels/", "src/gpu/").replace(".cu", ".rs");
+        assert!(root().join(&host).is_file(), "{path} has no {host}");
+        if file_name(path) == "cub.cu" {
+            continue;
+        }
+        // A kernel that nothing launches is dead, and one launched from elsewhere has lost its
+        // pair.
+        let host = fs::read_to_string(root().join(host)).unwrap();
+        for name in kernel_names(text) {
+            let launched = host.contains(&format!("\"{stem}/{name}\""));
+            assert!(launched, "{path}: nothing launches {name}");
+        }
+    }
+}
+
+/// The kernels that a file defines, but for those that a macro pastes together.
+fn kernel_names(text: &str) -> impl Iterator<Item = &str> {
+    text.split("__global__ void").skip(1).filter_map(|rest| {
+        let rest = rest.split_once("__(").map_or(rest, |(before, after)| {
+            if before.trim() == "__launch_bounds" { after.split_once(')').unwrap().1 } else { rest }
+        });
+        let name = rest.split('(').next()?.trim();
+        (!name.contains("##")).then_some(name)
+    })
+}

@@ -1,0 +1,91 @@
+//! Rooms use each other in one direction.
+
+use crate::remains::assert_remains;
+use crate::source::{Modules, files, root};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// The rooms inside src/gpu and kernels: one may use those above it, and none on its own line.
+const GPU_ROOMS: [&[&str]; 9] = [
+    &["interface", "test_data"],
+    &["runtime"],
+    &["testing", "absent"],
+    &["primitives"],
+    &["block", "inverse", "search"],
+    &["papers"],
+    &["sort"],
+    &["algorithm"],
+    &["sorter", "inverse_bwt", "pattern_batches"],
+];
+
+/// The room that a file of `src` is in.
+pub fn room(path: &str) -> &str {
+    path.strip_prefix("src/").unwrap().split(['/', '.']).next().unwrap()
+}
+
+/// The order that `src/lib.rs` gives: rooms that stand between two `<` may not use each other.
+fn order() -> Vec<Vec<String>> {
+    let lib = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let doc: String = lib.lines().filter_map(|line| line.strip_prefix("//!")).collect();
+    let list = doc.split("uses only what stands left of it: `").nth(1).expect("the order of rooms");
+    let list = list.split('`').next().unwrap();
+    let rooms = |part: &str| part.split(',').map(|room| room.trim().to_owned()).collect();
+    list.split('<').map(rooms).collect()
+}
+
+#[test]
+fn rooms_are_used_in_one_direction() {
+    let order = order();
+    let place = |room: &str| match room {
+        // The roots put the rooms together.
+        "lib" | "main" => order.len(),
+        room => {
+            let at = order.iter().position(|rooms| rooms.iter().any(|name| name == room));
+            at.unwrap_or_else(|| panic!("{room} is not in the order of src/lib.rs"))
+        }
+    };
+    let modules = Modules::read();
+    let (mut against, mut seen) = (BTreeSet::new(), 0);
+    for (file, used) in modules.uses() {
+        for used in used.into_iter().filter(|used| room(used) != room(file)) {
+            seen += 1;
+            if place(room(used)) >= place(room(file)) {
+                against.insert(format!("{} uses {}", room(file), room(used)));
+            }
+        }
+    }
+    assert!(seen > 100, "the sources were not found");
+    assert_remains("rooms", against);
+}
+
+/// The line of [`GPU_ROOMS`] that a file below `folder` stands on, and its room.
+fn gpu_room<'p>(path: &'p str, folder: &str) -> Option<(usize, &'p str)> {
+    let room = path.strip_prefix(folder)?.split(['/', '.']).next().unwrap();
+    let line = GPU_ROOMS.iter().position(|rooms| rooms.contains(&room));
+    (room != "mod").then(|| (line.unwrap_or_else(|| panic!("{path} is in no known room")), room))
+}
+
+#[test]
+fn gpu_rooms_are_used_in_one_direction() {
+    let mut seen = 0;
+    let mut check = |file: &str, used: &str, folder: &str| {
+        let (Some(here), Some(there)) = (gpu_room(file, folder), gpu_room(used, folder)) else {
+            return;
+        };
+        assert!(here.1 == there.1 || there.0 < here.0, "{file} uses {used}, which is not below it");
+        seen += usize::from(here.1 != there.1);
+    };
+    for (file, used) in Modules::read().uses() {
+        used.iter().for_each(|used| check(file, used, "src/gpu/"));
+    }
+    for ending in ["cu", "cuh", "h"] {
+        for (path, text) in files("kernels", ending) {
+            let included = text.split("#include \"").skip(1).filter(|rest| rest.contains('/'));
+            for rest in included {
+                let used = format!("kernels/{}", rest.split('"').next().unwrap());
+                check(&path, &used, "kernels/");
+            }
+        }
+    }
+    assert!(seen > 60, "the sources were not found");
+}
