@@ -184,7 +184,8 @@ def read_block_header(reader, block_size):
         is_raw_size = header.coded_size == header.raw_size
         require(is_raw_size, "R11", "a Coded_Size that is not Raw_Size in a stored block")
         return header
-    require(header.flags <= INDEXED, "R04", "a block with both Filters and Indexed")
+    both = header.flags & FILTERS and header.flags & INDEXED
+    require(not both, "R04", "a block with both Filters and Indexed")
     in_range = 3 <= header.sample_rate_log <= largest_sample_rate_log(header.raw_size)
     require(in_range, "R09", "a Sample_Rate_Log of %d" % header.sample_rate_log)
     in_range = 16 <= header.segment_size_log <= 30
@@ -749,6 +750,11 @@ def read_tree(coded):
     return root[0], end
 
 
+def signed_32(number):
+    """The low 32 bits of a number, as a signed one (14.3)."""
+    return (number + (1 << 31) & 0xFFFFFFFF) - (1 << 31)
+
+
 def division(weights):
     """Section 14.1: how many leaves go to the left."""
     total, left, best = sum(weights), 0, None
@@ -803,7 +809,7 @@ class Mixer:
         families.append(self.common_weights)
         mixed = 0
         for i in range(8):
-            weight = sum(weights[i] for weights in families) >> 6
+            weight = signed_32(sum(weights[i] for weights in families)) >> 6
             mixed += x[i] * max(-32768, min(weight, 32767))
         mixed = clamp(mixed >> 14, -2047, 2047)
         p = squash(mixed)
@@ -815,7 +821,7 @@ class Mixer:
         for i in range(8):
             step = x[i] * error >> 14
             for weights in families:
-                weights[i] += step
+                weights[i] = signed_32(weights[i] + step)
         nearest = k + (part >= 64)
         r[nearest] += (65535 - r[nearest]) >> 7 if d else -(r[nearest] >> 7)
         for probabilities, limit in zip(sets, self.limits):

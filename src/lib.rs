@@ -20,21 +20,21 @@
 //!
 //! | room | job |
 //! |---|---|
-//! | [`compress()`], [`Encoder`] | raw stream -> blocks -> sort -> code -> frame |
-//! | [`decompress()`], [`Decoder`] | frame -> decode -> inverse -> raw stream |
+//! | [`compress()`], [`Encoder`] | raw stream -> blocks -> filters -> sort -> code -> frame |
+//! | [`decompress()`], [`Decoder`] | frame -> decode -> inverse -> filters undone -> raw stream |
 //! | [`Archive`], `contents` | what is in a file, and any range of its bytes |
 //! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
 //! | [`cuda`] | the GPUs that are there |
 //! | `gpu` | suffix sorting, its inverse and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
-//! | `frame` | the bytes on disk and nothing else, one file per chapter of FORMAT.md |
+//! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
-//! | `filter` | raw block <-> the text that is sorted: repeats, tables, code |
+//! | `filter` | raw block <-> the text that is sorted: repeats, tables, machine code, genomes in lines |
 //! | `coder` | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
-//! | `sorters` | blocks sorted and restored on the CPU or a leased GPU |
+//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU (not for search, which has one GPU at most) |
+//! | `sorters` | each block sorted and restored on the CPU or a leased GPU; the algorithms are in `bwt` and `gpu` |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
@@ -46,7 +46,7 @@
 //! `error, pipeline, allocation, device < coder < memory < events, gpu < options < threads < bwt
 //! < raw, device_pool, filter < frame, fm_index < sorters, contents < block < compress < decompress
 //! < recover, search < archive < internals < cli`.
-//! Three types carry everything: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
+//! Three types pass between rooms: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
 //! [`fm_index`] are public for whoever searches texts in memory.
 //!
 //! # Features
@@ -66,13 +66,13 @@ pub mod bwt;
 pub mod fm_index;
 /// The GPUs of this machine, and what this build has for them.
 ///
-/// An index in memory is searched on a GPU by a [`Searcher`](cuda::Searcher), which keeps the index:
+/// An index in memory is searched on a GPU by a [`Searcher`](cuda::Searcher), which keeps it:
 ///
 /// ```
 /// use bwz::bwt::Sorter;
 /// use bwz::{cuda, fm_index::FmIndex};
 ///
-/// let index = FmIndex::new(Sorter::Cpu.sort(b"banana", 1)?)?;
+/// let index = FmIndex::new(Sorter::Cpu.sort(b"banana", 2)?)?;
 /// let mut intervals = [0..0];
 /// match cuda::Searcher::new(0) {
 ///     Ok(mut gpu) => index.search_on(&mut gpu, &[b"an"], &mut intervals)?,

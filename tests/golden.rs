@@ -52,7 +52,9 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     all.push(("indexed", text.clone(), indexed(&text, 20_000, Some(64))));
     all.push(("indexed-for-counting", bits.clone(), indexed(&bits, 1 << 20, Some(0))));
     // Filters are tried on blocks that are large enough.
-    for (name, (_, raw, filters)) in FILTERED.into_iter().zip(cases::filtered(33_000)) {
+    let filtered = cases::filtered(33_000);
+    assert_eq!(filtered.len(), FILTERED.len());
+    for (name, (_, raw, filters)) in FILTERED.into_iter().zip(filtered) {
         let file = compressed(&raw, 1 << 20);
         assert_eq!(file[16 + 9], filters, "{name}: flags of the block");
         all.push((name, raw, file));

@@ -44,7 +44,7 @@ pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
 }
 
-/// TablePool that are used again for the next block: for fresh ones the kernel would clear and map
+/// Tables that are used again for the next block: for fresh ones the kernel would clear and map
 /// every page anew, which is up to a fifth of the time that a block takes to be restored.
 ///
 /// There are never more than were in use at a time.

@@ -4,9 +4,14 @@
 //! Nong, S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array
 //! construction*, 2011). It takes O(n) time on one thread whatever the data, and gives the
 //! transform and the samples in one pass without a suffix array being kept. Blocks are sorted side
-//! by side, each on one thread; one that is alone is cut in two parts, which are sorted side by
-//! side and merged (`merge`). A block that repeats itself is sorted by prefix-free parsing
-//! (`prefix_free`), and one that is mostly runs without these (`long_runs`).
+//! by side, each on one thread. Three algorithms come before it, each for blocks of its kind, in
+//! this order: `long_runs` sorts a block that is mostly runs without these; `prefix_free` sorts a
+//! block that repeats itself by its parse; `merge` cuts a block that is alone in two parts, which
+//! are sorted side by side and merged. `benches/results/2026-11-modes.md` has what each gains.
+//!
+//! A new one gets a folder here and a struct of limits, `sort -> Result<Option<Bwt>>` (`None`: the
+//! next is tried; an error: the block fails), and its turn in [`CpuSorter::sort_on`]. It works in
+//! the current rayon pool, in time that is bounded whatever the data (`tests/hostile.rs`).
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
@@ -24,10 +29,12 @@ use crate::gpu;
 use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError};
 
-/// A sorter of blocks, chosen at run time. All give the same [`Bwt`] for the same block.
+/// A sorter of blocks, chosen at run time. All give the same [`Bwt`] for the same block. None falls
+/// back on another: streams do that, in their own way.
 #[derive(Debug)]
 pub enum Sorter {
-    /// The processor at hand, on the calling thread.
+    /// The processor at hand: the calling thread, and the current rayon pool where a block repeats
+    /// itself.
     Cpu,
     /// A GPU, while the calling thread waits.
     Gpu(Box<gpu::Sorter>),
@@ -65,7 +72,7 @@ impl Sorter {
     }
 
     /// Sorts like [`Sorter::sort`], and with the same outcome, on up to `threads` threads of the
-    /// current rayon pool.
+    /// current rayon pool (on all of them where the block repeats itself).
     ///
     /// All in all this takes more computing than one thread does: it is for a block that is alone.
     ///

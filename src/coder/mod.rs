@@ -3,7 +3,7 @@
 //! A block's BWT is cut into segments of 2^[`segment_log`] bytes, which are coded independently:
 //! many threads work at once, and a search decodes only the segments it needs. This module knows
 //! neither blocks nor files. A segment is coded in one of three ways, by its [`Effort`], or stored
-//! where none is shorter.
+//! where that is not longer.
 //!
 //! Adaptive rANS, [`Effort::Default`], has these stages, one file each; only two bytes per run are
 //! stored between them. Static rANS, [`Effort::Fast`], has tables counted ahead in place of the
@@ -79,7 +79,7 @@ pub use segments::{decode_segments, encode_segments, segment_log};
 const STORED: u8 = 0;
 /// Symbols and batches of runs follow.
 const ADAPTIVE_RANS: u8 = 1;
-/// The weights of symbols and binary symbols follow.
+/// Which bytes are present, their leaf weights, and then binary symbols follow.
 const CONTEXT_MIXING: u8 = 2;
 /// Symbols, frequency tables and one batch of runs follow.
 const STATIC_RANS: u8 = 3;
@@ -114,7 +114,7 @@ pub const fn max_coded_len(n: usize) -> usize {
     n + 1
 }
 
-/// Appends the coded form of `segment`, which has 1 to 2^31 - 1 bytes.
+/// Appends the coded form of `segment`, which has 1 to 2^30 bytes.
 pub fn encode(segment: &[u8], effort: Effort, out: &mut Vec<u8>) {
     out.append(&mut encode_as(kind(segment, effort), segment));
 }

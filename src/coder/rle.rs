@@ -1,4 +1,4 @@
-//! Run lengths: a segment as runs of one byte each.
+//! Run lengths: a segment as runs of equal bytes.
 //!
 //! The BWT puts bytes of similar contexts side by side, so that text averages 2.3 bytes per run,
 //! markup 9, and files full of copies hundreds. All later stages work on runs and never on bytes,

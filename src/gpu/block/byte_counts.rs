@@ -48,7 +48,7 @@ impl RepeatEstimate {
     pub const ALL: u32 = 1024;
 }
 
-/// ByteCounts the bytes of each value among the first n, and waits for the counts. `counts` has
+/// Counts the bytes of each value among the first n, and waits for the counts. `counts` has
 /// [`BYTE_COUNT_WORDS`] words, or [`words_with_tables`]: then repeats are looked for too.
 #[allow(unsafe_code)]
 pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Result<ByteCounts> {
