@@ -13,9 +13,9 @@
 //!   MTF ranks   2  1   1  0        "b goes to rank 2", "a to rank 1", ...
 //! ```
 //!
-//! A symbol that never returns goes behind all that still do. The last run's MTF rank
-//! is 0 here, and is not coded. Cost: about 6 ns per run; MTF ranks up to 7, which are 80 to 99 % of them, touch one
-//! 64-bit word.
+//! A symbol that never returns goes behind all that still do. The last run's MTF rank is 0 here,
+//! and is not coded. Cost: about 6 ns per run; MTF ranks up to 7, which are 80 to 99 % of them,
+//! touch one 64-bit word.
 //!
 //! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.
 

@@ -1,7 +1,7 @@
 //! Who may use which GPU now: a pool of GPUs that leases them to the threads of one kind of work.
 //!
-//! A user makes a [`DevicePool`] of an [`Opener`], which says what a GPU is opened as (a sorter or an
-//! inverse), and of the [`Rates`] of the work. It says which work will come
+//! A user makes a [`DevicePool`] of an [`Opener`], which says what a GPU is opened as (a sorter or
+//! an inverse), and of the [`Rates`] of the work. It says which work will come
 //! ([`DevicePool::expect`]), asks for a [`Lease`] when that has its turn, and gives it back or,
 //! where the GPU failed, drops it and warns. Where there is no lease the CPU does the work.
 //!
@@ -26,9 +26,9 @@
 //! coming up, when the first has its turn.
 //!
 //! # Failure
-//! A GPU takes its memory when it is opened: what every block up to the largest needs. Where there is
-//! not enough for several leases, there are fewer. A block that needs more and does not get it is
-//! done on the CPU. One warning is given for all failures of a pool.
+//! A GPU takes its memory when it is opened: what every block up to the largest needs. Where there
+//! is not enough for several leases, there are fewer. A block that needs more and does not get it
+//! is done on the CPU. One warning is given for all failures of a pool.
 
 mod lease_queue;
 mod open_gpus;

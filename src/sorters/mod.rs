@@ -6,8 +6,8 @@
 //! | `sort_blocks` | block -> transform |
 //! | `invert_blocks` | transform -> block |
 //!
-//! A GPU that fails (gives `Error::Device`), in the middle of a block or before, is dropped, and its
-//! block is done on the CPU; when none is left, so are all others. The bytes are the same. One
+//! A GPU that fails (gives `Error::Device`), in the middle of a block or before, is dropped, and
+//! its block is done on the CPU; when none is left, so are all others. The bytes are the same. One
 //! warning is given for all. A transform whose counts of bytes, or range of samples, are not those
 //! of the block counts as a failure too; another wrong one is not found here. A GPU that hangs is
 //! waited for, and a panic ends the work.
