@@ -66,7 +66,7 @@ class Panel:
 
     def axes(self, title):
         right, bottom = self.left + WIDTH, TOP + HEIGHT
-        yield f'<text class="title" x="{self.left}" y="{TOP - 12}">{title}: size in % of the raw bytes against speed</text>'
+        yield f'<text class="title" x="{self.left}" y="{TOP - 12}">{title}: size in % of raw, and speed</text>'
         for n in range(math.floor(self.low), math.ceil(self.high) + 1):
             for tick in (10**n, 2 * 10**n, 5 * 10**n):
                 if self.low <= math.log10(tick) <= self.high:
