@@ -25,7 +25,7 @@ impl Layout {
     /// The smallest that suits `bytes`, in which byte c occurs `counts[c]` times.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is no memory.
+    /// [`Error::Io`](crate::Error::Io) where there is no memory.
     pub fn new(bytes: Vec<u8>, counts: &[u32; 256]) -> Result<Self> {
         let mut by_count: Vec<u8> = (0..=255).collect();
         by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
