@@ -14,7 +14,7 @@ use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
 };
 use crate::options::Options;
-use crate::search::{Origin, SearchedBlock, SharedInput};
+use crate::search::{FileBlock, SearchedBlock, SharedInput};
 use std::{io::Cursor, iter};
 
 /// Bytes of a BWT <-> coded segments.
@@ -88,8 +88,10 @@ pub fn locate_on_disk(
     limit: usize,
 ) -> Result<Option<Vec<u32>>> {
     let input = SharedInput::new(input);
-    let origin = Origin::new(&input, &contents.blocks[number], number as u64, options)?;
-    let SearchedBlock::OnDisk(block) = origin.open(0, 0)? else { return Ok(None) };
+    let file_block = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
+    let SearchedBlock::OnDisk(block) = SearchedBlock::open(&file_block, 0, 0)? else {
+        return Ok(None);
+    };
     let rows: Vec<u32> = block.interval(pattern)?.take(limit).collect();
     block.positions(&rows).map(Some)
 }

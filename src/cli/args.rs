@@ -1,8 +1,8 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the
 //! completions.
 
-use super::bench::BenchArgs;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
+use super::shared_args::path;
 pub use super::shared_args::{Limits, Resources, Talk};
 use super::size::{self, Span};
 use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[command(
     name = "bwz",
     version,
-    long_version = super::devices_command::long_version(),
+    long_version = super::version::long(),
     override_usage = "bwz [OPTIONS] [FILE]...\n       bwz COMMAND [OPTIONS] ...",
     args_conflicts_with_subcommands = true,
     args_override_self = true,
@@ -264,11 +264,6 @@ pub fn is_command(word: &OsStr) -> bool {
     Cli::command().get_subcommands().any(|command| word == command.get_name())
 }
 
-/// A path, even an empty one: that it cannot be opened is no reason to leave the others alone.
-pub fn path() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().map(PathBuf::from)
-}
-
 /// What a file's name may end with.
 fn suffix() -> impl TypedValueParser<Value = OsString> {
     OsStringValueParser::new().try_map(|suffix| match suffix.as_encoded_bytes() {
@@ -315,6 +310,23 @@ pub struct RecoverArgs {
     pub resources: Resources,
     #[command(flatten)]
     pub talk: Talk,
+}
+
+/// The arguments of `bench`.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// Files to measure with, held in memory; none is generated text
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Runs each way, of which the median counts
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: u16,
+    #[command(flatten)]
+    pub level: Level,
+    #[command(flatten)]
+    pub effort: Effort,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `bwz bench`: the speed of compressing and decompressing whole files in memory, and the size.
 //! Nothing is read or written meanwhile. Single stages are measured by `cargo bench` (`benches/`).
 
-use super::args::{Effort, Level, Resources, Talk};
+use super::args::{BenchArgs, Talk};
 use super::console::{self, Task, printable};
 use super::descriptors;
 use super::exit::Exit;
@@ -9,29 +9,11 @@ use super::files;
 use super::input::Input;
 use super::size::{human, ratio_text};
 use bwz::{Options, Result};
-use clap::Args;
 use std::io::{Read, Write};
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Text to generate where no file is named.
 const GENERATED: usize = 16 << 20;
-
-#[derive(Args, Debug)]
-pub struct BenchArgs {
-    /// Files to measure with, held in memory; none is generated text
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Runs each way, of which the median counts
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
-    pub runs: u16,
-    #[command(flatten)]
-    pub level: Level,
-    #[command(flatten)]
-    pub effort: Effort,
-    #[command(flatten)]
-    pub resources: Resources,
-}
 
 /// Measures with each file, or with generated text.
 pub fn run(args: &BenchArgs) -> Exit {

@@ -4,7 +4,7 @@
 
 use super::args::{Talk, is_command};
 use super::exit::{self, Exit};
-use super::files::Name;
+use super::input_name::Name;
 use super::io_errors::strip_number;
 use bwz::{Bound, Error};
 use std::fmt::Display;

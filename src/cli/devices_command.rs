@@ -1,23 +1,16 @@
-//! `bwz devices` and `bwz --version`: what was built in, and what is there.
+//! `bwz devices`: what was built in, and what is there.
 
 use super::console::{self, printable};
 use super::descriptors;
 use super::exit::Exit;
 use super::size::human;
+use super::version;
 use bwz::cuda::DeviceInfo;
 use std::io::Write;
-use std::sync::LazyLock;
-
-/// What `--version` says: the version, and what the kernels were built with, if there are any.
-pub fn long_version() -> &'static str {
-    static TEXT: LazyLock<String> =
-        LazyLock::new(|| format!("{}\n{}", env!("CARGO_PKG_VERSION"), kernels()));
-    &TEXT
-}
 
 /// Lists the devices that blocks can be sorted and searched on.
 pub fn run() -> Exit {
-    let mut lines = vec![kernels()];
+    let mut lines = vec![version::kernels()];
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     lines.push(format!("cpu     {threads} threads"));
     match bwz::cuda::devices() {
@@ -30,16 +23,6 @@ pub fn run() -> Exit {
         Ok(()) => Exit::Fine,
         Err(e) => console::fail(&e.into()),
     }
-}
-
-fn kernels() -> String {
-    if !bwz::cuda::is_built() {
-        return "kernels: none, as this build has no CUDA in it".into();
-    }
-    let built = bwz::cuda::BUILT;
-    let archs: Vec<String> =
-        built.archs.iter().map(|arch| format!("{}.{}", arch / 10, arch % 10)).collect();
-    format!("kernels: CUDA {}, for compute capability {}", built.cuda, archs.join(", "))
 }
 
 fn gpu(gpu: &DeviceInfo) -> String {

@@ -5,7 +5,7 @@
 //! began. Steps of different blocks overlap where all goes well.
 
 use super::args::Talk;
-use super::files::Name;
+use super::input_name::Name;
 use super::size::human;
 use super::stoppable_input::Stop;
 use bwz::{Device, Event, Options, Step};

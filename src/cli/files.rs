@@ -3,38 +3,13 @@
 use super::args::Talk;
 use super::console::{self, Task};
 use super::exit::Exit;
+use super::input_name::Name;
 use bwz::{Error, Result};
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
-
-/// An input as the user knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Name {
-    Stdin,
-    File(PathBuf),
-}
-
-impl From<&Path> for Name {
-    fn from(path: &Path) -> Self {
-        match path.as_os_str().as_bytes() {
-            b"-" => Name::Stdin,
-            _ => Name::File(path.to_owned()),
-        }
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Name::Stdin => f.write_str("(stdin)"),
-            Name::File(path) => path.display().fmt(f),
-        }
-    }
-}
 
 /// Which files in a directory are taken.
 pub type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
@@ -123,17 +98,10 @@ pub fn restored(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
     (!stem.is_empty()).then(|| path.with_file_name(name))
 }
 
-/// The directory a file is in.
-pub fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent.as_os_str() != OsStr::new("") => parent,
-        _ => Path::new("."),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::input_name::parent;
 
     #[test]
     fn names_there_and_back() {

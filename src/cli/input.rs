@@ -1,7 +1,7 @@
 //! Opening what is read: a file that may be read as it is, or standard input.
 
 use super::descriptors;
-use super::files::Name;
+use super::input_name::Name;
 use super::stoppable_input::{Stop, Waiting};
 use bwz::{Error, Result};
 use std::fs::{self, File, Metadata};

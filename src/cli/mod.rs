@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args`, `shared_args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
 //! | `foreign_flags` | flags of other compressors |
-//! | `files` | which files are meant and what their outputs are called |
+//! | `files`, `input_name` | which files are meant and what their outputs are called |
 //! | `input`, `stoppable_input`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `file_commands` | compress, decompress, test |
@@ -12,13 +12,15 @@
 //! | `search_args`, `patterns`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
-//! | `exit`, `io_errors`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
+//! | `usage`, `version` | help, complaints about arguments, what this build is |
+//! | `exit`, `bugs`, `io_errors`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
 //!
 //! It is written for Unix: permissions, signals and file identity are used as that family has them.
 
 mod allocator;
 mod args;
 mod bench;
+mod bugs;
 mod cat_command;
 mod console;
 mod count_locate;
@@ -32,6 +34,7 @@ mod file_commands;
 mod files;
 mod foreign_flags;
 mod input;
+mod input_name;
 mod io_errors;
 mod list_command;
 mod man_and_completions;
@@ -45,6 +48,8 @@ mod size;
 mod sparse_output;
 mod stoppable_input;
 mod temporary_file;
+mod usage;
+mod version;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -55,7 +60,7 @@ use std::process::ExitCode;
 /// Runs the command that the arguments ask for.
 pub fn main() -> ExitCode {
     allocator::tune();
-    exit::guard(run).into()
+    bugs::guard(run).into()
 }
 
 fn run() -> Exit {
@@ -69,13 +74,13 @@ fn run() -> Exit {
     let command = words.get(1).filter(|word| args::is_command(word)).cloned();
     match Cli::try_parse_from(words) {
         Ok(cli) => dispatch(cli),
-        Err(e) if !e.use_stderr() => exit::help(&e),
+        Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
             Some(word) if word == "count" || word == "locate" => {
-                count_locate::trouble(exit::usage(&e))
+                count_locate::trouble(usage::usage(&e))
             }
-            Some(_) => exit::usage(&e),
-            None => exit::usage_of_files(&e),
+            Some(_) => usage::usage(&e),
+            None => usage::usage_of_files(&e),
         },
     }
 }

@@ -2,8 +2,8 @@
 //! whole.
 
 use super::descriptors;
-use super::files::parent;
 use super::input::is_same;
+use super::input_name::parent;
 use super::io_errors::while_writing;
 use super::sparse_output::Holes;
 use super::temporary_file::Temporary;

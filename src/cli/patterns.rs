@@ -1,8 +1,8 @@
 //! The patterns to search for: words, lines, hexadecimal digits, sequences.
 
 use super::descriptors;
-use super::files::Name;
 use super::input::Input;
+use super::input_name::Name;
 use super::search_args::SearchArgs;
 use bwz::{Error, Result};
 use std::ffi::OsStr;

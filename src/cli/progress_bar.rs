@@ -4,7 +4,7 @@
 
 use super::args::Talk;
 use super::console::printable;
-use super::files::Name;
+use super::input_name::Name;
 use super::io_errors::while_reading;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};

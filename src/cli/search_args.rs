@@ -1,6 +1,6 @@
 //! The arguments of the commands that search: count, locate, extract.
 
-use super::args::{Limits, Resources, Talk, path};
+use super::shared_args::{Limits, Resources, Talk, path};
 use super::size::{self, Span};
 use clap::Args;
 use std::ffi::OsString;

@@ -3,7 +3,9 @@
 
 use super::size;
 use bwz::{Device, Options};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args};
+use std::path::PathBuf;
 
 /// How much may come out.
 #[derive(Args, Debug)]
@@ -77,6 +79,11 @@ pub struct Talk {
     /// Show no progress bar
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// A path, even an empty one: that it cannot be opened is no reason to leave the others alone.
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 #[cfg(test)]

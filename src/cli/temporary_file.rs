@@ -9,8 +9,8 @@
 //! Whoever creates, renames or removes a name holds the lock on it. A signal takes that lock and
 //! keeps it until the process is gone, so there is no moment at which a file could slip through.
 
-use super::files::parent;
 use super::input::is_same;
+use super::input_name::parent;
 use signal_hook::consts::{
     SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
 };

@@ -8,7 +8,7 @@
 //! Memory: the counts, 1 KiB per segment, and a cache of decoded segments.
 
 use super::disk_tables::DiskTables;
-use super::searched_block::Origin;
+use super::file_block::FileBlock;
 use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::fm_index::{self, CONTRADICTION, Samples};
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A block of which only its index is in memory.
 pub(crate) struct DiskBlock<'a, R> {
-    origin: &'a Origin<'a, R>,
+    file_block: &'a FileBlock<'a, R>,
     raw_size: u32,
     shape: Shape,
     tables: DiskTables,
@@ -40,14 +40,14 @@ struct Cache {
 
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     /// Reads the index of a block that has one.
-    pub fn open(origin: &'a Origin<'a, R>, shape: Shape) -> Result<Self> {
-        let tables = DiskTables::read(origin, shape).map_err(|e| origin.locate(e))?;
-        let options = origin.options;
+    pub fn open(file_block: &'a FileBlock<'a, R>, shape: Shape) -> Result<Self> {
+        let tables = DiskTables::read(file_block, shape).map_err(|e| file_block.locate(e))?;
+        let options = file_block.options;
         let cache_size = options.memory_limit() / 4 / options.thread_count() as u64;
         let most = (cache_size >> shape.segment_size_log).max(4) as usize;
         Ok(DiskBlock {
-            origin,
-            raw_size: origin.header.raw_size,
+            file_block,
+            raw_size: file_block.header.raw_size,
             shape,
             starts: fm_index::starts(&tables.above[tables.above.len() - 1]),
             tables,
@@ -116,7 +116,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
             }
             row = self.lf(row)?.1;
         }
-        Err(self.origin.flaw(CONTRADICTION))
+        Err(self.file_block.flaw(CONTRADICTION))
     }
 
     /// The byte before the suffix at a row, and the row of the suffix that starts with it.
@@ -173,9 +173,9 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
             return Ok(Arc::clone(segment));
         }
         let (from, to) = (self.tables.offsets[k], self.tables.offsets[k + 1]);
-        let coded = self.origin.input.read(from, (to - from) as u32)?;
-        let segment = self.decode(k, &coded).map_err(|flaw| self.origin.flaw(flaw))?;
-        self.origin.input.segment_decoded();
+        let coded = self.file_block.input.read(from, (to - from) as u32)?;
+        let segment = self.decode(k, &coded).map_err(|flaw| self.file_block.flaw(flaw))?;
+        self.file_block.input.segment_decoded();
         let segment = Arc::new(segment);
         self.cache().keep(k, Arc::clone(&segment));
         Ok(segment)
@@ -211,7 +211,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
 
     fn read_samples(&self) -> Result<Samples> {
         let (offset, size) = self.tables.samples_at;
-        let coded = self.origin.input.read(offset, size)?;
+        let coded = self.file_block.input.read(offset, size)?;
         let samples = || {
             self.tables.header.check_samples(&coded)?;
             let rows = packed_array::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
@@ -220,7 +220,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
             }
             Samples::new(rows, 1 << self.shape.sample_rate_log, self.raw_size as usize)
         };
-        samples().map_err(|flaw| self.origin.flaw(flaw))
+        samples().map_err(|flaw| self.file_block.flaw(flaw))
     }
 }
 

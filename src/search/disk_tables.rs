@@ -1,7 +1,7 @@
 //! The tables of an indexed block, read by position: all that a search needs before it decodes a
 //! segment.
 
-use super::searched_block::Origin;
+use super::file_block::FileBlock;
 use crate::error::{Flaw, Result};
 use crate::frame::{BlockHeader, BlockIndex, BlockIndexHeader, Shape, packed_array};
 use std::io::{Read, Seek};
@@ -20,9 +20,9 @@ pub struct DiskTables {
 
 impl DiskTables {
     /// Reads them in four small reads. Errors know no place.
-    pub fn read<R: Read + Seek + Send>(origin: &Origin<R>, shape: Shape) -> Result<Self> {
-        let read = |offset, size| origin.input.read(offset, size);
-        let (coded, raw_size) = (&origin.info.coded, origin.header.raw_size);
+    pub fn read<R: Read + Seek + Send>(file_block: &FileBlock<R>, shape: Shape) -> Result<Self> {
+        let read = |offset, size| file_block.input.read(offset, size);
+        let (coded, raw_size) = (&file_block.info.coded, file_block.header.raw_size);
         let segments = shape.segments(raw_size);
         let samples_start = coded.start + BlockHeader::SIZE as u64;
         let width = read(samples_start, 1)?[0];

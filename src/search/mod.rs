@@ -8,6 +8,7 @@
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
 //! | `disk_block`, `disk_tables` | search in a block that stays on disk, segment by segment |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
+//! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |
 //!
 //! Blocks are searched one group after the other, as many side by side as threads and memory allow,
@@ -17,6 +18,7 @@
 mod boundary_matches;
 mod disk_block;
 mod disk_tables;
+mod file_block;
 mod pattern_stream;
 mod search_batch;
 mod search_device;
@@ -28,9 +30,10 @@ use crate::contents::Contents;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::threads;
+pub(crate) use file_block::FileBlock;
 pub(crate) use pattern_stream::PatternStream;
 use search_batch::{Batch, Session};
-pub(crate) use searched_block::{Origin, SearchedBlock};
+pub(crate) use searched_block::SearchedBlock;
 pub(crate) use shared_input::SharedInput;
 use std::io::{Read, Seek};
 use std::ops::Range;
@@ -123,8 +126,8 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
             if parts.is_empty() {
                 continue;
             }
-            let origin = Origin::new(&input, info, number, self.options)?;
-            let pieces = pool.install(|| origin.extract(&parts))?;
+            let file_block = FileBlock::new(&input, info, number, self.options)?;
+            let pieces = pool.install(|| searched_block::extract(&file_block, &parts))?;
             for ((n, _), piece) in parts.iter().zip(pieces) {
                 out[*n].extend_from_slice(&piece);
             }

@@ -3,8 +3,9 @@
 
 use super::Matches;
 use super::boundary_matches::{self, Edges};
+use super::file_block::FileBlock;
 use super::search_device::SearchDevice;
-use super::searched_block::{Found, Origin, SearchedBlock};
+use super::searched_block::{Found, SearchedBlock};
 use super::shared_input::SharedInput;
 use crate::contents::{self, BlockInfo, Contents, FrameInfo};
 use crate::error::Result;
@@ -61,22 +62,22 @@ impl Batch<'_> {
     ) -> Result<Vec<Matches>> {
         let mut found = vec![Matches::default(); self.patterns.len()];
         let mut edges = Vec::new();
-        let origins: Vec<_> = (0..)
+        let file_blocks: Vec<_> = (0..)
             .zip(&contents.blocks)
-            .map(|(number, info)| Origin::new(input, info, number, self.options))
+            .map(|(number, info)| FileBlock::new(input, info, number, self.options))
             .collect::<Result<_>>()?;
-        check_streams(&contents.frames, &origins)?;
-        let reach = if origins.len() > 1 { self.longest() - 1 } else { 0 };
-        for group in origins.chunks(self.side_by_side(&contents.blocks, session)) {
+        check_streams(&contents.frames, &file_blocks)?;
+        let reach = if file_blocks.len() > 1 { self.longest() - 1 } else { 0 };
+        for group in file_blocks.chunks(self.side_by_side(&contents.blocks, session)) {
             let limits = self.limits(&found);
             let opened = self.open(group, reach, session)?;
             let job = (limits.as_deref(), reach);
             let searched = self.find(opened, group, job, &mut session.device)?;
-            for (searched, origin) in searched.into_iter().zip(group) {
-                self.gather(&mut found, searched.found, origin.info.raw.start);
+            for (searched, file_block) in searched.into_iter().zip(group) {
+                self.gather(&mut found, searched.found, file_block.info.raw.start);
                 edges.push(searched.edges);
                 if let SearchedBlock::InMemory(index) = searched.block {
-                    session.keep(origin.number, index);
+                    session.keep(file_block.number, index);
                 }
             }
         }
@@ -102,19 +103,19 @@ impl Batch<'_> {
     /// beyond a block.
     fn open<'a, R: Read + Seek + Send>(
         &self,
-        group: &'a [Origin<'a, R>],
+        group: &'a [FileBlock<'a, R>],
         reach: usize,
         session: &mut Session,
     ) -> Result<Vec<SearchedBlock<'a, R>>> {
         let symbols = self.symbols();
-        let kept: Vec<_> = group.iter().map(|origin| session.take(origin.number)).collect();
-        let open = |(kept, origin): (Option<Box<FmIndex>>, &'a Origin<'a, R>)| {
-            let edge = origin.len().min(reach);
+        let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
+        let open = |(kept, file_block): (Option<Box<FmIndex>>, &'a FileBlock<'a, R>)| {
+            let edge = file_block.len().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
             match kept {
                 Some(index) => Ok(SearchedBlock::InMemory(index)),
-                None => origin.open(symbols + walks * edge as u64, walks),
+                None => SearchedBlock::open(file_block, symbols + walks * edge as u64, walks),
             }
         };
         kept.into_par_iter().zip(group).map(open).collect()
@@ -125,15 +126,15 @@ impl Batch<'_> {
     fn find<'a, R: Read + Seek + Send>(
         &self,
         opened: Vec<SearchedBlock<'a, R>>,
-        group: &'a [Origin<'a, R>],
+        group: &'a [FileBlock<'a, R>],
         (limits, reach): (Option<&[usize]>, usize),
         device: &mut SearchDevice,
     ) -> Result<Vec<Searched<'a, R>>> {
-        let one = |block: SearchedBlock<'a, R>, origin, device: &mut SearchDevice| {
-            let (block, found) = block.find(origin, self.patterns, limits, device)?;
-            let (len, edge) = (origin.len(), origin.len().min(reach));
+        let one = |block: SearchedBlock<'a, R>, file_block, device: &mut SearchDevice| {
+            let (block, found) = block.find(file_block, self.patterns, limits, device)?;
+            let (len, edge) = (file_block.len(), file_block.len().min(reach));
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
-            Ok(Searched { block, found, edges: Edges { head, tail, end: origin.info.raw.end } })
+            Ok(Searched { block, found, edges: Edges { head, tail, end: file_block.info.raw.end } })
         };
         let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
@@ -141,7 +142,7 @@ impl Batch<'_> {
             return opened.into_iter().zip(group).map(|(b, o)| one(b, o, device)).collect();
         }
         let blocks = opened.into_par_iter().zip(group);
-        blocks.map(|(block, origin)| one(block, origin, &mut SearchDevice::cpu())).collect()
+        blocks.map(|(block, file_block)| one(block, file_block, &mut SearchDevice::cpu())).collect()
     }
 
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused
@@ -174,11 +175,11 @@ impl Batch<'_> {
 
 /// Checks that the blocks of each frame make up the stream whose checksum its footer has, as far as
 /// their headers tell.
-fn check_streams<R>(frames: &[FrameInfo], origins: &[Origin<R>]) -> Result<()> {
-    let mut origins = origins.iter();
+fn check_streams<R>(frames: &[FrameInfo], file_blocks: &[FileBlock<R>]) -> Result<()> {
+    let mut file_blocks = file_blocks.iter();
     for frame in frames {
-        let blocks = origins.by_ref().take(frame.blocks as usize);
-        contents::check_stream(frame, blocks.map(|origin| &origin.header))?;
+        let blocks = file_blocks.by_ref().take(frame.blocks as usize);
+        contents::check_stream(frame, blocks.map(|file_block| &file_block.header))?;
     }
     Ok(())
 }

@@ -7,15 +7,13 @@
 //! restored, which takes restoring it: its samples and its index are believed after that.
 
 use super::disk_block::DiskBlock;
+use super::file_block::FileBlock;
 use super::search_device::SearchDevice;
-use super::shared_input::SharedInput;
-use crate::block::{self, Decoded};
+use crate::block;
 use crate::bwt::{self, Bwt, InverseBwt, Sorter};
-use crate::contents::{self, BlockInfo};
-use crate::error::{Error, Flaw, Result};
+use crate::error::Result;
 use crate::fm_index::FmIndex;
-use crate::frame::{BlockHeader, Kind};
-use crate::options::Options;
+use crate::frame::Kind;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::io::{Read, Seek};
@@ -44,107 +42,66 @@ pub(crate) enum SearchedBlock<'a, R> {
     Plain(Vec<u8>),
 }
 
-/// Where a block comes from, and what it may cost.
-pub(crate) struct Origin<'a, R> {
-    pub input: &'a SharedInput<R>,
-    pub info: &'a BlockInfo,
-    pub header: BlockHeader,
-    pub number: u64,
-    pub options: &'a Options,
+/// The block as it stands in the file, if it has an index that may be believed, and a job of about
+/// so many steps, and walks from samples, decodes fewer segments than it has.
+fn open_on_disk<'a, R: Read + Seek + Send>(
+    block: &'a FileBlock<'a, R>,
+    steps: u64,
+    walks: u64,
+) -> Result<Option<DiskBlock<'a, R>>> {
+    if let Kind::Bwt(shape) = block.header.kind
+        && shape.indexed
+        && !block.options.verifies()
+        && 2 * steps + (walks << shape.sample_rate_log)
+            <= shape.segments(block.header.raw_size) as u64
+    {
+        return DiskBlock::open(block, shape).map(Some);
+    }
+    Ok(None)
 }
 
-impl<'a, R: Read + Seek + Send> Origin<'a, R> {
-    /// Reads the header of block `number`.
-    pub fn new(
-        input: &'a SharedInput<R>,
-        info: &'a BlockInfo,
-        number: u64,
-        options: &'a Options,
-    ) -> Result<Self> {
-        let header = input
-            .with_input(|input| contents::read_block_header(input, info))
-            .map_err(|e| e.at(number, info.coded.start))?;
-        Ok(Origin { input, info, header, number, options })
+/// Some ranges of a block's bytes.
+pub fn extract<R: Read + Seek + Send>(
+    block: &FileBlock<R>,
+    ranges: &[(usize, Range<usize>)],
+) -> Result<Vec<Vec<u8>>> {
+    let steps = ranges.iter().map(|(_, range)| range.len() as u64).sum();
+    match open_on_disk(block, steps, ranges.len() as u64)? {
+        Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
+        None => {
+            let raw = block::restore_decoded(block.decode()?, &InverseBwt::new())?;
+            Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
+        }
     }
+}
 
-    /// Bytes of the block.
-    pub fn len(&self) -> usize {
-        (self.info.raw.end - self.info.raw.start) as usize
-    }
-
-    /// Says of an error which block it is in.
-    pub fn locate(&self, error: Error) -> Error {
-        error.at(self.number, self.info.coded.start)
-    }
-
-    /// The error for a flaw of the block.
-    pub fn flaw(&self, flaw: Flaw) -> Error {
-        flaw.at(Some(self.number), self.info.coded.start)
-    }
-
-    /// Opens the block for a job of about so many steps, and walks from samples.
-    pub fn open(&'a self, steps: u64, walks: u64) -> Result<SearchedBlock<'a, R>> {
-        match self.open_on_disk(steps, walks)? {
+impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
+    /// Opens a block for a job of about so many steps, and walks from samples.
+    pub fn open(block: &'a FileBlock<'a, R>, steps: u64, walks: u64) -> Result<Self> {
+        match open_on_disk(block, steps, walks)? {
             Some(block) => Ok(SearchedBlock::OnDisk(Box::new(block))),
-            None => self.load(),
+            None => Self::load(block),
         }
-    }
-
-    /// The block as it stands in the file, if it has an index that may be believed, and the job
-    /// decodes fewer segments than it has.
-    fn open_on_disk(&'a self, steps: u64, walks: u64) -> Result<Option<DiskBlock<'a, R>>> {
-        if let Kind::Bwt(shape) = self.header.kind
-            && shape.indexed
-            && !self.options.verifies()
-            && 2 * steps + (walks << shape.sample_rate_log)
-                <= shape.segments(self.header.raw_size) as u64
-        {
-            return DiskBlock::open(self, shape).map(Some);
-        }
-        Ok(None)
     }
 
     /// Decodes the whole block for search, and checks it.
-    fn load(&self) -> Result<SearchedBlock<'a, R>> {
-        let decoded = self.decode()?;
+    fn load(block: &FileBlock<R>) -> Result<Self> {
+        let decoded = block.decode()?;
         let searchable = decoded.bwt_of_raw().map(copy).transpose()?;
         let raw = block::restore_decoded(decoded, &InverseBwt::new())?;
         let Some(bwt) = searchable else {
             return Ok(SearchedBlock::Plain(raw));
         };
         drop(raw);
-        let index = FmIndex::new(bwt).map_err(|e| self.locate(e))?;
+        let index = FmIndex::new(bwt).map_err(|e| block.locate(e))?;
         Ok(SearchedBlock::InMemory(Box::new(index)))
     }
 
-    /// Some ranges of the block's bytes.
-    pub fn extract(&self, ranges: &[(usize, Range<usize>)]) -> Result<Vec<Vec<u8>>> {
-        let steps = ranges.iter().map(|(_, range)| range.len() as u64).sum();
-        match self.open_on_disk(steps, ranges.len() as u64)? {
-            Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
-            None => {
-                let raw = block::restore_decoded(self.decode()?, &InverseBwt::new())?;
-                Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
-            }
-        }
-    }
-
-    fn decode(&self) -> Result<Decoded> {
-        let plan = self.options.plan_to_decode(self.len() as u32);
-        let plan = plan.map_err(|e| self.locate(e))?;
-        let block =
-            self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;
-        self.input.block_decoded(self.info.coded.end - self.info.coded.start);
-        block::decode(block, &plan)
-    }
-}
-
-impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Counts each pattern, of which none is empty; with limits, also locates as many occurrences
     /// of each as its limit says.
     pub fn find<P: AsRef<[u8]> + Sync>(
         self,
-        origin: &'a Origin<'a, R>,
+        file_block: &'a FileBlock<'a, R>,
         patterns: &[P],
         limits: Option<&[usize]>,
         device: &mut SearchDevice,
@@ -157,7 +114,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
             SearchedBlock::Plain(raw) => {
                 let bwt = Sorter::Cpu.sort(raw, bwt::sample_rate(raw.len()))?;
                 let index = Box::new(FmIndex::new(bwt)?);
-                return SearchedBlock::InMemory(index).find(origin, patterns, limits, device);
+                return SearchedBlock::InMemory(index).find(file_block, patterns, limits, device);
             }
             SearchedBlock::InMemory(index) => {
                 let mut intervals = vec![0..0; patterns.len()];
@@ -172,25 +129,25 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         let Some(limits) = limits else {
             return Ok((self, Found { counts, positions: Vec::new() }));
         };
-        let (block, positions) = self.locate(origin, &intervals, limits, device)?;
+        let (block, positions) = self.locate(file_block, &intervals, limits, device)?;
         Ok((block, Found { counts, positions }))
     }
 
     /// The positions of the first rows of each interval.
     fn locate(
         self,
-        origin: &'a Origin<'a, R>,
+        file_block: &'a FileBlock<'a, R>,
         intervals: &[Range<u32>],
         limits: &[usize],
         device: &mut SearchDevice,
     ) -> Result<(Self, Vec<Vec<u32>>)> {
         let wanted = |(interval, &limit): (&Range<u32>, &usize)| interval.clone().take(limit);
         let rows: Vec<u32> = intervals.iter().zip(limits).flat_map(wanted).collect();
-        let block = self.ready_for(origin, rows.len() as u64)?;
+        let block = self.ready_for(file_block, rows.len() as u64)?;
         let mut positions = match &block {
             SearchedBlock::OnDisk(block) => block.positions(&rows)?,
             SearchedBlock::InMemory(index) => {
-                device.positions(index, &rows).map_err(|e| origin.locate(e))?
+                device.positions(index, &rows).map_err(|e| file_block.locate(e))?
             }
             SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
         }
@@ -201,17 +158,17 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     }
 
     /// Decodes the block, or makes its samples denser, where locating so many rows pays for it.
-    fn ready_for(self, origin: &'a Origin<'a, R>, rows: u64) -> Result<Self> {
+    fn ready_for(self, file_block: &'a FileBlock<'a, R>, rows: u64) -> Result<Self> {
         match self {
             SearchedBlock::OnDisk(block)
                 if 2 * rows * block.steps_to_sample() > block.segments() =>
             {
-                origin.load()?.ready_for(origin, rows)
+                Self::load(file_block)?.ready_for(file_block, rows)
             }
             SearchedBlock::InMemory(index)
                 if rows * index.steps_to_sample() > index.len() as u64 =>
             {
-                let denser = index.with_sample_rate(DENSE).map_err(|e| origin.locate(e))?;
+                let denser = index.with_sample_rate(DENSE).map_err(|e| file_block.locate(e))?;
                 Ok(SearchedBlock::InMemory(Box::new(denser)))
             }
             block => Ok(block),

@@ -1,0 +1,50 @@
+//! A panic is a bug, and is said to be one.
+
+use super::allocator;
+use super::exit::Exit;
+use std::io::{self, Write};
+use std::panic::{self, PanicHookInfo};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// Runs the command; a panic in it, or in a thread of it, is a bug and said to be one.
+pub fn guard(run: fn() -> Exit) -> Exit {
+    panic::set_hook(Box::new(report_bug));
+    let ended = panic::catch_unwind(run);
+    if PANICKED.load(Ordering::Relaxed) { Exit::Bug } else { ended.unwrap_or(Exit::Bug) }
+}
+
+/// One line, once: other threads may panic over the first one's ruins.
+fn report_bug(info: &PanicHookInfo) {
+    static FIRST: Once = Once::new();
+    PANICKED.store(true, Ordering::Relaxed);
+    let payload = info.payload();
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    // A thread that starts without room for the stack of its signals, which the standard library
+    // takes for granted.
+    if text.is_some_and(|text| text.contains("alternative stack")) {
+        allocator::end();
+    }
+    let what = text.unwrap_or("no message").replace('\n', " ");
+    let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
+    FIRST.call_once(|| {
+        let request = "this is a bug in bwz, please report it with the command that met it";
+        let _ = writeln!(io::stderr(), "bwz: {request}: {what}{place}");
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_bug() {
+        let default = panic::take_hook();
+        let exit = guard(|| panic!("on purpose"));
+        panic::set_hook(default);
+        assert_eq!(exit, Exit::Bug);
+    }
+}

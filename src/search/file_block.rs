@@ -1,0 +1,58 @@
+//! A block of a file that is searched: where it stands, and what decoding it may cost.
+
+use super::shared_input::SharedInput;
+use crate::block::{self, Decoded};
+use crate::contents::{self, BlockInfo};
+use crate::error::{Error, Flaw, Result};
+use crate::frame::BlockHeader;
+use crate::options::Options;
+use std::io::{Read, Seek};
+
+/// A block that has not been read, but for its header.
+pub(crate) struct FileBlock<'a, R> {
+    pub input: &'a SharedInput<R>,
+    pub info: &'a BlockInfo,
+    pub header: BlockHeader,
+    pub number: u64,
+    pub options: &'a Options,
+}
+
+impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
+    /// Reads the header of block `number`.
+    pub fn new(
+        input: &'a SharedInput<R>,
+        info: &'a BlockInfo,
+        number: u64,
+        options: &'a Options,
+    ) -> Result<Self> {
+        let header = input
+            .with_input(|input| contents::read_block_header(input, info))
+            .map_err(|e| e.at(number, info.coded.start))?;
+        Ok(FileBlock { input, info, header, number, options })
+    }
+
+    /// Bytes of the block.
+    pub fn len(&self) -> usize {
+        (self.info.raw.end - self.info.raw.start) as usize
+    }
+
+    /// Says of an error which block it is in.
+    pub fn locate(&self, error: Error) -> Error {
+        error.at(self.number, self.info.coded.start)
+    }
+
+    /// The error for a flaw of the block.
+    pub fn flaw(&self, flaw: Flaw) -> Error {
+        flaw.at(Some(self.number), self.info.coded.start)
+    }
+
+    /// Reads the whole block and decodes its segments.
+    pub fn decode(&self) -> Result<Decoded> {
+        let plan = self.options.plan_to_decode(self.len() as u32);
+        let plan = plan.map_err(|e| self.locate(e))?;
+        let block =
+            self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;
+        self.input.block_decoded(self.info.coded.end - self.info.coded.start);
+        block::decode(block, &plan)
+    }
+}
