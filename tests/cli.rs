@@ -13,14 +13,14 @@ mod descriptors;
 mod devices;
 #[path = "cli/files.rs"]
 mod files;
-#[path = "cli/filters.rs"]
-mod filters;
 #[path = "cli/habits.rs"]
 mod habits;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/looking.rs"]
 mod looking;
+#[path = "cli/pipes.rs"]
+mod pipes;
 #[path = "cli/refusals.rs"]
 mod refusals;
 #[path = "cli/safety.rs"]

@@ -35,7 +35,7 @@ pub struct BlockDecoder {
 }
 
 /// The result of the first stage.
-pub enum DecodeStage {
+pub enum DecodeOutcome {
     /// With the block as it was coded, where that is worth keeping.
     Decoded(Box<Decoded>, Option<CodedBlock>),
     /// A block that is coded like one before, which was this run.
@@ -79,18 +79,18 @@ impl BlockDecoder {
     }
 
     /// Decodes a block's segments.
-    pub fn decode(&self, block: CodedBlock) -> Result<DecodeStage> {
+    pub fn decode(&self, block: CodedBlock) -> Result<DecodeOutcome> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
         if let Some(run) = self.known_run(&block) {
             self.listener.done(offset, [(Step::Check, from, Instant::now())]);
-            return Ok(DecodeStage::KnownRun(run));
+            return Ok(DecodeOutcome::KnownRun(run));
         }
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
         let coded = may_be_run.then(|| block.clone());
         let execute = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
         let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
-        Ok(DecodeStage::Decoded(Box::new(decoded), coded))
+        Ok(DecodeOutcome::Decoded(Box::new(decoded), coded))
     }
 
     /// The last run, if this block differs from it in its place alone.
@@ -102,10 +102,10 @@ impl BlockDecoder {
     }
 
     /// Restores a block and checks it.
-    pub fn finish(&self, stage: DecodeStage) -> Result<Raw> {
+    pub fn finish(&self, stage: DecodeOutcome) -> Result<Raw> {
         match stage {
-            DecodeStage::KnownRun(run) => Ok(Raw::Run(run)),
-            DecodeStage::Decoded(decoded, coded) => {
+            DecodeOutcome::KnownRun(run) => Ok(Raw::Run(run)),
+            DecodeOutcome::Decoded(decoded, coded) => {
                 let bytes = self.restore_decoded(*decoded)?;
                 let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
                 self.spare.keep(bytes);

@@ -33,7 +33,7 @@ pub struct BlockEncoder {
 }
 
 /// The result of the first stage.
-pub enum SortStage {
+pub enum SortOutcome {
     Sorted(SortedText),
     /// A block that is one run.
     CodedRun(CodedBlock),
@@ -82,10 +82,10 @@ impl BlockEncoder {
     }
 
     /// Filters and sorts a block.
-    pub fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<SortStage> {
+    pub fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<SortOutcome> {
         match raw {
-            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(SortStage::Sorted),
-            Raw::Run(run) => self.code_run(run, offset, alone).map(SortStage::CodedRun),
+            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(SortOutcome::Sorted),
+            Raw::Run(run) => self.code_run(run, offset, alone).map(SortOutcome::CodedRun),
         }
     }
 
@@ -104,10 +104,10 @@ impl BlockEncoder {
     }
 
     /// Codes a block's segments and puts it together.
-    pub fn code(&self, block: SortStage) -> Result<CodedBlock> {
+    pub fn code(&self, block: SortOutcome) -> Result<CodedBlock> {
         match block {
-            SortStage::Sorted(sorted) => self.code_sorted(sorted),
-            SortStage::CodedRun(block) => Ok(block),
+            SortOutcome::Sorted(sorted) => self.code_sorted(sorted),
+            SortOutcome::CodedRun(block) => Ok(block),
         }
     }
 

@@ -30,7 +30,7 @@ pub fn run(args: &FileArgs) -> Exit {
         Ok(options) if args.mode.mode() == Mode::List => list_command::run(args, walk, &options),
         Ok(options) => {
             let event_lines = EventLines::default();
-            let transform = Transform { args, mode: args.mode.mode(), options, event_lines };
+            let transform = FileJob { args, mode: args.mode.mode(), options, event_lines };
             let task = match transform.mode {
                 Mode::Compress => Task::Compressing,
                 _ => Task::Reading,
@@ -61,14 +61,14 @@ fn wanted(args: &FileArgs, path: &Path) -> bool {
     files::has_suffix(path, args.suffix.as_deref()) == (args.mode.mode() != Mode::Compress)
 }
 
-struct Transform<'a> {
+struct FileJob<'a> {
     args: &'a FileArgs,
     mode: Mode,
     options: Options,
     event_lines: EventLines,
 }
 
-impl Transform<'_> {
+impl FileJob<'_> {
     /// From opening the input to, at most, removing it. Whatever fails on the way, the output is
     /// gone.
     fn one(&self, name: &Name) -> Result<()> {

@@ -58,7 +58,7 @@ pub struct Output {
 enum Sink {
     Nowhere,
     Stdout(File),
-    Device(File, PathBuf),
+    Special(File, PathBuf),
     File(Temporary, PathBuf),
 }
 
@@ -66,7 +66,7 @@ impl Sink {
     fn file(&self) -> Option<&File> {
         match self {
             Sink::Nowhere => None,
-            Sink::Stdout(file) | Sink::Device(file, _) => Some(file),
+            Sink::Stdout(file) | Sink::Special(file, _) => Some(file),
             Sink::File(temporary, _) => Some(temporary.file()),
         }
     }
@@ -75,7 +75,7 @@ impl Sink {
     fn failed(&self, e: io::Error) -> io::Error {
         match self {
             Sink::Nowhere | Sink::Stdout(_) => while_writing("standard output", e),
-            Sink::Device(_, path) | Sink::File(_, path) => while_writing(path.display(), e),
+            Sink::Special(_, path) | Sink::File(_, path) => while_writing(path.display(), e),
         }
     }
 }
@@ -154,7 +154,7 @@ fn open_chosen(path: PathBuf, rules: &Rules) -> Result<Sink> {
             let file = OpenOptions::new().write(true).open(&path);
             let file = file.map_err(|e| while_writing(path.display(), e))?;
             check_terminal(&file, rules)?;
-            Ok(Sink::Device(file, path))
+            Ok(Sink::Special(file, path))
         }
         Ok(_) => open_file(fs::canonicalize(path)?, rules),
         Err(_) => open_file(path, rules),

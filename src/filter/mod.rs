@@ -17,7 +17,7 @@
 mod bcj;
 mod bit_models;
 mod delta;
-mod detect;
+mod detect_regions;
 pub(crate) mod fasta;
 mod leb128;
 mod long_range;
@@ -105,7 +105,7 @@ pub(crate) fn transform(block: Vec<u8>) -> Result<Transformed, Flaw> {
     }
     let is_repetitive = content_defined::is_repetitive(text).ok_or(Flaw::NO_MEMORY)?;
     // Repeats of code have the same relative targets, not the same absolute ones.
-    let regions = detect::detect(text, !is_repetitive);
+    let regions = detect_regions::detect(text, !is_repetitive);
     if !regions.is_empty() {
         regions::encode(text, &regions, side)?;
         *flags |= REGIONS;

@@ -1,7 +1,7 @@
 //! The regions of a block and the filter of each: FORMAT.md section 12.4.
 //!
 //! An archive or a program holds tables, code and text side by side. [`encode`] and [`decode`]
-//! change each region of a list in place; `detect` makes the list.
+//! change each region of a list in place; `detect_regions` makes the list.
 
 use super::bcj::{self, Direction};
 use super::delta::Records;
