@@ -86,7 +86,8 @@ impl BlockDecoder {
             return Ok(DecodeOutcome::KnownRun(run));
         }
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
-        let coded = may_be_run.then(|| block.clone());
+        // Where a GPU restores it, the host has no table for it, and room for this.
+        let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
         let execute = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
         let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
@@ -106,7 +107,10 @@ impl BlockDecoder {
         match stage {
             DecodeOutcome::KnownRun(run) => Ok(Raw::Run(run)),
             DecodeOutcome::Decoded(decoded, coded) => {
-                let bytes = self.restore_decoded(*decoded)?;
+                let bytes = match (self.restore_decoded(*decoded), &coded) {
+                    (Err(flaw @ Error::Format { .. }), Some(coded)) => self.judge(coded, flaw)?,
+                    (restored, _) => restored?,
+                };
                 let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
                 self.spare.keep(bytes);
                 if let Some(coded) = coded {
@@ -116,6 +120,17 @@ impl BlockDecoder {
                 Ok(Raw::Run(run))
             }
         }
+    }
+
+    /// The bytes of a block that the CPU finds sound: then a GPU restored it wrongly.
+    fn judge(&self, coded: &CodedBlock, flaw: Error) -> Result<Vec<u8>> {
+        if !self.inverses.has_gpus() {
+            return Err(flaw);
+        }
+        let bytes = self.pool.install(|| restore(coded.clone(), &self.plan))?;
+        let number = coded.number;
+        self.inverses.warn(&format!("a GPU restored block {number} wrongly"));
+        Ok(bytes)
     }
 
     fn restore_decoded(&self, decoded: Decoded) -> Result<Vec<u8>> {
@@ -260,4 +275,50 @@ fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
     }
     let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
     sound.map(|()| raw).map_err(|flaw| origin.error(flaw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::events::Event;
+    use crate::frame::FrameReader;
+    use crate::sorters::GpuInvert;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
+        let (raw, options) = (cases::text(50_000), Options::new());
+        let mut file = Vec::new();
+        crate::compress(&raw[..], &mut file, &options).unwrap();
+        let block = FrameReader::new(&file[..], &options).next_block(u32::MAX).unwrap().unwrap();
+        let mut damaged = block.clone();
+        damaged.header.raw_checksum ^= 1;
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::clone(&warnings);
+        let listener = Listener::new(move |event| {
+            if let Event::Warning(what) = event {
+                received.lock().unwrap().push(what);
+            }
+        });
+        let wrong: GpuInvert = Box::new(|bwt| {
+            bwt.bytes = crate::bwt::invert(bwt.clone())?;
+            bwt.bytes.swap(3, 4000);
+            Ok(Vec::new())
+        });
+        let (plan, mut decoder) =
+            BlockDecoder::new(1 << 20, Threads::Calling, Spare::default(), &options).unwrap();
+        decoder.plan = plan;
+        decoder.inverses = Inverses::of(vec![wrong], listener);
+        assert!(decoder.restore(damaged).is_err());
+        assert!(warnings.lock().unwrap().is_empty());
+        let restored = decoder.restore(block).unwrap();
+        let mut bytes = vec![0; raw.len()];
+        restored.read_at(0, &mut bytes);
+        assert!(bytes == raw);
+        assert_eq!(
+            *warnings.lock().unwrap(),
+            ["a GPU restored block 0 wrongly; restoring on the CPU"]
+        );
+    }
 }

@@ -110,6 +110,12 @@ impl<G: Send + 'static> DevicePool<G> {
         }
     }
 
+    /// Whether a block may be done on a GPU.
+    pub fn has_gpus(&self) -> bool {
+        let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        opening.open.is_some() || opening.thread.is_some()
+    }
+
     /// Whether GPUs are open or being opened.
     #[cfg(test)]
     pub fn has_begun_opening(&self) -> bool {

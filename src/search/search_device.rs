@@ -78,34 +78,28 @@ impl SearchDevice {
         index: &FmIndex,
         patterns: &[P],
         intervals: &mut [Range<u32>],
-    ) -> Result<()> {
-        let done = self.on_gpu(|gpu| index.search_on(gpu, patterns, intervals));
-        done.unwrap_or_else(|| {
+    ) {
+        if self.on_gpu(|gpu| index.search_on(gpu, patterns, intervals)).is_none() {
             index.search(patterns, intervals);
-            Ok(())
-        })
+        }
     }
 
     /// As [`FmIndex::positions`].
     pub fn positions(&mut self, index: &FmIndex, rows: &[u32]) -> Result<Vec<u32>> {
         let found = self.on_gpu(|gpu| index.positions_on(gpu, rows));
-        found.unwrap_or_else(|| index.positions(rows))
+        found.map_or_else(|| index.positions(rows), Ok)
     }
 
-    /// Does `work` on the GPU. `None` where there is none, or it fails: then the CPU has to do this
-    /// and all that follows.
-    fn on_gpu<T>(
-        &mut self,
-        work: impl FnOnce(&mut gpu::Searcher) -> Result<T>,
-    ) -> Option<Result<T>> {
-        match work(self.gpu.as_mut()?) {
-            Err(failure @ Error::Device(_)) => {
-                self.warn(&failure);
-                self.gpu = None;
-                None
-            }
-            done => Some(done),
+    /// Does `work` on the GPU. `None` where the CPU has to do this: where there is no GPU; where it
+    /// fails, and then the CPU does all that follows too; and where it finds the index in
+    /// contradiction with itself, which the CPU judges.
+    fn on_gpu<T>(&mut self, work: impl FnOnce(&mut gpu::Searcher) -> Result<T>) -> Option<T> {
+        let done = work(self.gpu.as_mut()?);
+        if let Err(failure @ Error::Device(_)) = &done {
+            self.warn(failure);
+            self.gpu = None;
         }
+        done.ok()
     }
 
     fn warn(&self, failure: &Error) {

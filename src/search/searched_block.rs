@@ -118,7 +118,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
             }
             SearchedBlock::InMemory(index) => {
                 let mut intervals = vec![0..0; patterns.len()];
-                device.search(index, patterns, &mut intervals)?;
+                device.search(index, patterns, &mut intervals);
                 intervals
             }
             SearchedBlock::OnDisk(block) => {

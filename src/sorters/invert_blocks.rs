@@ -15,12 +15,14 @@ use crate::events::{Step, Timed};
 use crate::gpu;
 use crate::options::{DEFAULT_SAMPLE_RATE, Options};
 use crate::threads::Threads;
+#[cfg(test)]
+use crate::{device_pool::OpenGpus, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Puts the text of a transform in the place of its bytes, on a GPU, and says when each step was
 /// done. Where it fails, the transform is as before.
-pub(super) type GpuInvert = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
+pub(crate) type GpuInvert = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
 
 /// All that inverts, shared by the workers.
 pub(crate) struct Inverses {
@@ -42,8 +44,27 @@ impl Inverses {
         Ok(Inverses::with(DevicePool::new(opener, rates, workers, listener)))
     }
 
-    pub(super) fn with(gpus: DevicePool<GpuInvert>) -> Self {
+    fn with(gpus: DevicePool<GpuInvert>) -> Self {
         Inverses { gpus, cpu: InverseBwt::new(), on_cpu: AtomicUsize::new(0) }
+    }
+
+    /// Inverses that are open at once and used whatever the block.
+    #[cfg(test)]
+    pub fn of(gpus: Vec<GpuInvert>, listener: Listener) -> Self {
+        let open: OpenGpus<_> =
+            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
+        let opener = Opener { gpu_only: true, open: Some(open) };
+        Inverses::with(DevicePool::new(opener, Rates::INVERT, 4, listener))
+    }
+
+    /// Whether a block may be restored on a GPU, which can be wrong without saying so.
+    pub fn has_gpus(&self) -> bool {
+        self.gpus.has_gpus()
+    }
+
+    /// Says that a GPU restored a block wrongly.
+    pub fn warn(&self, failure: &str) {
+        self.gpus.warn(failure);
     }
 
     /// A block of `len` bytes will be restored when it has its turn.

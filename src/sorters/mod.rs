@@ -9,8 +9,9 @@
 //! A GPU that fails (gives `Error::Device`), in the middle of a block or before, is dropped, and
 //! its block is done on the CPU; when none is left, so are all others. The bytes are the same. One
 //! warning is given for all. A transform whose counts of bytes, or range of samples, are not those
-//! of the block counts as a failure too; another wrong one is not found here. A GPU that hangs is
-//! waited for, and a panic ends the work.
+//! of the block counts as a failure too; another wrong one is not found. A text that a GPU restored
+//! wrongly is found by the block's checksum, and the CPU restores the block again (`block`). A GPU
+//! that hangs is waited for, and a panic ends the work.
 //!
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
 //! counted like that one, which may have to take over.
@@ -20,5 +21,7 @@ mod sort_blocks;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::Inverses;
 pub(crate) use sort_blocks::Sorters;

@@ -188,12 +188,6 @@ fn a_gpu_that_never_comes_up_is_not_waited_for() {
 }
 
 /// Inverses that are open at once and used whatever the block.
-fn inverses(listener: Listener, gpus: Vec<GpuInvert>) -> Inverses {
-    let open: OpenGpus<_> = Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
-    let opener = Opener { gpu_only: true, open: Some(open) };
-    Inverses::with(DevicePool::new(opener, Rates::INVERT, 4, listener))
-}
-
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
     let (listener, warnings) = listening();
@@ -205,7 +199,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
             Ok(Vec::new())
         })
     };
-    let inverses = inverses(listener, [0, 1, 3].map(working).into());
+    let inverses = Inverses::of([0, 1, 3].map(working).into(), listener);
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -224,7 +218,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
 fn the_cpu_judges_what_a_device_refuses() {
     let (listener, warnings) = listening();
     let refusing: GpuInvert = Box::new(|_| Err(crate::error::Flaw("no text").into()));
-    let (inverses, pool) = (inverses(listener, vec![refusing]), pool());
+    let (inverses, pool) = (Inverses::of(vec![refusing], listener), pool());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     for _ in 0..2 {
         assert_eq!(inverses.invert(banana.clone(), &pool).unwrap().0, b"banana");
@@ -254,7 +248,7 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
             bwt.bytes.copy_from_slice(inverse.invert_input(bwt.sample_rate, &bwt.samples)?);
             Ok(Vec::new())
         });
-        let inverses = inverses(listener, vec![gpu]);
+        let inverses = Inverses::of(vec![gpu], listener);
         for _ in 0..20 {
             assert!(inverses.invert(bwt.clone(), &pool).unwrap().0 == block);
         }
