@@ -52,7 +52,7 @@ struct Bench {
 /// What searches.
 enum Searcher {
     Cpu,
-    Gpu(gpu::Searcher),
+    Gpu(Box<gpu::Searcher>),
 }
 
 impl Searcher {
@@ -130,7 +130,7 @@ impl Bench {
         expected: Option<Found>,
     ) -> Result<()> {
         let started = Instant::now();
-        let mut gpu = Searcher::Gpu(gpu::Searcher::new(number)?);
+        let mut gpu = Searcher::Gpu(Box::new(gpu::Searcher::new(number)?));
         let opened = 1e3 * started.elapsed().as_secs_f64();
         let started = Instant::now();
         pool.install(|| gpu.search(index, patterns, &mut vec![0..0; patterns.len()]))?;
