@@ -2,7 +2,7 @@
 //!
 //! They may be closed (`bwz -l x.bwz >&-`). Rust's runtime opens /dev/null in the place of those
 //! that are, for both ways, and `std::io` takes the error of a closed descriptor for success: what
-//! is written would be lost, and nobody told. That it is the runtime's /dev/null cannot be seen
+//! is written would be lost without a message. That it is the runtime's /dev/null cannot be seen
 //! later, since other programs give their children one that is open both ways too. So [`occupy`] is
 //! there first and opens it the wrong way round, as gnulib's `stdopen` does: to read from or write
 //! to it is the error of a closed descriptor, and no file that is opened later gets its number.

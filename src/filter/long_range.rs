@@ -1,6 +1,6 @@
 //! Long-range matches in a text that is not repetitive as a whole, for [`super::matches`].
 //!
-//! The BWT brings a repeat next to what it repeats, but the coder still has to be told, byte by
+//! The BWT brings a repeat next to what it repeats, but the coder still has to code, byte by
 //! byte, that a run goes on: that is half a bit in a book, next to nothing in a log whose lines are
 //! all alike. A match is worth what its bytes would cost there. [`find`] looks at content-defined
 //! positions, as zstd's long-distance matching does. The 8 bytes at one are a context, and the byte
@@ -39,9 +39,9 @@ const OVERLAP: usize = 64 << 10;
 const BYTES_A_BIT: u64 = 1000;
 
 /// The cost of a match in bits: its numbers, and the contexts that it tears apart. These are the
-/// worse to lose the more of the text is matched: by `TORN` in a text of nothing else.
-const TOLD: u64 = 44;
-const TORN: u64 = 200;
+/// worse to lose the more of the text is matched: by `SPLIT_COST` in a text of nothing else.
+const MATCH_COST: u64 = 44;
+const SPLIT_COST: u64 = 200;
 
 /// The matches in `text`, if there are enough that are worth taking out.
 pub(super) fn find(text: &[u8]) -> Result<Option<Vec<Match>>, Flaw> {
@@ -174,7 +174,7 @@ impl<'a> Search<'a> {
         self.seen = found.end;
         let sparse = found.positions * SPARSE < length as u64;
         let worth = if sparse { 0 } else { found.price * length as u64 / found.positions };
-        let cost = TOLD * BIT + TORN * BIT * self.matched as u64 / found.end as u64;
+        let cost = MATCH_COST * BIT + SPLIT_COST * BIT * self.matched as u64 / found.end as u64;
         if worth > cost {
             let literals = found.from - self.start;
             self.matches.push(Match { literals, distance: found.distance, length });
