@@ -86,7 +86,7 @@ impl BlockDecoder {
             return Ok(DecodeOutcome::KnownRun(run));
         }
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
-        // Where a GPU restores it, the host has no table for it, and room for this.
+        // Where a GPU may restore it, the host has no table for it, and room for this.
         let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
         let execute = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
         let decoded = decode_with(execute, block, &self.plan, &self.spare)?;

@@ -7,30 +7,31 @@
 //! | `decode_block` | coded block -> segments -> inverse -> filters undone -> raw block, checked |
 //!
 //! # The way of a block
-//! Into a file, from a stream (`compress`), on these threads:
+//! Into a file, from a stream (`compress`), on these threads; a worker is one of the pipeline's:
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`raw`) | one block, that of a written one where it fits | - |
-//! | filter | a first worker, in the rayon pool | the text in its place, side information | - |
-//! | sort, CPU | the pool | 4 bytes per byte of workspace, the BWT | - |
-//! | sort, GPU | the worker, with a lease | pinned block, the GPU's arena, pinned BWT | counts of bytes, range of samples |
-//! | code | a second worker; segments in the pool | coded segments, then the payload | - |
-//! | write | the caller's | - | CRC-32 of raw bytes and payload go into the header |
+//! | read | `bwz-reader` (`raw`); the first block: the caller's | one block, in the memory of one that was coded where it fits | - |
+//! | filter | the pool, for a worker of the first stage; not where there is an index | the text, mostly in the block's place; side information | the raw CRC-32 is taken here |
+//! | sort, GPU | that worker, with a lease | pinned block, the GPU's arena, pinned BWT, BWT | counts of bytes, range of samples; what fails is sorted by the CPU |
+//! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
+//! | code | a worker of the second stage; segments in the pool | coded segments, then the payload; stored where that is smaller | the payload's CRC-32 is taken here |
+//! | write | the caller's | - | headers; at the end seek table and footer |
 //!
 //! Back to a stream (`decompress`):
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`frame`) | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
-//! | decode | a first worker; segments in the pool | the BWT, in the memory of a written block | payload's CRC-32, coder states, counts of an index |
-//! | invert, CPU | a second worker, in the pool | 4 bytes per byte of table; the text replaces the BWT | one cycle, samples |
-//! | invert, GPU | the worker, with a lease | pinned copy, the GPU's arena | the same; what fails is inverted by the CPU |
+//! | read | `bwz-reader` (`frame`); frame headers: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
+//! | decode | a worker of the first stage; segments in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
+//! | invert, GPU | a worker of the second stage, with a lease | pinned copy, the GPU's arena | one cycle, samples; what fails is inverted by the CPU |
+//! | invert, CPU | the pool | 4 bytes per byte of table; the text replaces the BWT | one cycle, samples |
 //! | undo filters | the pool | the raw bytes | sizes add up |
-//! | check | the pool | - | CRC-32 of the raw bytes; a GPU's block that fails it is restored by the CPU |
-//! | write | the caller's | - | - |
+//! | check | the pool | - | raw CRC-32, edges of an index; what fails after a GPU is restored by the CPU |
+//! | write | the caller's | the block's memory goes to the next | - |
 //!
-//! A stream of one small block goes all the way on the caller's thread.
+//! A block that is one run is coded, and known again, without these steps. A first block of at most
+//! 64 KiB goes all the way on the caller's thread, where no GPU was asked for.
 
 mod decode_block;
 mod encode_block;

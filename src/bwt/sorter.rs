@@ -4,14 +4,17 @@
 //! Nong, S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array
 //! construction*, 2011). It takes O(n) time on one thread whatever the data, and gives the
 //! transform and the samples in one pass without a suffix array being kept. Blocks are sorted side
-//! by side, each on one thread. Three algorithms come before it, each for blocks of its kind, in
-//! this order: `long_runs` sorts a block that is mostly runs without these; `prefix_free` sorts a
-//! block that repeats itself by its parse; `merge` cuts a block that is alone in two parts, which
-//! are sorted side by side and merged. `benches/results/2026-11-modes.md` has what each gains.
+//! by side, each on one thread. Two algorithms come before it, each for blocks of its kind, in this
+//! order: `long_runs` sorts a block that is mostly runs without these; `prefix_free` sorts a block
+//! that repeats itself by its parse. Then `merge` cuts a block that is alone in two parts, which
+//! libsais sorts side by side, and merges them. `benches/results/2026-11-modes.md` has what each
+//! gains.
 //!
 //! A new one gets a folder here and a struct of limits, `sort -> Result<Option<Bwt>>` (`None`: the
-//! next is tried; an error: the block fails), and its turn in [`CpuSorter::sort_on`]. It works in
-//! the current rayon pool, in time that is bounded whatever the data (`tests/hostile.rs`).
+//! next is tried; an error: the block fails), and its turn in [`CpuSorter::sort_on`] before
+//! `merge`. It gives libsais's exact `Bwt`, in the current rayon pool, in time that is bounded
+//! whatever the data (`tests/hostile.rs`), in at most 6 bytes per byte, asked for through
+//! `allocation`. Its tests lower the limits and compare with `naive` and libsais.
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
