@@ -11,6 +11,7 @@
 use crate::allocation;
 use crate::bwt::{Bwt, InverseBwt};
 use crate::coder::{self, Task};
+use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
@@ -107,8 +108,9 @@ impl BlockDecoder {
         match stage {
             DecodeOutcome::KnownRun(run) => Ok(Raw::Run(run)),
             DecodeOutcome::Decoded(decoded, coded) => {
-                let bytes = match (self.restore_decoded(*decoded), &coded) {
-                    (Err(flaw @ Error::Format { .. }), Some(coded)) => self.judge(coded, flaw)?,
+                let (restored, on_gpu) = self.restore_decoded(*decoded);
+                let bytes = match (restored, &coded) {
+                    (Err(Error::Format { .. }), Some(coded)) if on_gpu => self.judge(coded)?,
                     (restored, _) => restored?,
                 };
                 let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
@@ -122,29 +124,31 @@ impl BlockDecoder {
         }
     }
 
-    /// The bytes of a block that the CPU finds sound: then a GPU restored it wrongly.
-    fn judge(&self, coded: &CodedBlock, flaw: Error) -> Result<Vec<u8>> {
-        if !self.inverses.has_gpus() {
-            return Err(flaw);
-        }
+    /// The bytes of a block that a GPU restored and that failed its checks, if the CPU finds it
+    /// sound.
+    fn judge(&self, coded: &CodedBlock) -> Result<Vec<u8>> {
         let bytes = self.pool.install(|| restore(coded.clone(), &self.plan))?;
         let number = coded.number;
         self.inverses.warn(&format!("a GPU restored block {number} wrongly"));
         Ok(bytes)
     }
 
-    fn restore_decoded(&self, decoded: Decoded) -> Result<Vec<u8>> {
+    /// The checked bytes of a block, and whether a GPU restored it.
+    fn restore_decoded(&self, decoded: Decoded) -> (Result<Vec<u8>>, bool) {
         let (offset, mut steps) = (decoded.origin.header.raw_offset, Vec::new());
         let restored = invert(decoded, |bwt| {
             let (text, timed) = self.inverses.invert(bwt, &self.pool)?;
             steps = timed;
             Ok(text)
-        })?;
+        });
+        let on_gpu = steps.iter().any(|(step, ..)| matches!(step, Step::Invert(Device::Cuda(_))));
         let from = Instant::now();
-        let raw = self.pool.install(|| check(restored))?;
-        steps.push((Step::Check, from, Instant::now()));
-        self.listener.done(offset, steps);
-        Ok(raw)
+        let raw = restored.and_then(|restored| self.pool.install(|| check(restored)));
+        if raw.is_ok() {
+            steps.push((Step::Check, from, Instant::now()));
+            self.listener.done(offset, steps);
+        }
+        (raw, on_gpu)
     }
 }
 
@@ -304,7 +308,7 @@ mod tests {
         let wrong: GpuInvert = Box::new(|bwt| {
             bwt.bytes = crate::bwt::invert(bwt.clone())?;
             bwt.bytes.swap(3, 4000);
-            Ok(Vec::new())
+            Ok(vec![(Step::Invert(Device::Cuda(0)), Instant::now(), Instant::now())])
         });
         let (plan, mut decoder) =
             BlockDecoder::new(1 << 20, Threads::Calling, Spare::default(), &options).unwrap();

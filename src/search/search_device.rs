@@ -2,7 +2,7 @@
 //!
 //! With [`Device::Auto`] no driver is even loaded until the CPU has searched, or is about to
 //! search, for longer than a GPU takes to come up. A GPU that is missing or fails costs one warning
-//! and time: the CPU searches that batch again, and all others. What is found is the same.
+//! and time: the CPU searches that block again, and all others. What a GPU found is not checked.
 
 use crate::device::Device;
 use crate::error::{Error, Result};

@@ -9,7 +9,8 @@
 //! A GPU that fails (gives `Error::Device`), in the middle of a block or before, is dropped, and
 //! its block is done on the CPU; when none is left, so are all others. The bytes are the same. One
 //! warning is given for all. A transform whose counts of bytes, or range of samples, are not those
-//! of the block counts as a failure too; another wrong one is not found. A text that a GPU restored
+//! of the block counts as a failure too; another wrong one is not found
+//! until the block is restored. A text that a GPU restored
 //! wrongly is found by the block's checksum, and the CPU restores the block again (`block`); that
 //! GPU goes on, and the warning comes once. A GPU that hangs is waited for, and a panic ends the
 //! work.
