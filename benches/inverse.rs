@@ -9,7 +9,7 @@
 mod common;
 
 use bwz::bwt::{self, Bwt, Sorter};
-use bwz::internals::gpu::InverseBwt;
+use bwz::internals::gpu::GpuInverse;
 use bwz::{Device, Error, Result};
 use clap::Parser;
 use common::{Common, Devices, Times};
@@ -102,7 +102,7 @@ impl Bench {
     fn gpu(&self, number: u32, text: &[u8], size: usize, blocks: &[Bwt]) -> Result<()> {
         let in_flight = usize::from(self.in_flight).min(blocks.len());
         let jobs = blocks.iter().zip(text.chunks(size)).map(|(bwt, text)| {
-            let mut inverse = InverseBwt::new(number)?;
+            let mut inverse = GpuInverse::new(number)?;
             inverse.reserve(bwt.bytes.len() as u32, bwt.samples.len() as u32)?;
             Ok(Job { bwt, text, inverse })
         });
@@ -126,7 +126,7 @@ fn refused(error: libsais::LibsaisError) -> Error {
 struct Job<'a> {
     bwt: &'a Bwt,
     text: &'a [u8],
-    inverse: InverseBwt,
+    inverse: GpuInverse,
 }
 
 /// How long it takes to restore all blocks, so many at a time.

@@ -58,7 +58,7 @@ impl Bench {
 
     fn gpu(&self, number: u32, text: &[u8], rate: u32, expected: Option<&Bwt>) -> Result<()> {
         for name in &self.algorithm {
-            let mut sorter = gpu::Sorter::new(number, name.parse()?)?;
+            let mut sorter = gpu::GpuSorter::new(number, name.parse()?)?;
             // The first sort takes the memory.
             sorter.sort(text, rate)?;
             sorter.input(text.len())?.copy_from_slice(text);

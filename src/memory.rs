@@ -118,7 +118,7 @@ impl Allowance {
 /// How many blocks are worked on at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Blocks in the hard stage at a time.
+    /// Blocks that are sorted or inverted at a time, a thread of the pipeline for each.
     pub workers: usize,
     /// Blocks that are coded or decoded at a time: more than one where a block has few segments.
     pub coders: usize,
@@ -181,22 +181,22 @@ impl Plan {
 
     fn fit(block_size: u32, allowed: Allowance, effort: Effort) -> Result<Plan, Shortage> {
         let (block, threads) = (u64::from(block_size), allowed.threads);
-        let (worker, left) = (worker(block, threads), left(allowed, effort));
+        let (working, left) = (working(block, threads), left(allowed, effort));
         for coders in [coders(block, threads), 1] {
             // One block waits, so that no worker does.
-            let spare = (CODING * coders + WAITING + READING) * block;
-            let workers = left.saturating_sub(spare) / worker.max(1);
+            let others = (CODING * coders + WAITING + READING) * block;
+            let workers = left.saturating_sub(others) / working.max(1);
             if workers >= threads as u64 || coders == 1 && workers >= 1 {
                 let (workers, coders) = (workers.min(threads as u64) as usize, coders as usize);
                 return Ok(Plan { workers, coders, depth: workers + coders + 1, shortage: None });
             }
         }
-        let alone = worker + READING * block;
-        if left >= alone {
+        let one_block = working + READING * block;
+        if left >= one_block {
             return Ok(Plan { workers: 1, coders: 1, depth: 1, shortage: None });
         }
-        let alone = self::worker(block, allowed.asked) + READING * block;
-        let needed = (alone + overhead(allowed.asked, effort)).div_ceil(SLACK - 1) * SLACK;
+        let one_block = self::working(block, allowed.asked) + READING * block;
+        let needed = (one_block + overhead(allowed.asked, effort)).div_ceil(SLACK - 1) * SLACK;
         Err(allowed.shortage(needed))
     }
 
@@ -215,7 +215,7 @@ fn coders(block: u64, threads: usize) -> u64 {
 }
 
 /// What one block takes in its hard stage.
-fn worker(block: u64, threads: usize) -> u64 {
+fn working(block: u64, threads: usize) -> u64 {
     WORKING * block + (COUNTERS * threads as u64).min(2 * block)
 }
 
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
-        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all that is spare 96, another
+        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all others 96, another
         // coder 48, the rest 16 MiB.
         let planned = |workers, coders, depth| Plan { workers, coders, depth, shortage: None };
         let new = |limit| Plan::new(16 << 20, allowed(4, limit), Effort::Default);

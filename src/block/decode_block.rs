@@ -5,11 +5,11 @@
 //! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its
 //! transform, there are [`decode`] and [`restore_decoded`] on the CPU.
 //!
-//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Restored`], raw bytes.
+//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`], raw bytes.
 //! The memory moves from one to the next: the text takes the place of the transform.
 
 use crate::allocation;
-use crate::bwt::{Bwt, InverseBwt};
+use crate::bwt::{Bwt, CpuInverse};
 use crate::coder::{self, Task};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
@@ -19,14 +19,14 @@ use crate::frame::{BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape,
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
-use crate::sorters::Inverses;
+use crate::sorters::BlockInverter;
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// The state that all blocks of a stream share.
 pub struct BlockDecoder {
-    inverses: Inverses,
+    inverses: BlockInverter,
     pool: Threads,
     plan: Plan,
     /// The last block that turned out to be one run, as it was coded.
@@ -57,7 +57,7 @@ impl BlockDecoder {
     ) -> Result<(Plan, Self)> {
         let plan = options.plan_to_decode(block_size)?;
         let decoder = BlockDecoder {
-            inverses: Inverses::new(plan.workers, block_size, options)?,
+            inverses: BlockInverter::new(plan.workers, block_size, options)?,
             pool,
             plan,
             last_run: Mutex::new(None),
@@ -154,7 +154,7 @@ impl BlockDecoder {
 
 /// Both stages in one, on the CPU, for a block that comes alone.
 pub fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
-    restore_decoded(decode(block, plan)?, &InverseBwt::new())
+    restore_decoded(decode(block, plan)?, &CpuInverse::new())
 }
 
 /// The block that decoded bytes are of: its header says what must come out.
@@ -180,12 +180,12 @@ enum Content {
     /// The raw bytes of a stored block.
     Stored(Vec<u8>),
     /// The transform of the block's text, the index where there is one, and what the filters need.
-    Transformed { bwt: Bwt, index: Option<BlockIndex>, side: Vec<u8> },
+    Bwt { bwt: Bwt, index: Option<BlockIndex>, side: Vec<u8> },
 }
 
 /// A block between the inverse and the filters: its text, which is the raw bytes where there are no
 /// filters.
-struct Restored {
+struct Inverted {
     origin: Origin,
     text: Vec<u8>,
     index: Option<BlockIndex>,
@@ -197,7 +197,7 @@ impl Decoded {
     /// what filters made of them.
     pub fn bwt_of_raw(&self) -> Option<&Bwt> {
         match (&self.content, self.origin.header.kind) {
-            (Content::Transformed { bwt, .. }, Kind::Bwt(Shape { filters: 0, .. })) => Some(bwt),
+            (Content::Bwt { bwt, .. }, Kind::Bwt(Shape { filters: 0, .. })) => Some(bwt),
             _ => None,
         }
     }
@@ -241,11 +241,11 @@ fn decode_with(
         })
         .map_err(|flaw| origin.error(flaw))?;
     let bwt = Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples };
-    Ok(Decoded { origin, content: Content::Transformed { bwt, index, side } })
+    Ok(Decoded { origin, content: Content::Bwt { bwt, index, side } })
 }
 
 /// Restores the block on the CPU and checks it.
-pub fn restore_decoded(decoded: Decoded, inverse: &InverseBwt) -> Result<Vec<u8>> {
+pub fn restore_decoded(decoded: Decoded, inverse: &CpuInverse) -> Result<Vec<u8>> {
     check(invert(decoded, |bwt| inverse.invert(bwt))?)
 }
 
@@ -253,18 +253,18 @@ pub fn restore_decoded(decoded: Decoded, inverse: &InverseBwt) -> Result<Vec<u8>
 fn invert(
     Decoded { origin, content }: Decoded,
     inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>,
-) -> Result<Restored> {
+) -> Result<Inverted> {
     let (text, index, side) = match content {
         Content::Stored(raw) => (raw, None, Vec::new()),
-        Content::Transformed { bwt, index, side } => {
+        Content::Bwt { bwt, index, side } => {
             (inverse(bwt).map_err(|e| e.at(origin.number, origin.offset))?, index, side)
         }
     };
-    Ok(Restored { origin, text, index, side })
+    Ok(Inverted { origin, text, index, side })
 }
 
 /// Undoes the filters and checks the raw bytes.
-fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
+fn check(Inverted { origin, text, index, side }: Inverted) -> Result<Vec<u8>> {
     let header = &origin.header;
     let raw = match header.kind {
         Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
@@ -313,7 +313,7 @@ mod tests {
         let (plan, mut decoder) =
             BlockDecoder::new(1 << 20, Threads::Calling, Spare::default(), &options).unwrap();
         decoder.plan = plan;
-        decoder.inverses = Inverses::of(vec![wrong], listener);
+        decoder.inverses = BlockInverter::of(vec![wrong], listener);
         assert!(decoder.restore(damaged).is_err());
         assert!(warnings.lock().unwrap().is_empty());
         let restored = decoder.restore(block).unwrap();

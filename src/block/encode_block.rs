@@ -13,14 +13,14 @@ use crate::fm_index;
 use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape};
 use crate::options::Options;
 use crate::raw::{Raw, RawBlock, Run, Spare};
-use crate::sorters::Sorters;
+use crate::sorters::BlockSorter;
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// The state that all blocks of a stream share.
 pub struct BlockEncoder {
-    sorters: Sorters,
+    sorters: BlockSorter,
     pool: Threads,
     effort: Effort,
     /// The sample rate of the blocks' index, if they get one.
@@ -59,7 +59,7 @@ impl BlockEncoder {
     ) -> Result<Self> {
         let sample_rate = sample_rate(block_size as usize, options.index_rate());
         Ok(BlockEncoder {
-            sorters: Sorters::new(workers, block_size, sample_rate, options)?,
+            sorters: BlockSorter::new(workers, block_size, sample_rate, options)?,
             pool,
             effort: options.chosen_effort(),
             index: options.index_rate(),
@@ -128,7 +128,7 @@ impl BlockEncoder {
         match self.index {
             Some(_) => Ok(Filtered::unchanged(block)),
             None => {
-                let block = filter::transform(block)?;
+                let block = filter::filter_but_last(block)?;
                 // The workspace that the sorters keep makes room for the match finder.
                 if block.is_repetitive() {
                     self.sorters.free();

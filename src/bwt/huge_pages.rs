@@ -59,7 +59,7 @@ impl<T: Zero> TablePool<T> {
     /// Lends a table of `len` values to `work`, with whatever was left in it; `None` where there is
     /// no memory for it.
     pub fn lend<R>(&self, len: usize, work: impl FnOnce(&mut [T]) -> R) -> Option<R> {
-        let mut table = self.spare(len).or_else(|| zeroed(len))?;
+        let mut table = self.take(len).or_else(|| zeroed(len))?;
         let done = work(&mut table[..len]);
         self.all().push(table);
         Some(done)
@@ -72,7 +72,7 @@ impl<T: Zero> TablePool<T> {
 
     /// A table that is not much too long. The others go where there is none: memory is better had
     /// for the next one.
-    fn spare(&self, len: usize) -> Option<Vec<T>> {
+    fn take(&self, len: usize) -> Option<Vec<T>> {
         let mut tables = self.all();
         let fits = |table: &Vec<T>| (len..=len + len / 8).contains(&table.len());
         let found = tables.iter().position(fits).map(|n| tables.swap_remove(n));

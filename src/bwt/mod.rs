@@ -61,7 +61,7 @@ use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::invert;
-pub(crate) use inverse::{InverseBwt, could_be_of, count};
+pub(crate) use inverse::{CpuInverse, could_be_of, count};
 pub(crate) use sorter::CpuSorter;
 pub use sorter::Sorter;
 

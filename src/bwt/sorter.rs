@@ -40,7 +40,7 @@ pub enum Sorter {
     /// itself.
     Cpu,
     /// A GPU, while the calling thread waits.
-    Gpu(Box<gpu::Sorter>),
+    Gpu(Box<gpu::GpuSorter>),
 }
 
 impl Sorter {
@@ -53,9 +53,8 @@ impl Sorter {
     pub fn new(device: Device) -> Result<Self, Error> {
         match device {
             Device::Auto | Device::Cpu => Ok(Sorter::Cpu),
-            Device::Cuda(number) => {
-                gpu::Sorter::new(number, gpu::Algorithm::Default).map(|g| Sorter::Gpu(Box::new(g)))
-            }
+            Device::Cuda(number) => gpu::GpuSorter::new(number, gpu::Algorithm::Default)
+                .map(|g| Sorter::Gpu(Box::new(g))),
         }
     }
 
@@ -141,12 +140,12 @@ impl CpuSorter {
                 return Ok(bwt);
             }
         }
-        let alone = |block: &[u8], rate| self.sort_alone(block, rate);
-        merge::sort(block, sample_rate, threads, MergeLimits::USUAL, alone)
+        let on_one_thread = |block: &[u8], rate| self.sort_on_one_thread(block, rate);
+        merge::sort(block, sample_rate, threads, MergeLimits::USUAL, on_one_thread)
     }
 
     /// Sorts on the calling thread.
-    pub(super) fn sort_alone(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+    pub(super) fn sort_on_one_thread(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         let sort = |workspace: &mut [i32]| induce(block, sample_rate, workspace);
         self.0.lend(block.len(), sort).ok_or_else(no_memory)?
     }

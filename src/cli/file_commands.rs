@@ -131,7 +131,7 @@ impl FileJob<'_> {
             (_, None, Name::Stdin) => Ok(Destination::Stdout),
             (..) if self.args.stdout => Ok(Destination::Stdout),
             (Mode::Compress, _, Name::File(path)) => self.compressed(path),
-            (_, _, Name::File(path)) => self.restored(path),
+            (_, _, Name::File(path)) => self.decompressed_name(path),
         }
     }
 
@@ -145,9 +145,9 @@ impl FileJob<'_> {
         Ok(Destination::Derived(files::compressed(path, suffix)))
     }
 
-    fn restored(&self, path: &Path) -> Result<Destination> {
-        let restored = files::restored(path, self.args.suffix.as_deref());
-        restored.map(Destination::Derived).ok_or_else(|| {
+    fn decompressed_name(&self, path: &Path) -> Result<Destination> {
+        let name = files::decompressed_name(path, self.args.suffix.as_deref());
+        name.map(Destination::Derived).ok_or_else(|| {
             Error::Usage(
                 "its name does not end in .bwz or .tbwz; say with -o FILE or -c where to, or with -S what it ends in"
                     .into(),

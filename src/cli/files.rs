@@ -76,7 +76,7 @@ const SUFFIXES: [(&[u8], &[u8]); 2] = [(b".bwz", b""), (b".tbwz", b".tar")];
 
 /// Whether a file's name says that it is compressed; `own` is the suffix that the user chose.
 pub fn has_suffix(path: &Path, own: Option<&OsStr>) -> bool {
-    restored(path, own).is_some()
+    decompressed_name(path, own).is_some()
 }
 
 /// Where a file is compressed to.
@@ -86,8 +86,8 @@ pub fn compressed(path: &Path, own: Option<&OsStr>) -> PathBuf {
     name.into()
 }
 
-/// Where a compressed file is restored to, if its name tells.
-pub fn restored(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
+/// The name of a compressed file without its suffix; `None` where it has none that is known.
+pub fn decompressed_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
     let name = path.file_name()?.as_bytes();
     let own = own.map(|suffix| (suffix.as_bytes(), &b""[..]));
     let (stem, ending) = own
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn names_there_and_back() {
-        let back = |name: &str| restored(Path::new(name), None);
+        let back = |name: &str| decompressed_name(Path::new(name), None);
         assert_eq!(compressed(Path::new("a/x.tar"), None), Path::new("a/x.tar.bwz"));
         assert_eq!(back("a/x.tar.bwz"), Some("a/x.tar".into()));
         assert_eq!(back("a/x.tbwz"), Some("a/x.tar".into()));
@@ -118,9 +118,9 @@ mod tests {
     fn a_chosen_suffix_is_one_more() {
         let own = Some(OsStr::new(".b"));
         assert_eq!(compressed(Path::new("a/x"), own), Path::new("a/x.b"));
-        assert_eq!(restored(Path::new("a/x.b"), own), Some("a/x".into()));
-        assert_eq!(restored(Path::new("a/x.bwz"), own), Some("a/x".into()));
-        assert_eq!(restored(Path::new("a/.b"), own), None);
+        assert_eq!(decompressed_name(Path::new("a/x.b"), own), Some("a/x".into()));
+        assert_eq!(decompressed_name(Path::new("a/x.bwz"), own), Some("a/x".into()));
+        assert_eq!(decompressed_name(Path::new("a/.b"), own), None);
     }
 
     #[test]

@@ -64,12 +64,12 @@ impl Filtered {
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
 pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
-    deduplicate(transform(block)?)
+    deduplicate(filter_but_last(block)?)
 }
 
 /// A block to which all filters are applied but the last.
 #[derive(Debug)]
-pub(crate) struct Transformed {
+pub(crate) struct Undeduplicated {
     filtered: Filtered,
     repeats: Repeats,
 }
@@ -83,7 +83,7 @@ enum Repeats {
     Everywhere,
 }
 
-impl Transformed {
+impl Undeduplicated {
     /// Whether the text repeats itself as a whole. [`deduplicate`] then takes 5 bytes of memory per
     /// byte, with the text and what it becomes.
     pub fn is_repetitive(&self) -> bool {
@@ -92,10 +92,10 @@ impl Transformed {
 }
 
 /// Applies the filters that suit `block`, but for the last, which is [`deduplicate`].
-pub(crate) fn transform(block: Vec<u8>) -> Result<Transformed, Flaw> {
+pub(crate) fn filter_but_last(block: Vec<u8>) -> Result<Undeduplicated, Flaw> {
     let mut filtered = Filtered::unchanged(block);
     if filtered.text.len() < LEAST_BLOCK {
-        return Ok(Transformed { filtered, repeats: Repeats::None });
+        return Ok(Undeduplicated { filtered, repeats: Repeats::None });
     }
     let Filtered { text, flags, side } = &mut filtered;
     let mut of_lines = Vec::new();
@@ -112,12 +112,12 @@ pub(crate) fn transform(block: Vec<u8>) -> Result<Transformed, Flaw> {
     }
     side.extend(of_lines);
     let repeats = if is_repetitive { Repeats::Everywhere } else { Repeats::Some };
-    Ok(Transformed { filtered, repeats })
+    Ok(Undeduplicated { filtered, repeats })
 }
 
 /// Takes long-range matches out of the text.
-pub(crate) fn deduplicate(block: Transformed) -> Result<Filtered, Flaw> {
-    let Transformed { mut filtered, repeats } = block;
+pub(crate) fn deduplicate(block: Undeduplicated) -> Result<Filtered, Flaw> {
+    let Undeduplicated { mut filtered, repeats } = block;
     let found = match repeats {
         Repeats::None => None,
         Repeats::Some => long_range::find(&filtered.text)?,

@@ -36,11 +36,11 @@ fn absent<T>(what: &str) -> Result<T> {
 
 /// Sorts blocks on a GPU: not in this build.
 #[derive(Debug)]
-pub struct Sorter(Infallible);
+pub struct GpuSorter(Infallible);
 
 /// Restores blocks on a GPU: not in this build.
 #[derive(Debug)]
-pub struct InverseBwt(Infallible);
+pub struct GpuInverse(Infallible);
 
 /// Searches on a GPU: not in this build.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct Searcher(Infallible);
 /// # Panics
 /// As with CUDA.
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
-impl Sorter {
+impl GpuSorter {
     /// # Errors
     /// [`Error::Device`] always.
     pub fn new(_number: u32, _algorithm: Algorithm) -> Result<Self> {
@@ -90,7 +90,7 @@ impl Sorter {
 /// # Errors
 /// As with CUDA.
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
-impl InverseBwt {
+impl GpuInverse {
     /// # Errors
     /// [`Error::Device`] always.
     pub fn new(_number: u32) -> Result<Self> {

@@ -12,7 +12,7 @@ use crate::gpu::runtime::{ArenaAllocator, Gpu, GrowingArena, PinnedBuffer};
 /// Several inverses of one GPU work side by side: while one restores, others copy, and their walks
 /// at random fill the time in which each waits for its longest.
 #[derive(Debug)]
-pub struct InverseBwt {
+pub struct GpuInverse {
     gpu: Gpu,
     /// The stream of the copies.
     copies: Gpu,
@@ -25,7 +25,7 @@ pub struct InverseBwt {
 
 const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
 
-impl InverseBwt {
+impl GpuInverse {
     /// An inverse on GPU `number`.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl InverseBwt {
     pub fn new(number: u32) -> Result<Self> {
         let (gpu, copies) = (Gpu::open(number)?, Gpu::open(number)?);
         let (bytes, samples) = ((PinnedBuffer::default(), 0), PinnedBuffer::default());
-        Ok(InverseBwt { gpu, copies, memory: GrowingArena::default(), bytes, samples })
+        Ok(GpuInverse { gpu, copies, memory: GrowingArena::default(), bytes, samples })
     }
 
     /// Takes the memory for blocks of up to `n` bytes with up to `samples` samples, if that is not
@@ -48,7 +48,7 @@ impl InverseBwt {
             .map(drop)
     }
 
-    /// Room for a transform of `len` bytes in pinned memory, which [`InverseBwt::invert_input`]
+    /// Room for a transform of `len` bytes in pinned memory, which [`GpuInverse::invert_input`]
     /// restores.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl InverseBwt {
         Ok(room)
     }
 
-    /// The text of the transform that [`InverseBwt::input`] holds, in its place. `samples[k]` is
+    /// The text of the transform that [`GpuInverse::input`] holds, in its place. `samples[k]` is
     /// the row of the suffix at k * `sample_rate`.
     ///
     /// # Errors

@@ -35,10 +35,10 @@ pub(crate) mod testing;
 
 pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock};
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
-pub use inverse_bwt::InverseBwt;
+pub use inverse_bwt::GpuInverse;
 pub use pattern_batches::Searcher;
 pub use runtime::{BUILT, devices};
-pub use sorter::Sorter;
+pub use sorter::GpuSorter;
 
 /// Whether this build has CUDA in it.
 pub const fn is_built() -> bool {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 ///
 /// Several sorters of one GPU work side by side: while one sorts, others copy.
 #[derive(Debug)]
-pub struct Sorter {
+pub struct GpuSorter {
     gpu: Gpu,
     algorithm: Algorithm,
     memory: GrowingArena,
@@ -52,7 +52,7 @@ impl<'m> SorterArrays<'m> {
     }
 }
 
-impl Sorter {
+impl GpuSorter {
     /// A sorter on GPU `number`.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Sorter {
         gpu.check(epoch.record(gpu.stream()))?;
         gpu.wait()?;
         let epoch = (epoch, Instant::now());
-        Ok(Sorter {
+        Ok(GpuSorter {
             gpu,
             algorithm,
             memory: GrowingArena::default(),
@@ -102,8 +102,8 @@ impl Sorter {
         Ok(SortedBlock { bytes: copied(bytes)?, samples: copied(samples)? })
     }
 
-    /// Room for a block of `len` bytes in pinned memory, which [`Sorter::sort_input`] sorts.
-    /// Filling it at once saves the copy that [`Sorter::sort`] makes.
+    /// Room for a block of `len` bytes in pinned memory, which [`GpuSorter::sort_input`] sorts.
+    /// Filling it at once saves the copy that [`GpuSorter::sort`] makes.
     ///
     /// # Errors
     /// [`Error::Device`] where there is not so much memory that can be pinned.
@@ -114,10 +114,10 @@ impl Sorter {
         Ok(room)
     }
 
-    /// Sorts the block that [`Sorter::input`] holds.
+    /// Sorts the block that [`GpuSorter::input`] holds.
     ///
     /// # Errors
-    /// As [`Sorter::sort`].
+    /// As [`GpuSorter::sort`].
     pub fn sort_input(&mut self, sample_rate: u32) -> Result<SortedBlockView<'_>> {
         self.run(sample_rate, false, |gpu, (block, bytes, samples), arrays| {
             samples.reserve(gpu, arrays.samples.len() as usize)?;
@@ -141,7 +141,7 @@ impl Sorter {
     /// The suffix array of a block, without the empty suffix.
     ///
     /// # Errors
-    /// As [`Sorter::sort`].
+    /// As [`GpuSorter::sort`].
     pub fn suffix_array(&mut self, block: &[u8]) -> Result<Vec<u32>> {
         self.input(block.len())?.copy_from_slice(block);
         self.run(1 << 30, true, |gpu, _, arrays| gpu.read(arrays.sa))

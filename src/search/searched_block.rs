@@ -10,7 +10,7 @@ use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
 use super::search_device::SearchDevice;
 use crate::block;
-use crate::bwt::{self, Bwt, InverseBwt, Sorter};
+use crate::bwt::{self, Bwt, CpuInverse, Sorter};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::Kind;
@@ -69,7 +69,7 @@ pub fn extract<R: Read + Seek + Send>(
     match open_on_disk(block, steps, ranges.len() as u64)? {
         Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
         None => {
-            let raw = block::restore_decoded(block.decode()?, &InverseBwt::new())?;
+            let raw = block::restore_decoded(block.decode()?, &CpuInverse::new())?;
             Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
         }
     }
@@ -88,7 +88,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     fn load(block: &FileBlock<R>) -> Result<Self> {
         let decoded = block.decode()?;
         let searchable = decoded.bwt_of_raw().map(copy).transpose()?;
-        let raw = block::restore_decoded(decoded, &InverseBwt::new())?;
+        let raw = block::restore_decoded(decoded, &CpuInverse::new())?;
         let Some(bwt) = searchable else {
             return Ok(SearchedBlock::Plain(raw));
         };

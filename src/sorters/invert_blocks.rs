@@ -7,7 +7,7 @@
 //! and the CPU's table take 5, and a GPU's inverse, in use or not, 1 for the copy from which the
 //! GPU reads and to which it writes.
 
-use crate::bwt::{Bwt, InverseBwt};
+use crate::bwt::{Bwt, CpuInverse};
 use crate::device::Device;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::{Error, Result};
@@ -25,14 +25,14 @@ use std::time::Instant;
 pub(crate) type GpuInvert = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
 
 /// All that inverts, shared by the workers.
-pub(crate) struct Inverses {
+pub(crate) struct BlockInverter {
     gpus: DevicePool<GpuInvert>,
-    cpu: InverseBwt,
+    cpu: CpuInverse,
     /// Blocks that the CPU restores now.
     on_cpu: AtomicUsize,
 }
 
-impl Inverses {
+impl BlockInverter {
     /// For up to `workers` blocks at a time, of up to `block_size` bytes.
     ///
     /// # Errors
@@ -41,20 +41,20 @@ impl Inverses {
         let make = move |number| gpu_invert(number, block_size);
         let opener = Opener::new(options.chosen_device(), workers, make)?;
         let (rates, listener) = (Rates::INVERT, options.listener().clone());
-        Ok(Inverses::with(DevicePool::new(opener, rates, workers, listener)))
+        Ok(BlockInverter::with(DevicePool::new(opener, rates, workers, listener)))
     }
 
     fn with(gpus: DevicePool<GpuInvert>) -> Self {
-        Inverses { gpus, cpu: InverseBwt::new(), on_cpu: AtomicUsize::new(0) }
+        BlockInverter { gpus, cpu: CpuInverse::new(), on_cpu: AtomicUsize::new(0) }
     }
 
-    /// Inverses that are open at once and used whatever the block.
+    /// BlockInverter that are open at once and used whatever the block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuInvert>, listener: Listener) -> Self {
         let open: OpenGpus<_> =
             Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
         let opener = Opener { gpu_only: true, open: Some(open) };
-        Inverses::with(DevicePool::new(opener, Rates::INVERT, 4, listener))
+        BlockInverter::with(DevicePool::new(opener, Rates::INVERT, 4, listener))
     }
 
     /// Whether a block may be restored on a GPU, which can be wrong without saying so.
@@ -104,7 +104,7 @@ impl Inverses {
 /// An inverse on a GPU, with memory for blocks of the given size and for the samples of a usual
 /// index.
 fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
-    let mut inverse = gpu::InverseBwt::new(number)?;
+    let mut inverse = gpu::GpuInverse::new(number)?;
     inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
     Ok(Box::new(move |bwt| {
         let began = Instant::now();

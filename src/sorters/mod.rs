@@ -23,7 +23,7 @@ mod sort_blocks;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use invert_blocks::BlockInverter;
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
-pub(crate) use invert_blocks::Inverses;
-pub(crate) use sort_blocks::Sorters;
+pub(crate) use sort_blocks::BlockSorter;

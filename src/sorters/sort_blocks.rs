@@ -14,12 +14,12 @@ use std::time::Instant;
 pub(super) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>)> + Send>;
 
 /// All that sorts, shared by the workers.
-pub(crate) struct Sorters {
+pub(crate) struct BlockSorter {
     pub(super) gpus: DevicePool<GpuSort>,
     cpu: CpuSorter,
 }
 
-impl Sorters {
+impl BlockSorter {
     /// For up to `workers` blocks at a time, of up to `block_size` bytes with samples at
     /// `sample_rate`.
     ///
@@ -35,11 +35,11 @@ impl Sorters {
             gpu_sort(number, block_size, sample_rate)
         })?;
         let (rates, listener) = (Rates::SORT, options.listener().clone());
-        Ok(Sorters::with(DevicePool::new(opener, rates, workers, listener)))
+        Ok(BlockSorter::with(DevicePool::new(opener, rates, workers, listener)))
     }
 
     pub(super) fn with(gpus: DevicePool<GpuSort>) -> Self {
-        Sorters { gpus, cpu: CpuSorter::new() }
+        BlockSorter { gpus, cpu: CpuSorter::new() }
     }
 
     /// A block of `len` bytes will be sorted when it has its turn.
@@ -102,7 +102,7 @@ impl Sorters {
 
 /// A sorter on a GPU, with memory for blocks of the size and sample rate given.
 fn gpu_sort(number: u32, block_size: u32, sample_rate: u32) -> Result<GpuSort> {
-    let mut sorter = gpu::Sorter::new(number, Algorithm::Default)?;
+    let mut sorter = gpu::GpuSorter::new(number, Algorithm::Default)?;
     sorter.reserve(block_size, sample_rate)?;
     Ok(Box::new(move |block, sample_rate| {
         let began = Instant::now();

@@ -29,18 +29,18 @@ fn pool() -> Threads {
     Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().into())
 }
 
-fn sorters(open: OpenGpus<GpuSort>, gpu_only: bool, listener: Listener) -> Sorters {
+fn sorters(open: OpenGpus<GpuSort>, gpu_only: bool, listener: Listener) -> BlockSorter {
     let opener = Opener { gpu_only, open: Some(open) };
-    Sorters::with(DevicePool::new(opener, Rates::SORT, 4, listener))
+    BlockSorter::with(DevicePool::new(opener, Rates::SORT, 4, listener))
 }
 
-/// Sorters that are open at once and used whatever the block.
-fn chosen(listener: Listener, gpus: Vec<GpuSort>) -> Sorters {
+/// A sorter on GPUs that are open at once and used whatever the block.
+fn chosen(listener: Listener, gpus: Vec<GpuSort>) -> BlockSorter {
     sorters(Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu))), true, listener)
 }
 
 /// One sorter that comes up when the channel says so, and is used where it is done first.
-fn opened_on_demand(gpu: GpuSort) -> (Sorters, Sender<()>) {
+fn opened_on_demand(gpu: GpuSort) -> (BlockSorter, Sender<()>) {
     let (open_now, opens) = mpsc::channel();
     let open: OpenGpus<GpuSort> = Box::new(move |queue| {
         opens.recv_timeout(Duration::from_secs(60)).unwrap();
@@ -187,7 +187,7 @@ fn a_gpu_that_never_comes_up_is_not_waited_for() {
     open_now.send(()).unwrap();
 }
 
-/// Inverses that are open at once and used whatever the block.
+/// An inverter on GPUs that are open at once and used whatever the block.
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
     let (listener, warnings) = listening();
@@ -199,7 +199,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
             Ok(Vec::new())
         })
     };
-    let inverses = Inverses::of([0, 1, 3].map(working).into(), listener);
+    let inverses = BlockInverter::of([0, 1, 3].map(working).into(), listener);
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -218,7 +218,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
 fn the_cpu_judges_what_a_device_refuses() {
     let (listener, warnings) = listening();
     let refusing: GpuInvert = Box::new(|_| Err(crate::error::Flaw("no text").into()));
-    let (inverses, pool) = (Inverses::of(vec![refusing], listener), pool());
+    let (inverses, pool) = (BlockInverter::of(vec![refusing], listener), pool());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     for _ in 0..2 {
         assert_eq!(inverses.invert(banana.clone(), &pool).unwrap().0, b"banana");
@@ -241,14 +241,14 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     let bwt = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 5, 19, 40] {
         let (listener, warnings) = listening();
-        let mut inverse = gpu::InverseBwt::new(0).unwrap();
+        let mut inverse = gpu::GpuInverse::new(0).unwrap();
         inverse.fail_after(launches);
         let gpu: GpuInvert = Box::new(move |bwt| {
             inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
             bwt.bytes.copy_from_slice(inverse.invert_input(bwt.sample_rate, &bwt.samples)?);
             Ok(Vec::new())
         });
-        let inverses = Inverses::of(vec![gpu], listener);
+        let inverses = BlockInverter::of(vec![gpu], listener);
         for _ in 0..20 {
             assert!(inverses.invert(bwt.clone(), &pool).unwrap().0 == block);
         }
@@ -267,7 +267,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     let expected = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 2, 5, 19] {
         let (listener, warnings) = listening();
-        let mut sorter = gpu::Sorter::new(0, Algorithm::Default).unwrap();
+        let mut sorter = gpu::GpuSorter::new(0, Algorithm::Default).unwrap();
         sorter.fail_after(launches);
         let gpu: GpuSort = Box::new(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;

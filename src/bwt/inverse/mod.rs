@@ -48,17 +48,17 @@ use run_inverse::RunInverse;
 /// [`Error::Format`], which knows no place, where a field breaks an invariant;
 /// [`Error::Io`] where there is no memory.
 pub fn invert(bwt: Bwt) -> Result<Vec<u8>> {
-    InverseBwt::new().invert(bwt)
+    CpuInverse::new().invert(bwt)
 }
 
 /// Restores many blocks like [`invert`], one after another or side by side, and keeps its tables
 /// from one to the next.
 #[derive(Debug)]
-pub(crate) struct InverseBwt(TablePool<u32>);
+pub(crate) struct CpuInverse(TablePool<u32>);
 
-impl InverseBwt {
+impl CpuInverse {
     pub const fn new() -> Self {
-        InverseBwt(TablePool::new())
+        CpuInverse(TablePool::new())
     }
 
     pub fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
@@ -302,11 +302,11 @@ mod tests {
     /// Whatever a GPU takes for a text, the CPU takes for the same one.
     #[test]
     fn a_gpu_inverts_as_the_cpu_does() {
-        use crate::gpu::{InverseBwt, testing};
+        use crate::gpu::{GpuInverse, testing};
         if testing::gpu().is_none() {
             return;
         }
-        let (mut inverse, mut count) = (InverseBwt::new(0).unwrap(), 0);
+        let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
         let mut on_gpu = |bwt: &Bwt| {
             inverse.input(bwt.bytes.len()).unwrap().copy_from_slice(&bwt.bytes);
             inverse.invert_input(bwt.sample_rate, &bwt.samples).map(<[u8]>::to_vec)

@@ -73,13 +73,13 @@ pub fn sort(
             .single_threaded()
             .run()
             .map_err(|_| no_memory())?;
-        restore(block, sample_rate, &mut short, suffixes)
+        expand(block, sample_rate, &mut short, suffixes)
     });
     sorted.ok_or_else(no_memory)?.map(Some)
 }
 
 /// The transform of the block, from the sorted suffixes of the shorter text.
-fn restore(
+fn expand(
     block: &[u8],
     sample_rate: u32,
     short: &mut ShortText,
@@ -177,7 +177,7 @@ mod tests {
                 block.extend(std::iter::repeat_n(byte, 1 + number(lengths)));
             }
             let (long, rate) = (2 + number(12), 2 << number(6));
-            let expected = CpuSorter::new().sort_alone(&block, rate).unwrap();
+            let expected = CpuSorter::new().sort_on_one_thread(&block, rate).unwrap();
             sorted += usize::from(check(&format!("round {round}"), &block, &expected, any(long)));
         }
         assert!(sorted > 2000, "{sorted} of 3000");
@@ -194,12 +194,12 @@ mod tests {
                 block.extend(piece);
             }
             for rate in [256, 1 << 15] {
-                let expected = CpuSorter::new().sort_alone(&block, rate).unwrap();
+                let expected = CpuSorter::new().sort_on_one_thread(&block, rate).unwrap();
                 assert!(usual(&block, rate).is_some_and(|sorted| sorted == expected), "{byte}");
             }
         }
         let run = vec![7; 1 << 18];
-        let expected = CpuSorter::new().sort_alone(&run, 1 << 15).unwrap();
+        let expected = CpuSorter::new().sort_on_one_thread(&run, 1 << 15).unwrap();
         assert_eq!(usual(&run, 1 << 15), Some(expected));
         assert_eq!(usual(&run[1..], 1 << 15), None, "short");
         assert_eq!(usual(&text.repeat(8), 1 << 15), None, "no runs");

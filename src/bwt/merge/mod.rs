@@ -53,21 +53,22 @@ impl MergeLimits {
         MergeLimits { min_len: 2 << 20, min_rate: 1 << 12, overlap_share: 256, lane_len: 1 << 13 };
 }
 
-/// Sorts a block like `sort_alone` does, which sorts on one thread, but on up to `threads`.
+/// Sorts a block like `sort_on_one_thread` does, which sorts on one thread, but on up to `threads`.
 pub fn sort<F>(
     block: &[u8],
     sample_rate: u32,
     threads: usize,
     limits: MergeLimits,
-    sort_alone: F,
+    sort_on_one_thread: F,
 ) -> Result<Bwt, Error>
 where
     F: Fn(&[u8], u32) -> Result<Bwt, Error> + Copy + Sync,
 {
     let worth_it = threads > 1 && block.len() >= limits.min_len && sample_rate >= limits.min_rate;
     let split = if worth_it { split::find(block, sample_rate as usize, limits) } else { None };
-    let Some(split) = split else { return sort_alone(block, sample_rate) };
-    let sort_part = |part: &[u8], threads| sort(part, sample_rate, threads, limits, sort_alone);
+    let Some(split) = split else { return sort_on_one_thread(block, sample_rate) };
+    let sort_part =
+        |part: &[u8], threads| sort(part, sample_rate, threads, limits, sort_on_one_thread);
     let (a, b) = rayon::join(
         || sort_part(&block[..split.at + split.overlap], threads.div_ceil(2)),
         || sort_part(&block[split.at..], threads / 2),
@@ -86,7 +87,7 @@ mod tests {
 
     /// Sorts with merging and without, on each of the pools. True if the block was cut.
     fn check(name: &str, block: &[u8], sample_rate: u32, limits: MergeLimits) -> bool {
-        let expected = CpuSorter::new().sort_alone(block, sample_rate).unwrap();
+        let expected = CpuSorter::new().sort_on_one_thread(block, sample_rate).unwrap();
         check_against(&expected, name, block, limits)
     }
 
@@ -94,11 +95,11 @@ mod tests {
         let mut parts = 0;
         for threads in [2, 3, 8] {
             let sorted_alone = AtomicUsize::new(0);
-            let alone = |part: &[u8], rate| {
+            let on_one_thread = |part: &[u8], rate| {
                 sorted_alone.fetch_add(1, Ordering::Relaxed);
-                CpuSorter::new().sort_alone(part, rate)
+                CpuSorter::new().sort_on_one_thread(part, rate)
             };
-            let sorted = sort(block, expected.sample_rate, threads, limits, alone).unwrap();
+            let sorted = sort(block, expected.sample_rate, threads, limits, on_one_thread).unwrap();
             let rate = expected.sample_rate;
             assert!(sorted == *expected, "{name}, rate {rate}, {threads} threads");
             parts += sorted_alone.into_inner();

@@ -78,13 +78,13 @@ pub fn rank_all(
         }
     };
     let threads = rayon::current_num_threads();
-    let workers = (0..threads).into_par_iter().with_max_len(1);
+    let tasks = (0..threads).into_par_iter().with_max_len(1);
     let follow = |_| {
         let mut log = InterleaveLog::new(a.len() / threads, search.rows);
         search.follow(&waiting, &ends, |rank| log.push(rank), reached);
         log
     };
-    let logs: Vec<InterleaveLog> = workers.map(follow).collect();
+    let logs: Vec<InterleaveLog> = tasks.map(follow).collect();
     let sampled = sampled.into_iter().map(AtomicU32::into_inner).collect();
     logs.iter().all(InterleaveLog::is_complete).then_some(Ranks { logs, sampled })
 }

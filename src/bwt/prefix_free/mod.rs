@@ -158,7 +158,7 @@ mod tests {
                 block.copy_within(from..from + copied, to);
                 block[to] = symbol(&block[from]);
             }
-            let expected = CpuSorter::new().sort_alone(&block, 2 << (size() % 8)).unwrap();
+            let expected = CpuSorter::new().sort_on_one_thread(&block, 2 << (size() % 8)).unwrap();
             sorted += usize::from(check(
                 &format!("round {round}"),
                 &block,
@@ -174,7 +174,12 @@ mod tests {
         for (name, block) in cases::shapes(100_000) {
             let block = block.repeat(3);
             if !block.is_empty() {
-                check(&name, &block, &CpuSorter::new().sort_alone(&block, 1024).unwrap(), 8);
+                check(
+                    &name,
+                    &block,
+                    &CpuSorter::new().sort_on_one_thread(&block, 1024).unwrap(),
+                    8,
+                );
             }
         }
     }
@@ -188,8 +193,9 @@ mod tests {
         };
         let versions = text.repeat(40);
         assert!(
-            usual(&versions)
-                .is_some_and(|s| s == CpuSorter::new().sort_alone(&versions, 1 << 15).unwrap())
+            usual(&versions).is_some_and(
+                |s| s == CpuSorter::new().sort_on_one_thread(&versions, 1 << 15).unwrap()
+            )
         );
         assert!(usual(&text.repeat(7)).is_none(), "too short");
         assert!(usual(&cases::random(1 << 21, 256)).is_none());

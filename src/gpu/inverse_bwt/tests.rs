@@ -23,13 +23,13 @@ fn sorted(text: &[u8], rate: u32) -> (Vec<u8>, Vec<u32>) {
     (bytes, samples)
 }
 
-fn invert(inverse: &mut InverseBwt, bytes: &[u8], rate: u32, samples: &[u32]) -> Result<Vec<u8>> {
+fn invert(inverse: &mut GpuInverse, bytes: &[u8], rate: u32, samples: &[u32]) -> Result<Vec<u8>> {
     inverse.input(bytes.len())?.copy_from_slice(bytes);
     inverse.invert_input(rate, samples).map(<[u8]>::to_vec)
 }
 
 /// Restores a text at each of the rates; gives how often it did.
-fn check(inverse: &mut InverseBwt, name: &str, text: &[u8], rates: &[u32]) -> usize {
+fn check(inverse: &mut GpuInverse, name: &str, text: &[u8], rates: &[u32]) -> usize {
     for &rate in rates {
         let (bytes, samples) = sorted(text, rate);
         let restored = invert(inverse, &bytes, rate, &samples).unwrap();
@@ -43,7 +43,7 @@ fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut count) = (InverseBwt::new(0).unwrap(), 0);
+    let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         count += check(&mut inverse, name, text, &[2, 64, 1 << 15, 1 << 30]);
     }
@@ -57,7 +57,7 @@ fn borders() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut count) = (InverseBwt::new(0).unwrap(), 0);
+    let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
     for border in [16, 32, 64, 512, 4096, 8192, 12_288, 65_536, 1 << 20] {
         for size in border - 2..=border + 2 {
             let texts = [cases::text(size), cases::random(size, 256), vec![0; size]];
@@ -75,7 +75,7 @@ fn pieces() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, border) = (InverseBwt::new(0).unwrap(), 1 << 24);
+    let (mut inverse, border) = (GpuInverse::new(0).unwrap(), 1 << 24);
     for size in border - 1..=border + 2 {
         check(&mut inverse, "text in pieces", &cases::text(size), &[1 << 15]);
     }
@@ -89,7 +89,7 @@ fn large_shapes() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut count) = (InverseBwt::new(0).unwrap(), 0);
+    let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
     let mut shapes = cases::shapes(3_000_000);
     for copies in [3, 4, 16, 128, 1000] {
         let text = cases::random(4_000_000 / copies, 256).repeat(copies);
@@ -109,7 +109,7 @@ fn every_kernel_of_the_inverse_once() {
     if gpu().is_none() {
         return;
     }
-    let mut inverse = InverseBwt::new(0).unwrap();
+    let mut inverse = GpuInverse::new(0).unwrap();
     // The longest comes in pieces.
     let texts = [cases::text((1 << 24) + 9000), cases::random(4097, 256), vec![b'a'; 700], vec![1]];
     for text in &texts {
@@ -125,7 +125,7 @@ fn contradictions_are_found() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut contradictions, mut texts) = (InverseBwt::new(0).unwrap(), 0, 0);
+    let (mut inverse, mut contradictions, mut texts) = (GpuInverse::new(0).unwrap(), 0, 0);
     for seed in 0..300 {
         let len = random(1, if seed % 3 == 0 { 12 } else { 30_000 }, seed)[0] as usize + 1;
         let bytes = cases::random(len, [1, 2, 5, 256][seed as usize % 4]);
@@ -149,7 +149,7 @@ fn wrong_samples_are_found() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, text) = (InverseBwt::new(0).unwrap(), cases::text(20_000));
+    let (mut inverse, text) = (GpuInverse::new(0).unwrap(), cases::text(20_000));
     let (bytes, samples) = sorted(&text, 64);
     for k in [0, 1, 100, samples.len() - 1] {
         for row in [0, samples[k] - 1, samples[k] + 1, 20_001, u32::MAX] {
@@ -172,7 +172,7 @@ fn several_work_side_by_side() {
     thread::scope(|scope| {
         for n in 1..=6 {
             scope.spawn(move || {
-                let mut inverse = InverseBwt::new(0).unwrap();
+                let mut inverse = GpuInverse::new(0).unwrap();
                 for round in 0..10 {
                     let text = cases::random(n * 300_000 + round, 20 + n as u32);
                     check(&mut inverse, "a random text", &text, &[1 << 15]);
@@ -188,7 +188,7 @@ fn a_failure_leaves_the_inverse_usable() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, text) = (InverseBwt::new(0).unwrap(), cases::text(50_000));
+    let (mut inverse, text) = (GpuInverse::new(0).unwrap(), cases::text(50_000));
     let (bytes, samples) = sorted(&text, 64);
     let mut failures = 0;
     loop {

@@ -8,12 +8,12 @@ use libsais::SuffixArrayConstruction;
 
 /// Every algorithm, or the one that `BWZ_ALGORITHM` names; and `default` where it may not choose
 /// `skew-pd`.
-fn sorters() -> Vec<(&'static str, Sorter)> {
+fn sorters() -> Vec<(&'static str, GpuSorter)> {
     let one = std::env::var("BWZ_ALGORITHM").ok();
     let all = Algorithm::ALL.into_iter().chain([(SCARCE, Algorithm::Default)]);
     let all = all.filter(|(name, _)| one.as_ref().is_none_or(|one| one == name));
     let sorter = |(name, algorithm)| {
-        let sorter = Sorter::new(0, algorithm).unwrap();
+        let sorter = GpuSorter::new(0, algorithm).unwrap();
         if name == SCARCE {
             sorter.make_scarce();
         }
@@ -42,7 +42,7 @@ fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
     SortedBlock { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
 }
 
-fn check(sorters: &mut [(&'static str, Sorter)], name: &str, text: &[u8], with_bwt: bool) {
+fn check(sorters: &mut [(&'static str, GpuSorter)], name: &str, text: &[u8], with_bwt: bool) {
     let sa = expected(text);
     for (algorithm, sorter) in sorters {
         let got = sorter.suffix_array(text).unwrap();
@@ -113,7 +113,7 @@ fn the_way_of_default() {
     for (text, repeated) in texts.iter().zip([false, true, false]) {
         let sa = expected(text);
         let memory = |scarce: bool| {
-            let mut sorter = Sorter::new(0, Algorithm::Default).unwrap();
+            let mut sorter = GpuSorter::new(0, Algorithm::Default).unwrap();
             if scarce {
                 sorter.make_scarce();
             }
@@ -134,7 +134,7 @@ fn ranks_too_long_for_pairs() {
     }
     let word = cases::random(260_000, 4);
     let text: Vec<u8> = word.iter().copied().cycle().take(200 * word.len()).collect();
-    let mut sorter = Sorter::new(0, Algorithm::SkewPd).unwrap();
+    let mut sorter = GpuSorter::new(0, Algorithm::SkewPd).unwrap();
     assert!(sorter.suffix_array(&text).unwrap() == expected(&text));
 }
 

@@ -1,6 +1,6 @@
 //! Any bytes as a file, on one thread: its blocks read, restored and searched, one after another.
 
-use super::alone;
+use super::on_one_thread;
 use bwz::{Archive, Options, internals};
 use std::io::Cursor;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options::new().threads(1));
 /// Never a panic or a hang. What is a whole file to one who reads it from the start is one to who
 /// begins at its tables.
 pub fn blocks(file: &[u8]) {
-    alone();
+    on_one_thread();
     let whole = restore(file);
     let archive = Archive::open(Cursor::new(file), &OPTIONS);
     if let Some(raw_size) = whole {

@@ -1,6 +1,6 @@
 //! The FM-index in memory.
 
-use super::{alone, made_up, u16_at};
+use super::{made_up, on_one_thread, u16_at};
 use bwz::Result;
 use bwz::bwt::Sorter;
 use bwz::fm_index::FmIndex;
@@ -10,7 +10,7 @@ const LOCATED: usize = 64;
 
 /// Search finds what a plain search finds; in a made-up transform it finds something or fails.
 pub fn index(input: &[u8]) {
-    alone();
+    on_one_thread();
     let Some((choice, bytes)) = input.split_at_checked(5) else { return };
     if bytes.is_empty() {
         return;

@@ -1,11 +1,11 @@
 //! The transform and its inverse.
 
-use super::{alone, made_up, u16_at};
+use super::{made_up, on_one_thread, u16_at};
 use bwz::bwt::{Sorter, invert};
 
 /// What is sorted is restored; a made-up transform gives a block of its size or fails.
 pub fn inverse(input: &[u8]) {
-    alone();
+    on_one_thread();
     let Some((choice, bytes)) = input.split_at_checked(3) else { return };
     if bytes.is_empty() {
         return;

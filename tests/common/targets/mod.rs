@@ -26,7 +26,7 @@ use std::cell::OnceCell;
 
 /// Makes the calling thread a rayon pool of its own, for as long as it lives: no other thread is
 /// started or waited for.
-fn alone() {
+fn on_one_thread() {
     thread_local!(static POOL: OnceCell<()> = const { OnceCell::new() });
     POOL.with(|pool| {
         pool.get_or_init(|| {
