@@ -540,12 +540,12 @@ def undo_matches(text, side, raw_size):
     decoder = BinaryDecoder(side.take(matches_size), 0, "R28")
     require(output_size <= raw_size, "R28", "an Output_Size above Raw_Size")
     literals_number, length_number = [Number() for _ in range(6)], [Number() for _ in range(6)]
-    code_tree, near_tree, distance_number = [Tree(3) for _ in range(6)], Tree(7), Number()
+    distance_code_tree, near_tree, distance_number = [Tree(3) for _ in range(6)], Tree(7), Number()
     last, repeat = 5, [0, 0, 0, 0]
     output, at = bytearray(), 0
     for _ in range(match_count):
         literals = literals_number[last].read(decoder)
-        code = code_tree[last].read(decoder)
+        code = distance_code_tree[last].read(decoder)
         require(code <= 5, "R28", "a match of Distance_Code %d" % code)
         if code < 4:
             distance = repeat[code]
@@ -719,7 +719,7 @@ def decode_mixing(coded, segment_size):
 
 
 def read_tree(coded):
-    """Section 14.1: gives the tree of Present and Leaf_Weights, and where Runs start.
+    """Section 14.1: gives the tree of Present and Leaf_Frequencies, and where Runs start.
 
     A tree is a byte, or the list [number, Group, Heap_Index, Split, left, right] of a node, left
     and right being trees.
@@ -728,17 +728,17 @@ def read_tree(coded):
     present = [c for c in range(256) if coded[1 + c // 8] >> c % 8 & 1]
     require(present, "R17", "a segment without bytes")
     end = 33 + (len(present) + 1) // 2
-    require(len(coded) >= end, "R17", "a segment that ends within Leaf_Weights")
-    weights = [1 << (1 + (coded[33 + k // 2] >> k % 2 * 4 & 15)) for k in range(len(present))]
+    require(len(coded) >= end, "R17", "a segment that ends within Leaf_Frequencies")
+    frequencies = [1 << (1 + (coded[33 + j // 2] >> j % 2 * 4 & 15)) for j in range(len(present))]
     # The leaves of each side, what the side is, and the node that it is a side of.
     root = [None]
-    sides = [(list(zip(present, weights)), root, 0)]
+    sides = [(list(zip(present, frequencies)), root, 0)]
     nodes, groups = [], 0
     for leaves, parent, slot in sides:
         if len(leaves) == 1:
             parent[slot] = leaves[0][0]
             continue
-        m = division([weight for _, weight in leaves])
+        m = division([frequency for _, frequency in leaves])
         if parent is not root and parent[2] < 4:
             group, heap_index = parent[1], 2 * parent[2] + slot - 4
         else:
@@ -755,11 +755,11 @@ def signed_32(number):
     return (number + (1 << 31) & 0xFFFFFFFF) - (1 << 31)
 
 
-def division(weights):
+def division(frequencies):
     """Section 14.1: how many leaves go to the left."""
-    total, left, best = sum(weights), 0, None
-    for m in range(1, len(weights)):
-        left += weights[m - 1]
+    total, left, best = sum(frequencies), 0, None
+    for m in range(1, len(frequencies)):
+        left += frequencies[m - 1]
         if best is None or abs(total - 2 * left) < best[0]:
             best = abs(total - 2 * left), m
     return best[1]
@@ -886,14 +886,14 @@ class MixingModel:
         sets = (s, 16 * both + length, 16 * both + gap, 16 * self.own_history[s] + gap,
                 8 * self.all_history + a)
 
-        def symbol_at(k):
-            m = min(k, 15)
-            at_k = [number ^ (k >> 3) * 0x1357 for number in sets]
-            return self.length_mixer.read(at_k, k % 8, (16 * m + length, s), 16 * s + m)
+        def symbol_at(index):
+            m = min(index, 15)
+            at_index = [number ^ (index >> 3) * 0x1357 for number in sets]
+            return self.length_mixer.read(at_index, index % 8, (16 * m + length, s), 16 * s + m)
 
-        for k in range(8):
-            if symbol_at(k):
-                return k
+        for j in range(8):
+            if symbol_at(j):
+                return j
         extra_bits = 0
         while extra_bits < 30 and not symbol_at(8 + extra_bits):
             extra_bits += 1
@@ -904,10 +904,10 @@ class MixingModel:
 
     def add(self, s, length):
         """Section 14.8: after a run."""
-        bucket, sixteenths = min(lg(length), 3), 16 * min(length - 1, 40)
+        quantised, sixteenths = min(lg(length), 3), 16 * min(length - 1, 40)
         self.c1, self.c2, self.c3 = s, self.c1, self.c2
-        self.all_history = (4 * self.all_history + bucket) % 256
-        self.own_history[s] = (4 * self.own_history[s] + bucket) % 256
+        self.all_history = (4 * self.all_history + quantised) % 256
+        self.own_history[s] = (4 * self.own_history[s] + quantised) % 256
         self.all_average = (7 * self.all_average + sixteenths) >> 3
         self.own_average[s] = (3 * self.own_average[s] + sixteenths) >> 2
         self.own_length[s] = min(length, 255)
