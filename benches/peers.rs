@@ -101,7 +101,8 @@ impl Bench {
         };
         writeln!(
             csv,
-            "program,level,file,raw bytes,bytes,compress MB/s,decompress MB/s,threads,machine"
+            "program,level,file,raw bytes,bytes,compress MB/s,decompress MB/s,compress MB,\
+             decompress MB,runs,threads,machine"
         )?;
         for file in &self.files {
             let (raw, entries) = (fs::read(file)?, self.measure(file, folder)?);
@@ -110,12 +111,19 @@ impl Bench {
             let name = file.file_name().unwrap_or_default().display();
             let raw = raw.len();
             for entry in entries {
-                let [there, back] = entry.costs().map(|cost| raw as f64 / 1e6 / cost.seconds);
+                let [there, back] = entry.costs();
+                let speeds = [there, back].map(|cost| raw as f64 / 1e6 / cost.seconds);
                 let Entry { name: program, level, size, .. } = entry;
-                let (threads, machine) = (self.threads, machine());
                 writeln!(
                     csv,
-                    "{program},{level},{name},{raw},{size},{there:.2},{back:.2},{threads},{machine}"
+                    "{program},{level},{name},{raw},{size},{:.2},{:.2},{:.1},{:.1},{},{},{}",
+                    speeds[0],
+                    speeds[1],
+                    there.peak,
+                    back.peak,
+                    entry.there.len(),
+                    self.threads,
+                    machine()
                 )?;
             }
         }

@@ -9,7 +9,7 @@ use crate::block;
 pub use crate::error::Flaw;
 use crate::error::Result;
 use crate::filter::regions::{self, Region};
-use crate::filter::{Filtered, LINES, MATCHES, REGIONS, fasta, match_finder, matches};
+use crate::filter::{FASTA, Filtered, MATCHES, REGIONS, fasta, match_finder, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
 };
@@ -102,10 +102,10 @@ pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
 }
 
 /// Joins lines of `width` bytes, wherever there are.
-pub fn join_lines(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
+pub fn unwrap_fasta(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
     let mut side = Vec::new();
     let text = fasta::encode(block, width, &mut side)?;
-    Ok(Filtered { text, flags: LINES, side })
+    Ok(Filtered { text, flags: FASTA, side })
 }
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.

@@ -41,6 +41,23 @@
 //! # }
 //! ```
 //!
+//! # The files
+//!
+//! Memory is counted here and below in bytes per byte of the block, with the block and its BWT;
+//! `memory::WORKING` is the most of them.
+//!
+//! | file | job | memory |
+//! |---|---|---|
+//! | `sorter` | block -> [`Bwt`]: the way a block is sorted; libsais | 6 |
+//! | `long_runs` | a block of long runs, by a text without them | < 6 |
+//! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
+//! | `merge` | a block in two parts, sorted side by side | 6 |
+//! | `inverse` | [`Bwt`] -> block | 5 |
+//! | `content_defined` | positions that repeats share: is a block repetitive? | < 1.1 |
+//! | `fenwick` | a set of numbers that counts them | |
+//! | `cache_lines`, `huge_pages` | tables that are read at random | |
+//! | `naive` | the definition, for tests | |
+//!
 //! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC
 //! Research Report 124, 1994.
 

@@ -18,8 +18,8 @@
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
-//! Memory on the CPU: 6 bytes per byte of the block, which are the block, its transform and 4 of
-//! workspace, and about 0.5 MiB. The workspace is read at random and lies on huge pages where they
+//! Memory on the CPU: 6 bytes per byte, which are the block, its BWT and 4 of workspace, and about
+//! 0.5 MiB. The workspace is read at random and lies on huge pages where they
 //! can be had.
 
 use super::huge_pages::{self, TablePool};

@@ -1,4 +1,5 @@
 //! A BWT in segments: how large they are, and how they are coded side by side.
+//! FORMAT.md chapter 13.
 //!
 //! Segments are coded in parallel, those that take longest first. Often one block is all the work
 //! that there is, and a few dozen segments are few for 16 threads: a long segment that begins last

@@ -1,4 +1,5 @@
 //! The symbol tree of context mixing: a binary tree over the symbols of a segment.
+//! FORMAT.md section 14.1.
 //!
 //! A symbol is coded as the way down to it, in bits that say "the split symbol or a later one". The
 //! leaves are in the order of the byte values, so that symbols that lie close (letters, digits,

@@ -13,6 +13,17 @@
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
 //!
 //! They are applied in this order. All are undone at the speed of a few passes over the block.
+//!
+//! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, and
+//! `detect_regions` to find its data); any other needs a flag below, and its turn in
+//! [`filter_but_last`] and [`undo`]. Then follow, in this order:
+//!
+//! - `format/FORMAT.md` chapter 12 and the versions, `format/decoder.py` (`undo_filters`);
+//! - data of its kind in `cases::filtered`, which the tests below try, and a name in `FILTERED` of
+//!   `tests/golden.rs`, which writes its file;
+//! - what a decoder rejects, in `tests/rejects/parts.rs`, and its parameters in `side_fields` of
+//!   `tests/common/mutation/parts.rs`;
+//! - a door in `internals`, for `tests/common/targets/filters.rs`.
 
 mod bcj;
 mod bit_models;
@@ -32,11 +43,11 @@ use crate::error::Flaw;
 use std::mem;
 
 /// Flags of a block: which filters were applied.
-pub(crate) const LINES: u8 = 1;
+pub(crate) const FASTA: u8 = 1;
 pub(crate) const REGIONS: u8 = 2;
 pub(crate) const MATCHES: u8 = 4;
 /// All flags that there are.
-pub const ALL: u8 = LINES | REGIONS | MATCHES;
+pub const ALL: u8 = FASTA | REGIONS | MATCHES;
 
 /// Smaller blocks are not worth the look.
 const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
@@ -98,10 +109,10 @@ pub(crate) fn filter_but_last(block: Vec<u8>) -> Result<Undeduplicated, Flaw> {
         return Ok(Undeduplicated { filtered, repeats: Repeats::None });
     }
     let Filtered { text, flags, side } = &mut filtered;
-    let mut of_lines = Vec::new();
+    let mut fasta_side = Vec::new();
     if let Some(width) = fasta::detect(text) {
-        *text = fasta::encode(text, width, &mut of_lines)?;
-        *flags |= LINES;
+        *text = fasta::encode(text, width, &mut fasta_side)?;
+        *flags |= FASTA;
     }
     let is_repetitive = content_defined::is_repetitive(text).ok_or(Flaw::NO_MEMORY)?;
     // Repeats of code have the same relative targets, not the same absolute ones.
@@ -110,7 +121,7 @@ pub(crate) fn filter_but_last(block: Vec<u8>) -> Result<Undeduplicated, Flaw> {
         regions::encode(text, &regions, side)?;
         *flags |= REGIONS;
     }
-    side.extend(of_lines);
+    side.extend(fasta_side);
     let repeats = if is_repetitive { Repeats::Everywhere } else { Repeats::Some };
     Ok(Undeduplicated { filtered, repeats })
 }
@@ -147,7 +158,7 @@ pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
     if flags & REGIONS != 0 {
         regions::decode(&mut text, &mut rest)?;
     }
-    if flags & LINES != 0 {
+    if flags & FASTA != 0 {
         text = fasta::decode(&text, &mut rest, size)?;
     }
     if text.len() == size && rest.is_empty() && flags & !ALL == 0 {

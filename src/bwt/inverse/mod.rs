@@ -14,8 +14,8 @@
 //! does not depend on their number.
 //!
 //! Time: O(n). On one thread the table takes about as long as the walk; one random access for two
-//! bytes of text is what remains. Memory beside the [`Bwt`], which the text takes the place of: 4
-//! bytes per byte for the table, and 0.5 MiB per thread.
+//! bytes of text is what remains. Memory: 5 bytes per byte, which are the BWT, whose place the text
+//! takes, and 4 of table, and 0.5 MiB per thread.
 //!
 //! Steps of two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of
 //! psi and so scatters over up to 65536 places while it builds; LF of LF is written in order.

@@ -21,7 +21,7 @@
 //! for runs instead of single symbols.
 //!
 //! Time: one scan of the block, what libsais takes for the shorter text, a memset, and a logarithm
-//! for each run and sample in it. Memory: as for sorting the block, or less.
+//! for each run and sample in it. Memory: less than 6 bytes per byte.
 
 mod rows_inside;
 mod short_text;

@@ -19,7 +19,7 @@
 //! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like
 //! this.
 //!
-//! Memory: no more than sorting the block on one thread takes, 6 bytes per byte. While the parts
+//! Memory: 6 bytes per byte, as on one thread. While the parts
 //! are sorted it is the block, two transforms and two workspaces; while they are merged, at most 5
 //! 1/2: the block, two transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B,
 //! then 1 for the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and

@@ -20,8 +20,8 @@
 //! building big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
 //!
 //! Time: O(n) but for sorting the phrases of the dictionary, mostly in passes that all threads
-//! share; versions of one file take a quarter of the time that libsais takes. Memory: the block,
-//! its transform, and less than 4 bytes per byte as long as the limits below are kept.
+//! share; versions of one file take a quarter of the time that libsais takes. Memory: less
+//! than 6 bytes per byte as long as the limits below are kept.
 
 mod build_bwt;
 mod dictionary;
@@ -55,8 +55,8 @@ pub struct ParsingLimits {
 }
 
 impl ParsingLimits {
-    /// With these there are 3.9 bytes per byte at most beside the block: 12 for each phrase, 5 for
-    /// each byte of the dictionary, and what libsais takes to sort large alphabets.
+    /// With these there are less than 6 bytes per byte: the block, its BWT, 12 for each phrase, 5
+    /// for each byte of the dictionary, and what libsais takes to sort large alphabets.
     pub const USUAL: ParsingLimits = ParsingLimits {
         min_len: 1 << 20,
         repeats: 4,
