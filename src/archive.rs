@@ -8,22 +8,12 @@ use crate::decompress;
 use crate::error::Result;
 use crate::options::Options;
 use crate::raw::Raw;
-use crate::search::{FileSearch, Matches, PatternStream, SearchCost};
+use crate::search::{FileSearch, Matches, PatternStream, ReadCost};
 use crate::threads;
 use std::fmt;
 use std::io::{Read, Seek, Write};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// What reading a range took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RangeCost {
-    /// Blocks decoded.
-    pub blocks: u64,
-    /// Bytes read from the file for them.
-    pub coded_bytes: u64,
-}
 
 /// A compressed file, open for reading by position.
 ///
@@ -46,7 +36,7 @@ pub struct Archive<R> {
     pub(crate) input: R,
     pub(crate) options: Options,
     pub(crate) contents: Contents,
-    cost: SearchCost,
+    cost: ReadCost,
 }
 
 impl<R> fmt::Debug for Archive<R> {
@@ -77,7 +67,7 @@ impl<R> Archive<R> {
     }
 
     /// What the searches of this archive took so far.
-    pub fn search_cost(&self) -> SearchCost {
+    pub fn search_cost(&self) -> ReadCost {
         self.cost
     }
 }
@@ -90,7 +80,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// damaged end.
     pub fn open(mut input: R, options: &Options) -> Result<Self> {
         let contents = Contents::read(&mut input)?;
-        Ok(Archive { input, options: options.clone(), contents, cost: SearchCost::default() })
+        Ok(Archive { input, options: options.clone(), contents, cost: ReadCost::default() })
     }
 
     /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
@@ -98,7 +88,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) where the range is not within the raw stream; else as
     /// [`decompress`](crate::decompress()).
-    pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<RangeCost> {
+    pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<ReadCost> {
         self.contents.check_range(&range)?;
         let size = range.end - range.start;
         self.options.check_output(0, size, || format!("the range {range:?}"))?;
@@ -107,7 +97,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         let count = blocks[first..].partition_point(|block| block.raw.start < range.end);
         let wanted = &self.contents.blocks[first..first + count];
         if range.is_empty() || wanted.is_empty() {
-            return Ok(RangeCost::default());
+            return Ok(ReadCost::default());
         }
         let input = &mut self.input;
         let coded = wanted.iter().zip(first as u64..);
@@ -128,7 +118,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         pipeline.run(coded, write, || self.options.listener().failed())?;
         output.flush()?;
         let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();
-        Ok(RangeCost { blocks: count as u64, coded_bytes })
+        Ok(ReadCost { coded_bytes, segments: 0, blocks: count as u64 })
     }
 
     /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3

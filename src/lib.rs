@@ -116,7 +116,7 @@ mod sorters;
 mod threads;
 
 pub use allocation::failure_is_handled;
-pub use archive::{Archive, RangeCost};
+pub use archive::Archive;
 pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
 pub use contents::{BlockInfo, FrameInfo, IndexInfo};
@@ -127,7 +127,7 @@ pub use events::{Event, Step};
 pub use frame::MAGIC;
 pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
-pub use search::{Matches, SearchCost};
+pub use search::{Matches, ReadCost};
 
 /// The README's examples are tests too.
 #[cfg(doctest)]

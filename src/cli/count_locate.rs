@@ -11,8 +11,8 @@ use super::input;
 use super::input_name::Name;
 use super::patterns::{self, Pattern, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
-use super::size::count as counted;
-use bwz::{Archive, Matches, Options, Result, SearchCost};
+use super::size::read_cost;
+use bwz::{Archive, Matches, Options, ReadCost, Result};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -102,7 +102,7 @@ impl FileSearch<'_> {
         let mut cost = match self.wanted.and_then(|wanted| wanted.context) {
             None => {
                 self.search(&mut archive, |pattern, hits| Ok(print(pattern, hits)?))?;
-                SearchCost::default()
+                ReadCost::default()
             }
             Some(around) => {
                 // By itself, since the first one is at work.
@@ -159,11 +159,8 @@ impl FileSearch<'_> {
         unread
     }
 
-    fn report(&self, name: &Name, cost: SearchCost, started: Instant) {
-        let (bytes, segments) =
-            (counted(cost.coded_bytes, "byte"), counted(cost.segments, "segment"));
-        let (blocks, seconds) = (counted(cost.blocks, "block"), started.elapsed().as_secs_f64());
-        let work = format!("{bytes} read, {segments} and {blocks} decoded");
+    fn report(&self, name: &Name, cost: ReadCost, started: Instant) {
+        let (work, seconds) = (read_cost(cost), started.elapsed().as_secs_f64());
         self.talk.report(name, format_args!("{work}, {seconds:.3} s"));
     }
 }

@@ -7,8 +7,8 @@ use super::files;
 use super::input;
 use super::output::Output;
 use super::search_args::ExtractArgs;
-use super::size::count;
-use bwz::{Archive, Error, RangeCost, Result};
+use super::size::read_cost;
+use bwz::{Archive, Error, ReadCost, Result};
 use std::io::Write;
 use std::ops::Range;
 
@@ -25,22 +25,17 @@ pub fn run(args: &ExtractArgs) -> Exit {
         let raw_size = archive.raw_size();
         let ranges: Vec<_> = args.range.iter().map(|span| span.within(raw_size)).collect();
         check(&ranges, &args.limits)?;
-        let mut read = RangeCost::default();
+        let mut cost = ReadCost::default();
         for range in ranges {
             if range.end.saturating_sub(range.start) > SHORT {
-                let cost = archive.read_range(range, &mut output)?;
-                read.blocks += cost.blocks;
-                read.coded_bytes += cost.coded_bytes;
+                cost += archive.read_range(range, &mut output)?;
             } else {
                 output.write_all(&archive.extract(range)?)?;
             }
         }
         output.finish(None, false)?;
-        let cost = archive.search_cost();
-        let segments = count(cost.segments, "segment");
-        let blocks = count(cost.blocks + read.blocks, "block");
-        let bytes = count(cost.coded_bytes + read.coded_bytes, "byte");
-        args.talk.report(name, format_args!("{bytes} read, {segments} and {blocks} decoded"));
+        cost += archive.search_cost();
+        args.talk.report(name, read_cost(cost));
         Ok(())
     })
 }

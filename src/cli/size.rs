@@ -1,5 +1,6 @@
 //! Sizes and ranges: read from arguments, written for people.
 
+use bwz::ReadCost;
 use std::ops::Range;
 
 /// A limit of memory, or whatever the library takes by itself.
@@ -101,6 +102,12 @@ pub fn ratio_text(raw: u64, coded: u64) -> String {
 /// `1 block`, `2 blocks`.
 pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What a command read and decoded.
+pub fn read_cost(cost: ReadCost) -> String {
+    let (bytes, segments) = (count(cost.coded_bytes, "byte"), count(cost.segments, "segment"));
+    format!("{bytes} read, {segments} and {} decoded", count(cost.blocks, "block"))
 }
 
 #[cfg(test)]

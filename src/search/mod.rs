@@ -38,10 +38,10 @@ pub(crate) use shared_input::SharedInput;
 use std::io::{Read, Seek};
 use std::ops::Range;
 
-/// What searches took.
+/// What was read and decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SearchCost {
+pub struct ReadCost {
     /// Bytes read from the file.
     pub coded_bytes: u64,
     /// Segments decoded for single steps.
@@ -66,7 +66,7 @@ pub(crate) struct FileSearch<'a, R> {
     pub contents: &'a Contents,
     pub options: &'a Options,
     /// What this search takes is added to it.
-    pub cost: &'a mut SearchCost,
+    pub cost: &'a mut ReadCost,
 }
 
 impl<R: Read + Seek + Send> FileSearch<'_, R> {
@@ -149,8 +149,8 @@ fn no_room() -> Error {
     Error::out_of_memory("there is not enough memory for so many positions; ask for fewer of them")
 }
 
-impl std::ops::AddAssign for SearchCost {
-    fn add_assign(&mut self, more: SearchCost) {
+impl std::ops::AddAssign for ReadCost {
+    fn add_assign(&mut self, more: ReadCost) {
         self.coded_bytes += more.coded_bytes;
         self.segments += more.segments;
         self.blocks += more.blocks;

@@ -1,20 +1,20 @@
 //! The file as searches read it: by position and from any thread. What that takes is counted.
 
-use super::SearchCost;
+use super::ReadCost;
 use crate::error::Result;
 use crate::frame::{CUT_OFF, read_payload};
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that several threads read from, one at a time.
-pub(crate) struct SharedInput<R>(Mutex<(R, SearchCost)>);
+pub(crate) struct SharedInput<R>(Mutex<(R, ReadCost)>);
 
 impl<R: Read + Seek> SharedInput<R> {
     pub fn new(input: R) -> Self {
-        SharedInput(Mutex::new((input, SearchCost::default())))
+        SharedInput(Mutex::new((input, ReadCost::default())))
     }
 
-    fn lock(&self) -> MutexGuard<'_, (R, SearchCost)> {
+    fn lock(&self) -> MutexGuard<'_, (R, ReadCost)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -47,7 +47,7 @@ impl<R: Read + Seek> SharedInput<R> {
     }
 
     /// What was read and decoded so far.
-    pub fn cost(&self) -> SearchCost {
+    pub fn cost(&self) -> ReadCost {
         self.lock().1
     }
 }
