@@ -6,6 +6,9 @@
 
 use crate::archive::Archive;
 use crate::block;
+use crate::bwt::huge_pages::TablePool;
+use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
+use crate::bwt::{Bwt, CpuSorter, long_runs, merge, prefix_free};
 pub use crate::error::Flaw;
 use crate::error::Result;
 use crate::filter::regions::{self, Region};
@@ -99,6 +102,25 @@ pub fn locate_on_disk(
 /// Codes a segment as one of the kinds 1 to 3, or stores it where that is not shorter.
 pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
     crate::coder::encode_as(kind, segment)
+}
+
+/// Sorts a block, however small it is, by way of a text without runs of `long` bytes; `None` where
+/// there are too few.
+pub fn sort_long_runs(block: &[u8], sample_rate: u32, long: usize) -> Result<Option<Bwt>> {
+    let limits = LongRunLimits { long, ..LongRunLimits::LOWEST };
+    long_runs::sort(block, sample_rate, limits, &TablePool::new())
+}
+
+/// Sorts a block, however small it is, by prefix-free parsing; `None` where it has no phrases.
+pub fn sort_phrases(block: &[u8], sample_rate: u32, spacing: u32) -> Result<Option<Bwt>> {
+    prefix_free::sort(block, sample_rate, spacing, ParsingLimits::LOWEST)
+}
+
+/// Sorts a block, however small it is, in parts that are merged, for so many threads.
+pub fn sort_merged(block: &[u8], sample_rate: u32, threads: usize, lane_len: usize) -> Result<Bwt> {
+    let limits = MergeLimits { lane_len, ..MergeLimits::LOWEST };
+    let part = |part: &[u8], rate| CpuSorter::new().sort_on_one_thread(part, rate);
+    merge::sort(block, sample_rate, threads, limits, part)
 }
 
 /// Joins lines of `width` bytes, wherever there are.

@@ -48,7 +48,8 @@
 //!
 //! | file | job | memory |
 //! |---|---|---|
-//! | `sorter` | block -> [`Bwt`]: the way a block is sorted; libsais | 6 |
+//! | `suffix_sorter` | block -> [`Bwt`]: which way a block is sorted; libsais | 6 |
+//! | `sort_limits` | which blocks the next three take | |
 //! | `long_runs` | a block of long runs, by a text without them | < 6 |
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
 //! | `merge` | a block in two parts, sorted side by side | 6 |
@@ -66,12 +67,13 @@ pub(crate) mod content_defined;
 mod fenwick;
 pub(crate) mod huge_pages;
 mod inverse;
-mod long_runs;
-mod merge;
+pub(crate) mod long_runs;
+pub(crate) mod merge;
 #[cfg(test)]
 mod naive;
-mod prefix_free;
-mod sorter;
+pub(crate) mod prefix_free;
+pub(crate) mod sort_limits;
+mod suffix_sorter;
 
 #[cfg(test)]
 use crate::cases;
@@ -79,8 +81,8 @@ use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::invert;
 pub(crate) use inverse::{CpuInverse, could_be_of, count};
-pub(crate) use sorter::CpuSorter;
-pub use sorter::Sorter;
+pub(crate) use suffix_sorter::CpuSorter;
+pub use suffix_sorter::Sorter;
 
 /// The Burrows-Wheeler transform of one block, with n the length of the block.
 ///

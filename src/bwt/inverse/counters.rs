@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// Fewest rows worth a task of their own, against clearing and summing up 2 x 256 KiB of counters.
 /// Tests want many chunks in short blocks.
-const MIN_TASK: usize = if cfg!(test) { 500 } else { 1 << 18 };
+const MIN_TASK: usize = if cfg!(any(test, fuzzing)) { 500 } else { 1 << 18 };
 
 /// The L column of the sorted rotations, in which the sentinel takes a row but no stored byte.
 #[derive(Clone, Copy)]

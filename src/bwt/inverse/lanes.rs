@@ -23,7 +23,7 @@ const MIN_GROUP: usize = 8;
 
 /// Texts up to this long are walked by the calling thread alone. Tests want many tasks in short
 /// ones.
-const SMALL: usize = if cfg!(test) { 500 } else { threads::SMALL as usize };
+const SMALL: usize = if cfg!(any(test, fuzzing)) { 500 } else { threads::SMALL as usize };
 
 /// Bytes of text per lane that are put together before they are written: a cache line. Lanes lie a
 /// power of two apart, so all of them would fight for the same few lines of the cache.

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub const KEPT: usize = 31;
 
 /// Shorter blocks are restored fast enough.
-pub const MIN_LEN: usize = 1 << 16;
+pub const MIN_LEN: usize = if cfg!(fuzzing) { 1 << 8 } else { 1 << 16 };
 
 /// With more samples than one in so many rows, lanes would take more memory than is saved.
 pub const MIN_RATE: u32 = 64;

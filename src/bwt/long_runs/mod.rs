@@ -26,32 +26,13 @@
 mod rows_inside;
 mod short_text;
 
+use super::Bwt;
 use super::huge_pages::{self, TablePool};
-use super::{Bwt, sorter::no_memory};
+use super::sort_limits::{LongRunLimits, no_memory};
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;
 pub use rows_inside::RowsInside;
 use short_text::{SAMPLED, ShortText};
-
-/// The blocks that are sorted like this. Tests lower the limits.
-#[derive(Clone, Copy, Debug)]
-pub struct LongRunLimits {
-    /// Shorter blocks are not: their sort takes less time than 2^16 buckets.
-    pub min_len: usize,
-    /// Runs of so many bytes are long.
-    pub long: usize,
-    /// The shorter text is at most one in so many bytes of the block.
-    pub share: usize,
-    /// There is at most one long run for so many bytes.
-    pub apart: usize,
-}
-
-impl LongRunLimits {
-    /// With these there are less than 6 bytes per byte: the block, its transform, 6 for each of the
-    /// half that is left, and for each run and each sample in one 8 to 80.
-    pub const USUAL: LongRunLimits =
-        LongRunLimits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
-}
 
 /// Sorts a block on the calling thread, unless it has too few long runs for that.
 pub fn sort(
@@ -137,9 +118,8 @@ mod tests {
     use super::super::{CpuSorter, cases, naive};
     use super::*;
 
-    /// Nearly all blocks, whatever they are like.
     fn any(long: usize) -> LongRunLimits {
-        LongRunLimits { min_len: 1, long, share: 1, apart: 1 }
+        LongRunLimits { long, ..LongRunLimits::LOWEST }
     }
 
     fn check(name: &str, block: &[u8], expected: &Bwt, limits: LongRunLimits) -> bool {

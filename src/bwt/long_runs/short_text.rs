@@ -1,7 +1,7 @@
 //! The long runs of a block, and the text in which each is one symbol and its last bytes.
 
-use super::super::{huge_pages, sorter::no_memory};
-use super::LongRunLimits;
+use super::super::huge_pages;
+use super::super::sort_limits::{LongRunLimits, no_memory};
 use crate::coder;
 use crate::error::Error;
 use std::ops::Range;

@@ -1,16 +1,17 @@
 //! Two BWTs and how their rows interleave -> one BWT.
 
+use super::super::sort_limits::{MergeLimits, no_memory};
 use super::super::{Bwt, huge_pages};
 use super::interleave::{self, TASK};
 use super::lf_counts::{self, LfCounts};
+use super::split::Split;
 use super::suffix_ranks::{self, Ranks};
-use super::{MergeLimits, split::Split};
 use crate::error::Error;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Bytes of the transform of A between counts, for as many steps as the overlap has bytes.
-const INTERVAL: usize = if cfg!(test) { 50 } else { 1 << 12 };
+const INTERVAL: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 12 };
 
 /// Merges the transforms of the two parts of a block.
 pub fn combine(
@@ -201,8 +202,4 @@ impl RowMerge<'_> {
         self.b = &self.b[gaps.len()..];
         let _ = self.out.split_off_mut(..to);
     }
-}
-
-fn no_memory() -> Error {
-    Error::out_of_memory("there is not enough memory to merge the two parts of a block")
 }

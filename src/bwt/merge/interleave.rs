@@ -8,10 +8,10 @@ use crate::allocation;
 use std::collections::TryReserveError;
 
 /// Rows of B that are merged in one task.
-pub const TASK: usize = if cfg!(test) { 64 } else { 1 << 16 };
+pub const TASK: usize = if cfg!(any(test, fuzzing)) { 64 } else { 1 << 16 };
 
 /// Ranks of one task that lie together.
-const CHUNK: usize = if cfg!(test) { 8 } else { 512 };
+const CHUNK: usize = if cfg!(any(test, fuzzing)) { 8 } else { 512 };
 
 /// The ranks that one thread has found, by task, in no order.
 #[derive(Debug)]

@@ -32,26 +32,8 @@ mod split;
 mod suffix_ranks;
 
 use super::Bwt;
+use super::sort_limits::MergeLimits;
 use crate::error::Error;
-
-/// The blocks that are cut. Tests lower the limits.
-#[derive(Clone, Copy, Debug)]
-pub struct MergeLimits {
-    /// Blocks that are shorter are not cut.
-    pub min_len: usize,
-    /// Blocks with more samples than one in so many rows are not cut: each takes a search.
-    pub min_rate: u32,
-    /// Overlaps have up to one in so many of the bytes of the block.
-    pub overlap_share: usize,
-    /// The suffixes of A that are followed from a start of their own.
-    pub lane_len: usize,
-}
-
-impl MergeLimits {
-    /// Shorter blocks take a few hundredths of a second as they are.
-    pub const USUAL: MergeLimits =
-        MergeLimits { min_len: 2 << 20, min_rate: 1 << 12, overlap_share: 256, lane_len: 1 << 13 };
-}
 
 /// Sorts a block like `sort_on_one_thread` does, which sorts on one thread, but on up to `threads`.
 pub fn sort<F>(
@@ -82,9 +64,6 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    const TINY: MergeLimits =
-        MergeLimits { min_len: 16, min_rate: 2, overlap_share: 8, lane_len: 4 };
-
     /// Sorts with merging and without, on each of the pools. True if the block was cut.
     fn check(name: &str, block: &[u8], sample_rate: u32, limits: MergeLimits) -> bool {
         let expected = CpuSorter::new().sort_on_one_thread(block, sample_rate).unwrap();
@@ -113,7 +92,7 @@ mod tests {
             for (name, block) in naive::blocks() {
                 for rate in [2, 8, 64, 1024, 1 << 30] {
                     let expected = naive::sort(&block, rate);
-                    pool.install(|| check_against(&expected, &name, &block, TINY));
+                    pool.install(|| check_against(&expected, &name, &block, MergeLimits::LOWEST));
                 }
             }
         }
@@ -139,7 +118,7 @@ mod tests {
             }
             let rate = 2 << (sizes.next().unwrap() % 5);
             let lane_len = 1 << (sizes.next().unwrap() % 6);
-            let limits = MergeLimits { lane_len, ..TINY };
+            let limits = MergeLimits { lane_len, ..MergeLimits::LOWEST };
             tried += 1;
             cut += usize::from(check(&format!("round {round}"), &block, rate, limits));
         }
@@ -151,7 +130,8 @@ mod tests {
         for size in [4_000, 70_000, 300_000] {
             for (name, block) in cases::shapes(size) {
                 if !block.is_empty() {
-                    let limits = MergeLimits { overlap_share: 64, lane_len: 256, ..TINY };
+                    let limits =
+                        MergeLimits { overlap_share: 64, lane_len: 256, ..MergeLimits::LOWEST };
                     check(&name, &block, 1024, limits);
                 }
             }
@@ -163,7 +143,12 @@ mod tests {
         let (low, high) = (cases::random(40_000, 100), cases::random(40_000, 100));
         let high: Vec<u8> = high.iter().map(|&b| b + 100).collect();
         for block in [[&low[..], &high].concat(), [&high[..], &low].concat()] {
-            assert!(check("parts", &block, 1024, MergeLimits { lane_len: 256, ..TINY }));
+            assert!(check(
+                "parts",
+                &block,
+                1024,
+                MergeLimits { lane_len: 256, ..MergeLimits::LOWEST }
+            ));
         }
     }
 }

@@ -7,7 +7,7 @@
 //! matches are short in most data; where there is a copy of the text around the cut, other cuts are
 //! tried.
 
-use super::MergeLimits;
+use super::super::sort_limits::MergeLimits;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub struct Split {
 const PLACES: [usize; 5] = [16, 15, 17, 14, 18];
 
 /// Starts of matches that are looked at in one task.
-const TASK: usize = if cfg!(test) { 50 } else { 1 << 18 };
+const TASK: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 18 };
 
 /// Bytes that matches are compared by. No shorter match is looked for.
 const WORD: usize = 8;

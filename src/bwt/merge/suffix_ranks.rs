@@ -10,7 +10,7 @@
 //! its right neighbour and goes on from where that one ends.
 
 use super::super::Bwt;
-use super::MergeLimits;
+use super::super::sort_limits::MergeLimits;
 use super::interleave::InterleaveLog;
 use super::lf_counts::LfCounts;
 use rayon::prelude::*;

@@ -1,21 +1,21 @@
 //! Sorted dictionary and sorted parse -> BWT.
 
+use super::super::sort_limits::no_memory;
 use super::super::{Bwt, huge_pages};
 use super::dictionary::{Dictionary, Suffix};
-use super::no_memory;
 use super::parse::{SampledSuffix, SortedParse};
 use crate::error::Error;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Suffixes of the dictionary per task.
-const TASK: usize = if cfg!(test) { 50 } else { 1 << 15 };
+const TASK: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 15 };
 
 /// Suffixes that are looked up together, so that the memory is waited for only once.
 const BATCH: usize = 256;
 
 /// Ranks that are merged at a time, so that this takes little memory however long the lists are.
-const SLICE: usize = if cfg!(test) { 20 } else { 1 << 16 };
+const SLICE: usize = if cfg!(any(test, fuzzing)) { 20 } else { 1 << 16 };
 
 /// Makes the BWT. `samples` are sorted by their places in the dictionary.
 pub fn build(

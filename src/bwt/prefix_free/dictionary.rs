@@ -1,8 +1,8 @@
 //! The different phrases of a block, in order, and their suffixes.
 
 use super::super::huge_pages;
+use super::super::sort_limits::{ParsingLimits, no_memory};
 use super::phrases::{Phrases, WINDOW};
-use super::{ParsingLimits, no_memory};
 use crate::allocation;
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;

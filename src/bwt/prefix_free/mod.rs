@@ -28,44 +28,12 @@ mod dictionary;
 mod parse;
 mod phrases;
 
+use super::sort_limits::ParsingLimits;
 use super::{Bwt, content_defined};
 use crate::error::Error;
 use dictionary::Dictionary;
 use parse::SortedParse;
 use phrases::Phrases;
-
-/// The blocks that are sorted like this. Tests lower the limits.
-#[derive(Clone, Copy, Debug)]
-pub struct ParsingLimits {
-    /// Shorter blocks are not.
-    pub min_len: usize,
-    /// Of strings of two dozen bytes, one in so many or less may be different from all before.
-    pub repeats: usize,
-    /// The bytes between two phrases, on average, if the block has the usual amount of repeats.
-    pub spacing: u32,
-    /// The block has at most one phrase for so many bytes.
-    pub phrase_share: usize,
-    /// The dictionary has at most one byte for so many of the block: with a larger one this takes
-    /// longer than libsais does.
-    pub dictionary_share: usize,
-    /// The squares of the lengths of different phrases sum up to at most so many times the length
-    /// of the block. All suffixes of a phrase are compared to their neighbours, so this bounds the
-    /// time.
-    pub squares: usize,
-}
-
-impl ParsingLimits {
-    /// With these there are less than 6 bytes per byte: the block, its BWT, 12 for each phrase, 5
-    /// for each byte of the dictionary, and what libsais takes to sort large alphabets.
-    pub const USUAL: ParsingLimits = ParsingLimits {
-        min_len: 1 << 20,
-        repeats: 4,
-        spacing: 8,
-        phrase_share: 6,
-        dictionary_share: 4,
-        squares: 64,
-    };
-}
 
 /// The bytes between two phrases of `block`, on average; `None` where it repeats itself too little
 /// to be sorted like this.
@@ -100,28 +68,15 @@ pub fn sort(
     build_bwt::build(block, sample_rate, &dictionary, &suffixes?, &parse, &samples).map(Some)
 }
 
-fn no_memory() -> Error {
-    Error::out_of_memory("there is not enough memory to sort the phrases of a block")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{CpuSorter, cases, naive};
     use super::*;
 
-    /// Nearly all blocks, whatever they are like.
-    const ANY: ParsingLimits = ParsingLimits {
-        min_len: 1,
-        squares: usize::MAX,
-        phrase_share: 1,
-        dictionary_share: 0,
-        ..ParsingLimits::USUAL
-    };
-
     /// Sorts and compares. True if the block was sorted by its phrases.
     fn check(name: &str, block: &[u8], expected: &Bwt, spacing: u32) -> bool {
         let rate = expected.sample_rate;
-        let sorted = sort(block, rate, spacing, ANY).unwrap();
+        let sorted = sort(block, rate, spacing, ParsingLimits::LOWEST).unwrap();
         assert!(sorted.as_ref().is_none_or(|s| s == expected), "{name}, rate {rate}, {spacing}");
         sorted.is_some()
     }

@@ -2,8 +2,8 @@
 //! suffixes.
 
 use super::super::huge_pages;
+use super::super::sort_limits::no_memory;
 use super::dictionary::Dictionary;
-use super::no_memory;
 use super::phrases::Phrases;
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Phrases per task.
-const TASK: usize = if cfg!(test) { 100 } else { 1 << 16 };
+const TASK: usize = if cfg!(any(test, fuzzing)) { 100 } else { 1 << 16 };
 
 /// The mark of a name with samples in it. Blocks are too short to have as many phrases.
 const SAMPLED: u32 = 1 << 31;

@@ -1,7 +1,7 @@
 //! Block -> phrases, and which of them are equal.
 
 use super::super::huge_pages;
-use super::{ParsingLimits, no_memory};
+use super::super::sort_limits::{ParsingLimits, no_memory};
 use crate::allocation;
 use crate::error::Error;
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const WINDOW: usize = 8;
 
 /// Bytes or phrases per task.
-const TASK: usize = if cfg!(test) { 100 } else { 1 << 16 };
+const TASK: usize = if cfg!(any(test, fuzzing)) { 100 } else { 1 << 16 };
 
 /// Phrases that are looked up together.
 const BATCH: usize = 32;

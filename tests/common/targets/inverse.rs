@@ -2,8 +2,9 @@
 
 use super::{made_up, on_one_thread, u16_at};
 use bwz::bwt::{Sorter, invert};
+use bwz::internals;
 
-/// What is sorted is restored; a made-up transform gives a block of its size or fails.
+/// Each way to sort gives what libsais gives, and it is restored; a made-up transform gives a block of its size or fails.
 pub fn inverse(input: &[u8]) {
     on_one_thread();
     let Some((choice, bytes)) = input.split_at_checked(3) else { return };
@@ -12,8 +13,19 @@ pub fn inverse(input: &[u8]) {
     }
     let rate = 2 << (choice[0] / 2 % 20);
     if choice[0] % 2 == 0 {
-        let bwt = Sorter::Cpu.sort(bytes, rate).unwrap();
-        assert!(invert(bwt).unwrap() == bytes);
+        let block = bytes.repeat(usize::from(choice[1] / 4 % 8) + 1);
+        let (expected, number) = (Sorter::Cpu.sort(&block, rate).unwrap(), usize::from(choice[2]));
+        let sorted = match choice[1] % 4 {
+            0 => None,
+            1 => internals::sort_long_runs(&block, rate, number % 40 + 2).unwrap(),
+            2 => internals::sort_phrases(&block, rate, number as u32 % 16 + 1).unwrap(),
+            _ => {
+                let (threads, lane_len) = (number % 4 + 2, 1 << (number / 4 % 8));
+                Some(internals::sort_merged(&block, rate, threads, lane_len).unwrap())
+            }
+        };
+        assert!(sorted.is_none_or(|sorted| sorted == expected));
+        assert!(invert(expected).unwrap() == block);
     } else if let Ok(text) = invert(made_up(rate, bytes, u16_at(choice, 1))) {
         assert_eq!(text.len(), bytes.len());
     }

@@ -10,11 +10,12 @@
 //! libsais sorts side by side, and merges them. `benches/results/2026-11-modes.md` has what each
 //! gains.
 //!
-//! A new one gets a folder here and a struct of limits, `sort -> Result<Option<Bwt>>` (`None`: the
-//! next is tried; an error: the block fails), and its turn in [`CpuSorter::sort_on`] before
-//! `merge`. It gives libsais's exact `Bwt`, in the current rayon pool, in time that is bounded
-//! whatever the data (`tests/hostile.rs`), in at most 6 bytes per byte, asked for through
-//! `allocation`. Its tests lower the limits and compare with `naive` and libsais.
+//! A new one gets a folder here and a struct in `sort_limits`, `sort -> Result<Option<Bwt>>`
+//! (`None`: the next is tried; an error: the block fails), and its turn in [`CpuSorter::sort_on`]
+//! before `merge`. It gives libsais's exact `Bwt`, in the current rayon pool, in time that is
+//! bounded whatever the data (`tests/hostile.rs`), in at most 6 bytes per byte, asked for through
+//! `allocation`. Its tests lower the limits and compare with `naive` and libsais, as does the fuzz
+//! target `inverse`.
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
@@ -23,9 +24,8 @@
 //! can be had.
 
 use super::huge_pages::{self, TablePool};
-use super::merge::{self, MergeLimits};
-use super::prefix_free::{self, ParsingLimits};
-use super::{Bwt, MAX_BLOCK_SIZE, long_runs};
+use super::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits, no_memory};
+use super::{Bwt, MAX_BLOCK_SIZE, long_runs, merge, prefix_free};
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu;
@@ -127,9 +127,7 @@ impl CpuSorter {
     /// As [`Sorter::sort_on`].
     pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         check(block, sample_rate)?;
-        if let Some(bwt) =
-            long_runs::sort(block, sample_rate, long_runs::LongRunLimits::USUAL, &self.0)?
-        {
+        if let Some(bwt) = long_runs::sort(block, sample_rate, LongRunLimits::USUAL, &self.0)? {
             return Ok(bwt);
         }
         if let Some(spacing) = prefix_free::spacing(block, ParsingLimits::USUAL) {
@@ -145,7 +143,7 @@ impl CpuSorter {
     }
 
     /// Sorts on the calling thread.
-    pub(super) fn sort_on_one_thread(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+    pub fn sort_on_one_thread(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         let sort = |workspace: &mut [i32]| induce(block, sample_rate, workspace);
         self.0.lend(block.len(), sort).ok_or_else(no_memory)?
     }
@@ -171,10 +169,6 @@ fn induce(block: &[u8], sample_rate: u32, workspace: &mut [i32]) -> Result<Bwt, 
 fn refused(error: LibsaisError) -> Error {
     debug_assert_eq!(error, LibsaisError::OutOfMemory);
     no_memory()
-}
-
-pub(super) fn no_memory() -> Error {
-    Error::out_of_memory("there is not enough memory to sort a block, which takes 6 times its size")
 }
 
 #[cfg(test)]
