@@ -45,7 +45,7 @@
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation, device < coder < memory < events, gpu < options < threads < bwt
 //! < raw, device_pool, filter < frame, fm_index < sorters, contents < block < compress < decompress
-//! < recover, search < archive < internals < cli`.
+//! < recover, search < archive < internals < lib < cli`.
 //! Three types pass between rooms: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
 //! [`fm_index`] are public for whoever searches texts in memory.
 //!

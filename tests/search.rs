@@ -50,7 +50,7 @@ fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
 }
 
 #[test]
-fn every_case_at_every_seam() {
+fn every_case_at_every_block_boundary() {
     for (name, text) in cases::shapes(200) {
         let mut patterns = patterns(&text, &[1, 2, 3, 5, 20]);
         patterns.push(text.clone());
@@ -217,7 +217,7 @@ fn ranges_are_extracted_with_and_without_an_index() {
 }
 
 #[test]
-fn a_thousand_patterns_across_the_seams_of_a_text() {
+fn a_thousand_patterns_across_the_block_boundaries_of_a_text() {
     const BLOCK: usize = 1 << 20;
     let text = cases::text(4 * BLOCK + 12_345);
     let file = indexed(&text, BLOCK as u32, Some(256));

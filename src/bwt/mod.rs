@@ -80,7 +80,7 @@ use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::invert;
-pub(crate) use inverse::{CpuInverse, could_be_of, count};
+pub(crate) use inverse::{CpuInverse, could_be_of, count, counts};
 pub(crate) use suffix_sorter::CpuSorter;
 pub use suffix_sorter::Sorter;
 

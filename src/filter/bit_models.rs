@@ -1,7 +1,7 @@
 //! Adaptive models of the numbers that describe matches: FORMAT.md section 12.2.
 //!
-//! There are few of them, so size matters and speed does not: some 50 ns a number. Numbers go by
-//! magnitude, as in I. Pavlov's LZMA: a class, its next bits modelled, the rest as they are. Each
+//! There are few of them, so size matters and speed does not: some 50 ns a number. A number is an
+//! exp-Golomb bucket, as in I. Pavlov's LZMA, and extra bits, of which the first have models. Each
 //! model is written once for both directions of the range coder below it.
 
 use crate::coder::range_coder::{BinaryCoder, ONE};
@@ -58,29 +58,29 @@ impl<const BITS: u32> BitTree<BITS> {
     }
 }
 
-/// Numbers below 2^31: the magnitude of the number + 1, then the bits below its highest.
+/// Numbers below 2^31: the exp-Golomb bucket of the number + 1, then its extra bits.
 #[derive(Clone, Debug)]
 pub(super) struct NumberModel {
-    class: BitTree<5>,
+    bucket: BitTree<5>,
     top: Vec<[BitModel; 8]>,
 }
 
-/// The bits below the highest that are modelled.
+/// The first extra bits, which have models.
 const TOP: u32 = 3;
 
 impl NumberModel {
     pub fn new() -> Self {
-        NumberModel { class: BitTree::new(), top: vec![[BitModel::NEW; 1 << TOP]; 32] }
+        NumberModel { bucket: BitTree::new(), top: vec![[BitModel::NEW; 1 << TOP]; 32] }
     }
 
     /// Encodes `number`, or decodes one whatever `number` is.
     pub fn code(&mut self, number: usize, coder: &mut impl BinaryCoder) -> usize {
-        let class = self.class.code((number + 1).ilog2() as usize, coder);
+        let bucket = self.bucket.code((number + 1).ilog2() as usize, coder);
         let mut node = 1;
-        let coded = (0..class).rev().fold(1, |coded, shift| {
+        let coded = (0..bucket).rev().fold(1, |coded, shift| {
             let bit = (number + 1) >> shift & 1 == 1;
             let bit = if node >> TOP == 0 {
-                let bit = self.top[class][node].code(bit, coder);
+                let bit = self.top[bucket][node].code(bit, coder);
                 node = node << 1 | usize::from(bit);
                 bit
             } else {

@@ -251,19 +251,19 @@ impl RunPrices {
     }
 
     fn learn(&mut self, run: u8, goes_on: bool) {
-        let (seen, on) = &mut self.0[Self::class(run)];
+        let (seen, on) = &mut self.0[Self::bucket(run)];
         *seen += 1;
         *on += u32::from(goes_on);
     }
 
     /// The cost of telling that such a run goes on.
     fn price(&self, run: u8) -> u64 {
-        let (seen, on) = self.0[Self::class(run)];
+        let (seen, on) = self.0[Self::bucket(run)];
         log2(seen) - log2(on)
     }
 
     /// Single lengths to 15, then four to a doubling.
-    fn class(run: u8) -> usize {
+    fn bucket(run: u8) -> usize {
         match run {
             0..16 => run.into(),
             _ => {

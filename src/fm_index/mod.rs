@@ -45,7 +45,7 @@ mod lf_walks;
 mod rank;
 mod samples;
 
-use crate::bwt::Bwt;
+use crate::bwt::{self, Bwt};
 use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
@@ -93,8 +93,7 @@ impl FmIndex {
             return Err(Flaw("the samples do not fit the block").into());
         }
         let samples = Samples::new(rows, sample_rate, len)?;
-        let mut counts = [0u32; 256];
-        bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
+        let counts = bwt::counts(&bytes);
         Ok(FmIndex {
             len,
             primary: samples.rows()[0],

@@ -6,25 +6,21 @@ use crate::text::sources;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that code, comments and file names no longer use, and the folder in which they have
-/// another word in their place; elsewhere they may mean what they usually mean.
+/// another word in their place; elsewhere they may mean what they usually mean. A word that has come
+/// to mean there what it means everywhere is none of them.
 const RETIRED: &[(&str, &str)] = &[
     // Move-to-front and models: MTF rank, adaptive CDF, adaptation rate, quantised context, model
     // state, bucket.
     ("place", "src/coder"),
-    ("cell", ""),
     ("blend", ""),
     ("pace", ""),
-    ("level", "src/coder"),
     ("memory", "src/coder"),
     ("class", "src/coder"),
     ("class", "src/filter"),
-    // Binary symbol, APM.
+    // Binary symbol.
     ("decision", ""),
-    ("refinement", ""),
-    // Static rANS, adaptive rANS, context mixing.
-    ("counted", "src/coder"),
+    // Adaptive rANS.
     ("modelled", ""),
-    ("mixed", "src/coder"),
     // BWT merge, interleave bits.
     ("halves", "src/bwt"),
     ("log", "src/bwt/halves"),
@@ -40,18 +36,7 @@ const RETIRED: &[(&str, &str)] = &[
     ("anchor", ""),
     ("carve", ""),
     ("carver", ""),
-    ("reserve", "src/gpu"),
     ("mailbox", ""),
-    // Repeat offsets, long-range matches, BCJ, FASTA unwrap, delta and transpose.
-    ("form", "src/filter"),
-    ("copies", "src/filter"),
-    ("branches", "src/filter"),
-    ("lines", "src/filter"),
-    ("records", "src/filter"),
-    // k-mer table, bit-sliced rank, byte rank with counters.
-    ("counted", "src/fm_index"),
-    ("seed", "src/fm_index"),
-    ("plane", "src/fm_index"),
     // On disk, in memory, block boundary.
     ("cold", "src/search"),
     ("hot", "src/search"),

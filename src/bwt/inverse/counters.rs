@@ -131,6 +131,18 @@ fn chunk_len(rows: usize) -> usize {
     rows.div_ceil(2 * tasks)
 }
 
+/// How often each byte value occurs, counted on the current rayon pool.
+pub fn counts(bytes: &[u8]) -> [u32; 256] {
+    const PIECE: usize = 1 << 20;
+    let piece = |bytes: &[u8]| {
+        let mut counts = [0; 256];
+        count(bytes, &mut counts);
+        counts
+    };
+    let sum = |a: [u32; 256], b: [u32; 256]| std::array::from_fn(|c| a[c] + b[c]);
+    bytes.par_chunks(PIECE).map(piece).reduce(|| [0; 256], sum)
+}
+
 /// Adds the occurrences of each byte value.
 pub fn count(bytes: &[u8], counts: &mut [u32; 256]) {
     // Counting a run of equal bytes in one place would wait for each store. Four places do not, and

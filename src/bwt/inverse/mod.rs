@@ -31,11 +31,10 @@ use super::{Bwt, MAX_BLOCK_SIZE};
 use crate::coder;
 use crate::error::{Error, Flaw, Result};
 use counters::Counters;
-pub(crate) use counters::count;
+pub(crate) use counters::{count, counts};
 use first_symbols::FirstSymbols;
 use lanes::LaneWalk;
 use lf_squared::LfSquared;
-use rayon::prelude::*;
 use run_inverse::RunInverse;
 
 /// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file.
@@ -115,17 +114,6 @@ fn no_memory() -> Error {
 /// inverse.
 pub(crate) fn could_be_of(bwt: &Bwt, block: &[u8]) -> bool {
     check(bwt).is_ok() && counts(&bwt.bytes) == counts(block)
-}
-
-fn counts(bytes: &[u8]) -> [u32; 256] {
-    const PIECE: usize = 1 << 20;
-    let piece = |bytes: &[u8]| {
-        let mut counts = [0; 256];
-        counters::count(bytes, &mut counts);
-        counts
-    };
-    let sum = |a: [u32; 256], b: [u32; 256]| std::array::from_fn(|c| a[c] + b[c]);
-    bytes.par_chunks(PIECE).map(piece).reduce(|| [0; 256], sum)
 }
 
 /// The invariants of [`Bwt`] that the rest relies on.

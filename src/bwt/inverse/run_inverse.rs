@@ -12,12 +12,13 @@
 //! bytes for each byte that is left and 100 for each run, which are less than 4 per byte of the
 //! block.
 
+use super::super::Bwt;
 use super::super::cache_lines::prefetch;
 use super::super::fenwick::FenwickTree;
 use super::super::long_runs::RowsInside;
-use super::counters::Column;
-use super::{Bwt, Flaw, counts};
+use super::counters::{Column, counts};
 use crate::coder;
+use crate::error::Flaw;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};

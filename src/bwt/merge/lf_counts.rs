@@ -6,6 +6,11 @@
 //! block, the most frequent ones first: what most steps ask for is in one line of each block, which
 //! the cache has to hold. A byte of the transform takes 2 bytes of counts with 128 symbols, 4 with
 //! all 256.
+//!
+//! `fm_index::byte_rank` is the same idea for an index that stays: it keeps the caller's bytes
+//! where they lie and half the counts of large alphabets, so that a step asks how the bytes are
+//! aligned, how far off its counts are and where the rows of its symbol start. Here all three are
+//! known ahead by a padded copy, which is freed after the merge: a step has no branch.
 
 use super::super::cache_lines::{CacheLines, LINE, equal, prefetch};
 use rayon::prelude::*;
