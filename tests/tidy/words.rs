@@ -6,8 +6,8 @@ use crate::text::sources;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that code, comments and file names no longer use, and the folder in which they have
-/// another word in their place; elsewhere they may mean what they usually mean. A word that has come
-/// to mean there what it means everywhere is none of them.
+/// another word in their place; elsewhere they may mean what they usually mean. A word that has
+/// come to mean there what it means everywhere is none of them.
 const RETIRED: &[(&str, &str)] = &[
     // Move-to-front and models: MTF rank, adaptive CDF, adaptation rate, quantised context, model
     // state, bucket.
