@@ -9,9 +9,10 @@ use super::files;
 use super::input;
 use super::input_name::Name;
 use super::size::{human, ratio, ratio_text};
-use bwz::{Archive, BlockInfo, FrameInfo, Options, Result};
+use bwz::{Archive, FrameInfo, Options, Result};
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::Range;
 
 /// Lists each file.
 pub fn run(args: &FileArgs, walk: Option<files::Wanted>, options: &Options) -> Exit {
@@ -39,15 +40,13 @@ struct Listing {
     ratio: Option<f64>,
     check: &'static str,
     frames: Vec<ListedFrame>,
-    blocks: Vec<ListedBlock>,
+    blocks: Vec<Extent>,
 }
 
 #[derive(Serialize)]
 struct ListedFrame {
-    compressed_offset: u64,
-    compressed_size: u64,
-    uncompressed_offset: u64,
-    uncompressed_size: u64,
+    #[serde(flatten)]
+    extent: Extent,
     block_size: u32,
     blocks: u64,
     crc32: String,
@@ -60,8 +59,9 @@ struct ListedIndex {
     sample_rate: Option<u32>,
 }
 
+/// Where a frame or a block lies, in the file and in what was compressed.
 #[derive(Serialize)]
-struct ListedBlock {
+struct Extent {
     compressed_offset: u64,
     compressed_size: u64,
     uncompressed_offset: u64,
@@ -79,12 +79,10 @@ impl Listing {
             ratio: ratio(raw, coded),
             check: "CRC32",
             frames: archive.frames().iter().map(ListedFrame::from).collect(),
-            blocks: archive.blocks().iter().map(ListedBlock::from).collect(),
+            blocks: archive.blocks().iter().map(|b| Extent::new(&b.coded, &b.raw)).collect(),
         })
     }
-}
 
-impl Listing {
     /// The sample rate if all frames with blocks have the same, or what else there is to say in a
     /// word.
     fn index(&self) -> String {
@@ -102,10 +100,7 @@ impl Listing {
 impl From<&FrameInfo> for ListedFrame {
     fn from(info: &FrameInfo) -> Self {
         ListedFrame {
-            compressed_offset: info.coded.start,
-            compressed_size: info.coded.end - info.coded.start,
-            uncompressed_offset: info.raw.start,
-            uncompressed_size: info.raw.end - info.raw.start,
+            extent: Extent::new(&info.coded, &info.raw),
             block_size: info.block_size,
             blocks: info.blocks,
             crc32: format!("{:08x}", info.checksum),
@@ -114,13 +109,13 @@ impl From<&FrameInfo> for ListedFrame {
     }
 }
 
-impl From<&BlockInfo> for ListedBlock {
-    fn from(info: &BlockInfo) -> Self {
-        ListedBlock {
-            compressed_offset: info.coded.start,
-            compressed_size: info.coded.end - info.coded.start,
-            uncompressed_offset: info.raw.start,
-            uncompressed_size: info.raw.end - info.raw.start,
+impl Extent {
+    fn new(coded: &Range<u64>, raw: &Range<u64>) -> Self {
+        Extent {
+            compressed_offset: coded.start,
+            compressed_size: coded.end - coded.start,
+            uncompressed_offset: raw.start,
+            uncompressed_size: raw.end - raw.start,
         }
     }
 }
@@ -203,8 +198,8 @@ fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     Ok(())
 }
 
-fn block_row(out: &mut impl Write, number: u64, block: &ListedBlock) -> io::Result<()> {
-    let ListedBlock { compressed_offset, compressed_size, uncompressed_offset, uncompressed_size } =
+fn block_row(out: &mut impl Write, number: u64, block: &Extent) -> io::Result<()> {
+    let Extent { compressed_offset, compressed_size, uncompressed_offset, uncompressed_size } =
         block;
     let ratio = ratio_text(*uncompressed_size, *compressed_size);
     writeln!(

@@ -88,38 +88,19 @@ impl ShortText {
             inside[usize::from(run.byte)][usize::from(run.rises)] += run.len() - self.kept;
         }
         let (mut parts, mut row) = (Vec::new(), 1);
-        for (byte, [falling, rising]) in (0..=255).zip(self.symbols) {
-            let [of_falling, of_rising] = inside[usize::from(byte)];
-            let suffixes_of = |symbol: u16| {
+        for (byte, symbols) in (0..=255).zip(self.symbols) {
+            let is_split = symbols[0] < symbols[1];
+            for rises in [false, true].into_iter().take(1 + usize::from(is_split)) {
+                let symbol = symbols[usize::from(rises)];
                 let symbol_of = |at: i32| self.text[at.cast_unsigned() as usize];
                 let start = suffixes.partition_point(|&at| symbol_of(at) < symbol);
-                start..start + suffixes[start..].partition_point(|&at| symbol_of(at) == symbol)
-            };
-            let falls = suffixes_of(falling);
-            let behind = row + falls.len();
-            let part = SymbolGroup {
-                suffixes: falls,
-                byte,
-                rises: false,
-                first: row,
-                first_inside: behind,
-                inside: of_falling,
-            };
-            parts.push(part);
-            row = behind + of_falling;
-            if rising > falling {
-                let rises = suffixes_of(rising);
-                let (first_inside, first) = (row, row + of_rising);
-                row = first + rises.len();
-                let inside = of_rising;
-                parts.push(SymbolGroup {
-                    suffixes: rises,
-                    byte,
-                    rises: true,
-                    first,
-                    first_inside,
-                    inside,
-                });
+                let len = suffixes[start..].partition_point(|&at| symbol_of(at) == symbol);
+                let suffixes = start..start + len;
+                let inside = inside[usize::from(byte)][usize::from(rises)];
+                let (first, first_inside) =
+                    if rises { (row + inside, row) } else { (row, row + len) };
+                parts.push(SymbolGroup { suffixes, byte, rises, first, first_inside, inside });
+                row += len + inside;
             }
         }
         parts
