@@ -3,8 +3,9 @@
 //! Blocks that a batch decodes are kept for the next one, in a quarter of the memory; so is the
 //! device, with the index that it searched last.
 
+use super::file_search::FileSearch;
 use super::search_batch::Session;
-use super::{FileSearch, Matches};
+use super::search_results::Matches;
 use crate::error::Result;
 use std::io::{Read, Seek};
 use std::vec;

@@ -1,10 +1,10 @@
 //! Patterns that are searched together, block after block, and what is kept for those that come
 //! next.
 
-use super::Matches;
 use super::boundary_matches::{self, Edges};
 use super::file_block::FileBlock;
 use super::search_device::SearchDevice;
+use super::search_results::Matches;
 use super::searched_block::{Found, SearchedBlock};
 use super::shared_input::SharedInput;
 use crate::contents::{self, BlockInfo, Contents, FrameInfo};

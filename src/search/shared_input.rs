@@ -1,6 +1,6 @@
 //! The file as searches read it: by position and from any thread. What that takes is counted.
 
-use super::ReadCost;
+use super::search_results::ReadCost;
 use crate::error::Result;
 use crate::frame::{CUT_OFF, read_payload};
 use std::io::{Read, Seek, SeekFrom};

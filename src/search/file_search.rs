@@ -1,0 +1,103 @@
+//! The searches of a file, block by block, and ranges of its bytes by the same ways.
+
+use super::file_block::FileBlock;
+use super::search_batch::{Batch, Session};
+use super::search_results::{Matches, ReadCost};
+use super::searched_block;
+use super::shared_input::SharedInput;
+use crate::allocation;
+use crate::contents::Contents;
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::threads;
+use std::io::{Read, Seek};
+use std::ops::Range;
+
+/// A file that is searched.
+pub(crate) struct FileSearch<'a, R> {
+    pub input: &'a mut R,
+    pub contents: &'a Contents,
+    pub options: &'a Options,
+    /// What this search takes is added to it.
+    pub cost: &'a mut ReadCost,
+}
+
+impl<R: Read + Seek + Send> FileSearch<'_, R> {
+    /// Counts, and with a limit locates.
+    pub fn search<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: Option<usize>,
+    ) -> Result<Vec<Matches>> {
+        self.search_batch(patterns, limit, &mut Session::new(self.options, 0))
+    }
+
+    /// The same for one batch of many.
+    pub fn search_batch<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: Option<usize>,
+        session: &mut Session,
+    ) -> Result<Vec<Matches>> {
+        let words: Vec<&[u8]> =
+            patterns.iter().map(AsRef::as_ref).filter(|p| !p.is_empty()).collect();
+        let mut found = vec![Matches::default(); words.len()].into_iter();
+        if !words.is_empty() || self.options.verifies() {
+            let pool = threads::pool(self.options)?;
+            let input = SharedInput::new(&mut *self.input);
+            let batch = Batch { patterns: &words, limit, options: self.options };
+            found = pool.install(|| batch.run(&input, self.contents, session))?.into_iter();
+            *self.cost += input.cost();
+        }
+        let of = |pattern: &P| match pattern.as_ref() {
+            [] => everywhere(self.contents.raw_size(), limit.unwrap_or(0)),
+            _ => Ok(found.next().unwrap_or_default()),
+        };
+        patterns.iter().map(of).collect()
+    }
+
+    /// The raw bytes of each range. A block that must be decoded is decoded once for all of them.
+    pub fn extract(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        let mut size = 0;
+        for range in ranges {
+            self.contents.check_range(range)?;
+            let more = range.end - range.start;
+            self.options.check_output(size, more, || format!("the range {range:?}"))?;
+            size += more;
+        }
+        let pool = threads::pool(self.options)?;
+        let input = SharedInput::new(&mut *self.input);
+        let mut out = vec![Vec::new(); ranges.len()];
+        for (info, number) in self.contents.blocks.iter().zip(0..) {
+            let part = |range: &Range<u64>| {
+                let Range { start, end } = info.raw;
+                let within = |pos: u64| (pos.clamp(start, end) - start) as usize;
+                within(range.start)..within(range.end)
+            };
+            let parts: Vec<(usize, Range<usize>)> =
+                (0..).zip(ranges.iter().map(part)).filter(|(_, part)| !part.is_empty()).collect();
+            if parts.is_empty() {
+                continue;
+            }
+            let file_block = FileBlock::new(&input, info, number, self.options)?;
+            let pieces = pool.install(|| searched_block::extract(&file_block, &parts))?;
+            for ((n, _), piece) in parts.iter().zip(pieces) {
+                out[*n].extend_from_slice(&piece);
+            }
+        }
+        *self.cost += input.cost();
+        Ok(out)
+    }
+}
+
+/// The matches of the empty pattern. A few bytes of a file can claim any size.
+fn everywhere(raw_size: u64, limit: usize) -> Result<Matches> {
+    let most = limit.min(usize::try_from(raw_size).unwrap_or(usize::MAX).saturating_add(1));
+    let mut positions = allocation::with_capacity(most).ok_or_else(no_room)?;
+    positions.extend((0..=raw_size).take(most));
+    Ok(Matches { count: raw_size + 1, positions })
+}
+
+fn no_room() -> Error {
+    Error::out_of_memory("there is not enough memory for so many positions; ask for fewer of them")
+}

@@ -1,0 +1,31 @@
+//! What a search gives, and what it cost.
+
+/// What was read and decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadCost {
+    /// Bytes read from the file.
+    pub coded_bytes: u64,
+    /// Segments decoded for single steps.
+    pub segments: u64,
+    /// Blocks decoded as a whole.
+    pub blocks: u64,
+}
+
+impl std::ops::AddAssign for ReadCost {
+    fn add_assign(&mut self, more: ReadCost) {
+        self.coded_bytes += more.coded_bytes;
+        self.segments += more.segments;
+        self.blocks += more.blocks;
+    }
+}
+
+/// Where a pattern occurs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Matches {
+    /// How often, overlaps included.
+    pub count: u64,
+    /// Positions in the raw stream, ascending; all, or as many as were asked for.
+    pub positions: Vec<u64>,
+}
