@@ -9,6 +9,8 @@ use super::FmIndex;
 use super::kmer_table::KmerTable;
 use super::layout::with_layout;
 use super::rank::Rank;
+#[cfg(target_arch = "x86_64")]
+use crate::bwt::cache_lines;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -47,7 +49,7 @@ impl FmIndex {
         intervals: &mut [Range<u32>],
     ) {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
+        if cache_lines::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.search_chunk_v3(kmers, patterns, intervals) };
         }

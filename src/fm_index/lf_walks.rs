@@ -9,6 +9,8 @@ use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
 use super::samples::Samples;
+#[cfg(target_arch = "x86_64")]
+use crate::bwt::cache_lines;
 use crate::error::{Error, Flaw, Result};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -135,7 +137,7 @@ impl FmIndex {
     #[allow(unsafe_code)]
     fn walk(&self, rows: &[u32], arrive: impl FnMut(usize, u32, u32, u8) -> bool) {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
+        if cache_lines::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.walk_v3(rows, arrive) };
         }

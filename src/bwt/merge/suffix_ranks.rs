@@ -10,6 +10,8 @@
 //! its right neighbour and goes on from where that one ends.
 
 use super::super::Bwt;
+#[cfg(target_arch = "x86_64")]
+use super::super::cache_lines;
 use super::super::sort_limits::MergeLimits;
 use super::interleave::InterleaveLog;
 use super::lf_counts::LfCounts;
@@ -148,7 +150,7 @@ impl BackwardSearch<'_> {
     #[allow(unsafe_code)]
     fn steps(&self, lanes: &mut [LaneEnd], count: usize, visit: impl FnMut(u32)) {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("avx2") {
+        if cache_lines::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.steps_v3(lanes, count, visit) };
         }
