@@ -33,7 +33,7 @@
 //! | `filter` | raw block <-> the text that is sorted: repeats, tables, machine code, genomes in lines |
 //! | `coder` | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU (not for search, which has one GPU at most) |
+//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | `sorters` | each block sorted and restored on the CPU or a leased GPU; the algorithms are in `bwt` and `gpu` |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
 //! | `raw` | raw blocks, and where they come from |

@@ -5,6 +5,7 @@
 //! be done sooner.
 
 use super::rates::Rates;
+use crate::error::{Error, Result};
 use crate::events::Listener;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -227,30 +228,38 @@ impl<G> QueueState<G> {
     }
 }
 
-/// A GPU that one thread uses now. Dropping the lease means that the GPU failed.
+/// A GPU that one thread uses now. Dropping the lease gives it back.
 pub(crate) struct Lease<'a, G> {
     queue: &'a LeaseQueue<G>,
+    /// `None` while it works, and when it has failed.
     gpu: Option<G>,
     len: u64,
     since: Instant,
 }
 
 impl<G> Lease<'_, G> {
-    pub fn device(&mut self) -> &mut G {
-        self.gpu.as_mut().expect("it is here until it is given back")
-    }
-
-    /// Ends the lease of a GPU that works, and counts the time of the block.
-    pub fn give_back(mut self) {
-        let mut state = self.queue.state();
-        state.rates.gpu.add(self.len, self.since.elapsed().as_secs_f64());
-        state.free.extend(self.gpu.take());
+    /// Does `work` on the GPU. `None` where the GPU fails, then or before: it has been warned of,
+    /// it is not leased again, and the CPU has to do the work.
+    pub fn run<T>(&mut self, work: impl FnOnce(&mut G) -> Result<T>) -> Option<Result<T>> {
+        // A GPU on which the work panics is gone too.
+        let mut gpu = self.gpu.take()?;
+        let done = work(&mut gpu);
+        if let Err(Error::Device(failure)) = &done {
+            self.queue.warn(failure);
+            return None;
+        }
+        self.gpu = Some(gpu);
+        Some(done)
     }
 }
 
 impl<G> Drop for Lease<'_, G> {
     fn drop(&mut self) {
         let mut state = self.queue.state();
+        if let Some(gpu) = self.gpu.take() {
+            state.rates.gpu.add(self.len, self.since.elapsed().as_secs_f64());
+            state.free.push(gpu);
+        }
         state.leased -= 1;
         state.queued -= self.len;
         drop(state);

@@ -1,9 +1,9 @@
 //! Who may use which GPU now: a pool of GPUs that leases them to the threads of one kind of work.
 //!
-//! A user makes a [`DevicePool`] of an [`Opener`], which says what a GPU is opened as (a sorter or
-//! an inverse), and of the [`Rates`] of the work. It says which work will come
-//! ([`DevicePool::expect`]), asks for a [`Lease`] when that has its turn, and gives it back or,
-//! where the GPU failed, drops it and warns. Where there is no lease the CPU does the work.
+//! A user makes a [`DevicePool`] of an [`Opener`], which says what a GPU is opened as (a sorter, an
+//! inverse or a searcher), and of the [`Rates`] of the work. It says which work will come
+//! ([`DevicePool::expect`]), asks for a [`Lease`] when that has its turn, and does it by
+//! [`Lease::run`]. Where there is no lease, or the GPU fails, the CPU does the work.
 //!
 //! # The choice
 //! With [`Device::Auto`](crate::Device::Auto) a block is done wherever that is expected to end

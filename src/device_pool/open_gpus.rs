@@ -1,15 +1,17 @@
 //! Opens GPUs: all that the machine has, side by side, or the one that was asked for.
 
 use super::lease_queue::LeaseQueue;
-use crate::bwt;
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu;
 use std::thread;
 
 /// Leases of each GPU: one block is worked on while another is copied in or out. More would only
 /// take memory and the time to get it: the threads that code are slower than one GPU.
 const PER_GPU: usize = 2;
+
+const NO_CUDA: &str = "this build of bwz has no CUDA: \
+    build it with the feature cuda, or let the device be auto or cpu";
 
 /// Opens GPUs and adds what they are opened as to a queue.
 pub(crate) type OpenGpus<G> = Box<dyn FnOnce(&LeaseQueue<G>) + Send>;
@@ -35,8 +37,8 @@ impl<G: Send + 'static> Opener<G> {
         make: impl Fn(u32) -> Result<G> + Send + Sync + 'static,
     ) -> Result<Self> {
         let gpu_only = matches!(device, Device::Cuda(_));
-        if !gpu::is_built() {
-            bwt::Sorter::new(device)?;
+        if gpu_only && !gpu::is_built() {
+            return Err(Error::Device(NO_CUDA.into()));
         }
         if !gpu::is_built() || device == Device::Cpu {
             return Ok(Opener { gpu_only, open: None });

@@ -29,6 +29,14 @@ impl Rates {
         cpu: Rate { bytes: 150e6, seconds: 1.0 },
         gpu: Rate { bytes: 100e6, seconds: 0.1 },
     };
+
+    /// In symbols of patterns. All threads take part in each search on the CPU.
+    pub const SEARCH: Rates = Rates {
+        verb: "searching",
+        pipeline: 20e6,
+        cpu: Rate { bytes: 20e6, seconds: 1.0 },
+        gpu: Rate { bytes: 1e9, seconds: 0.2 },
+    };
 }
 
 /// Bytes done and the seconds they took; the first of them are a guess.

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `pattern_stream` | patterns from an iterator, batch after batch |
 //! | `search_batch` | a batch of patterns in all blocks |
-//! | `search_device` | the CPU or a GPU to search decoded blocks with |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
 //! | `disk_block`, `disk_tables` | search in a block that stays on disk, segment by segment |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
@@ -13,7 +12,9 @@
 //!
 //! Blocks are searched one group after the other, as many side by side as threads and memory allow,
 //! each with all patterns. What is found does not depend on either, nor on whether the file has an
-//! index.
+//! index. A GPU, where one was asked for or pays, searches those that are decoded one after the
+//! other; where it fails, the CPU searches that block again, and all others. What it found is not
+//! checked.
 
 mod boundary_matches;
 mod disk_block;
@@ -21,7 +22,6 @@ mod disk_tables;
 mod file_block;
 mod pattern_stream;
 mod search_batch;
-mod search_device;
 mod searched_block;
 mod shared_input;
 
@@ -76,7 +76,7 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
         patterns: &[P],
         limit: Option<usize>,
     ) -> Result<Vec<Matches>> {
-        self.search_batch(patterns, limit, &mut Session::new(self.options, 0))
+        self.search_batch(patterns, limit, &mut Session::new(self.options, 0)?)
     }
 
     /// The same for one batch of many.

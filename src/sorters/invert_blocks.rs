@@ -10,7 +10,7 @@
 use crate::bwt::{Bwt, InverseBwt};
 use crate::device::Device;
 use crate::device_pool::{DevicePool, Opener, Rates};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::events::{Step, Timed};
 use crate::gpu;
 use crate::options::{DEFAULT_SAMPLE_RATE, Options};
@@ -36,7 +36,7 @@ impl Inverses {
     /// For up to `workers` blocks at a time, of up to `block_size` bytes.
     ///
     /// # Errors
-    /// [`Error::Device`] where this build has nothing for the device that is asked for.
+    /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is asked for.
     pub fn new(workers: usize, block_size: u32, options: &Options) -> Result<Self> {
         let make = move |number| gpu_invert(number, block_size);
         let opener = Opener::new(options.chosen_device(), workers, make)?;
@@ -91,13 +91,7 @@ impl Inverses {
     /// `None` where the CPU is to do it.
     fn invert_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
         let mut lease = self.gpus.lease(bwt.bytes.len() as u64, threads)?;
-        let done = lease.device()(bwt);
-        if let Err(Error::Device(failure)) = &done {
-            self.gpus.warn(failure);
-        } else {
-            lease.give_back();
-        }
-        done.ok()
+        lease.run(|invert| invert(bwt))?.ok()
     }
 }
 

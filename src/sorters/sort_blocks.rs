@@ -3,7 +3,7 @@
 use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
 use crate::device::Device;
 use crate::device_pool::{DevicePool, Opener, Rates};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
 use crate::options::Options;
@@ -24,7 +24,7 @@ impl Sorters {
     /// `sample_rate`.
     ///
     /// # Errors
-    /// [`Error::Device`] where this build has no sorter for the device that is asked for.
+    /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that is asked for.
     pub fn new(
         workers: usize,
         block_size: u32,
@@ -82,21 +82,15 @@ impl Sorters {
         threads: usize,
         pool: &Threads,
     ) -> Result<Option<(Bwt, Vec<Timed>)>> {
-        let Some(mut lease) = self.gpus.lease(block.len() as u64, threads) else { return Ok(None) };
-        match lease.device()(block, sample_rate) {
-            Err(Error::Device(failure)) => {
-                self.gpus.warn(&failure);
-                Ok(None)
-            }
-            Ok((bwt, _)) if !pool.install(|| could_be_of(&bwt, block)) => {
-                self.gpus.warn("a GPU gave a transform that is not the block's");
-                Ok(None)
-            }
-            done => {
-                lease.give_back();
-                done.map(Some)
-            }
+        let lease = self.gpus.lease(block.len() as u64, threads);
+        // The lease ends with this, before anything waits for the pool.
+        let sorted = lease.and_then(|mut lease| lease.run(|sort| sort(block, sample_rate)));
+        let Some(sorted) = sorted.transpose()? else { return Ok(None) };
+        if !pool.install(|| could_be_of(&sorted.0, block)) {
+            self.gpus.warn("a GPU gave a transform that is not the block's");
+            return Ok(None);
         }
+        Ok(Some(sorted))
     }
 }
 
