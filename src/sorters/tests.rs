@@ -104,7 +104,10 @@ fn a_gpu_does_not_wait_for_the_threads() {
     let pool = Threads::Pool(one_thread.into());
     thread::scope(|scope| {
         let (free, busy) = mpsc::channel::<()>();
-        scope.spawn(|| pool.install(move || busy.recv().is_err()));
+        let (is_busy, began) = mpsc::channel();
+        let work = move || (is_busy.send(()), busy.recv().is_err());
+        scope.spawn(|| pool.install(work));
+        began.recv().unwrap();
         for _ in 0..2 {
             scope.spawn(|| assert!(sorters.sort(b"banana", 2, 1, &pool).is_ok()));
         }
