@@ -285,6 +285,7 @@ fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::cases;
+    use crate::device::GpuSet;
     use crate::events::Event;
     use crate::frame::FrameReader;
     use crate::sorters::GpuInvert;
@@ -308,7 +309,7 @@ mod tests {
         let wrong: GpuInvert = Box::new(|bwt| {
             bwt.bytes = crate::bwt::invert(bwt.clone())?;
             bwt.bytes.swap(3, 4000);
-            Ok(vec![(Step::Invert(Device::Cuda(0)), Instant::now(), Instant::now())])
+            Ok(vec![(Step::Invert(Device::Cuda(GpuSet::ALL)), Instant::now(), Instant::now())])
         });
         let (plan, mut decoder) =
             BlockDecoder::new(1 << 20, Threads::Calling, Spare::default(), &options).unwrap();

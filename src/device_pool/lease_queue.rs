@@ -146,11 +146,24 @@ impl<G> LeaseQueue<G> {
 
     /// Says what is wrong with a GPU: once, whatever else goes wrong.
     pub fn warn(&self, failure: &str) {
-        let mut state = self.state();
-        if !std::mem::replace(&mut state.warned, true) {
-            let instead = state.rates.verb;
-            drop(state);
-            self.listener.warn(format!("{failure}; {instead} on the CPU"));
+        let verb = self.state().rates.verb;
+        self.warn_once(format!("{failure}; {verb} on the CPU"));
+    }
+
+    /// Says which GPUs could not be opened.
+    pub fn warn_of_unopened(&self, failures: &str) {
+        let state = self.state();
+        let (verb, left) = (state.rates.verb, !state.free.is_empty() || state.leased > 0);
+        drop(state);
+        match left {
+            true => self.warn_once(format!("{failures}; {verb} on the other GPUs")),
+            false => self.warn(failures),
+        }
+    }
+
+    fn warn_once(&self, what: String) {
+        if !std::mem::replace(&mut self.state().warned, true) {
+            self.listener.warn(what);
         }
     }
 

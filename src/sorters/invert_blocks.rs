@@ -8,7 +8,7 @@
 //! GPU reads and to which it writes.
 
 use crate::bwt::{Bwt, InverseBwt};
-use crate::device::Device;
+use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::events::{Step, Timed};
@@ -109,7 +109,7 @@ fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
         bwt.bytes.copy_from_slice(text);
         Ok(vec![
             (Step::CopyIn, began, from),
-            (Step::Invert(Device::Cuda(number)), from, to),
+            (Step::Invert(Device::Cuda(GpuSet::one(number))), from, to),
             (Step::CopyOut, to, Instant::now()),
         ])
     }))

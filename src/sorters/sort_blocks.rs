@@ -1,7 +1,7 @@
 //! Sorts blocks, on the CPU or on a leased GPU.
 
 use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
-use crate::device::Device;
+use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::events::{Step, Timed};
@@ -109,7 +109,7 @@ fn gpu_sort(number: u32, block_size: u32, sample_rate: u32) -> Result<GpuSort> {
         let [_, from, to, _] = sorter.report().times.unwrap_or([began, began, ended, ended]);
         let steps = vec![
             (Step::CopyIn, began, from),
-            (Step::Sort(Device::Cuda(number)), from, to),
+            (Step::Sort(Device::Cuda(GpuSet::one(number))), from, to),
             (Step::CopyOut, to, ended),
         ];
         Ok((Bwt { bytes, sample_rate, samples }, steps))
