@@ -95,7 +95,7 @@ fn numbers(device: Device) -> Result<Vec<u32>> {
 
 /// How many leases each GPU gives: no more in all than there are workers, which are given to all
 /// GPUs in turn.
-fn leases(numbers: Vec<u32>, workers: usize) -> impl Iterator<Item = (u32, usize)> {
+pub(super) fn leases(numbers: Vec<u32>, workers: usize) -> impl Iterator<Item = (u32, usize)> {
     let gpus = numbers.len();
     let count = move |n: usize| ((workers + gpus - 1 - n) / gpus).min(PER_GPU);
     numbers.into_iter().enumerate().map(move |(n, number)| (number, count(n))).take(workers)

@@ -17,6 +17,7 @@ use crate::options::Options;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
+use std::time::Instant;
 
 /// What is kept from one batch to the next: the GPU, and decoded blocks as far as there is room.
 pub struct Session {
@@ -156,13 +157,18 @@ impl Batch<'_> {
         };
         let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
-        let mut lease = session.lease(in_memory * self.symbols(), self.options.thread_count());
+        let (symbols, threads) = (in_memory * self.symbols(), self.options.thread_count());
+        let mut lease = session.lease(symbols, threads);
         if lease.is_some() {
             let blocks = opened.into_iter().zip(group);
             return blocks.map(|(block, of)| one(block, of, &mut lease)).collect();
         }
-        let blocks = opened.into_par_iter().zip(group);
-        blocks.map(|(block, of)| one(block, of, &mut None)).collect()
+        let (from, blocks) = (Instant::now(), opened.into_par_iter().zip(group));
+        let searched = blocks.map(|(block, of)| one(block, of, &mut None)).collect();
+        if symbols > 0 {
+            session.gpus.done_on_cpu(symbols, threads, from.elapsed());
+        }
+        searched
     }
 
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused

@@ -18,7 +18,7 @@ use crate::threads::Threads;
 #[cfg(test)]
 use crate::{device_pool::OpenGpus, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Puts the text of a transform in the place of its bytes, on a GPU, and says when each step was
 /// done. Where it fails, the transform is as before.
@@ -70,6 +70,11 @@ impl Inverses {
     /// A block of `len` bytes will be restored when it has its turn.
     pub fn expect(&self, len: u32) {
         self.gpus.expect(len.into());
+    }
+
+    /// A block of `len` bytes was decoded, which took so much time of one thread.
+    pub fn decoded(&self, len: u32, took: Duration) {
+        self.gpus.coded(len.into(), took);
     }
 
     /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU.

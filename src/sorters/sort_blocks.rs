@@ -8,7 +8,7 @@ use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
 use crate::options::Options;
 use crate::threads::Threads;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Sorts blocks on a GPU, with the given sample rate, and says when each step was done.
 pub(super) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>)> + Send>;
@@ -47,6 +47,11 @@ impl Sorters {
         self.gpus.expect(len as u64);
     }
 
+    /// A block of `len` bytes was coded, which took so much time of one thread.
+    pub fn coded(&self, len: usize, took: Duration) {
+        self.gpus.coded(len as u64, took);
+    }
+
     /// Frees the memory that is kept for the next blocks on the CPU.
     pub fn free(&self) {
         self.cpu.free();
@@ -66,11 +71,9 @@ impl Sorters {
         }
         pool.install(|| {
             let from = Instant::now();
-            let bwt = self.cpu.sort_on(threads, block, sample_rate)?;
-            if threads == 1 {
-                self.gpus.done_on_cpu(block.len() as u64, threads, from.elapsed());
-            }
-            Ok((bwt, vec![(Step::Sort(Device::Cpu), from, Instant::now())]))
+            let bwt = self.cpu.sort_on(threads, block, sample_rate);
+            self.gpus.done_on_cpu(block.len() as u64, threads, from.elapsed());
+            Ok((bwt?, vec![(Step::Sort(Device::Cpu), from, Instant::now())]))
         })
     }
 
