@@ -20,14 +20,14 @@ impl Rates {
         verb: "sorting",
         code: Rate { bytes: 20e6, seconds: 1.0 },
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
-        gpu: Rate { bytes: 100e6, seconds: 0.2 },
+        gpu: Rate { bytes: 10e6, seconds: 0.01 },
     };
 
     pub const INVERT: Rates = Rates {
         verb: "restoring",
         code: Rate { bytes: 40e6, seconds: 1.0 },
         cpu: Rate { bytes: 150e6, seconds: 1.0 },
-        gpu: Rate { bytes: 100e6, seconds: 0.1 },
+        gpu: Rate { bytes: 10e6, seconds: 0.005 },
     };
 
     /// In symbols of patterns. All threads take part in each search on the CPU.

@@ -285,43 +285,44 @@ impl Simulation {
     }
 }
 
-/// All scenes of a grid.
-fn scenes() -> Vec<Scene> {
-    let mut scenes = Vec::new();
-    for gpus in [1, 2, 4, 8] {
-        for threads in [2, 16, 64] {
-            for (way, cpu, codes) in
-                [(Way::There, 1.7, [0.3, 0.8, 2.2]), (Way::Back, 0.22, [0.2, 0.5, 1.2])]
-            {
-                for code in codes {
-                    for gpu in [0.01, 0.04, 0.2, 1.0, 4.0] {
-                        for blocks in [100, 300] {
-                            scenes.push(Scene { way, gpus, threads, gpu, cpu, code, blocks });
-                        }
-                    }
-                }
-            }
-        }
-    }
-    scenes
+/// Kinds of blocks: which way they go, and the seconds that one takes on a thread, of coding, and
+/// on a GPU.
+const KINDS: [(Way, f64, [f64; 3], &[f64]); 2] = [
+    (Way::There, 1.7, [0.3, 0.8, 2.2], &[0.006, 0.015, 0.03, 0.06, 0.1, 0.2]),
+    (Way::Back, 0.22, [0.2, 0.5, 1.2], &[0.006, 0.015, 0.03, 0.06]),
+];
+
+/// All scenes of a grid for streams of so many blocks.
+fn scenes(blocks: usize) -> impl Iterator<Item = Scene> {
+    let machines = [1, 2, 4, 8].into_iter().flat_map(|gpus| [2, 16, 64].map(|n| (gpus, n)));
+    machines.flat_map(move |(gpus, threads)| {
+        KINDS.into_iter().flat_map(move |(way, cpu, codes, on_gpu)| {
+            codes.into_iter().flat_map(move |code| {
+                on_gpu.iter().map(move |&gpu| Scene { way, gpus, threads, gpu, cpu, code, blocks })
+            })
+        })
+    })
 }
 
-#[test]
-fn auto_is_about_as_fast_as_the_better_device() {
-    let (mut worst, mut slow) = (0.0_f64, 0);
-    for scene in scenes() {
+/// Checks that `auto` takes at most 5 % more time than the better device alone, and what is
+/// granted.
+fn compare(blocks: usize, granted: impl Fn(&Scene) -> f64) {
+    for scene in scenes(blocks) {
         let [cpu, cuda, auto] =
             [Choice::Cpu, Choice::Cuda, Choice::Auto].map(|choice| Simulation::run(scene, choice));
-        let ratio = auto / cpu.min(cuda);
-        worst = worst.max(ratio);
-        if ratio > 1.05 {
-            slow += 1;
-            println!("{ratio:.2}: cpu {cpu:.2} cuda {cuda:.2} auto {auto:.2} {scene:?}");
-        }
+        let most = 1.05 * cpu.min(cuda) + granted(&scene);
+        assert!(auto <= most, "{auto:.2} s, cpu {cpu:.2}, cuda {cuda:.2}: {scene:?}");
     }
-    assert!(
-        slow == 0,
-        "{slow} of {} are slower by more than 5 %, the worst {worst:.2} times",
-        scenes().len()
-    );
+}
+
+/// Blocks that the CPU took while GPUs were opened may be done a little later.
+#[test]
+fn auto_is_as_fast_as_the_better_device() {
+    compare(300, |_| 0.1);
+}
+
+/// How fast a GPU is shows when it is open and has done a block on each lease.
+#[test]
+fn auto_finds_out_soon_how_fast_a_gpu_is() {
+    compare(100, |scene| OPENS_IN + 4.0 * scene.gpu);
 }

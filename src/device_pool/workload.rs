@@ -165,3 +165,39 @@ fn gain(threads: usize) -> f64 {
 fn threads_taken(len: u64, threads: usize) -> f64 {
     len as f64 * threads as f64 / gain(threads)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_is_opened_for_many_symbols_and_not_for_few() {
+        let mut searches = Workload::new(Rates::SEARCH, 4);
+        for _ in 0..8 {
+            assert!(!searches.opening_pays());
+            searches.expect(5_000_000);
+        }
+        assert!(!searches.opening_pays(), "40 million symbols on 4 threads");
+        searches.expect(1_000_000);
+        assert!(searches.opening_pays());
+        assert!(!searches.opening_pays_for(1000, 4) && searches.opening_pays_for(30_000_000, 4));
+    }
+
+    #[test]
+    fn the_last_in_a_long_queue_is_done_by_the_cpu() {
+        const LEN: u64 = 20_000_000;
+        let (mut workload, now) = (Workload::new(Rates::SORT, 64), Instant::now());
+        workload.leases = 1;
+        let requests: Vec<u64> = (0..100).map(|_| workload.ask(LEN)).collect();
+        // A GPU takes 20 ms for each, a thread one second.
+        let waits = |workload: &Workload, n: usize| workload.gpus_are_sooner(requests[n], 1, now);
+        assert!(waits(&workload, 0) && waits(&workload, 48) && !waits(&workload, 99));
+        // Not if the threads have a second's work with coding others.
+        workload.expect(64 * 2 * LEN);
+        assert!(waits(&workload, 99));
+        workload.coded(64 * 2 * LEN, Duration::from_secs(128));
+        assert!(!waits(&workload, 99));
+        workload.end_on_cpu(LEN, 1, Duration::from_secs(9));
+        assert!(waits(&workload, 99), "now it takes five seconds on the CPU");
+    }
+}
