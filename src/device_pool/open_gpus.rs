@@ -1,4 +1,4 @@
-//! Opens GPUs: all that the machine has, side by side, or the one that was asked for.
+//! Opens GPUs, side by side: all that the machine has, or those that were asked for.
 
 use super::lease_queue::LeaseQueue;
 use crate::device::{Device, GpuSet};
@@ -20,7 +20,7 @@ pub(crate) type OpenGpus<G> = Box<dyn FnOnce(&LeaseQueue<G>) + Send>;
 
 /// The GPUs that a pool may open.
 pub(crate) struct Opener<G> {
-    /// A GPU was asked for, so that the CPU takes part only where none works.
+    /// GPUs were asked for, so that the CPU takes part only where none works.
     pub gpu_only: bool,
     /// `None` where there is none to open.
     pub open: Option<OpenGpus<G>>,

@@ -36,12 +36,14 @@ impl Inverses {
     /// For up to `workers` blocks at a time, of up to `block_size` bytes.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is asked for.
+    /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is
+    /// asked for.
     pub fn new(workers: usize, block_size: u32, options: &Options) -> Result<Self> {
         let make = move |number| gpu_invert(number, block_size);
         let opener = Opener::new(options.chosen_device(), workers, make)?;
         let (rates, listener) = (Rates::INVERT, options.listener().clone());
-        Ok(Inverses::with(DevicePool::new(opener, rates, workers, listener)))
+        let threads = options.thread_count();
+        Ok(Inverses::with(DevicePool::new(opener, rates, threads, listener)))
     }
 
     fn with(gpus: DevicePool<GpuInvert>) -> Self {

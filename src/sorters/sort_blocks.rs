@@ -24,7 +24,8 @@ impl Sorters {
     /// `sample_rate`.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that is asked for.
+    /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that is
+    /// asked for.
     pub fn new(
         workers: usize,
         block_size: u32,
@@ -35,7 +36,8 @@ impl Sorters {
             gpu_sort(number, block_size, sample_rate)
         })?;
         let (rates, listener) = (Rates::SORT, options.listener().clone());
-        Ok(Sorters::with(DevicePool::new(opener, rates, workers, listener)))
+        let threads = options.thread_count();
+        Ok(Sorters::with(DevicePool::new(opener, rates, threads, listener)))
     }
 
     pub(super) fn with(gpus: DevicePool<GpuSort>) -> Self {
