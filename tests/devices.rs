@@ -118,6 +118,22 @@ fn a_gpu_that_is_not_there_is_one_warning_on_the_way_back() {
 }
 
 #[test]
+fn a_gpu_that_is_not_there_leaves_the_work_to_the_others() {
+    if !has_gpu() {
+        return;
+    }
+    let raw = cases::text(10_000);
+    let options = common::options(1000).threads(4);
+    let (expected, _) = compressed(&raw, options.clone().device(Device::Cpu));
+    let some = Device::Cuda(GpuSet::new([0, 99]).unwrap());
+    let (file, warnings) = compressed(&raw, options.device(some));
+    assert!(file == expected);
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    let (start, end) = ("cuda:99: ", "; sorting on the other GPUs");
+    assert!(warning.starts_with(start) && warning.ends_with(end), "{warning}");
+}
+
+#[test]
 fn every_device_writes_the_same_file() {
     if !has_gpu() {
         return;

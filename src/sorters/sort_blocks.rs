@@ -24,8 +24,8 @@ impl Sorters {
     /// `sample_rate`.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that is
-    /// asked for.
+    /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that
+    /// is asked for.
     pub fn new(
         workers: usize,
         block_size: u32,
