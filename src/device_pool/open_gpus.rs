@@ -31,8 +31,7 @@ impl<G: Send + 'static> Opener<G> {
     /// `workers` to use them.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
-    /// for.
+    /// [`Error::Device`] where a GPU is asked for that this build has no CUDA for.
     pub fn new(
         device: Device,
         workers: usize,
