@@ -10,7 +10,7 @@ mod common;
 
 use bwz::bwt::{self, Bwt, Sorter};
 use bwz::internals::gpu::GpuInverse;
-use bwz::{Device, Error, Result};
+use bwz::{Device, Error, GpuSet, Result};
 use clap::Parser;
 use common::{Common, Devices, Times};
 use libsais::bwt::{AuxIndicesSamplingRate, Bwt as PlainBwt, BwtWithAuxIndices};
@@ -38,7 +38,11 @@ fn main() -> Result<()> {
     bench.common.each(|text| {
         let size = bench.block.map_or(text.len(), |mib| (mib as usize) << 20);
         let gpu = bench.devices.gpu();
-        let mut sorter = Sorter::new(gpu.map_or(Device::Cpu, Device::Cuda))?;
+        let device = match gpu {
+            Some(number) => Device::Cuda(GpuSet::new([number])?),
+            None => Device::Cpu,
+        };
+        let mut sorter = Sorter::new(device)?;
         let sort = |block: &[u8]| sorter.sort(block, bwt::sample_rate(block.len()));
         let blocks = text.chunks(size).map(sort).collect::<Result<Vec<_>>>()?;
         drop(sorter);

@@ -42,7 +42,7 @@ pub enum Step {
     Read,
     /// Copying it, or its transform, to a GPU.
     CopyIn,
-    /// Sorting its suffixes on this device.
+    /// Sorting its suffixes on this device; a GPU is a set of one.
     Sort(Device),
     /// Copying what came of it back from a GPU.
     CopyOut,
@@ -50,7 +50,7 @@ pub enum Step {
     Code,
     /// Decoding its transform.
     Decode,
-    /// Restoring it from its transform on this device.
+    /// Restoring it from its transform on this device; a GPU is a set of one.
     Invert(Device),
     /// Checking what was restored.
     Check,

@@ -33,7 +33,7 @@
 //! | `filter` | raw block <-> the text that is sorted: repeats, tables, machine code, genomes in lines |
 //! | `coder` | BWT bytes <-> coded bytes, one segment at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU (not for search, which has one GPU at most) |
+//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | `sorters` | each block sorted and restored on the CPU or a leased GPU; the algorithms are in `bwt` and `gpu` |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
 //! | `raw` | raw blocks, and where they come from |
@@ -43,7 +43,7 @@
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation, device < coder < memory < events, gpu < options < threads < bwt
+//! `error, pipeline, allocation < coder, device < memory < events, gpu < options < threads < bwt
 //! < raw, device_pool, filter < frame, fm_index < sorters, contents < block < compress < decompress
 //! < recover, search < archive < internals < lib < cli`.
 //! Three types pass between rooms: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
@@ -121,7 +121,7 @@ pub use coder::Effort;
 pub use compress::{Encoder, Summary, compress};
 pub use contents::{BlockInfo, FrameInfo, IndexInfo};
 pub use decompress::{Decoder, decompress};
-pub use device::Device;
+pub use device::{Device, GpuSet};
 pub use error::{Bound, Error, Result};
 pub use events::{Event, Step};
 pub use frame::MAGIC;

@@ -6,6 +6,8 @@ use crate::options::Options;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// The largest block that the calling thread works on by itself, if it comes alone: to start others
 /// takes longer.
@@ -51,12 +53,23 @@ impl Threads {
     }
 
     /// Does `work` with each item on the threads, which begin with the first, and waits for it.
+    /// Gives the time that it took all threads together.
     ///
     /// This is for those who are no thread of the pool. One that waits for a part of its own work
     /// takes up whatever else there is to do, such as all of another block, and its own block is
     /// then not done before that one is: blocks that are worked on side by side would come to an
     /// end at the same time, with nothing left to do for most threads.
-    pub fn each<T: Send>(&self, items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
+    pub fn each<T: Send>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        work: impl Fn(T) + Sync,
+    ) -> Duration {
+        let nanoseconds = AtomicU64::new(0);
+        let work = |item| {
+            let from = Instant::now();
+            work(item);
+            nanoseconds.fetch_add(from.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        };
         let work = &work;
         match self {
             Threads::Calling => items.into_iter().for_each(work),
@@ -64,6 +77,7 @@ impl Threads {
                 items.into_iter().for_each(|item| scope.spawn(move |_| work(item)));
             }),
         }
+        Duration::from_nanos(nanoseconds.into_inner())
     }
 }
 

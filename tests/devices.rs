@@ -5,12 +5,16 @@
 
 mod common;
 
-use bwz::{Archive, Device, Event, Matches, Options};
+use bwz::{Archive, Device, Event, GpuSet, Matches, Options};
 use common::say::{say, skip};
 use common::{cases, indexed};
 use std::env;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
+
+fn gpu(number: u32) -> Device {
+    Device::Cuda(GpuSet::new([number]).unwrap())
+}
 
 /// What `work` does, and the warnings that came meanwhile.
 fn heard<T>(options: Options, work: impl FnOnce(&Options) -> T) -> (T, Vec<String>) {
@@ -96,7 +100,7 @@ fn a_gpu_that_is_not_there_is_one_warning() {
     let raw = cases::text(10_000);
     let options = common::options(1000).threads(4);
     let (expected, none) = compressed(&raw, options.clone().device(Device::Cpu));
-    let (file, warnings) = compressed(&raw, options.device(Device::Cuda(999)));
+    let (file, warnings) = compressed(&raw, options.device(gpu(99)));
     assert!(file == expected && none.is_empty());
     assert!(warnings.len() == 1 && warnings[0].ends_with("; sorting on the CPU"), "{warnings:?}");
 }
@@ -106,7 +110,7 @@ fn a_gpu_that_is_not_there_is_one_warning_on_the_way_back() {
     let raw = cases::text(10_000);
     let options = common::options(1000).threads(4);
     let file = compressed(&raw, options.clone()).0;
-    let (back, warnings) = restored(&file, options.clone().device(Device::Cuda(999)));
+    let (back, warnings) = restored(&file, options.clone().device(gpu(99)));
     assert_eq!(back, (raw.clone(), Ok(())));
     assert!(warnings.len() == 1 && warnings[0].ends_with("; restoring on the CPU"), "{warnings:?}");
     let (back, warnings) = restored(&file, options.device(Device::Cpu));
@@ -114,16 +118,32 @@ fn a_gpu_that_is_not_there_is_one_warning_on_the_way_back() {
 }
 
 #[test]
+fn a_gpu_that_is_not_there_leaves_the_work_to_the_others() {
+    if !has_gpu() {
+        return;
+    }
+    let raw = cases::text(10_000);
+    let options = common::options(1000).threads(4);
+    let (expected, _) = compressed(&raw, options.clone().device(Device::Cpu));
+    let some = Device::Cuda(GpuSet::new([0, 99]).unwrap());
+    let (file, warnings) = compressed(&raw, options.device(some));
+    assert!(file == expected);
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    let (start, end) = ("cuda:99: ", "; sorting on the other GPUs");
+    assert!(warning.starts_with(start) && warning.ends_with(end), "{warning}");
+}
+
+#[test]
 fn every_device_writes_the_same_file() {
     if !has_gpu() {
         return;
     }
-    let gpu = Device::Cuda(0);
+    let device = gpu(0);
     for (name, raw) in cases::named() {
         for (block_size, threads) in [(5000, 1), (5000, 7), (1 << 20, 4)] {
             let options = common::options(block_size).threads(threads);
             let (expected, _) = compressed(&raw, options.clone().device(Device::Cpu));
-            let (file, warnings) = compressed(&raw, options.device(gpu));
+            let (file, warnings) = compressed(&raw, options.device(device));
             assert!(file == expected, "{name}, blocks of {block_size}");
             assert!(warnings.is_empty(), "{name}: {warnings:?}");
         }
@@ -141,7 +161,7 @@ fn every_device_restores_the_same() {
             [(5000, None), (5000, Some(8)), (1 << 20, None), (1 << 20, Some(0))]
         {
             let file = common::indexed(&raw, block_size, rate);
-            let options = common::options(block_size).threads(4).device(Device::Cuda(0));
+            let options = common::options(block_size).threads(4).device(gpu(0));
             let (back, warnings) = restored(&file, options);
             assert!(back == (raw.clone(), Ok(())), "{name}, blocks of {block_size}");
             assert!(warnings.is_empty(), "{name}: {warnings:?}");
@@ -162,7 +182,7 @@ fn damage_is_the_same_on_every_device() {
     for at in (0..file.len()).step_by(13) {
         let mut damaged = file.clone();
         damaged[at] ^= 1 << (at % 8);
-        let [on_cpu, on_gpu] = [Device::Cpu, Device::Cuda(0)]
+        let [on_cpu, on_gpu] = [Device::Cpu, gpu(0)]
             .map(|device| restored(&damaged, common::options(4000).device(device)));
         assert_eq!(on_cpu, on_gpu, "byte {at}");
         count += 1;
@@ -178,7 +198,7 @@ fn any_device_writes_the_same_file_and_reads_it() {
     let raw = cases::text(70 << 20);
     let options = Options::new().with_block_size(5 << 20).unwrap().threads(8).memory(4 << 30);
     let (expected, _) = compressed(&raw, options.clone().device(Device::Cpu));
-    for device in [Device::Auto, Device::Cuda(0)] {
+    for device in [Device::Auto, gpu(0), Device::Cuda(GpuSet::ALL)] {
         let (file, warnings) = compressed(&raw, options.clone().device(device));
         assert!(file == expected, "{device:?}");
         assert!(warnings.is_empty(), "{warnings:?}");
@@ -196,7 +216,7 @@ fn a_search_on_a_gpu_that_is_not_there_is_one_warning() {
     let options = common::options(1000);
     let (expected, none) = searched(&file, &patterns, 5, options.clone().device(Device::Cpu));
     assert!(none.is_empty());
-    let device = Device::Cuda(999);
+    let device = gpu(99);
     let (counts, warnings) = heard(options.device(device), |options| {
         Archive::open(Cursor::new(&file), options).unwrap().count(&patterns).unwrap()
     });
@@ -216,7 +236,7 @@ fn every_device_finds_the_same() {
             let file = indexed(&raw, block_size, rate);
             let options = common::options(1);
             let cpu = searched(&file, &patterns, 7, options.clone().device(Device::Cpu));
-            let gpu = searched(&file, &patterns, 7, options.device(Device::Cuda(0)));
+            let gpu = searched(&file, &patterns, 7, options.device(gpu(0)));
             assert!(gpu.0 == cpu.0, "{name}, blocks of {block_size}, rate {rate:?}");
             assert!(gpu.1.is_empty(), "{name}: {:?}", gpu.1);
             count += patterns.len();
@@ -236,7 +256,7 @@ fn any_device_finds_the_same() {
     let patterns = patterns(&raw, 400_000);
     let options = common::options(1).memory(200 << 20);
     let (expected, _) = searched(&file, &patterns, 2, options.clone().device(Device::Cpu));
-    for device in [Device::Auto, Device::Cuda(0)] {
+    for device in [Device::Auto, gpu(0), Device::Cuda(GpuSet::ALL)] {
         let (found, warnings) = searched(&file, &patterns, 2, options.clone().device(device));
         assert!(found == expected, "{device:?}");
         assert!(warnings.is_empty(), "{warnings:?}");

@@ -22,7 +22,7 @@ use crate::raw::{Raw, Run, Spare};
 use crate::sorters::BlockInverter;
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The state that all blocks of a stream share.
 pub struct BlockDecoder {
@@ -74,6 +74,13 @@ impl BlockDecoder {
         }
     }
 
+    /// The threads have decoded a block that was expected, which took so much time of one.
+    fn decoded(&self, header: &BlockHeader, took: Duration) {
+        if let Kind::Bwt(_) = header.kind {
+            self.inverses.decoded(header.raw_size, took);
+        }
+    }
+
     /// Both stages.
     pub fn restore(&self, block: CodedBlock) -> Result<Raw> {
         self.finish(self.decode(block)?)
@@ -84,13 +91,16 @@ impl BlockDecoder {
         let (offset, from) = (block.header.raw_offset, Instant::now());
         if let Some(run) = self.known_run(&block) {
             self.listener.done(offset, [(Step::Check, from, Instant::now())]);
+            self.decoded(&block.header, Duration::ZERO);
             return Ok(DecodeOutcome::KnownRun(run));
         }
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
         // Where a GPU may restore it, the host has no table for it, and room for this.
         let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
-        let execute = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
+        let mut took = Duration::ZERO;
+        let execute = |tasks: Vec<Task>| took = self.pool.each(tasks, |task| task());
         let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
+        self.decoded(&decoded.origin.header, took);
         self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
         Ok(DecodeOutcome::Decoded(Box::new(decoded), coded))
     }
@@ -285,6 +295,7 @@ fn check(Inverted { origin, text, index, side }: Inverted) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::cases;
+    use crate::device::GpuSet;
     use crate::events::Event;
     use crate::frame::FrameReader;
     use crate::sorters::GpuInvert;
@@ -308,7 +319,7 @@ mod tests {
         let wrong: GpuInvert = Box::new(|bwt| {
             bwt.bytes = crate::bwt::invert(bwt.clone())?;
             bwt.bytes.swap(3, 4000);
-            Ok(vec![(Step::Invert(Device::Cuda(0)), Instant::now(), Instant::now())])
+            Ok(vec![(Step::Invert(Device::Cuda(GpuSet::ALL)), Instant::now(), Instant::now())])
         });
         let (plan, mut decoder) =
             BlockDecoder::new(1 << 20, Threads::Calling, Spare::default(), &options).unwrap();

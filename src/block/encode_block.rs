@@ -16,7 +16,7 @@ use crate::raw::{Raw, RawBlock, Run, Spare};
 use crate::sorters::BlockSorter;
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The state that all blocks of a stream share.
 pub struct BlockEncoder {
@@ -98,7 +98,9 @@ impl BlockEncoder {
             self.listener.done(offset, [(Step::Code, from, Instant::now())]);
             return Ok(block);
         }
-        let block = self.code_sorted(self.sort_bytes(run.to_bytes()?, offset, alone)?)?;
+        let bytes = run.to_bytes()?;
+        self.sorters.expect(bytes.len());
+        let block = self.code_sorted(self.sort_bytes(bytes, offset, alone)?)?;
         *last = Some((run, block.clone()));
         Ok(block)
     }
@@ -139,10 +141,12 @@ impl BlockEncoder {
     }
 
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
-        let (offset, from) = (sorted.raw_offset, Instant::now());
-        let block = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
+        let (offset, raw_size, from) = (sorted.raw_offset, sorted.raw_size, Instant::now());
+        let coded = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
-        block
+        let (block, took) = coded?;
+        self.sorters.coded(raw_size, took);
+        Ok(block)
     }
 }
 
@@ -153,21 +157,23 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
     index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual))
 }
 
-/// Codes a block's segments side by side, or stores the block where that is not longer.
+/// Codes a block's segments side by side, or stores the block where that is not longer. Gives the
+/// time that this took all threads together.
 fn code(
     sorted: SortedText,
     effort: Effort,
     indexed: bool,
     pool: &Threads,
     spare: &Spare,
-) -> Result<CodedBlock> {
+) -> Result<(CodedBlock, Duration)> {
     let SortedText { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
     // A search decodes one segment for each of its steps.
     let segment_size_log = match indexed {
         true => fm_index::segment_log(&bwt.bytes),
         false => coder::segment_log(&bwt.bytes, effort),
     };
-    let execute = |tasks: Vec<Task>| pool.each(tasks, |task| task());
+    let mut took = Duration::ZERO;
+    let execute = |tasks: Vec<Task>| took = pool.each(tasks, |task| task());
     let segments = coder::encode_segments_with(execute, &bwt.bytes, segment_size_log, effort);
     let primary = bwt.samples[0];
     let index = indexed
@@ -200,5 +206,5 @@ fn code(
         raw_offset,
         payload_checksum: crc32fast::hash(&payload),
     };
-    Ok(CodedBlock { header, payload, number: 0, offset: 0 })
+    Ok((CodedBlock { header, payload, number: 0, offset: 0 }, took))
 }

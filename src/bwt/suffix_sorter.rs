@@ -44,7 +44,7 @@ pub enum Sorter {
 }
 
 impl Sorter {
-    /// The sorter for a device; the CPU for [`Device::Auto`].
+    /// The sorter for a device: the CPU for [`Device::Auto`], the first of several GPUs.
     ///
     /// A GPU comes up with this, which takes a quarter of a second or so for the first.
     ///
@@ -53,8 +53,10 @@ impl Sorter {
     pub fn new(device: Device) -> Result<Self, Error> {
         match device {
             Device::Auto | Device::Cpu => Ok(Sorter::Cpu),
-            Device::Cuda(number) => gpu::GpuSorter::new(number, gpu::Algorithm::Default)
-                .map(|g| Sorter::Gpu(Box::new(g))),
+            Device::Cuda(gpus) => {
+                let sorter = gpu::GpuSorter::new(gpus.first(), gpu::Algorithm::Default)?;
+                Ok(Sorter::Gpu(Box::new(sorter)))
+            }
         }
     }
 
@@ -175,6 +177,7 @@ fn refused(error: LibsaisError) -> Error {
 mod tests {
     use super::super::naive;
     use super::*;
+    use crate::device::GpuSet;
 
     #[test]
     fn sorts_as_the_oracle_does() {
@@ -191,7 +194,7 @@ mod tests {
         if gpu::testing::gpu().is_none() {
             return;
         }
-        let mut sorter = Sorter::new(Device::Cuda(0)).unwrap();
+        let mut sorter = Sorter::new(Device::Cuda(GpuSet::one(0))).unwrap();
         for (name, block) in naive::blocks() {
             for sample_rate in [2, 64, 1 << 30] {
                 let expected = Sorter::Cpu.sort(&block, sample_rate).unwrap();

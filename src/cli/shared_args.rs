@@ -32,8 +32,9 @@ pub struct Resources {
     /// MiB
     #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
     pub memory: size::MemoryLimit,
-    /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda or cuda:N
-    #[arg(long, default_value = "auto", value_parser = device)]
+    /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda for all
+    /// GPUs, or some of them as in cuda:1 or cuda:0,2-3
+    #[arg(long, default_value_t)]
     pub device: Device,
 }
 
@@ -49,20 +50,6 @@ impl Resources {
             size::MemoryLimit::Default => options,
             size::MemoryLimit::Bytes(bytes) => options.memory(bytes),
         }
-    }
-}
-
-/// A device, as it is named.
-pub fn device(text: &str) -> Result<Device, String> {
-    match text {
-        "auto" => Ok(Device::Auto),
-        "cpu" => Ok(Device::Cpu),
-        "cuda" => Ok(Device::Cuda(0)),
-        _ => text
-            .strip_prefix("cuda:")
-            .and_then(|number| number.parse().ok())
-            .map(Device::Cuda)
-            .ok_or_else(|| "it is none of auto, cpu, cuda and cuda:N".into()),
     }
 }
 
@@ -84,16 +71,4 @@ pub struct Talk {
 /// A path, even an empty one: that it cannot be opened is no reason to leave the others alone.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn devices_have_numbers() {
-        assert_eq!(device("cuda:3"), Ok(Device::Cuda(3)));
-        assert_eq!(device("cuda"), Ok(Device::Cuda(0)));
-        assert!(device("cuda:").is_err() && device("tpu").is_err());
-    }
 }

@@ -1,29 +1,22 @@
 //! Who may use which GPU now: a pool of GPUs that leases them to the threads of one kind of work.
 //!
-//! A user makes a [`DevicePool`] of an [`Opener`], which says what a GPU is opened as (a sorter or
-//! an inverse), and of the [`Rates`] of the work. It says which work will come
-//! ([`DevicePool::expect`]), asks for a [`Lease`] when that has its turn, and gives it back or,
-//! where the GPU failed, drops it and warns. Where there is no lease the CPU does the work.
+//! A user makes a [`DevicePool`] of an [`Opener`], which says what a GPU is opened as (a sorter, an
+//! inverse or a searcher), and of the [`Rates`] of the work. It says which work will come
+//! ([`DevicePool::expect`]), asks for a [`Lease`] when that has its turn, and does it by
+//! [`Lease::run`]. Where there is no lease, or the GPU fails, the CPU does the work.
 //!
 //! # The choice
-//! With [`Device::Auto`](crate::Device::Auto) a block is done wherever that is expected to end
-//! first, by the rates measured so far (`rates`). The CPU needs what one of its threads needs for
-//! the block, or all of them for a block that is alone. A GPU needs the time until it is open, the
-//! time for the blocks before this one, and the time for the block. Whoever waits for a GPU
-//! compares again whenever something changes. The threads have other work too: the stages before
-//! this one, such as decoding, of blocks that have come. A block that the CPU took first would
-//! delay all of that, so it counts on the CPU's side.
+//! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until so many blocks have come
+//! that they keep the threads busy for longer than a GPU takes to open. GPUs are leased in the
+//! order in which blocks ask for them. A block waits for a GPU unless the threads would be done
+//! sooner: the GPUs have the blocks before it to do, and it; the threads have to code all blocks
+//! that are there, whoever sorts them, to do the blocks that they took already, and it. Whoever
+//! waits compares again when anything changes. The speeds are guesses at first (`rates`) and
+//! measured from then on.
 //!
-//! So the CPU does small blocks from the first moment, while the GPU comes up, and again where a
-//! GPU is slow or has much to do. Large blocks wait for the GPU from the first on, even while it
-//! comes up: one thread takes seconds for each, in which a GPU does a hundred, and the file is
-//! written in order, so that everything would wait for a single one on the CPU. The threads have
-//! the coding to do meanwhile. Each block goes where the better of the two ends first, so that
-//! neither the CPU alone nor the GPU alone is faster.
-//!
-//! The driver is not loaded until so many blocks have come that the work is expected to last longer
-//! than a GPU takes to come up. Blocks are announced ahead of their turn, so that the GPU is up, or
-//! coming up, when the first has its turn.
+//! So a thread that could code does not sort while GPUs keep up with the coding, and threads do all
+//! blocks but few where a GPU is slow; what is expected of both is `workload`, and `simulation`
+//! compares it with either alone.
 //!
 //! # Failure
 //! A GPU takes its memory when it is opened: what every block up to the largest needs. Where there
@@ -33,6 +26,9 @@
 mod lease_queue;
 mod open_gpus;
 mod rates;
+#[cfg(test)]
+mod simulation;
+mod workload;
 
 use crate::events::Listener;
 pub(crate) use lease_queue::Lease;
@@ -57,10 +53,10 @@ struct Opening<G> {
 }
 
 impl<G: Send + 'static> DevicePool<G> {
-    /// For work that comes to `workers` threads.
-    pub fn new(opener: Opener<G>, rates: Rates, workers: usize, listener: Listener) -> Self {
+    /// For blocks that are coded on so many threads.
+    pub fn new(opener: Opener<G>, rates: Rates, threads: usize, listener: Listener) -> Self {
         let Opener { gpu_only, open } = opener;
-        let queue = LeaseQueue::new(open.is_some(), gpu_only, rates, workers, listener);
+        let queue = LeaseQueue::new(open.is_some(), gpu_only, rates, threads, listener);
         let opening = Mutex::new(Opening { open, thread: None });
         DevicePool { queue: Arc::new(queue), opening }
     }
@@ -74,12 +70,17 @@ impl<G: Send + 'static> DevicePool<G> {
     }
 
     /// Leases a GPU for a block of `len` bytes, after waiting for it. `None` where the CPU is to do
-    /// it, on `threads` threads.
+    /// it, on `threads` threads; [`DevicePool::done_on_cpu`] says when it has.
     pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
         if self.queue.must_open(len, threads) {
             self.open();
         }
         self.queue.lease(len, threads)
+    }
+
+    /// The threads have coded or decoded a block of `len` bytes, which took so much time of one.
+    pub fn coded(&self, len: u64, took: Duration) {
+        self.queue.coded(len, took);
     }
 
     /// Says what is wrong with a GPU: once, whatever else goes wrong.

@@ -1,22 +1,26 @@
-//! Opens GPUs: all that the machine has, side by side, or the one that was asked for.
+//! Opens GPUs, side by side: all that the machine has, or those that were asked for.
 
 use super::lease_queue::LeaseQueue;
-use crate::bwt;
-use crate::device::Device;
-use crate::error::Result;
+use crate::device::{Device, GpuSet};
+use crate::error::{Error, Result};
 use crate::gpu;
-use std::thread;
+use std::io;
+use std::panic::resume_unwind;
+use std::thread::{self, ScopedJoinHandle};
 
 /// Leases of each GPU: one block is worked on while another is copied in or out. More would only
 /// take memory and the time to get it: the threads that code are slower than one GPU.
 const PER_GPU: usize = 2;
+
+const NO_CUDA: &str = "this build of bwz has no CUDA: \
+    build it with the feature cuda, or let the device be auto or cpu";
 
 /// Opens GPUs and adds what they are opened as to a queue.
 pub(crate) type OpenGpus<G> = Box<dyn FnOnce(&LeaseQueue<G>) + Send>;
 
 /// The GPUs that a pool may open.
 pub(crate) struct Opener<G> {
-    /// A GPU was asked for, so that the CPU takes part only where none works.
+    /// GPUs were asked for, so that the CPU takes part only where none works.
     pub gpu_only: bool,
     /// `None` where there is none to open.
     pub open: Option<OpenGpus<G>>,
@@ -27,16 +31,15 @@ impl<G: Send + 'static> Opener<G> {
     /// `workers` to use them.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
-    /// for.
+    /// [`Error::Device`] where a GPU is asked for that this build has no CUDA for.
     pub fn new(
         device: Device,
         workers: usize,
         make: impl Fn(u32) -> Result<G> + Send + Sync + 'static,
     ) -> Result<Self> {
         let gpu_only = matches!(device, Device::Cuda(_));
-        if !gpu::is_built() {
-            bwt::Sorter::new(device)?;
+        if gpu_only && !gpu::is_built() {
+            return Err(Error::Device(NO_CUDA.into()));
         }
         if !gpu::is_built() || device == Device::Cpu {
             return Ok(Opener { gpu_only, open: None });
@@ -52,30 +55,127 @@ fn open<G: Send>(
     workers: usize,
     make: &(impl Fn(u32) -> Result<G> + Sync),
 ) {
-    let numbers: Vec<u32> = match device {
-        Device::Cuda(number) => vec![number],
-        // Nothing to warn of: no GPU was asked for, and a machine without one is in order.
-        _ => gpu::devices().unwrap_or_default().iter().map(|gpu| gpu.number).collect(),
+    let numbers = match numbers(device) {
+        Ok(numbers) => numbers,
+        Err(e) => return queue.warn(&e.to_string()),
     };
-    let each = PER_GPU.min(workers.div_ceil(numbers.len().max(1)));
-    thread::scope(|scope| {
-        for number in numbers.into_iter().take(workers) {
-            let open = move || open_one(queue, each, || make(number));
-            if let Err(e) = thread::Builder::new().name("bwz-gpu".into()).spawn_scoped(scope, open)
-            {
-                queue.warn(&format!("cannot start a thread: {e}"));
-            }
-        }
+    let failures: Vec<String> = thread::scope(|scope| {
+        let opening = leases(numbers, workers).map(|(number, count)| {
+            let open = move || open_one(queue, count, || make(number));
+            (number, thread::Builder::new().name("bwz-gpu".into()).spawn_scoped(scope, open))
+        });
+        // All are begun before the first is waited for.
+        let opening: Vec<_> = opening.collect();
+        opening.into_iter().filter_map(|(number, thread)| failure(number, thread)).collect()
     });
+    if !failures.is_empty() {
+        queue.warn_of_unopened(&failures.join(", "));
+    }
 }
 
-fn open_one<G>(queue: &LeaseQueue<G>, count: usize, make: impl Fn() -> Result<G>) {
+/// The GPUs to open.
+fn numbers(device: Device) -> Result<Vec<u32>> {
+    let all = || {
+        let gpus = gpu::devices()?.into_iter().map(|gpu| gpu.number);
+        Ok(gpus.filter(|&number| number <= GpuSet::MAX_NUMBER).collect())
+    };
+    let Device::Cuda(gpus) = device else {
+        // No GPU was asked for, and a machine without one is in order.
+        return all().or(Ok(Vec::new()));
+    };
+    match gpus.numbers() {
+        Some(numbers) => Ok(numbers.collect()),
+        None => all().and_then(|numbers: Vec<u32>| match numbers[..] {
+            [] => Err(Error::Device("this machine has no CUDA device".into())),
+            _ => Ok(numbers),
+        }),
+    }
+}
+
+/// How many leases each GPU gives: no more in all than there are workers, which are given to all
+/// GPUs in turn.
+pub(super) fn leases(numbers: Vec<u32>, workers: usize) -> impl Iterator<Item = (u32, usize)> {
+    let gpus = numbers.len();
+    let count = move |n: usize| ((workers + gpus - 1 - n) / gpus).min(PER_GPU);
+    numbers.into_iter().enumerate().map(move |(n, number)| (number, count(n))).take(workers)
+}
+
+/// Opens a GPU once for each lease.
+fn open_one<G>(queue: &LeaseQueue<G>, count: usize, make: impl Fn() -> Result<G>) -> Result<()> {
     for n in 0..count {
         match make() {
             Ok(gpu) => queue.add(gpu),
-            Err(e) if n == 0 => return queue.warn(&e.to_string()),
+            Err(e) if n == 0 => return Err(e),
             // What is open works; its GPU has no room for more.
-            Err(_) => return,
+            Err(_) => break,
         }
+    }
+    Ok(())
+}
+
+/// Why a GPU is not there once the thread that opens it has ended.
+fn failure(number: u32, thread: io::Result<ScopedJoinHandle<Result<()>>>) -> Option<String> {
+    let failed = match thread {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)).err()?.to_string(),
+        Err(e) => format!("cannot start a thread: {e}"),
+    };
+    Some(format!("cuda:{number}: {failed}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device_pool::Rates;
+    use crate::events::{Event, Listener};
+    use std::sync::{Arc, Mutex};
+
+    /// `count` leases of a queue for `cuda:LIST` where odd GPUs cannot be opened, and its warnings.
+    fn opened(list: &str, count: usize) -> (Vec<u32>, Vec<String>) {
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::clone(&warnings);
+        let listener = Listener::new(move |event| {
+            if let Event::Warning(what) = event {
+                received.lock().unwrap().push(what);
+            }
+        });
+        let queue = LeaseQueue::new(false, true, Rates::SORT, 8, listener);
+        let make = |number| match number % 2 {
+            0 => Ok(number),
+            _ => Err(Error::Device("the GPU is missing".into())),
+        };
+        open(&queue, Device::Cuda(list.parse().unwrap()), 8, &make);
+        let mut leases: Vec<_> = (0..count).filter_map(|_| queue.lease(1, 1)).collect();
+        let mut gpus: Vec<u32> =
+            leases.iter_mut().map(|lease| lease.run(|gpu| Ok(*gpu)).unwrap().unwrap()).collect();
+        gpus.sort_unstable();
+        drop(leases);
+        let warnings = warnings.lock().unwrap().clone();
+        (gpus, warnings)
+    }
+
+    #[test]
+    fn those_gpus_are_opened_that_were_asked_for() {
+        assert_eq!(opened("0,4-4,2", 6), (vec![0, 0, 2, 2, 4, 4], vec![]));
+    }
+
+    #[test]
+    fn gpus_that_are_missing_are_one_warning() {
+        let warning = "cuda:1: the GPU is missing, cuda:3: the GPU is missing";
+        let others = format!("{warning}; sorting on the other GPUs");
+        assert_eq!(opened("0-3", 4), (vec![0, 0, 2, 2], vec![others]));
+        assert_eq!(opened("1,3", 8), (vec![], vec![format!("{warning}; sorting on the CPU")]));
+    }
+
+    #[test]
+    fn leases_are_spread_over_the_gpus() {
+        let counts = |gpus: u32, workers| -> Vec<usize> {
+            leases((0..gpus).collect(), workers).map(|(_, count)| count).collect()
+        };
+        assert_eq!(counts(1, 64), [2]);
+        assert_eq!(counts(4, 64), [2, 2, 2, 2]);
+        assert_eq!(counts(2, 3), [2, 1]);
+        assert_eq!(counts(8, 2), [1, 1]);
+        assert_eq!(counts(1, 1), [1]);
+        assert!(counts(0, 64).is_empty());
     }
 }

@@ -1,4 +1,5 @@
-//! How fast a kind of work is done: a guess to begin with, and each measurement counts more.
+//! How fast a kind of work is done: a guess to begin with, and what is measured counts more and
+//! more.
 
 /// What is done to blocks, and how fast. The unit of work is a byte of a block, or whatever else
 /// the pool's user counts.
@@ -6,10 +7,9 @@
 pub(crate) struct Rates {
     /// What the CPU does where a GPU fails, for the warning.
     pub verb: &'static str,
-    /// Bytes per second that one thread gets through all stages of the pipeline, this one
-    /// included.
-    pub pipeline: f64,
-    /// Of one thread of the CPU.
+    /// Of one thread in all that the CPU does to a block whoever does this work: coding, decoding.
+    pub code: Rate,
+    /// Of one thread of the CPU in this work.
     pub cpu: Rate,
     /// Of one lease of a GPU that several share.
     pub gpu: Rate,
@@ -18,16 +18,24 @@ pub(crate) struct Rates {
 impl Rates {
     pub const SORT: Rates = Rates {
         verb: "sorting",
-        pipeline: 10e6,
+        code: Rate { bytes: 20e6, seconds: 1.0 },
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
-        gpu: Rate { bytes: 100e6, seconds: 0.2 },
+        gpu: Rate { bytes: 10e6, seconds: 0.01 },
     };
 
     pub const INVERT: Rates = Rates {
         verb: "restoring",
-        pipeline: 30e6,
+        code: Rate { bytes: 40e6, seconds: 1.0 },
         cpu: Rate { bytes: 150e6, seconds: 1.0 },
-        gpu: Rate { bytes: 100e6, seconds: 0.1 },
+        gpu: Rate { bytes: 10e6, seconds: 0.005 },
+    };
+
+    /// In symbols of patterns. All threads take part in each search on the CPU.
+    pub const SEARCH: Rates = Rates {
+        verb: "searching",
+        code: Rate { bytes: 1.0, seconds: 0.0 },
+        cpu: Rate { bytes: 20e6, seconds: 1.0 },
+        gpu: Rate { bytes: 1e9, seconds: 0.2 },
     };
 }
 
@@ -46,7 +54,7 @@ impl Rate {
     }
 
     /// The seconds that `bytes` take.
-    pub fn seconds(&self, bytes: u64) -> f64 {
-        bytes as f64 * self.seconds / self.bytes
+    pub fn seconds(&self, bytes: f64) -> f64 {
+        bytes * self.seconds / self.bytes
     }
 }

@@ -29,7 +29,7 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
         patterns: &[P],
         limit: Option<usize>,
     ) -> Result<Vec<Matches>> {
-        self.search_batch(patterns, limit, &mut Session::new(self.options, 0))
+        self.search_batch(patterns, limit, &mut Session::new(self.options, 0)?)
     }
 
     /// The same for one batch of many.

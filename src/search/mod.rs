@@ -5,7 +5,6 @@
 //! | `pattern_stream` | patterns from an iterator, batch after batch |
 //! | `file_search`, `search_results` | a batch or a range, and what it gives |
 //! | `search_batch` | a batch of patterns in all blocks |
-//! | `search_device` | the CPU or a GPU to search decoded blocks with |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
 //! | `disk_block`, `disk_tables` | search in a block that stays on disk, segment by segment |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
@@ -14,7 +13,9 @@
 //!
 //! Blocks are searched one group after the other, as many side by side as threads and memory allow,
 //! each with all patterns. What is found does not depend on either, nor on whether the file has an
-//! index.
+//! index. A GPU, where one was asked for or pays, searches those that are decoded one after the
+//! other; where it fails, the CPU searches that block again, and all others. What it found is not
+//! checked.
 
 mod boundary_matches;
 mod disk_block;
@@ -23,7 +24,6 @@ mod file_block;
 mod file_search;
 mod pattern_stream;
 mod search_batch;
-mod search_device;
 mod search_results;
 mod searched_block;
 mod shared_input;

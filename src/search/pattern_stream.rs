@@ -1,7 +1,7 @@
 //! Patterns from an iterator: more of them than memory holds, in batches as large as it allows.
 //!
 //! Blocks that a batch decodes are kept for the next one, in a quarter of the memory; so is the
-//! device, with the index that it searched last.
+//! GPU, with the index that it searched last.
 
 use super::file_search::FileSearch;
 use super::search_batch::Session;
@@ -23,7 +23,8 @@ const PER_PATTERN: u64 = 128;
 /// Patterns that come one by one, each given back with its matches.
 pub(crate) struct PatternStream<'a, R, I: Iterator> {
     file: FileSearch<'a, R>,
-    session: Session,
+    /// `None` until the first batch.
+    session: Option<Session>,
     patterns: I,
     limit: Option<usize>,
     /// Patterns of the last batch, with their matches, that have not been asked for.
@@ -35,14 +36,14 @@ pub(crate) struct PatternStream<'a, R, I: Iterator> {
 impl<'a, R: Read + Seek + Send, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, R, I> {
     /// Counts, and with a limit locates.
     pub fn new(file: FileSearch<'a, R>, patterns: I, limit: Option<usize>) -> Self {
-        let session = Session::new(file.options, file.options.memory_limit() / BLOCKS_SHARE);
         let ready = Vec::new().into_iter().zip(Vec::new());
-        PatternStream { file, session, patterns, limit, ready, over: false }
+        PatternStream { file, session: None, patterns, limit, ready, over: false }
     }
 
     /// Searches the next batch, if there is one.
     fn search(&mut self) -> Result<()> {
-        let mut left = (self.file.options.memory_limit() / BATCH_SHARE).min(LARGEST_BATCH);
+        let (options, memory) = (self.file.options, self.file.options.memory_limit());
+        let mut left = (memory / BATCH_SHARE).min(LARGEST_BATCH);
         let mut patterns = Vec::new();
         while left > 0
             && let Some(pattern) = self.patterns.next()
@@ -50,7 +51,11 @@ impl<'a, R: Read + Seek + Send, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternSt
             left = left.saturating_sub(pattern.as_ref().len() as u64 + PER_PATTERN);
             patterns.push(pattern);
         }
-        let found = self.file.search_batch(&patterns, self.limit, &mut self.session)?;
+        let session = match &mut self.session {
+            Some(session) => session,
+            none => none.insert(Session::new(options, memory / BLOCKS_SHARE)?),
+        };
+        let found = self.file.search_batch(&patterns, self.limit, session)?;
         self.ready = patterns.into_iter().zip(found);
         Ok(())
     }

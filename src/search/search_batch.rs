@@ -3,23 +3,25 @@
 
 use super::boundary_matches::{self, Edges};
 use super::file_block::FileBlock;
-use super::search_device::SearchDevice;
 use super::search_results::Matches;
-use super::searched_block::{Found, SearchedBlock};
+use super::searched_block::{Found, GpuLease, SearchedBlock};
 use super::shared_input::SharedInput;
 use crate::contents::{self, BlockInfo, Contents, FrameInfo};
+use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::EDGE;
+use crate::gpu;
 use crate::memory::Plan;
 use crate::options::Options;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
+use std::time::Instant;
 
-/// What is kept from one batch to the next: the device, and decoded blocks as far as there is room.
+/// What is kept from one batch to the next: the GPU, and decoded blocks as far as there is room.
 pub struct Session {
-    device: SearchDevice,
+    gpus: DevicePool<gpu::Searcher>,
     indexes: BTreeMap<u64, Box<FmIndex>>,
     /// Bytes for these, and how many are left.
     share: u64,
@@ -28,8 +30,25 @@ pub struct Session {
 
 impl Session {
     /// Keeps up to `share` bytes of decoded blocks.
-    pub fn new(options: &Options, share: u64) -> Self {
-        Session { device: SearchDevice::new(options), indexes: BTreeMap::new(), share, room: share }
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
+    /// for.
+    pub fn new(options: &Options, share: u64) -> Result<Self> {
+        // Blocks take turns on a GPU, so that one is enough.
+        let opener = Opener::new(options.chosen_device(), 1, gpu::Searcher::new)?;
+        let (threads, listener) = (options.thread_count(), options.listener().clone());
+        let gpus = DevicePool::new(opener, Rates::SEARCH, threads, listener);
+        Ok(Session { gpus, indexes: BTreeMap::new(), share, room: share })
+    }
+
+    /// Leases a GPU for so many symbols of patterns, if that pays.
+    fn lease(&self, symbols: u64, threads: usize) -> GpuLease<'_> {
+        if symbols == 0 {
+            return None;
+        }
+        self.gpus.expect(symbols);
+        self.gpus.lease(symbols, threads)
     }
 
     fn keep(&mut self, number: u64, index: Box<FmIndex>) {
@@ -72,7 +91,7 @@ impl Batch<'_> {
             let limits = self.limits(&found);
             let opened = self.open(group, reach, session)?;
             let job = (limits.as_deref(), reach);
-            let searched = self.find(opened, group, job, &mut session.device)?;
+            let searched = self.find(opened, group, job, session)?;
             for (searched, file_block) in searched.into_iter().zip(group) {
                 self.gather(&mut found, searched.found, file_block.info.raw.start);
                 edges.push(searched.edges);
@@ -128,21 +147,28 @@ impl Batch<'_> {
         opened: Vec<SearchedBlock<'a, R>>,
         group: &'a [FileBlock<'a, R>],
         (limits, reach): (Option<&[usize]>, usize),
-        device: &mut SearchDevice,
+        session: &Session,
     ) -> Result<Vec<Searched<'a, R>>> {
-        let one = |block: SearchedBlock<'a, R>, file_block, device: &mut SearchDevice| {
-            let (block, found) = block.find(file_block, self.patterns, limits, device)?;
+        let one = |block: SearchedBlock<'a, R>, file_block, lease: &mut GpuLease| {
+            let (block, found) = block.find(file_block, self.patterns, limits, lease)?;
             let (len, edge) = (file_block.len(), file_block.len().min(reach));
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
             Ok(Searched { block, found, edges: Edges { head, tail, end: file_block.info.raw.end } })
         };
         let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
-        if device.is_gpu_for(in_memory * self.symbols())? {
-            return opened.into_iter().zip(group).map(|(b, o)| one(b, o, device)).collect();
+        let (symbols, threads) = (in_memory * self.symbols(), self.options.thread_count());
+        let mut lease = session.lease(symbols, threads);
+        if lease.is_some() {
+            let blocks = opened.into_iter().zip(group);
+            return blocks.map(|(block, of)| one(block, of, &mut lease)).collect();
         }
-        let blocks = opened.into_par_iter().zip(group);
-        blocks.map(|(block, file_block)| one(block, file_block, &mut SearchDevice::cpu())).collect()
+        let (from, blocks) = (Instant::now(), opened.into_par_iter().zip(group));
+        let searched = blocks.map(|(block, of)| one(block, of, &mut None)).collect();
+        if symbols > 0 {
+            session.gpus.done_on_cpu(symbols, threads, from.elapsed());
+        }
+        searched
     }
 
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused

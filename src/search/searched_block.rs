@@ -8,12 +8,13 @@
 
 use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
-use super::search_device::SearchDevice;
 use crate::block;
 use crate::bwt::{self, Bwt, CpuInverse, Sorter};
+use crate::device_pool::Lease;
 use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::Kind;
+use crate::gpu::Searcher;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::io::{Read, Seek};
@@ -40,6 +41,15 @@ pub(crate) enum SearchedBlock<'a, R> {
     OnDisk(Box<DiskBlock<'a, R>>),
     InMemory(Box<FmIndex>),
     Plain(Vec<u8>),
+}
+
+/// The GPU that searches blocks in memory; `None` where the CPU does.
+pub type GpuLease<'a> = Option<Lease<'a, Searcher>>;
+
+/// Does `work` on a leased GPU. `None` where the CPU has to do it: where there is no GPU, where it
+/// fails, and where it finds the index in contradiction with itself, which the CPU judges.
+fn on_gpu<T>(lease: &mut GpuLease, work: impl FnOnce(&mut Searcher) -> Result<T>) -> Option<T> {
+    lease.as_mut()?.run(work)?.ok()
 }
 
 /// The block as it stands in the file, if it has an index that may be believed, and a job of about
@@ -104,7 +114,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         file_block: &'a FileBlock<'a, R>,
         patterns: &[P],
         limits: Option<&[usize]>,
-        device: &mut SearchDevice,
+        lease: &mut GpuLease,
     ) -> Result<(Self, Found)> {
         let intervals = match &self {
             SearchedBlock::Plain(raw) if patterns.len() < MANY => {
@@ -114,11 +124,13 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
             SearchedBlock::Plain(raw) => {
                 let bwt = Sorter::Cpu.sort(raw, bwt::sample_rate(raw.len()))?;
                 let index = Box::new(FmIndex::new(bwt)?);
-                return SearchedBlock::InMemory(index).find(file_block, patterns, limits, device);
+                return SearchedBlock::InMemory(index).find(file_block, patterns, limits, lease);
             }
             SearchedBlock::InMemory(index) => {
                 let mut intervals = vec![0..0; patterns.len()];
-                device.search(index, patterns, &mut intervals);
+                if on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals)).is_none() {
+                    index.search(patterns, &mut intervals);
+                }
                 intervals
             }
             SearchedBlock::OnDisk(block) => {
@@ -129,7 +141,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         let Some(limits) = limits else {
             return Ok((self, Found { counts, positions: Vec::new() }));
         };
-        let (block, positions) = self.locate(file_block, &intervals, limits, device)?;
+        let (block, positions) = self.locate(file_block, &intervals, limits, lease)?;
         Ok((block, Found { counts, positions }))
     }
 
@@ -139,16 +151,16 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         file_block: &'a FileBlock<'a, R>,
         intervals: &[Range<u32>],
         limits: &[usize],
-        device: &mut SearchDevice,
+        lease: &mut GpuLease,
     ) -> Result<(Self, Vec<Vec<u32>>)> {
         let wanted = |(interval, &limit): (&Range<u32>, &usize)| interval.clone().take(limit);
         let rows: Vec<u32> = intervals.iter().zip(limits).flat_map(wanted).collect();
         let block = self.ready_for(file_block, rows.len() as u64)?;
         let mut positions = match &block {
             SearchedBlock::OnDisk(block) => block.positions(&rows)?,
-            SearchedBlock::InMemory(index) => {
-                device.positions(index, &rows).map_err(|e| file_block.locate(e))?
-            }
+            SearchedBlock::InMemory(index) => on_gpu(lease, |gpu| index.positions_on(gpu, &rows))
+                .map_or_else(|| index.positions(&rows), Ok)
+                .map_err(|e| file_block.locate(e))?,
             SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
         }
         .into_iter();

@@ -8,9 +8,9 @@
 //! GPU reads and to which it writes.
 
 use crate::bwt::{Bwt, CpuInverse};
-use crate::device::Device;
+use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::events::{Step, Timed};
 use crate::gpu;
 use crate::options::{DEFAULT_SAMPLE_RATE, Options};
@@ -18,7 +18,7 @@ use crate::threads::Threads;
 #[cfg(test)]
 use crate::{device_pool::OpenGpus, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Puts the text of a transform in the place of its bytes, on a GPU, and says when each step was
 /// done. Where it fails, the transform is as before.
@@ -36,12 +36,14 @@ impl BlockInverter {
     /// For up to `workers` blocks at a time, of up to `block_size` bytes.
     ///
     /// # Errors
-    /// [`Error::Device`] where this build has nothing for the device that is asked for.
+    /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is
+    /// asked for.
     pub fn new(workers: usize, block_size: u32, options: &Options) -> Result<Self> {
         let make = move |number| gpu_invert(number, block_size);
         let opener = Opener::new(options.chosen_device(), workers, make)?;
         let (rates, listener) = (Rates::INVERT, options.listener().clone());
-        Ok(BlockInverter::with(DevicePool::new(opener, rates, workers, listener)))
+        let threads = options.thread_count();
+        Ok(BlockInverter::with(DevicePool::new(opener, rates, threads, listener)))
     }
 
     fn with(gpus: DevicePool<GpuInvert>) -> Self {
@@ -72,6 +74,11 @@ impl BlockInverter {
         self.gpus.expect(len.into());
     }
 
+    /// A block of `len` bytes was decoded, which took so much time of one thread.
+    pub fn decoded(&self, len: u32, took: Duration) {
+        self.gpus.coded(len.into(), took);
+    }
+
     /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU.
     /// A GPU is waited for outside of it.
     pub fn invert(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
@@ -91,13 +98,7 @@ impl BlockInverter {
     /// `None` where the CPU is to do it.
     fn invert_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
         let mut lease = self.gpus.lease(bwt.bytes.len() as u64, threads)?;
-        let done = lease.device()(bwt);
-        if let Err(Error::Device(failure)) = &done {
-            self.gpus.warn(failure);
-        } else {
-            lease.give_back();
-        }
-        done.ok()
+        lease.run(|invert| invert(bwt))?.ok()
     }
 }
 
@@ -115,7 +116,7 @@ fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
         bwt.bytes.copy_from_slice(text);
         Ok(vec![
             (Step::CopyIn, began, from),
-            (Step::Invert(Device::Cuda(number)), from, to),
+            (Step::Invert(Device::Cuda(GpuSet::one(number))), from, to),
             (Step::CopyOut, to, Instant::now()),
         ])
     }))

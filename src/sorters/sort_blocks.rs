@@ -1,14 +1,14 @@
 //! Sorts blocks, on the CPU or on a leased GPU.
 
 use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
-use crate::device::Device;
+use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
 use crate::options::Options;
 use crate::threads::Threads;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Sorts blocks on a GPU, with the given sample rate, and says when each step was done.
 pub(super) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>)> + Send>;
@@ -24,7 +24,8 @@ impl BlockSorter {
     /// `sample_rate`.
     ///
     /// # Errors
-    /// [`Error::Device`] where this build has no sorter for the device that is asked for.
+    /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that
+    /// is asked for.
     pub fn new(
         workers: usize,
         block_size: u32,
@@ -35,7 +36,8 @@ impl BlockSorter {
             gpu_sort(number, block_size, sample_rate)
         })?;
         let (rates, listener) = (Rates::SORT, options.listener().clone());
-        Ok(BlockSorter::with(DevicePool::new(opener, rates, workers, listener)))
+        let threads = options.thread_count();
+        Ok(BlockSorter::with(DevicePool::new(opener, rates, threads, listener)))
     }
 
     pub(super) fn with(gpus: DevicePool<GpuSort>) -> Self {
@@ -45,6 +47,11 @@ impl BlockSorter {
     /// A block of `len` bytes will be sorted when it has its turn.
     pub fn expect(&self, len: usize) {
         self.gpus.expect(len as u64);
+    }
+
+    /// A block of `len` bytes was coded, which took so much time of one thread.
+    pub fn coded(&self, len: usize, took: Duration) {
+        self.gpus.coded(len as u64, took);
     }
 
     /// Frees the memory that is kept for the next blocks on the CPU.
@@ -66,11 +73,9 @@ impl BlockSorter {
         }
         pool.install(|| {
             let from = Instant::now();
-            let bwt = self.cpu.sort_on(threads, block, sample_rate)?;
-            if threads == 1 {
-                self.gpus.done_on_cpu(block.len() as u64, threads, from.elapsed());
-            }
-            Ok((bwt, vec![(Step::Sort(Device::Cpu), from, Instant::now())]))
+            let bwt = self.cpu.sort_on(threads, block, sample_rate);
+            self.gpus.done_on_cpu(block.len() as u64, threads, from.elapsed());
+            Ok((bwt?, vec![(Step::Sort(Device::Cpu), from, Instant::now())]))
         })
     }
 
@@ -82,21 +87,15 @@ impl BlockSorter {
         threads: usize,
         pool: &Threads,
     ) -> Result<Option<(Bwt, Vec<Timed>)>> {
-        let Some(mut lease) = self.gpus.lease(block.len() as u64, threads) else { return Ok(None) };
-        match lease.device()(block, sample_rate) {
-            Err(Error::Device(failure)) => {
-                self.gpus.warn(&failure);
-                Ok(None)
-            }
-            Ok((bwt, _)) if !pool.install(|| could_be_of(&bwt, block)) => {
-                self.gpus.warn("a GPU gave a transform that is not the block's");
-                Ok(None)
-            }
-            done => {
-                lease.give_back();
-                done.map(Some)
-            }
+        let lease = self.gpus.lease(block.len() as u64, threads);
+        // The lease ends with this, before anything waits for the pool.
+        let sorted = lease.and_then(|mut lease| lease.run(|sort| sort(block, sample_rate)));
+        let Some(sorted) = sorted.transpose()? else { return Ok(None) };
+        if !pool.install(|| could_be_of(&sorted.0, block)) {
+            self.gpus.warn("a GPU gave a transform that is not the block's");
+            return Ok(None);
         }
+        Ok(Some(sorted))
     }
 }
 
@@ -115,7 +114,7 @@ fn gpu_sort(number: u32, block_size: u32, sample_rate: u32) -> Result<GpuSort> {
         let [_, from, to, _] = sorter.report().times.unwrap_or([began, began, ended, ended]);
         let steps = vec![
             (Step::CopyIn, began, from),
-            (Step::Sort(Device::Cuda(number)), from, to),
+            (Step::Sort(Device::Cuda(GpuSet::one(number))), from, to),
             (Step::CopyOut, to, ended),
         ];
         Ok((Bwt { bytes, sample_rate, samples }, steps))

@@ -91,6 +91,32 @@ fn a_transform_of_other_bytes_is_not_believed() {
     assert_eq!(*warnings.lock().unwrap(), [warning]);
 }
 
+/// A GPU sorts the next block while the transform of the last one waits to be checked.
+#[test]
+fn a_gpu_does_not_wait_for_the_threads() {
+    let (sorted, sorts) = mpsc::channel();
+    let gpu: GpuSort = Box::new(move |block, rate| {
+        sorted.send(()).unwrap();
+        on_cpu(block, rate)
+    });
+    let sorters = chosen(Listener::default(), vec![gpu]);
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let pool = Threads::Pool(one_thread.into());
+    thread::scope(|scope| {
+        let (free, busy) = mpsc::channel::<()>();
+        let (is_busy, began) = mpsc::channel();
+        let work = move || (is_busy.send(()), busy.recv().is_err());
+        scope.spawn(|| pool.install(work));
+        began.recv().unwrap();
+        for _ in 0..2 {
+            scope.spawn(|| assert!(sorters.sort(b"banana", 2, 1, &pool).is_ok()));
+        }
+        let both: Vec<_> = (0..2).map(|_| sorts.recv_timeout(Duration::from_secs(20))).collect();
+        drop(free);
+        assert!(both.iter().all(Result::is_ok), "the GPU waits while the thread is busy");
+    });
+}
+
 #[test]
 fn other_errors_are_no_reason_to_try_again() {
     let (listener, warnings) = listening();

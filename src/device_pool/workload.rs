@@ -1,0 +1,203 @@
+//! The work that GPUs and threads have, and which of them would be done with a block sooner.
+//!
+//! This is arithmetic: it waits for nothing, and what time it is comes in as a value, so that a
+//! simulation runs through it too.
+
+use super::rates::Rates;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Seconds from the first call of the driver to a GPU that works: the context, the kernels, the
+/// memory.
+const OPENING: f64 = 0.5;
+
+/// Leases that there are taken to be until the first GPU is open.
+const EXPECTED: usize = 2;
+
+/// All blocks of one kind of work, by what is done to them now.
+pub(super) struct Workload {
+    pub rates: Rates,
+    /// Of the CPU.
+    threads: f64,
+    /// Leases of GPUs that work, in use or not.
+    pub leases: usize,
+    /// Since when GPUs are opened, if they are.
+    pub opening: Option<Instant>,
+    /// Bytes of all blocks that ever came.
+    came: u64,
+    /// Bytes of blocks that the threads have still to code or decode.
+    to_code: u64,
+    /// Bytes of blocks on the CPU, counted as if each had one thread.
+    on_cpu: f64,
+    /// Bytes of blocks on GPUs.
+    leased: u64,
+    /// Bytes of the blocks that wait for a GPU, in the order in which they asked.
+    waiting: BTreeMap<u64, u64>,
+    requests: u64,
+}
+
+impl Workload {
+    pub fn new(rates: Rates, threads: usize) -> Self {
+        Workload {
+            rates,
+            threads: threads as f64,
+            leases: 0,
+            opening: None,
+            came: 0,
+            to_code: 0,
+            on_cpu: 0.0,
+            leased: 0,
+            waiting: BTreeMap::new(),
+            requests: 0,
+        }
+    }
+
+    /// A block has come.
+    pub fn expect(&mut self, len: u64) {
+        self.came += len;
+        self.to_code += len;
+    }
+
+    /// The threads have coded or decoded a block, which took so much time of one.
+    pub fn coded(&mut self, len: u64, took: Duration) {
+        self.to_code = self.to_code.saturating_sub(len);
+        self.rates.code.add(len, took.as_secs_f64());
+    }
+
+    /// Whether all blocks that came keep the threads busy for longer than a GPU takes to open.
+    pub fn opening_pays(&self) -> bool {
+        let each =
+            self.rates.code.seconds(self.came as f64) + self.rates.cpu.seconds(self.came as f64);
+        each / self.threads > OPENING
+    }
+
+    /// Whether a block alone takes that long on `threads` threads.
+    pub fn opening_pays_for(&self, len: u64, threads: usize) -> bool {
+        self.alone_on_cpu(len, threads) > OPENING
+    }
+
+    /// A block waits for a GPU. Gives the number of this request.
+    pub fn ask(&mut self, len: u64) -> u64 {
+        self.requests += 1;
+        self.waiting.insert(self.requests, len);
+        self.requests
+    }
+
+    /// The request that is served next.
+    pub fn first(&self) -> Option<u64> {
+        self.waiting.first_key_value().map(|(&request, _)| request)
+    }
+
+    pub fn begin_lease(&mut self, request: u64) {
+        self.leased += self.waiting.remove(&request).unwrap_or(0);
+    }
+
+    /// Ends the lease of a GPU for a block, which took so long unless the GPU failed.
+    pub fn end_lease(&mut self, len: u64, took: Option<Duration>) {
+        self.leased -= len;
+        match took {
+            Some(took) => self.rates.gpu.add(len, took.as_secs_f64()),
+            None => self.leases -= 1,
+        }
+    }
+
+    /// A block that waits goes to the CPU instead.
+    pub fn give_up(&mut self, request: u64, threads: usize) {
+        let len = self.waiting.remove(&request).unwrap_or(0);
+        self.begin_on_cpu(len, threads);
+    }
+
+    pub fn begin_on_cpu(&mut self, len: u64, threads: usize) {
+        self.on_cpu += threads_taken(len, threads);
+    }
+
+    /// A block was done on `threads` threads of the CPU.
+    pub fn end_on_cpu(&mut self, len: u64, threads: usize, took: Duration) {
+        self.on_cpu = (self.on_cpu - threads_taken(len, threads)).max(0.0);
+        self.rates.cpu.add(len, took.as_secs_f64() * gain(threads));
+    }
+
+    /// Whether the GPUs are done with a block that waits before `threads` threads would be.
+    pub fn gpus_are_sooner(&self, request: u64, threads: usize, now: Instant) -> bool {
+        (self.leases > 0 || self.opening.is_some())
+            && self.on_gpus(request, now) < self.on_cpu(self.waiting[&request], threads)
+    }
+
+    /// Seconds until the GPUs are done with all blocks up to one that waits.
+    fn on_gpus(&self, request: u64, now: Instant) -> f64 {
+        let len = self.waiting[&request];
+        let before: u64 = self.waiting.range(..request).map(|(_, len)| len).sum();
+        let (leases, until_open) = match self.opening {
+            Some(start) if self.leases == 0 => {
+                let passed = now.saturating_duration_since(start).as_secs_f64();
+                // When it takes longer than it should, it may take as long again.
+                (EXPECTED as u64, if passed < OPENING { OPENING - passed } else { passed })
+            }
+            _ => (self.leases as u64, 0.0),
+        };
+        // Nobody waits before each lease has a block.
+        let before = (before + self.leased).saturating_sub((leases - 1) * len);
+        until_open
+            + self.rates.gpu.seconds(before as f64) / leases as f64
+            + self.rates.gpu.seconds(len as f64)
+    }
+
+    /// Seconds until the threads are done with all that they have to do, this block included.
+    fn on_cpu(&self, len: u64, threads: usize) -> f64 {
+        let blocks = self.on_cpu + threads_taken(len, threads);
+        let all = self.rates.code.seconds(self.to_code as f64) + self.rates.cpu.seconds(blocks);
+        self.alone_on_cpu(len, threads).max(all / self.threads)
+    }
+
+    /// Seconds in which `threads` threads do a block, if they have nothing else to do.
+    fn alone_on_cpu(&self, len: u64, threads: usize) -> f64 {
+        self.rates.cpu.seconds(len as f64) / gain(threads)
+    }
+}
+
+/// What several threads gain on one block. They get into each other's way: the more there are, the
+/// less each of them does.
+fn gain(threads: usize) -> f64 {
+    (threads as f64).sqrt()
+}
+
+/// The bytes that one thread would do in the time that `threads` threads take together.
+fn threads_taken(len: u64, threads: usize) -> f64 {
+    len as f64 * threads as f64 / gain(threads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_is_opened_for_many_symbols_and_not_for_few() {
+        let mut searches = Workload::new(Rates::SEARCH, 4);
+        for _ in 0..8 {
+            assert!(!searches.opening_pays());
+            searches.expect(5_000_000);
+        }
+        assert!(!searches.opening_pays(), "40 million symbols on 4 threads");
+        searches.expect(1_000_000);
+        assert!(searches.opening_pays());
+        assert!(!searches.opening_pays_for(1000, 4) && searches.opening_pays_for(30_000_000, 4));
+    }
+
+    #[test]
+    fn the_last_in_a_long_queue_is_done_by_the_cpu() {
+        const LEN: u64 = 20_000_000;
+        let (mut workload, now) = (Workload::new(Rates::SORT, 64), Instant::now());
+        workload.leases = 1;
+        let requests: Vec<u64> = (0..100).map(|_| workload.ask(LEN)).collect();
+        // A GPU takes 20 ms for each, a thread one second.
+        let waits = |workload: &Workload, n: usize| workload.gpus_are_sooner(requests[n], 1, now);
+        assert!(waits(&workload, 0) && waits(&workload, 48) && !waits(&workload, 99));
+        // Not if the threads have a second's work with coding others.
+        workload.expect(64 * 2 * LEN);
+        assert!(waits(&workload, 99));
+        workload.coded(64 * 2 * LEN, Duration::from_secs(128));
+        assert!(!waits(&workload, 99));
+        workload.end_on_cpu(LEN, 1, Duration::from_secs(9));
+        assert!(waits(&workload, 99), "now it takes five seconds on the CPU");
+    }
+}
