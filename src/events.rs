@@ -40,6 +40,8 @@ pub enum Event {
 pub enum Step {
     /// Reading it.
     Read,
+    /// Applying filters to it, or seeing that none suits it.
+    Filter,
     /// Copying it, or its transform, to a GPU.
     CopyIn,
     /// Sorting its suffixes on this device.
@@ -52,6 +54,8 @@ pub enum Step {
     Decode,
     /// Restoring it from its transform on this device.
     Invert(Device),
+    /// Undoing its filters.
+    Unfilter,
     /// Checking what was restored.
     Check,
 }

@@ -5,8 +5,9 @@
 //! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its
 //! transform, there are [`decode`] and [`restore_decoded`] on the CPU.
 //!
-//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Restored`], raw bytes.
-//! The memory moves from one to the next: the text takes the place of the transform.
+//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Restored`],
+//! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
+//! the transform.
 
 use crate::allocation;
 use crate::bwt::{Bwt, InverseBwt};
@@ -142,10 +143,18 @@ impl BlockDecoder {
             Ok(text)
         });
         let on_gpu = steps.iter().any(|(step, ..)| matches!(step, Step::Invert(Device::Cuda(_))));
-        let from = Instant::now();
-        let raw = restored.and_then(|restored| self.pool.install(|| check(restored)));
+        let raw = restored.and_then(|restored| {
+            self.pool.install(|| {
+                let (began, filtered) = (Instant::now(), restored.is_filtered());
+                let unfiltered = unfilter(restored)?;
+                let from = Instant::now();
+                let raw = check(unfiltered)?;
+                steps.extend(filtered.then_some((Step::Unfilter, began, from)));
+                steps.push((Step::Check, from, Instant::now()));
+                Ok(raw)
+            })
+        });
         if raw.is_ok() {
-            steps.push((Step::Check, from, Instant::now()));
             self.listener.done(offset, steps);
         }
         (raw, on_gpu)
@@ -190,6 +199,19 @@ struct Restored {
     text: Vec<u8>,
     index: Option<BlockIndex>,
     side: Vec<u8>,
+}
+
+impl Restored {
+    fn is_filtered(&self) -> bool {
+        matches!(self.origin.header.kind, Kind::Bwt(Shape { filters: 1.., .. }))
+    }
+}
+
+/// A block between the filters and the checks of its raw bytes.
+struct Unfiltered {
+    origin: Origin,
+    raw: Vec<u8>,
+    index: Option<BlockIndex>,
 }
 
 impl Decoded {
@@ -246,7 +268,7 @@ fn decode_with(
 
 /// Restores the block on the CPU and checks it.
 pub fn restore_decoded(decoded: Decoded, inverse: &InverseBwt) -> Result<Vec<u8>> {
-    check(invert(decoded, |bwt| inverse.invert(bwt))?)
+    check(unfilter(invert(decoded, |bwt| inverse.invert(bwt))?)?)
 }
 
 /// Inverts the transform; a stored block has none.
@@ -263,8 +285,8 @@ fn invert(
     Ok(Restored { origin, text, index, side })
 }
 
-/// Undoes the filters and checks the raw bytes.
-fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
+/// Undoes the filters.
+fn unfilter(Restored { origin, text, index, side }: Restored) -> Result<Unfiltered> {
     let header = &origin.header;
     let raw = match header.kind {
         Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
@@ -274,7 +296,12 @@ fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
         }
         _ => text,
     };
-    if !checksum_holds(header.raw_checksum, &raw) {
+    Ok(Unfiltered { origin, raw, index })
+}
+
+/// Checks the raw bytes.
+fn check(Unfiltered { origin, raw, index }: Unfiltered) -> Result<Vec<u8>> {
+    if !checksum_holds(origin.header.raw_checksum, &raw) {
         return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }
     let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));

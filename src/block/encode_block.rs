@@ -114,7 +114,7 @@ impl BlockEncoder {
     fn sort_bytes(&self, bytes: Vec<u8>, raw_offset: u64, alone: bool) -> Result<SortedText> {
         let raw_size = bytes.len();
         let (checksum, filtered) =
-            self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
+            self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes, raw_offset)));
         let filtered = filtered?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if alone { self.pool.count() } else { 1 };
@@ -124,18 +124,19 @@ impl BlockEncoder {
     }
 
     /// What is searched for is in the raw bytes, so an indexed block gets no filters.
-    fn filtered(&self, block: Vec<u8>) -> Result<Filtered, Flaw> {
-        match self.index {
-            Some(_) => Ok(Filtered::unchanged(block)),
-            None => {
-                let block = filter::transform(block)?;
-                // The workspace that the sorters keep makes room for the match finder.
-                if block.is_repetitive() {
-                    self.sorters.free();
-                }
-                filter::deduplicate(block)
-            }
+    fn filtered(&self, block: Vec<u8>, offset: u64) -> Result<Filtered, Flaw> {
+        if self.index.is_some() {
+            return Ok(Filtered::unchanged(block));
         }
+        let from = Instant::now();
+        let block = filter::transform(block)?;
+        // The workspace that the sorters keep makes room for the match finder.
+        if block.is_repetitive() {
+            self.sorters.free();
+        }
+        let filtered = filter::deduplicate(block);
+        self.listener.done(offset, [(Step::Filter, from, Instant::now())]);
+        filtered
     }
 
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {

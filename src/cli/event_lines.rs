@@ -67,6 +67,7 @@ fn line(offset: u64, started: Instant, steps: &Steps) -> String {
 fn verb(step: Step) -> String {
     match step {
         Step::Read => "read".into(),
+        Step::Filter => "filtered".into(),
         Step::CopyIn => "copied in".into(),
         Step::Sort(Device::Cuda(number)) => format!("sorted on cuda:{number}"),
         Step::Sort(_) => "sorted".into(),
@@ -75,6 +76,7 @@ fn verb(step: Step) -> String {
         Step::Decode => "decoded".into(),
         Step::Invert(Device::Cuda(number)) => format!("restored on cuda:{number}"),
         Step::Invert(_) => "restored".into(),
+        Step::Unfilter => "unfiltered".into(),
         Step::Check => "checked".into(),
         _ => "worked on".into(),
     }

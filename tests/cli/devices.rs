@@ -63,7 +63,14 @@ fn twice_verbose_has_a_line_per_block() {
     let said = stderr(dir.bwz("-1 -vv --device cpu x").assert().success());
     has_all(
         &said,
-        &["x: block at 0 B: read 0.", "x: block at 2.0 MiB: ", ", sorted ", ", coded ", " s\n"],
+        &[
+            "x: block at 0 B: read 0.",
+            "x: block at 2.0 MiB: ",
+            ", filtered ",
+            ", sorted ",
+            ", coded ",
+            " s\n",
+        ],
     );
     assert_eq!(said.matches("x: block at ").count(), 3, "{said}");
     assert_eq!(said.lines().count(), 4, "{said}");
