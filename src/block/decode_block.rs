@@ -82,9 +82,9 @@ impl BlockDecoder {
 
     /// Decodes a block's segments.
     pub fn decode(&self, block: CodedBlock) -> Result<DecodeOutcome> {
-        let (offset, from) = (block.header.raw_offset, Instant::now());
+        let (number, from) = (block.number, Instant::now());
         if let Some(run) = self.known_run(&block) {
-            self.listener.done(offset, [(Step::Check, from, Instant::now())]);
+            self.listener.done(number, [(Step::Check, from, Instant::now())]);
             return Ok(DecodeOutcome::KnownRun(run));
         }
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
@@ -92,7 +92,7 @@ impl BlockDecoder {
         let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
         let execute = |tasks: Vec<Task>| self.pool.each(tasks, |task| task());
         let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
-        self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
+        self.listener.done(number, [(Step::Decode, from, Instant::now())]);
         Ok(DecodeOutcome::Decoded(Box::new(decoded), coded))
     }
 
@@ -136,7 +136,7 @@ impl BlockDecoder {
 
     /// The checked bytes of a block, and whether a GPU restored it.
     fn restore_decoded(&self, decoded: Decoded) -> (Result<Vec<u8>>, bool) {
-        let (offset, mut steps) = (decoded.origin.header.raw_offset, Vec::new());
+        let (number, mut steps) = (decoded.origin.number, Vec::new());
         let restored = invert(decoded, |bwt| {
             let (text, timed) = self.inverses.invert(bwt, &self.pool)?;
             steps = timed;
@@ -155,7 +155,7 @@ impl BlockDecoder {
             })
         });
         if raw.is_ok() {
-            self.listener.done(offset, steps);
+            self.listener.done(number, steps);
         }
         (raw, on_gpu)
     }

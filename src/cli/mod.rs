@@ -12,6 +12,7 @@
 //! | `search_args`, `patterns`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
+//! | `timeline` | the trace of a run, and how busy GPUs were |
 //! | `usage`, `version` | help, complaints about arguments, what this build is |
 //! | `exit`, `bugs`, `io_errors`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
 //!
@@ -48,6 +49,7 @@ mod size;
 mod sparse_output;
 mod stoppable_input;
 mod temporary_file;
+mod timeline;
 mod usage;
 mod version;
 
