@@ -80,6 +80,7 @@ impl FileJob<'_> {
     fn one(&self, name: &Name) -> Result<()> {
         let destination = self.destination(name)?;
         let Input { mut source, about, stop } = self.input(name, &destination)?;
+        source.read_beside(self.args.resources.thread_count());
         let rules = Rules {
             force: self.args.force,
             compressed: self.mode == Mode::Compress,

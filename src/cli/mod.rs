@@ -5,7 +5,7 @@
 //! | `args`, `shared_args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
 //! | `foreign_flags` | flags of other compressors |
 //! | `files`, `input_name` | which files are meant and what their outputs are called |
-//! | `input`, `stoppable_input`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
+//! | `input`, `stoppable_input`, `parallel_reads`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `file_commands` | compress, decompress, test |
 //! | `bench` | measuring |
@@ -40,6 +40,7 @@ mod io_errors;
 mod list_command;
 mod man_and_completions;
 mod output;
+mod parallel_reads;
 mod patterns;
 mod progress_bar;
 mod recover_command;
