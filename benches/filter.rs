@@ -6,9 +6,12 @@
 mod common;
 
 use bwz::internals::filter::{self, Filtered};
+use bwz::internals::filter_on;
 use bwz::{Error, Result};
 use clap::Parser;
 use common::Common;
+use rayon::ThreadPool;
+use std::sync::Arc;
 
 /// Measure the filters alone
 #[derive(Parser)]
@@ -22,17 +25,17 @@ struct Bench {
 
 fn main() -> Result<()> {
     let bench = Bench::parse();
-    let pool = bench.common.pool()?;
-    bench.common.each(|text| pool.install(|| bench.both_ways(text)))
+    let pool = Arc::new(bench.common.pool()?);
+    bench.common.each(|text| bench.both_ways(&pool, text))
 }
 
 impl Bench {
-    fn both_ways(&self, text: &[u8]) -> Result<()> {
+    fn both_ways(&self, pool: &Arc<ThreadPool>, text: &[u8]) -> Result<()> {
         let copies = || -> Vec<Vec<u8>> {
             text.chunks((self.block as usize) << 20).map(<[u8]>::to_vec).collect()
         };
         let apply = |blocks: Vec<Vec<u8>>| {
-            let filtered = blocks.into_iter().map(filter::apply);
+            let filtered = blocks.into_iter().map(|block| filter_on(Arc::clone(pool), block));
             filtered.collect::<std::result::Result<Vec<_>, _>>().map_err(Error::from)
         };
         let (times, filtered) = self.common.time(|| Ok(copies()), apply)?;

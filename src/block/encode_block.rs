@@ -122,9 +122,8 @@ impl BlockEncoder {
 
     fn sort_bytes(&self, bytes: Vec<u8>, place: Place) -> Result<SortedText> {
         let raw_size = bytes.len();
-        let (checksum, filtered) =
-            self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes, place.number)));
-        let filtered = filtered?;
+        let checksum = self.pool.install(|| crc32fast::hash(&bytes));
+        let filtered = self.filtered(bytes, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
         let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
@@ -138,12 +137,12 @@ impl BlockEncoder {
             return Ok(Filtered::unchanged(block));
         }
         self.listener.time(number, Step::Filter, || {
-            let block = filter::transform(block)?;
+            let block = filter::transform(block, &self.pool)?;
             // The workspace that the sorters keep makes room for the match finder.
             if block.is_repetitive() {
                 self.sorters.free();
             }
-            filter::deduplicate(block)
+            filter::deduplicate(block, &self.pool)
         })
     }
 

@@ -51,6 +51,7 @@ impl Input {
                 stop: None,
             });
         }
+        descriptors::widen(&file);
         let (waiting, stop) = Waiting::new(file)?;
         Ok(Input { source: InputSource::Waiting(waiting), about, stop: Some(stop) })
     }
