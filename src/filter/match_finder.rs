@@ -17,6 +17,7 @@ use crate::allocation;
 use crate::bwt::content_defined::hash;
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
+use std::hint::black_box;
 use std::mem;
 use std::ops::Range;
 
@@ -139,7 +140,18 @@ struct Parse<'a> {
     matches: Vec<Candidate>,
     /// Bits for all matches so far.
     price: f64,
+    ahead: LookAhead,
 }
+
+/// The places of the keys at neighbouring positions, which are fetched together: one by one each
+/// would wait for memory twice.
+struct LookAhead {
+    first: usize,
+    ranges: Vec<Range<u32>>,
+}
+
+/// Most positions that are fetched together.
+const AHEAD: usize = 16;
 
 impl<'a> Parse<'a> {
     fn new(text: &'a [u8], table: &'a KeyTable, first: usize) -> Self {
@@ -152,6 +164,7 @@ impl<'a> Parse<'a> {
             literals: 0,
             matches: Vec::new(),
             price: 0.0,
+            ahead: LookAhead { first, ranges: Vec::with_capacity(AHEAD) },
         }
     }
 
@@ -170,7 +183,7 @@ impl<'a> Parse<'a> {
     }
 
     /// The best match that covers `at` or comes soon after it.
-    fn best(&self, at: usize) -> Option<Candidate> {
+    fn best(&mut self, at: usize) -> Option<Candidate> {
         let fresh = at == self.start;
         let literals = (self.literals + at - self.start) as f64;
         let byte =
@@ -205,10 +218,10 @@ impl<'a> Parse<'a> {
     }
 
     /// Offers matches of the key at `at`, lengthened both ways.
-    fn by_key(&self, at: usize, best: &mut Best) {
-        let Some(key) = self.text.get(at..at + KEY) else { return };
+    fn by_key(&mut self, at: usize, best: &mut Best) {
+        let Some(places) = self.places(at) else { return };
         let mut longest = LEAST_NEW - 1;
-        for earlier in self.table.places_before(key, at).take(DEPTH) {
+        for earlier in self.table.before(places, at).take(DEPTH) {
             // With what comes before, no more than this is as long: in runs all candidates are, and
             // end at once.
             let known = longest - (at - self.start).min(longest);
@@ -228,6 +241,19 @@ impl<'a> Parse<'a> {
                 best.offer(Candidate { from: at - behind, end: at + length, distance, price });
             }
         }
+    }
+
+    /// Where the table has the places of the key at `at`; `None` at the end of the text. Literals
+    /// are looked up further and further ahead.
+    fn places(&mut self, at: usize) -> Option<Range<u32>> {
+        let LookAhead { first, ranges } = &mut self.ahead;
+        if !(*first..*first + ranges.len()).contains(&at) {
+            let goes_on = at == *first + ranges.len();
+            let count = if goes_on { (2 * ranges.len()).clamp(STEP, AHEAD) } else { STEP };
+            *first = at;
+            self.table.look_up(&self.text[at..], count, ranges);
+        }
+        ranges.get(at - *first).cloned()
     }
 
     fn take(&mut self, best: Candidate) {
@@ -292,10 +318,20 @@ impl KeyTable {
         Ok(KeyTable { places, starts, shift })
     }
 
-    /// The places before `at` whose keys have the hash of `key`, the last one first.
-    fn places_before(&self, key: &[u8], at: usize) -> impl Iterator<Item = usize> {
-        let slot = (hash(key) >> self.shift) as usize;
-        let places = &self.places[self.starts[slot] as usize..self.starts[slot + 1] as usize];
+    /// The ranges of the places that have the hashes of the first `count` keys of `text`.
+    fn look_up(&self, text: &[u8], count: usize, ranges: &mut Vec<Range<u32>>) {
+        ranges.clear();
+        ranges.extend(text.windows(KEY).take(count).map(|key| {
+            let slot = (hash(key) >> self.shift) as usize;
+            self.starts[slot]..self.starts[slot + 1]
+        }));
+        let touched = ranges.iter().filter(|range| !range.is_empty());
+        black_box(touched.fold(0, |all, range| all ^ self.places[range.start as usize]));
+    }
+
+    /// The places of a range before `at`, the last one first.
+    fn before(&self, range: Range<u32>, at: usize) -> impl Iterator<Item = usize> {
+        let places = &self.places[range.start as usize..range.end as usize];
         let before = places.partition_point(|&place| (place as usize) < at);
         places[..before].iter().rev().map(|&place| place as usize)
     }
