@@ -16,15 +16,20 @@ const KEY: usize = 24;
 /// Distances that differ by less than this are taken for one.
 const NEAR: usize = 64;
 
+/// One position in so many is compared at most; an eighth of them is usual.
+const MOST_SAMPLED: usize = 64;
+
 /// Whether much of `text` repeats what stands far before it, at distances that hardly change.
-/// `None` where there is no memory, of which this takes 1/16 to 1/11 byte a byte.
+/// `None` where there is no memory, of which this takes 1/16 to 1/11 byte a byte, in
+/// odd texts a quarter more.
 pub(crate) fn is_repetitive(text: &[u8], pool: &Threads) -> Option<bool> {
     let sampled = pool.map(stretches(text.len(), STRETCH), |range| {
+        let most = range.len() / MOST_SAMPLED;
         let mut sampled = Vec::new();
         for_each::<8>(text, range, KEY, KEY, |at| {
             let hash = hash(&text[at..at + KEY]);
             // Every second one will do.
-            if hash >> 63 == 0 {
+            if hash >> 63 == 0 && sampled.len() < most {
                 sampled.push((hash, at as u32));
             }
         });

@@ -63,6 +63,7 @@ pub(super) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<Match>>, Fl
     let stretches: Vec<Range<usize>> = stretches(text.len(), STRETCH).collect();
     for part in stretches.chunks(stretches.len().div_ceil(PARTS).max(1)) {
         let positions = pool.map(part, |stretch| positions(text, stretch.clone()));
+        let positions = positions.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
         seen.enter_all(&positions, pool);
         pool.install(|| positions.iter().flatten().for_each(|position| search.visit(position)));
     }
@@ -70,12 +71,17 @@ pub(super) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<Match>>, Fl
     Ok((search.gain * BYTES_A_BIT > text.len() as u64 * BIT).then_some(search.matches))
 }
 
-fn positions(text: &[u8], stretch: Range<usize>) -> Vec<Position> {
-    let mut positions = Vec::with_capacity(stretch.len() >> RARE);
+/// The positions in a stretch; of twice as many as usual no more, so that the memory for them is
+/// bounded.
+fn positions(text: &[u8], stretch: Range<usize>) -> Result<Vec<Position>, Flaw> {
+    let most = stretch.len() >> (RARE - 1);
+    let mut positions = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
     content_defined::for_each::<RARE>(text, stretch, APART, KEY, |at| {
-        positions.push(Position::new(text, at));
+        if positions.len() < most {
+            positions.push(Position::new(text, at));
+        }
     });
-    positions
+    Ok(positions)
 }
 
 /// A content-defined position, the hashes of the bytes there, and what was seen there before.
