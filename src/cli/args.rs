@@ -130,7 +130,7 @@ pub struct FileArgs {
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,
-    /// Write a timeline to FILE, in the Chrome trace format (which ui.perfetto.dev shows): when each
+    /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
     /// step of each block was done, on which GPU and thread
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,

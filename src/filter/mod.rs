@@ -19,6 +19,7 @@ mod bit_models;
 mod delta;
 mod detect_regions;
 pub(crate) mod fasta;
+mod key_table;
 mod leb128;
 mod long_range;
 pub(crate) mod match_finder;
