@@ -6,6 +6,7 @@
 use crate::contents::{self, BlockInfo, Contents, FrameInfo};
 use crate::decompress;
 use crate::error::Result;
+use crate::events::Step;
 use crate::options::Options;
 use crate::raw::Raw;
 use crate::search::{FileSearch, Matches, PatternStream, ReadCost};
@@ -101,11 +102,13 @@ impl<R: Read + Seek + Send> Archive<R> {
         }
         let input = &mut self.input;
         let coded = wanted.iter().zip(first as u64..);
-        let coded = coded.map(|(info, n)| contents::read_block(input, info, n));
+        let listener = self.options.listener();
+        let coded = coded
+            .map(|(info, n)| listener.time(n, Step::Read, || contents::read_block(input, info, n)));
         let size = |block: &BlockInfo| block.raw.end - block.raw.start;
         let (number, largest) =
             (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
-        let mut pos = wanted[0].raw.start;
+        let (mut next, mut pos) = (first as u64, wanted[0].raw.start);
         let pool = Arc::new(threads::pool(&self.options)?);
         let started = decompress::start(size(largest) as u32, &pool, &self.options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
@@ -113,9 +116,12 @@ impl<R: Read + Seek + Send> Archive<R> {
             let end = pos + raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;
-            Ok(raw.write(part.start as usize..part.end as usize, &mut output)?)
+            let part = part.start as usize..part.end as usize;
+            listener.time(next, Step::Write, || raw.write(part, &mut output))?;
+            next += 1;
+            Ok(())
         };
-        pipeline.run(coded, write, || self.options.listener().failed())?;
+        pipeline.run(coded, write, || listener.failed())?;
         output.flush()?;
         let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();
         Ok(ReadCost { coded_bytes, segments: 0, blocks: count as u64 })

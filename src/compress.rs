@@ -8,6 +8,7 @@
 use crate::allocation;
 use crate::block::BlockEncoder;
 use crate::error::{Error, Flaw, Result};
+use crate::events::Step;
 use crate::frame::{CodedBlock, FrameWriter};
 use crate::memory::Plan;
 use crate::options::Options;
@@ -63,14 +64,24 @@ pub fn compress<R: Read + Send, W: Write>(
     if first.alone && threads::calling_does(block_size, options) {
         let (_, encoder) = plan(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = FrameWriter::start(output, block_size)?;
-        writer.block(&encoder.encode(first)?)?;
+        write(&mut writer, encoder.encode(first)?, options)?;
         return Ok(summary(writer.finish()?).1);
     }
     let pipeline = start(block_size, options, blocks.spare.clone())?;
     let mut writer = FrameWriter::start(output, block_size)?;
     let blocks = iter::once(Ok(first)).chain(blocks);
-    pipeline.run(blocks, |block| writer.block(&block), || options.listener().failed())?;
+    let sink = |block| write(&mut writer, block, options);
+    pipeline.run(blocks, sink, || options.listener().failed())?;
     Ok(summary(writer.finish()?).1)
+}
+
+/// Writes a block, which is a step like others.
+fn write<W: Write>(
+    writer: &mut FrameWriter<W>,
+    block: CodedBlock,
+    options: &Options,
+) -> Result<()> {
+    options.listener().time(block.number, Step::Write, || writer.block(&block))
 }
 
 /// The largest block that the memory allows.
@@ -144,6 +155,7 @@ pub struct Encoder<W: Write> {
     block_size: usize,
     block: Vec<u8>,
     spare: Spare,
+    number: u64,
     offset: u64,
     state: EncoderState<W>,
 }
@@ -173,6 +185,7 @@ impl<W: Write> Encoder<W> {
             block_size: first_block_size(options) as usize,
             block: Vec::new(),
             spare: Spare::default(),
+            number: 0,
             offset: 0,
             state: EncoderState::Fresh(output),
         }
@@ -190,7 +203,7 @@ impl<W: Write> Encoder<W> {
             EncoderState::Fresh(output) => Ok(summary(FrameWriter::start(output, 0)?.finish()?)),
             EncoderState::Running { mut writer, mut pipeline } => {
                 while let Some(block) = pipeline.next() {
-                    writer.block(&block?)?;
+                    write(&mut writer, block?, &self.options)?;
                 }
                 Ok(summary(writer.finish()?))
             }
@@ -205,7 +218,9 @@ impl<W: Write> Encoder<W> {
         next.clear();
         let bytes = mem::replace(&mut self.block, next);
         let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
-        let raw = RawBlock { offset: self.offset, raw: bytes.into(), alone };
+        let (number, offset) = (self.number, self.offset);
+        let raw = RawBlock { number, offset, raw: bytes.into(), alone };
+        self.number += 1;
         self.offset += raw.raw.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, EncoderState::Failed) {
@@ -220,7 +235,7 @@ impl<W: Write> Encoder<W> {
         while (pipeline.is_full() || pipeline.is_ready())
             && let Some(block) = pipeline.next()
         {
-            writer.block(&block?)?;
+            write(&mut writer, block?, &self.options)?;
         }
         pipeline.submit(Ok(raw));
         self.state = EncoderState::Running { writer, pipeline };

@@ -7,6 +7,7 @@
 use crate::block::BlockDecoder;
 use crate::compress::Summary;
 use crate::error::{Error, Result};
+use crate::events::Step;
 use crate::frame::{CodedBlock, FrameReader};
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
@@ -44,11 +45,12 @@ pub fn decompress<R: Read + Send, W: Write>(
     options: &Options,
 ) -> Result<Summary> {
     let mut frames = FrameReader::new(input, options);
-    let mut raw_size = 0;
+    let (mut number, mut raw_size) = (0, 0);
     let spare = Spare::default();
     let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
-        raw.write(0..raw.len(), &mut output)?;
+        options.listener().time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
+        number += 1;
         spare.keep_bytes(raw);
         Ok(())
     };

@@ -79,7 +79,7 @@ impl GpuSet {
     }
 
     /// The least number; that of all GPUs is 0.
-    pub(crate) fn first(self) -> u32 {
+    pub fn first(self) -> u32 {
         self.chosen.map_or(0, u128::trailing_zeros)
     }
 }

@@ -1,4 +1,5 @@
 //! Events of the work, for a listener: warnings, and when each step of each block was done.
+//! A step is reported by the thread that did it, or waited for those that did.
 //!
 //! The library never prints. [`Options::on_event`](crate::Options::on_event) names the listener,
 //! which may be called from any thread.
@@ -17,9 +18,8 @@ pub enum Event {
     Warning(String),
     /// A step of compressing or decompressing a block is done.
     Done {
-        /// Where the block starts in the raw stream, or in that of its frame where it is
-        /// decompressed.
-        offset: u64,
+        /// The number of the block in the file, from 0.
+        block: u64,
         /// What was done.
         step: Step,
         /// When it began.
@@ -40,6 +40,8 @@ pub enum Event {
 pub enum Step {
     /// Reading it.
     Read,
+    /// Applying filters to it, or seeing that none suits it.
+    Filter,
     /// Copying it, or its transform, to a GPU.
     CopyIn,
     /// Sorting its suffixes on this device; a GPU is a set of one.
@@ -52,8 +54,12 @@ pub enum Step {
     Decode,
     /// Restoring it from its transform on this device; a GPU is a set of one.
     Invert(Device),
+    /// Undoing its filters.
+    Unfilter,
     /// Checking what was restored.
     Check,
+    /// Writing it.
+    Write,
 }
 
 /// A step with its times.
@@ -83,13 +89,26 @@ impl Listener {
         }
     }
 
-    /// Reports steps of the block at `offset`.
-    pub fn done(&self, offset: u64, steps: impl IntoIterator<Item = Timed>) {
+    /// Reports steps of a block.
+    pub fn done(&self, block: u64, steps: impl IntoIterator<Item = Timed>) {
         if let Listener(Some(listen)) = self {
             for (step, from, to) in steps {
-                listen(Event::Done { offset, step, from, to });
+                listen(Event::Done { block, step, from, to });
             }
         }
+    }
+
+    /// Does one step of a block and reports it, unless it fails.
+    pub fn time<T, E>(
+        &self,
+        block: u64,
+        step: Step,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let from = Instant::now();
+        let made = work()?;
+        self.done(block, [(step, from, Instant::now())]);
+        Ok(made)
     }
 }
 

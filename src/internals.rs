@@ -1,8 +1,8 @@
 //! Doors into the rooms for this repository's tests, fuzz targets and benches; what they give
 //! changes without notice.
 //!
-//! Structures come and go as the bytes that stand in a file. All work is done on the current rayon
-//! pool.
+//! Structures come and go as the bytes that stand in a file. Where no other pool is given, all work
+//! is done on the current rayon pool.
 
 use crate::archive::Archive;
 use crate::block;
@@ -18,7 +18,9 @@ use crate::frame::{
 };
 use crate::options::Options;
 use crate::search::{FileBlock, SearchedBlock, SharedInput};
-use std::{io::Cursor, iter};
+use crate::threads::Threads;
+use rayon::ThreadPool;
+use std::{io::Cursor, iter, sync::Arc};
 
 /// Bytes of a BWT <-> coded segments.
 pub mod coder {
@@ -123,6 +125,12 @@ pub fn sort_merged(block: &[u8], sample_rate: u32, threads: usize, lane_len: usi
     merge::sort(block, sample_rate, threads, limits, part)
 }
 
+/// Applies the filters that suit `block`, on the threads of a pool that the caller is not of.
+pub fn filter_on(pool: Arc<ThreadPool>, block: Vec<u8>) -> Result<Filtered, Flaw> {
+    let pool = Threads::Pool(pool);
+    crate::filter::deduplicate(crate::filter::filter_but_last(block, &pool)?, &pool)
+}
+
 /// Joins lines of `width` bytes, wherever there are.
 pub fn unwrap_fasta(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
     let mut side = Vec::new();
@@ -134,13 +142,13 @@ pub fn unwrap_fasta(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
 pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
     let region = Region { size: text.len(), kind: regions::RegionKind::read(&mut kind)? };
     let mut side = Vec::new();
-    regions::encode(&mut text, &[region], &mut side)?;
+    regions::encode(&mut text, &[region], &mut side, &Threads::Calling)?;
     Ok(Filtered { text, flags: REGIONS, side })
 }
 
 /// Takes repeats out of `text`, if any are worth it.
 pub fn take_out_repeats(mut text: Vec<u8>) -> Result<Option<Filtered>, Flaw> {
-    let (found, mut side) = (match_finder::find(&text)?, Vec::new());
+    let (found, mut side) = (match_finder::find(&text, &Threads::Calling)?, Vec::new());
     let Some(found) = found else { return Ok(None) };
     matches::encode(&mut text, &found, &mut side);
     Ok(Some(Filtered { text, flags: MATCHES, side }))

@@ -84,6 +84,7 @@ impl Raw {
 /// A slice of the raw stream that is compressed alone.
 pub(crate) struct RawBlock {
     pub raw: Raw,
+    pub number: u64,
     pub offset: u64,
     /// There is no other block, so that every thread can take part in sorting this one.
     pub alone: bool,
@@ -93,6 +94,7 @@ pub(crate) struct RawBlock {
 pub(crate) struct RawBlocks<R> {
     input: R,
     pub block_size: u32,
+    number: u64,
     offset: u64,
     /// The input has ended. It is not asked again: a file that grows meanwhile, or a terminal,
     /// would go on behind a short block.
@@ -141,7 +143,15 @@ impl Spare {
 
 impl<R: Read> RawBlocks<R> {
     pub fn new(input: R, block_size: u32, listener: Listener) -> Self {
-        RawBlocks { input, block_size, offset: 0, ended: false, listener, spare: Spare::default() }
+        RawBlocks {
+            input,
+            block_size,
+            number: 0,
+            offset: 0,
+            ended: false,
+            listener,
+            spare: Spare::default(),
+        }
     }
 
     /// Reads a whole block, or what is left. Memory that is not read into is never touched.
@@ -203,14 +213,15 @@ impl<R: Read> Iterator for RawBlocks<R> {
         if self.ended {
             return None;
         }
-        let (offset, from) = (self.offset, Instant::now());
+        let (number, offset, from) = (self.number, self.offset, Instant::now());
         match self.read() {
             Err(e) => Some(Err(e)),
             Ok(raw) if raw.len() == 0 => None,
             Ok(raw) => {
+                self.number += 1;
                 self.offset += raw.len() as u64;
-                self.listener.done(offset, [(Step::Read, from, Instant::now())]);
-                Some(Ok(RawBlock { raw, offset, alone: false }))
+                self.listener.done(number, [(Step::Read, from, Instant::now())]);
+                Some(Ok(RawBlock { raw, number, offset, alone: false }))
             }
         }
     }

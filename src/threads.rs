@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::options::Options;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -79,6 +80,23 @@ impl Threads {
         }
         Duration::from_nanos(nanoseconds.into_inner())
     }
+
+    /// Does `work` with each item as [`Threads::each`] does; the results are in the items' order.
+    pub fn map<T: Send, R: Send>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        work: impl Fn(T) -> R + Sync,
+    ) -> Vec<R> {
+        let items: Vec<T> = items.into_iter().collect();
+        let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+        self.each(items.into_iter().zip(&mut results), |(item, result)| *result = Some(work(item)));
+        results.into_iter().map(|result| result.expect("each item is worked on")).collect()
+    }
+}
+
+/// `len` bytes in stretches of `size` and a last one that may be shorter.
+pub(crate) fn stretches(len: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..len).step_by(size).map(move |start| start..len.min(start + size))
 }
 
 #[cfg(test)]
@@ -93,6 +111,8 @@ mod tests {
             let pool = pool(&Options::new().threads(threads)).unwrap();
             let done = Mutex::new(Vec::new());
             Threads::Pool(pool.into()).each(0..100, |item| done.lock().unwrap().push(item));
+            let pool = Threads::Pool(self::pool(&Options::new().threads(threads)).unwrap().into());
+            assert!(pool.map(0..100, |item| 2 * item).into_iter().eq((0..200).step_by(2)));
             let mut done = done.into_inner().unwrap();
             if threads > 1 {
                 done.sort_unstable();

@@ -344,7 +344,7 @@ fn a_decoder_gives_what_is_ready_before_it_reads_on() {
     let (checked, read) = (Signal::default(), Arc::default());
     let signal = checked.clone();
     let options = options(1000).on_event(move |event| {
-        if let Event::Done { offset: 0, step: Step::Check, .. } = event {
+        if let Event::Done { block: 0, step: Step::Check, .. } = event {
             signal.send();
         }
     });

@@ -5,8 +5,9 @@
 //! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its
 //! transform, there are [`decode`] and [`restore_decoded`] on the CPU.
 //!
-//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`], raw bytes.
-//! The memory moves from one to the next: the text takes the place of the transform.
+//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`],
+//! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
+//! the transform.
 
 use crate::allocation;
 use crate::bwt::{Bwt, CpuInverse};
@@ -88,9 +89,9 @@ impl BlockDecoder {
 
     /// Decodes a block's segments.
     pub fn decode(&self, block: CodedBlock) -> Result<DecodeOutcome> {
-        let (offset, from) = (block.header.raw_offset, Instant::now());
+        let (number, from) = (block.number, Instant::now());
         if let Some(run) = self.known_run(&block) {
-            self.listener.done(offset, [(Step::Check, from, Instant::now())]);
+            self.listener.done(number, [(Step::Check, from, Instant::now())]);
             self.decoded(&block.header, Duration::ZERO);
             return Ok(DecodeOutcome::KnownRun(run));
         }
@@ -101,7 +102,7 @@ impl BlockDecoder {
         let execute = |tasks: Vec<Task>| took = self.pool.each(tasks, |task| task());
         let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
         self.decoded(&decoded.origin.header, took);
-        self.listener.done(offset, [(Step::Decode, from, Instant::now())]);
+        self.listener.done(number, [(Step::Decode, from, Instant::now())]);
         Ok(DecodeOutcome::Decoded(Box::new(decoded), coded))
     }
 
@@ -145,18 +146,26 @@ impl BlockDecoder {
 
     /// The checked bytes of a block, and whether a GPU restored it.
     fn restore_decoded(&self, decoded: Decoded) -> (Result<Vec<u8>>, bool) {
-        let (offset, mut steps) = (decoded.origin.header.raw_offset, Vec::new());
+        let (number, mut steps) = (decoded.origin.number, Vec::new());
         let restored = invert(decoded, |bwt| {
             let (text, timed) = self.inverses.invert(bwt, &self.pool)?;
             steps = timed;
             Ok(text)
         });
         let on_gpu = steps.iter().any(|(step, ..)| matches!(step, Step::Invert(Device::Cuda(_))));
-        let from = Instant::now();
-        let raw = restored.and_then(|restored| self.pool.install(|| check(restored)));
+        let raw = restored.and_then(|restored| {
+            self.pool.install(|| {
+                let (began, filtered) = (Instant::now(), restored.is_filtered());
+                let unfiltered = unfilter(restored)?;
+                let from = Instant::now();
+                let raw = check(unfiltered)?;
+                steps.extend(filtered.then_some((Step::Unfilter, began, from)));
+                steps.push((Step::Check, from, Instant::now()));
+                Ok(raw)
+            })
+        });
         if raw.is_ok() {
-            steps.push((Step::Check, from, Instant::now()));
-            self.listener.done(offset, steps);
+            self.listener.done(number, steps);
         }
         (raw, on_gpu)
     }
@@ -200,6 +209,19 @@ struct Inverted {
     text: Vec<u8>,
     index: Option<BlockIndex>,
     side: Vec<u8>,
+}
+
+impl Inverted {
+    fn is_filtered(&self) -> bool {
+        matches!(self.origin.header.kind, Kind::Bwt(Shape { filters: 1.., .. }))
+    }
+}
+
+/// A block between the filters and the checks of its raw bytes.
+struct Unfiltered {
+    origin: Origin,
+    raw: Vec<u8>,
+    index: Option<BlockIndex>,
 }
 
 impl Decoded {
@@ -256,7 +278,7 @@ fn decode_with(
 
 /// Restores the block on the CPU and checks it.
 pub fn restore_decoded(decoded: Decoded, inverse: &CpuInverse) -> Result<Vec<u8>> {
-    check(invert(decoded, |bwt| inverse.invert(bwt))?)
+    check(unfilter(invert(decoded, |bwt| inverse.invert(bwt))?)?)
 }
 
 /// Inverts the transform; a stored block has none.
@@ -273,8 +295,8 @@ fn invert(
     Ok(Inverted { origin, text, index, side })
 }
 
-/// Undoes the filters and checks the raw bytes.
-fn check(Inverted { origin, text, index, side }: Inverted) -> Result<Vec<u8>> {
+/// Undoes the filters.
+fn unfilter(Inverted { origin, text, index, side }: Inverted) -> Result<Unfiltered> {
     let header = &origin.header;
     let raw = match header.kind {
         Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
@@ -284,7 +306,12 @@ fn check(Inverted { origin, text, index, side }: Inverted) -> Result<Vec<u8>> {
         }
         _ => text,
     };
-    if !checksum_holds(header.raw_checksum, &raw) {
+    Ok(Unfiltered { origin, raw, index })
+}
+
+/// Checks the raw bytes.
+fn check(Unfiltered { origin, raw, index }: Unfiltered) -> Result<Vec<u8>> {
+    if !checksum_holds(origin.header.raw_checksum, &raw) {
         return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }
     let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));

@@ -42,10 +42,18 @@ pub enum SortOutcome {
 /// A block between the sorter and the coder; its text stays for the case that it must be stored.
 pub struct SortedText {
     filtered: Filtered,
+    place: Place,
     raw_size: usize,
-    raw_offset: u64,
     checksum: u32,
     bwt: Bwt,
+}
+
+/// Where a block stands in the stream, and whether no other does.
+#[derive(Clone, Copy)]
+struct Place {
+    number: u64,
+    offset: u64,
+    alone: bool,
 }
 
 impl BlockEncoder {
@@ -82,25 +90,26 @@ impl BlockEncoder {
     }
 
     /// Filters and sorts a block.
-    pub fn sort(&self, RawBlock { raw, offset, alone }: RawBlock) -> Result<SortOutcome> {
+    pub fn sort(&self, RawBlock { raw, number, offset, alone }: RawBlock) -> Result<SortOutcome> {
+        let place = Place { number, offset, alone };
         match raw {
-            Raw::Bytes(bytes) => self.sort_bytes(bytes, offset, alone).map(SortOutcome::Sorted),
-            Raw::Run(run) => self.code_run(run, offset, alone).map(SortOutcome::CodedRun),
+            Raw::Bytes(bytes) => self.sort_bytes(bytes, place).map(SortOutcome::Sorted),
+            Raw::Run(run) => self.code_run(run, place).map(SortOutcome::CodedRun),
         }
     }
 
-    fn code_run(&self, run: Run, offset: u64, alone: bool) -> Result<CodedBlock> {
+    fn code_run(&self, run: Run, place: Place) -> Result<CodedBlock> {
         let from = Instant::now();
         let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, block)) = last.as_ref().filter(|(known, _)| *known == run) {
             let mut block = block.clone();
-            block.header.raw_offset = offset;
-            self.listener.done(offset, [(Step::Code, from, Instant::now())]);
+            (block.number, block.header.raw_offset) = (place.number, place.offset);
+            self.listener.done(place.number, [(Step::Code, from, Instant::now())]);
             return Ok(block);
         }
         let bytes = run.to_bytes()?;
         self.sorters.expect(bytes.len());
-        let block = self.code_sorted(self.sort_bytes(bytes, offset, alone)?)?;
+        let block = self.code_sorted(self.sort_bytes(bytes, place)?)?;
         *last = Some((run, block.clone()));
         Ok(block)
     }
@@ -113,38 +122,37 @@ impl BlockEncoder {
         }
     }
 
-    fn sort_bytes(&self, bytes: Vec<u8>, raw_offset: u64, alone: bool) -> Result<SortedText> {
+    fn sort_bytes(&self, bytes: Vec<u8>, place: Place) -> Result<SortedText> {
         let raw_size = bytes.len();
-        let (checksum, filtered) =
-            self.pool.install(|| (crc32fast::hash(&bytes), self.filtered(bytes)));
-        let filtered = filtered?;
+        let checksum = self.pool.install(|| crc32fast::hash(&bytes));
+        let filtered = self.filtered(bytes, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
-        let threads = if alone { self.pool.count() } else { 1 };
+        let threads = if place.alone { self.pool.count() } else { 1 };
         let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
-        self.listener.done(raw_offset, steps);
-        Ok(SortedText { filtered, raw_size, raw_offset, checksum, bwt })
+        self.listener.done(place.number, steps);
+        Ok(SortedText { filtered, place, raw_size, checksum, bwt })
     }
 
     /// What is searched for is in the raw bytes, so an indexed block gets no filters.
-    fn filtered(&self, block: Vec<u8>) -> Result<Filtered, Flaw> {
-        match self.index {
-            Some(_) => Ok(Filtered::unchanged(block)),
-            None => {
-                let block = filter::filter_but_last(block)?;
-                // The workspace that the sorters keep makes room for the match finder.
-                if block.is_repetitive() {
-                    self.sorters.free();
-                }
-                filter::deduplicate(block)
-            }
+    fn filtered(&self, block: Vec<u8>, number: u64) -> Result<Filtered, Flaw> {
+        if self.index.is_some() {
+            return Ok(Filtered::unchanged(block));
         }
+        self.listener.time(number, Step::Filter, || {
+            let block = filter::filter_but_last(block, &self.pool)?;
+            // The workspace that the sorters keep makes room for the match finder.
+            if block.is_repetitive() {
+                self.sorters.free();
+            }
+            filter::deduplicate(block, &self.pool)
+        })
     }
 
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
-        let (offset, raw_size, from) = (sorted.raw_offset, sorted.raw_size, Instant::now());
-        let coded = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
-        self.listener.done(offset, [(Step::Code, from, Instant::now())]);
-        let (block, took) = coded?;
+        let raw_size = sorted.raw_size;
+        let (block, took) = self.listener.time(sorted.place.number, Step::Code, || {
+            code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare)
+        })?;
         self.sorters.coded(raw_size, took);
         Ok(block)
     }
@@ -166,7 +174,7 @@ fn code(
     pool: &Threads,
     spare: &Spare,
 ) -> Result<(CodedBlock, Duration)> {
-    let SortedText { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
+    let SortedText { filtered, place, raw_size, checksum, bwt } = sorted;
     // A search decodes one segment for each of its steps.
     let segment_size_log = match indexed {
         true => fm_index::segment_log(&bwt.bytes),
@@ -203,8 +211,8 @@ fn code(
         raw_size: raw_size as u32,
         coded_size: payload.len() as u32,
         raw_checksum: checksum,
-        raw_offset,
+        raw_offset: place.offset,
         payload_checksum: crc32fast::hash(&payload),
     };
-    Ok((CodedBlock { header, payload, number: 0, offset: 0 }, took))
+    Ok((CodedBlock { header, payload, number: place.number, offset: 0 }, took))
 }

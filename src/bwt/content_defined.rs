@@ -6,7 +6,9 @@
 //! whether a text is made of versions of one text, the second how often its strings come again.
 
 use crate::allocation;
+use crate::threads::{Threads, stretches};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Bytes of a string that is compared.
 const KEY: usize = 24;
@@ -14,27 +16,44 @@ const KEY: usize = 24;
 /// Distances that differ by less than this are taken for one.
 const NEAR: usize = 64;
 
+/// One position in so many is compared at most; an eighth of them is usual.
+const MOST_SAMPLED: usize = 64;
+
 /// Whether much of `text` repeats what stands far before it, at distances that hardly change.
-/// `None` where there is no memory, of which this takes 1/16 to 1/32 byte a byte.
-pub(crate) fn is_repetitive(text: &[u8]) -> Option<bool> {
-    let slots = (text.len() >> 8).next_power_of_two().max(64);
+/// `None` where there is no memory, of which this takes 1/16 to 1/11 byte a byte, in
+/// odd texts a quarter more.
+pub(crate) fn is_repetitive(text: &[u8], pool: &Threads) -> Option<bool> {
+    let sampled = pool.map(stretches(text.len(), STRETCH), |range| {
+        let most = range.len() / MOST_SAMPLED;
+        let mut sampled = Vec::new();
+        for_each::<8>(text, range, KEY, KEY, |at| {
+            let hash = hash(&text[at..at + KEY]);
+            // Every second one will do.
+            if hash >> 63 == 0 && sampled.len() < most {
+                sampled.push((hash, at as u32));
+            }
+        });
+        sampled
+    });
+    pool.install(|| repeats_itself(text.len(), sampled.into_iter().flatten()))
+}
+
+/// [`is_repetitive`] by the hashes at some positions of a text of `len` bytes.
+fn repeats_itself(len: usize, sampled: impl Iterator<Item = (u64, u32)>) -> Option<bool> {
+    let slots = (len >> 8).next_power_of_two().max(64);
     let mut seen = allocation::filled((0_u32, 0_u32), slots)?;
     let (mut positions, mut repeated, mut near, mut recent) = (0, 0, 0, [0; 2]);
-    for_each::<8>(text, KEY, KEY, |at| {
-        let hash = hash(&text[at..at + KEY]);
-        if hash >> 63 == 1 {
-            return; // Every second one will do.
-        }
+    for (hash, at) in sampled {
         let (print, slot) = (hash as u32, &mut seen[(hash >> 32) as usize & (slots - 1)]);
         if slot.0 == print {
-            let distance = at - slot.1 as usize;
+            let distance = (at - slot.1) as usize;
             repeated += 1;
             near += usize::from(recent.iter().any(|known| distance.abs_diff(*known) < NEAR));
             recent = [distance, recent[0]];
         }
-        *slot = (print, at as u32);
+        *slot = (print, at);
         positions += 1;
-    });
+    }
     Some(near * 8 > positions && near * 5 > repeated * 3)
 }
 
@@ -119,16 +138,25 @@ impl StringSample {
     }
 }
 
-/// Calls `visit` with the chosen positions, one in 2^`BITS`, each at least `apart` bytes after the
-/// last, 64 at most, and with `behind` more bytes behind it.
+/// Bytes of a text whose positions are chosen in one task.
+pub(crate) const STRETCH: usize = 256 << 10;
+
+/// Calls `visit` with the chosen positions in a stretch of `text`, one in 2^`BITS`, each at least
+/// `apart` bytes after the last, 64 at most, and with `behind` more bytes behind it.
 pub(crate) fn for_each<const BITS: u32>(
     text: &[u8],
+    stretch: Range<usize>,
     apart: usize,
     behind: usize,
     mut visit: impl FnMut(usize),
 ) {
+    debug_assert!(stretch.start.is_multiple_of(SPAN));
+    // The span before says which of the first positions are too close to another: as a rule the
+    // stretches together have the positions that all of the text has.
+    let first = stretch.start.saturating_sub(SPAN);
+    let end = stretch.end.min(text.len().saturating_sub(SPAN + behind));
     let mut next = 0;
-    for start in (0..text.len().saturating_sub(SPAN + behind)).step_by(SPAN) {
+    for start in (first..end).step_by(SPAN) {
         // Of known size, so that vector code does many positions at once.
         let bytes = text[start..][..SPAN + 8].try_into().expect("as long");
         if is_run_without::<BITS>(bytes) {
@@ -137,7 +165,9 @@ pub(crate) fn for_each<const BITS: u32>(
         let mut chosen = chosen::<BITS>(bytes) & u64::MAX << usize::saturating_sub(next, start);
         while chosen != 0 {
             let n = chosen.trailing_zeros() as usize;
-            visit(start + n);
+            if start >= stretch.start {
+                visit(start + n);
+            }
             next = start + n + apart;
             chosen &= u64::MAX.checked_shl((n + apart) as u32).unwrap_or(0);
         }
@@ -203,7 +233,7 @@ mod tests {
         assert!(scarcity(&random.repeat(10)).is_some_and(|scarcity| (8..12).contains(&scarcity)));
         assert_eq!(scarcity(&vec![0; 1 << 20]), None, "one string, which is left out");
         assert_eq!(scarcity(b"short"), None);
-        assert_eq!(is_repetitive(&random), Some(false));
-        assert_eq!(is_repetitive(&random.repeat(3)), Some(true));
+        assert_eq!(is_repetitive(&random, &Threads::Calling), Some(false));
+        assert_eq!(is_repetitive(&random.repeat(3), &Threads::Calling), Some(true));
     }
 }

@@ -130,6 +130,10 @@ pub struct FileArgs {
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,
+    /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
+    /// step of each block was done, on which GPU and thread
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub level: Level,
     #[command(flatten)]

@@ -43,10 +43,7 @@ struct Bench {
 
 impl Bench {
     fn new(args: &BenchArgs) -> Result<Self> {
-        let threads = match args.resources.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads.into(),
-        };
+        let threads = args.resources.thread_count();
         let options = args.resources.options().effort(args.effort.chosen()).level(args.level.0)?;
         Ok(Bench { options, threads, runs: args.runs.into() })
     }

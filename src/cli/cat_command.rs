@@ -49,7 +49,8 @@ fn whole(
     if *name == Name::Stdin {
         input::refuse_terminal()?;
     }
-    let Input { source, about, stop } = Input::open(name, true)?;
+    let Input { mut source, about, stop } = Input::open(name, true)?;
+    source.read_beside(args.resources.thread_count());
     let mut output = Output::stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
     let summary = bwz::decompress(progress.count(source), &mut output, &listening(stop))?;

@@ -52,6 +52,13 @@ impl Talk {
         }
     }
 
+    /// Says something of the whole run.
+    pub fn sum_up(self, what: impl Display) {
+        if self.verbose > 0 {
+            say(what);
+        }
+    }
+
     /// Whether there is a line for each block.
     pub fn wants_blocks(self) -> bool {
         self.verbose > 1

@@ -1,27 +1,38 @@
 //! The lines that events of the library become: warnings, each text once a run, and with `-vv` one
-//! for each block.
+//! for each block and at the end one for each GPU.
 //!
 //! The line has the times at which each step began and ended, in seconds since work on the file
 //! began. Steps of different blocks overlap where all goes well.
 
 use super::args::Talk;
 use super::input_name::Name;
-use super::size::human;
 use super::stoppable_input::Stop;
-use bwz::{Device, Event, Options, Step};
+use super::timeline::Timeline;
+use bwz::{Device, Event, Options, Result, Step};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Warnings of this run, each of which is said once.
+/// What was said and done in this run.
 #[derive(Clone, Default)]
-pub struct EventLines(Arc<Mutex<HashSet<String>>>);
+pub struct EventLines {
+    /// Warnings, each of which is said once.
+    said: Arc<Mutex<HashSet<String>>>,
+    timeline: Arc<Timeline>,
+}
 
 /// The steps of a block that were done so far.
 type Steps = Vec<(Step, Instant, Instant)>;
 
 impl EventLines {
+    /// With `trace`, the file for the timeline, if any; `force` overwrites it.
+    pub fn with(trace: Option<&Path>, force: bool) -> Result<Self> {
+        let timeline = Arc::new(Timeline::start(trace, force)?);
+        Ok(EventLines { said: Arc::default(), timeline })
+    }
+
     /// `options` for work on one file: their events are said as `talk` has it, and what fails does
     /// not wait for its input.
     pub fn add_to(
@@ -32,16 +43,21 @@ impl EventLines {
         stop: Option<Stop>,
     ) -> Options {
         let (lines, name, started) = (self.clone(), name.clone(), Instant::now());
+        let file = Arc::from(name.to_string());
         let blocks = Mutex::new(BTreeMap::<u64, Steps>::new());
         options.clone().on_event(move |event| match event {
             Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
-            Event::Done { offset, step, from, to } if talk.wants_blocks() => {
+            Event::Done { block, step, from, to } => {
+                lines.timeline.add(&file, block, step, from, to);
+                if !talk.wants_blocks() {
+                    return;
+                }
                 let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
-                let steps = blocks.entry(offset).or_default();
+                let steps = blocks.entry(block).or_default();
                 steps.push((step, from, to));
-                if matches!(step, Step::Code | Step::Check) {
-                    talk.report(&name, line(offset, started, steps));
-                    blocks.remove(&offset);
+                if step == Step::Write {
+                    talk.report(&name, line(block, started, steps));
+                    blocks.remove(&block);
                 }
             }
             Event::Failed => stop.iter().for_each(Stop::now),
@@ -49,13 +65,24 @@ impl EventLines {
         })
     }
 
+    /// Says how busy the GPUs were, and writes the timeline where it is asked for.
+    pub fn end(&self, talk: Talk) -> Result<()> {
+        let (gpus, all) = self.timeline.busy();
+        for (gpu, busy) in gpus.into_iter().filter(|_| talk.wants_blocks()) {
+            let (busy, all) = (busy.as_secs_f64(), all.as_secs_f64());
+            let share = 100.0 * busy / all.max(1e-9);
+            talk.sum_up(format_args!("cuda:{gpu} busy {busy:.3} s of {all:.3} s, {share:.0} %"));
+        }
+        self.timeline.write()
+    }
+
     fn is_new(&self, what: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned())
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned())
     }
 }
 
-fn line(offset: u64, started: Instant, steps: &Steps) -> String {
-    let mut line = format!("block at {}:", human(offset));
+fn line(block: u64, started: Instant, steps: &Steps) -> String {
+    let mut line = format!("block {block}:");
     for (n, (step, from, to)) in steps.iter().enumerate() {
         let since = |moment: &Instant| moment.saturating_duration_since(started).as_secs_f64();
         let comma = if n > 0 { "," } else { "" };
@@ -67,6 +94,7 @@ fn line(offset: u64, started: Instant, steps: &Steps) -> String {
 fn verb(step: Step) -> String {
     match step {
         Step::Read => "read".into(),
+        Step::Filter => "filtered".into(),
         Step::CopyIn => "copied in".into(),
         Step::Sort(gpu @ Device::Cuda(_)) => format!("sorted on {gpu}"),
         Step::Sort(_) => "sorted".into(),
@@ -75,7 +103,9 @@ fn verb(step: Step) -> String {
         Step::Decode => "decoded".into(),
         Step::Invert(gpu @ Device::Cuda(_)) => format!("restored on {gpu}"),
         Step::Invert(_) => "restored".into(),
+        Step::Unfilter => "unfiltered".into(),
         Step::Check => "checked".into(),
+        Step::Write => "written".into(),
         _ => "worked on".into(),
     }
 }

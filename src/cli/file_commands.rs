@@ -29,13 +29,18 @@ pub fn run(args: &FileArgs) -> Exit {
         Err(e) => console::fail(&e),
         Ok(options) if args.mode.mode() == Mode::List => list_command::run(args, walk, &options),
         Ok(options) => {
-            let event_lines = EventLines::default();
+            let event_lines = match EventLines::with(args.trace.as_deref(), args.force) {
+                Ok(event_lines) => event_lines,
+                Err(e) => return console::fail(&e),
+            };
             let transform = FileJob { args, mode: args.mode.mode(), options, event_lines };
             let task = match transform.mode {
                 Mode::Compress => Task::Compressing,
                 _ => Task::Reading,
             };
-            files::each(&args.files, walk, args.talk, task, |name| transform.one(name))
+            let worst = files::each(&args.files, walk, args.talk, task, |name| transform.one(name));
+            let ended = transform.event_lines.end(args.talk);
+            ended.map_or_else(|e| worst.max(console::fail(&e)), |()| worst)
         }
     }
 }
@@ -48,6 +53,7 @@ fn check(args: &FileArgs) -> Result<()> {
         (_, Some(_)) if args.files.len() > 1 => {
             usage("-o takes one file; -c writes several behind each other")
         }
+        (Mode::List, _) if args.trace.is_some() => usage("--trace goes with -z, -d and -t"),
         (mode, _) if args.json && mode != Mode::List => usage("--json goes with -l"),
         (Mode::Compress | Mode::List, _) if args.limits.limit_output.is_some() => {
             usage("--limit-output goes with -d and -t")
@@ -74,6 +80,7 @@ impl FileJob<'_> {
     fn one(&self, name: &Name) -> Result<()> {
         let destination = self.destination(name)?;
         let Input { mut source, about, stop } = self.input(name, &destination)?;
+        source.read_beside(self.args.resources.thread_count());
         let rules = Rules {
             force: self.args.force,
             compressed: self.mode == Mode::Compress,

@@ -2,6 +2,7 @@
 
 use super::descriptors;
 use super::input_name::Name;
+use super::parallel_reads::ParallelReads;
 use super::stoppable_input::{Stop, Waiting};
 use bwz::{Error, Result};
 use std::fs::{self, File, Metadata};
@@ -18,7 +19,7 @@ pub struct Input {
 }
 
 pub enum InputSource {
-    File(File),
+    File(ParallelReads),
     Waiting(Waiting),
 }
 
@@ -44,8 +45,13 @@ impl Input {
     fn new(file: File, named: bool) -> io::Result<Input> {
         let about = About { metadata: file.metadata()?, named };
         if about.metadata.is_file() {
-            return Ok(Input { source: InputSource::File(file), about, stop: None });
+            return Ok(Input {
+                source: InputSource::File(ParallelReads::new(file)),
+                about,
+                stop: None,
+            });
         }
+        descriptors::widen(&file);
         let (waiting, stop) = Waiting::new(file)?;
         Ok(Input { source: InputSource::Waiting(waiting), about, stop: Some(stop) })
     }
@@ -125,10 +131,17 @@ pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
 }
 
 impl InputSource {
+    /// Reads a regular file by several threads, beside so many that compute.
+    pub fn read_beside(&mut self, threads: usize) {
+        if let InputSource::File(file) = self {
+            file.beside(threads);
+        }
+    }
+
     /// What the system says of it now.
     pub fn metadata(&self) -> io::Result<Metadata> {
         match self {
-            InputSource::File(file) => file.metadata(),
+            InputSource::File(reads) => reads.file.metadata(),
             InputSource::Waiting(waiting) => waiting.metadata(),
         }
     }

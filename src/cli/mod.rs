@@ -5,13 +5,14 @@
 //! | `args`, `shared_args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
 //! | `foreign_flags` | flags of other compressors |
 //! | `files`, `input_name` | which files are meant and what their outputs are called |
-//! | `input`, `stoppable_input`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
+//! | `input`, `stoppable_input`, `parallel_reads`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `file_commands` | compress, decompress, test |
 //! | `bench` | measuring |
 //! | `search_args`, `patterns`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
+//! | `timeline` | the trace of a run, and how busy GPUs were |
 //! | `usage`, `version` | help, complaints about arguments, what this build is |
 //! | `exit`, `bugs`, `io_errors`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
 //!
@@ -39,6 +40,7 @@ mod io_errors;
 mod list_command;
 mod man_and_completions;
 mod output;
+mod parallel_reads;
 mod patterns;
 mod progress_bar;
 mod recover_command;
@@ -48,6 +50,7 @@ mod size;
 mod sparse_output;
 mod stoppable_input;
 mod temporary_file;
+mod timeline;
 mod usage;
 mod version;
 

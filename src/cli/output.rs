@@ -128,22 +128,9 @@ fn open_stdout(rules: &Rules) -> Result<File> {
     let file = descriptors::stdout()?;
     check_terminal(&file, rules)?;
     check_not_input(&file.metadata()?, rules)?;
-    widen(&file);
+    descriptors::widen(&file);
     Ok(file)
 }
-
-/// Lets a pipe hold more than the usual 64 KiB, so that whoever reads it is woken up less often:
-/// pipes are 6 % faster by it.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code)]
-fn widen(file: &File) {
-    // SAFETY: the descriptor is open. Where it is no pipe, or the system allows no more, nothing
-    // happens.
-    unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(file), libc::F_SETPIPE_SZ, 1 << 20) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn widen(_file: &File) {}
 
 fn open_chosen(path: PathBuf, rules: &Rules) -> Result<Sink> {
     match fs::metadata(&path) {

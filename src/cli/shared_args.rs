@@ -43,6 +43,14 @@ pub struct Resources {
 const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
 
 impl Resources {
+    /// Threads that compute.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads.into(),
+        }
+    }
+
     pub fn options(&self) -> Options {
         let options = Options::new().threads(self.threads.into()).device(self.device);
         let options = options.thread_space(THREAD_SPACE);

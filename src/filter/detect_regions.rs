@@ -12,11 +12,13 @@ use super::delta::Records;
 use super::regions::{Region, RegionKind};
 use crate::bwt::Sorter;
 use crate::coder::{self, Effort};
-use std::iter;
+use crate::threads::Threads;
 use std::ops::Range;
 
 /// Bytes that are judged at once.
 const CHUNK: usize = 16 << 10;
+/// Bytes that are judged in one task.
+const TASK: usize = 64 * CHUNK;
 /// Bytes of it that are looked at for strides, and for code.
 const LOOK: usize = 2 << 10;
 const LOOK_FOR_CODE: usize = 4 << 10;
@@ -46,10 +48,12 @@ enum ChunkKind {
 }
 
 /// The regions of `text`; empty where all of it is plain. Code is looked for where `code` is true.
-pub(super) fn detect(text: &[u8], code: bool) -> Vec<Region> {
+pub(super) fn detect(text: &[u8], code: bool, pool: &Threads) -> Vec<Region> {
     let mut regions: Vec<Region> = Vec::new();
-    let mut trials = Trials::default();
-    for (range, guess, strides) in stretches(text, code) {
+    let mut trials = Trials { good: Vec::new(), bad: Vec::new(), pool };
+    let guesses =
+        pool.map(text.chunks(TASK), |text| text.chunks(CHUNK).map(guess).collect::<Vec<_>>());
+    for (range, guess, strides) in stretches(text.len(), &guesses.concat(), code) {
         let kind = match guess {
             ChunkKind::Plain => RegionKind::Plain,
             ChunkKind::X86 => RegionKind::X86,
@@ -68,14 +72,18 @@ pub(super) fn detect(text: &[u8], code: bool) -> Vec<Region> {
 }
 
 /// Neighbouring chunks of one guess, and the strides that were guessed.
-fn stretches(text: &[u8], code: bool) -> Vec<(Range<usize>, ChunkKind, Vec<usize>)> {
+fn stretches(
+    len: usize,
+    guesses: &[ChunkKind],
+    code: bool,
+) -> Vec<(Range<usize>, ChunkKind, Vec<usize>)> {
     let mut stretches: Vec<(Range<usize>, ChunkKind, Vec<usize>)> = Vec::new();
-    for (n, chunk) in text.chunks(CHUNK).enumerate() {
-        let guess = match guess(chunk) {
+    for (n, &guess) in guesses.iter().enumerate() {
+        let guess = match guess {
             ChunkKind::X86 | ChunkKind::Arm64 if !code => ChunkKind::Plain,
             guess => guess,
         };
-        let range = n * CHUNK..n * CHUNK + chunk.len();
+        let range = n * CHUNK..len.min((n + 1) * CHUNK);
         if !matches!(stretches.last(), Some((_, last, _)) if goes_on(*last, guess)) {
             stretches.push((range.clone(), guess, Vec::new()));
         }
@@ -170,14 +178,14 @@ fn most_frequent(strides: &[usize]) -> usize {
 }
 
 /// Ways to treat records, tried on samples, and what came of it so far.
-#[derive(Default)]
-struct Trials {
+struct Trials<'a> {
     good: Vec<Records>,
     /// Strides that were none.
     bad: Vec<usize>,
+    pool: &'a Threads,
 }
 
-impl Trials {
+impl Trials<'_> {
     /// The best way to treat a region that seems to be records of `stride`, if any is good.
     fn records(&mut self, region: &[u8], stride: usize) -> RegionKind {
         let bad = self.bad.iter().filter(|bad| **bad == stride).count();
@@ -189,10 +197,10 @@ impl Trials {
             (TRUSTED.., Some(known)) if bad == 0 => Some(*known),
             (_, Some(known)) => {
                 let sample = middle(region, part(region));
-                let size = coded_size(sample, Some(*known));
-                saves(size, coded_size(sample, None)).then_some(*known)
+                let sizes = self.sizes(sample, &[Some(*known), None]);
+                saves(sizes[0], sizes[1]).then_some(*known)
             }
-            _ => best(region, stride),
+            _ => self.best(region, stride),
         };
         match found {
             Some(records) => {
@@ -204,6 +212,49 @@ impl Trials {
                 RegionKind::Plain
             }
         }
+    }
+
+    /// The best way to treat records of `stride`, if one is good.
+    fn best(&self, region: &[u8], stride: usize) -> Option<Records> {
+        // Samples are one element, or two; the fields of larger records are not known.
+        let widths: &[usize] = match stride {
+            2 | 4 | 8 => &[stride, stride / 2],
+            1 | 3 => &[stride],
+            6 => &[3, 2],
+            _ => &[1],
+        };
+        let untouched = Records { stride, width: 0, row: 0, transposed: false };
+        let mut tried = vec![
+            None,
+            Some(Records { width: widths[0], ..untouched }),
+            Some(Records { transposed: true, ..untouched }),
+        ];
+        let sizes = self.sizes(middle(region, SAMPLE.start), &tried);
+        if sizes[1..].iter().all(|size| *size >= sizes[0]) {
+            return None;
+        }
+        tried.extend(widths.iter().enumerate().flat_map(|(n, &width)| {
+            let apart = Records { width, ..untouched };
+            let columns = Records { transposed: true, ..apart };
+            [Some(columns), (n > 0).then_some(apart)].into_iter().flatten().map(Some)
+        }));
+        let sample = middle(region, part(region));
+        let sizes = self.sizes(sample, &tried);
+        let least = (1..tried.len()).min_by_key(|&n| sizes[n])?;
+        let (mut size, mut found) = (sizes[least], tried[least]?);
+        if let Some(row) = self.pool.install(|| row(sample, &found)) {
+            let rows = Records { row, ..found };
+            let of_rows = self.sizes(sample, &[Some(rows)])[0];
+            if of_rows < size {
+                (size, found) = (of_rows, rows);
+            }
+        }
+        saves(size, sizes[0]).then_some(found)
+    }
+
+    /// The coded sizes of `sample` in each of these ways.
+    fn sizes(&self, sample: &[u8], ways: &[Option<Records>]) -> Vec<usize> {
+        self.pool.map(ways, |way| coded_size(sample, *way))
     }
 }
 
@@ -222,41 +273,6 @@ fn middle(bytes: &[u8], size: usize) -> &[u8] {
 /// from.
 fn saves(filtered: usize, plain: usize) -> bool {
     filtered * 16 < plain * 15
-}
-
-/// The best way to treat records of `stride`, if one is good.
-fn best(region: &[u8], stride: usize) -> Option<Records> {
-    // Samples are one element, or two; the fields of larger records are not known.
-    let widths: &[usize] = match stride {
-        2 | 4 | 8 => &[stride, stride / 2],
-        1 | 3 => &[stride],
-        6 => &[3, 2],
-        _ => &[1],
-    };
-    let untouched = Records { stride, width: 0, row: 0, transposed: false };
-    let simplest =
-        [Records { width: widths[0], ..untouched }, Records { transposed: true, ..untouched }];
-    let short = middle(region, SAMPLE.start);
-    let plain = coded_size(short, None);
-    if simplest.iter().all(|records| coded_size(short, Some(*records)) >= plain) {
-        return None;
-    }
-    let sample = middle(region, part(region));
-    let tried = |records: Records| (coded_size(sample, Some(records)), records);
-    let others = widths.iter().enumerate().flat_map(|(n, &width)| {
-        let apart = Records { width, ..untouched };
-        let columns = Records { transposed: true, ..apart };
-        iter::once(columns).chain((n > 0).then_some(apart))
-    });
-    let all = simplest.into_iter().chain(others);
-    let mut found = all.map(tried).min_by_key(|(size, _)| *size)?;
-    if let Some(row) = row(sample, &found.1) {
-        let rows = tried(Records { row, ..found.1 });
-        if rows.0 < found.0 {
-            found = rows;
-        }
-    }
-    saves(found.0, coded_size(sample, None)).then_some(found.1)
 }
 
 /// The distance of the row above in an image, if a sample of samples is part of one.

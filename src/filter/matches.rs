@@ -118,6 +118,7 @@ enum DistanceCode {
 pub(super) const NEAR: usize = 64;
 
 /// The last four different distances, the last first; 0 until there are so many.
+#[derive(Default)]
 pub(super) struct RepeatOffsets(pub [usize; 4]);
 
 impl RepeatOffsets {
@@ -201,6 +202,7 @@ impl MatchModels {
 mod tests {
     use super::super::match_finder;
     use super::*;
+    use crate::threads::Threads;
 
     fn found(literals: usize, distance: usize, length: usize) -> Match {
         Match { literals, distance, length }
@@ -244,7 +246,9 @@ mod tests {
     fn what_the_match_finder_removes_comes_back() {
         let mut found = 0;
         for (name, text) in super::super::cases::named() {
-            let Some(matches) = match_finder::find(&text).unwrap() else { continue };
+            let Some(matches) = match_finder::find(&text, &Threads::Calling).unwrap() else {
+                continue;
+            };
             found += 1;
             let (mut literals, mut side) = (text.clone(), Vec::new());
             encode(&mut literals, &matches, &mut side);

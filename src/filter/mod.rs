@@ -30,6 +30,7 @@ mod bit_models;
 mod delta;
 mod detect_regions;
 pub(crate) mod fasta;
+mod key_table;
 mod leb128;
 mod long_range;
 pub(crate) mod match_finder;
@@ -40,6 +41,7 @@ use crate::bwt::content_defined;
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
+use crate::threads::Threads;
 use std::mem;
 
 /// Flags of a block: which filters were applied.
@@ -70,12 +72,12 @@ impl Filtered {
     }
 }
 
-/// Applies the filters that suit `block`.
+/// Applies the filters that suit `block`, on the calling thread.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
 pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
-    deduplicate(filter_but_last(block)?)
+    deduplicate(filter_but_last(block, &Threads::Calling)?, &Threads::Calling)
 }
 
 /// A block to which all filters are applied but the last.
@@ -102,8 +104,9 @@ impl Undeduplicated {
     }
 }
 
-/// Applies the filters that suit `block`, but for the last, which is [`deduplicate`].
-pub(crate) fn filter_but_last(block: Vec<u8>) -> Result<Undeduplicated, Flaw> {
+/// Applies the filters that suit `block`, but for the last, which is [`deduplicate`]. This is for
+/// those who are no thread of the `pool`.
+pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undeduplicated, Flaw> {
     let mut filtered = Filtered::unchanged(block);
     if filtered.text.len() < LEAST_BLOCK {
         return Ok(Undeduplicated { filtered, repeats: Repeats::None });
@@ -111,14 +114,14 @@ pub(crate) fn filter_but_last(block: Vec<u8>) -> Result<Undeduplicated, Flaw> {
     let Filtered { text, flags, side } = &mut filtered;
     let mut fasta_side = Vec::new();
     if let Some(width) = fasta::detect(text) {
-        *text = fasta::encode(text, width, &mut fasta_side)?;
+        *text = pool.install(|| fasta::encode(text, width, &mut fasta_side))?;
         *flags |= FASTA;
     }
-    let is_repetitive = content_defined::is_repetitive(text).ok_or(Flaw::NO_MEMORY)?;
+    let is_repetitive = content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
     // Repeats of code have the same relative targets, not the same absolute ones.
-    let regions = detect_regions::detect(text, !is_repetitive);
+    let regions = detect_regions::detect(text, !is_repetitive, pool);
     if !regions.is_empty() {
-        regions::encode(text, &regions, side)?;
+        regions::encode(text, &regions, side, pool)?;
         *flags |= REGIONS;
     }
     side.extend(fasta_side);
@@ -127,17 +130,17 @@ pub(crate) fn filter_but_last(block: Vec<u8>) -> Result<Undeduplicated, Flaw> {
 }
 
 /// Takes long-range matches out of the text.
-pub(crate) fn deduplicate(block: Undeduplicated) -> Result<Filtered, Flaw> {
+pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filtered, Flaw> {
     let Undeduplicated { mut filtered, repeats } = block;
     let found = match repeats {
         Repeats::None => None,
-        Repeats::Some => long_range::find(&filtered.text)?,
-        Repeats::Everywhere => match_finder::find(&filtered.text)?,
+        Repeats::Some => long_range::find(&filtered.text, pool)?,
+        Repeats::Everywhere => match_finder::find(&filtered.text, pool)?,
     };
     if let Some(found) = found {
         // The parameters stand in the order in which the filters are undone.
         let of_others = mem::take(&mut filtered.side);
-        matches::encode(&mut filtered.text, &found, &mut filtered.side);
+        pool.install(|| matches::encode(&mut filtered.text, &found, &mut filtered.side));
         filtered.side.extend(of_others);
         filtered.flags |= MATCHES;
     }

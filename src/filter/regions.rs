@@ -7,6 +7,7 @@ use super::bcj::{self, Direction};
 use super::delta::Records;
 use super::leb128;
 use crate::error::Flaw;
+use crate::threads::Threads;
 
 /// The filter of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,23 +25,23 @@ pub(crate) struct Region {
     pub kind: RegionKind,
 }
 
-/// Changes the regions of `text` and appends the list to `side`; the sizes must add up to that of
-/// `text`.
-pub(crate) fn encode(text: &mut [u8], regions: &[Region], side: &mut Vec<u8>) -> Result<(), Flaw> {
-    let mut pos = 0;
-    for Region { size, kind } in regions {
-        let region = &mut text[pos..pos + size];
-        leb128::write(*size, side);
+/// Changes the regions of `text`, side by side, and appends the list to `side`; the sizes must add
+/// up to that of `text`.
+pub(crate) fn encode(
+    text: &mut [u8],
+    regions: &[Region],
+    side: &mut Vec<u8>,
+    pool: &Threads,
+) -> Result<(), Flaw> {
+    let (mut pos, mut rest, mut parts) = (0, text, Vec::new());
+    for &Region { size, kind } in regions {
+        leb128::write(size, side);
         kind.write(side);
-        match kind {
-            RegionKind::Plain => (),
-            RegionKind::Records(records) => records.encode(region)?,
-            RegionKind::X86 => bcj::x86(region, pos, Direction::ToAbsolute),
-            RegionKind::Arm64 => bcj::arm64(region, pos, Direction::ToAbsolute),
-        }
-        pos += size;
+        let (region, behind) = rest.split_at_mut(size);
+        parts.push((region, pos, kind));
+        (pos, rest) = (pos + size, behind);
     }
-    Ok(())
+    pool.map(parts, |(region, pos, kind)| kind.encode(region, pos)).into_iter().collect()
 }
 
 /// Undoes [`encode`].
@@ -65,6 +66,17 @@ pub(super) fn decode(text: &mut [u8], side: &mut &[u8]) -> Result<(), Flaw> {
 }
 
 impl RegionKind {
+    /// Changes a region that starts at `pos`.
+    fn encode(&self, region: &mut [u8], pos: usize) -> Result<(), Flaw> {
+        match self {
+            RegionKind::Plain => (),
+            RegionKind::Records(records) => records.encode(region)?,
+            RegionKind::X86 => bcj::x86(region, pos, Direction::ToAbsolute),
+            RegionKind::Arm64 => bcj::arm64(region, pos, Direction::ToAbsolute),
+        }
+        Ok(())
+    }
+
     /// Takes a kind off the front of `bytes`.
     pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
         let (&tag, rest) = bytes.split_first().ok_or(leb128::CUT)?;

@@ -10,9 +10,11 @@ use super::footer::Footer;
 use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ};
 use super::seek_table::{Entry, SEEK_MARKER, SeekTable};
 use crate::error::{Flaw, Result};
+use crate::events::Step;
 use crate::options::Options;
 use crc32fast::Hasher;
 use std::io::{self, Read};
+use std::time::Instant;
 
 /// Gives the blocks of all frames of a file, in order.
 pub(crate) struct FrameReader<R> {
@@ -117,6 +119,7 @@ impl<R: Read> FrameReader<R> {
     /// Reads the block whose Sync_Marker was read.
     fn block(&mut self) -> Result<CodedBlock> {
         self.at_block = false;
+        let from = Instant::now();
         let (number, offset) = self.place();
         let mut bytes = [0; BlockHeader::SIZE];
         bytes[..8].copy_from_slice(&SYNC_MARKER);
@@ -131,6 +134,7 @@ impl<R: Read> FrameReader<R> {
         let payload = self.take_payload(header.coded_size)?;
         self.blocks += 1;
         self.raw_size += size;
+        self.options.listener().done(number, [(Step::Read, from, Instant::now())]);
         Ok(CodedBlock { header, payload, number, offset })
     }
 

@@ -1,6 +1,8 @@
 //! Devices: what is built in and there, choosing one, and what is said of where blocks were sorted.
 
 use crate::support::{Dir, has_all, stderr, stdout, text};
+use serde_json::Value;
+use std::time::Instant;
 
 #[test]
 fn version_and_devices_say_what_is_built_in() {
@@ -63,11 +65,53 @@ fn twice_verbose_has_a_line_per_block() {
     let said = stderr(dir.bwz("-1 -vv --device cpu x").assert().success());
     has_all(
         &said,
-        &["x: block at 0 B: read 0.", "x: block at 2.0 MiB: ", ", sorted ", ", coded ", " s\n"],
+        &[
+            "x: block 0: read 0.",
+            "x: block 2: ",
+            ", filtered ",
+            ", sorted ",
+            ", coded ",
+            ", written ",
+            " s\n",
+        ],
     );
-    assert_eq!(said.matches("x: block at ").count(), 3, "{said}");
+    assert_eq!(said.matches("x: block ").count(), 3, "{said}");
     assert_eq!(said.lines().count(), 4, "{said}");
     let said = stderr(dir.bwz("-tvv --device cpu x.bwz").assert().success());
-    has_all(&said, &["x.bwz: block at 2.0 MiB: decoded 0.", ", restored ", ", checked "]);
+    has_all(&said, &["x.bwz: block 2: read 0.", ", decoded 0.", ", restored ", ", checked "]);
     assert_eq!(said.lines().count(), 4, "{said}");
+}
+
+/// The trace is read as JSON, and every block has its steps within the time of the run.
+#[test]
+fn a_trace_has_each_step_of_each_block() {
+    let dir = Dir::with(&text(3_000_000));
+    for (args, steps) in [
+        ("-1 --device cpu --trace in x", &["read", "filter", "sort", "code", "write"][..]),
+        ("-d --device cpu --trace out x.bwz -o y", &["read", "decode", "invert", "check", "write"]),
+    ] {
+        let started = Instant::now();
+        dir.bwz(args).assert().success();
+        let took = started.elapsed().as_secs_f64() * 1e6;
+        let file = args.split(' ').skip_while(|word| *word != "--trace").nth(1).unwrap();
+        let trace: Value = serde_json::from_slice(&dir.read(file)).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let done: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
+        assert_eq!(done.len(), 3 * steps.len());
+        for (block, step) in (0..3).flat_map(|block| steps.iter().map(move |step| (block, step))) {
+            let is_it = |event: &&&Value| event["args"]["block"] == block && event["name"] == *step;
+            let [event] = done.iter().filter(is_it).collect::<Vec<_>>()[..] else {
+                panic!("{step} of block {block}: {trace}")
+            };
+            let [from, lasted] = ["ts", "dur"].map(|key| event[key].as_f64().unwrap());
+            assert!(from >= 0.0 && lasted >= 0.0 && from + lasted <= took, "{event}");
+        }
+        let names = events.iter().filter(|event| event["name"] == "thread_name");
+        assert!(names.count() >= 3);
+    }
+    dir.bwz("-1kf --trace in x").assert().success();
+    let refused = dir.bwz("-1k --trace in x -o z").assert().code(1);
+    has_all(&stderr(refused), &["in already exists; -f overwrites it"]);
+    let refused = dir.bwz("-l --trace t x.bwz").assert().code(1);
+    has_all(&stderr(refused), &["--trace goes with"]);
 }

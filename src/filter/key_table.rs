@@ -1,0 +1,117 @@
+//! A table of where each key of a text stands, for [`super::match_finder`].
+//!
+//! The places are sorted by the hashes of their keys, by all threads: each stretch of the text by
+//! ranges of hashes, then each range. 4 bytes of memory per byte of
+//! the text while it is made, 2 of which stay.
+
+use crate::allocation;
+use crate::bwt::content_defined::hash;
+use crate::error::Flaw;
+use crate::threads::{Threads, stretches};
+use std::hint::black_box;
+use std::mem;
+use std::ops::Range;
+
+/// Bytes of a key, and the distance between those in the table.
+pub(super) const KEY: usize = 24;
+pub(super) const STEP: usize = 4;
+/// The places of the keys at every [`STEP`]th position, sorted by the keys' hashes.
+pub(super) struct KeyTable {
+    /// Ascending among those of one hash.
+    places: Vec<u32>,
+    /// Where the places of each hash begin, and at the end their number.
+    starts: Vec<u32>,
+    shift: u32,
+}
+
+/// Keys are hashed in so many bytes at a time, and sorted by ranges of their hashes.
+const TASK: usize = 1 << 20;
+const RANGES: usize = 64;
+
+impl KeyTable {
+    pub fn new(text: &[u8], pool: &Threads) -> Result<Self, Flaw> {
+        let log = (text.len() / STEP).next_power_of_two().ilog2().clamp(10, 24);
+        let (shift, slots) = (64 - log, 1 << log);
+        let hashed = pool.map(stretches(text.len(), TASK), |task| Hashed::new(text, task, shift));
+        let hashed: Vec<Hashed> = hashed.into_iter().collect::<Result<_, Flaw>>()?;
+        let count = hashed.iter().map(|hashed| hashed.keys.len()).sum();
+        let mut places = allocation::filled(0, count).ok_or(Flaw::NO_MEMORY)?;
+        let mut starts = allocation::filled(count as u32, slots + 1).ok_or(Flaw::NO_MEMORY)?;
+        let (mut first, mut rest, mut ranges) = (0, &mut places[..], Vec::new());
+        for (n, starts) in starts[..slots].chunks_mut(slots / RANGES).enumerate() {
+            let count = hashed.iter().map(|hashed| hashed.range(n).len()).sum();
+            let (places, behind) = rest.split_at_mut(count);
+            ranges.push((n, first as u32, starts, places));
+            (first, rest) = (first + count, behind);
+        }
+        pool.each(ranges, |(n, first, starts, places)| sort(&hashed, n, first, starts, places));
+        Ok(KeyTable { places, starts, shift })
+    }
+
+    /// The ranges of the places that have the hashes of the first `count` keys of `text`.
+    pub fn look_up(&self, text: &[u8], count: usize, ranges: &mut Vec<Range<u32>>) {
+        ranges.clear();
+        ranges.extend(text.windows(KEY).take(count).map(|key| {
+            let slot = (hash(key) >> self.shift) as usize;
+            self.starts[slot]..self.starts[slot + 1]
+        }));
+        let touched = ranges.iter().filter(|range| !range.is_empty());
+        black_box(touched.fold(0, |all, range| all ^ self.places[range.start as usize]));
+    }
+
+    /// The places of a range before `at`, the last one first.
+    pub fn before(&self, range: Range<u32>, at: usize) -> impl Iterator<Item = usize> {
+        let places = &self.places[range.start as usize..range.end as usize];
+        let before = places.partition_point(|&place| (place as usize) < at);
+        places[..before].iter().rev().map(|&place| place as usize)
+    }
+}
+
+/// Keys with their places, by ranges of their slots.
+struct Hashed {
+    keys: Vec<(u32, u32)>,
+    ends: [usize; RANGES],
+}
+
+impl Hashed {
+    fn new(text: &[u8], stretch: Range<usize>, shift: u32) -> Result<Self, Flaw> {
+        let per_range = 64 - RANGES.ilog2();
+        let places = stretch.step_by(STEP).take_while(|place| place + KEY <= text.len());
+        let hashes = places.clone().map(|place| hash(&text[place..place + KEY]));
+        let mut next = [0; RANGES];
+        hashes.clone().for_each(|hash| next[(hash >> per_range) as usize] += 1);
+        let mut count = 0;
+        next.iter_mut().for_each(|next| count += mem::replace(next, count));
+        let mut keys = allocation::filled((0, 0), count).ok_or(Flaw::NO_MEMORY)?;
+        for (hash, place) in hashes.zip(places) {
+            let next = &mut next[(hash >> per_range) as usize];
+            keys[*next] = ((hash >> shift) as u32, place as u32);
+            *next += 1;
+        }
+        Ok(Hashed { keys, ends: next })
+    }
+
+    fn range(&self, n: usize) -> &[(u32, u32)] {
+        let start = if n > 0 { self.ends[n - 1] } else { 0 };
+        &self.keys[start..self.ends[n]]
+    }
+}
+
+/// Sorts the places of the range `n` of slots, of which the first stands at `first` in the table.
+fn sort(hashed: &[Hashed], n: usize, first: u32, starts: &mut [u32], places: &mut [u32]) {
+    let base = (n * starts.len()) as u32;
+    let keys = || hashed.iter().flat_map(|hashed| hashed.range(n));
+    starts.fill(0);
+    keys().for_each(|(slot, _)| starts[(slot - base) as usize] += 1);
+    let mut count = 0;
+    starts.iter_mut().for_each(|start| count += mem::replace(start, count));
+    for &(slot, place) in keys() {
+        let next = &mut starts[(slot - base) as usize];
+        places[*next as usize] = place;
+        *next += 1;
+    }
+    // Each now stands where the next begins.
+    starts.rotate_right(1);
+    starts[0] = 0;
+    starts.iter_mut().for_each(|start| *start += first);
+}
