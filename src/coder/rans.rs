@@ -154,6 +154,12 @@ impl<'a> RansDecoder<'a> {
         }
     }
 
+    /// A copy in a place of its own.
+    #[inline(always)]
+    pub fn copied(&self) -> Self {
+        RansDecoder { words: self.words, rest: self.rest, pos: self.pos, states: self.states }
+    }
+
     /// The slot that the next symbol of `stream` owns.
     #[inline(always)]
     pub fn slot(&self, stream: RansStream) -> u32 {

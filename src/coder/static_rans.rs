@@ -228,8 +228,10 @@ pub fn decode(models: &Models, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
 
 #[inline(always)]
 fn decode_with<S: SlotSearch>(models: &Models, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-    let mut coder = RansDecoder::new(coded)?;
-    let symbols = take_list(&mut coder, &models.alphabet);
+    let mut front = RansDecoder::new(coded)?;
+    let symbols = take_list(&mut front, &models.alphabet);
+    // Nobody has a reference to this one, so that it stays in registers.
+    let mut coder = front.copied();
     let mut list = MtfList::of(&symbols);
     let mut state = ModelState::new(&CONTEXTS);
     let Models { runs, ranks, .. } = models;
@@ -243,8 +245,9 @@ fn decode_with<S: SlotSearch>(models: &Models, coded: &[u8], out: &mut [u8]) -> 
         let (mut mtf_rank, slots) = rank_table.find::<S>(coder.slot(MtfRanks));
         coder.take(MtfRanks, slots);
         if len.max(mtf_rank) >= DIRECT as u32 {
-            // The coder is passed by value, so that it stays in registers elsewhere.
-            (coder, [len, mtf_rank]) = take_extra(coder, [len, mtf_rank], models)?;
+            let mut slow = coder.copied();
+            [len, mtf_rank] = take_extra(&mut slow, [len, mtf_rank], models)?;
+            coder = slow.copied();
         }
         pos = rle::write(out, pos, BwtRun { symbol, len: len + 1 })?;
         if pos == out.len() {
@@ -262,11 +265,11 @@ fn decode_with<S: SlotSearch>(models: &Models, coded: &[u8], out: &mut [u8]) -> 
 
 /// The numbers of a run whose buckets are these, one of which has extra bits.
 #[inline(never)]
-fn take_extra<'a>(
-    mut coder: RansDecoder<'a>,
+fn take_extra(
+    coder: &mut RansDecoder,
     buckets: [u32; 2],
     models: &Models,
-) -> Result<(RansDecoder<'a>, [u32; 2]), Flaw> {
+) -> Result<[u32; 2], Flaw> {
     let mut numbers = buckets;
     for stream in [RunLengths, MtfRanks] {
         let number = &mut numbers[stream as usize];
@@ -278,10 +281,10 @@ fn take_extra<'a>(
             if width > 30 {
                 return Err(Flaw("a slice holds a run longer than any slice"));
             }
-            *number = take_width(&mut coder, stream, width, models);
+            *number = take_width(coder, stream, width, models);
         }
     }
-    Ok((coder, numbers))
+    Ok(numbers)
 }
 
 /// The number with so many extra bits.
