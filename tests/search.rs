@@ -302,7 +302,7 @@ fn damage_never_makes_a_wrong_count() {
     let (mut errors, mut right) = (0, 0);
     let everywhere = (0..file.len()).step_by(9001);
     // Headers and the seek table byte by byte; the index lies behind the samples.
-    let samples = 16 + 40 + 1 + (1_500_000 / 8) * 21 / 8;
+    let samples = 16 + 42 + 1 + (1_500_000 / 8) * 21 / 8;
     let places =
         (0..60).chain((samples - 50..samples + 1500).step_by(3)).chain(seek_table..file.len());
     for at in places.chain(everywhere) {

@@ -41,11 +41,11 @@ pub enum SortOutcome {
 
 /// A block between the sorter and the coder; its text stays for the case that it must be stored.
 pub struct SortedText {
-    filtered: Filtered,
-    raw_size: usize,
-    raw_offset: u64,
-    checksum: u32,
-    bwt: Bwt,
+    pub filtered: Filtered,
+    pub raw_size: usize,
+    pub raw_offset: u64,
+    pub checksum: u32,
+    pub bwt: Bwt,
 }
 
 impl BlockEncoder {
