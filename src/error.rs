@@ -118,7 +118,10 @@ impl fmt::Display for Error {
                     }
                     Bound::BlockSize => {
                         let most = crate::MAX_BLOCK_SIZE;
-                        return write!(f, "{what} is larger than the {most} bytes that this bwz restores");
+                        return write!(
+                            f,
+                            "{what} is larger than the {most} bytes that this bwz restores"
+                        );
                     }
                     Bound::AddressSpace => ("address space", "ulimit -v"),
                     Bound::Data => ("private memory", "ulimit -d"),

@@ -124,8 +124,7 @@ pub fn indexed_lines(raw: &[u8], width: usize) -> Result<BlockBytes> {
     let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
     let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
     let sorted = SortedText { filtered, raw_size, raw_offset: 0, checksum, bwt };
-    let block =
-        block::code(sorted, Effort::Default, true, &Threads::Calling, &Spare::default())?;
+    let block = block::code(sorted, Effort::Default, true, &Threads::Calling, &Spare::default())?;
     Ok((block.header.to_bytes(), block.payload))
 }
 

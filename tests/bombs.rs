@@ -53,8 +53,7 @@ fn bomb() -> Vec<u8> {
     let entries = words(&[0, 0, 16, 0]);
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0];
     let sizes = [1, 0, 0, 0, 0, 16, 0, 0, 0, 0];
-    let table =
-        sealed([&marker[..], &sizes, &words(&[crc32fast::hash(&entries)])].concat());
+    let table = sealed([&marker[..], &sizes, &words(&[crc32fast::hash(&entries)])].concat());
     let before = [start, block, table, entries].concat();
     // Seek_Table_Size, 44, is of five bytes, of which the first is the last of these words.
     let footer = words(&[SIZE, 0, before.len() as u32 + 32, 44 << 24, 0, checksum]);

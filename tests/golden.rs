@@ -29,7 +29,7 @@ fn folder() -> PathBuf {
 const FILTERED: [&str; 8] =
     ["lines", "table", "image", "x86", "arm64", "regions", "matches", "lines-and-matches"];
 
-/// Name, raw bytes, and the file as this version writes it.
+/// Name, raw bytes, and the file as this version writes it, or its parts are put together.
 fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let kinds: [(_, Vec<u8>, u32); 11] = [
         ("empty", vec![], 1 << 20),
@@ -75,6 +75,13 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         bwz::compress(&raw[..], &mut file, &options).unwrap();
         all.push((name, raw, file));
     }
+    // What this encoder does not write and decoders must read.
+    let (text, genome) = (cases::text(9000), common::fasta(9000));
+    all.push(("uneven", text.clone(), common::uneven(&text, None)));
+    all.push(("uneven-indexed", text.clone(), common::uneven(&text, Some(16))));
+    all.push(("fasta-indexed", genome.clone(), common::indexed_fasta(&genome)));
+    all.push(("tables", text.clone(), common::with_tables(&text, Some(16))));
+    assert_eq!(all[all.len() - 2].2[16 + 9], 9, "FASTA unwrap and an index");
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
     all.push(("concatenated", parts.concat(), file));

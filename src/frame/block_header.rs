@@ -163,7 +163,10 @@ impl Kind {
         }
         let (filters, indexed) = (flags & filter::ALL, flags & INDEXED != 0);
         let searchable = filters & !SEARCHABLE == 0;
-        ensure(searchable || !indexed, "the block has both an index and filters that hide its text")?;
+        ensure(
+            searchable || !indexed,
+            "the block has both an index and filters that hide its text",
+        )?;
         Ok(Kind::Bwt(Shape {
             filters,
             sample_rate_log: rate,

@@ -138,8 +138,13 @@ fn pieces(size: u32, log: u8) -> usize {
 mod tests {
     use super::*;
 
-    const SHAPE: Shape =
-        Shape { filters: 0, sample_rate_log: 11, segment_size_log: 11, indexed: false, tables: false };
+    const SHAPE: Shape = Shape {
+        filters: 0,
+        sample_rate_log: 11,
+        segment_size_log: 11,
+        indexed: false,
+        tables: false,
+    };
 
     #[test]
     fn parts_survive_and_misfits_do_not() {

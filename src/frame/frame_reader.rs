@@ -185,7 +185,9 @@ impl<R: Read> FrameReader<R> {
     fn pass_tables(&mut self) -> Result<u64> {
         let start = self.offset;
         let size = match tables::check(&mut self.input) {
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Err(CUT_OFF.at(None, start)),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(CUT_OFF.at(None, start));
+            }
             size => size?.map_err(|flaw| flaw.at(None, start))?,
         };
         self.offset += size;

@@ -32,4 +32,6 @@ pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
 pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use seek_table::SeekTable;
-pub(crate) use tables::{LONG_TABLES, check as check_tables, pass as pass_tables, to_bytes as tables_to_bytes};
+pub(crate) use tables::{
+    LONG_TABLES, check as check_tables, pass as pass_tables, to_bytes as tables_to_bytes,
+};

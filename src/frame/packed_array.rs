@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn values_of_up_to_40_bits_are_read() {
         let slots = [7, 0xFFFF_FFFF, 1 << 32];
-        let bytes: Vec<u8> = slots.iter().flat_map(|v: &u64| v.to_le_bytes()[..5].to_vec()).collect();
+        let bytes: Vec<u8> =
+            slots.iter().flat_map(|v: &u64| v.to_le_bytes()[..5].to_vec()).collect();
         let bytes = [&[40], &bytes[..]].concat();
         assert_eq!(read(&mut &bytes[..11], 2), Ok(vec![7, u32::MAX]));
         assert_eq!(read(&mut &bytes[..], 3), Err(LARGE));

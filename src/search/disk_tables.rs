@@ -36,7 +36,8 @@ impl DiskTables {
         let sizes_start = samples_start + samples_size;
         // What is read at once: Segment_Sizes at its widest and the part of BlockIndex whose size
         // is known.
-        let most = packed_array::size(packed_array::WIDEST, segments)? + BlockIndexHeader::SIZE as u64;
+        let most =
+            packed_array::size(packed_array::WIDEST, segments)? + BlockIndexHeader::SIZE as u64;
         let front = read(sizes_start, most.min(coded.end.saturating_sub(sizes_start)) as u32)?;
         let mut behind = &front[..];
         let sizes = packed_array::read(&mut behind, segments)?;

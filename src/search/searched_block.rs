@@ -55,8 +55,7 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
         && shape.filters == 0
         && let Ok(raw_size) = restorable(block.header.raw_size)
         && !block.options.verifies()
-        && 2 * steps + (walks << shape.sample_rate_log)
-            <= shape.segments(raw_size) as u64
+        && 2 * steps + (walks << shape.sample_rate_log) <= shape.segments(raw_size) as u64
     {
         return DiskBlock::open(block, raw_size, shape).map(Some);
     }

@@ -147,9 +147,8 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
 pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let plain = Patient(compressed(&cases::text(900), 1 << 20));
     let payload = &plain.0[plain.payload()];
-    let in_block = |tables: &[u8]| {
-        plain.clone().with_payload(&[tables, payload].concat()).block(9, &[16])
-    };
+    let in_block =
+        |tables: &[u8]| plain.clone().with_payload(&[tables, payload].concat()).block(9, &[16]);
     let in_frame = |tables: &[u8]| {
         let (mut file, footer) = (plain.clone().seek_table(9, &[1]), plain.footer());
         file.0.splice(footer..footer, tables.iter().copied());
@@ -178,7 +177,11 @@ pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R29-tables-size-large", in_block(&changed(0, 14)), misfit),
         ("R29-table-size", in_block(&changed(6, 2)), damaged),
         ("R29-table-size-large", in_block(&changed(10, 1)), misfit),
-        ("R29-longer-than-the-block", in_block(&[0, 0, 0, 0, 1, 1, 0, 0, 1]), "longer than the"),
+        (
+            "R29-longer-than-the-block",
+            in_block(&[0, 0, 0, 0, 1, 1, 0xF6, 0xFF, 0xFF, 0xFF, 0]),
+            "longer than the",
+        ),
         ("R29-content", in_block(&changed(15, b'b')), damaged),
         ("R29-type", in_block(&changed(5, 129)), damaged),
         ("R29-no-table-of-the-frame", in_frame(&[0; 5]), misfit),
