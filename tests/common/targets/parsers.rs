@@ -13,13 +13,13 @@ pub fn parsers(input: &[u8]) {
         2 => header::<24, 32, _>(bytes, internals::footer),
         3 => table(bytes, |bytes| internals::seek_table(bytes, u64::from(choice / 6))),
         4 => {
-            let [read, passed] = internals::tables(bytes);
-            assert!(read.is_none() || read == passed);
-        }
-        _ => {
             if let Some((header, tables)) = bytes.split_first_chunk() {
                 table(tables, |tables| internals::payload(header, tables));
             }
+        }
+        _ => {
+            let [read, passed] = internals::tables(bytes);
+            assert!(read.is_none() || read == passed);
         }
     }
 }
