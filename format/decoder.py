@@ -4,7 +4,7 @@
     python3 decoder.py FILE > RAW         or         ... | python3 decoder.py > RAW
 
 It is meant to be read beside FORMAT.md and follows its order and its words. Numbers such as 14.3
-are sections of that page, and R01 to R28 are the numbers of chapter 17. It reads in order, as from
+are sections of that page, and R01 to R30 are the numbers of chapter 17. It reads in order, as from
 a pipe (section 7.1), and gives out the bytes of a block once its Raw_Checksum held. It favours
 clarity: expect about 100 KB per second, and some 10 bytes of memory per byte of a block.
 
@@ -43,6 +43,11 @@ def require(held, number, what):
 def crc_holds(data):
     """Chapter 1: whether the last four bytes are the CRC-32 of those before them."""
     return zlib.crc32(data[:-4]) == int.from_bytes(data[-4:], "little")
+
+
+def field(data, at, size):
+    """Chapter 1: the field of `size` bytes at `at`."""
+    return int.from_bytes(data[at:at + size], "little")
 
 
 def lg(x):
@@ -103,7 +108,7 @@ def decode_file(reader, give_out):
 
 
 def decode_frame(reader, header, give_out):
-    """Chapter 2: Frame_Header (which was read already), blocks, Seek_Table, Footer."""
+    """Chapter 2: Frame_Header (which was read already), blocks, Seek_Table and Tables, Footer."""
     frame_start = reader.offset - len(header)
     block_size = read_frame_header(header)
     entries = []  # of each block: Raw_Offset, Frame_Offset
@@ -116,8 +121,6 @@ def decode_frame(reader, header, give_out):
         what = "neither a block nor the Seek_Table at %d" % (reader.offset - 8)
         require(marker == SYNC_MARKER, "R06", what)
         require(block_size > 0, "R05", "Block_Size is 0 in a frame with blocks")
-        is_full = raw_offset == len(entries) * block_size
-        require(is_full, "R10", "a short block that is not the last")
         raw = decode_block(reader, block_size, raw_offset)
         give_out(raw)
         entries.append((raw_offset, frame_offset))
@@ -133,21 +136,26 @@ def decode_frame(reader, header, give_out):
 
 
 def read_frame_header(header):
-    """Chapter 3: gives Block_Size. A later version may change all but Magic and Version."""
+    """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is version %d of the format, and only version 1 is known" % header[4]
-        require(header[4] == 1, "R02", what)
+        what = "this is of %s of the format, and only draft 9 is known" % version_name(header[4])
+        require(header[4] == 128 + 9, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
-    flags, reserved, block_size = struct.unpack_from("<BHI", header, 5)
-    require(flags == 0 and reserved == 0, "R04", "a Reserved bit of a Frame_Header is set")
-    require(block_size < 1 << 31, "R05", "a Block_Size of %d" % block_size)
-    return block_size
+    require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
+    return field(header, 7, 5)
+
+
+def version_name(version):
+    """Chapter 3, Version."""
+    if version == 1:
+        return "draft 8 or an earlier one"
+    return "draft %d" % (version - 128) if version >= 128 else "version %d" % version
 
 
 # 4. Block
 
-FILTERS, INDEXED = 7, 8  # bits of Flags
+FILTERS, INDEXED, HAS_TABLES = 7, 8, 16  # bits of Flags
 BlockHeader = collections.namedtuple("BlockHeader", (
     "block_kind", "flags", "sample_rate_log", "segment_size_log", "raw_size", "coded_size",
     "raw_checksum", "raw_offset", "payload_checksum"))
@@ -169,11 +177,12 @@ def decode_block(reader, block_size, raw_offset):
 
 def read_block_header(reader, block_size):
     """Chapter 4: a Block_Header after its Sync_Marker."""
-    data = SYNC_MARKER + reader.exactly(32, "a Block_Header")
-    what = "wrong Header_Checksum of a Block_Header at %d" % (reader.offset - 40)
+    data = SYNC_MARKER + reader.exactly(34, "a Block_Header")
+    what = "wrong Header_Checksum of a Block_Header at %d" % (reader.offset - 42)
     require(crc_holds(data), "R07", what)
-    header = BlockHeader(*struct.unpack_from("<BBBBIIIQI", data, 8))
-    known_flags = FILTERS | INDEXED if header.block_kind == 1 else 0
+    sizes = (field(data, 12, 5), field(data, 17, 5))
+    header = BlockHeader(*data[8:12], *sizes, *struct.unpack_from("<IQI", data, 22))
+    known_flags = FILTERS | INDEXED | HAS_TABLES if header.block_kind == 1 else 0
     require(header.flags & ~known_flags == 0, "R04", "a Reserved bit of a Block_Header is set")
     require(header.block_kind <= 1, "R08", "a block of Block_Kind %d" % header.block_kind)
     what = "a Raw_Size of %d, where Block_Size is %d" % (header.raw_size, block_size)
@@ -184,8 +193,8 @@ def read_block_header(reader, block_size):
         is_raw_size = header.coded_size == header.raw_size
         require(is_raw_size, "R11", "a Coded_Size that is not Raw_Size in a stored block")
         return header
-    both = header.flags & FILTERS and header.flags & INDEXED
-    require(not both, "R04", "a block with both Filters and Indexed")
+    hidden = header.flags & FILTERS > 1 and header.flags & INDEXED
+    require(not hidden, "R04", "a block that is Indexed and has bit 1 or 2 of Filters")
     in_range = 3 <= header.sample_rate_log <= largest_sample_rate_log(header.raw_size)
     require(in_range, "R09", "a Sample_Rate_Log of %d" % header.sample_rate_log)
     in_range = 16 <= header.segment_size_log <= 30
@@ -203,7 +212,8 @@ def largest_sample_rate_log(text_size):
 def decode_payload(payload, header):
     """Section 4.1: the payload of a block of Block_Kind bwt; gives raw bytes."""
     filters = header.flags & FILTERS
-    text_size, side, start = read_side(payload, filters, header)
+    tables_end = check_tables(payload, 0, len(payload)) if header.flags & HAS_TABLES else 0
+    text_size, side, start = read_side(payload, tables_end, filters, header)
     sample_rate, segment_size = 1 << header.sample_rate_log, 1 << header.segment_size_log
     samples, sizes_start = read_packed_array(payload, start, -(-text_size // sample_rate))
     in_range = min(samples) >= 1 and max(samples) <= text_size
@@ -212,7 +222,8 @@ def decode_payload(payload, header):
     index = None
     if header.flags & INDEXED:
         edge = min(text_size, 128)
-        index, at = read_index(payload, sizes_start, at, len(segment_sizes), edge)
+        where = (start, sizes_start, at)
+        index, at = read_index(payload, where, len(segment_sizes), edge)
         is_first = index["primary"] == samples[0]
         require(is_first, "R27", "a Primary_Index that is not Samples[0]")
     require(min(segment_sizes) >= 1, "R15", "a segment of 0 coded bytes")
@@ -229,21 +240,22 @@ def decode_payload(payload, header):
     text = invert(bwt, samples, sample_rate)
     if index:
         edges_hold = text.startswith(index["head"]) and text.endswith(index["tail"])
-        require(edges_hold, "R27", "a Head or Tail that is not the block's")
+        require(edges_hold, "R27", "a Head or Tail that is not the text's")
     return undo_filters(text, filters, side, header.raw_size)
 
 
-def read_side(payload, filters, header):
+def read_side(payload, at, filters, header):
     """Section 4.1: Text_Size, Side, and where Samples start."""
     if filters == 0:
-        return header.raw_size, b"", 0
-    require(len(payload) >= 8, "R28", "a Side that ends after the payload")
-    text_size, side_size = struct.unpack_from("<II", payload)
+        return header.raw_size, b"", at
+    side = at + 10
+    require(len(payload) >= side, "R28", "a Side that ends after the payload")
+    text_size, side_size = field(payload, at, 5), field(payload, at + 5, 5)
     in_range = 1 <= text_size <= header.raw_size
     in_range = in_range and header.sample_rate_log <= largest_sample_rate_log(text_size)
     require(in_range, "R28", "a Text_Size of %d" % text_size)
-    require(8 + side_size <= len(payload), "R28", "a Side that ends after the payload")
-    return text_size, payload[8:8 + side_size], 8 + side_size
+    require(side + side_size <= len(payload), "R28", "a Side that ends after the payload")
+    return text_size, payload[side:side + side_size], side + side_size
 
 
 # 5. Seek_Table
@@ -257,8 +269,9 @@ def read_seek_table(reader, entries):
     """
     header = SEEK_MARKER + reader.exactly(20, "a Seek_Table")
     require(crc_holds(header), "R19", "wrong Header_Checksum of a Seek_Table")
-    form, reserved, block_count, entries_size, checksum = struct.unpack_from("<B3sIII", header, 8)
-    require(reserved == bytes(3), "R04", "a Reserved bit of a Seek_Table is set")
+    form, flags = header[8:10]
+    block_count, entries_size = field(header, 10, 5), field(header, 15, 5)
+    require(flags <= 1, "R04", "a Reserved bit of a Seek_Table is set")
     require(form <= 1, "R20", "a Seek_Table of Form %d" % form)
     what = "a Block_Count of %d after %d blocks" % (block_count, len(entries))
     require(block_count == len(entries), "R20", what)
@@ -267,12 +280,13 @@ def read_seek_table(reader, entries):
     what = "an Entries_Size of %d for %d blocks" % (entries_size, block_count)
     require(size_fits, "R20", what)
     coded = reader.exactly(entries_size, "a Seek_Table")
-    require(zlib.crc32(coded) == checksum, "R19", "wrong Entries_Checksum of a Seek_Table")
+    entries_hold = zlib.crc32(coded) == field(header, 20, 4)
+    require(entries_hold, "R19", "wrong Entries_Checksum of a Seek_Table")
     if form == 1 and zstd:
         coded = unzstd(coded, len(plain))
     if form == 0 or zstd:
         require(coded == plain, "R20", "Entries of a Seek_Table that do not match the blocks")
-    return 28 + entries_size
+    return 28 + entries_size + (read_tables(reader) if flags & 1 else 0)
 
 
 def unzstd(coded, size):
@@ -294,18 +308,19 @@ def read_footer(reader, due):
     require(footer[28:] == FOOTER_MAGIC, "R21", "wrong Footer_Magic")
     require(crc_holds(footer[:28]), "R21", "wrong Footer_Checksum")
     names = ("Total_Raw_Size", "Frame_Size", "Seek_Table_Size", "Stream_Checksum")
-    for name, says, is_due in zip(names, struct.unpack_from("<QQII", footer), due):
+    fields = (field(footer, 0, 8), field(footer, 8, 7), field(footer, 15, 5))
+    for name, says, is_due in zip(names, fields + (field(footer, 20, 4),), due):
         require(says == is_due, "R22", "a %s of %d that should be %d" % (name, says, is_due))
 
 
-# 8. Packed_Array
+# 8. Packed_Array and Tables
 
 
 def read_packed_array(payload, at, count):
-    """Chapter 8: gives the values, at least one, and where the array ends."""
+    """Section 8.1: gives the values, at least one, and where the array ends."""
     require(at < len(payload), "R15", "a Packed_Array that ends after the payload")
     width = payload[at]
-    require(1 <= width <= 32, "R14", "a Packed_Array of Width %d" % width)
+    require(1 <= width <= 40, "R14", "a Packed_Array of Width %d" % width)
     end = at + 1 + (count * width + 7) // 8
     require(end <= len(payload), "R15", "a Packed_Array that ends after the payload")
     values = []
@@ -319,6 +334,31 @@ def read_packed_array(payload, at, count):
             bit_count -= width
     require(bits == 0, "R14", "a bit after the last value of a Packed_Array is set")
     return values, end
+
+
+def read_tables(reader):
+    """Section 8.2: the Tables of a frame; gives their size, that of Tables_Size included."""
+    data = reader.exactly(5, "Tables")
+    data += reader.exactly(field(data, 0, 5), "Tables")
+    return check_tables(data, 0, len(data))
+
+
+def check_tables(data, at, end):
+    """Section 8.2: Tables at `at`, which must end before `end` does; gives where they end."""
+    tables_end = at + 5 + field(data, at, 5)
+    require(at + 5 <= end and tables_end <= end, "R29", "Tables that end after the payload")
+    at += 5
+    require(at < tables_end, "R29", "Tables without a table")
+    while at < tables_end:
+        require(at + 10 <= tables_end, "R29", "a table that ends after Tables_Size")
+        content, content_end = at + 10, at + 10 + field(data, at + 1, 5)
+        require(content_end <= tables_end, "R29", "a table that ends after Tables_Size")
+        checksum = zlib.crc32(data[content:content_end], zlib.crc32(data[at:at + 6]))
+        require(checksum == field(data, at + 6, 4), "R29", "a wrong Checksum of a table")
+        what = "a table of Type %d, which a later version knows" % data[at]
+        require(data[at] < 128, "R30", what)
+        at = content_end
+    return tables_end
 
 
 # 9. The BWT
@@ -354,20 +394,23 @@ def invert(bwt, samples, sample_rate):
 # 10. Index
 
 
-def read_index(payload, sizes_start, start, segments, edge):
-    """Section 10.1: Index at `start`, behind Segment_Sizes; gives its fields, and where it ends.
+def read_index(payload, where, segments, edge):
+    """Section 10.1: Index; gives its fields, and where it ends. `where` has the offsets of Samples,
+    Segment_Sizes and Index in the payload.
 
     Without zstd, Counts of Form zstd are None: nothing that this decoder gives out rests on them.
     """
+    samples_start, sizes_start, start = where
     require(start + 20 <= len(payload), "R26", "an Index that ends after the payload")
-    fields = struct.unpack_from("<B3sIIII", payload, start)
-    form, reserved, counts_size, primary, samples_checksum, index_checksum = fields
-    require(reserved == bytes(3), "R04", "a Reserved bit of an Index is set")
+    form, reserved = payload[start:start + 2]
+    counts_size, primary = field(payload, start + 2, 5), field(payload, start + 7, 5)
+    samples_checksum, index_checksum = struct.unpack_from("<II", payload, start + 12)
+    require(reserved == 0, "R04", "a Reserved bit of an Index is set")
     require(form <= 1, "R26", "an Index of Form %d" % form)
     head = start + 20 + 4 * segments
     counts, end = head + 2 * edge, head + 2 * edge + counts_size
     require(end <= len(payload), "R26", "an Index that ends after the payload")
-    samples_hold = zlib.crc32(payload[:sizes_start]) == samples_checksum
+    samples_hold = zlib.crc32(payload[samples_start:sizes_start]) == samples_checksum
     require(samples_hold, "R25", "a wrong Samples_Checksum")
     checked = payload[sizes_start:start + 16] + payload[start + 20:end]
     require(zlib.crc32(checked) == index_checksum, "R25", "a wrong Index_Checksum")
@@ -462,14 +505,14 @@ class Side:
 
     def varint(self):
         """Section 12.1."""
-        number = 0
-        for shift in range(0, 35, 7):
+        value = 0
+        for shift in range(0, 42, 7):
             byte = self.byte()
-            number |= (byte & 127) << shift
+            value |= (byte & 127) << shift
             if byte < 128:
                 break
-        require(byte < 128 and number < 1 << 31, "R28", "a varint that is too large")
-        return number
+        require(byte < 128 and value < 1 << 40, "R28", "a varint that is too large")
+        return value
 
 
 def undo_filters(text, filters, side_bytes, raw_size):

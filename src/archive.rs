@@ -117,7 +117,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
         let mut pos = wanted[0].raw.start;
         let pool = Arc::new(threads::pool(&self.options)?);
-        let started = decompress::start(size(largest) as u32, &pool, &self.options);
+        let started = decompress::start(size(largest), &pool, &self.options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
         let write = |raw: Raw| {
             let end = pos + raw.len() as u64;

@@ -8,7 +8,7 @@ use crate::block::BlockDecoder;
 use crate::compress::Summary;
 use crate::error::{Error, Result};
 use crate::frame::{CodedBlock, FrameReader};
-use crate::options::{MAX_BLOCK_SIZE, Options};
+use crate::options::{MAX_BLOCK_SIZE, Options, restorable};
 use crate::pipeline::Pipeline;
 use crate::raw::{Raw, Spare};
 use crate::threads::{self, Threads};
@@ -107,10 +107,11 @@ fn start_above(
 
 /// Starts the stages for blocks of up to `block_size` bytes.
 pub(crate) fn start(
-    block_size: u32,
+    block_size: u64,
     pool: &Arc<ThreadPool>,
     options: &Options,
 ) -> Result<Restoring> {
+    let block_size = restorable(block_size)?;
     start_with(block_size, pool, &Spare::default(), options)
 }
 

@@ -5,16 +5,21 @@
 //! pool.
 
 use crate::archive::Archive;
-use crate::block;
+use crate::block::{self, SortedText};
+use crate::bwt::Sorter;
+use crate::coder::Effort;
 pub use crate::error::Flaw;
 use crate::error::Result;
 use crate::filter::regions::{self, Region};
 use crate::filter::{Filtered, LINES, MATCHES, REGIONS, fasta, match_finder, matches};
 use crate::frame::{
-    BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
+    BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter, Kind,
+    SeekTable, check_tables, pass_tables, tables_to_bytes,
 };
-use crate::options::Options;
+use crate::options::{Options, restorable};
+use crate::raw::Spare;
 use crate::search::{FileBlock, SearchedBlock, SharedInput};
+use crate::threads::Threads;
 use std::{io::Cursor, iter};
 
 /// Bytes of a BWT <-> coded segments.
@@ -55,14 +60,18 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
     let (header, entries) = bytes.split_first_chunk().ok_or(Flaw("too short"))?;
     let table = SeekTable::header_from_bytes(header)?;
     table.check_size(blocks)?;
-    table.entries(entries).map(|entries| SeekTable::to_bytes(&entries))
+    table.entries(entries).map(|entries| SeekTable::to_bytes(&entries, &[]))
 }
 
 /// Reads the tables of a payload and writes them again, with the segments behind them.
 pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
-    let Kind::Bwt(shape) = kind else { return Ok(payload.to_vec()) };
-    BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes()
+    match (kind, restorable(raw_size)) {
+        (Kind::Bwt(shape), Ok(raw_size)) => {
+            BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes()
+        }
+        _ => Ok(payload.to_vec()),
+    }
 }
 
 /// The blocks of all frames, read in order.
@@ -70,6 +79,53 @@ pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<Blo
     let mut frames = FrameReader::new(file, options);
     let blocks = iter::from_fn(move || frames.next_block(u32::MAX));
     blocks.map(|block| block.map(|block| (block.header.to_bytes(), block.payload)))
+}
+
+/// One frame of some blocks, whatever their offsets were, and of tables, each a type and a content.
+pub fn frame(
+    blocks: impl IntoIterator<Item = BlockBytes>,
+    tables: &[(u8, &[u8])],
+) -> Result<Vec<u8>> {
+    let blocks: Vec<_> = blocks.into_iter().collect();
+    let headers = blocks.iter().map(|(header, _)| BlockHeader::from_bytes(header));
+    let headers = headers.collect::<Result<Vec<_>, _>>()?;
+    let largest = headers.iter().map(|header| header.raw_size).max().unwrap_or(0);
+    let mut writer = FrameWriter::start(Vec::new(), restorable(largest)?)?;
+    let mut raw_offset = 0;
+    for (header, (_, payload)) in headers.into_iter().zip(blocks) {
+        let header = BlockHeader { raw_offset, ..header };
+        raw_offset += header.raw_size;
+        writer.block(&CodedBlock { header, payload, number: 0, offset: 0 })?;
+    }
+    let tables = if tables.is_empty() { Vec::new() } else { tables_to_bytes(tables) };
+    writer.finish_with(&tables).map(|(file, ..)| file)
+}
+
+/// A block with tables in front of its payload, which is not stored and has none.
+pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockBytes> {
+    let mut header = BlockHeader::from_bytes(&header)?;
+    let Kind::Bwt(shape) = &mut header.kind else { return Err(Flaw("a stored block").into()) };
+    shape.tables = true;
+    let payload = [tables_to_bytes(tables), payload].concat();
+    header.coded_size = payload.len() as u64;
+    header.payload_checksum = crc32fast::hash(&payload);
+    Ok((header.to_bytes(), payload))
+}
+
+/// The size of the tables that `bytes` begin with; read, and passed by.
+pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
+    let ways = [check_tables(&mut &*bytes), pass_tables(&mut Cursor::new(bytes))];
+    ways.map(|size| size.ok().and_then(Result::ok))
+}
+
+/// A block whose lines of `width` bytes are joined, with an index of the text that this leaves.
+pub fn indexed_lines(raw: &[u8], width: usize) -> Result<BlockBytes> {
+    let filtered = join_lines(raw, width)?;
+    let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
+    let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
+    let sorted = SortedText { filtered, raw_size, raw_offset: 0, checksum, bwt };
+    let block = block::code(sorted, Effort::Default, true, &Threads::Calling, &Spare::default())?;
+    Ok((block.header.to_bytes(), block.payload))
 }
 
 /// A block's raw bytes.

@@ -239,9 +239,10 @@ impl Options {
     /// How blocks of `raw_size` bytes are decoded.
     ///
     /// # Errors
-    /// [`Error::Limit`] where not even one fits, or where it is so large that memory must be asked
-    /// for.
-    pub(crate) fn plan_to_decode(&self, raw_size: u32) -> Result<Plan> {
+    /// [`Error::Limit`] where it is above [`MAX_BLOCK_SIZE`], where not even one fits, or where it
+    /// is so large that memory must be asked for.
+    pub(crate) fn plan_to_decode(&self, raw_size: u64) -> Result<Plan> {
+        let raw_size = restorable(raw_size)?;
         let unasked = self.block_size.max(level_block_size(9));
         if raw_size <= unasked || self.memory_asked {
             return Plan::to_decode(raw_size, self.allowance());
@@ -287,6 +288,19 @@ impl Options {
     pub(crate) fn chosen_device(&self) -> Device {
         self.device
     }
+}
+
+/// The size of a block that can be restored.
+///
+/// # Errors
+/// [`Error::Limit`] where it is above [`MAX_BLOCK_SIZE`].
+pub(crate) fn restorable(raw_size: u64) -> Result<u32> {
+    let allowed = u64::from(MAX_BLOCK_SIZE);
+    if raw_size <= allowed {
+        return Ok(raw_size as u32);
+    }
+    let what = format!("a block of {raw_size} bytes").into();
+    Err(Error::Limit { what, needed: raw_size, allowed, by: Bound::BlockSize })
 }
 
 const fn level_block_size(level: u8) -> u32 {

@@ -45,15 +45,19 @@ fn checksum_of_zeros() -> u32 {
 fn bomb() -> Vec<u8> {
     let (payload, checksum) = (payload(), checksum_of_zeros());
     let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
-    let start = sealed([&b"\xF7bwz\x01\0\0\0"[..], &words(&[SIZE])].concat());
+    let start = sealed([&b"\xF7bwz\x89\0\0"[..], &words(&[SIZE]), &[0]].concat());
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 24];
-    let sizes = words(&[SIZE, payload.len() as u32, checksum, 0, 0, crc32fast::hash(&payload)]);
-    let block = [sealed([&marker[..], &sizes].concat()), payload].concat();
+    let sizes = [words(&[SIZE]), vec![0], words(&[payload.len() as u32]), vec![0]].concat();
+    let sums = words(&[checksum, 0, 0, crc32fast::hash(&payload)]);
+    let block = [sealed([&marker[..], &sizes, &sums].concat()), payload].concat();
     let entries = words(&[0, 0, 16, 0]);
-    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0, 0, 0];
-    let table = sealed([&marker[..], &words(&[1, 16, crc32fast::hash(&entries)])].concat());
+    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0];
+    let sizes = [1, 0, 0, 0, 0, 16, 0, 0, 0, 0];
+    let table = sealed([&marker[..], &sizes, &words(&[crc32fast::hash(&entries)])].concat());
     let before = [start, block, table, entries].concat();
-    let footer = sealed(words(&[SIZE, 0, before.len() as u32 + 32, 0, 44, checksum]));
+    // Seek_Table_Size, 44, is of five bytes, of which the first is the last of these words.
+    let footer = words(&[SIZE, 0, before.len() as u32 + 32, 44 << 24, 0, checksum]);
+    let footer = sealed(footer);
     [before, footer, b"zwb\xF7".to_vec()].concat()
 }
 
@@ -137,7 +141,7 @@ fn output_ends_before_the_block_that_would_be_too_much() {
 fn recover_asks_for_no_room_for_what_is_damaged() {
     let raw = cases::random(3_000, 256);
     let mut file = compressed(&raw, 1_000);
-    file[16 + 1_040 + 100] ^= 1;
+    file[16 + 1_042 + 100] ^= 1;
     for cut in [file.len(), file.len() - 1] {
         let input = Cursor::new(&file[..cut]);
         let mut saved = Vec::new();

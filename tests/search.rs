@@ -2,6 +2,7 @@
 
 mod common;
 
+use bwz::internals;
 use bwz::{Archive, Effort, Error, Options};
 use common::{cases, indexed, options};
 use std::io::Cursor;
@@ -46,6 +47,37 @@ fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
     }
     for (pattern, wanted) in patterns.iter().zip(&wanted).step_by(5) {
         assert_eq!(archive.count(&[pattern]).unwrap(), [wanted.len() as u64], "{name}");
+    }
+}
+
+/// Blocks of any size, with tables between them and without, and with an index of a text that is not
+/// the raw bytes.
+#[test]
+fn files_of_other_writers_are_searched() {
+    let (text, genome) = (cases::text(9000), common::fasta(30_000));
+    for rate in [None, Some(0), Some(8)] {
+        let patterns = patterns(&text, &[1, 2, 5, 20, 800, 4500]);
+        check("uneven", &text, &common::uneven(&text, rate), &patterns);
+        check("tables", &text, &common::with_tables(&text, rate), &patterns);
+    }
+    let mut patterns = patterns(&genome, &[1, 2, 5, 20, 100]);
+    let sequences = genome[100..].split(|&byte| byte == b'\n');
+    patterns.extend(sequences.step_by(50).map(|line| line[..12.min(line.len())].to_vec()));
+    check("FASTA", &genome, &common::indexed_fasta(&genome), &patterns);
+}
+
+/// A block that stays on disk is found behind its tables.
+#[test]
+fn a_block_on_disk_may_have_tables() {
+    let text = cases::text(9000);
+    let file = common::with_tables(&text, Some(8));
+    for (number, start) in [(0, 0), (1, 4500)] {
+        let pattern = &text[start + 2000..start + 2009];
+        let found = internals::locate_on_disk(&mut open(&file), number, pattern, usize::MAX);
+        let mut found = found.unwrap().expect("the block has an index");
+        found.sort_unstable();
+        let wanted = naive(&text[start..start + 4500], pattern);
+        assert_eq!(found.iter().map(|&pos| u64::from(pos)).collect::<Vec<_>>(), wanted);
     }
 }
 
@@ -302,7 +334,7 @@ fn damage_never_makes_a_wrong_count() {
     let (mut errors, mut right) = (0, 0);
     let everywhere = (0..file.len()).step_by(9001);
     // Headers and the seek table byte by byte; the index lies behind the samples.
-    let samples = 16 + 40 + 1 + (1_500_000 / 8) * 21 / 8;
+    let samples = 16 + 42 + 1 + (1_500_000 / 8) * 21 / 8;
     let places =
         (0..60).chain((samples - 50..samples + 1500).step_by(3)).chain(seek_table..file.len());
     for at in places.chain(everywhere) {
@@ -315,7 +347,7 @@ fn damage_never_makes_a_wrong_count() {
                 assert_eq!(found[0].positions, wanted, "byte {at}");
                 right += 1;
             }
-            Err(Error::Format { .. } | Error::Limit { .. }) => errors += 1,
+            Err(Error::Format { .. } | Error::Limit { .. } | Error::Version { .. }) => errors += 1,
             Err(e) => panic!("byte {at}: {e}"),
         }
     }

@@ -55,7 +55,7 @@ impl BlockDecoder {
         spare: Spare,
         options: &Options,
     ) -> Result<(Plan, Self)> {
-        let plan = options.plan_to_decode(block_size)?;
+        let plan = options.plan_to_decode(block_size.into())?;
         let decoder = BlockDecoder {
             inverses: Inverses::new(plan.workers, block_size, options)?,
             pool,
@@ -70,7 +70,7 @@ impl BlockDecoder {
     /// A block has come and will be decoded and restored when it has its turn.
     pub fn expect(&self, block: &CodedBlock) {
         if let Kind::Bwt(_) = block.header.kind {
-            self.inverses.expect(block.header.raw_size);
+            self.inverses.expect(block.header.raw_size as u32);
         }
     }
 
@@ -224,15 +224,17 @@ fn decode_with(
     let Kind::Bwt(shape) = header.kind else {
         return Ok(Decoded { origin, content: Content::Stored(payload) });
     };
-    let parts = BwtPayload::from_bytes(&payload, header.raw_size, shape);
-    let BwtPayload { filtered, samples, index, segments } =
+    // Whoever made the plan knows that it is no larger.
+    let raw_size = header.raw_size as u32;
+    let parts = BwtPayload::from_bytes(&payload, raw_size, shape);
+    let BwtPayload { filtered, samples, index, segments, .. } =
         parts.map_err(|flaw| origin.error(flaw))?;
     if segments.iter().any(|segment| coder::needs_large_models(segment)) {
-        plan.check_large_models(header.raw_size).map_err(|e| e.at(number, offset))?;
+        plan.check_large_models(raw_size).map_err(|e| e.at(number, offset))?;
     }
     let side = filtered.map_or(&[][..], |filtered| filtered.side);
     let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
-    let text_size = filtered.map_or(header.raw_size, |filtered| filtered.text_size);
+    let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
     let mut bytes = spare.take_len(text_size as usize)?;
     coder::decode_segments_with(execute, shape.segment_size_log, &segments, &mut bytes)
         .and_then(|()| match &index {
@@ -266,6 +268,8 @@ fn invert(
 /// Undoes the filters and checks the raw bytes.
 fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
     let header = &origin.header;
+    let sound = index.map_or(Ok(()), |index| index.check_edges(&text));
+    sound.map_err(|flaw| origin.error(flaw))?;
     let raw = match header.kind {
         Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
             let filtered = Filtered { text, flags, side };
@@ -277,8 +281,7 @@ fn check(Restored { origin, text, index, side }: Restored) -> Result<Vec<u8>> {
     if !checksum_holds(header.raw_checksum, &raw) {
         return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }
-    let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
-    sound.map(|()| raw).map_err(|flaw| origin.error(flaw))
+    Ok(raw)
 }
 
 #[cfg(test)]

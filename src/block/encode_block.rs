@@ -41,11 +41,11 @@ pub enum SortOutcome {
 
 /// A block between the sorter and the coder; its text stays for the case that it must be stored.
 pub struct SortedText {
-    filtered: Filtered,
-    raw_size: usize,
-    raw_offset: u64,
-    checksum: u32,
-    bwt: Bwt,
+    pub filtered: Filtered,
+    pub raw_size: usize,
+    pub raw_offset: u64,
+    pub checksum: u32,
+    pub bwt: Bwt,
 }
 
 impl BlockEncoder {
@@ -154,7 +154,7 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 }
 
 /// Codes a block's segments side by side, or stores the block where that is not longer.
-fn code(
+pub fn code(
     sorted: SortedText,
     effort: Effort,
     indexed: bool,
@@ -176,6 +176,7 @@ fn code(
     drop(bwt.bytes);
     let text_size = filtered.text.len() as u32;
     let payload = BwtPayload {
+        tables: None,
         filtered: (filtered.flags != 0)
             .then_some(frame::Filtered { text_size, side: &filtered.side }),
         samples: bwt.samples,
@@ -187,15 +188,16 @@ fn code(
     let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
     let (kind, payload) = if payload.len() < raw_size {
         spare.keep(filtered.text);
-        (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }), payload)
+        let tables = false;
+        (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed, tables }), payload)
     } else {
         drop(payload);
         (Kind::Stored, filter::undo(filtered, raw_size)?)
     };
     let header = BlockHeader {
         kind,
-        raw_size: raw_size as u32,
-        coded_size: payload.len() as u32,
+        raw_size: raw_size as u64,
+        coded_size: payload.len() as u64,
         raw_checksum: checksum,
         raw_offset,
         payload_checksum: crc32fast::hash(&payload),

@@ -37,4 +37,4 @@ mod decode_block;
 mod encode_block;
 
 pub(crate) use decode_block::{BlockDecoder, Decoded, decode, restore, restore_decoded};
-pub(crate) use encode_block::BlockEncoder;
+pub(crate) use encode_block::{BlockEncoder, SortedText, code};

@@ -44,7 +44,7 @@ quotes keeps the next character. Nothing else is special. NO_COLOR turns colours
 
 SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB are other words for K).
 
-Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments), or an input changed while it was read; 2 damaged input; 3 a bug in bwz. \
+Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments, a file of another version of the format), or an input changed while it was read; 2 damaged input; 3 a bug in bwz. \
 Of several files, the worst counts. count and locate end as grep does: 0 found, 1 not found, 2 any trouble, 3 a bug.
 
 The empty pattern occurs at every position and at the end.

@@ -48,7 +48,7 @@ struct ListedFrame {
     compressed_size: u64,
     uncompressed_offset: u64,
     uncompressed_size: u64,
-    block_size: u32,
+    block_size: u64,
     blocks: u64,
     crc32: String,
     index: Option<ListedIndex>,

@@ -3,12 +3,12 @@
 //! Without it, whoever wants one segment would have to read and decode all that stand before it:
 //! for its place, its checksum, and the counts of symbols above it.
 
-use super::fields::{checksum_holds, ensure, u32_at};
+use super::fields::{checksum_holds, ensure, put_uint, u32_at, uint_at};
 use super::table_form::{from_form, to_form};
 use crate::bwt;
 use crate::error::Flaw;
 
-/// Raw bytes kept of each end of a block, for matches that cross into the next.
+/// Bytes of the text kept of each end of a block, for matches that cross into the next.
 pub(crate) const EDGE: usize = 128;
 
 const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have");
@@ -17,8 +17,8 @@ const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockIndexHeader {
     compressed: bool,
-    pub counts_size: u32,
-    pub primary_index: u32,
+    counts_size: u64,
+    primary_index: u64,
     /// CRC-32 of Samples as it stands in the file.
     samples_checksum: u32,
     /// CRC-32 of Segment_Sizes, of this header up to here, and of all that follows in Index.
@@ -31,7 +31,7 @@ pub(crate) struct BlockIndex {
     pub primary_index: u32,
     /// CRC-32 of each coded segment.
     pub segment_checksums: Vec<u32>,
-    /// The first raw bytes of the block, and the last: [`EDGE`] of them, or all.
+    /// The first bytes of the block's text, and the last: [`EDGE`] of them, or all.
     pub head: Vec<u8>,
     pub tail: Vec<u8>,
     pub counts: SegmentCounts,
@@ -52,20 +52,20 @@ impl BlockIndexHeader {
 
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[0] <= 1, "the index is of an unknown form")?;
-        ensure(bytes[1..4] == [0; 3], "a reserved bit of the index is set")?;
+        ensure(bytes[1] == 0, "a reserved bit of the index is set")?;
         Ok(BlockIndexHeader {
             compressed: bytes[0] == 1,
-            counts_size: u32_at(bytes, 4),
-            primary_index: u32_at(bytes, 8),
+            counts_size: uint_at::<5>(bytes, 2),
+            primary_index: uint_at::<5>(bytes, 7),
             samples_checksum: u32_at(bytes, 12),
             index_checksum: u32_at(bytes, 16),
         })
     }
 
-    /// Size of what follows this header in the index of a block of `raw_size` bytes in so many
+    /// Size of what follows this header in the index of a text of `text_size` bytes in so many
     /// segments.
-    pub fn rest(&self, raw_size: u32, segments: usize) -> usize {
-        4 * segments + 2 * edge(raw_size) + self.counts_size as usize
+    pub fn rest(&self, text_size: u32, segments: usize) -> usize {
+        4 * segments + 2 * edge(text_size) + self.counts_size as usize
     }
 
     /// Checks Samples as it stands in the file.
@@ -77,25 +77,25 @@ impl BlockIndexHeader {
     }
 }
 
-fn edge(raw_size: u32) -> usize {
-    EDGE.min(raw_size as usize)
+fn edge(text_size: u32) -> usize {
+    EDGE.min(text_size as usize)
 }
 
 impl BlockIndex {
-    /// The index of a block: of its raw bytes, its transform and its coded segments.
+    /// The index of a block: of its text, its transform and its coded segments.
     pub fn new(
-        raw: &[u8],
+        text: &[u8],
         bwt: &[u8],
         primary_index: u32,
         segment_size_log: u8,
         segments: &[impl AsRef<[u8]>],
     ) -> Self {
-        let edge = EDGE.min(raw.len());
+        let edge = EDGE.min(text.len());
         BlockIndex {
             primary_index,
             segment_checksums: segments.iter().map(|s| crc32fast::hash(s.as_ref())).collect(),
-            head: raw[..edge].to_vec(),
-            tail: raw[raw.len() - edge..].to_vec(),
+            head: text[..edge].to_vec(),
+            tail: text[text.len() - edge..].to_vec(),
             counts: SegmentCounts::new(bwt, segment_size_log),
         }
     }
@@ -108,20 +108,20 @@ impl BlockIndex {
         ensure(sums_hold && counts_hold, "the block's index does not match its segments")
     }
 
-    /// Checks what it says of the ends of the block.
-    pub fn check_edges(&self, raw: &[u8]) -> Result<(), Flaw> {
-        let holds = raw.starts_with(&self.head) && raw.ends_with(&self.tail);
+    /// Checks what it says of the ends of the block's text.
+    pub fn check_edges(&self, text: &[u8]) -> Result<(), Flaw> {
+        let holds = text.starts_with(&self.head) && text.ends_with(&self.tail);
         ensure(holds, "the block's index does not match its ends")
     }
 
     /// Index as it stands behind Samples and Segment_Sizes, both as they stand in the file.
     pub fn to_bytes(&self, samples: &[u8], sizes: &[u8]) -> Vec<u8> {
         let (form, coded) = to_form(self.counts.to_bytes());
-        let mut bytes = vec![form, 0, 0, 0];
-        bytes.extend_from_slice(&(coded.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&self.primary_index.to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(samples).to_le_bytes());
-        bytes.extend_from_slice(&[0; 4]);
+        let mut bytes = vec![0; BlockIndexHeader::SIZE];
+        bytes[0] = form;
+        put_uint::<5>(&mut bytes, 2, coded.len() as u64);
+        put_uint::<5>(&mut bytes, 7, self.primary_index.into());
+        bytes[12..16].copy_from_slice(&crc32fast::hash(samples).to_le_bytes());
         bytes.extend(self.segment_checksums.iter().flat_map(|checksum| checksum.to_le_bytes()));
         for part in [&self.head, &self.tail, &coded] {
             bytes.extend_from_slice(part);
@@ -132,23 +132,23 @@ impl BlockIndex {
     }
 
     /// Takes apart an index whose header stands at the front of `bytes`, which end with it.
-    /// `raw_size` is in `1..2^31`; `sizes` is Segment_Sizes as it stands in the file.
+    /// `text_size` is in `1..2^31`; `sizes` is Segment_Sizes as it stands in the file.
     pub fn from_bytes(
         header: &BlockIndexHeader,
         bytes: &[u8],
         sizes: &[u8],
-        raw_size: u32,
+        text_size: u32,
         segments: usize,
     ) -> Result<Self, Flaw> {
         let sound = cfg!(fuzzing) || header.index_checksum == index_checksum(sizes, bytes);
         ensure(sound, "the block's index is damaged: its checksum is wrong")?;
-        let rows = 1..=raw_size;
+        let rows = 1..=u64::from(text_size);
         ensure(rows.contains(&header.primary_index), "the index's primary index is no row")?;
         let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * segments);
-        let (head, rest) = rest.split_at(edge(raw_size));
-        let (tail, coded) = rest.split_at(edge(raw_size));
+        let (head, rest) = rest.split_at(edge(text_size));
+        let (tail, coded) = rest.split_at(edge(text_size));
         Ok(BlockIndex {
-            primary_index: header.primary_index,
+            primary_index: header.primary_index as u32,
             segment_checksums: checksums.chunks_exact(4).map(|four| u32_at(four, 0)).collect(),
             head: head.to_vec(),
             tail: tail.to_vec(),
@@ -161,17 +161,17 @@ impl BlockIndex {
         payload: &mut &[u8],
         samples: &[u8],
         sizes: &[u8],
-        raw_size: u32,
+        text_size: u32,
         segments: usize,
     ) -> Result<Self, Flaw> {
         let cut = Flaw("the block's index is longer than the block");
         let header = payload.first_chunk().ok_or(cut)?;
         let header = BlockIndexHeader::from_bytes(header)?;
         header.check_samples(samples)?;
-        let size = BlockIndexHeader::SIZE + header.rest(raw_size, segments);
+        let size = BlockIndexHeader::SIZE + header.rest(text_size, segments);
         let (bytes, rest) = payload.split_at_checked(size).ok_or(cut)?;
         *payload = rest;
-        BlockIndex::from_bytes(&header, bytes, sizes, raw_size, segments)
+        BlockIndex::from_bytes(&header, bytes, sizes, text_size, segments)
     }
 }
 

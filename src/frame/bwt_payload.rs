@@ -1,16 +1,18 @@
-//! The payload of a bwt block: what its filters need, samples, segment sizes, the index if there is
+//! The payload of a bwt block: its tables, what its filters need, samples, segment sizes, the index if there is
 //! one, segments. FORMAT.md chapter 4.
 
 use super::block_header::{Shape, largest_sample_rate_log};
 use super::block_index::BlockIndex;
-use super::fields::{ensure, u32_at};
-use super::packed_array;
+use super::fields::{ensure, put_uint, uint_at};
+use super::{packed_array, tables};
 use crate::allocation;
 use crate::error::Flaw;
 
 /// The parts of a bwt block's payload, in the order of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BwtPayload<'a> {
+    /// Tables as they stand in the file, where there are any.
+    pub tables: Option<&'a [u8]>,
     /// What the filters left of the block, and what they need to restore it; `None` where there
     /// were none.
     pub filtered: Option<Filtered<'a>>,
@@ -33,21 +35,23 @@ pub(crate) struct Filtered<'a> {
 
 impl<'a> Filtered<'a> {
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend(self.text_size.to_le_bytes());
-        out.extend((self.side.len() as u32).to_le_bytes());
+        let mut sizes = [0; 10];
+        put_uint::<5>(&mut sizes, 0, self.text_size.into());
+        put_uint::<5>(&mut sizes, 5, self.side.len() as u64);
+        out.extend(sizes);
         out.extend_from_slice(self.side);
     }
 
     fn read(payload: &mut &'a [u8], raw_size: u32, sample_rate_log: u8) -> Result<Self, Flaw> {
         const SIDE: Flaw = Flaw("the parameters of the block's filters end after the block");
-        let (sizes, rest) = payload.split_at_checked(8).ok_or(SIDE)?;
-        let (text_size, side_size) = (u32_at(sizes, 0), u32_at(sizes, 4));
+        let (sizes, rest) = payload.split_at_checked(10).ok_or(SIDE)?;
+        let (text_size, side_size) = (uint_at::<5>(sizes, 0), uint_at::<5>(sizes, 5));
         let (side, rest) = rest.split_at_checked(side_size as usize).ok_or(SIDE)?;
         *payload = rest;
-        let fits = (1..=raw_size).contains(&text_size)
+        let fits = (1..=raw_size.into()).contains(&text_size)
             && sample_rate_log <= largest_sample_rate_log(text_size);
         ensure(fits, "the size of what the filters left does not fit the block")?;
-        Ok(Filtered { text_size, side })
+        Ok(Filtered { text_size: text_size as u32, side })
     }
 }
 
@@ -58,15 +62,16 @@ impl<'a> BwtPayload<'a> {
     /// [`Flaw::NO_MEMORY`].
     pub fn to_bytes(&self) -> Result<Vec<u8>, Flaw> {
         let sizes: Vec<u32> = self.segments.iter().map(|segment| segment.len() as u32).collect();
-        let mut bytes = Vec::new();
+        let mut bytes = self.tables.unwrap_or_default().to_vec();
         if let Some(filtered) = &self.filtered {
             filtered.write(&mut bytes);
         }
+        let samples_start = bytes.len();
         packed_array::write(&self.samples, &mut bytes);
         let sizes_start = bytes.len();
         packed_array::write(&sizes, &mut bytes);
         if let Some(index) = &self.index {
-            let (samples, sizes) = bytes.split_at(sizes_start);
+            let (samples, sizes) = bytes[samples_start..].split_at(sizes_start - samples_start);
             let index = index.to_bytes(samples, sizes);
             bytes.extend_from_slice(&index);
         }
@@ -80,6 +85,7 @@ impl<'a> BwtPayload<'a> {
 
     /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^31`.
     pub fn from_bytes(mut payload: &'a [u8], raw_size: u32, shape: Shape) -> Result<Self, Flaw> {
+        let tables = shape.tables.then(|| tables::take(&mut payload)).transpose()?;
         let filtered = (shape.filters != 0)
             .then(|| Filtered::read(&mut payload, raw_size, shape.sample_rate_log))
             .transpose()?;
@@ -92,7 +98,7 @@ impl<'a> BwtPayload<'a> {
         let sizes = packed_array::read(&mut payload, shape.segments(text_size))?;
         let coded_sizes = &behind[..behind.len() - payload.len()];
         let mut take_index =
-            || BlockIndex::take(&mut payload, coded_samples, coded_sizes, raw_size, sizes.len());
+            || BlockIndex::take(&mut payload, coded_samples, coded_sizes, text_size, sizes.len());
         let index = if shape.indexed { Some(take_index()?) } else { None };
         let primary = index.as_ref().map_or(samples[0], |index| index.primary_index);
         ensure(primary == samples[0], "the index's primary index is not the first sample")?;
@@ -105,7 +111,7 @@ impl<'a> BwtPayload<'a> {
             })
             .collect::<Result<_, _>>()?;
         ensure(payload.is_empty(), MISFIT.0)?;
-        Ok(BwtPayload { filtered, samples, index, segments })
+        Ok(BwtPayload { tables, filtered, samples, index, segments })
     }
 }
 
@@ -132,12 +138,18 @@ fn pieces(size: u32, log: u8) -> usize {
 mod tests {
     use super::*;
 
-    const SHAPE: Shape =
-        Shape { filters: 0, sample_rate_log: 11, segment_size_log: 11, indexed: false };
+    const SHAPE: Shape = Shape {
+        filters: 0,
+        sample_rate_log: 11,
+        segment_size_log: 11,
+        indexed: false,
+        tables: false,
+    };
 
     #[test]
     fn parts_survive_and_misfits_do_not() {
         let parts = BwtPayload {
+            tables: None,
             filtered: None,
             samples: vec![7, 1, 5000],
             index: None,
@@ -156,8 +168,26 @@ mod tests {
     }
 
     #[test]
+    fn tables_stand_before_all_else_and_an_index_is_of_the_text() {
+        let tables = tables::to_bytes(&[(3, b"content")]);
+        let (text, bwt) = ([b'x'; 200], [b'x'; 200]);
+        let parts = BwtPayload {
+            tables: Some(&tables),
+            filtered: Some(Filtered { text_size: 200, side: b"side" }),
+            samples: vec![7],
+            index: Some(BlockIndex::new(&text, &bwt, 7, 11, &[b"one"])),
+            segments: vec![b"one"],
+        };
+        let shape = Shape { filters: 1, indexed: true, tables: true, ..SHAPE };
+        let bytes = parts.to_bytes().unwrap();
+        assert!(bytes.starts_with(&tables));
+        assert_eq!(BwtPayload::from_bytes(&bytes, 100_000, shape), Ok(parts));
+    }
+
+    #[test]
     fn what_filters_need_stands_in_front() {
         let parts = BwtPayload {
+            tables: None,
             filtered: Some(Filtered { text_size: 5000, side: b"side" }),
             samples: vec![7, 1, 5000],
             index: None,
@@ -171,7 +201,7 @@ mod tests {
         for cut in 0..bytes.len() {
             assert!(reread(&bytes[..cut], 90_000).is_err(), "cut to {cut}");
         }
-        let empty = [&[0; 4], &bytes[4..]].concat();
+        let empty = [&[0; 5], &bytes[5..]].concat();
         assert!(reread(&empty, 90_000).is_err(), "no text");
     }
 }

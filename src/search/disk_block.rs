@@ -39,15 +39,16 @@ struct Cache {
 }
 
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
-    /// Reads the index of a block that has one.
-    pub fn open(file_block: &'a FileBlock<'a, R>, shape: Shape) -> Result<Self> {
-        let tables = DiskTables::read(file_block, shape).map_err(|e| file_block.locate(e))?;
+    /// Reads the index of a block of `raw_size` bytes that has one, and no filters.
+    pub fn open(file_block: &'a FileBlock<'a, R>, raw_size: u32, shape: Shape) -> Result<Self> {
+        let tables =
+            DiskTables::read(file_block, raw_size, shape).map_err(|e| file_block.locate(e))?;
         let options = file_block.options;
         let cache_size = options.memory_limit() / 4 / options.thread_count() as u64;
         let most = (cache_size >> shape.segment_size_log).max(4) as usize;
         Ok(DiskBlock {
             file_block,
-            raw_size: file_block.header.raw_size,
+            raw_size,
             shape,
             starts: fm_index::starts(&tables.above[tables.above.len() - 1]),
             tables,

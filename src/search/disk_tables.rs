@@ -20,17 +20,24 @@ pub struct DiskTables {
 
 impl DiskTables {
     /// Reads them in four small reads. Errors know no place.
-    pub fn read<R: Read + Seek + Send>(file_block: &FileBlock<R>, shape: Shape) -> Result<Self> {
+    pub fn read<R: Read + Seek + Send>(
+        file_block: &FileBlock<R>,
+        raw_size: u32,
+        shape: Shape,
+    ) -> Result<Self> {
         let read = |offset, size| file_block.input.read(offset, size);
-        let (coded, raw_size) = (&file_block.info.coded, file_block.header.raw_size);
+        let coded = &file_block.info.coded;
         let segments = shape.segments(raw_size);
-        let samples_start = coded.start + BlockHeader::SIZE as u64;
+        let payload_start = coded.start + BlockHeader::SIZE as u64;
+        let tables_size = if shape.tables { file_block.pass_tables(payload_start)? } else { 0 };
+        let samples_start = payload_start + tables_size;
         let width = read(samples_start, 1)?[0];
         let samples_size = packed_array::size(width, shape.samples(raw_size))?;
         let sizes_start = samples_start + samples_size;
         // What is read at once: Segment_Sizes at its widest and the part of BlockIndex whose size
         // is known.
-        let most = packed_array::size(32, segments)? + BlockIndexHeader::SIZE as u64;
+        let most =
+            packed_array::size(packed_array::WIDEST, segments)? + BlockIndexHeader::SIZE as u64;
         let front = read(sizes_start, most.min(coded.end.saturating_sub(sizes_start)) as u32)?;
         let mut behind = &front[..];
         let sizes = packed_array::read(&mut behind, segments)?;

@@ -1,5 +1,5 @@
 //! One block as a search takes it: on disk, in memory as an FM-index, or, where it was stored or
-//! has filters, as plain bytes.
+//! has filters, as plain bytes, whatever its index.
 //!
 //! Single patterns on an indexed block decode the few segments that they need. As soon as a batch
 //! would decode about as many as there are, or the block has no index, it is cheaper to decode all
@@ -14,6 +14,7 @@ use crate::bwt::{self, Bwt, InverseBwt, Sorter};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::Kind;
+use crate::options::restorable;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::io::{Read, Seek};
@@ -42,8 +43,8 @@ pub(crate) enum SearchedBlock<'a, R> {
     Plain(Vec<u8>),
 }
 
-/// The block as it stands in the file, if it has an index that may be believed, and a job of about
-/// so many steps, and walks from samples, decodes fewer segments than it has.
+/// The block as it stands in the file, if it has an index of its raw bytes that may be believed, and
+/// a job of about so many steps, and walks from samples, decodes fewer segments than it has.
 fn open_on_disk<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,
     steps: u64,
@@ -51,11 +52,12 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
 ) -> Result<Option<DiskBlock<'a, R>>> {
     if let Kind::Bwt(shape) = block.header.kind
         && shape.indexed
+        && shape.filters == 0
+        && let Ok(raw_size) = restorable(block.header.raw_size)
         && !block.options.verifies()
-        && 2 * steps + (walks << shape.sample_rate_log)
-            <= shape.segments(block.header.raw_size) as u64
+        && 2 * steps + (walks << shape.sample_rate_log) <= shape.segments(raw_size) as u64
     {
-        return DiskBlock::open(block, shape).map(Some);
+        return DiskBlock::open(block, raw_size, shape).map(Some);
     }
     Ok(None)
 }

@@ -130,9 +130,9 @@ fn with_side(text: &[u8], flags: u8, side: &[u8]) -> Vec<u8> {
     let mut parts = parts::parse(&compressed(text, 1 << 20), true);
     let block = parts.iter().position(|part| part.kind == Kind::BlockHeader).unwrap();
     parts[block].set(9, 1, flags.into());
-    parts[block].set(12, 4, raw_size);
-    let mut sizes = Part::new(Kind::FilterSizes, &[0; 8]);
-    sizes.set(0, 4, text.len() as u64);
+    parts[block].set(12, 5, raw_size);
+    let mut sizes = Part::new(Kind::FilterSizes, &[0; 10]);
+    sizes.set(0, 5, text.len() as u64);
     parts.splice(block + 1..block + 1, [sizes, Part::new(Kind::Side, side)]);
     repair::sizes(&mut parts);
     vouch(&parts::join(&parts))

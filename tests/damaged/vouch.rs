@@ -20,10 +20,10 @@ pub fn vouch(file: &[u8]) -> Vec<u8> {
     let mut parts = parts::parse(file, true);
     for at in (0..parts.len()).filter(|&n| parts[n].kind == Kind::BlockHeader).collect::<Vec<_>>() {
         let block = block_at(&parts, at);
-        if let Some((bwt, raw)) = restore(&parts, block.clone()) {
-            parts[at].set(20, 4, crc32fast::hash(&raw).into());
+        if let Some((bwt, text, raw)) = restore(&parts, block.clone()) {
+            parts[at].set(22, 4, crc32fast::hash(&raw).into());
             let log = parts[at].get(11, 1);
-            vouch_index(&mut parts[block], &bwt, 1 << log, &raw);
+            vouch_index(&mut parts[block], &bwt, 1 << log, &text);
         }
     }
     repair::pack(&mut parts);
@@ -32,13 +32,13 @@ pub fn vouch(file: &[u8]) -> Vec<u8> {
     parts::join(&parts)
 }
 
-/// The transform and the raw bytes of a block of bwt kind.
-fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>)> {
+/// The transform, the text and the raw bytes of a block of bwt kind.
+fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec<u8>)> {
     let header = &parts[block.start];
     let payload = || parts[block.clone()].iter();
     let first = |kind: Kind| payload().find(|part| part.kind == kind);
-    let raw_size = header.get(12, 4) as usize;
-    let text_size = first(Kind::FilterSizes).map_or(raw_size, |part| part.get(0, 4) as usize);
+    let raw_size = header.get(12, 5) as usize;
+    let text_size = first(Kind::FilterSizes).map_or(raw_size, |part| part.get(0, 5) as usize);
     let samples: Vec<u32> =
         first(Kind::Samples)?.values().into_iter().map(|row| row as u32).collect();
     let (rate_log, segment_log) = (header.get(10, 1), header.get(11, 1));
@@ -59,14 +59,14 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>)> {
     let text = bwt::invert(bwt).ok()?;
     let side = payload().filter(|part| part.kind == Kind::Side);
     let side = side.flat_map(|part| &part.bytes).copied().collect();
-    let filtered = Filtered { text, flags: header.get(9, 1) as u8 & 7, side };
-    Some((bytes, filter::undo(filtered, raw_size).ok()?))
+    let filtered = Filtered { text: text.clone(), flags: header.get(9, 1) as u8 & 7, side };
+    Some((bytes, text, filter::undo(filtered, raw_size).ok()?))
 }
 
 /// Head, Tail and Counts of an indexed block, where they have the form that they must have.
-fn vouch_index(block: &mut [Part], bwt: &[u8], segment_size: usize, raw: &[u8]) {
-    let edge = raw.len().min(128);
-    let edges = [&raw[..edge], &raw[raw.len() - edge..]];
+fn vouch_index(block: &mut [Part], bwt: &[u8], segment_size: usize, text: &[u8]) {
+    let edge = text.len().min(128);
+    let edges = [&text[..edge], &text[text.len() - edge..]];
     let places = block.iter_mut().filter(|part| part.kind == Kind::Edge);
     places.zip(edges).for_each(|(part, edge)| part.bytes = edge.to_vec());
     if let Some(counts) = block.iter_mut().find(|part| part.kind == Kind::Counts) {

@@ -63,9 +63,11 @@ fn chapters_3_to_7_files() {
 }
 
 #[test]
-fn chapters_8_and_11_packed_array_and_binary_symbols() {
+fn chapters_8_and_11_packed_array_tables_and_binary_symbols() {
     // The library's own tests of both are beside their code, which is not public.
     assert_python_says("packed-array", "read_packed_array(x, 0, 3)", "([1, 18, 31], 3)");
+    assert_eq!(bwz::internals::tables(example("tables")), [Some(18); 2]);
+    assert_python_says("tables", "check_tables(x, 0, len(x))", "18");
     let symbols = "[d := BinaryDecoder(x, 0, '')] and \
         ([d.read(p) for p in (32768, 32768, 49152, 65000, 1000)], d.require_end())";
     assert_python_says("binary-symbols", symbols, "([1, 0, 1, 1, 0], None)");
@@ -96,23 +98,24 @@ fn chapter_10_index() {
 /// A file of one block of 512 times `a` with this payload.
 fn indexed_file(payload: &[u8]) -> Vec<u8> {
     let sealed = |bytes: Vec<u8>| [&bytes[..], &crc(&bytes)].concat();
-    let coded_size = payload.len() as u32;
-    let frame_header = sealed([&example("frame-header")[..8], &512u32.to_le_bytes()].concat());
+    let coded_size = payload.len() as u64;
+    let size = |size: u64| size.to_le_bytes()[..5].to_vec();
+    let frame_header = sealed([&example("frame-header")[..7], &size(512)].concat());
     let block = sealed(
         [
             &example("block")[..8],
             &[1, 8, 9, 16],
-            &512u32.to_le_bytes(),
-            &coded_size.to_le_bytes(),
+            &size(512),
+            &size(coded_size),
             &crc(&[b'a'; 512]),
             &[0; 8],
             &crc(payload),
         ]
         .concat(),
     );
-    let frame_size = 16 + 40 + u64::from(coded_size) + 44 + 32;
+    let frame_size = 16 + 42 + coded_size + 44 + 32;
     let sizes = [512, frame_size].map(u64::to_le_bytes).concat();
-    let footer = sealed([&sizes[..], &44u32.to_le_bytes(), &crc(&[b'a'; 512])].concat());
+    let footer = sealed([&sizes[..15], &size(44), &crc(&[b'a'; 512])].concat());
     let magic = &example("footer")[28..];
     [&frame_header, &block, payload, example("seek-table"), &footer, magic].concat()
 }
@@ -159,5 +162,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 24);
+    assert_eq!(EXAMPLES.len(), 25);
 }

@@ -1,4 +1,5 @@
-//! What the segment codings and the filters reject: FORMAT.md chapters 12 to 16.
+//! What the segment codings, the filters and tables reject: FORMAT.md chapters 12 to 16, and section
+//! 8.2.
 
 use crate::common::{self, cases, compressed, decompressed};
 use crate::patient::{BLOCK, Patient};
@@ -84,7 +85,8 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let plain = Patient(compressed(&raw, 1 << 20));
     let payload = &plain.0[plain.payload()];
     let filtered = |flags: u8, text_size: u32, side_size: u32, side: &[u8]| {
-        let sizes = [text_size.to_le_bytes(), side_size.to_le_bytes()].concat();
+        let sizes = [text_size, side_size].map(|size| u64::from(size).to_le_bytes());
+        let sizes = [&sizes[0][..5], &sizes[1][..5]].concat();
         plain.clone().with_payload(&[&sizes, side, payload].concat()).block(9, &[flags])
     };
     let text_size = raw.len() as u32;
@@ -117,7 +119,7 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-records-row", region(&[1, 24, 4, 24]), "impossible shape"),
         (
             "R28-another-size",
-            region(&[0]).frame(8, &larger).block(12, &larger),
+            region(&[0]).frame(7, &larger).block(12, &larger),
             "do not restore as many",
         ),
         ("R28-matches-size", side(4, &[10, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0]), "matches and literals"),
@@ -138,5 +140,53 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-matches-left-over", one_match([196, 37, 230, 157]), "do not end where"),
         ("R28-lines-twice", side(1, &[&all[..], &[1, 0, 2]].concat()), "lines do not add up"),
         ("R28-records-cut", region(&[1, 24]), "end too early"),
+    ]
+}
+
+/// Those of R29 and R30, in a block and in a frame.
+pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+    let plain = Patient(compressed(&cases::text(900), 1 << 20));
+    let payload = &plain.0[plain.payload()];
+    let in_block =
+        |tables: &[u8]| plain.clone().with_payload(&[tables, payload].concat()).block(9, &[16]);
+    let in_frame = |tables: &[u8]| {
+        let (mut file, footer) = (plain.clone().seek_table(9, &[1]), plain.footer());
+        file.0.splice(footer..footer, tables.iter().copied());
+        let (table, size) = (44 + tables.len() as u8, file.0.len() as u64);
+        file.foot(15, &[table]).foot(8, &size.to_le_bytes()[..7])
+    };
+    // Tables_Size; Type, Size, Checksum and Content of one table.
+    let sound = |kind: u8| {
+        let table = [kind, 3, 0, 0, 0, 0];
+        let sum = crc32fast::hash(&[&table[..], b"abc"].concat()).to_le_bytes();
+        [&[13, 0, 0, 0, 0], &table[..], &sum, b"abc"].concat()
+    };
+    for file in [in_block(&sound(127)), in_frame(&sound(127))] {
+        assert_eq!(decompressed(&file.0).0, cases::text(900));
+    }
+    decompressed(&in_frame(&sound(127)).0).1.unwrap();
+    let changed = |at: usize, byte: u8| {
+        let mut tables = sound(1);
+        tables[at] = byte;
+        tables
+    };
+    let (misfit, damaged, later) = ("do not add up", "checksum is wrong", "a later bwz reads it");
+    vec![
+        ("R29-no-table", in_block(&[0; 5]), misfit),
+        ("R29-tables-size-small", in_block(&changed(0, 12)), misfit),
+        ("R29-tables-size-large", in_block(&changed(0, 14)), misfit),
+        ("R29-table-size", in_block(&changed(6, 2)), damaged),
+        ("R29-table-size-large", in_block(&changed(10, 1)), misfit),
+        (
+            "R29-longer-than-the-block",
+            in_block(&[0, 0, 0, 0, 1, 1, 0xF6, 0xFF, 0xFF, 0xFF, 0]),
+            "longer than the",
+        ),
+        ("R29-content", in_block(&changed(15, b'b')), damaged),
+        ("R29-type", in_block(&changed(5, 129)), damaged),
+        ("R29-no-table-of-the-frame", in_frame(&[0; 5]), misfit),
+        ("R29-content-of-the-frame", in_frame(&changed(15, b'b')), damaged),
+        ("R30-block", in_block(&sound(128)), later),
+        ("R30-frame", in_frame(&sound(255)), later),
     ]
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct Patient(pub Vec<u8>);
 
 pub const BLOCK: usize = 16;
-pub const PAYLOAD: usize = BLOCK + 40;
+pub const PAYLOAD: usize = BLOCK + 42;
 
 impl Patient {
     pub fn u32(&self, at: usize) -> u32 {
@@ -15,7 +15,7 @@ impl Patient {
     }
 
     pub fn payload(&self) -> Range<usize> {
-        PAYLOAD..PAYLOAD + self.u32(BLOCK + 16) as usize
+        PAYLOAD..PAYLOAD + self.u32(BLOCK + 17) as usize
     }
 
     /// Where the seek table of a file with one block starts.
@@ -42,7 +42,7 @@ impl Patient {
     }
 
     pub fn block(self, at: usize, bytes: &[u8]) -> Self {
-        self.set(BLOCK + at, bytes).seal(BLOCK..BLOCK + 36, BLOCK + 36)
+        self.set(BLOCK + at, bytes).seal(BLOCK..BLOCK + 38, BLOCK + 38)
     }
 
     pub fn seek_table(self, at: usize, bytes: &[u8]) -> Self {
@@ -61,9 +61,9 @@ impl Patient {
         let old = self.payload();
         let mut file = self;
         file.0.splice(old, payload.iter().copied());
-        let file = file.block(16, &(payload.len() as u32).to_le_bytes());
+        let file = file.block(17, &(payload.len() as u32).to_le_bytes());
         let checksum = crc32fast::hash(payload).to_le_bytes();
-        file.block(32, &checksum)
+        file.block(34, &checksum)
     }
 
     /// The payload's parts: the one sample, and the one segment.
@@ -91,7 +91,7 @@ pub fn with_index(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patie
     let behind_samples = one_value(&payload).1.len();
     let behind_sizes = one_value(one_value(&payload).1).1.len();
     let (sizes, start) = (payload.len() - behind_samples, payload.len() - behind_sizes);
-    let counts_size = u32::from_le_bytes(payload[start + 4..start + 8].try_into().unwrap());
+    let counts_size = u32::from_le_bytes(payload[start + 2..start + 6].try_into().unwrap());
     let end = start + 20 + 4 + 2 * 128 + counts_size as usize;
     let mut index = payload[start..end].to_vec();
     change(&mut index);
@@ -109,7 +109,7 @@ pub fn with_counts(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Pati
         }
         change(&mut counts);
         index[0] = 0;
-        index[4..8].copy_from_slice(&(counts.len() as u32).to_le_bytes());
+        index[2..6].copy_from_slice(&(counts.len() as u32).to_le_bytes());
         index.extend(counts);
     })
 }
