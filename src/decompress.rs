@@ -1,6 +1,6 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
-//! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of
+//! Blocks flow reader -> slice decoders -> inverse -> writer through a [`Pipeline`]; slices of
 //! one block after another and lanes of one inverse are spread over the same rayon pool; GPUs take
 //! part in the inverse where that is faster. No byte is given out before its block's checksum held.
 

@@ -5,7 +5,7 @@
 //! pool.
 
 use crate::archive::Archive;
-use crate::block::{self, SortedText};
+use crate::block::{self, BlockForm, SortedText};
 use crate::bwt::Sorter;
 use crate::coder::Effort;
 pub use crate::error::Flaw;
@@ -22,7 +22,7 @@ use crate::search::{FileBlock, SearchedBlock, SharedInput};
 use crate::threads::Threads;
 use std::{io::Cursor, iter};
 
-/// Bytes of a BWT <-> coded segments.
+/// Bytes of a BWT <-> coded slices.
 pub mod coder {
     pub use crate::coder::*;
 }
@@ -63,12 +63,12 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
     table.entries(entries).map(|entries| SeekTable::to_bytes(&entries, &[]))
 }
 
-/// Reads the tables of a payload and writes them again, with the segments behind them.
+/// Reads the tables of a payload and writes them again, with the slices behind them.
 pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
     match (kind, restorable(raw_size)) {
         (Kind::Bwt(shape), Ok(raw_size)) => {
-            BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes()
+            BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes(shape.coding)
         }
         _ => Ok(payload.to_vec()),
     }
@@ -124,7 +124,8 @@ pub fn indexed_lines(raw: &[u8], width: usize) -> Result<BlockBytes> {
     let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
     let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
     let sorted = SortedText { filtered, raw_size, raw_offset: 0, checksum, bwt };
-    let block = block::code(sorted, Effort::Default, true, &Threads::Calling, &Spare::default())?;
+    let form = BlockForm::new(raw_size as u32, Effort::Default, true);
+    let block = block::code(sorted, form, &Threads::Calling, &Spare::default())?;
     Ok((block.header.to_bytes(), block.payload))
 }
 
@@ -135,7 +136,7 @@ pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, &plan)
 }
 
-/// Locates `pattern` in a block that stays on disk, however few its segments are; `None` where
+/// Locates `pattern` in a block that stays on disk, however few its slices are; `None` where
 /// it has no index.
 pub fn locate_on_disk(
     Archive { input, options, contents, .. }: &mut Archive<Cursor<&[u8]>>,
@@ -150,11 +151,6 @@ pub fn locate_on_disk(
     };
     let rows: Vec<u32> = block.interval(pattern)?.take(limit).collect();
     block.positions(&rows).map(Some)
-}
-
-/// Codes a segment as one of the kinds 1 to 3, or stores it where that is not shorter.
-pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
-    crate::coder::encode_as(kind, segment)
 }
 
 /// Joins lines of `width` bytes, wherever there are.

@@ -15,7 +15,7 @@ pub const DEFAULT_LEVEL: u8 = 6;
 
 /// The distance of the positions that an index keeps for
 /// [`Archive::locate`](crate::Archive::locate), where nothing else is said. Such an index takes 1.4
-/// % of the raw size or less, and what smaller segments cost on top.
+/// % of the raw size or less, and what smaller slices cost on top.
 pub const DEFAULT_SAMPLE_RATE: u32 = 256;
 
 /// The largest such distance; without an index, or with one for counting alone, positions kept are
@@ -208,7 +208,7 @@ impl Options {
     /// [`decompress`](crate::decompress()) does, its index included.
     ///
     /// Without this, a search by an index checks the checksums of the parts that it reads, and that
-    /// each segment holds the symbols that the index counts. That finds what storage or a wire has
+    /// each slice holds the symbols that the index counts. That finds what storage or a wire has
     /// changed. An index that was made to lie, with checksums to match, is found out only by
     /// restoring its block.
     #[must_use]

@@ -1,4 +1,4 @@
-//! A coded block becomes a raw one: segments, inverse, filters undone, everything checked.
+//! A coded block becomes a raw one: slices, inverse, filters undone, everything checked.
 //! FORMAT.md chapter 4.
 //!
 //! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
@@ -10,7 +10,7 @@
 
 use crate::allocation;
 use crate::bwt::{Bwt, InverseBwt};
-use crate::coder::{self, Task};
+use crate::coder::{self, Coding, SliceDecoder, Task};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
@@ -79,7 +79,7 @@ impl BlockDecoder {
         self.finish(self.decode(block)?)
     }
 
-    /// Decodes a block's segments.
+    /// Decodes a block's slices.
     pub fn decode(&self, block: CodedBlock) -> Result<DecodeOutcome> {
         let (offset, from) = (block.header.raw_offset, Instant::now());
         if let Some(run) = self.known_run(&block) {
@@ -170,7 +170,7 @@ impl Origin {
     }
 }
 
-/// A block between the segment decoders and the inverse.
+/// A block between the decoders of slices and the inverse.
 pub struct Decoded {
     origin: Origin,
     content: Content,
@@ -203,15 +203,15 @@ impl Decoded {
     }
 }
 
-/// Decodes a block's segments side by side on the current rayon pool.
+/// Decodes a block's slices side by side on the current rayon pool.
 ///
 /// # Errors
-/// [`Error::Limit`] where a segment needs larger models than the plan has memory for.
+/// [`Error::Limit`] where its slices need larger models than the plan has memory for.
 pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
     decode_with(coder::current_pool, block, plan, &Spare::default())
 }
 
-/// [`decode`] by an executor of the segments' tasks, into memory that is taken from `spare`.
+/// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`.
 fn decode_with(
     execute: impl FnOnce(Vec<Task>),
     block: CodedBlock,
@@ -227,18 +227,21 @@ fn decode_with(
     // Whoever made the plan knows that it is no larger.
     let raw_size = header.raw_size as u32;
     let parts = BwtPayload::from_bytes(&payload, raw_size, shape);
-    let BwtPayload { filtered, samples, index, segments, .. } =
+    let BwtPayload { filtered, samples, raw_sizes, index, models, slices, .. } =
         parts.map_err(|flaw| origin.error(flaw))?;
-    if segments.iter().any(|segment| coder::needs_large_models(segment)) {
+    if shape.coding == Coding::ContextMixing {
         plan.check_large_models(raw_size).map_err(|e| e.at(number, offset))?;
     }
     let side = filtered.map_or(&[][..], |filtered| filtered.side);
     let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
     let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
     let mut bytes = spare.take_len(text_size as usize)?;
-    coder::decode_segments_with(execute, shape.segment_size_log, &segments, &mut bytes)
+    SliceDecoder::new(shape.coding, models)
+        .and_then(|decoder| {
+            coder::decode_slices_with(execute, &decoder, &raw_sizes, &slices, &mut bytes)
+        })
         .and_then(|()| match &index {
-            Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
+            Some(index) => index.check(&slices, &bytes, &raw_sizes),
             None => Ok(()),
         })
         .map_err(|flaw| origin.error(flaw))?;

@@ -1,16 +1,16 @@
-//! A raw block becomes a coded one: filters, sort, segments, payload. FORMAT.md chapter 4.
+//! A raw block becomes a coded one: filters, sort, slices, payload. FORMAT.md chapter 4.
 //!
 //! Two stages, so that a pipeline can have many blocks sorted while few are coded:
 //! [`BlockEncoder::sort`], on the CPU or a GPU, and [`BlockEncoder::code`]. A block of one byte
 //! over and over is coded once; others like it differ in their place alone.
 
 use crate::bwt::{self, Bwt};
-use crate::coder::{self, Effort, Task};
+use crate::coder::{self, CodedBwt, Coding, Effort, SliceLimits, Task};
 use crate::error::{Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
-use crate::fm_index;
 use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape};
+use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, RawBlock, Run, Spare};
 use crate::sorters::Sorters;
@@ -22,7 +22,9 @@ use std::time::Instant;
 pub struct BlockEncoder {
     sorters: Sorters,
     pool: Threads,
-    effort: Effort,
+    form: BlockForm,
+    /// There is memory for one block alone.
+    one_by_one: bool,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
     /// The last block that was one run: others of that byte and length differ from it in their
@@ -30,6 +32,26 @@ pub struct BlockEncoder {
     last_run: Mutex<Option<(Run, CodedBlock)>>,
     spare: Spare,
     listener: Listener,
+}
+
+/// How the BWT of a block is coded.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockForm {
+    coding: Coding,
+    limits: SliceLimits,
+    indexed: bool,
+}
+
+impl BlockForm {
+    /// For blocks of up to `block_size` bytes; `indexed` where they are searched.
+    pub fn new(block_size: u32, effort: Effort, indexed: bool) -> Self {
+        let coding = effort.into();
+        let limits = match indexed {
+            true => SliceLimits::searched(),
+            false => SliceLimits::new(block_size as usize, coding),
+        };
+        BlockForm { coding, limits, indexed }
+    }
 }
 
 /// The result of the first stage.
@@ -49,19 +71,21 @@ pub struct SortedText {
 }
 
 impl BlockEncoder {
-    /// For blocks of up to `block_size` bytes, `workers` of them sorted at a time.
+    /// For blocks of up to `block_size` bytes, as many at a time as the plan says.
     pub fn new(
         block_size: u32,
-        workers: usize,
+        plan: &Plan,
         pool: Threads,
         spare: Spare,
         options: &Options,
     ) -> Result<Self> {
         let sample_rate = sample_rate(block_size as usize, options.index_rate());
+        let indexed = options.index_rate().is_some();
         Ok(BlockEncoder {
-            sorters: Sorters::new(workers, block_size, sample_rate, options)?,
+            sorters: Sorters::new(plan.workers, block_size, sample_rate, options)?,
             pool,
-            effort: options.chosen_effort(),
+            form: BlockForm::new(options.block_size(), options.chosen_effort(), indexed),
+            one_by_one: plan.depth == 1,
             index: options.index_rate(),
             last_run: Mutex::new(None),
             spare,
@@ -103,7 +127,7 @@ impl BlockEncoder {
         Ok(block)
     }
 
-    /// Codes a block's segments and puts it together.
+    /// Codes a block's slices and puts it together.
     pub fn code(&self, block: SortOutcome) -> Result<CodedBlock> {
         match block {
             SortOutcome::Sorted(sorted) => self.code_sorted(sorted),
@@ -140,7 +164,11 @@ impl BlockEncoder {
 
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
         let (offset, from) = (sorted.raw_offset, Instant::now());
-        let block = code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare);
+        if self.one_by_one {
+            // The sorter's workspace makes room for the symbols.
+            self.sorters.free();
+        }
+        let block = code(sorted, self.form, &self.pool, &self.spare);
         self.listener.done(offset, [(Step::Code, from, Instant::now())]);
         block
     }
@@ -153,25 +181,20 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
     index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual))
 }
 
-/// Codes a block's segments side by side, or stores the block where that is not longer.
+/// Codes a block's slices side by side, or stores the block where that is not longer.
 pub fn code(
     sorted: SortedText,
-    effort: Effort,
-    indexed: bool,
+    BlockForm { coding, limits, indexed }: BlockForm,
     pool: &Threads,
     spare: &Spare,
 ) -> Result<CodedBlock> {
     let SortedText { filtered, raw_size, raw_offset, checksum, bwt } = sorted;
-    // A search decodes one segment for each of its steps.
-    let segment_size_log = match indexed {
-        true => fm_index::segment_log(&bwt.bytes),
-        false => coder::segment_log(&bwt.bytes, effort),
-    };
     let execute = |tasks: Vec<Task>| pool.each(tasks, |task| task());
-    let segments = coder::encode_segments_with(execute, &bwt.bytes, segment_size_log, effort);
+    let CodedBwt { models, raw_sizes, slices } =
+        coder::encode_slices_with(execute, &bwt.bytes, limits, coding);
     let primary = bwt.samples[0];
     let index = indexed
-        .then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
+        .then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, &raw_sizes, &slices));
     // The BWT is freed before the payload is built, since that is the peak of memory.
     drop(bwt.bytes);
     let text_size = filtered.text.len() as u32;
@@ -180,16 +203,18 @@ pub fn code(
         filtered: (filtered.flags != 0)
             .then_some(frame::Filtered { text_size, side: &filtered.side }),
         samples: bwt.samples,
+        raw_sizes,
         index,
-        segments: segments.iter().map(Vec::as_slice).collect(),
+        models: &models,
+        slices: slices.iter().map(Vec::as_slice).collect(),
     }
-    .to_bytes()?;
-    drop(segments);
+    .to_bytes(coding)?;
+    drop(slices);
     let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
     let (kind, payload) = if payload.len() < raw_size {
         spare.keep(filtered.text);
         let tables = false;
-        (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed, tables }), payload)
+        (Kind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }), payload)
     } else {
         drop(payload);
         (Kind::Stored, filter::undo(filtered, raw_size)?)

@@ -53,8 +53,8 @@ With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -
 
 const SEARCH_CHECKS: &str = "\
 Checks: a block without an index, and one that is decoded because there is much to look for, is checked as -t checks it. Where an \
-index is used in its place on disk, only what is read is checked: the checksums of the headers, of the index and of each segment \
-and table that is decoded, that each segment holds the symbols that the index counts, and (but for extract) that the \
+index is used in its place on disk, only what is read is checked: the checksums of the headers, of the index and of each slice \
+and table that is decoded, that each slice holds the symbols that the index counts, and (but for extract) that the \
 checksums of all blocks make up that of the file. This finds what storage or a wire has changed. It does not find an index that \
 was made to contradict its block, with checksums to match: --verify does, and takes as long as -t.";
 

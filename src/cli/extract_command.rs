@@ -37,10 +37,10 @@ pub fn run(args: &ExtractArgs) -> Exit {
         }
         output.finish(None, false)?;
         let cost = archive.search_cost();
-        let segments = count(cost.segments, "segment");
+        let slices = count(cost.slices, "slice");
         let blocks = count(cost.blocks + read.blocks, "block");
         let bytes = count(cost.coded_bytes + read.coded_bytes, "byte");
-        args.talk.report(name, format_args!("{bytes} read, {segments} and {blocks} decoded"));
+        args.talk.report(name, format_args!("{bytes} read, {slices} and {blocks} decoded"));
         Ok(())
     })
 }

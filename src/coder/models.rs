@@ -135,7 +135,6 @@ struct NodeChoice {
 /// The kinds of tables, which have adaptive models of their own.
 const RUNS: usize = 0;
 const RANKS: usize = 1;
-const EXTRA: usize = 2;
 
 fn trees() -> [&'static ContextTree; 2] {
     [&CONTEXTS.runs, &CONTEXTS.ranks]

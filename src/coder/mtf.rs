@@ -59,18 +59,6 @@ pub fn encode(segment: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
     (steps, list.first(seen))
 }
 
-/// Splits the symbols off a coded segment. They are in the order of first appearance, behind a byte
-/// that is their count less one.
-pub fn take_symbols(coded: &[u8]) -> Result<(&[u8], &[u8]), Flaw> {
-    let (last, coded) = coded.split_first().ok_or(ENDS_EARLY)?;
-    let (symbols, coded) = coded.split_at_checked(usize::from(*last) + 1).ok_or(ENDS_EARLY)?;
-    let mut seen = [false; 256];
-    if symbols.iter().any(|&symbol| std::mem::replace(&mut seen[usize::from(symbol)], true)) {
-        return Err(Flaw("a segment lists a symbol twice"));
-    }
-    Ok((symbols, coded))
-}
-
 impl MtfList {
     /// A list that begins with `symbols`, at most 256.
     pub fn of(symbols: &[u8]) -> Self {

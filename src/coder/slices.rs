@@ -35,6 +35,13 @@ pub struct CodedBwt {
     pub slices: Vec<Vec<u8>>,
 }
 
+impl CodedBwt {
+    /// Coded bytes in all.
+    pub fn size(&self) -> usize {
+        self.models.len() + self.slices.iter().map(Vec::len).sum::<usize>()
+    }
+}
+
 /// The work on one slice.
 pub(crate) type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
 

@@ -1,6 +1,7 @@
 //! Block_Header and the block as it stands in the file, FORMAT.md chapter 4.
 
 use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
+use crate::coder::Coding;
 use crate::error::{Error, Flaw};
 use crate::filter;
 use std::io::{self, Read};
@@ -21,8 +22,8 @@ pub(crate) struct Shape {
     /// the sequences that are searched for.
     pub filters: u8,
     pub sample_rate_log: u8,
-    pub segment_size_log: u8,
-    /// An index stands between segment sizes and segments.
+    pub coding: Coding,
+    /// An index stands between the sizes of slices and the models.
     pub indexed: bool,
     /// Tables stand in front of all else.
     pub tables: bool,
@@ -91,9 +92,9 @@ impl BlockHeader {
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let kind = match self.kind {
             Kind::Stored => [0; 4],
-            Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed, tables }) => {
+            Kind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }) => {
                 let flags = filters | INDEXED * u8::from(indexed) | TABLES * u8::from(tables);
-                [1, flags, sample_rate_log, segment_size_log]
+                [1, flags, sample_rate_log, coding as u8]
             }
         };
         let mut bytes = [0; Self::SIZE];
@@ -137,9 +138,8 @@ impl BlockHeader {
         match self.kind {
             Kind::Stored => Ok(()),
             Kind::Bwt(shape) => ensure(
-                (3..=largest_sample_rate_log(self.raw_size)).contains(&shape.sample_rate_log)
-                    && (16..=30).contains(&shape.segment_size_log),
-                "the block's sample rate or segment size is out of range",
+                (3..=largest_sample_rate_log(self.raw_size)).contains(&shape.sample_rate_log),
+                "the block's sample rate is out of range",
             ),
         }
     }
@@ -151,9 +151,9 @@ pub(super) fn largest_sample_rate_log(size: u64) -> u8 {
 }
 
 impl Kind {
-    fn from_bytes([kind, flags, rate, segment]: [u8; 4]) -> Result<Self, Flaw> {
+    fn from_bytes([kind, flags, rate, coding]: [u8; 4]) -> Result<Self, Flaw> {
         let reserved = match kind {
-            0 => flags | rate | segment,
+            0 => flags | rate | coding,
             1 => flags & !(filter::ALL | INDEXED | TABLES),
             _ => return Err(Flaw("the block is of an unknown kind")),
         };
@@ -170,7 +170,11 @@ impl Kind {
         Ok(Kind::Bwt(Shape {
             filters,
             sample_rate_log: rate,
-            segment_size_log: segment,
+            coding: match coding {
+                0 => Coding::StaticRans,
+                1 => Coding::ContextMixing,
+                _ => return Err(Flaw("the block is of an unknown coding")),
+            },
             indexed,
             tables: flags & TABLES != 0,
         }))
@@ -185,7 +189,7 @@ mod tests {
         kind: Kind::Bwt(Shape {
             filters: 5,
             sample_rate_log: 16,
-            segment_size_log: 20,
+            coding: Coding::ContextMixing,
             indexed: false,
             tables: true,
         }),
@@ -201,7 +205,7 @@ mod tests {
         let bytes = HEADER.to_bytes();
         #[rustfmt::skip]
         assert_eq!(bytes[8..38], [
-            1, 21, 16, 20, // Kind, Flags, Sample_Rate_Log, Segment_Size_Log
+            1, 21, 16, 1, // Kind, Flags, Sample_Rate_Log, Coding
             0x10, 0x20, 0x30, 0x40, 0x50, // Raw_Size
             1, 2, 3, 4, 5, // Coded_Size
             0xDD, 0xCC, 0xBB, 0xAA, // Raw_Checksum

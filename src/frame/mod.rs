@@ -18,6 +18,7 @@ pub(crate) mod landmarks;
 pub(crate) mod packed_array;
 mod range_checksums;
 mod seek_table;
+mod slice_sizes;
 mod table_form;
 mod tables;
 
@@ -32,6 +33,7 @@ pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
 pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use seek_table::SeekTable;
+pub(crate) use slice_sizes::SliceSizes;
 pub(crate) use tables::{
     LONG_TABLES, check as check_tables, pass as pass_tables, to_bytes as tables_to_bytes,
 };

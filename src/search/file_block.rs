@@ -56,7 +56,7 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         flaw.at(Some(self.number), self.info.coded.start)
     }
 
-    /// Reads the whole block and decodes its segments.
+    /// Reads the whole block and decodes its slices.
     pub fn decode(&self) -> Result<Decoded> {
         let plan = self.options.plan_to_decode(self.header.raw_size);
         let plan = plan.map_err(|e| self.locate(e))?;

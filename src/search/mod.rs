@@ -6,7 +6,7 @@
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `search_device` | the CPU or a GPU to search decoded blocks with |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
-//! | `disk_block`, `disk_tables` | search in a block that stays on disk, segment by segment |
+//! | `disk_block`, `disk_tables` | search in a block that stays on disk, slice by slice |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
 //! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |
@@ -44,8 +44,8 @@ use std::ops::Range;
 pub struct SearchCost {
     /// Bytes read from the file.
     pub coded_bytes: u64,
-    /// Segments decoded for single steps.
-    pub segments: u64,
+    /// Slices decoded for single steps.
+    pub slices: u64,
     /// Blocks decoded as a whole.
     pub blocks: u64,
 }
@@ -152,7 +152,7 @@ fn no_room() -> Error {
 impl std::ops::AddAssign for SearchCost {
     fn add_assign(&mut self, more: SearchCost) {
         self.coded_bytes += more.coded_bytes;
-        self.segments += more.segments;
+        self.slices += more.slices;
         self.blocks += more.blocks;
     }
 }

@@ -35,8 +35,8 @@ impl<R: Read + Seek> SharedInput<R> {
         Ok(bytes)
     }
 
-    pub fn segment_decoded(&self) {
-        self.lock().1.segments += 1;
+    pub fn slice_decoded(&self) {
+        self.lock().1.slices += 1;
     }
 
     /// A whole block of so many bytes in the file was read and decoded.
