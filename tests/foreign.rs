@@ -4,7 +4,8 @@
 mod common;
 
 use bwz::{Archive, Bound, Decoder, Error, Options, internals};
-use common::{DRAFT_8, block_of, cases, decompressed, options};
+use common::draft_8::DRAFT_8;
+use common::{block_of, cases, decompressed, options};
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 
@@ -209,8 +210,6 @@ fn larger_blocks_are_listed_but_refused_and_not_called_damaged() {
         assert!(is_refused, "{error:?}");
         let said = "a block of 2147483648 bytes (block 0, at byte ";
         assert!(error.to_string().starts_with(said), "{error}");
-        assert!(
-            error.to_string().ends_with("larger than the 2147483647 bytes that this bwz restores")
-        );
+        assert!(error.to_string().ends_with("larger than the 2147483647 bytes that bwz restores"));
     }
 }
