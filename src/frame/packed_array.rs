@@ -1,4 +1,4 @@
-//! Packed_Array, FORMAT.md chapter 8: integers in the fewest bits that hold the largest.
+//! Packed_Array, FORMAT.md section 8.1: integers in the fewest bits that hold the largest.
 //!
 //! Samples are rows, random numbers of just so many bits: no general compressor makes them smaller
 //! than this.
