@@ -22,7 +22,7 @@ pub struct FrameInfo {
     pub coded: Range<u64>,
     /// Which part of the raw stream it holds.
     pub raw: Range<u64>,
-    /// Raw bytes that no block is above, and most have; 0 where there are no blocks.
+    /// The most raw bytes that a block may have; 0 where there are no blocks.
     pub block_size: u64,
     /// How many blocks it has.
     pub blocks: u64,

@@ -117,10 +117,10 @@ impl fmt::Display for Error {
                         return write!(f, "{what} needs {needed} of memory, {allowed} allowed");
                     }
                     Bound::BlockSize => {
-                        let most = crate::MAX_BLOCK_SIZE;
+                        let most = allowed.0;
                         return write!(
                             f,
-                            "{what} is larger than the {most} bytes that this bwz restores"
+                            "{what} is larger than the {most} bytes that bwz restores"
                         );
                     }
                     Bound::AddressSpace => ("address space", "ulimit -v"),

@@ -50,8 +50,8 @@ fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
     }
 }
 
-/// Blocks of any size, with tables between them and without, and with an index of a text that is not
-/// the raw bytes.
+/// Blocks of any size, with tables and without, and with an index of a text that is not the raw
+/// bytes.
 #[test]
 fn files_of_other_writers_are_searched() {
     let (text, genome) = (cases::text(9000), common::fasta(30_000));

@@ -93,7 +93,7 @@ impl BlockHeader {
         let kind = match self.kind {
             Kind::Stored => [0; 4],
             Kind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }) => {
-                let flags = filters | INDEXED * u8::from(indexed) | TABLES * u8::from(tables);
+                let flags = filters | (INDEXED * u8::from(indexed)) | (TABLES * u8::from(tables));
                 [1, flags, sample_rate_log, coding as u8]
             }
         };

@@ -1,4 +1,4 @@
-//! Packed_Array, FORMAT.md chapter 8: integers in the fewest bits that hold the largest.
+//! Packed_Array, FORMAT.md section 8.1: integers in the fewest bits that hold the largest.
 //!
 //! Samples are rows, random numbers of just so many bits: no general compressor makes them smaller
 //! than this.
@@ -26,10 +26,8 @@ pub(crate) fn write(values: &[u32], out: &mut Vec<u8>) {
 }
 
 /// Takes `count` values off the front of `bytes`; checks that they are there before it makes room
-/// for them. No value that belongs to a block of at most [`MAX_BLOCK_SIZE`] bytes needs more than 32
-/// bits, however wide its slot.
-///
-/// [`MAX_BLOCK_SIZE`]: crate::MAX_BLOCK_SIZE
+/// for them. No value of a block that this library restores needs more than 32 bits, however wide
+/// its slot.
 pub(crate) fn read(bytes: &mut &[u8], count: usize) -> Result<Vec<u32>, Flaw> {
     let (&width, rest) = bytes.split_first().ok_or(CUT)?;
     check_width(width)?;

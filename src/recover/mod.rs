@@ -15,7 +15,7 @@ use crate::contents::{self, BlockInfo, Frame, FrameInfo};
 use crate::error::{Error, Result};
 use crate::frame::landmarks::{Landmark, Scanner};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
-use crate::options::Options;
+use crate::options::{Options, restorable};
 use crate::threads;
 use losses::Account;
 pub use losses::{Lost, Recovery};
@@ -104,7 +104,10 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                 Landmark::Block { offset, header } => {
                     self.account.frame_begins_at(offset, &header);
                     let (inside, behind) = (header_end(offset), payload_end(offset, &header));
-                    let undamaged = behind <= end && self.has_payload(offset, &header)?;
+                    // One that is too large to be restored is lost, whatever its payload.
+                    let undamaged = behind <= end
+                        && restorable(header.raw_size).is_ok()
+                        && self.has_payload(offset, &header)?;
                     let raw = if undamaged { self.restore(offset, header)? } else { None };
                     self.save(&header, raw)?;
                     // What an undamaged payload holds is its own, even if it looks like blocks.
@@ -130,6 +133,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                 Err(Error::Format { .. }) => continue,
                 Err(e) => return Err(e),
             };
+            restorable(header.raw_size).map_err(|e| e.at(self.account.blocks_met, offset))?;
             let raw = match self.restore(offset, header) {
                 // Nothing but a header says that there is so large a block.
                 Err(Error::Limit { .. } | Error::OutputLimit { .. })

@@ -43,8 +43,8 @@ pub(crate) enum SearchedBlock<'a, R> {
     Plain(Vec<u8>),
 }
 
-/// The block as it stands in the file, if it has an index of its raw bytes that may be believed, and
-/// a job of about so many steps, and walks from samples, decodes fewer slices than it has.
+/// The block as it stands in the file, if it has an index of its raw bytes that may be believed,
+/// and a job of about so many steps, and walks from samples, decodes fewer slices than it has.
 fn open_on_disk<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,
     steps: u64,

@@ -2,13 +2,12 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod cases;
-mod draft_8;
+pub mod draft_8;
 pub mod mutation;
 pub mod say;
 
 use bwz::internals::{self, BlockBytes};
 use bwz::{Error, Options};
-pub use draft_8::DRAFT_8;
 
 /// Options under which small inputs make many blocks.
 pub fn options(block_size: u32) -> Options {

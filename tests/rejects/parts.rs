@@ -1,5 +1,5 @@
-//! What the segment codings, the filters and tables reject: FORMAT.md chapters 12 to 16, and section
-//! 8.2.
+//! What the segment codings, the filters and tables reject: FORMAT.md chapters 12 to 16, and
+//! section 8.2.
 
 use crate::common::{self, cases, compressed, decompressed};
 use crate::patient::{BLOCK, Patient};
