@@ -1,4 +1,4 @@
-//! What a decoder must reject, FORMAT.md chapter 17: one file or more per number, in
+//! What a decoder must reject, FORMAT.md chapter 16: one file or more per number, in
 //! `format/examples/reject/`.
 //!
 //! The files are made here from sound ones by changing a field and making the checksums around it

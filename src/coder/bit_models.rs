@@ -1,5 +1,5 @@
 //! Adaptive models of bits and numbers, for what is small: the matches of filters and the tables of
-//! static rANS. FORMAT.md chapter 11.
+//! static rANS. FORMAT.md section 11.2.
 //!
 //! There are few of them, so size matters and speed does not: some 50 ns a number. Numbers go by
 //! magnitude, as in I. Pavlov's LZMA: a class, its next bits modelled, the rest as they are. Each

@@ -1,5 +1,5 @@
 //! The contexts of run lengths and MTF ranks: what is known before these are coded. FORMAT.md
-//! chapter 15.
+//! chapter 14.
 //!
 //! Three things predict a run. First, how long its symbol's runs have been of late and which MTF
 //! ranks the symbol got, both as moving averages per symbol, and the last such rank; second, the

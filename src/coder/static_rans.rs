@@ -1,4 +1,4 @@
-//! Static rANS: run lengths and MTF ranks by tables that are counted ahead. FORMAT.md chapter 15.
+//! Static rANS: run lengths and MTF ranks by tables that are counted ahead. FORMAT.md chapter 14.
 //!
 //! A slice is coded as its runs: for each the length, and the MTF rank of its symbol after it. The
 //! context of each (see `run_context`) picks one of the block's tables (see `models`). A rANS state

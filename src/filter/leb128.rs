@@ -1,4 +1,4 @@
-//! Numbers as bytes, for the parameters of filters: FORMAT.md section 12.1.
+//! Numbers as bytes, for the parameters of filters: FORMAT.md section 12.2.
 //!
 //! Seven bits a byte, the lowest first; the top bit says that more follow (the LEB128 of DWARF).
 

@@ -63,7 +63,7 @@ fn chapters_3_to_7_files() {
 }
 
 #[test]
-fn chapters_8_and_11_packed_array_tables_and_binary_symbols() {
+fn chapters_8_and_11_packed_array_tables_and_binary_coder() {
     // The library's own tests of both are beside their code, which is not public.
     assert_python_says("packed-array", "read_packed_array(x, 0, 3)", "([1, 18, 31], 3)");
     assert_eq!(bwz::internals::tables(example("tables")), [Some(18); 2]);
@@ -71,6 +71,10 @@ fn chapters_8_and_11_packed_array_tables_and_binary_symbols() {
     let symbols = "[d := BinaryDecoder(x, 0, '')] and \
         ([d.read(p) for p in (32768, 32768, 49152, 65000, 1000)], d.require_end())";
     assert_python_says("binary-symbols", symbols, "([1, 0, 1, 1, 0], None)");
+    let adaptive = "[(d := BinaryDecoder(x, 0, ''), b := new_bit_model(), n := Number())] and \
+        ([read_bit(d, b) for _ in range(3)], BitTree(3).read(d), n.read(d), n.read(d), \
+        d.require_end())";
+    assert_python_says("adaptive-bits", adaptive, "([1, 1, 0], 5, 4, 40, None)");
 }
 
 #[test]
@@ -143,15 +147,35 @@ fn chapter_12_filters() {
     }
 }
 
+/// Slices, with the Models of static rANS as decoder.py reads them, and what they hold.
 #[test]
-fn chapters_13_to_16_segments() {
-    for coding in ["stored", "mixing", "adaptive", "static"] {
-        let name = format!("segment-{coding}");
-        let mut segment = [0; 3];
-        coder::decode(example(&name), &mut segment).unwrap();
-        assert_eq!(segment, *b"aab", "{name}");
-        assert_python_says(&name, "decode_segment(x, 3).decode()", "aab");
+fn chapters_13_to_15_slices() {
+    use coder::Coding::{ContextMixing, StaticRans};
+    let runs = [(20, b'a'), (3, b'b'), (2, b'a'), (3, b'c'), (4, b'a'), (2, b'b')];
+    let runs: Vec<u8> = runs.iter().flat_map(|&(len, byte)| vec![byte; len]).collect();
+    let long = [[b'a'; 39].as_slice(), b"bbb"].concat();
+    for (name, coding, models, slice) in [
+        ("slice-stored", ContextMixing, None, &b"aab"[..]),
+        ("slice-static", StaticRans, Some("models"), &runs),
+        ("slice-mixing", ContextMixing, None, &long),
+    ] {
+        let decoder = coder::SliceDecoder::new(coding, models.map_or(&[], example)).unwrap();
+        let mut out = vec![0; slice.len()];
+        decoder.decode(example(name), &mut out).unwrap();
+        assert_eq!(out, slice, "{name}");
+        let models = models
+            .map_or("None".to_owned(), |models| format!("Models(bytes({:?}))", example(models)));
+        let decode = format!("decode_slice(x, {}, {models}).decode()", slice.len());
+        assert_python_says(name, &decode, std::str::from_utf8(slice).unwrap());
     }
+}
+
+#[test]
+fn section_14_5_models() {
+    coder::SliceDecoder::new(coder::Coding::StaticRans, example("models-sent")).unwrap();
+    let classes = "[m := Models(x)] and \
+        (m.alphabet, len(m.runs.tables), len(m.ranks.tables))";
+    assert_python_says("models-sent", classes, "([97, 98], 1, 3)");
 }
 
 #[test]
@@ -162,5 +186,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 25);
+    assert_eq!(EXAMPLES.len(), 27);
 }

@@ -1,4 +1,4 @@
-//! What the segment codings, the filters and tables reject: FORMAT.md chapters 12 to 16, and
+//! What the codings of slices, the filters and tables reject: FORMAT.md chapters 12 to 15, and
 //! section 8.2.
 
 use crate::common::{self, cases, compressed, decompressed};
