@@ -19,8 +19,7 @@
 //!
 //! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.
 
-use super::{ENDS_EARLY, rle};
-use crate::error::Flaw;
+use super::rle;
 
 /// Symbols in the order of their next run, the current one in front.
 #[derive(Debug, Clone, PartialEq, Eq)]

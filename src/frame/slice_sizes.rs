@@ -50,7 +50,10 @@ impl SliceSizes {
         };
         let others = count as usize - 1;
         let mut raw = sizes(others)?;
-        let models = if coding == Coding::StaticRans { sizes(1)?[0] } else { 0 };
+        let models = match coding {
+            Coding::StaticRans => last(&[], sizes(1)?[0].into())?,
+            Coding::ContextMixing => 0,
+        };
         let coded = sizes(others)?;
         raw.push(last(&raw, text_size.into())?);
         Ok(SliceSizes { raw, models, coded })
