@@ -7,7 +7,7 @@
 use crate::archive::Archive;
 use crate::block::{self, BlockForm, SortedText};
 use crate::bwt::Sorter;
-use crate::coder::Effort;
+use crate::coder::{Coding, Effort, SliceLimits};
 pub use crate::error::Flaw;
 use crate::error::Result;
 use crate::filter::regions::{self, Region};
@@ -120,11 +120,24 @@ pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
 
 /// A block whose lines of `width` bytes are joined, with an index of the text that this leaves.
 pub fn indexed_lines(raw: &[u8], width: usize) -> Result<BlockBytes> {
-    let filtered = join_lines(raw, width)?;
+    code(join_lines(raw, width)?, raw, BlockForm::new(raw.len() as u32, Effort::Default, true))
+}
+
+/// A block of slices of up to `bytes` bytes, with an index or without.
+pub fn sliced_block(
+    raw: &[u8],
+    coding: Coding,
+    bytes: usize,
+    indexed: bool,
+) -> Result<BlockBytes> {
+    let limits = SliceLimits { runs: usize::MAX, bytes };
+    code(Filtered::unchanged(raw.to_vec()), raw, BlockForm { coding, limits, indexed })
+}
+
+fn code(filtered: Filtered, raw: &[u8], form: BlockForm) -> Result<BlockBytes> {
     let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
     let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
     let sorted = SortedText { filtered, raw_size, raw_offset: 0, checksum, bwt };
-    let form = BlockForm::new(raw_size as u32, Effort::Default, true);
     let block = block::code(sorted, form, &Threads::Calling, &Spare::default())?;
     Ok((block.header.to_bytes(), block.payload))
 }

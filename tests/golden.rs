@@ -12,7 +12,7 @@ mod examples;
 
 use bwz::Effort;
 use bwz::bwt::Sorter;
-use bwz::internals::coder;
+use bwz::internals::coder::{self, CodedBwt, Coding, SliceLimits};
 use common::say::skip;
 use common::{cases, compressed, decompressed, indexed};
 use std::ffi::OsStr;
@@ -152,33 +152,39 @@ fn the_reference_decoder_restores_golden_files() {
     }
 }
 
-/// A file that bwz itself would not write but must read: several segments in a small block, dense
+/// A file that bwz itself would not write but must read: several slices in a small block, dense
 /// samples, tables as wide as they may be.
 fn foreign() -> (Vec<u8>, Vec<u8>) {
     let raw = cases::text(150_000);
     let bwt = Sorter::Cpu.sort(&raw, 8).unwrap();
-    let sizes_and_segments: Vec<Vec<u8>> = bwt
-        .bytes
-        .chunks(1 << 16)
-        .map(|segment| {
-            let mut coded = Vec::new();
-            coder::encode(segment, Effort::Default, &mut coded);
-            coded
-        })
-        .collect();
-    let sizes = sizes_and_segments.iter().map(|segment| segment.len() as u32);
-    let samples = bwt.samples.iter().copied();
-    let wide = |values: Vec<u32>| {
-        let bytes = values.iter().flat_map(|v| u64::from(*v).to_le_bytes().into_iter().take(5));
-        [40].into_iter().chain(bytes).collect::<Vec<u8>>()
+    let limits = SliceLimits { runs: 1 << 14, bytes: 1 << 15 };
+    let CodedBwt { models, raw_sizes, slices } =
+        coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
+    let coded_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
+    // The sizes of the last slice are not written.
+    let others = |mut sizes: Vec<u32>| {
+        sizes.pop();
+        wide(sizes)
     };
-    let payload =
-        [wide(samples.collect()), wide(sizes.collect()), sizes_and_segments.concat()].concat();
+    fn wide(values: Vec<u32>) -> Vec<u8> {
+        let bytes = values.iter().flat_map(|v| u64::from(*v).to_le_bytes().into_iter().take(5));
+        [40].into_iter().chain(bytes).collect()
+    }
+    let payload = [
+        wide(bwt.samples),
+        wide(vec![slices.len() as u32]),
+        others(raw_sizes),
+        wide(vec![models.len() as u32]),
+        others(coded_sizes),
+        models,
+        slices.concat(),
+    ]
+    .concat();
     // A sound file of the same raw bytes lends what is around the payload.
     let ours = compressed(&raw, 1 << 20);
     let table = ours.len() - 32 - 16 - 28;
     let (mut head, mut tail) = (ours[..58].to_vec(), ours[table..].to_vec());
-    head[16 + 10..16 + 12].copy_from_slice(&[3, 16]);
+    head[16 + 10..16 + 12].copy_from_slice(&[3, 0]);
     head[16 + 17..16 + 21].copy_from_slice(&(payload.len() as u32).to_le_bytes());
     head[16 + 34..16 + 38].copy_from_slice(&crc32fast::hash(&payload).to_le_bytes());
     let checksum = crc32fast::hash(&head[16..54]);

@@ -35,7 +35,7 @@ fn sizes_around_block_borders_are_restored() {
 }
 
 #[test]
-fn sizes_around_segment_and_sample_borders_are_restored() {
+fn sizes_around_slice_and_sample_borders_are_restored() {
     for border in [1 << 16, 1 << 20, 1 << 21] {
         for size in border - 1..=border + 1 {
             for raw in [cases::text(size), cases::random(size, 3), vec![b'r'; size]] {

@@ -193,7 +193,7 @@ fn a_stream_ends_with_its_error_and_keeps_its_blocks() {
     assert!(matches!(found[..], [Err(Error::Format { .. })]));
 }
 
-/// A genome in lines, of which single patterns decode only some of the segments.
+/// A genome in lines, of which single patterns decode only some of the slices.
 fn genome(size: usize) -> Vec<u8> {
     let mut bases = cases::random(size, 4);
     for (n, base) in bases.iter_mut().enumerate() {
@@ -203,7 +203,7 @@ fn genome(size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn one_pattern_decodes_the_segments_it_needs() {
+fn one_pattern_decodes_the_slices_it_needs() {
     let text = genome(5_000_000);
     let file = indexed(&text, 3 << 20, Some(8));
     for len in [1, 2, 3, 8, 11] {
@@ -213,7 +213,7 @@ fn one_pattern_decodes_the_segments_it_needs() {
             assert_eq!(archive.count(&[pattern]).unwrap(), [naive(&text, pattern).len() as u64]);
             let cost = archive.search_cost();
             assert_eq!(cost.blocks, 0, "{len} symbols");
-            assert!(cost.segments <= 2 * 2 * (len as u64 - 1), "{cost:?}");
+            assert!(cost.slices <= 2 * 2 * (len as u64 - 1), "{cost:?}");
             assert!(cost.coded_bytes < file.len() as u64, "{cost:?}");
         }
     }
@@ -239,7 +239,7 @@ fn ranges_are_extracted_with_and_without_an_index() {
         for (range, wanted) in ranges.iter().zip(&wanted) {
             let mut archive = open(&file);
             assert_eq!(archive.extract(range.clone()).unwrap(), wanted[..]);
-            // The second block has fewer segments than a range takes steps.
+            // The second block has fewer slices than a range takes steps.
             let on_disk = rate == Some(16) && range.end <= 3 << 20;
             assert!(!on_disk || archive.search_cost().blocks == 0, "{range:?}");
         }

@@ -55,7 +55,7 @@ fn with_wrong_stream_checksum(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// The index of the first block, which is of one segment, has another Head.
+/// The index of the first block, which is of one slice, has another Head.
 fn with_wrong_head(mut file: Vec<u8>, raw: &[u8]) -> Vec<u8> {
     let head = file.windows(128).position(|window| window == &raw[..128]).unwrap();
     let index = head - 24;
@@ -112,7 +112,7 @@ fn a_block_without_an_index_is_checked_as_when_it_is_restored() {
 
 #[test]
 fn an_index_that_lies_is_found_out_if_asked_for() {
-    // Of several segments, so that a search for one pattern leaves the block in the file.
+    // Of several slices, so that a search for one pattern leaves the block in the file.
     let raw = cases::random(4 << 20, 4);
     let file = indexed(&raw, 4 << 20, Some(8));
     let one = |file: &[u8], verify| {

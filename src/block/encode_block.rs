@@ -37,9 +37,9 @@ pub struct BlockEncoder {
 /// How the BWT of a block is coded.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockForm {
-    coding: Coding,
-    limits: SliceLimits,
-    indexed: bool,
+    pub coding: Coding,
+    pub limits: SliceLimits,
+    pub indexed: bool,
 }
 
 impl BlockForm {

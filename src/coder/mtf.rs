@@ -9,7 +9,7 @@
 //! rank is fully decoded.
 //!
 //! ```text
-//!   segment     b  aa  n  a        list at the start: b a n
+//!   slice     b  aa  n  a        list at the start: b a n
 //!   MTF ranks   2  1   1  0        "b goes to rank 2", "a to rank 1", ...
 //! ```
 //!
@@ -38,16 +38,16 @@ pub struct MtfStep {
     pub len: u8,
 }
 
-/// The steps of all runs of `segment`, and the symbols in order of first appearance.
+/// The steps of all runs of `slice`, and the symbols in order of first appearance.
 #[inline(always)]
-pub fn encode(segment: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
-    let mut steps = vec![MtfStep::default(); rle::count(segment)];
+pub fn encode(slice: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
+    let mut steps = vec![MtfStep::default(); rle::count(slice)];
     let mut list = MtfList::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
     let mut seen = 0;
-    let mut pos = segment.len();
+    let mut pos = slice.len();
     for step in &mut steps {
-        let symbol = segment[pos - 1];
-        let start = rle::start(segment, pos, symbol);
+        let symbol = slice[pos - 1];
+        let start = rle::start(slice, pos, symbol);
         let mtf_rank = list.bring_to_front(symbol);
         // Symbols not seen yet lie behind all seen ones, in an order that means nothing.
         let len = (pos - start).min(255) as u8;

@@ -108,7 +108,7 @@ fn indexed_file(payload: &[u8]) -> Vec<u8> {
     let block = sealed(
         [
             &example("block")[..8],
-            &[1, 8, 9, 16],
+            &[1, 8, 9, 0],
             &size(512),
             &size(coded_size),
             &crc(&[b'a'; 512]),

@@ -38,7 +38,7 @@ pub fn any(parts: &mut Vec<Part>, random: &mut Random) {
         0 => field(parts, random),
         1 => whole(parts, random),
         2 => values(parts, random),
-        3 => segment(parts, random),
+        3 => slice(parts, random),
         4 => side(parts, random),
         _ => {
             let at = random.below(parts.len());
@@ -88,8 +88,12 @@ fn pick(parts: &[Part], random: &mut Random, is: impl Fn(&Part) -> bool) -> Opti
 /// The values of a table: one changed, two swapped, one more or less, or written at another width.
 fn values(parts: &mut [Part], random: &mut Random) {
     let is_table = |part: &Part| match part.kind {
-        Kind::Samples | Kind::SegmentSizes => part.count > 0 && !part.bytes.is_empty(),
-        Kind::Entries | Kind::SegmentChecksums | Kind::Counts => part.bytes.len() >= 4,
+        Kind::Samples
+        | Kind::SliceCount
+        | Kind::RawSizes
+        | Kind::ModelsSize
+        | Kind::CodedSizes => part.count > 0 && !part.bytes.is_empty(),
+        Kind::Entries | Kind::SliceChecksums | Kind::Counts => part.bytes.len() >= 4,
         _ => false,
     };
     let Some(at) = pick(parts, random, is_table) else { return };
@@ -115,19 +119,12 @@ fn values(parts: &mut [Part], random: &mut Random) {
     part.set_values(if wide_enough { width.max(needed) } else { width }, &values);
 }
 
-/// A byte of a coded segment that all else rests on: its kind, symbols, tables, weights or states.
-fn segment(parts: &mut [Part], random: &mut Random) {
-    let Some(at) = pick(parts, random, |part| part.kind == Kind::Segment) else { return };
+/// A byte of models, or of a coded slice, that all else rests on: states, symbols or weights.
+fn slice(parts: &mut [Part], random: &mut Random) {
+    let is = |part: &Part| matches!(part.kind, Kind::Models | Kind::Slice);
+    let Some(at) = pick(parts, random, is) else { return };
     let coded = &mut parts[at].bytes;
-    let symbols = 2 + usize::from(coded.get(1).copied().unwrap_or(0));
-    let (from, size) = match random.below(6) {
-        0 => (0, 1),
-        1 => (1, 1),
-        2 => (2, symbols - 1),
-        3 => (symbols + 1, 8),
-        4 => (symbols + 1, 200),
-        _ => (1, 32),
-    };
+    let (from, size) = [(0, 4), (4, 4), (0, 32), (8, 40), (32, 60)][random.below(5)];
     let Some(place) = coded.get_mut(from + random.below(size)) else { return };
     *place = match random.below(4) {
         0 => random.below(5) as u8,

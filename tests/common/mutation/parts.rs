@@ -1,4 +1,4 @@
-//! A file taken apart: its structures, tables and segments in the order in which they stand there.
+//! A file taken apart: its structures, tables and slices in the order in which they stand there.
 //! FORMAT.md chapters 2 to 6, 8, 10 and 12.
 //!
 //! What cannot be read is kept as it is: the parts of any bytes, one after the other, are those
@@ -30,14 +30,18 @@ pub enum Kind {
     /// One field of Side.
     Side,
     Samples,
-    SegmentSizes,
+    SliceCount,
+    RawSizes,
+    ModelsSize,
+    CodedSizes,
     /// The 20 bytes that an Index begins with.
     IndexHeader,
-    SegmentChecksums,
+    SliceChecksums,
     /// Head or Tail of an Index.
     Edge,
     Counts,
-    Segment,
+    Models,
+    Slice,
     TableHeader,
     Entries,
     Footer,
@@ -200,21 +204,25 @@ impl<'a> Reader<'a> {
             text_size = number(&sizes[..5]) as usize;
             self.side(header[9], text_size, number(&sizes[5..]) as usize)?;
         }
-        let pieces = |log: u8| text_size.div_ceil(1 << log.min(30));
-        self.array(Kind::Samples, pieces(header[10]))?;
-        self.array(Kind::SegmentSizes, pieces(header[11]))?;
-        let sizes = self.parts.last()?.values();
+        self.array(Kind::Samples, text_size.div_ceil(1 << header[10].min(30)))?;
+        let slices = self.array(Kind::SliceCount, 1)?[0].clamp(1, 1 << 20) as usize;
+        self.others(Kind::RawSizes, slices)?;
+        let models = if header[11] == 0 { self.array(Kind::ModelsSize, 1)?[0] } else { 0 };
+        let sizes = self.others(Kind::CodedSizes, slices)?;
         if header[9] & 8 != 0 {
             let index = self.part(Kind::IndexHeader, 20)?;
-            self.part(Kind::SegmentChecksums, 4 * sizes.len())?;
+            self.part(Kind::SliceChecksums, 4 * slices)?;
             self.part(Kind::Edge, text_size.min(128))?;
             self.part(Kind::Edge, text_size.min(128))?;
             self.table(Kind::Counts, number(&index[2..7]) as usize, index[0] == 1)?;
         }
-        for size in sizes {
-            self.part(Kind::Segment, size as usize)?;
+        if header[11] == 0 {
+            self.part(Kind::Models, models as usize)?;
         }
-        Some(())
+        for size in sizes {
+            self.part(Kind::Slice, size as usize)?;
+        }
+        self.part(Kind::Slice, self.rest.len()).map(|_| ())
     }
 
     /// Section 8.2.
@@ -228,11 +236,17 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    fn array(&mut self, kind: Kind, count: usize) -> Option<()> {
+    /// The sizes of all slices but the last.
+    fn others(&mut self, kind: Kind, slices: usize) -> Option<Vec<u64>> {
+        if slices == 1 { Some(vec![]) } else { self.array(kind, slices - 1) }
+    }
+
+    fn array(&mut self, kind: Kind, count: usize) -> Option<Vec<u64>> {
         let width = usize::from(*self.rest.first().filter(|width| **width > 0)?);
         self.part(kind, 1 + (count * width).div_ceil(8))?;
-        self.parts.last_mut()?.count = count;
-        Some(())
+        let part = self.parts.last_mut()?;
+        part.count = count;
+        Some(part.values())
     }
 
     fn table(&mut self, kind: Kind, size: usize, zstd: bool) -> Option<()> {

@@ -119,13 +119,9 @@ fn tables_sizes(parts: &mut [Part], at: usize) {
 fn block_sizes(parts: &mut [Part], block: Range<usize>) {
     let payload = block.start + 1..block.end;
     let side_size = sizes_of(parts, payload.clone(), Kind::Side).iter().sum();
-    let coded = sizes_of(parts, payload.clone(), Kind::Segment);
+    slice_sizes(parts, payload.clone());
     if let Some(at) = find(parts, payload.clone(), Kind::FilterSizes) {
         parts[at].set(5, 5, side_size);
-    }
-    if let Some(at) = find(parts, payload.clone(), Kind::SegmentSizes) {
-        let needed = coded.iter().map(|size| 64 - size.leading_zeros()).max().unwrap_or(1) as u8;
-        parts[at].set_values(needed.max(1), &coded);
     }
     index_sizes(parts, payload.clone());
     let coded_size = size(&parts[payload.clone()]);
@@ -134,6 +130,25 @@ fn block_sizes(parts: &mut [Part], block: Range<usize>) {
     header.set(17, 5, coded_size);
     if stored {
         header.set(12, 5, coded_size);
+    }
+}
+
+/// Slice_Count, Models_Size and Coded_Sizes, where they stand.
+fn slice_sizes(parts: &mut [Part], payload: Range<usize>) {
+    let coded = sizes_of(parts, payload.clone(), Kind::Slice);
+    let models = sizes_of(parts, payload.clone(), Kind::Models);
+    let others = &coded[..coded.len().saturating_sub(1)];
+    for (kind, values) in [
+        (Kind::SliceCount, &[coded.len() as u64][..]),
+        (Kind::ModelsSize, &models),
+        (Kind::CodedSizes, others),
+    ] {
+        if let Some(at) = find(parts, payload.clone(), kind)
+            && !values.is_empty()
+        {
+            let needed = values.iter().map(|size| 64 - size.leading_zeros()).max().unwrap_or(1);
+            parts[at].set_values(needed.max(1) as u8, values);
+        }
     }
 }
 
@@ -226,10 +241,10 @@ fn sign_tables(parts: &mut [Part], care: Care, random: &mut Random) {
 /// The checksums of an Index, chapter 10.
 fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
     let Some(index) = find(parts, block.clone(), Kind::IndexHeader) else { return };
-    let segments = block.clone().filter(|&n| parts[n].kind == Kind::Segment);
+    let slices = block.clone().filter(|&n| parts[n].kind == Kind::Slice);
     let sums: Vec<u8> =
-        segments.flat_map(|n| crc32fast::hash(&parts[n].bytes).to_le_bytes()).collect();
-    if let Some(at) = find(parts, block.clone(), Kind::SegmentChecksums)
+        slices.flat_map(|n| crc32fast::hash(&parts[n].bytes).to_le_bytes()).collect();
+    if let Some(at) = find(parts, block.clone(), Kind::SliceChecksums)
         && parts[at].bytes.len() == sums.len()
         && care.taken(random)
     {
@@ -239,8 +254,8 @@ fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut 
         let sum = crc32fast::hash(&parts[samples].bytes);
         put(&mut parts[index], 12, sum, care, random);
     }
-    let sizes = find(parts, block.start..index, Kind::SegmentSizes).unwrap_or(index);
-    let end = find(parts, index..block.end, Kind::Segment).unwrap_or(block.end);
+    let sizes = find(parts, block.start..index, Kind::SliceCount).unwrap_or(index);
+    let end = find(parts, index..block.end, Kind::Slice).unwrap_or(block.end);
     let mut hasher = crc32fast::Hasher::new();
     parts[sizes..index].iter().for_each(|part| hasher.update(&part.bytes));
     hasher.update(parts[index].bytes.get(..16).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Adaptive and static rANS: segments there and back, damaged ones, and any bytes.
+//! Static rANS: models and slices there and back, damaged ones, and any bytes.
 #![no_main]
 
 #[path = "../keeper.rs"]
@@ -8,4 +8,4 @@ mod keeper;
 #[allow(dead_code, unused_imports, reason = "each target uses one of them")]
 mod targets;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::segments(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::slices(bytes));
