@@ -350,7 +350,7 @@ mod tests {
         let mut counts = SymbolCounts::new();
         let number = |leaf: usize, symbol: usize| {
             let noise = (leaf as u32 * 16 + symbol as u32).wrapping_mul(2_654_435_761) >> 20;
-            (noise % 97 * scale) >> (symbol * (1 + leaf % 5))
+            (noise % 97 * scale).checked_shr(symbol as u32 * (1 + leaf as u32 % 5)).unwrap_or(0)
         };
         let fill = |tables: &mut [Counts]| {
             for (leaf, table) in tables.iter_mut().enumerate() {

@@ -149,10 +149,10 @@ mod tests {
             tables: None,
             filtered: None,
             samples: vec![7, 1, 5000],
-            raw_sizes: vec![2000, 1, 2999],
+            raw_sizes: vec![2000, 3000],
             index: None,
             models: b"models",
-            slices: vec![b"one", b"2", b"three"],
+            slices: vec![b"one", b"three"],
         };
         let shape = SHAPE;
         let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
@@ -162,8 +162,11 @@ mod tests {
         assert!(BwtPayload::from_bytes(&bytes, 5000, other).is_err(), "other count of samples");
         let indexed = Shape { indexed: true, ..shape };
         assert!(BwtPayload::from_bytes(&bytes, 5000, indexed).is_err(), "no index");
-        assert!(BwtPayload::from_bytes(&bytes[..bytes.len() - 1], 5000, shape).is_err(), "cut");
-        assert!(BwtPayload::from_bytes(&[&bytes[..], b"x"].concat(), 5000, shape).is_err());
+        // What is left of it is the last slice's.
+        let last = bytes.len() - b"three".len();
+        assert!(BwtPayload::from_bytes(&bytes[..last], 5000, shape).is_err(), "cut");
+        let long = [&bytes[..], &[0; 3000]].concat();
+        assert!(BwtPayload::from_bytes(&long, 5000, shape).is_err(), "a slice above its raw size");
     }
 
     #[test]
@@ -191,17 +194,17 @@ mod tests {
             tables: None,
             filtered: Some(Filtered { text_size: 5000, side: b"side" }),
             samples: vec![7, 1, 5000],
-            raw_sizes: vec![2000, 1, 2999],
+            raw_sizes: vec![2000, 3000],
             index: None,
             models: b"models",
-            slices: vec![b"one", b"2", b"three"],
+            slices: vec![b"one", b"three"],
         };
         let shape = Shape { filters: 1, ..SHAPE };
         let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
         let reread = |bytes, size| BwtPayload::from_bytes(bytes, size, shape).map(drop);
         assert_eq!(BwtPayload::from_bytes(&bytes, 90_000, shape), Ok(parts));
         assert!(reread(&bytes, 4999).is_err(), "a text larger than the block");
-        for cut in 0..bytes.len() {
+        for cut in 0..=bytes.len() - b"three".len() {
             assert!(reread(&bytes[..cut], 90_000).is_err(), "cut to {cut}");
         }
         let empty = [&[0; 5], &bytes[5..]].concat();

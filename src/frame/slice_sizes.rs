@@ -127,7 +127,7 @@ mod tests {
         assert!(check(SliceSizes { coded: vec![0, 100, 9], ..sizes() }, 10_000, 109).is_err());
         let many = SliceSizes { raw: vec![1; 5], models: 1, coded: vec![1; 5] };
         assert!(check(many.clone(), 16_384, 5).is_err(), "five slices of 16 KiB");
-        assert!(check(many, 16_385, 16_385).is_err(), "more coded than raw");
+        assert!(check(many, 16_385, 16_386).is_err(), "more coded than raw");
         assert!(reread(&[1, 0], Coding::ContextMixing, 10_000, 114).is_err(), "no slices");
     }
 }
