@@ -124,12 +124,7 @@ pub fn indexed_lines(raw: &[u8], width: usize) -> Result<BlockBytes> {
 }
 
 /// A block of slices of up to `bytes` bytes, with an index or without.
-pub fn sliced_block(
-    raw: &[u8],
-    coding: Coding,
-    bytes: usize,
-    indexed: bool,
-) -> Result<BlockBytes> {
+pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> Result<BlockBytes> {
     let limits = SliceLimits { runs: usize::MAX, bytes };
     code(Filtered::unchanged(raw.to_vec()), raw, BlockForm { coding, limits, indexed })
 }

@@ -193,8 +193,8 @@ pub fn code(
     let CodedBwt { models, raw_sizes, slices } =
         coder::encode_slices_with(execute, &bwt.bytes, limits, coding);
     let primary = bwt.samples[0];
-    let index = indexed
-        .then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, &raw_sizes, &slices));
+    let index =
+        indexed.then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, &raw_sizes, &slices));
     // The BWT is freed before the payload is built, since that is the peak of memory.
     drop(bwt.bytes);
     let text_size = filtered.text.len() as u32;

@@ -160,8 +160,7 @@ impl FileSearch<'_> {
     }
 
     fn report(&self, name: &Name, cost: SearchCost, started: Instant) {
-        let (bytes, slices) =
-            (counted(cost.coded_bytes, "byte"), counted(cost.slices, "slice"));
+        let (bytes, slices) = (counted(cost.coded_bytes, "byte"), counted(cost.slices, "slice"));
         let (blocks, seconds) = (counted(cost.blocks, "block"), started.elapsed().as_secs_f64());
         let work = format!("{bytes} read, {slices} and {blocks} decoded");
         self.talk.report(name, format_args!("{work}, {seconds:.3} s"));

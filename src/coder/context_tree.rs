@@ -144,7 +144,8 @@ impl ContextTree {
         let mut leaves = Box::new([0; N]);
         for (class, &node) in self.own.iter().enumerate() {
             for around in 0..AROUND {
-                let value = |feature| Some(if feature == b'b' { around % 4 } else { around / 4 } as u8);
+                let value =
+                    |feature| Some(if feature == b'b' { around % 4 } else { around / 4 } as u8);
                 let leaf = &self.nodes[self.descend(node, value)].leaves;
                 leaves[AROUND * class + around] = leaf.start as u8;
             }

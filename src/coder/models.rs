@@ -9,9 +9,7 @@
 //! bytes for a tiny one.
 
 use super::bit_models::{BitModel, NumberModel};
-use super::context_tree::{
-    CONTEXTS, ContextTree, RANK_LEAVES, RANK_MAP, RUN_LEAVES, RUN_MAP,
-};
+use super::context_tree::{CONTEXTS, ContextTree, RANK_LEAVES, RANK_MAP, RUN_LEAVES, RUN_MAP};
 use super::default_tables::{MTF_RANK_SHARES, RUN_LENGTH_SHARES};
 use super::exp_golomb::{ExpGolomb, LAST_BUCKET_WIDTH};
 use super::frequency_table::{Code, FrequencyTable, codes, to_code};
@@ -189,8 +187,7 @@ impl Choice {
             while let Some(node) = tree.nodes.get(at) {
                 let choice = &mut self.nodes[kind][at];
                 let deeper = node.right().is_some();
-                choice.split =
-                    deeper && splits[node.depth.min(7)].code(choice.split, coder);
+                choice.split = deeper && splits[node.depth.min(7)].code(choice.split, coder);
                 if choice.split {
                     at += 1;
                 } else {

@@ -146,7 +146,8 @@ impl<'a> RansDecoder<'a> {
     pub fn new(coded: &'a [u8]) -> Result<Self, Flaw> {
         let (states, words) = coded.split_first_chunk::<8>().ok_or(ENDS_EARLY)?;
         let (words, rest) = words.as_chunks();
-        let state = |from: usize| states[from..].first_chunk().map(|four| u32::from_le_bytes(*four));
+        let state =
+            |from: usize| states[from..].first_chunk().map(|four| u32::from_le_bytes(*four));
         let states = [0, 4].map(|from| u64::from(state(from).expect("eight bytes")));
         match states.iter().any(|&state| state < LOWER_BOUND.into()) {
             true => Err(Flaw("a slice holds a coder state that is too small")),

@@ -241,9 +241,8 @@ mod tests {
         let mut coded = encode_slices(&bwt, LIMITS, Coding::StaticRans);
         let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models).unwrap();
         let mut out = vec![0; bwt.len()];
-        let mut decode = |sizes: &[u32], slices: &[Vec<u8>]| {
-            decode_slices(&decoder, sizes, slices, &mut out)
-        };
+        let mut decode =
+            |sizes: &[u32], slices: &[Vec<u8>]| decode_slices(&decoder, sizes, slices, &mut out);
         assert_eq!(decode(&coded.raw_sizes, &coded.slices), Ok(()));
         assert!(decode(&coded.raw_sizes[1..], &coded.slices[1..]).is_err());
         assert!(decode(&coded.raw_sizes, &coded.slices[1..]).is_err());

@@ -162,9 +162,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Decodes the block, or makes its samples denser, where locating so many rows pays for it.
     fn ready_for(self, file_block: &'a FileBlock<'a, R>, rows: u64) -> Result<Self> {
         match self {
-            SearchedBlock::OnDisk(block)
-                if 2 * rows * block.steps_to_sample() > block.slices() =>
-            {
+            SearchedBlock::OnDisk(block) if 2 * rows * block.steps_to_sample() > block.slices() => {
                 Self::load(file_block)?.ready_for(file_block, rows)
             }
             SearchedBlock::InMemory(index)

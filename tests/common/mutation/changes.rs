@@ -88,11 +88,9 @@ fn pick(parts: &[Part], random: &mut Random, is: impl Fn(&Part) -> bool) -> Opti
 /// The values of a table: one changed, two swapped, one more or less, or written at another width.
 fn values(parts: &mut [Part], random: &mut Random) {
     let is_table = |part: &Part| match part.kind {
-        Kind::Samples
-        | Kind::SliceCount
-        | Kind::RawSizes
-        | Kind::ModelsSize
-        | Kind::CodedSizes => part.count > 0 && !part.bytes.is_empty(),
+        Kind::Samples | Kind::SliceCount | Kind::RawSizes | Kind::ModelsSize | Kind::CodedSizes => {
+            part.count > 0 && !part.bytes.is_empty()
+        }
         Kind::Entries | Kind::SliceChecksums | Kind::Counts => part.bytes.len() >= 4,
         _ => false,
     };
