@@ -238,6 +238,19 @@ def decode_payload(payload, header):
     return undo_filters(text, filters, side, header.raw_size)
 
 
+def read_side(payload, filters, header):
+    """Section 4.1: Text_Size, Side, and where Samples start."""
+    if filters == 0:
+        return header.raw_size, b"", 0
+    require(len(payload) >= 8, "R28", "a Side that ends after the payload")
+    text_size, side_size = struct.unpack_from("<II", payload)
+    in_range = 1 <= text_size <= header.raw_size
+    in_range = in_range and header.sample_rate_log <= largest_sample_rate_log(text_size)
+    require(in_range, "R28", "a Text_Size of %d" % text_size)
+    require(8 + side_size <= len(payload), "R28", "a Side that ends after the payload")
+    return text_size, payload[8:8 + side_size], 8 + side_size
+
+
 SliceSizes = collections.namedtuple("SliceSizes", ("raw", "models", "coded"))
 
 
@@ -261,19 +274,6 @@ def read_sizes(payload, at, text_size, coding):
     fit = min(raw) >= 1 and min(coded, default=1) >= 1
     require(fit, "R15", "sizes of slices that are 0 or do not add up")
     return SliceSizes(raw, models, coded), at
-
-
-def read_side(payload, filters, header):
-    """Section 4.1: Text_Size, Side, and where Samples start."""
-    if filters == 0:
-        return header.raw_size, b"", 0
-    require(len(payload) >= 8, "R28", "a Side that ends after the payload")
-    text_size, side_size = struct.unpack_from("<II", payload)
-    in_range = 1 <= text_size <= header.raw_size
-    in_range = in_range and header.sample_rate_log <= largest_sample_rate_log(text_size)
-    require(in_range, "R28", "a Text_Size of %d" % text_size)
-    require(8 + side_size <= len(payload), "R28", "a Side that ends after the payload")
-    return text_size, payload[8:8 + side_size], 8 + side_size
 
 
 # 5. Seek_Table
@@ -498,7 +498,7 @@ class BitTree:
         return node - (1 << self.bits)
 
 
-class Number:
+class NumberModel:
     """Section 11.2."""
 
     def __init__(self):
@@ -569,9 +569,9 @@ def undo_matches(text, side, raw_size):
     output_size, match_count, matches_size = side.varint(), side.varint(), side.varint()
     decoder = BinaryDecoder(side.take(matches_size), 0, "R28")
     require(output_size <= raw_size, "R28", "an Output_Size above Raw_Size")
-    literals_number, length_number = [Number() for _ in range(6)], [Number() for _ in range(6)]
+    literals_number, length_number = [NumberModel() for _ in range(6)], [NumberModel() for _ in range(6)]
     code_tree, near_tree = [BitTree(3) for _ in range(6)], BitTree(7)
-    distance_number = Number()
+    distance_number = NumberModel()
     last, repeat = 5, [0, 0, 0, 0]
     output, at = bytearray(), 0
     for _ in range(match_count):
@@ -895,7 +895,7 @@ class TableReader:
 
     def __init__(self, decoder):
         self.decoder = decoder
-        self.is_sent, self.difference = new_bit_model(), [Number() for _ in range(3)]
+        self.is_sent, self.difference = new_bit_model(), [NumberModel() for _ in range(3)]
         self.last_sent = None
 
     def read(self, default):
