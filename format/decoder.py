@@ -569,7 +569,7 @@ def undo_matches(text, side, raw_size):
     output_size, match_count, matches_size = side.varint(), side.varint(), side.varint()
     decoder = BinaryDecoder(side.take(matches_size), 0, "R28")
     require(output_size <= raw_size, "R28", "an Output_Size above Raw_Size")
-    literals_number, length_number = [NumberModel() for _ in range(6)], [NumberModel() for _ in range(6)]
+    literals_number, length_number = ([NumberModel() for _ in range(6)] for _ in range(2))
     code_tree, near_tree = [BitTree(3) for _ in range(6)], BitTree(7)
     distance_number = NumberModel()
     last, repeat = 5, [0, 0, 0, 0]
