@@ -211,26 +211,14 @@ def decode_payload(payload, header):
     index = None
     if header.flags & INDEXED:
         edge = min(text_size, 128)
-        index, at = read_index(payload, sizes_start, at, len(sizes.raw), edge)
+        index, at = read_index(payload, sizes_start, at, sizes, edge)
         is_first = index["primary"] == samples[0]
         require(is_first, "R27", "a Primary_Index that is not Samples[0]")
-    last = len(payload) - at - sizes.models - sum(sizes.coded)
-    require(last >= 1, "R15", "Models_Size and Coded_Sizes that end after the payload")
-    coded_sizes = sizes.coded + [last]
-    fit = all(coded <= raw for coded, raw in zip(coded_sizes, sizes.raw))
+    sizes.coded.append(len(payload) - at - sizes.models - sum(sizes.coded))
+    require(sizes.coded[-1] >= 1, "R15", "Models_Size and Coded_Sizes that do not add up")
+    fit = all(coded <= raw for coded, raw in zip(sizes.coded, sizes.raw))
     require(fit, "R15", "a slice of more coded bytes than bytes")
-    models = None
-    if header.coding == 0:
-        models = Models(payload[at:at + sizes.models])
-        at += sizes.models
-    bwt = bytearray()
-    for k, coded_size in enumerate(coded_sizes):
-        coded = payload[at:at + coded_size]
-        piece = decode_slice(coded, sizes.raw[k], models)
-        if index:
-            check_slice(index, k, coded, piece)
-        bwt += piece
-        at += coded_size
+    bwt = decode_slices(payload, at, sizes, header.coding, index)
     text = invert(bwt, samples, sample_rate)
     if index:
         edges_hold = text.startswith(index["head"]) and text.endswith(index["tail"])
@@ -257,10 +245,10 @@ SliceSizes = collections.namedtuple("SliceSizes", ("raw", "models", "coded"))
 def read_sizes(payload, at, text_size, coding):
     """Section 4.1: Slice_Count, Raw_Sizes, Models_Size and Coded_Sizes; gives where they end too.
 
-    The raw size of the last slice is added here; its coded size is what the payload has left.
+    The raw size of the last slice is added here, its coded size where Slices begin.
     """
     (slice_count,), at = read_packed_array(payload, at, 1)
-    in_range = 1 <= slice_count <= text_size
+    in_range = 1 <= slice_count <= -(-text_size // 4096)
     require(in_range, "R15", "a Slice_Count of %d" % slice_count)
     raw, models, coded = [], 0, []
     if slice_count > 1:
@@ -384,8 +372,9 @@ def invert(bwt, samples, sample_rate):
 # 10. Index
 
 
-def read_index(payload, sizes_start, start, slices, edge):
-    """Section 10.1: Index at `start`, behind Coded_Sizes; gives its fields, and where it ends.
+def read_index(payload, sizes_start, start, sizes, edge):
+    """Section 10.1: Index at `start`, behind the sizes of slices; gives its fields, and where it
+    ends.
 
     Without zstd, Counts of Form zstd are None: nothing that this decoder gives out rests on them.
     """
@@ -394,12 +383,13 @@ def read_index(payload, sizes_start, start, slices, edge):
     form, reserved, counts_size, primary, samples_checksum, index_checksum = fields
     require(reserved == bytes(3), "R04", "a Reserved bit of an Index is set")
     require(form <= 1, "R26", "an Index of Form %d" % form)
+    slices = len(sizes.raw)
     head = start + 20 + 4 * slices
     counts, end = head + 2 * edge, head + 2 * edge + counts_size
     require(end <= len(payload), "R26", "an Index that ends after the payload")
     samples_hold = zlib.crc32(payload[:sizes_start]) == samples_checksum
     require(samples_hold, "R25", "a wrong Samples_Checksum")
-    checked = payload[sizes_start:start + 16] + payload[start + 20:end]
+    checked = payload[sizes_start:start + 16] + payload[start + 20:end + sizes.models]
     require(zlib.crc32(checked) == index_checksum, "R25", "a wrong Index_Checksum")
     plain = payload[counts:end]
     if form == 1:
@@ -707,6 +697,21 @@ def undo_unwrap(text, side):
 # 13. Slices
 
 BYTES = [bytes([c]) for c in range(256)]
+
+
+def decode_slices(payload, at, sizes, coding, index):
+    """Chapter 13: Models and Slices, which begin at `at`; gives the BWT."""
+    models = Models(payload[at:at + sizes.models]) if coding == 0 else None
+    at += sizes.models
+    bwt = bytearray()
+    for k, coded_size in enumerate(sizes.coded):
+        coded = payload[at:at + coded_size]
+        piece = decode_slice(coded, sizes.raw[k], models)
+        if index:
+            check_slice(index, k, coded, piece)
+        bwt += piece
+        at += coded_size
+    return bwt
 
 
 def decode_slice(coded, slice_size, models):

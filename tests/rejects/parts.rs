@@ -1,4 +1,4 @@
-//! What the segment codings and the filters reject: FORMAT.md chapters 12 to 15.
+//! What the segment codings and the filters reject: FORMAT.md chapters 12 to 16.
 
 use crate::common::{self, cases, compressed, decompressed};
 use crate::patient::{BLOCK, Patient};
