@@ -154,12 +154,6 @@ impl<'a> RansDecoder<'a> {
         }
     }
 
-    /// A copy in a place of its own.
-    #[inline(always)]
-    pub fn copied(&self) -> Self {
-        RansDecoder { words: self.words, rest: self.rest, pos: self.pos, states: self.states }
-    }
-
     /// The slot that the next symbol of `stream` owns.
     #[inline(always)]
     pub fn slot(&self, stream: RansStream) -> u32 {
@@ -179,6 +173,26 @@ impl<'a> RansDecoder<'a> {
         self.pos += usize::from(refill);
         let state = if refill { state << 16 | u32::from(word) } else { state };
         self.states[stream as usize] = state.into();
+    }
+
+    /// Takes a symbol out of each stream, first that of run lengths.
+    #[inline(always)]
+    pub fn take_both(&mut self, slots: [Slots; 2]) {
+        let Some([first, second]) = self.words.get(self.pos..).and_then(|words| words.first_chunk())
+        else {
+            self.take(RansStream::RunLengths, slots[0]);
+            self.take(RansStream::MtfRanks, slots[1]);
+            return;
+        };
+        let [first, second] = [*first, *second].map(|word| u32::from(u16::from_le_bytes(word)));
+        let [run, rank] = self.states.map(|state| state as u32);
+        let run = slots[0].freq * (run >> SLOT_BITS) + (run % (LOWER_BOUND / 2)) - slots[0].start;
+        let rank = slots[1].freq * (rank >> SLOT_BITS) + (rank % (LOWER_BOUND / 2)) - slots[1].start;
+        let [refill_run, refill_rank] = [run < LOWER_BOUND, rank < LOWER_BOUND];
+        let word = if refill_run { second } else { first };
+        self.states[0] = if refill_run { run << 16 | first } else { run }.into();
+        self.states[1] = if refill_rank { rank << 16 | word } else { rank }.into();
+        self.pos += usize::from(refill_run) + usize::from(refill_rank);
     }
 
     /// Takes a value of so many bits, all values of which are equally likely.

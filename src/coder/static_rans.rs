@@ -73,18 +73,17 @@ fn symbols_of<S: SlotSearch>(slice: &[u8], counts: &mut SymbolCounts) -> SliceSy
     let (steps, list) = mtf::encode(slice);
     let mut runs = vec![RunSymbols::default(); steps.len()];
     let (mut long, mut pos) = (Vec::new(), 0);
-    let mut state = ModelState::new(contexts);
+    let mut state = ModelState::new(&contexts.own);
     for (symbols, step) in runs.iter_mut().zip(steps.iter().rev()) {
         let run = rle::read_short(slice, pos, step.len);
         pos += run.len as usize;
-        let [run_context, rank_context] = state.contexts(run.symbol);
-        let run_leaf = contexts.run_leaves[run_context % contexts.run_leaves.len()];
-        let rank_leaf = contexts.rank_leaves[rank_context % contexts.rank_leaves.len()];
+        let [run_leaf, rank_context] = state.contexts(run.symbol);
+        let rank_leaf = contexts.rank_leaves[rank_context];
         // The last run has no MTF rank: 1 is coded.
         let (len, mtf_rank) = (run.len - 1, step.mtf_rank.saturating_sub(1));
-        *symbols = RunSymbols { len: len.min(LONG) as u8, mtf_rank, run_leaf, rank_leaf };
+        *symbols = RunSymbols { len: len.min(LONG) as u8, mtf_rank, run_leaf: run_leaf as u8, rank_leaf };
         let bucket = count_extra(len, RunLengths, counts);
-        counts.runs[usize::from(run_leaf) % RUN_LEAVES][bucket] += 1;
+        counts.runs[run_leaf % RUN_LEAVES][bucket] += 1;
         let bucket = count_extra(mtf_rank.into(), MtfRanks, counts);
         counts.ranks[usize::from(rank_leaf) % RANK_LEAVES][bucket] += 1;
         if len >= LONG {
@@ -217,8 +216,69 @@ fn take_list(coder: &mut RansDecoder, alphabet: &[u8]) -> Vec<u8> {
     (0..count).map(|_| left.remove(coder.take_even(MtfRanks, left.len() as u32) as usize)).collect()
 }
 
-/// Fills `out` with the runs that `coded` holds.
-pub fn decode(models: &Models, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
+/// A slice that is being decoded.
+struct SliceRuns<'a> {
+    coder: RansDecoder<'a>,
+    state: ModelState<'a>,
+    list: MtfList,
+    /// How many bytes the list has.
+    symbols: u32,
+    /// The byte of the current run, and where that starts.
+    symbol: u8,
+    pos: usize,
+}
+
+impl<'a> SliceRuns<'a> {
+    fn new(models: &'a Models, coded: &'a [u8]) -> Result<Self, Flaw> {
+        let mut coder = RansDecoder::new(coded)?;
+        let symbols = take_list(&mut coder, &models.alphabet);
+        let list = MtfList::of(&symbols);
+        let (state, symbol) = (ModelState::new(&models.own), list.front());
+        Ok(SliceRuns { coder, state, list, symbols: symbols.len() as u32, symbol, pos: 0 })
+    }
+
+    /// Decodes a run into `out`, and tells whether it was the last.
+    #[inline(always)]
+    fn step<S: SlotSearch>(&mut self, models: &Models, out: &mut [u8]) -> Result<bool, Flaw> {
+        let [run_class, rank_context] = self.state.contexts(self.symbol);
+        let run_table = &models.runs.tables[run_class];
+        let rank_table = &models.ranks.tables[usize::from(models.rank_classes[rank_context])];
+        let (mut len, run_slots) = run_table.find::<S>(self.coder.slot(RunLengths));
+        let (mut mtf_rank, rank_slots) = rank_table.find::<S>(self.coder.slot(MtfRanks));
+        self.coder.take_both([run_slots, rank_slots]);
+        if len.max(mtf_rank) >= DIRECT as u32 {
+            [len, mtf_rank] = take_extra(&mut self.coder, [len, mtf_rank], models)?;
+        }
+        let run = BwtRun { symbol: self.symbol, len: len + 1 };
+        self.pos = rle::write(out, self.pos, run)?;
+        if self.pos == out.len() {
+            return if mtf_rank == 0 { Ok(true) } else { Err(super::LEFT_OVER) };
+        }
+        if mtf_rank + 1 >= self.symbols {
+            return Err(Flaw("a slice puts a symbol behind the end of its list"));
+        }
+        self.symbol = self.list.second();
+        self.list.put_back(mtf_rank as u8 + 1);
+        self.state.add(run.symbol, len, mtf_rank as u8);
+        Ok(false)
+    }
+
+    /// Decodes all runs that are left.
+    #[inline(always)]
+    fn rest<S: SlotSearch>(&mut self, models: &Models, out: &mut [u8]) -> Result<(), Flaw> {
+        while !self.step::<S>(models, out)? {}
+        self.coder.finish()
+    }
+}
+
+/// A slice and its room.
+pub struct SliceJob<'a> {
+    pub coded: &'a [u8],
+    pub out: &'a mut [u8],
+}
+
+/// Fills the room of a slice, or says what is wrong with it.
+pub fn decode(models: &Models, SliceJob { coded, out }: SliceJob) -> Result<(), Flaw> {
     widest!(
         decode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
             models: &Models, coded: &[u8], out: &mut [u8]
@@ -228,38 +288,45 @@ pub fn decode(models: &Models, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
 
 #[inline(always)]
 fn decode_with<S: SlotSearch>(models: &Models, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-    let mut front = RansDecoder::new(coded)?;
-    let symbols = take_list(&mut front, &models.alphabet);
-    // Nobody has a reference to this one, so that it stays in registers.
-    let mut coder = front.copied();
-    let mut list = MtfList::of(&symbols);
-    let mut state = ModelState::new(&CONTEXTS);
-    let Models { runs, ranks, .. } = models;
-    let (mut pos, mut symbol) = (0, list.front());
+    SliceRuns::new(models, coded)?.rest::<S>(models, out)
+}
+
+/// [`decode`] for two slices at once: each run waits for the one before it in its own slice alone,
+/// so that this takes a third less time than one slice after the other.
+pub fn decode_two(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2] {
+    widest!(
+        decode_two_with::<super::slot_search::SearchAvx2, SearchBaseline>(
+            models: &Models, jobs: [SliceJob; 2]
+        ) -> [Result<(), Flaw>; 2]
+    )
+}
+
+#[inline(always)]
+fn decode_two_with<S: SlotSearch>(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2] {
+    let [first, second] = jobs;
+    let (mut one, mut two) =
+        match (SliceRuns::new(models, first.coded), SliceRuns::new(models, second.coded)) {
+            (Ok(one), Ok(two)) => (one, two),
+            (one, two) => {
+                let rest = |runs: Result<SliceRuns, Flaw>, out| runs?.rest::<S>(models, out);
+                return [rest(one, first.out), rest(two, second.out)];
+            }
+        };
     loop {
-        let [run_context, rank_context] = state.contexts(symbol);
-        let run_table = &runs.tables[usize::from(runs.class[run_context % runs.class.len()])];
-        let rank_table = &ranks.tables[usize::from(ranks.class[rank_context % ranks.class.len()])];
-        let (mut len, slots) = run_table.find::<S>(coder.slot(RunLengths));
-        coder.take(RunLengths, slots);
-        let (mut mtf_rank, slots) = rank_table.find::<S>(coder.slot(MtfRanks));
-        coder.take(MtfRanks, slots);
-        if len.max(mtf_rank) >= DIRECT as u32 {
-            let mut slow = coder.copied();
-            [len, mtf_rank] = take_extra(&mut slow, [len, mtf_rank], models)?;
-            coder = slow.copied();
+        match one.step::<S>(models, first.out) {
+            Ok(false) => {}
+            ended => {
+                let ended = ended.and_then(|_| one.coder.finish());
+                return [ended, two.rest::<S>(models, second.out)];
+            }
         }
-        pos = rle::write(out, pos, BwtRun { symbol, len: len + 1 })?;
-        if pos == out.len() {
-            return if mtf_rank == 0 { coder.finish() } else { Err(super::LEFT_OVER) };
+        match two.step::<S>(models, second.out) {
+            Ok(false) => {}
+            ended => {
+                let ended = ended.and_then(|_| two.coder.finish());
+                return [one.rest::<S>(models, first.out), ended];
+            }
         }
-        if mtf_rank as usize + 1 >= symbols.len() {
-            return Err(Flaw("a slice puts a symbol behind the end of its list"));
-        }
-        let next = list.second();
-        list.put_back(mtf_rank as u8 + 1);
-        state.add(symbol, len, mtf_rank as u8);
-        symbol = next;
     }
 }
 
