@@ -10,7 +10,7 @@
 //! slice backwards. Cost: 4 bytes per run between the passes.
 
 use super::context_tree::{CONTEXTS, RANK_LEAVES, RUN_LEAVES};
-use super::exp_golomb::{self, DIRECT, ExpGolomb, LAST_BUCKET, LAST_BUCKET_WIDTH};
+use super::exp_golomb::{self, DIRECT, LAST_BUCKET, LAST_BUCKET_WIDTH};
 use super::models::{EXTRA_TABLES, Models, SymbolCounts, extra_table, high_bits};
 use super::mtf::{self, MtfList};
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
@@ -143,13 +143,14 @@ fn encode_with<S: SlotSearch>(
     let run_tables = coder.runs.first_chunk::<256>()?;
     let rank_tables = coder.ranks.first_chunk::<256>()?;
     for run in symbols.runs.iter().rev() {
-        let (mut len, mtf_rank) = (u32::from(run.len), u32::from(run.mtf_rank));
-        let (mut buckets, direct) = ([len as usize, mtf_rank as usize], DIRECT as u32);
-        if len >= direct || mtf_rank >= direct {
-            if len >= LONG {
-                len = *long.split_off_last()?;
-            }
-            buckets = push_extra(&mut stack, [len, mtf_rank], coder);
+        let mut buckets = [usize::from(run.len), usize::from(run.mtf_rank)];
+        if run.mtf_rank >= DIRECT as u8 {
+            buckets[1] = push_extra(&mut stack, MtfRanks, run.mtf_rank.into(), coder);
+        }
+        if run.len >= DIRECT as u8 {
+            let long = if u32::from(run.len) < LONG { None } else { long.split_off_last() };
+            let len = long.copied().unwrap_or(run.len.into());
+            buckets[0] = push_long(&mut stack, len, coder);
         }
         let run_table = &run_tables[usize::from(run_classes[usize::from(run.run_leaf)])];
         let rank_table = &rank_tables[usize::from(rank_classes[usize::from(run.rank_leaf)])];
@@ -162,21 +163,21 @@ fn encode_with<S: SlotSearch>(
     (out.len() < slice_size).then_some(out)
 }
 
-/// Pushes the extra bits of a run length and an MTF rank, each less one, and gives their buckets.
-fn push_extra(stack: &mut RansStack, numbers: [u32; 2], coder: &SliceEncoder) -> [usize; 2] {
-    let mut buckets = numbers.map(|number| number as usize);
-    for stream in [MtfRanks, RunLengths] {
-        let number = numbers[stream as usize];
-        if number >= DIRECT as u32 {
-            let split = exp_golomb::split(number);
-            push_split(stack, stream, split, coder);
-            buckets[stream as usize] = split.bucket;
-        }
-    }
-    buckets
+/// Pushes the extra bits of a run length, less one, and gives its bucket.
+#[inline(never)]
+fn push_long(stack: &mut RansStack, len: u32, coder: &SliceEncoder) -> usize {
+    push_extra(stack, RunLengths, len, coder)
 }
 
-fn push_split(stack: &mut RansStack, stream: RansStream, split: ExpGolomb, coder: &SliceEncoder) {
+/// Pushes the extra bits of a number, and gives its bucket.
+#[inline(always)]
+fn push_extra(
+    stack: &mut RansStack,
+    stream: RansStream,
+    number: u32,
+    coder: &SliceEncoder,
+) -> usize {
+    let split = exp_golomb::split(number);
     let left = split.width.saturating_sub(4);
     // The decoder takes eight bits at a time, and then what is left.
     let mut done = left % 8;
@@ -192,6 +193,7 @@ fn push_split(stack: &mut RansStack, stream: RansStream, split: ExpGolomb, coder
     if stream == RunLengths && split.bucket == LAST_BUCKET {
         stack.push(stream, Slots::plain(split.width - LAST_BUCKET_WIDTH, WIDTH_BITS));
     }
+    split.bucket
 }
 
 /// Pushes the list of a slice: each byte as its place among those of the alphabet that are left.
@@ -246,8 +248,24 @@ impl<'a> SliceRuns<'a> {
         let (mut len, run_slots) = run_table.find::<S>(self.coder.slot(RunLengths));
         let (mut mtf_rank, rank_slots) = rank_table.find::<S>(self.coder.slot(MtfRanks));
         self.coder.take_both([run_slots, rank_slots]);
-        if len.max(mtf_rank) >= DIRECT as u32 {
-            [len, mtf_rank] = take_extra(&mut self.coder, [len, mtf_rank], models)?;
+        // Most runs are short, and most places not at the end.
+        if len.max(mtf_rank) < DIRECT as u32
+            && mtf_rank + 1 < self.symbols
+            && let Some(room) = out.get_mut(self.pos..).and_then(|out| out.first_chunk_mut::<16>())
+        {
+            *room = [self.symbol; 16];
+            self.pos += len as usize + 1;
+            if self.pos < out.len() {
+                self.turn(len, mtf_rank as u8);
+                return Ok(false);
+            }
+            return if self.pos == out.len() && mtf_rank == 0 { Ok(true) } else { Err(super::LEFT_OVER) };
+        }
+        if len >= DIRECT as u32 {
+            len = take_long(&mut self.coder, len, models)?;
+        }
+        if mtf_rank >= DIRECT as u32 {
+            mtf_rank = take_extra::<S>(&mut self.coder, MtfRanks, mtf_rank - 8, models);
         }
         let run = BwtRun { symbol: self.symbol, len: len + 1 };
         self.pos = rle::write(out, self.pos, run)?;
@@ -257,10 +275,17 @@ impl<'a> SliceRuns<'a> {
         if mtf_rank + 1 >= self.symbols {
             return Err(Flaw("a slice puts a symbol behind the end of its list"));
         }
-        self.symbol = self.list.second();
-        self.list.put_back(mtf_rank as u8 + 1);
-        self.state.add(run.symbol, len, mtf_rank as u8);
+        self.turn(len, mtf_rank as u8);
         Ok(false)
+    }
+
+    /// Goes on from a run to the next. Both numbers are less one.
+    #[inline(always)]
+    fn turn(&mut self, len: u32, mtf_rank: u8) {
+        let symbol = self.symbol;
+        self.symbol = self.list.second();
+        self.list.put_back(mtf_rank + 1);
+        self.state.add(symbol, len, mtf_rank);
     }
 
     /// Decodes all runs that are left.
@@ -330,36 +355,30 @@ fn decode_two_with<S: SlotSearch>(models: &Models, jobs: [SliceJob; 2]) -> [Resu
     }
 }
 
-/// The numbers of a run whose buckets are these, one of which has extra bits.
+/// The run length, less one, of a bucket that has extra bits.
 #[inline(never)]
-fn take_extra(
-    coder: &mut RansDecoder,
-    buckets: [u32; 2],
-    models: &Models,
-) -> Result<[u32; 2], Flaw> {
-    let mut numbers = buckets;
-    for stream in [RunLengths, MtfRanks] {
-        let number = &mut numbers[stream as usize];
-        if *number >= DIRECT as u32 {
-            let mut width = *number - 8;
-            if stream == RunLengths && *number == LAST_BUCKET as u32 {
-                width += coder.take_plain(RunLengths, WIDTH_BITS);
-            }
-            if width > 30 {
-                return Err(Flaw("a slice holds a run longer than any slice"));
-            }
-            *number = take_width(coder, stream, width, models);
-        }
+fn take_long(coder: &mut RansDecoder, bucket: u32, models: &Models) -> Result<u32, Flaw> {
+    let mut width = bucket - 8;
+    if bucket == LAST_BUCKET as u32 {
+        width += coder.take_plain(RunLengths, WIDTH_BITS);
     }
-    Ok(numbers)
+    match width {
+        ..=30 => Ok(take_extra::<SearchBaseline>(coder, RunLengths, width, models)),
+        _ => Err(Flaw("a slice holds a run longer than any slice")),
+    }
 }
 
 /// The number with so many extra bits.
 #[inline(always)]
-fn take_width(coder: &mut RansDecoder, stream: RansStream, width: u32, models: &Models) -> u32 {
+fn take_extra<S: SlotSearch>(
+    coder: &mut RansDecoder,
+    stream: RansStream,
+    width: u32,
+    models: &Models,
+) -> u32 {
     let mut left = width.saturating_sub(4);
     let table = &models.extra[extra_table(stream, width)];
-    let (high, slots) = table.find::<SearchBaseline>(coder.slot(stream));
+    let (high, slots) = table.find::<S>(coder.slot(stream));
     coder.take(stream, slots);
     let mut extra = high & ((1 << width.min(4)) - 1);
     while left > 0 {
