@@ -37,7 +37,7 @@ pub struct Slots {
 impl Slots {
     /// The slots of a value of `bits` bits, at most 15, where all values are equally likely.
     #[inline(always)]
-    pub fn plain(value: u32, bits: u32) -> Slots {
+    fn plain(value: u32, bits: u32) -> Slots {
         Slots { start: value << (SLOT_BITS - bits), freq: 1 << (SLOT_BITS - bits) }
     }
 
@@ -65,10 +65,18 @@ impl RansStack {
 
     /// Pushes the symbol that owns these slots.
     #[inline(always)]
-    pub fn push(&mut self, stream: RansStream, slots: Slots) {
+    fn push(&mut self, stream: RansStream, slots: Slots) {
         let state = self.renormalised(stream, slots.freq);
         let (quotient, rest) = (state / slots.freq, state % slots.freq);
         self.states[stream as usize] = (quotient << SLOT_BITS) + rest + slots.start;
+    }
+
+    /// Pushes a value of so many bits, at most 15, all values of which are equally likely.
+    #[inline(always)]
+    pub fn push_plain(&mut self, stream: RansStream, value: u32, bits: u32) {
+        let (rest_bits, Slots { start, freq }) = (SLOT_BITS - bits, Slots::plain(value, bits));
+        let state = self.renormalised(stream, freq);
+        self.states[stream as usize] = (state >> rest_bits << SLOT_BITS) + state % freq + start;
     }
 
     /// Pushes a value below `values`, at most 256, all of which are equally likely.
@@ -282,6 +290,23 @@ mod tests {
             }
             assert_eq!(plain.words, prepared.words);
         }
+    }
+
+    #[test]
+    fn plain_and_even_values_come_back() {
+        let mut stack = RansStack::new(vec![[0; 2]; 200]);
+        for (value, bits) in [(0, 1), (255, 8), (5, 3), (31, 5)] {
+            stack.push_even(RansStream::MtfRanks, value / 3, value + 1);
+            stack.push_plain(RansStream::MtfRanks, value, bits);
+        }
+        let mut coded = Vec::new();
+        stack.write(&mut coded);
+        let mut decoder = RansDecoder::new(&coded).unwrap();
+        for (value, bits) in [(31, 5), (5, 3), (255, 8), (0, 1)] {
+            assert_eq!(decoder.take_plain(RansStream::MtfRanks, bits), value);
+            assert_eq!(decoder.take_even(RansStream::MtfRanks, value + 1), value / 3);
+        }
+        decoder.finish().unwrap();
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::exp_golomb::{self, DIRECT, LAST_BUCKET, LAST_BUCKET_WIDTH};
 use super::models::{EXTRA_TABLES, Models, SymbolCounts, extra_table, high_bits};
 use super::mtf::{self, MtfList};
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
-use super::rans::{PreparedSlots, RansDecoder, RansStack, Slots};
+use super::rans::{PreparedSlots, RansDecoder, RansStack};
 use super::rle::{self, BwtRun};
 use super::run_context::ModelState;
 use super::simd_dispatch::widest;
@@ -182,16 +182,16 @@ fn push_extra(
     // The decoder takes eight bits at a time, and then what is left.
     let mut done = left % 8;
     if done > 0 {
-        stack.push(stream, Slots::plain(split.extra & ((1 << done) - 1), done));
+        stack.push_plain(stream, split.extra & ((1 << done) - 1), done);
     }
     while done < left {
-        stack.push(stream, Slots::plain(split.extra >> done & 255, 8));
+        stack.push_plain(stream, split.extra >> done & 255, 8);
         done += 8;
     }
     let table = &coder.extra[extra_table(stream, split.width)];
     stack.push_prepared(stream, &table[high_bits(split) % 16]);
     if stream == RunLengths && split.bucket == LAST_BUCKET {
-        stack.push(stream, Slots::plain(split.width - LAST_BUCKET_WIDTH, WIDTH_BITS));
+        stack.push_plain(stream, split.width - LAST_BUCKET_WIDTH, WIDTH_BITS);
     }
     split.bucket
 }
