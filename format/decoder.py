@@ -787,9 +787,7 @@ LIMITS = {
     "r": (2, 4, 7, 15, 23, 34, 52, 80, 160, 280),
     "q": (1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290),
     "l": (1, 2, 3, 4, 8, 16, 32),
-    "t": (2, 4, 7, 15, 30, 68, 280),
     "u": (2, 3, 9, 20, 40, 80, 260),
-    "b": (1, 2, 3),
 }
 
 
@@ -798,13 +796,12 @@ class ModelState:
 
     def __init__(self):
         self.run_average, self.rank_average, self.own_rank = ([0] * 256 for _ in range(3))
-        self.all_run_average = self.all_rank_average = 0
-        self.last_run = self.last_rank = self.rank_before = 0
+        self.all_rank_average = self.last_rank = 0
 
     def context(self, c):
         """The features of a run of byte c."""
         numbers = (self.run_average[c], self.rank_average[c], self.own_rank[c],
-                   self.all_run_average, self.all_rank_average, self.rank_before)
+                   self.all_rank_average)
         pairs = zip(LIMITS.items(), numbers)
         return {feature: bisect.bisect_right(limits, x) for (feature, limits), x in pairs}
 
@@ -812,36 +809,32 @@ class ModelState:
         """After a run of byte c."""
         self.run_average[c] = add(self.run_average[c], run_length - 1)
         self.rank_average[c] = add(self.rank_average[c], mtf_rank - 1)
-        self.all_run_average = add(self.all_run_average, self.last_run)
+        self.own_rank[c] = mtf_rank - 1
         self.all_rank_average = add(self.all_rank_average, self.last_rank)
-        self.own_rank[c], self.rank_before = mtf_rank - 1, self.last_rank
-        self.last_run, self.last_rank = run_length - 1, mtf_rank - 1
+        self.last_rank = mtf_rank - 1
 
 
 RUN_TREE = """
-    r4 q7 r3 q5 r2 r1 . q4 q2 t4 t2 . . t5 . . t4 t3 . . t5 . . t4 . . q4 t4 t3 . . t5 . . t3 . . r2
-    t4 t3 b3 . . . . t3 . . q4 q3 t4 t3 . . t5 . . t4 t3 . . . q5 t4 . . t4 t2 . b1 . . b1 . . q10
-    r3 q8 r2 t4 . . t4 . . r2 q9 t3 . t5 . . t3 . . t4 t3 . . . t4 b1 . t3 . . b1 . . r2 q15 q12 t4
-    t3 . . . t3 b1 . . t4 . . t2 . . r3 t3 b1 . . b1 . t4 . . q13 t3 . b1 . t4 . . b1 . t3 . . r7 q4
-    r6 r5 q3 t4 . t5 . . . q3 t4 . t5 . . . q3 . . r5 q7 q5 . b1 . t4 . . q12 t4 b1 . . b1 . t5 . .
-    b1 . . q7 r6 b1 . . b1 . . t4 . b1 . t6 . . r8 q4 q2 . b1 . . b1 t5 . . t4 . . r9 q4 q2 t6 . .
-    b1 t6 . . . q12 q7 b1 . . t5 . b1 . . b1 . . q3 r10 . . t6 . b1 . .
+    r4 q7 r3 q5 r2 r1 . q4 q2 . . . q4 q3 . . . r2 . q6 . . q4 q3 . . q5 . q6 . . q10 r3 q8 r2 . .
+    r2 q9 . . . l1 . q8 . . r2 q15 q12 q11 . . l3 . q13 . . . r3 l2 . q13 . . l2 . q13 . . r7 q4 r6
+    r5 q3 . . q3 . . q3 q2 . . . r5 l4 l1 . q5 . . q12 q8 . . . l3 l1 r6 . . . q8 . . r8 l2 q3 . .
+    q6 . . l1 r9 q3 . . r10 . . q6 . q12 . .
 """
 RANK_TREE = """
-    q7 q3 q2 r1 b1 . u7 u6 . . . r7 u2 . u3 . u4 . . u2 . u3 . . r5 r1 . u4 u3 u2 . . b1 . . . r7 u4
-    u3 . . . u4 . . q5 q4 r4 r3 r1 . l1 u4 u3 . . . b2 u4 . . u4 . . u4 b1 u3 . . b2 . . . r6 u4 b1
-    . . . u4 b1 . . . r3 l1 u4 . u5 . . r1 . r2 u4 b2 u3 . . . u5 . . u4 b2 . . u5 . . r4 l1 u4 . .
-    u4 b2 u3 . . . u5 . . r6 u4 b1 . . u5 . . b1 . . q6 r3 l1 u4 . u5 . . l5 u5 u4 b2 u3 . . . b3 .
-    . u6 . b3 . . . r4 l1 u4 . . u5 u4 . . u6 . . l1 . u5 . . r3 l2 l1 u4 . u5 . . u5 u4 . . u6 . .
-    r1 . u5 u4 . b3 . . u6 . . l1 r4 u4 . . . l5 u5 u4 . . u6 . . . q11 q9 q8 l6 r3 l2 u5 u4 . b1 .
-    . u6 . . l5 u5 u4 . . u6 . . . l1 r4 . . l5 u5 . u6 . . . . l6 l2 r3 u5 u4 . . u6 . u7 . . r4 .
-    b1 . . r2 r1 u5 . . u5 u4 . . u6 . u7 . . r4 u6 u5 . . . u6 . . r1 . . q10 l6 l3 r3 u6 u5 . b1 .
-    . . b1 . . r3 r1 u6 . . u6 u5 . . u7 . . u6 . . r1 . . r3 r1 l6 u6 . . . l4 u6 b1 . . . l6 u6 u5
-    . b3 . . u7 . . . l2 . l6 u7 u6 . . . . q15 q13 q12 l7 l3 r3 u5 . u6 . . b1 . . l6 r3 l5 u6 . .
-    u6 u5 . . u7 . . u7 u6 . . . r1 . u6 . u7 . . r1 . . r1 l7 u6 . u7 . . u7 . . l4 r3 u6 u5 . . u7
-    . . b1 . . l7 r3 l6 u6 . u7 . . u7 u6 . . . u7 . . u7 . . q14 r1 l7 u7 . . u7 . . l4 u6 . u7 . .
-    l7 u7 u6 . . . u7 . . r1 u7 b3 . . . l5 u7 u6 . b2 . . . u7 b3 . . . r1 u7 b3 u6 . . . . l7 u7
-    u6 . b1 . . . u7 b3 . u6 . . .
+    q7 q3 q2 r1 u5 u2 . . u7 . . r7 u2 u1 . . u3 . u4 . . u2 . u3 . u4 . . r5 r1 . u4 u3 u2 . . . u5
+    . . r7 u4 u3 . . . u4 . . q5 q4 r4 r3 r1 . l1 u4 u3 u2 . . . . u4 u3 . . . u4 u3 u2 . . . u5 . .
+    r6 u4 u2 . . u5 . . u4 . . r3 l1 u4 u3 . . u5 . . r1 . r2 u4 u3 . . u5 . u6 . . u4 u3 . . u5 . .
+    r4 l1 u4 . u5 . . u4 u3 . . u5 . . r6 u4 . u5 . . . q6 r3 l1 u4 . u5 . . l5 u5 u4 u3 . . . u6 .
+    . . r4 l1 u4 . . u5 u4 . . u6 . . l1 u4 . . u5 . . r3 l2 l1 u4 . u5 . . u5 u4 . . u6 . . r1 u5 .
+    . u5 u4 . . u6 . . l1 r4 u4 . . u4 . . l5 u5 u4 . . u6 . . . q11 q9 q8 l6 r3 l2 u5 u4 . . u6 . .
+    l5 u5 u4 . . u6 . . . l1 r4 . . l5 u5 u4 . . u6 . . . . l6 l2 r3 u5 u4 . . u6 . u7 . . r4 u4 . .
+    . r2 r1 u5 . . u5 u4 . . u6 . u7 . . r4 u6 u5 . . . u6 . . r1 . . q10 l6 l3 r3 u6 u5 u4 . . . u7
+    . . u5 . . r3 r1 u6 . . u6 u5 . . u7 . . u6 . u7 . . r1 . . r3 r1 l6 u6 . . u7 . . l4 u6 u4 . .
+    . l6 u6 u5 . . u7 . . . l2 . l6 u7 u6 . . . . q15 q13 q12 l7 l3 r3 u5 . u6 . . . l6 r3 l5 u6 u5
+    . . u7 . . u6 u5 . . u7 . . u7 u6 . . . r1 . u6 . u7 . . r1 u7 . . . r1 l7 u6 . u7 . . u7 . . l4
+    r3 u6 u5 . . u7 . . . l7 r3 l6 u6 . u7 . . u7 u6 . . . u7 . . u7 . . q14 r1 l7 u7 u6 . . . u7 .
+    . l4 u6 . u7 . . l7 u7 u6 . . . u7 . . r1 u7 u5 . . . l5 u7 u6 . . . u7 u6 . . . r1 u7 u6 . . .
+    l7 u7 u6 . . . u7 u6 . . .
 """
 
 
