@@ -225,28 +225,30 @@ def decode_payload(payload, header):
         index, at = read_index(payload, where, sizes, edge)
         is_first = index["primary"] == samples[0]
         require(is_first, "R27", "a Primary_Index that is not Samples[0]")
-    last = len(payload) - at - sizes.models - sum(sizes.coded)
-    require(last >= 1, "R15", "Models_Size and Coded_Sizes that end after the payload")
-    coded_sizes = sizes.coded + [last]
-    fit = all(coded <= raw for coded, raw in zip(coded_sizes, sizes.raw))
+    sizes.coded.append(len(payload) - at - sizes.models - sum(sizes.coded))
+    require(sizes.coded[-1] >= 1, "R15", "Models_Size and Coded_Sizes that do not add up")
+    fit = all(coded <= raw for coded, raw in zip(sizes.coded, sizes.raw))
     require(fit, "R15", "a slice of more coded bytes than bytes")
-    models = None
-    if header.coding == 0:
-        models = Models(payload[at:at + sizes.models])
-        at += sizes.models
-    bwt = bytearray()
-    for k, coded_size in enumerate(coded_sizes):
-        coded = payload[at:at + coded_size]
-        piece = decode_slice(coded, sizes.raw[k], models)
-        if index:
-            check_slice(index, k, coded, piece)
-        bwt += piece
-        at += coded_size
+    bwt = decode_slices(payload, at, sizes, header.coding, index)
     text = invert(bwt, samples, sample_rate)
     if index:
         edges_hold = text.startswith(index["head"]) and text.endswith(index["tail"])
         require(edges_hold, "R27", "a Head or Tail that is not the text's")
     return undo_filters(text, filters, side, header.raw_size)
+
+
+def read_side(payload, at, filters, header):
+    """Section 4.1: Text_Size, Side, and where Samples start."""
+    if filters == 0:
+        return header.raw_size, b"", at
+    side = at + 10
+    require(len(payload) >= side, "R28", "a Side that ends after the payload")
+    text_size, side_size = field(payload, at, 5), field(payload, at + 5, 5)
+    in_range = 1 <= text_size <= header.raw_size
+    in_range = in_range and header.sample_rate_log <= largest_sample_rate_log(text_size)
+    require(in_range, "R28", "a Text_Size of %d" % text_size)
+    require(side + side_size <= len(payload), "R28", "a Side that ends after the payload")
+    return text_size, payload[side:side + side_size], side + side_size
 
 
 SliceSizes = collections.namedtuple("SliceSizes", ("raw", "models", "coded"))
@@ -255,7 +257,7 @@ SliceSizes = collections.namedtuple("SliceSizes", ("raw", "models", "coded"))
 def read_sizes(payload, at, text_size, coding):
     """Section 4.1: Slice_Count, Raw_Sizes, Models_Size and Coded_Sizes; gives where they end too.
 
-    The raw size of the last slice is added here; its coded size is what the payload has left.
+    The raw size of the last slice is added here, its coded size where Slices begin.
     """
     (slice_count,), at = read_packed_array(payload, at, 1)
     in_range = 1 <= slice_count <= -(-text_size // 4096)
@@ -272,20 +274,6 @@ def read_sizes(payload, at, text_size, coding):
     fit = min(raw) >= 1 and min(coded, default=1) >= 1
     require(fit, "R15", "sizes of slices that are 0 or do not add up")
     return SliceSizes(raw, models, coded), at
-
-
-def read_side(payload, at, filters, header):
-    """Section 4.1: Text_Size, Side, and where Samples start."""
-    if filters == 0:
-        return header.raw_size, b"", at
-    side = at + 10
-    require(len(payload) >= side, "R28", "a Side that ends after the payload")
-    text_size, side_size = field(payload, at, 5), field(payload, at + 5, 5)
-    in_range = 1 <= text_size <= header.raw_size
-    in_range = in_range and header.sample_rate_log <= largest_sample_rate_log(text_size)
-    require(in_range, "R28", "a Text_Size of %d" % text_size)
-    require(side + side_size <= len(payload), "R28", "a Side that ends after the payload")
-    return text_size, payload[side:side + side_size], side + side_size
 
 
 # 5. Seek_Table
@@ -543,7 +531,7 @@ class BitTree:
         return node - (1 << self.bits)
 
 
-class Number:
+class NumberModel:
     """Section 11.2."""
 
     def __init__(self):
@@ -614,9 +602,9 @@ def undo_matches(text, side, raw_size):
     output_size, match_count, matches_size = side.varint(), side.varint(), side.varint()
     decoder = BinaryDecoder(side.take(matches_size), 0, "R28")
     require(output_size <= raw_size, "R28", "an Output_Size above Raw_Size")
-    literals_number, length_number = [Number() for _ in range(6)], [Number() for _ in range(6)]
+    literals_number, length_number = ([NumberModel() for _ in range(6)] for _ in range(2))
     code_tree, near_tree = [BitTree(3) for _ in range(6)], BitTree(7)
-    distance_number = Number()
+    distance_number = NumberModel()
     last, repeat = 5, [0, 0, 0, 0]
     output, at = bytearray(), 0
     for _ in range(match_count):
@@ -754,6 +742,21 @@ def undo_unwrap(text, side):
 BYTES = [bytes([c]) for c in range(256)]
 
 
+def decode_slices(payload, at, sizes, coding, index):
+    """Chapter 13: Models and Slices, which begin at `at`; gives the BWT."""
+    models = Models(payload[at:at + sizes.models]) if coding == 0 else None
+    at += sizes.models
+    bwt = bytearray()
+    for k, coded_size in enumerate(sizes.coded):
+        coded = payload[at:at + coded_size]
+        piece = decode_slice(coded, sizes.raw[k], models)
+        if index:
+            check_slice(index, k, coded, piece)
+        bwt += piece
+        at += coded_size
+    return bwt
+
+
 def decode_slice(coded, slice_size, models):
     """Chapter 13: a slice of Slice_Size bytes, by these Models, or None where Coding is 1."""
     if len(coded) == slice_size:
@@ -827,9 +830,7 @@ LIMITS = {
     "r": (2, 4, 7, 15, 23, 34, 52, 80, 160, 280),
     "q": (1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290),
     "l": (1, 2, 3, 4, 8, 16, 32),
-    "t": (2, 4, 7, 15, 30, 68, 280),
     "u": (2, 3, 9, 20, 40, 80, 260),
-    "b": (1, 2, 3),
 }
 
 
@@ -838,13 +839,12 @@ class ModelState:
 
     def __init__(self):
         self.run_average, self.rank_average, self.own_rank = ([0] * 256 for _ in range(3))
-        self.all_run_average = self.all_rank_average = 0
-        self.last_run = self.last_rank = self.rank_before = 0
+        self.all_rank_average = self.last_rank = 0
 
     def context(self, c):
         """The features of a run of byte c."""
         numbers = (self.run_average[c], self.rank_average[c], self.own_rank[c],
-                   self.all_run_average, self.all_rank_average, self.rank_before)
+                   self.all_rank_average)
         pairs = zip(LIMITS.items(), numbers)
         return {feature: bisect.bisect_right(limits, x) for (feature, limits), x in pairs}
 
@@ -852,36 +852,32 @@ class ModelState:
         """After a run of byte c."""
         self.run_average[c] = add(self.run_average[c], run_length - 1)
         self.rank_average[c] = add(self.rank_average[c], mtf_rank - 1)
-        self.all_run_average = add(self.all_run_average, self.last_run)
+        self.own_rank[c] = mtf_rank - 1
         self.all_rank_average = add(self.all_rank_average, self.last_rank)
-        self.own_rank[c], self.rank_before = mtf_rank - 1, self.last_rank
-        self.last_run, self.last_rank = run_length - 1, mtf_rank - 1
+        self.last_rank = mtf_rank - 1
 
 
 RUN_TREE = """
-    r4 q7 r3 q5 r2 r1 . q4 q2 t4 t2 . . t5 . . t4 t3 . . t5 . . t4 . . q4 t4 t3 . . t5 . . t3 . . r2
-    t4 t3 b3 . . . . t3 . . q4 q3 t4 t3 . . t5 . . t4 t3 . . . q5 t4 . . t4 t2 . b1 . . b1 . . q10
-    r3 q8 r2 t4 . . t4 . . r2 q9 t3 . t5 . . t3 . . t4 t3 . . . t4 b1 . t3 . . b1 . . r2 q15 q12 t4
-    t3 . . . t3 b1 . . t4 . . t2 . . r3 t3 b1 . . b1 . t4 . . q13 t3 . b1 . t4 . . b1 . t3 . . r7 q4
-    r6 r5 q3 t4 . t5 . . . q3 t4 . t5 . . . q3 . . r5 q7 q5 . b1 . t4 . . q12 t4 b1 . . b1 . t5 . .
-    b1 . . q7 r6 b1 . . b1 . . t4 . b1 . t6 . . r8 q4 q2 . b1 . . b1 t5 . . t4 . . r9 q4 q2 t6 . .
-    b1 t6 . . . q12 q7 b1 . . t5 . b1 . . b1 . . q3 r10 . . t6 . b1 . .
+    r4 q7 r3 q5 r2 r1 . q4 q2 . . . q4 q3 . . . r2 . q6 . . q4 q3 . . q5 . q6 . . q10 r3 q8 r2 . .
+    r2 q9 . . . l1 . q8 . . r2 q15 q12 q11 . . l3 . q13 . . . r3 l2 . q13 . . l2 . q13 . . r7 q4 r6
+    r5 q3 . . q3 . . q3 q2 . . . r5 l4 l1 . q5 . . q12 q8 . . . l3 l1 r6 . . . q8 . . r8 l2 q3 . .
+    q6 . . l1 r9 q3 . . r10 . . q6 . q12 . .
 """
 RANK_TREE = """
-    q7 q3 q2 r1 b1 . u7 u6 . . . r7 u2 . u3 . u4 . . u2 . u3 . . r5 r1 . u4 u3 u2 . . b1 . . . r7 u4
-    u3 . . . u4 . . q5 q4 r4 r3 r1 . l1 u4 u3 . . . b2 u4 . . u4 . . u4 b1 u3 . . b2 . . . r6 u4 b1
-    . . . u4 b1 . . . r3 l1 u4 . u5 . . r1 . r2 u4 b2 u3 . . . u5 . . u4 b2 . . u5 . . r4 l1 u4 . .
-    u4 b2 u3 . . . u5 . . r6 u4 b1 . . u5 . . b1 . . q6 r3 l1 u4 . u5 . . l5 u5 u4 b2 u3 . . . b3 .
-    . u6 . b3 . . . r4 l1 u4 . . u5 u4 . . u6 . . l1 . u5 . . r3 l2 l1 u4 . u5 . . u5 u4 . . u6 . .
-    r1 . u5 u4 . b3 . . u6 . . l1 r4 u4 . . . l5 u5 u4 . . u6 . . . q11 q9 q8 l6 r3 l2 u5 u4 . b1 .
-    . u6 . . l5 u5 u4 . . u6 . . . l1 r4 . . l5 u5 . u6 . . . . l6 l2 r3 u5 u4 . . u6 . u7 . . r4 .
-    b1 . . r2 r1 u5 . . u5 u4 . . u6 . u7 . . r4 u6 u5 . . . u6 . . r1 . . q10 l6 l3 r3 u6 u5 . b1 .
-    . . b1 . . r3 r1 u6 . . u6 u5 . . u7 . . u6 . . r1 . . r3 r1 l6 u6 . . . l4 u6 b1 . . . l6 u6 u5
-    . b3 . . u7 . . . l2 . l6 u7 u6 . . . . q15 q13 q12 l7 l3 r3 u5 . u6 . . b1 . . l6 r3 l5 u6 . .
-    u6 u5 . . u7 . . u7 u6 . . . r1 . u6 . u7 . . r1 . . r1 l7 u6 . u7 . . u7 . . l4 r3 u6 u5 . . u7
-    . . b1 . . l7 r3 l6 u6 . u7 . . u7 u6 . . . u7 . . u7 . . q14 r1 l7 u7 . . u7 . . l4 u6 . u7 . .
-    l7 u7 u6 . . . u7 . . r1 u7 b3 . . . l5 u7 u6 . b2 . . . u7 b3 . . . r1 u7 b3 u6 . . . . l7 u7
-    u6 . b1 . . . u7 b3 . u6 . . .
+    q7 q3 q2 r1 u5 u2 . . u7 . . r7 u2 u1 . . u3 . u4 . . u2 . u3 . u4 . . r5 r1 . u4 u3 u2 . . . u5
+    . . r7 u4 u3 . . . u4 . . q5 q4 r4 r3 r1 . l1 u4 u3 u2 . . . . u4 u3 . . . u4 u3 u2 . . . u5 . .
+    r6 u4 u2 . . u5 . . u4 . . r3 l1 u4 u3 . . u5 . . r1 . r2 u4 u3 . . u5 . u6 . . u4 u3 . . u5 . .
+    r4 l1 u4 . u5 . . u4 u3 . . u5 . . r6 u4 . u5 . . . q6 r3 l1 u4 . u5 . . l5 u5 u4 u3 . . . u6 .
+    . . r4 l1 u4 . . u5 u4 . . u6 . . l1 u4 . . u5 . . r3 l2 l1 u4 . u5 . . u5 u4 . . u6 . . r1 u5 .
+    . u5 u4 . . u6 . . l1 r4 u4 . . u4 . . l5 u5 u4 . . u6 . . . q11 q9 q8 l6 r3 l2 u5 u4 . . u6 . .
+    l5 u5 u4 . . u6 . . . l1 r4 . . l5 u5 u4 . . u6 . . . . l6 l2 r3 u5 u4 . . u6 . u7 . . r4 u4 . .
+    . r2 r1 u5 . . u5 u4 . . u6 . u7 . . r4 u6 u5 . . . u6 . . r1 . . q10 l6 l3 r3 u6 u5 u4 . . . u7
+    . . u5 . . r3 r1 u6 . . u6 u5 . . u7 . . u6 . u7 . . r1 . . r3 r1 l6 u6 . . u7 . . l4 u6 u4 . .
+    . l6 u6 u5 . . u7 . . . l2 . l6 u7 u6 . . . . q15 q13 q12 l7 l3 r3 u5 . u6 . . . l6 r3 l5 u6 u5
+    . . u7 . . u6 u5 . . u7 . . u7 u6 . . . r1 . u6 . u7 . . r1 u7 . . . r1 l7 u6 . u7 . . u7 . . l4
+    r3 u6 u5 . . u7 . . . l7 r3 l6 u6 . u7 . . u7 u6 . . . u7 . . u7 . . q14 r1 l7 u7 u6 . . . u7 .
+    . l4 u6 . u7 . . l7 u7 u6 . . . u7 . . r1 u7 u5 . . . l5 u7 u6 . . . u7 u6 . . . r1 u7 u6 . . .
+    l7 u7 u6 . . . u7 u6 . . .
 """
 
 
@@ -940,7 +936,7 @@ class TableReader:
 
     def __init__(self, decoder):
         self.decoder = decoder
-        self.is_sent, self.difference = new_bit_model(), [Number() for _ in range(3)]
+        self.is_sent, self.difference = new_bit_model(), [NumberModel() for _ in range(3)]
         self.last_sent = None
 
     def read(self, default):

@@ -71,7 +71,7 @@ fn chapters_8_and_11_packed_array_tables_and_binary_coder() {
     let symbols = "[d := BinaryDecoder(x, 0, '')] and \
         ([d.read(p) for p in (32768, 32768, 49152, 65000, 1000)], d.require_end())";
     assert_python_says("binary-symbols", symbols, "([1, 0, 1, 1, 0], None)");
-    let adaptive = "[(d := BinaryDecoder(x, 0, ''), b := new_bit_model(), n := Number())] and \
+    let adaptive = "[(d := BinaryDecoder(x, 0, ''), b := new_bit_model(), n := NumberModel())] and \
         ([read_bit(d, b) for _ in range(3)], BitTree(3).read(d), n.read(d), n.read(d), \
         d.require_end())";
     assert_python_says("adaptive-bits", adaptive, "([1, 1, 0], 5, 4, 40, None)");
