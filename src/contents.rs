@@ -11,7 +11,7 @@ use crate::frame::{
 };
 use crate::options::MAX_SAMPLE_RATE;
 use crc32fast::Hasher;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 /// A frame of a file.
@@ -161,13 +161,27 @@ fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Opt
 
 /// A missing footer means damage in a bwz file, but another version in one of such, and "not a bwz
 /// file" in any other.
-pub(crate) fn explain<R: Read + Seek>(input: &mut R, flaw: Flaw, offset: u64) -> Error {
-    let mut first = Vec::new();
-    let read = input.rewind().and_then(|()| input.by_ref().take(5).read_to_end(&mut first));
-    match read {
-        Ok(size) if first[..size.min(4)] != MAGIC[..size.min(4)] => Flaw(NOT_BWZ).at(None, 0),
-        _ => other_version(&first, 0).unwrap_or_else(|| flaw.at(None, offset)),
+fn explain<R: Read + Seek>(input: &mut R, flaw: Flaw, offset: u64) -> Error {
+    match first_bytes(input) {
+        Ok(first) if !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
+            Flaw(NOT_BWZ).at(None, 0)
+        }
+        Ok(first) => other_version(&first, 0).unwrap_or_else(|| flaw.at(None, offset)),
+        Err(_) => flaw.at(None, offset),
     }
+}
+
+/// The error for a file of another version, if it begins as one does.
+pub(crate) fn version_error<R: Read + Seek>(input: &mut R) -> Option<Error> {
+    other_version(&first_bytes(input).ok()?, 0)
+}
+
+/// Magic and Version, or what a shorter file has.
+fn first_bytes<R: Read + Seek>(input: &mut R) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    input.rewind()?;
+    input.take(MAGIC.len() as u64 + 1).read_to_end(&mut first)?;
+    Ok(first)
 }
 
 /// The blocks of the frame at `start` as its seek table has them.

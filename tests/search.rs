@@ -63,7 +63,11 @@ fn files_of_other_writers_are_searched() {
     let mut patterns = patterns(&genome, &[1, 2, 5, 20, 100]);
     let sequences = genome[100..].split(|&byte| byte == b'\n');
     patterns.extend(sequences.step_by(50).map(|line| line[..12.min(line.len())].to_vec()));
-    check("FASTA", &genome, &common::indexed_fasta(&genome), &patterns);
+    let file = common::indexed_fasta(&genome);
+    check("FASTA", &genome, &file, &patterns);
+    // Its index is of the text: what it finds are no positions of raw bytes.
+    let on_disk = internals::locate_on_disk(&mut open(&file), 0, b"ACGT", usize::MAX);
+    assert_eq!(on_disk.unwrap(), None);
 }
 
 /// A block that stays on disk is found behind its tables.

@@ -60,7 +60,9 @@ pub fn recover<R: Read + Seek, W: Write>(
     }
     saver.output.flush()?;
     let Saver { mut input, account, .. } = saver;
-    account.end().map_err(|flaw| contents::explain(&mut input, flaw, 0))
+    account
+        .end()
+        .map_err(|flaw| contents::version_error(&mut input).unwrap_or_else(|| flaw.at(None, 0)))
 }
 
 /// The frames at the end of the file whose tables are sound, in order, and where the first of them
