@@ -4,7 +4,7 @@
     python3 decoder.py FILE > RAW         or         ... | python3 decoder.py > RAW
 
 It is meant to be read beside FORMAT.md and follows its order and its words. Numbers such as 14.3
-are sections of that page, and R01 to R28 are the numbers of chapter 17. It reads in order, as from
+are sections of that page, and R01 to R30 are the numbers of chapter 16. It reads in order, as from
 a pipe (section 7.1), and gives out the bytes of a block once its Raw_Checksum held. It favours
 clarity: expect about 100 KB per second, and some 10 bytes of memory per byte of a block.
 
@@ -35,7 +35,7 @@ class Reject(Exception):
 
 
 def require(held, number, what):
-    """Chapter 1: where a rule does not hold, the file is rejected by this number of chapter 17."""
+    """Chapter 1: where a rule does not hold, the file is rejected by this number of chapter 16."""
     if not held:
         raise Reject("%s (%s)" % (what, number))
 
@@ -43,6 +43,11 @@ def require(held, number, what):
 def crc_holds(data):
     """Chapter 1: whether the last four bytes are the CRC-32 of those before them."""
     return zlib.crc32(data[:-4]) == int.from_bytes(data[-4:], "little")
+
+
+def field(data, at, size):
+    """Chapter 1: the field of `size` bytes at `at`."""
+    return int.from_bytes(data[at:at + size], "little")
 
 
 def lg(x):
@@ -103,7 +108,7 @@ def decode_file(reader, give_out):
 
 
 def decode_frame(reader, header, give_out):
-    """Chapter 2: Frame_Header (which was read already), blocks, Seek_Table, Footer."""
+    """Chapter 2: Frame_Header (which was read already), blocks, Seek_Table and Tables, Footer."""
     frame_start = reader.offset - len(header)
     block_size = read_frame_header(header)
     entries = []  # of each block: Raw_Offset, Frame_Offset
@@ -116,8 +121,6 @@ def decode_frame(reader, header, give_out):
         what = "neither a block nor the Seek_Table at %d" % (reader.offset - 8)
         require(marker == SYNC_MARKER, "R06", what)
         require(block_size > 0, "R05", "Block_Size is 0 in a frame with blocks")
-        is_full = raw_offset == len(entries) * block_size
-        require(is_full, "R10", "a short block that is not the last")
         raw = decode_block(reader, block_size, raw_offset)
         give_out(raw)
         entries.append((raw_offset, frame_offset))
@@ -133,23 +136,28 @@ def decode_frame(reader, header, give_out):
 
 
 def read_frame_header(header):
-    """Chapter 3: gives Block_Size. A later version may change all but Magic and Version."""
+    """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is version %d of the format, and only version 1 is known" % header[4]
-        require(header[4] == 1, "R02", what)
+        what = "this is of %s of the format, and only draft 9 is known" % version_name(header[4])
+        require(header[4] == 128 + 9, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
-    flags, reserved, block_size = struct.unpack_from("<BHI", header, 5)
-    require(flags == 0 and reserved == 0, "R04", "a Reserved bit of a Frame_Header is set")
-    require(block_size < 1 << 31, "R05", "a Block_Size of %d" % block_size)
-    return block_size
+    require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
+    return field(header, 7, 5)
+
+
+def version_name(version):
+    """Chapter 3, Version."""
+    if version == 1:
+        return "draft 8 or an earlier one"
+    return "draft %d" % (version - 128) if version >= 128 else "version %d" % version
 
 
 # 4. Block
 
-FILTERS, INDEXED = 7, 8  # bits of Flags
+FILTERS, INDEXED, HAS_TABLES = 7, 8, 16  # bits of Flags
 BlockHeader = collections.namedtuple("BlockHeader", (
-    "block_kind", "flags", "sample_rate_log", "segment_size_log", "raw_size", "coded_size",
+    "block_kind", "flags", "sample_rate_log", "coding", "raw_size", "coded_size",
     "raw_checksum", "raw_offset", "payload_checksum"))
 
 
@@ -169,27 +177,27 @@ def decode_block(reader, block_size, raw_offset):
 
 def read_block_header(reader, block_size):
     """Chapter 4: a Block_Header after its Sync_Marker."""
-    data = SYNC_MARKER + reader.exactly(32, "a Block_Header")
-    what = "wrong Header_Checksum of a Block_Header at %d" % (reader.offset - 40)
+    data = SYNC_MARKER + reader.exactly(34, "a Block_Header")
+    what = "wrong Header_Checksum of a Block_Header at %d" % (reader.offset - 42)
     require(crc_holds(data), "R07", what)
-    header = BlockHeader(*struct.unpack_from("<BBBBIIIQI", data, 8))
-    known_flags = FILTERS | INDEXED if header.block_kind == 1 else 0
+    sizes = (field(data, 12, 5), field(data, 17, 5))
+    header = BlockHeader(*data[8:12], *sizes, *struct.unpack_from("<IQI", data, 22))
+    known_flags = FILTERS | INDEXED | HAS_TABLES if header.block_kind == 1 else 0
     require(header.flags & ~known_flags == 0, "R04", "a Reserved bit of a Block_Header is set")
     require(header.block_kind <= 1, "R08", "a block of Block_Kind %d" % header.block_kind)
     what = "a Raw_Size of %d, where Block_Size is %d" % (header.raw_size, block_size)
     require(1 <= header.raw_size <= block_size, "R10", what)
     if header.block_kind == 0:
-        logs_are_0 = header.sample_rate_log == 0 and header.segment_size_log == 0
-        require(logs_are_0, "R04", "a Reserved field of a stored block is set")
+        are_0 = header.sample_rate_log == 0 and header.coding == 0
+        require(are_0, "R04", "a Reserved field of a stored block is set")
         is_raw_size = header.coded_size == header.raw_size
         require(is_raw_size, "R11", "a Coded_Size that is not Raw_Size in a stored block")
         return header
-    both = header.flags & FILTERS and header.flags & INDEXED
-    require(not both, "R04", "a block with both Filters and Indexed")
+    hidden = header.flags & FILTERS > 1 and header.flags & INDEXED
+    require(not hidden, "R04", "a block that is Indexed and has bit 1 or 2 of Filters")
     in_range = 3 <= header.sample_rate_log <= largest_sample_rate_log(header.raw_size)
     require(in_range, "R09", "a Sample_Rate_Log of %d" % header.sample_rate_log)
-    in_range = 16 <= header.segment_size_log <= 30
-    require(in_range, "R09", "a Segment_Size_Log of %d" % header.segment_size_log)
+    require(header.coding <= 1, "R09", "a Coding of %d" % header.coding)
     is_smaller = 0 < header.coded_size < header.raw_size
     require(is_smaller, "R11", "a Coded_Size of 0 or not less than Raw_Size")
     return header
@@ -203,47 +211,69 @@ def largest_sample_rate_log(text_size):
 def decode_payload(payload, header):
     """Section 4.1: the payload of a block of Block_Kind bwt; gives raw bytes."""
     filters = header.flags & FILTERS
-    text_size, side, start = read_side(payload, filters, header)
-    sample_rate, segment_size = 1 << header.sample_rate_log, 1 << header.segment_size_log
+    tables_end = check_tables(payload, 0, len(payload)) if header.flags & HAS_TABLES else 0
+    text_size, side, start = read_side(payload, tables_end, filters, header)
+    sample_rate = 1 << header.sample_rate_log
     samples, sizes_start = read_packed_array(payload, start, -(-text_size // sample_rate))
     in_range = min(samples) >= 1 and max(samples) <= text_size
     require(in_range, "R16", "a sample of 0 or above Text_Size")
-    segment_sizes, at = read_packed_array(payload, sizes_start, -(-text_size // segment_size))
+    sizes, at = read_sizes(payload, sizes_start, text_size, header.coding)
     index = None
     if header.flags & INDEXED:
         edge = min(text_size, 128)
-        index, at = read_index(payload, sizes_start, at, len(segment_sizes), edge)
+        where = (start, sizes_start, at)
+        index, at = read_index(payload, where, sizes, edge)
         is_first = index["primary"] == samples[0]
         require(is_first, "R27", "a Primary_Index that is not Samples[0]")
-    require(min(segment_sizes) >= 1, "R15", "a segment of 0 coded bytes")
-    adds_up = sum(segment_sizes) == len(payload) - at
-    require(adds_up, "R15", "Segment_Sizes that do not add up to the rest of the payload")
-    bwt = bytearray()
-    for k, coded_size in enumerate(segment_sizes):
-        coded = payload[at:at + coded_size]
-        segment = decode_segment(coded, min(segment_size, text_size - len(bwt)))
-        if index:
-            check_segment(index, k, coded, segment)
-        bwt += segment
-        at += coded_size
+    sizes.coded.append(len(payload) - at - sizes.models - sum(sizes.coded))
+    require(sizes.coded[-1] >= 1, "R15", "Models_Size and Coded_Sizes that do not add up")
+    fit = all(coded <= raw for coded, raw in zip(sizes.coded, sizes.raw))
+    require(fit, "R15", "a slice of more coded bytes than bytes")
+    bwt = decode_slices(payload, at, sizes, header.coding, index)
     text = invert(bwt, samples, sample_rate)
     if index:
         edges_hold = text.startswith(index["head"]) and text.endswith(index["tail"])
-        require(edges_hold, "R27", "a Head or Tail that is not the block's")
+        require(edges_hold, "R27", "a Head or Tail that is not the text's")
     return undo_filters(text, filters, side, header.raw_size)
 
 
-def read_side(payload, filters, header):
+def read_side(payload, at, filters, header):
     """Section 4.1: Text_Size, Side, and where Samples start."""
     if filters == 0:
-        return header.raw_size, b"", 0
-    require(len(payload) >= 8, "R28", "a Side that ends after the payload")
-    text_size, side_size = struct.unpack_from("<II", payload)
+        return header.raw_size, b"", at
+    side = at + 10
+    require(len(payload) >= side, "R28", "a Side that ends after the payload")
+    text_size, side_size = field(payload, at, 5), field(payload, at + 5, 5)
     in_range = 1 <= text_size <= header.raw_size
     in_range = in_range and header.sample_rate_log <= largest_sample_rate_log(text_size)
     require(in_range, "R28", "a Text_Size of %d" % text_size)
-    require(8 + side_size <= len(payload), "R28", "a Side that ends after the payload")
-    return text_size, payload[8:8 + side_size], 8 + side_size
+    require(side + side_size <= len(payload), "R28", "a Side that ends after the payload")
+    return text_size, payload[side:side + side_size], side + side_size
+
+
+SliceSizes = collections.namedtuple("SliceSizes", ("raw", "models", "coded"))
+
+
+def read_sizes(payload, at, text_size, coding):
+    """Section 4.1: Slice_Count, Raw_Sizes, Models_Size and Coded_Sizes; gives where they end too.
+
+    The raw size of the last slice is added here, its coded size where Slices begin.
+    """
+    (slice_count,), at = read_packed_array(payload, at, 1)
+    in_range = 1 <= slice_count <= -(-text_size // 4096)
+    require(in_range, "R15", "a Slice_Count of %d" % slice_count)
+    raw, models, coded = [], 0, []
+    if slice_count > 1:
+        raw, at = read_packed_array(payload, at, slice_count - 1)
+    raw.append(text_size - sum(raw))
+    if coding == 0:
+        (models,), at = read_packed_array(payload, at, 1)
+        require(models >= 1, "R15", "a Models_Size of 0")
+    if slice_count > 1:
+        coded, at = read_packed_array(payload, at, slice_count - 1)
+    fit = min(raw) >= 1 and min(coded, default=1) >= 1
+    require(fit, "R15", "sizes of slices that are 0 or do not add up")
+    return SliceSizes(raw, models, coded), at
 
 
 # 5. Seek_Table
@@ -257,8 +287,9 @@ def read_seek_table(reader, entries):
     """
     header = SEEK_MARKER + reader.exactly(20, "a Seek_Table")
     require(crc_holds(header), "R19", "wrong Header_Checksum of a Seek_Table")
-    form, reserved, block_count, entries_size, checksum = struct.unpack_from("<B3sIII", header, 8)
-    require(reserved == bytes(3), "R04", "a Reserved bit of a Seek_Table is set")
+    form, flags = header[8:10]
+    block_count, entries_size = field(header, 10, 5), field(header, 15, 5)
+    require(flags <= 1, "R04", "a Reserved bit of a Seek_Table is set")
     require(form <= 1, "R20", "a Seek_Table of Form %d" % form)
     what = "a Block_Count of %d after %d blocks" % (block_count, len(entries))
     require(block_count == len(entries), "R20", what)
@@ -267,12 +298,13 @@ def read_seek_table(reader, entries):
     what = "an Entries_Size of %d for %d blocks" % (entries_size, block_count)
     require(size_fits, "R20", what)
     coded = reader.exactly(entries_size, "a Seek_Table")
-    require(zlib.crc32(coded) == checksum, "R19", "wrong Entries_Checksum of a Seek_Table")
+    entries_hold = zlib.crc32(coded) == field(header, 20, 4)
+    require(entries_hold, "R19", "wrong Entries_Checksum of a Seek_Table")
     if form == 1 and zstd:
         coded = unzstd(coded, len(plain))
     if form == 0 or zstd:
         require(coded == plain, "R20", "Entries of a Seek_Table that do not match the blocks")
-    return 28 + entries_size
+    return 28 + entries_size + (read_tables(reader) if flags & 1 else 0)
 
 
 def unzstd(coded, size):
@@ -294,18 +326,19 @@ def read_footer(reader, due):
     require(footer[28:] == FOOTER_MAGIC, "R21", "wrong Footer_Magic")
     require(crc_holds(footer[:28]), "R21", "wrong Footer_Checksum")
     names = ("Total_Raw_Size", "Frame_Size", "Seek_Table_Size", "Stream_Checksum")
-    for name, says, is_due in zip(names, struct.unpack_from("<QQII", footer), due):
+    fields = (field(footer, 0, 8), field(footer, 8, 7), field(footer, 15, 5))
+    for name, says, is_due in zip(names, fields + (field(footer, 20, 4),), due):
         require(says == is_due, "R22", "a %s of %d that should be %d" % (name, says, is_due))
 
 
-# 8. Packed_Array
+# 8. Packed_Array and Tables
 
 
 def read_packed_array(payload, at, count):
-    """Chapter 8: gives the values, at least one, and where the array ends."""
+    """Section 8.1: gives the values, at least one, and where the array ends."""
     require(at < len(payload), "R15", "a Packed_Array that ends after the payload")
     width = payload[at]
-    require(1 <= width <= 32, "R14", "a Packed_Array of Width %d" % width)
+    require(1 <= width <= 40, "R14", "a Packed_Array of Width %d" % width)
     end = at + 1 + (count * width + 7) // 8
     require(end <= len(payload), "R15", "a Packed_Array that ends after the payload")
     values = []
@@ -319,6 +352,31 @@ def read_packed_array(payload, at, count):
             bit_count -= width
     require(bits == 0, "R14", "a bit after the last value of a Packed_Array is set")
     return values, end
+
+
+def read_tables(reader):
+    """Section 8.2: the Tables of a frame; gives their size, that of Tables_Size included."""
+    data = reader.exactly(5, "Tables")
+    data += reader.exactly(field(data, 0, 5), "Tables")
+    return check_tables(data, 0, len(data))
+
+
+def check_tables(data, at, end):
+    """Section 8.2: Tables at `at`, which must end before `end` does; gives where they end."""
+    tables_end = at + 5 + field(data, at, 5)
+    require(at + 5 <= end and tables_end <= end, "R29", "Tables that end after the payload")
+    at += 5
+    require(at < tables_end, "R29", "Tables without a table")
+    while at < tables_end:
+        require(at + 10 <= tables_end, "R29", "a table that ends after Tables_Size")
+        content, content_end = at + 10, at + 10 + field(data, at + 1, 5)
+        require(content_end <= tables_end, "R29", "a table that ends after Tables_Size")
+        checksum = zlib.crc32(data[content:content_end], zlib.crc32(data[at:at + 6]))
+        require(checksum == field(data, at + 6, 4), "R29", "a wrong Checksum of a table")
+        what = "a table of Type %d, which a later version knows" % data[at]
+        require(data[at] < 128, "R30", what)
+        at = content_end
+    return tables_end
 
 
 # 9. The BWT
@@ -354,34 +412,39 @@ def invert(bwt, samples, sample_rate):
 # 10. Index
 
 
-def read_index(payload, sizes_start, start, segments, edge):
-    """Section 10.1: Index at `start`, behind Segment_Sizes; gives its fields, and where it ends.
+def read_index(payload, where, sizes, edge):
+    """Section 10.1: Index; gives its fields, and where it ends. `where` has the offsets of Samples,
+    Slice_Count and Index in the payload.
 
     Without zstd, Counts of Form zstd are None: nothing that this decoder gives out rests on them.
     """
+    samples_start, sizes_start, start = where
     require(start + 20 <= len(payload), "R26", "an Index that ends after the payload")
-    fields = struct.unpack_from("<B3sIIII", payload, start)
-    form, reserved, counts_size, primary, samples_checksum, index_checksum = fields
-    require(reserved == bytes(3), "R04", "a Reserved bit of an Index is set")
+    form, reserved = payload[start:start + 2]
+    counts_size, primary = field(payload, start + 2, 5), field(payload, start + 7, 5)
+    samples_checksum, index_checksum = struct.unpack_from("<II", payload, start + 12)
+    require(reserved == 0, "R04", "a Reserved bit of an Index is set")
     require(form <= 1, "R26", "an Index of Form %d" % form)
-    head = start + 20 + 4 * segments
+    slices = len(sizes.raw)
+    head = start + 20 + 4 * slices
     counts, end = head + 2 * edge, head + 2 * edge + counts_size
-    require(end <= len(payload), "R26", "an Index that ends after the payload")
-    samples_hold = zlib.crc32(payload[:sizes_start]) == samples_checksum
+    models_end = end + sizes.models
+    require(models_end <= len(payload), "R26", "an Index that ends after the payload")
+    samples_hold = zlib.crc32(payload[samples_start:sizes_start]) == samples_checksum
     require(samples_hold, "R25", "a wrong Samples_Checksum")
-    checked = payload[sizes_start:start + 16] + payload[start + 20:end]
+    checked = payload[sizes_start:start + 16] + payload[start + 20:models_end]
     require(zlib.crc32(checked) == index_checksum, "R25", "a wrong Index_Checksum")
     plain = payload[counts:end]
     if form == 1:
-        plain = unzstd(plain, 32 + 4 * 256 * segments) if zstd else None
+        plain = unzstd(plain, 32 + 4 * 256 * slices) if zstd else None
         require(plain is not None or not zstd, "R26", "Counts that are not one zstd frame")
     if plain is not None:
         n = sum(bin(byte).count("1") for byte in plain[:32])
-        size_fits = n > 0 and len(plain) == 32 + 4 * n * segments
+        size_fits = n > 0 and len(plain) == 32 + 4 * n * slices
         require(size_fits, "R26", "Counts of %d bytes" % len(plain))
     index = {
         "primary": primary,
-        "checksums": struct.unpack_from("<%dI" % segments, payload, start + 20),
+        "checksums": struct.unpack_from("<%dI" % slices, payload, start + 20),
         "head": payload[head:head + edge],
         "tail": payload[head + edge:counts],
         "counts": plain,
@@ -389,25 +452,25 @@ def read_index(payload, sizes_start, start, segments, edge):
     return index, end
 
 
-def check_segment(index, k, coded, segment):
-    """Section 10.1: what Index says of segment `k`."""
-    require(zlib.crc32(coded) == index["checksums"][k], "R27", "a wrong Segment_Checksum")
-    plain, segments = index["counts"], len(index["checksums"])
+def check_slice(index, k, coded, piece):
+    """Section 10.1: what Index says of slice `k`."""
+    require(zlib.crc32(coded) == index["checksums"][k], "R27", "a wrong Slice_Checksum")
+    plain, slices = index["counts"], len(index["checksums"])
     if plain is None:
         return
     present = [c for c in range(256) if plain[c // 8] >> (c % 8) & 1]
-    plane = len(present) * segments
+    plane = len(present) * slices
     for m, c in enumerate(present):
-        count = sum(plain[32 + p * plane + m * segments + k] << (8 * p) for p in range(4))
-        require(count == segment.count(c), "R27", "a count that is not that of its segment")
-    require(set(segment) <= set(present), "R27", "a byte of a segment that Counts does not know")
+        count = sum(plain[32 + p * plane + m * slices + k] << (8 * p) for p in range(4))
+        require(count == piece.count(c), "R27", "a count that is not that of its slice")
+    require(set(piece) <= set(present), "R27", "a byte of a slice that Counts does not know")
 
 
 # 11. Binary coder
 
 
 class BinaryDecoder:
-    """Chapter 11: `rejected` is the number of what is wrong with the coded bytes."""
+    """Section 11.1: `rejected` is the number of what is wrong with the coded bytes."""
 
     def __init__(self, coded, at, rejected):
         self.coded, self.at, self.rejected = coded, at, rejected
@@ -440,6 +503,54 @@ class BinaryDecoder:
         require(self.code == 0, self.rejected, "a Code that is not 0 after the last binary symbol")
         require(self.at == len(self.coded), self.rejected, "coded bytes left over")
 
+def new_bit_model():
+    """Section 11.2: a Bit_Model is a list of Prob and Seen."""
+    return [32768, 0]
+
+
+def read_bit(decoder, bit_model):
+    """Section 11.2."""
+    prob, seen = bit_model
+    shift = 2 if seen < 4 else 3 if seen < 12 else 4 if seen < 30 else 5
+    bit = decoder.read(prob)
+    bit_model[:] = prob + ((65535 - prob) >> shift) if bit else prob - (prob >> shift), seen + 1
+    return bit
+
+
+class BitTree:
+    """Section 11.2."""
+
+    def __init__(self, bits):
+        self.bits, self.models = bits, [new_bit_model() for _ in range(1 << bits)]
+
+    def read(self, decoder):
+        """A value."""
+        node = 1
+        for _ in range(self.bits):
+            node = 2 * node + read_bit(decoder, self.models[node])
+        return node - (1 << self.bits)
+
+
+class NumberModel:
+    """Section 11.2."""
+
+    def __init__(self):
+        self.tree = BitTree(5)
+        self.models = [[new_bit_model() for _ in range(8)] for _ in range(32)]
+
+    def read(self, decoder):
+        """A number."""
+        x = node = 1
+        bucket = self.tree.read(decoder)
+        for _ in range(bucket):
+            model = self.models[bucket][node] if node < 8 else new_bit_model()
+            bit = read_bit(decoder, model)
+            if node < 8:
+                node = 2 * node + bit
+            x = 2 * x + bit
+        return x - 1
+
+
 
 # 12. Filters
 
@@ -461,15 +572,15 @@ class Side:
         return self.take(1)[0]
 
     def varint(self):
-        """Section 12.1."""
-        number = 0
-        for shift in range(0, 35, 7):
+        """Section 12.2."""
+        value = 0
+        for shift in range(0, 42, 7):
             byte = self.byte()
-            number |= (byte & 127) << shift
+            value |= (byte & 127) << shift
             if byte < 128:
                 break
-        require(byte < 128 and number < 1 << 31, "R28", "a varint that is too large")
-        return number
+        require(byte < 128 and value < 1 << 40, "R28", "a varint that is too large")
+        return value
 
 
 def undo_filters(text, filters, side_bytes, raw_size):
@@ -486,61 +597,14 @@ def undo_filters(text, filters, side_bytes, raw_size):
     return text
 
 
-def new_bit_model():
-    """Section 12.2: a Bit_Model is a list of Prob and Seen."""
-    return [32768, 0]
-
-
-def read_bit(decoder, bit_model):
-    """Section 12.2."""
-    prob, seen = bit_model
-    shift = 2 if seen < 4 else 3 if seen < 12 else 4 if seen < 30 else 5
-    bit = decoder.read(prob)
-    bit_model[:] = prob + ((65535 - prob) >> shift) if bit else prob - (prob >> shift), seen + 1
-    return bit
-
-
-class Tree:
-    """Section 12.2."""
-
-    def __init__(self, bits):
-        self.bits, self.models = bits, [new_bit_model() for _ in range(1 << bits)]
-
-    def read(self, decoder):
-        """A value."""
-        node = 1
-        for _ in range(self.bits):
-            node = 2 * node + read_bit(decoder, self.models[node])
-        return node - (1 << self.bits)
-
-
-class Number:
-    """Section 12.2."""
-
-    def __init__(self):
-        self.tree = Tree(5)
-        self.models = [[new_bit_model() for _ in range(8)] for _ in range(32)]
-
-    def read(self, decoder):
-        """A number."""
-        x = node = 1
-        bucket = self.tree.read(decoder)
-        for _ in range(bucket):
-            model = self.models[bucket][node] if node < 8 else new_bit_model()
-            bit = read_bit(decoder, model)
-            if node < 8:
-                node = 2 * node + bit
-            x = 2 * x + bit
-        return x - 1
-
-
 def undo_matches(text, side, raw_size):
     """Section 12.3."""
     output_size, match_count, matches_size = side.varint(), side.varint(), side.varint()
     decoder = BinaryDecoder(side.take(matches_size), 0, "R28")
     require(output_size <= raw_size, "R28", "an Output_Size above Raw_Size")
-    literals_number, length_number = [Number() for _ in range(6)], [Number() for _ in range(6)]
-    distance_code_tree, near_tree, distance_number = [Tree(3) for _ in range(6)], Tree(7), Number()
+    literals_number, length_number = ([NumberModel() for _ in range(6)] for _ in range(2))
+    distance_code_tree, near_tree = [BitTree(3) for _ in range(6)], BitTree(7)
+    distance_number = NumberModel()
     last, repeat = 5, [0, 0, 0, 0]
     output, at = bytearray(), 0
     for _ in range(match_count):
@@ -673,45 +737,337 @@ def undo_unwrap(text, side):
     return b"\n".join(wrapped)
 
 
-# 13. Segments
+# 13. Slices
 
 BYTES = [bytes([c]) for c in range(256)]
 
 
-def decode_segment(coded, segment_size):
-    """Chapter 13: one segment, which has Segment_Size bytes when decoded."""
-    segment_kind = coded[0]
-    require(segment_kind <= 3, "R17", "a segment of Segment_Kind %d" % segment_kind)
-    if segment_kind == 0:
-        require(len(coded) == 1 + segment_size, "R17", "a stored segment of the wrong size")
-        return coded[1:]
-    if segment_kind == 2:
-        return decode_mixing(coded, segment_size)
-    require(len(coded) >= 2, "R17", "a segment that ends before Last_Symbol")
-    last_symbol = coded[1]
-    symbols = coded[2:2 + last_symbol + 1]
-    require(len(symbols) == last_symbol + 1, "R17", "a segment that ends within Symbols")
-    require(len(set(symbols)) == last_symbol + 1, "R17", "a byte that is in Symbols twice")
-    rans = Rans(coded, 2 + last_symbol + 1)
-    if segment_kind == 3:
-        return decode_runs(symbols, rans, StaticModel(rans), segment_size, None)
-    return decode_runs(symbols, rans, AdaptiveModel(rans), segment_size, BATCH_RUNS)
+def decode_slices(payload, at, sizes, coding, index):
+    """Chapter 13: Models and Slices, which begin at `at`; gives the BWT."""
+    models = Models(payload[at:at + sizes.models]) if coding == 0 else None
+    at += sizes.models
+    bwt = bytearray()
+    for k, coded_size in enumerate(sizes.coded):
+        coded = payload[at:at + coded_size]
+        piece = decode_slice(coded, sizes.raw[k], models)
+        if index:
+            check_slice(index, k, coded, piece)
+        bwt += piece
+        at += coded_size
+    return bwt
 
 
-# 14. Context mixing
+def decode_slice(coded, slice_size, models):
+    """Chapter 13: a slice of Slice_Size bytes, by these Models, or None where Coding is 1."""
+    if len(coded) == slice_size:
+        return coded
+    if models is None:
+        return decode_mixing(coded, slice_size)
+    return decode_static(coded, slice_size, models)
 
 
-def decode_mixing(coded, segment_size):
+# 14. Static rANS
+
+
+class Rans:
+    """Section 14.1: the states of a slice, and the words that they take."""
+
+    def __init__(self, coded):
+        require(len(coded) >= 8, "R17", "a slice that ends within its states")
+        self.coded, self.at = coded, 8
+        self.state = list(struct.unpack_from("<II", coded))
+        require(min(self.state) >= 1 << 16, "R17", "a state that begins below 2^16")
+
+    def take(self, k, start, end):
+        """Takes the symbol that owns the slots `start` to `end` - 1, one of them State_k's."""
+        x = self.state[k]
+        x = (end - start) * (x >> 15) + (x & 32767) - start
+        if x < 1 << 16:
+            word = self.coded[self.at:self.at + 2]
+            require(len(word) == 2, "R17", "a slice that ends where a word is needed")
+            self.at += 2
+            x = x << 16 | word[0] | word[1] << 8
+        self.state[k] = x
+
+    def read(self, k, table):
+        """A symbol of a frequency table, which is Start[0] to Start[16]."""
+        symbol = bisect.bisect_right(table, self.state[k] & 32767) - 1
+        self.take(k, table[symbol], table[symbol + 1])
+        return symbol
+
+    def read_uniform(self, k, n):
+        """A value uniform over n."""
+        slot = self.state[k] & 32767
+        value = max(v for v in range(n) if (v << 15) // n <= slot)
+        self.take(k, (value << 15) // n, (value + 1 << 15) // n)
+        return value
+
+    def require_end(self):
+        """After the last symbol."""
+        require(self.state == [1 << 16, 1 << 16], "R17", "a state that does not end at 2^16")
+        require(self.at == len(self.coded), "R17", "coded bytes left over at the end of a slice")
+
+
+def starts_of(weight_codes):
+    """Section 14.2: Start[0] to Start[16] of a frequency table."""
+    weights = [w if w < 16 else (8 + w % 8) << (w // 8 - 1) for w in weight_codes]
+    total = max(sum(weights), 1)
+    return [sum(weights[:j]) * 32752 // total + j for j in range(16)] + [32768]
+
+
+def weight_code(weight):
+    """Section 14.2: the Weight_Code of a weight of 16 or more."""
+    e = lg(weight) - 3
+    return 8 * e + (weight + (1 << (e - 1)) >> e)
+
+
+def add(average, number):
+    """Section 14.3."""
+    return (3 * average + math.isqrt(1600 * (min(number, 255) + 1)) - 40 + 2) >> 2
+
+
+LIMITS = {
+    "r": (2, 4, 7, 15, 23, 34, 52, 80, 160, 280),
+    "q": (1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290),
+    "l": (1, 2, 3, 4, 8, 16, 32),
+    "u": (2, 3, 9, 20, 40, 80, 260),
+}
+
+
+class ModelState:
+    """Section 14.3."""
+
+    def __init__(self):
+        self.run_average, self.rank_average, self.own_rank = ([0] * 256 for _ in range(3))
+        self.all_rank_average = self.last_rank = 0
+
+    def context(self, c):
+        """The features of a run of byte c."""
+        numbers = (self.run_average[c], self.rank_average[c], self.own_rank[c],
+                   self.all_rank_average)
+        pairs = zip(LIMITS.items(), numbers)
+        return {feature: bisect.bisect_right(limits, x) for (feature, limits), x in pairs}
+
+    def update(self, c, run_length, mtf_rank):
+        """After a run of byte c."""
+        self.run_average[c] = add(self.run_average[c], run_length - 1)
+        self.rank_average[c] = add(self.rank_average[c], mtf_rank - 1)
+        self.own_rank[c] = mtf_rank - 1
+        self.all_rank_average = add(self.all_rank_average, self.last_rank)
+        self.last_rank = mtf_rank - 1
+
+
+RUN_TREE = """
+    r4 q7 r3 q5 r2 r1 . q4 q2 . . . q4 q3 . . . r2 . q6 . . q4 q3 . . q5 . q6 . . q10 r3 q8 r2 . .
+    r2 q9 . . . l1 . q8 . . r2 q15 q12 q11 . . l3 . q13 . . . r3 l2 . q13 . . l2 . q13 . . r7 q4 r6
+    r5 q3 . . q3 . . q3 q2 . . . r5 l4 l1 . q5 . . q12 q8 . . . l3 l1 r6 . . . q8 . . r8 l2 q3 . .
+    q6 . . l1 r9 q3 . . r10 . . q6 . q12 . .
+"""
+RANK_TREE = """
+    q7 q3 q2 r1 u5 u2 . . u7 . . r7 u2 u1 . . u3 . u4 . . u2 . u3 . u4 . . r5 r1 . u4 u3 u2 . . . u5
+    . . r7 u4 u3 . . . u4 . . q5 q4 r4 r3 r1 . l1 u4 u3 u2 . . . . u4 u3 . . . u4 u3 u2 . . . u5 . .
+    r6 u4 u2 . . u5 . . u4 . . r3 l1 u4 u3 . . u5 . . r1 . r2 u4 u3 . . u5 . u6 . . u4 u3 . . u5 . .
+    r4 l1 u4 . u5 . . u4 u3 . . u5 . . r6 u4 . u5 . . . q6 r3 l1 u4 . u5 . . l5 u5 u4 u3 . . . u6 .
+    . . r4 l1 u4 . . u5 u4 . . u6 . . l1 u4 . . u5 . . r3 l2 l1 u4 . u5 . . u5 u4 . . u6 . . r1 u5 .
+    . u5 u4 . . u6 . . l1 r4 u4 . . u4 . . l5 u5 u4 . . u6 . . . q11 q9 q8 l6 r3 l2 u5 u4 . . u6 . .
+    l5 u5 u4 . . u6 . . . l1 r4 . . l5 u5 u4 . . u6 . . . . l6 l2 r3 u5 u4 . . u6 . u7 . . r4 u4 . .
+    . r2 r1 u5 . . u5 u4 . . u6 . u7 . . r4 u6 u5 . . . u6 . . r1 . . q10 l6 l3 r3 u6 u5 u4 . . . u7
+    . . u5 . . r3 r1 u6 . . u6 u5 . . u7 . . u6 . u7 . . r1 . . r3 r1 l6 u6 . . u7 . . l4 u6 u4 . .
+    . l6 u6 u5 . . u7 . . . l2 . l6 u7 u6 . . . . q15 q13 q12 l7 l3 r3 u5 . u6 . . . l6 r3 l5 u6 u5
+    . . u7 . . u6 u5 . . u7 . . u7 u6 . . . r1 . u6 . u7 . . r1 u7 . . . r1 l7 u6 . u7 . . u7 . . l4
+    r3 u6 u5 . . u7 . . . l7 r3 l6 u6 . u7 . . u7 u6 . . . u7 . . u7 . . q14 r1 l7 u7 u6 . . . u7 .
+    . l4 u6 . u7 . . l7 u7 u6 . . . u7 . . r1 u7 u5 . . . l5 u7 u6 . . . u7 u6 . . . r1 u7 u6 . . .
+    l7 u7 u6 . . . u7 u6 . . .
+"""
+
+
+class Node:
+    """Section 14.4: a node of a context tree, and all nodes below it.
+
+    `values` are those of `own_feature` that contexts which come to the node can have (14.8).
+    """
+
+    def __init__(self, words, own_feature, values, depth=0):
+        word = next(words)
+        self.values, self.depth, self.children = values, depth, ()
+        if word == ".":
+            return
+        self.feature, self.limit = word[0], int(word[1:])
+        left = right = values
+        if self.feature == own_feature:
+            left, right = range(values.start, self.limit), range(self.limit, values.stop)
+        self.children = [Node(words, own_feature, side, depth + 1) for side in (left, right)]
+
+    def middle(self):
+        """Section 14.8: m."""
+        return (self.values.start + self.values.stop - 1) // 2
+
+
+class ContextTree:
+    """A context tree of 14.4, with the frequency tables that a block gives its classes (14.5)."""
+
+    def __init__(self, text, own_feature, frequencies):
+        self.root = Node(iter(text.split()), own_feature, range(len(frequencies)))
+        self.frequencies = frequencies
+        self.tables = {}  # of each class, which is a node
+
+    def read_classes(self, decoder):
+        """Section 14.5: `classes`."""
+        deeper, kind = [new_bit_model() for _ in range(8)], TableReader(decoder)
+        nodes = [self.root]
+        while nodes:
+            node = nodes.pop()
+            if node.children and read_bit(decoder, deeper[min(node.depth, 7)]):
+                nodes += reversed(node.children)
+            else:
+                weights = (32 * f for f in self.frequencies[node.middle()])
+                self.tables[node] = kind.read([weight_code(weight) for weight in weights])
+
+    def table(self, context):
+        """The frequency table of the class that a context leads to."""
+        node = self.root
+        while node not in self.tables:
+            node = node.children[context[node.feature] >= node.limit]
+        return self.tables[node]
+
+
+class TableReader:
+    """Section 14.5: the frequency tables of one kind."""
+
+    def __init__(self, decoder):
+        self.decoder = decoder
+        self.is_sent, self.difference = new_bit_model(), [NumberModel() for _ in range(3)]
+        self.last_sent = None
+
+    def read(self, default):
+        """Start[0] to Start[16] of the next one, whose default has these Weight_Codes."""
+        weight_codes = default
+        if read_bit(self.decoder, self.is_sent):
+            weight_codes, z = [], 0
+            for base in self.last_sent or default:
+                z = self.difference[min(z, 2)].read(self.decoder)
+                weight_codes.append(base + (-(z + 1) // 2 if z % 2 else z // 2))
+                in_range = 0 <= weight_codes[-1] <= 255
+                require(in_range, "R17", "a Weight_Code of %d" % weight_codes[-1])
+            self.last_sent = weight_codes
+        return starts_of(weight_codes)
+
+
+class Models:
     """Section 14.5."""
+
+    def __init__(self, coded):
+        decoder = BinaryDecoder(coded, 0, "R17")
+        occurs, last, self.alphabet = [new_bit_model(), new_bit_model()], 0, []
+        for c in range(256):
+            last = read_bit(decoder, occurs[last])
+            if last:
+                self.alphabet.append(c)
+        require(self.alphabet, "R17", "an Alphabet without bytes")
+        self.runs = ContextTree(RUN_TREE, "r", RUN_FREQUENCIES)
+        self.ranks = ContextTree(RANK_TREE, "q", RANK_FREQUENCIES)
+        self.runs.read_classes(decoder)
+        self.ranks.read_classes(decoder)
+        kind = TableReader(decoder)
+        self.extra = [kind.read(EXTRA_DEFAULTS[min(j % 6, 2)]) for j in range(12)]
+        decoder.require_end()
+
+
+def decode_static(coded, slice_size, models):
+    """Section 14.6: a slice of static rANS."""
+    rans, state = Rans(coded), ModelState()
+    left = list(models.alphabet)
+    count = 1 + rans.read_uniform(1, len(left))
+    front = [left.pop(rans.read_uniform(1, len(left))) for _ in range(count)]  # List
+    out = bytearray()
+    while True:
+        c = front[0]
+        context = state.context(c)
+        bucket_0 = rans.read(0, models.runs.table(context))
+        bucket_1 = rans.read(1, models.ranks.table(context))
+        run_length = 1 + read_number(rans, models, 0, bucket_0)
+        mtf_rank = 1 + read_number(rans, models, 1, bucket_1)
+        fits = run_length <= slice_size - len(out)
+        require(fits, "R17", "a run that reaches beyond its slice")
+        out += BYTES[c] * run_length
+        if len(out) == slice_size:
+            break
+        require(mtf_rank < count, "R17", "an MTF_Rank of Count or more")
+        del front[0]
+        front.insert(mtf_rank, c)
+        state.update(c, run_length, mtf_rank)
+    require(mtf_rank == 1, "R17", "an MTF_Rank that is not 1 after the last run")
+    rans.require_end()
+    return out
+
+
+def read_number(rans, models, k, bucket):
+    """Section 14.7: the number that begins with Bucket."""
+    if bucket < 10:
+        return bucket
+    extra_bits = bucket - 8
+    if k == 0 and bucket == 15:
+        extra_bits = 7 + rans.read_uniform(0, 32)
+        require(extra_bits <= 30, "R17", "Extra_Bits of %d" % extra_bits)
+    top = rans.read(k, models.extra[6 * k + min(extra_bits, 7) - 2])
+    x = top % (1 << min(extra_bits, 4))
+    left = max(extra_bits - 4, 0)
+    while left > 0:
+        bits = min(left, 8)
+        left -= bits
+        x = (x << bits) + rans.read_uniform(k, 1 << bits)
+    return (1 << extra_bits) + x + 6
+
+
+# Section 14.8, for 2, 3 and more Extra_Bits.
+EXTRA_DEFAULTS = [[88] * 4 + [0] * 12, [80] * 8 + [0] * 8, [72] * 16]
+RUN_FREQUENCIES = [
+    [972, 29, 7, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2],
+    [886, 97, 21, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [807, 144, 39, 14, 6, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [704, 184, 66, 28, 14, 8, 5, 3, 2, 1, 3, 2, 1, 1, 1, 1],
+    [561, 218, 96, 53, 29, 18, 11, 8, 5, 4, 9, 6, 3, 1, 1, 1],
+    [468, 204, 111, 67, 41, 31, 21, 15, 11, 9, 18, 15, 7, 3, 1, 2],
+    [366, 176, 110, 78, 52, 44, 31, 24, 20, 17, 39, 33, 19, 8, 3, 4],
+    [285, 142, 95, 72, 55, 48, 35, 32, 27, 22, 66, 66, 42, 21, 8, 8],
+    [213, 109, 69, 57, 45, 38, 32, 32, 27, 24, 80, 98, 89, 57, 30, 24],
+    [151, 83, 50, 38, 31, 27, 26, 20, 19, 19, 68, 96, 109, 98, 90, 99],
+    [101, 43, 26, 23, 14, 16, 12, 12, 7, 11, 36, 62, 89, 98, 124, 350],
+]
+RANK_FREQUENCIES = [
+    [125, 33, 23, 13, 17, 19, 16, 15, 18, 10, 54, 72, 99, 157, 126, 227],
+    [918, 73, 17, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    [674, 223, 84, 17, 7, 4, 3, 2, 1, 1, 2, 2, 1, 1, 1, 1],
+    [514, 279, 150, 32, 16, 9, 6, 4, 3, 2, 3, 2, 1, 1, 1, 1],
+    [402, 282, 198, 51, 30, 18, 12, 8, 6, 3, 7, 3, 1, 1, 1, 1],
+    [324, 245, 207, 74, 51, 35, 25, 18, 13, 7, 14, 6, 2, 1, 1, 1],
+    [252, 189, 168, 103, 79, 60, 47, 36, 28, 16, 27, 12, 4, 1, 1, 1],
+    [193, 150, 126, 111, 95, 78, 66, 55, 47, 26, 49, 20, 5, 1, 1, 1],
+    [149, 122, 109, 101, 93, 84, 77, 68, 60, 36, 78, 34, 9, 2, 1, 1],
+    [118, 98, 90, 85, 82, 79, 76, 72, 69, 49, 122, 62, 16, 4, 1, 1],
+    [91, 74, 69, 66, 65, 64, 64, 66, 86, 54, 165, 114, 35, 8, 2, 1],
+    [74, 57, 51, 49, 48, 48, 48, 49, 49, 48, 186, 206, 86, 20, 4, 1],
+    [54, 40, 35, 34, 32, 31, 31, 31, 32, 32, 136, 268, 193, 60, 12, 3],
+    [44, 29, 26, 23, 21, 21, 20, 19, 20, 19, 75, 170, 290, 183, 55, 9],
+    [29, 19, 16, 15, 13, 12, 12, 11, 11, 11, 43, 87, 180, 317, 208, 40],
+    [14, 9, 8, 7, 6, 6, 6, 5, 5, 5, 20, 39, 73, 149, 297, 375],
+]
+
+
+# 15. Context mixing
+
+
+def decode_mixing(coded, slice_size):
+    """Section 15.5."""
     tree, at = read_tree(coded)
     decoder = BinaryDecoder(coded, at, "R17")
     model = MixingModel(decoder)
     out = bytearray()
-    while len(out) < segment_size:
+    while len(out) < slice_size:
         s = model.read_byte(tree)
         length = model.read_number(s) + 1
-        fits = length <= segment_size - len(out)
-        require(fits, "R17", "a run that reaches beyond its segment")
+        fits = length <= slice_size - len(out)
+        require(fits, "R17", "a run that reaches beyond its slice")
         out += BYTES[s] * length
         model.add(s, length)
     decoder.require_end()
@@ -719,17 +1075,17 @@ def decode_mixing(coded, segment_size):
 
 
 def read_tree(coded):
-    """Section 14.1: gives the tree of Present and Leaf_Frequencies, and where Runs start.
+    """Section 15.1: gives the tree of Present and Leaf_Frequencies, and where Runs start.
 
     A tree is a byte, or the list [number, Group, Heap_Index, Split, left, right] of a node, left
     and right being trees.
     """
-    require(len(coded) >= 33, "R17", "a segment that ends within Present")
-    present = [c for c in range(256) if coded[1 + c // 8] >> c % 8 & 1]
-    require(present, "R17", "a segment without bytes")
-    end = 33 + (len(present) + 1) // 2
-    require(len(coded) >= end, "R17", "a segment that ends within Leaf_Frequencies")
-    frequencies = [1 << (1 + (coded[33 + j // 2] >> j % 2 * 4 & 15)) for j in range(len(present))]
+    require(len(coded) >= 32, "R17", "a slice that ends within Present")
+    present = [c for c in range(256) if coded[c // 8] >> c % 8 & 1]
+    require(present, "R17", "a slice without bytes")
+    end = 32 + (len(present) + 1) // 2
+    require(len(coded) >= end, "R17", "a slice that ends within Leaf_Frequencies")
+    frequencies = [1 << (1 + (coded[32 + j // 2] >> j % 2 * 4 & 15)) for j in range(len(present))]
     # The leaves of each side, what the side is, and the node that it is a side of.
     root = [None]
     sides = [(list(zip(present, frequencies)), root, 0)]
@@ -751,12 +1107,12 @@ def read_tree(coded):
 
 
 def signed_32(number):
-    """The low 32 bits of a number, as a signed one (14.3)."""
+    """The low 32 bits of a number, as a signed one (15.3)."""
     return (number + (1 << 31) & 0xFFFFFFFF) - (1 << 31)
 
 
 def division(frequencies):
-    """Section 14.1: how many leaves go to the left."""
+    """Section 15.1: how many leaves go to the left."""
     total, left, best = sum(frequencies), 0, None
     for m in range(1, len(frequencies)):
         left += frequencies[m - 1]
@@ -771,7 +1127,7 @@ LOGISTIC = [32768, 36843, 40793, 44511, 47911, 50941, 53581, 55834, 57724, 59287
 
 
 def squash(x):
-    """Section 14.2."""
+    """Section 15.2."""
     if x < 0:
         return 65536 - squash(-x)
     k = x >> 6
@@ -779,7 +1135,7 @@ def squash(x):
 
 
 def log(y):
-    """Section 14.2."""
+    """Section 15.2."""
     return (lg(y) - 1 << 23) + (y << 23 - lg(y))
 
 
@@ -788,7 +1144,7 @@ RATES = [160, 98, 71, 55, 46, 39, 34, 30, 27, 24, 21, 18, 16, 14, 12, 10]
 
 
 class Mixer:
-    """Section 14.3. What it keeps is made when it is first used."""
+    """Section 15.3. What it keeps is made when it is first used."""
 
     def __init__(self, decoder, bits, limits):
         self.decoder, self.bits, self.limits = decoder, bits, limits
@@ -833,17 +1189,17 @@ class Mixer:
 
 
 def hash_of(x):
-    """Section 14.4: `hash`."""
+    """Section 15.4: `hash`."""
     return (x + 1) * 0x9E3779B1 % (1 << 32)
 
 
 def quantise(average):
-    """Section 14.4."""
+    """Section 15.4."""
     return min(lg(average + 1), 7)
 
 
 class MixingModel:
-    """Section 14.4: the state between runs, and the mixers."""
+    """Section 15.4: the state between runs, and the mixers."""
 
     def __init__(self, decoder):
         self.symbol_mixer = Mixer(decoder, 15, (2, 14, 10, 15, 15, 15, 15))
@@ -855,18 +1211,18 @@ class MixingModel:
         self.all_history = self.all_average = self.run_count = 0
 
     def read_byte(self, tree):
-        """Section 14.6: the byte of a run."""
+        """Section 15.6: the byte of a run."""
         c1, c2 = self.c1, self.c2
         two = hash_of(256 * c2 + c1)
         three = hash_of(two ^ self.c3)
         may_be_same = self.run_count > 0
         while not isinstance(tree, int):
             n, g, h, split, *children = tree
-            side = int(c1 >= split)
-            if may_be_same and children[side] == c1:
-                may_be_same, tree = False, children[1 - side]
+            direction = int(c1 >= split)
+            if may_be_same and children[direction] == c1:
+                may_be_same, tree = False, children[1 - direction]
                 continue
-            case = 3 * n + (1 + side if may_be_same else 0)
+            case = 3 * n + (1 + direction if may_be_same else 0)
             recent, after = self.recent[n], self.after[c1, n]
             sets = (g, g, 128 * c1 ^ g, two >> 17 ^ g, 128 * c2 ^ g, 128 * after ^ g,
                     three >> 17 ^ g)
@@ -874,11 +1230,11 @@ class MixingModel:
             d = self.symbol_mixer.read(sets, h, weight_sets, 2 * case + recent % 2)
             self.recent[n] = (2 * recent + d) % 256
             self.after[c1, n] = (2 * after + d) % 256
-            may_be_same, tree = may_be_same and d == side, children[d]
+            may_be_same, tree = may_be_same and d == direction, children[d]
         return tree
 
     def read_number(self, s):
-        """Section 14.7: the length of a run of s, less 1."""
+        """Section 15.7: the length of a run of s, less 1."""
         a = quantise(self.own_average[s])
         both = 8 * a + quantise(self.all_average)
         gap = min(lg(max(self.run_count - self.own_last[s], 1)), 15)
@@ -903,8 +1259,8 @@ class MixingModel:
         return value + 7
 
     def add(self, s, length):
-        """Section 14.8: after a run."""
-        quantised, sixteenths = min(lg(length), 3), 16 * min(length - 1, 40)
+        """Section 15.8: after a run."""
+        bucket, sixteenths = min(lg(length), 3), 16 * min(length - 1, 40)
         self.c1, self.c2, self.c3 = s, self.c1, self.c2
         self.all_history = (4 * self.all_history + quantised) % 256
         self.own_history[s] = (4 * self.own_history[s] + quantised) % 256
@@ -913,330 +1269,6 @@ class MixingModel:
         self.own_length[s] = min(length, 255)
         self.own_last[s] = self.run_count
         self.run_count += 1
-
-
-# 15. Adaptive rANS
-
-BATCH_RUNS = 32768
-
-
-def decode_runs(symbols, rans, model, segment_size, batch_runs):
-    """Section 15.1: the model goes on from batch to batch. None is one batch of all runs."""
-    front = list(symbols)  # List
-    out = bytearray()
-    runs = 0
-    while True:
-        if runs == 0 or batch_runs and runs % batch_runs == 0:
-            rans.begin_batch()
-        s = front[0]
-        run_length = model.read_run_length(s)
-        fits = run_length <= segment_size - len(out)
-        require(fits, "R17", "a run that reaches beyond its segment")
-        out += BYTES[s] * run_length
-        if len(out) == segment_size:
-            break
-        mtf_rank = model.read_mtf_rank(s, run_length)
-        require(mtf_rank < len(front), "R17", "an MTF_Rank above Last_Symbol")
-        del front[0]
-        front.insert(mtf_rank, s)
-        runs += 1
-        model.add(s, run_length - 1, mtf_rank - 1)
-        if batch_runs and runs % batch_runs == 0:
-            rans.end_batch()
-    rans.end_batch()
-    require(rans.at == len(rans.coded), "R17", "coded bytes left over at the end of a segment")
-    return out
-
-
-class Rans:
-    """Section 15.2: the states and the words that they take."""
-
-    def __init__(self, coded, at):
-        self.coded, self.at = coded, at
-
-    def begin_batch(self):
-        """State_0 and State_1."""
-        states_end = self.at + 8
-        require(states_end <= len(self.coded), "R17", "a segment that ends within its states")
-        self.state = list(struct.unpack_from("<II", self.coded, self.at))
-        self.at = states_end
-        require(min(self.state) >= 1 << 16, "R17", "a state that begins below 2^16")
-
-    def end_batch(self):
-        """After the last symbol of a batch."""
-        require(self.state == [1 << 16, 1 << 16], "R17", "a state that does not end at 2^16")
-
-    def take(self, k, start, freq):
-        """Takes the symbol that owns `freq` slots from `start` on, one of them State_k's."""
-        x = self.state[k]
-        x = freq * (x >> 15) + (x & 32767) - start
-        if x < 1 << 16:
-            word = self.coded[self.at:self.at + 2]
-            require(len(word) == 2, "R17", "a segment that ends where a word is needed")
-            self.at += 2
-            x = x << 16 | word[0] | word[1] << 8
-        self.state[k] = x
-
-    def read_value(self, k, bits):
-        """Section 15.5: a symbol of 0 to 2^bits - 1 that all own the same number of slots."""
-        value = (self.state[k] & 32767) >> (15 - bits)
-        self.take(k, value << (15 - bits), 1 << (15 - bits))
-        return value
-
-
-RUN_FREQUENCIES = [
-    [972, 29, 7, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2],
-    [886, 97, 21, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
-    [807, 144, 39, 14, 6, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1],
-    [704, 184, 66, 28, 14, 8, 5, 3, 2, 1, 3, 2, 1, 1, 1, 1],
-    [561, 218, 96, 53, 29, 18, 11, 8, 5, 4, 9, 6, 3, 1, 1, 1],
-    [468, 204, 111, 67, 41, 31, 21, 15, 11, 9, 18, 15, 7, 3, 1, 2],
-    [366, 176, 110, 78, 52, 44, 31, 24, 20, 17, 39, 33, 19, 8, 3, 4],
-    [285, 142, 95, 72, 55, 48, 35, 32, 27, 22, 66, 66, 42, 21, 8, 8],
-    [213, 109, 69, 57, 45, 38, 32, 32, 27, 24, 80, 98, 89, 57, 30, 24],
-    [151, 83, 50, 38, 31, 27, 26, 20, 19, 19, 68, 96, 109, 98, 90, 99],
-    [101, 43, 26, 23, 14, 16, 12, 12, 7, 11, 36, 62, 89, 98, 124, 350],
-]
-RANK_FREQUENCIES = [
-    [125, 33, 23, 13, 17, 19, 16, 15, 18, 10, 54, 72, 99, 157, 126, 227],
-    [918, 73, 17, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
-    [674, 223, 84, 17, 7, 4, 3, 2, 1, 1, 2, 2, 1, 1, 1, 1],
-    [514, 279, 150, 32, 16, 9, 6, 4, 3, 2, 3, 2, 1, 1, 1, 1],
-    [402, 282, 198, 51, 30, 18, 12, 8, 6, 3, 7, 3, 1, 1, 1, 1],
-    [324, 245, 207, 74, 51, 35, 25, 18, 13, 7, 14, 6, 2, 1, 1, 1],
-    [252, 189, 168, 103, 79, 60, 47, 36, 28, 16, 27, 12, 4, 1, 1, 1],
-    [193, 150, 126, 111, 95, 78, 66, 55, 47, 26, 49, 20, 5, 1, 1, 1],
-    [149, 122, 109, 101, 93, 84, 77, 68, 60, 36, 78, 34, 9, 2, 1, 1],
-    [118, 98, 90, 85, 82, 79, 76, 72, 69, 49, 122, 62, 16, 4, 1, 1],
-    [91, 74, 69, 66, 65, 64, 64, 66, 86, 54, 165, 114, 35, 8, 2, 1],
-    [74, 57, 51, 49, 48, 48, 48, 49, 49, 48, 186, 206, 86, 20, 4, 1],
-    [54, 40, 35, 34, 32, 31, 31, 31, 32, 32, 136, 268, 193, 60, 12, 3],
-    [44, 29, 26, 23, 21, 21, 20, 19, 20, 19, 75, 170, 290, 183, 55, 9],
-    [29, 19, 16, 15, 13, 12, 12, 11, 11, 11, 43, 87, 180, 317, 208, 40],
-    [14, 9, 8, 7, 6, 6, 6, 5, 5, 5, 20, 39, 73, 149, 297, 375],
-]
-
-
-def starts_of(frequencies):
-    """Section 15.3: C[0] to C[16] of an adaptive CDF, where the first and the last are the ends."""
-    return [(32752 * sum(frequencies[:j]) >> 10) + j for j in range(17)]
-
-
-# The C of new adaptive CDFs. Learning makes new lists, so that all new ones can share these.
-FLAT = [[(32752 * min(j, 1 << bits) >> bits) + j for j in range(17)] for bits in range(5)]
-RUN_STARTS = [starts_of(frequencies) for frequencies in RUN_FREQUENCIES]
-RANK_STARTS = [starts_of(frequencies) for frequencies in RANK_FREQUENCIES]
-OWN_RUN_STARTS = [RUN_STARTS[context] for context in (0, 2, 5, 9)]
-OWN_RANK_STARTS = [RANK_STARTS[context] for context in (1, 2, 6, 14)]
-
-# Rate at first and Least, of A and of B.
-RUN_RATES, RANK_RATES = ((5461, 410), (1680, 262)), ((5461, 819), (1680, 410))
-OTHER_RATES = ((8738, 512), (4096, 512))
-
-
-class AdaptiveCdf:
-    """Section 15.3."""
-
-    def __init__(self, c, rate, least):
-        self.c, self.rate, self.least = c, rate, least
-
-    def learn(self, s):
-        """C[0] and C[16] learn with the others, which leaves them at 0 and 32768."""
-        r = max(self.rate, self.least)
-        targets = enumerate(self.c)
-        self.c = [x + ((j + (32752 if j > s else 0) - x) * r >> 16) for j, x in targets]
-        self.rate += -self.rate * r >> 16
-
-
-class CdfPair:
-    """Section 15.3: tables A and B of adaptive CDFs, which are made when they are first used.
-
-    `first_a` and `first_b` give the C of a new one by its index.
-    """
-
-    def __init__(self, first_a, first_b, rates=OTHER_RATES):
-        self.first_a, self.first_b, self.rates = first_a, first_b, rates
-        self.a, self.b = {}, {}
-
-    def read(self, rans, k, a, b):
-        """A symbol from State_k, with the adaptive CDFs of these indices."""
-        if a not in self.a:
-            self.a[a] = AdaptiveCdf(self.first_a(a), *self.rates[0])
-        if b not in self.b:
-            self.b[b] = AdaptiveCdf(self.first_b(b), *self.rates[1])
-        a, b = self.a[a], self.b[b]
-        slot = rans.state[k] & 32767
-        s, start = 0, 0             # Start[s] <= Slot
-        above, end = 16, 32768      # Slot < Start[above]
-        while above - s > 1:        # Start rises, so that halving finds the symbol
-            j = (s + above) >> 1
-            start_j = (a.c[j] + b.c[j] + 1) >> 1
-            if start_j <= slot:
-                s, start = j, start_j
-            else:
-                above, end = j, start_j
-        rans.take(k, start, end - start)
-        a.learn(s)
-        b.learn(s)
-        return s
-
-
-def add(average, number):
-    """Section 15.4."""
-    return (3 * average + math.isqrt(1600 * (min(number, 255) + 1)) - 40 + 2) >> 2
-
-
-def contexts(*limits):
-    """Section 15.4: the function that quantises an average by these limits."""
-    return lambda average: bisect.bisect_right(limits, average)
-
-
-run_context = contexts(2, 4, 7, 15, 23, 34, 52, 80, 160, 280)
-rank_context = contexts(1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290)
-own_run_context = contexts(2, 10, 58)
-own_rank_context = contexts(4, 15, 60)
-beside_context = contexts(1, 4, 12, 21, 42, 80, 270)
-all_run_context = contexts(2, 4, 7, 15, 30, 68, 280)
-all_rank_context = contexts(2, 3, 9, 20, 40, 80, 260)
-
-
-class AdaptiveModel:
-    """Sections 15.4 and 15.5: the model state, the models, and the numbers read with them."""
-
-    def __init__(self, rans):
-        self.rans = rans
-        self.run_average, self.rank_average, self.own_extra = ([0] * 256 for _ in range(3))
-        self.all_run_average = self.all_rank_average = self.last_extra = 0
-        self.last_run = self.last_rank = self.rank_before = 0
-        self.run = CdfPair(lambda a: OWN_RUN_STARTS[a % 4], lambda b: RUN_STARTS[b % 16], RUN_RATES)
-        self.rank = CdfPair(
-            lambda a: OWN_RANK_STARTS[a % 4], lambda b: RANK_STARTS[b // 4 % 16], RANK_RATES)
-        self.extra = CdfPair(lambda a: FLAT[4], lambda b: FLAT[4])
-        self.top = [
-            CdfPair(lambda a: FLAT[min(a // 256, 4)], lambda v: FLAT[min(v, 4)])
-            for _ in range(2)]
-        self.next = [
-            CdfPair(lambda a: FLAT[min(a // 16 - 4, 4)], lambda v: FLAT[min(v - 4, 4)])
-            for _ in range(2)]
-
-    def read_run_length(self, c):
-        """Section 15.5: Run_Length of a run of byte c."""
-        average = self.run_average[c]
-        b = 1024 * self.rank_before + 128 * all_run_context(self.all_run_average)
-        b += 16 * beside_context(self.rank_average[c]) + run_context(average)
-        bucket = self.run.read(self.rans, 0, 4 * c + own_run_context(average), b)
-        return self.read_number(0, bucket, c) + 1
-
-    def read_mtf_rank(self, c, run_length):
-        """Section 15.5: MTF_Rank of byte c after a run of Run_Length."""
-        average = self.rank_average[c]
-        b = 256 * all_rank_context(self.all_rank_average) + 64 * self.rank_before
-        b += 4 * rank_context(average) + min(lg(run_length), 3)
-        bucket = self.rank.read(self.rans, 1, 4 * c + own_rank_context(average), b)
-        return self.read_number(1, bucket, c) + 1
-
-    def add(self, c, run, rank):
-        """Section 15.4: after a run of byte c and its MTF rank, both less 1."""
-        self.run_average[c] = add(self.run_average[c], run)
-        self.rank_average[c] = add(self.rank_average[c], rank)
-        self.all_run_average = add(self.all_run_average, self.last_run)
-        self.all_rank_average = add(self.all_rank_average, self.last_rank)
-        self.rank_before = min(self.last_rank, 3)
-        self.last_run, self.last_rank = run, rank
-
-    def read_number(self, k, bucket, c):
-        """Section 15.5: the number that begins with Bucket."""
-        if bucket < 10:
-            return bucket
-        extra_bits = bucket - 8
-        if k == 0 and bucket == 15:
-            extra_bits = self.read_extra_bits(c)
-        v = min(extra_bits, 15)
-        top = self.top[k].read(self.rans, k, 256 * v + c, v)
-        extra = top % (1 << min(extra_bits, 4))
-        left = max(extra_bits - 4, 0)
-        if left > 0:
-            bits = min(left, 4)
-            left -= bits
-            value = self.next[k].read(self.rans, k, 16 * v + top, v)
-            extra = (extra << bits) + value % (1 << bits)
-        while left > 0:
-            bits = min(left, 8)
-            left -= bits
-            extra = (extra << bits) + self.rans.read_value(k, bits)
-        return (1 << extra_bits) + extra + 6
-
-    def read_extra_bits(self, c):
-        """Section 15.5: Extra_Bits of a long run."""
-        excess = self.extra.read(self.rans, 0, self.own_extra[c], self.last_extra)
-        if excess == 15:
-            excess += self.extra.read(self.rans, 0, 32 + self.own_extra[c], 32 + self.last_extra)
-        extra_bits = 7 + excess
-        require(extra_bits <= 30, "R17", "an Extra_Bits of %d" % extra_bits)
-        self.own_extra[c] = self.last_extra = extra_bits
-        return extra_bits
-
-
-# 16. Static rANS
-
-
-class StaticModel:
-    """Chapter 16: the tables of a segment, and the numbers that are read with them."""
-
-    def __init__(self, rans):
-        self.rans = rans
-        self.tables = [self.read_table() for _ in range(39)]
-        self.run_average, self.rank_average = [0] * 256, [0] * 256
-
-    def read_table(self):
-        """Start[0] to Start[16]."""
-        rans = self.rans
-        require(rans.at < len(rans.coded), "R17", "a segment that ends before a table")
-        count = rans.coded[rans.at]
-        codes = rans.coded[rans.at + 1:rans.at + 1 + count]
-        require(count <= 16, "R17", "a table of %d symbols" % count)
-        require(len(codes) == count, "R17", "a segment that ends within a table")
-        rans.at += 1 + count
-        weights = [code if code < 16 else (8 + code % 8) << (code // 8 - 1) for code in codes]
-        total = max(sum(weights), 1)
-        return [sum(weights[:j]) * 32752 // total + j for j in range(16)] + [32768]
-
-    def read(self, k, table):
-        """A symbol from State_k."""
-        start, slot = self.tables[table], self.rans.state[k] & 32767
-        s = max(j for j in range(16) if start[j] <= slot)
-        self.rans.take(k, start[s], start[s + 1] - start[s])
-        return s
-
-    def read_run_length(self, c):
-        """Run_Length of a run of byte c."""
-        return self.read_number(0, self.read(0, run_context(self.run_average[c]))) + 1
-
-    def read_mtf_rank(self, c, run_length):
-        """MTF_Rank of byte c."""
-        return self.read_number(1, self.read(1, 11 + rank_context(self.rank_average[c]))) + 1
-
-    def add(self, c, run, rank):
-        """After a run of byte c and its MTF rank, both less 1."""
-        self.run_average[c] = add(self.run_average[c], run)
-        self.rank_average[c] = add(self.rank_average[c], rank)
-
-    def read_number(self, k, bucket):
-        """The number that begins with Bucket."""
-        if bucket < 10:
-            return bucket
-        extra_bits = bucket - 8
-        if k == 0 and bucket == 15:
-            extra_bits = 7 + self.rans.read_value(0, 5)
-            require(extra_bits <= 30, "R17", "an Extra_Bits of %d" % extra_bits)
-        top = self.read(k, 27 + 6 * k + min(extra_bits, 7) - 2)
-        extra = top % (1 << min(extra_bits, 4))
-        left = max(extra_bits - 4, 0)
-        while left > 0:
-            bits = min(left, 8)
-            left -= bits
-            extra = (extra << bits) + self.rans.read_value(k, bits)
-        return (1 << extra_bits) + extra + 6
 
 
 # The command

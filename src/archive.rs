@@ -110,7 +110,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
         let (mut next, mut pos) = (first as u64, wanted[0].raw.start);
         let pool = Arc::new(threads::pool(&self.options)?);
-        let started = decompress::start(size(largest) as u32, &pool, &self.options);
+        let started = decompress::start(size(largest), &pool, &self.options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
         let write = |raw: Raw| {
             let end = pos + raw.len() as u64;
@@ -124,7 +124,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         pipeline.run(coded, write, || listener.failed())?;
         output.flush()?;
         let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();
-        Ok(ReadCost { coded_bytes, segments: 0, blocks: count as u64 })
+        Ok(ReadCost { coded_bytes, slices: 0, blocks: count as u64 })
     }
 
     /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3

@@ -1,8 +1,8 @@
 //! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
 //! Blocks flow reader -> sorters (after the filters) -> coders -> writer through a [`Pipeline`].
-//! What takes long is done on one rayon pool of as many threads as the options say, segment by
-//! segment; the pipeline's own threads put blocks together and hand them on. `memory` says what
+//! What takes long is done on one rayon pool of as many threads as the options say, slice by
+//! slice; the pipeline's own threads put blocks together and hand them on. `memory` says what
 //! that takes.
 
 use crate::allocation;
@@ -86,7 +86,7 @@ fn write<W: Write>(
 
 /// The largest block that the memory allows.
 fn largest(options: &Options) -> u64 {
-    Plan::largest_block(options.allowance(), options.chosen_effort())
+    Plan::largest_block(options.allowance(), options.chosen_effort().into())
 }
 
 /// How much to take for the first block: no more than shows that it is too large.
@@ -107,8 +107,8 @@ fn plan(
 ) -> Result<(Plan, BlockEncoder)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
-    let plan = Plan::new(block_size, options.allowance(), options.chosen_effort())?;
-    let encoder = BlockEncoder::new(block_size, plan.workers, pool, spare, options)?;
+    let plan = Plan::new(block_size, options.allowance(), options.chosen_effort().into())?;
+    let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;
     Ok((plan, encoder))
 }
 

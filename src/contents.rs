@@ -7,11 +7,11 @@
 use crate::error::{Error, Flaw, Result};
 use crate::frame::{
     BlockHeader, CUT_OFF, CodedBlock, Footer, FrameHeader, Kind, MAGIC, NO_FOOTER, NOT_BWZ,
-    SeekTable, read_at, read_payload,
+    SeekTable, other_version, pass_tables, read_at, read_payload,
 };
 use crate::options::MAX_SAMPLE_RATE;
 use crc32fast::Hasher;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 /// A frame of a file.
@@ -22,8 +22,8 @@ pub struct FrameInfo {
     pub coded: Range<u64>,
     /// Which part of the raw stream it holds.
     pub raw: Range<u64>,
-    /// Raw bytes per block, of which only the last may have fewer; 0 where there are no blocks.
-    pub block_size: u32,
+    /// The most raw bytes that a block may have; 0 where there are no blocks.
+    pub block_size: u64,
     /// How many blocks it has.
     pub blocks: u64,
     /// CRC-32 of its raw bytes.
@@ -118,13 +118,13 @@ pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Fram
         .map_err(|flaw| explain(input, flaw, footer_start))?;
     let misfit = || too_short.at(None, footer_start);
     let start = end.checked_sub(footer.frame_size).ok_or_else(misfit)?;
-    let table_start =
-        footer_start.checked_sub(u64::from(footer.seek_table_size)).ok_or_else(misfit)?;
+    // Before anything that other versions may have elsewhere.
+    let header = FrameHeader::at(&fixed(input, start)?, start)?;
+    let table_start = footer_start.checked_sub(footer.seek_table_size).ok_or_else(misfit)?;
     let first_block = start + FrameHeader::SIZE as u64;
-    if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u32 {
+    if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u64 {
         return Err(misfit());
     }
-    let header = FrameHeader::at(&fixed(input, start)?, start)?;
     let blocks = read_seek_table(input, table_start, &footer, start)?;
     let mut frame = FrameInfo {
         coded: start..end,
@@ -159,14 +159,29 @@ fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Opt
     Ok(None)
 }
 
-/// A missing footer means damage in a bwz file, but "not a bwz file" in any other.
+/// A missing footer means damage in a bwz file, but another version in one of such, and "not a bwz
+/// file" in any other.
 fn explain<R: Read + Seek>(input: &mut R, flaw: Flaw, offset: u64) -> Error {
-    let mut first = Vec::new();
-    let read = input.rewind().and_then(|()| input.by_ref().take(4).read_to_end(&mut first));
-    match read {
-        Ok(size) if first != MAGIC[..size] => Flaw(NOT_BWZ).at(None, 0),
-        _ => flaw.at(None, offset),
+    match first_bytes(input) {
+        Ok(first) if !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
+            Flaw(NOT_BWZ).at(None, 0)
+        }
+        Ok(first) => other_version(&first, 0).unwrap_or_else(|| flaw.at(None, offset)),
+        Err(_) => flaw.at(None, offset),
     }
+}
+
+/// The error for a file of another version, if it begins as one does.
+pub(crate) fn version_error<R: Read + Seek>(input: &mut R) -> Option<Error> {
+    other_version(&first_bytes(input).ok()?, 0)
+}
+
+/// Magic and Version, or what a shorter file has.
+fn first_bytes<R: Read + Seek>(input: &mut R) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    input.rewind()?;
+    input.take(MAGIC.len() as u64 + 1).read_to_end(&mut first)?;
+    Ok(first)
 }
 
 /// The blocks of the frame at `start` as its seek table has them.
@@ -178,15 +193,20 @@ fn read_seek_table<R: Read + Seek>(
 ) -> Result<Vec<BlockInfo>> {
     let located = |flaw: Flaw| flaw.at(None, table_start);
     let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
-    let count = u64::from(table.block_count());
+    let count = table.block_count();
     // Before anything is allocated by them: the counts must fit the bytes that are there.
     let room = (table_start - start) / BlockHeader::SIZE as u64;
-    if table.size() != u64::from(footer.seek_table_size) || count > room {
-        return Err(located(Flaw("the seek table's sizes do not match the frame")));
+    let misfit = || located(Flaw("the seek table's sizes do not match the frame"));
+    let tables_size = footer.seek_table_size.checked_sub(table.size()).ok_or_else(misfit)?;
+    if count > room || table.tables != (tables_size > 0) {
+        return Err(misfit());
     }
     table.check_size(count).map_err(located)?;
     let coded = read_payload(input, table.entries_size)?;
     let entries = table.entries(&coded).map_err(located)?;
+    if table.tables && pass_tables(input)?.map_err(located)? != tables_size {
+        return Err(misfit());
+    }
     let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
     let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
     Ok(entries
@@ -200,18 +220,16 @@ fn read_seek_table<R: Read + Seek>(
         .collect())
 }
 
-/// Checks that the blocks lie in `area` without gaps and that only the last one is short.
+/// Checks that the blocks lie in `area` without gaps and that none is empty or too large.
 fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Result<(), Flaw> {
     let flaw = Err(Flaw("the seek table's entries do not make sense"));
     let (mut raw, mut coded) = (0, area.start);
-    for (n, block) in blocks.iter().enumerate() {
+    for block in blocks {
         let size = block.raw.end.saturating_sub(block.raw.start);
-        let full = size == u64::from(frame.block_size);
-        let short = n + 1 == blocks.len() && (1..u64::from(frame.block_size)).contains(&size);
+        let fits = (1..=frame.block_size).contains(&size);
         let size_in_file = block.coded.end.checked_sub(coded);
         let long_enough = size_in_file.is_some_and(|size| size > BlockHeader::SIZE as u64);
-        if block.raw.start != raw || block.coded.start != coded || !long_enough || !(full || short)
-        {
+        if block.raw.start != raw || block.coded.start != coded || !long_enough || !fits {
             return flaw;
         }
         (raw, coded) = (block.raw.end, block.coded.end);
@@ -229,8 +247,7 @@ pub(crate) fn check_stream<'h>(
 ) -> Result<()> {
     let mut stream = Hasher::new();
     for header in headers {
-        let size = u64::from(header.raw_size);
-        stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, size));
+        stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, header.raw_size));
     }
     if cfg!(fuzzing) || stream.finalize() == frame.checksum {
         return Ok(());
@@ -248,7 +265,7 @@ pub(crate) fn read_block<R: Read + Seek>(
     let offset = info.coded.start;
     let header = read_block_header(input, info).map_err(|e| e.at(number, offset))?;
     let payload = read_payload(input, header.coded_size)?;
-    if payload.len() < header.coded_size as usize {
+    if (payload.len() as u64) < header.coded_size {
         return Err(CUT_OFF.at(Some(number), offset));
     }
     Ok(CodedBlock { header, payload, number, offset })
@@ -264,7 +281,7 @@ pub(crate) fn read_block_header<R: Read + Seek>(
         BlockHeader::from_bytes(&fixed(input, offset)?).map_err(|flaw| flaw.at(None, offset))?;
     let size = info.coded.end - offset - BlockHeader::SIZE as u64;
     let expected = (size, info.raw.end - info.raw.start, info.raw_offset);
-    if (header.coded_size.into(), header.raw_size.into(), header.raw_offset) == expected {
+    if (header.coded_size, header.raw_size, header.raw_offset) == expected {
         return Ok(header);
     }
     Err(Flaw("the block is not the one that the seek table describes").at(None, offset))

@@ -1,6 +1,6 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
-//! Blocks flow reader -> segment decoders -> inverse -> writer through a [`Pipeline`]; segments of
+//! Blocks flow reader -> slice decoders -> inverse -> writer through a [`Pipeline`]; slices of
 //! one block after another and lanes of one inverse are spread over the same rayon pool; GPUs take
 //! part in the inverse where that is faster. No byte is given out before its block's checksum held.
 
@@ -9,7 +9,7 @@ use crate::compress::Summary;
 use crate::error::{Error, Result};
 use crate::events::Step;
 use crate::frame::{CodedBlock, FrameReader};
-use crate::options::{MAX_BLOCK_SIZE, Options};
+use crate::options::{MAX_BLOCK_SIZE, Options, restorable};
 use crate::pipeline::Pipeline;
 use crate::raw::{Raw, Spare};
 use crate::threads::{self, Threads};
@@ -109,10 +109,11 @@ fn start_above(
 
 /// Starts the stages for blocks of up to `block_size` bytes.
 pub(crate) fn start(
-    block_size: u32,
+    block_size: u64,
     pool: &Arc<ThreadPool>,
     options: &Options,
 ) -> Result<Restoring> {
+    let block_size = restorable(block_size)?;
     start_with(block_size, pool, &Spare::default(), options)
 }
 

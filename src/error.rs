@@ -34,6 +34,13 @@ pub enum Error {
         /// Where in the compressed file the damaged part starts, in bytes.
         offset: u64,
     },
+    /// The compressed data is of another version of the format, which another bwz reads.
+    Version {
+        /// Which one, for a person.
+        what: Cow<'static, str>,
+        /// Where in the compressed file it says so, in bytes.
+        offset: u64,
+    },
     /// The data asks for more than [`Options`](crate::Options) allow; raise the limit to go on.
     Limit {
         /// What asked for it.
@@ -71,6 +78,8 @@ pub enum Bound {
     AddressSpace,
     /// The private memory that the system allows this process, as by `ulimit -d`.
     Data,
+    /// [`MAX_BLOCK_SIZE`](crate::MAX_BLOCK_SIZE).
+    BlockSize,
 }
 
 impl Error {
@@ -99,12 +108,20 @@ impl fmt::Display for Error {
             Error::Format { what, block: Some(block), offset } => {
                 write!(f, "{what} (block {block}, at byte {offset})")
             }
+            Error::Version { what, offset } => write!(f, "{what} (at byte {offset})"),
             Error::Format { what, block: None, offset } => write!(f, "{what} (at byte {offset})"),
             Error::Limit { what, needed, allowed, by } => {
                 let (needed, allowed) = (Mib(*needed, f64::ceil), Mib(*allowed, f64::floor));
                 let (kind, limit) = match by {
                     Bound::Memory => {
                         return write!(f, "{what} needs {needed} of memory, {allowed} allowed");
+                    }
+                    Bound::BlockSize => {
+                        let most = allowed.0;
+                        return write!(
+                            f,
+                            "{what} is larger than the {most} bytes that bwz restores"
+                        );
                     }
                     Bound::AddressSpace => ("address space", "ulimit -v"),
                     Bound::Data => ("private memory", "ulimit -d"),
@@ -165,7 +182,7 @@ impl From<Error> for io::Error {
             Error::Limit { .. } => io::ErrorKind::OutOfMemory,
             Error::OutputLimit { .. } => io::ErrorKind::FileTooLarge,
             Error::Usage(_) => io::ErrorKind::InvalidInput,
-            Error::Device(_) => io::ErrorKind::Unsupported,
+            Error::Version { .. } | Error::Device(_) => io::ErrorKind::Unsupported,
         };
         io::Error::new(kind, e)
     }
@@ -180,12 +197,17 @@ impl Flaw {
     /// No flaw of the data: there is no memory to work on it. Its error is [`Error::Io`].
     pub const NO_MEMORY: Flaw = Flaw("there is not enough memory for a block");
 
+    /// No flaw of the data: it is of a later version. Its error is [`Error::Version`].
+    pub const LATER_TABLE: Flaw =
+        Flaw("a table of this file is of a type that this bwz does not know: a later bwz reads it");
+
     /// The error of this flaw in the given block, or outside of blocks, `offset` bytes into the
     /// compressed file.
     #[must_use]
     pub fn at(self, block: Option<u64>, offset: u64) -> Error {
         match self {
             Flaw::NO_MEMORY => Error::out_of_memory(self.0),
+            Flaw::LATER_TABLE => Error::Version { what: Cow::Borrowed(self.0), offset },
             _ => Error::Format { what: Cow::Borrowed(self.0), block, offset },
         }
     }

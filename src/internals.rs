@@ -5,24 +5,27 @@
 //! is done on the current rayon pool.
 
 use crate::archive::Archive;
-use crate::block;
+use crate::block::{self, BlockForm, Place, SortedText};
 use crate::bwt::huge_pages::TablePool;
 use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
-use crate::bwt::{Bwt, CpuSorter, long_runs, merge, prefix_free};
+use crate::bwt::{Bwt, CpuSorter, Sorter, long_runs, merge, prefix_free};
+use crate::coder::{Coding, Effort, SliceLimits};
 pub use crate::error::Flaw;
 use crate::error::Result;
 use crate::filter::regions::{self, Region};
 use crate::filter::{FASTA, Filtered, MATCHES, REGIONS, fasta, match_finder, matches};
 use crate::frame::{
-    BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, Kind, SeekTable,
+    BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter, Kind,
+    SeekTable, check_tables, pass_tables, tables_to_bytes,
 };
-use crate::options::Options;
+use crate::options::{Options, restorable};
+use crate::raw::Spare;
 use crate::search::{FileBlock, SearchedBlock, SharedInput};
 use crate::threads::Threads;
 use rayon::ThreadPool;
 use std::{io::Cursor, iter, sync::Arc};
 
-/// Bytes of a BWT <-> coded segments.
+/// Bytes of a BWT <-> coded slices.
 pub mod coder {
     pub use crate::coder::*;
 }
@@ -60,14 +63,18 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
     let (header, entries) = bytes.split_first_chunk().ok_or(Flaw("too short"))?;
     let table = SeekTable::header_from_bytes(header)?;
     table.check_size(blocks)?;
-    table.entries(entries).map(|entries| SeekTable::to_bytes(&entries))
+    table.entries(entries).map(|entries| SeekTable::to_bytes(&entries, &[]))
 }
 
-/// Reads the tables of a payload and writes them again, with the segments behind them.
+/// Reads the tables of a payload and writes them again, with the slices behind them.
 pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
-    let Kind::Bwt(shape) = kind else { return Ok(payload.to_vec()) };
-    BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes()
+    match (kind, restorable(raw_size)) {
+        (Kind::Bwt(shape), Ok(raw_size)) => {
+            BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes(shape.coding)
+        }
+        _ => Ok(payload.to_vec()),
+    }
 }
 
 /// The blocks of all frames, read in order.
@@ -77,6 +84,63 @@ pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<Blo
     blocks.map(|block| block.map(|block| (block.header.to_bytes(), block.payload)))
 }
 
+/// One frame of some blocks, whatever their offsets were, and of tables, each a type and a content.
+pub fn frame(
+    blocks: impl IntoIterator<Item = BlockBytes>,
+    tables: &[(u8, &[u8])],
+) -> Result<Vec<u8>> {
+    let blocks: Vec<_> = blocks.into_iter().collect();
+    let headers = blocks.iter().map(|(header, _)| BlockHeader::from_bytes(header));
+    let headers = headers.collect::<Result<Vec<_>, _>>()?;
+    let largest = headers.iter().map(|header| header.raw_size).max().unwrap_or(0);
+    let mut writer = FrameWriter::start(Vec::new(), restorable(largest)?)?;
+    let mut raw_offset = 0;
+    for (header, (_, payload)) in headers.into_iter().zip(blocks) {
+        let header = BlockHeader { raw_offset, ..header };
+        raw_offset += header.raw_size;
+        writer.block(&CodedBlock { header, payload, number: 0, offset: 0 })?;
+    }
+    let tables = if tables.is_empty() { Vec::new() } else { tables_to_bytes(tables) };
+    writer.finish_with(&tables).map(|(file, ..)| file)
+}
+
+/// A block with tables in front of its payload, which is not stored and has none.
+pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockBytes> {
+    let mut header = BlockHeader::from_bytes(&header)?;
+    let Kind::Bwt(shape) = &mut header.kind else { return Err(Flaw("a stored block").into()) };
+    shape.tables = true;
+    let payload = [tables_to_bytes(tables), payload].concat();
+    header.coded_size = payload.len() as u64;
+    header.payload_checksum = crc32fast::hash(&payload);
+    Ok((header.to_bytes(), payload))
+}
+
+/// The size of the tables that `bytes` begin with; read, and passed by.
+pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
+    let ways = [check_tables(&mut &*bytes), pass_tables(&mut Cursor::new(bytes))];
+    ways.map(|size| size.ok().and_then(Result::ok))
+}
+
+/// A block whose lines of `width` bytes are joined, with an index of the text that this leaves.
+pub fn indexed_lines(raw: &[u8], width: usize) -> Result<BlockBytes> {
+    code(unwrap_fasta(raw, width)?, raw, BlockForm::new(raw.len() as u32, Effort::Default, true))
+}
+
+/// A block of slices of up to `bytes` bytes, with an index or without.
+pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> Result<BlockBytes> {
+    let limits = SliceLimits { runs: usize::MAX, bytes };
+    code(Filtered::unchanged(raw.to_vec()), raw, BlockForm { coding, limits, indexed })
+}
+
+fn code(filtered: Filtered, raw: &[u8], form: BlockForm) -> Result<BlockBytes> {
+    let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
+    let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
+    let place = Place { number: 0, offset: 0, alone: true };
+    let sorted = SortedText { filtered, place, raw_size, checksum, bwt };
+    let (block, _) = block::code(sorted, form, &Threads::Calling, &Spare::default())?;
+    Ok((block.header.to_bytes(), block.payload))
+}
+
 /// A block's raw bytes.
 pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     let header = BlockHeader::from_bytes(&header)?;
@@ -84,7 +148,7 @@ pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, &plan)
 }
 
-/// Locates `pattern` in a block that stays on disk, however few its segments are; `None` where
+/// Locates `pattern` in a block that stays on disk, however few its slices are; `None` where
 /// it has no index.
 pub fn locate_on_disk(
     Archive { input, options, contents, .. }: &mut Archive<Cursor<&[u8]>>,
@@ -99,11 +163,6 @@ pub fn locate_on_disk(
     };
     let rows: Vec<u32> = block.interval(pattern)?.take(limit).collect();
     block.positions(&rows).map(Some)
-}
-
-/// Codes a segment as one of the kinds 1 to 3, or stores it where that is not shorter.
-pub fn encode_segment(kind: u8, segment: &[u8]) -> Vec<u8> {
-    crate::coder::encode_as(kind, segment)
 }
 
 /// Sorts a block, however small it is, by way of a text without runs of `long` bytes; `None` where

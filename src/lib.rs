@@ -31,7 +31,7 @@
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | `filter` | raw block <-> the text that is sorted: repeats, tables, machine code, genomes in lines |
-//! | `coder` | BWT bytes <-> coded bytes, one segment at a time |
+//! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | `sorters` | each block sorted and restored on the CPU or a leased GPU; the algorithms are in `bwt` and `gpu` |

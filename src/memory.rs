@@ -3,11 +3,11 @@
 //! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte,
 //! one that waits takes 2 at most. [`Plan::new`] fits as many workers as the limit allows and never
 //! less than one, or says what one would need. What then is left goes to more coders, where a block
-//! is too short to have segments for all threads.
+//! is too short to have slices for all threads.
 //!
-//! The models of [`Effort::Best`] are large. A compressor knows whether it needs them. A
-//! decompressor does not, since any segment may be of that kind: [`Plan::to_decode`] keeps room for
-//! them, or where that leaves none for a block refuses them.
+//! The models of context mixing are large. A compressor knows whether it needs them. A
+//! decompressor does not, since any block may be coded so: [`Plan::to_decode`] keeps room for them,
+//! or where that leaves none for a block refuses them.
 //!
 //! Where the system limits the process itself (`system_limits`), threads count too:
 //! [`Allowance::new`] gives some of that room to their stacks and arenas, which may mean fewer
@@ -15,7 +15,7 @@
 
 mod system_limits;
 
-use crate::coder::Effort;
+use crate::coder::Coding;
 use crate::error::{Bound, Error, Result};
 pub(crate) use system_limits::{Space, THREAD_SPACE, default_limit};
 
@@ -25,8 +25,14 @@ pub(crate) use system_limits::{Space, THREAD_SPACE, default_limit};
 /// to sort with is freed), to undo them 2 beside the table that is kept.
 const WORKING: u64 = 6;
 
-/// Bytes per raw byte of a block that is being coded or decoded: raw and coded form, its BWT.
+/// Bytes per raw byte of a block that is being coded: raw and coded form, its BWT. In static rANS,
+/// where there are as many runs as bytes, instead of the coded form its symbols, which take 4 and
+/// are freed slice by slice.
 const CODING: u64 = 3;
+const CODING_STATIC: u64 = 6;
+
+/// Bytes per raw byte of a block that is being decoded: raw and coded form, its BWT.
+const DECODING: u64 = 3;
 
 /// Bytes per raw byte of a block that waits for its stage or its turn.
 const WAITING: u64 = 2;
@@ -34,8 +40,8 @@ const WAITING: u64 = 2;
 /// Bytes per raw byte of the block that is being read ahead.
 const READING: u64 = 1;
 
-/// Segments are at least this long, so that a block has as many tasks to code as it has such parts.
-const SEGMENT: u64 = 1 << 20;
+/// Most slices are shorter than this, so that a block has as many tasks to code as it has such parts.
+const SLICE: u64 = 1 << 20;
 
 /// Tasks to be had for each thread that codes. Some take longer than others, and a block's last
 /// ones leave threads idle.
@@ -50,11 +56,8 @@ const SLACK: u64 = 16;
 /// What each thread takes for stack and the usual models.
 const THREAD: u64 = 1 << 20;
 
-/// What each thread takes for the models of [`Effort::Best`].
-const BEST_MODELS: u64 = 6 << 20;
-
-/// What each thread takes to count a segment for [`Effort::Fast`].
-const FAST_COUNTS: u64 = 4 << 20;
+/// What each thread takes for the models of context mixing.
+const MIXING_MODELS: u64 = 6 << 20;
 
 /// What the inverse takes for counters: this per thread and block, but never more than two bytes
 /// per byte.
@@ -120,11 +123,11 @@ impl Allowance {
 pub(crate) struct Plan {
     /// Blocks that are sorted or inverted at a time, a thread of the pipeline for each.
     pub workers: usize,
-    /// Blocks that are coded or decoded at a time: more than one where a block has few segments.
+    /// Blocks that are coded or decoded at a time: more than one where a block has few slices.
     pub coders: usize,
     /// Blocks between reader and writer in all.
     pub depth: usize,
-    /// Why there is no room for the models of [`Effort::Best`], if a decoder's plan has none.
+    /// Why there is no room for the models of context mixing, if a decoder's plan has none.
     shortage: Option<Shortage>,
 }
 
@@ -137,6 +140,11 @@ struct Shortage {
 }
 
 impl Shortage {
+    /// The error of a block of so many bytes.
+    fn of(self, block_size: u32) -> Error {
+        self.error(format!("a block of {block_size} bytes"))
+    }
+
     fn error(self, what: String) -> Error {
         let Shortage { needed, allowed, by } = self;
         Error::Limit { what: what.into(), needed, allowed, by }
@@ -145,24 +153,28 @@ impl Shortage {
 
 impl Plan {
     /// Fits up to as many workers as threads are allowed, on blocks of `block_size` bytes that are
-    /// coded with `effort`.
+    /// coded so.
     ///
     /// # Errors
     /// [`Error::Limit`] where not even one block fits.
-    pub fn new(block_size: u32, allowed: Allowance, effort: Effort) -> Result<Plan> {
-        Plan::fit(block_size, allowed, effort)
-            .map_err(|shortage| shortage.error(format!("a block of {block_size} bytes")))
+    pub fn new(block_size: u32, allowed: Allowance, coding: Coding) -> Result<Plan> {
+        let coded = match coding {
+            Coding::StaticRans => CODING_STATIC,
+            Coding::ContextMixing => CODING,
+        };
+        Plan::fit(block_size, allowed, coding, coded).map_err(|shortage| shortage.of(block_size))
     }
 
-    /// The same for blocks whose effort shows only when they are decoded.
+    /// The same for blocks to be decoded, whose coding shows only then.
     pub fn to_decode(block_size: u32, allowed: Allowance) -> Result<Plan> {
-        Plan::fit(block_size, allowed, Effort::Best).or_else(|shortage| {
-            let plan = Plan::new(block_size, allowed, Effort::Default)?;
+        let fit = |coding| Plan::fit(block_size, allowed, coding, DECODING);
+        fit(Coding::ContextMixing).or_else(|shortage| {
+            let plan = fit(Coding::StaticRans).map_err(|shortage| shortage.of(block_size))?;
             Ok(Plan { shortage: Some(shortage), ..plan })
         })
     }
 
-    /// Checks that this decoder's plan has room for the models of [`Effort::Best`], which a block
+    /// Checks that this decoder's plan has room for the models of context mixing, which a block
     /// of `raw_size` bytes needs.
     ///
     /// # Errors
@@ -176,15 +188,22 @@ impl Plan {
     /// with.
     pub fn needed_to_decode(block_size: u32, threads: usize) -> u64 {
         let nothing = Allowance::new(threads, 0, None, 0);
-        Plan::fit(block_size, nothing, Effort::Best).map_or_else(|shortage| shortage.needed, |_| 0)
+        Plan::fit(block_size, nothing, Coding::ContextMixing, DECODING)
+            .map_or_else(|shortage| shortage.needed, |_| 0)
     }
 
-    fn fit(block_size: u32, allowed: Allowance, effort: Effort) -> Result<Plan, Shortage> {
+    /// With so many bytes per raw byte of a block that is coded or decoded.
+    fn fit(
+        block_size: u32,
+        allowed: Allowance,
+        coding: Coding,
+        coded: u64,
+    ) -> Result<Plan, Shortage> {
         let (block, threads) = (u64::from(block_size), allowed.threads);
-        let (working, left) = (working(block, threads), left(allowed, effort));
+        let (working, left) = (working(block, threads), left(allowed, coding));
         for coders in [coders(block, threads), 1] {
             // One block waits, so that no worker does.
-            let others = (CODING * coders + WAITING + READING) * block;
+            let others = (coded * coders + WAITING + READING) * block;
             let workers = left.saturating_sub(others) / working.max(1);
             if workers >= threads as u64 || coders == 1 && workers >= 1 {
                 let (workers, coders) = (workers.min(threads as u64) as usize, coders as usize);
@@ -196,13 +215,13 @@ impl Plan {
             return Ok(Plan { workers: 1, coders: 1, depth: 1, shortage: None });
         }
         let one_block = self::working(block, allowed.asked) + READING * block;
-        let needed = (one_block + overhead(allowed.asked, effort)).div_ceil(SLACK - 1) * SLACK;
+        let needed = (one_block + overhead(allowed.asked, coding)).div_ceil(SLACK - 1) * SLACK;
         Err(allowed.shortage(needed))
     }
 
     /// The largest block that [`Plan::new`] accepts, so that no more is read before it is asked.
-    pub fn largest_block(allowed: Allowance, effort: Effort) -> u64 {
-        let left = left(allowed, effort);
+    pub fn largest_block(allowed: Allowance, coding: Coding) -> u64 {
+        let left = left(allowed, coding);
         let large = left.saturating_sub(COUNTERS * allowed.threads as u64) / (WORKING + READING);
         large.max(left / (WORKING + READING + 2))
     }
@@ -211,7 +230,7 @@ impl Plan {
 /// Blocks that are coded at a time so that no thread waits for another.
 fn coders(block: u64, threads: usize) -> u64 {
     let threads = threads as u64;
-    (1 + TASKS * threads / block.div_ceil(SEGMENT).max(1)).min(threads.max(1))
+    (1 + TASKS * threads / block.div_ceil(SLICE).max(1)).min(threads.max(1))
 }
 
 /// What one block takes in its hard stage.
@@ -219,17 +238,16 @@ fn working(block: u64, threads: usize) -> u64 {
     WORKING * block + (COUNTERS * threads as u64).min(2 * block)
 }
 
-fn overhead(threads: usize, effort: Effort) -> u64 {
-    let more = match effort {
-        Effort::Fast => FAST_COUNTS,
-        Effort::Default => 0,
-        Effort::Best => BEST_MODELS,
+fn overhead(threads: usize, coding: Coding) -> u64 {
+    let more = match coding {
+        Coding::StaticRans => 0,
+        Coding::ContextMixing => MIXING_MODELS,
     };
     BASE + (THREAD + more) * threads as u64
 }
 
-fn left(Allowance { threads, memory, .. }: Allowance, effort: Effort) -> u64 {
-    (memory - memory / SLACK).saturating_sub(overhead(threads, effort))
+fn left(Allowance { threads, memory, .. }: Allowance, coding: Coding) -> u64 {
+    (memory - memory / SLACK).saturating_sub(overhead(threads, coding))
 }
 
 #[cfg(test)]
@@ -244,14 +262,14 @@ mod tests {
 
     #[test]
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
-        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all others 96, another
-        // coder 48, the rest 16 MiB.
+        // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all others 144, another
+        // coder 96, the rest 16 MiB.
         let planned = |workers, coders, depth| Plan { workers, coders, depth, shortage: None };
-        let new = |limit| Plan::new(16 << 20, allowed(4, limit), Effort::Default);
+        let new = |limit| Plan::new(16 << 20, allowed(4, limit), Coding::StaticRans);
         let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16);
-        assert_eq!(plan(16 + 96 + 48 + 4 * 98).unwrap(), planned(4, 2, 7));
-        assert_eq!(plan(16 + 96 + 4 * 98).unwrap(), planned(4, 1, 6));
-        assert_eq!(plan(16 + 96 + 2 * 98).unwrap(), planned(2, 1, 4));
+        assert_eq!(plan(16 + 144 + 96 + 4 * 98).unwrap(), planned(4, 2, 7));
+        assert_eq!(plan(16 + 144 + 4 * 98).unwrap(), planned(4, 1, 6));
+        assert_eq!(plan(16 + 144 + 2 * 98).unwrap(), planned(2, 1, 4));
         assert_eq!(plan(16 + 98 + 16).unwrap(), planned(1, 1, 1));
         let Err(Error::Limit { needed, allowed: limit, .. }) = plan(16 + 98 + 15) else { panic!() };
         assert!(needed > limit && new(needed).is_ok());
@@ -273,7 +291,7 @@ mod tests {
     #[test]
     fn short_blocks_are_coded_side_by_side() {
         let coders = |block, threads| {
-            Plan::new(block, allowed(threads, 8 << 30), Effort::Default).unwrap().coders
+            Plan::new(block, allowed(threads, 8 << 30), Coding::StaticRans).unwrap().coders
         };
         assert_eq!([coders(1, 16), coders(1 << 20, 16), coders(4 << 20, 2)], [16, 16, 2]);
         assert_eq!([coders(32 << 20, 2), coders(32 << 20, 16), coders(256 << 20, 4)], [1, 3, 1]);
@@ -283,10 +301,10 @@ mod tests {
     fn the_largest_block_is_one_that_just_fits() {
         for limit in [10 * MIB, 17 * MIB, 40 * MIB, 700 * MIB] {
             for threads in [1, 2, 16] {
-                for effort in [Effort::Default, Effort::Best] {
+                for coding in [Coding::StaticRans, Coding::ContextMixing] {
                     let allowed = allowed(threads, limit);
-                    let largest = Plan::largest_block(allowed, effort) as u32;
-                    let fits = |size| Plan::new(size, allowed, effort).is_ok();
+                    let largest = Plan::largest_block(allowed, coding) as u32;
+                    let fits = |size| Plan::new(size, allowed, coding).is_ok();
                     assert!((largest == 0 || fits(largest)) && !fits(largest + 1), "{limit}");
                 }
             }
@@ -317,7 +335,7 @@ mod tests {
         let roomy = Allowance::new(4, 100 * MIB, space(4000), 2 * MIB);
         assert_eq!(roomy, allowed(4, 100 * MIB));
         let tight = Allowance::new(4, 100 * MIB, space(90), 2 * MIB);
-        let Err(Error::Limit { by, .. }) = Plan::new(32 << 20, tight, Effort::Default) else {
+        let Err(Error::Limit { by, .. }) = Plan::new(32 << 20, tight, Coding::StaticRans) else {
             panic!()
         };
         assert_eq!(by, Bound::AddressSpace);
@@ -329,7 +347,7 @@ mod tests {
             for (size, thread_space) in [(1 << 20, 2), (32 << 20, 2), (256 << 20, 66)] {
                 let plan = |mib| {
                     let allowed = Allowance::new(threads, 1 << 40, space(mib), thread_space * MIB);
-                    Plan::new(size, allowed, Effort::Default)
+                    Plan::new(size, allowed, Coding::StaticRans)
                 };
                 let Err(Error::Limit { needed, allowed, .. }) = plan(16) else { panic!() };
                 assert_eq!(allowed, 16 * MIB);

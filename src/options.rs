@@ -15,7 +15,7 @@ pub const DEFAULT_LEVEL: u8 = 6;
 
 /// The distance of the positions that an index keeps for
 /// [`Archive::locate`](crate::Archive::locate), where nothing else is said. Such an index takes 1.4
-/// % of the raw size or less, and what smaller segments cost on top.
+/// % of the raw size or less, and what smaller slices cost on top.
 pub const DEFAULT_SAMPLE_RATE: u32 = 256;
 
 /// The largest such distance; without an index, or with one for counting alone, positions kept are
@@ -208,7 +208,7 @@ impl Options {
     /// [`decompress`](crate::decompress()) does, its index included.
     ///
     /// Without this, a search by an index checks the checksums of the parts that it reads, and that
-    /// each segment holds the symbols that the index counts. That finds what storage or a wire has
+    /// each slice holds the symbols that the index counts. That finds what storage or a wire has
     /// changed. An index that was made to lie, with checksums to match, is found out only by
     /// restoring its block.
     #[must_use]
@@ -239,9 +239,10 @@ impl Options {
     /// How blocks of `raw_size` bytes are decoded.
     ///
     /// # Errors
-    /// [`Error::Limit`] where not even one fits, or where it is so large that memory must be asked
-    /// for.
-    pub(crate) fn plan_to_decode(&self, raw_size: u32) -> Result<Plan> {
+    /// [`Error::Limit`] where it is above [`MAX_BLOCK_SIZE`], where not even one fits, or where it
+    /// is so large that memory must be asked for.
+    pub(crate) fn plan_to_decode(&self, raw_size: u64) -> Result<Plan> {
+        let raw_size = restorable(raw_size)?;
         let unasked = self.block_size.max(level_block_size(9));
         if raw_size <= unasked || self.memory_asked {
             return Plan::to_decode(raw_size, self.allowance());
@@ -287,6 +288,19 @@ impl Options {
     pub(crate) fn chosen_device(&self) -> Device {
         self.device
     }
+}
+
+/// The size of a block that can be restored.
+///
+/// # Errors
+/// [`Error::Limit`] where it is above [`MAX_BLOCK_SIZE`].
+pub(crate) fn restorable(raw_size: u64) -> Result<u32> {
+    let allowed = u64::from(MAX_BLOCK_SIZE);
+    if raw_size <= allowed {
+        return Ok(raw_size as u32);
+    }
+    let what = format!("a block of {raw_size} bytes").into();
+    Err(Error::Limit { what, needed: raw_size, allowed, by: Bound::BlockSize })
 }
 
 const fn level_block_size(level: u8) -> u32 {

@@ -58,12 +58,12 @@ fn a_claimed_size_allocates_nothing() {
     let empty = compressed(b"", 1);
     let table = stored.len() - 32 - 16 - 28;
     let claims = [
-        ("Block_Size", claim(text.clone(), 8, 0..12)),
-        ("Raw_Size", claim(text, 16 + 12, 16..52)),
-        ("Coded_Size", claim(stored.clone(), 16 + 16, 16..52)),
-        ("Block_Count", claim(stored.clone(), table + 12, table..table + 24)),
-        ("Entries_Size", claim(stored, table + 16, table..table + 24)),
-        ("Entries_Size of none", claim(empty, 16 + 16, 16..40)),
+        ("Block_Size", claim(text.clone(), 7, 0..12)),
+        ("Raw_Size", claim(text, 16 + 12, 16..54)),
+        ("Coded_Size", claim(stored.clone(), 16 + 17, 16..54)),
+        ("Block_Count", claim(stored.clone(), table + 10, table..table + 24)),
+        ("Entries_Size", claim(stored, table + 15, table..table + 24)),
+        ("Entries_Size of none", claim(empty, 16 + 15, 16..40)),
     ];
     let options = common::options(1).threads(1).memory(64 << 20);
     for (what, file) in claims {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use bwz::internals::coder::{self, Effort};
+use bwz::internals::coder::{self, Coding, SliceLimits};
 use bwz::{Archive, Error, Options};
 use common::{cases, compressed};
 use std::io::{Cursor, Read};
@@ -11,18 +11,24 @@ use std::io::{Cursor, Read};
 /// Raw bytes of the block: more than any level's.
 const SIZE: u32 = 320 << 20;
 
-/// Sound samples and segments of [`SIZE`] zeros, in a few hundred bytes.
+/// Sound samples, models and slices of [`SIZE`] zeros, in a few hundred bytes.
 fn payload() -> Vec<u8> {
     // The suffix at pos p of a run is at row SIZE - p.
     let samples: Vec<u32> = (0..SIZE).step_by(1 << 22).map(|pos| SIZE - pos).collect();
-    let mut segment = Vec::new();
-    coder::encode(&vec![0; 1 << 24], Effort::Default, &mut segment);
-    let sizes = [segment.len() as u32; 20];
+    let limits = SliceLimits { runs: 1, bytes: 1 << 24 };
+    let coded = coder::encode_slices(&vec![0; 1 << 24], limits, Coding::StaticRans);
+    let (models, slice) = (&coded.models, &coded.slices[0]);
     let array = |values: &[u32]| {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes());
         [32].into_iter().chain(bytes).collect::<Vec<u8>>()
     };
-    [array(&samples), array(&sizes), segment.repeat(20)].concat()
+    let sizes = [
+        array(&[20]),
+        array(&[1 << 24; 19]),
+        array(&[models.len() as u32]),
+        array(&[slice.len() as u32; 19]),
+    ];
+    [&array(&samples)[..], &sizes.concat(), models, &slice.repeat(20)].concat()
 }
 
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -45,15 +51,19 @@ fn checksum_of_zeros() -> u32 {
 fn bomb() -> Vec<u8> {
     let (payload, checksum) = (payload(), checksum_of_zeros());
     let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
-    let start = sealed([&b"\xF7bwz\x01\0\0\0"[..], &words(&[SIZE])].concat());
-    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 24];
-    let sizes = words(&[SIZE, payload.len() as u32, checksum, 0, 0, crc32fast::hash(&payload)]);
-    let block = [sealed([&marker[..], &sizes].concat()), payload].concat();
+    let start = sealed([&b"\xF7bwz\x89\0\0"[..], &words(&[SIZE]), &[0]].concat());
+    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 0];
+    let sizes = [words(&[SIZE]), vec![0], words(&[payload.len() as u32]), vec![0]].concat();
+    let sums = words(&[checksum, 0, 0, crc32fast::hash(&payload)]);
+    let block = [sealed([&marker[..], &sizes, &sums].concat()), payload].concat();
     let entries = words(&[0, 0, 16, 0]);
-    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0, 0, 0];
-    let table = sealed([&marker[..], &words(&[1, 16, crc32fast::hash(&entries)])].concat());
+    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0];
+    let sizes = [1, 0, 0, 0, 0, 16, 0, 0, 0, 0];
+    let table = sealed([&marker[..], &sizes, &words(&[crc32fast::hash(&entries)])].concat());
     let before = [start, block, table, entries].concat();
-    let footer = sealed(words(&[SIZE, 0, before.len() as u32 + 32, 0, 44, checksum]));
+    // Seek_Table_Size, 44, is of five bytes, of which the first is the last of these words.
+    let footer = words(&[SIZE, 0, before.len() as u32 + 32, 44 << 24, 0, checksum]);
+    let footer = sealed(footer);
     [before, footer, b"zwb\xF7".to_vec()].concat()
 }
 
@@ -137,7 +147,7 @@ fn output_ends_before_the_block_that_would_be_too_much() {
 fn recover_asks_for_no_room_for_what_is_damaged() {
     let raw = cases::random(3_000, 256);
     let mut file = compressed(&raw, 1_000);
-    file[16 + 1_040 + 100] ^= 1;
+    file[16 + 1_042 + 100] ^= 1;
     for cut in [file.len(), file.len() - 1] {
         let input = Cursor::new(&file[..cut]);
         let mut saved = Vec::new();

@@ -11,6 +11,8 @@ mod damage;
 mod descriptors;
 #[path = "cli/devices.rs"]
 mod devices;
+#[path = "common/draft_8.rs"]
+mod draft_8;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/habits.rs"]

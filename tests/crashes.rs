@@ -34,8 +34,8 @@ fn parsers() {
 }
 
 #[test]
-fn segments() {
-    replay("segments", targets::segments, &[]);
+fn slices() {
+    replay("slices", targets::slices, &[]);
 }
 
 #[test]

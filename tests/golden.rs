@@ -12,7 +12,7 @@ mod examples;
 
 use bwz::Effort;
 use bwz::bwt::Sorter;
-use bwz::internals::coder;
+use bwz::internals::coder::{self, CodedBwt, Coding, SliceLimits};
 use common::say::skip;
 use common::{cases, compressed, decompressed, indexed};
 use std::ffi::OsStr;
@@ -29,7 +29,7 @@ fn folder() -> PathBuf {
 const FILTERED: [&str; 8] =
     ["lines", "table", "image", "x86", "arm64", "regions", "matches", "lines-and-matches"];
 
-/// Name, raw bytes, and the file as this version writes it.
+/// Name, raw bytes, and the file as this version writes it, or its parts are put together.
 fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let kinds: [(_, Vec<u8>, u32); 11] = [
         ("empty", vec![], 1 << 20),
@@ -75,6 +75,13 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         bwz::compress(&raw[..], &mut file, &options).unwrap();
         all.push((name, raw, file));
     }
+    // What this encoder does not write and decoders must read.
+    let (text, genome) = (cases::text(9000), common::fasta(9000));
+    all.push(("uneven", text.clone(), common::uneven(&text, None)));
+    all.push(("uneven-indexed", text.clone(), common::uneven(&text, Some(16))));
+    all.push(("fasta-indexed", genome.clone(), common::indexed_fasta(&genome)));
+    all.push(("tables", text.clone(), common::with_tables(&text, Some(16))));
+    assert_eq!(all[all.len() - 2].2[16 + 9], 9, "FASTA unwrap and an index");
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
     all.push(("concatenated", parts.concat(), file));
@@ -145,39 +152,46 @@ fn the_reference_decoder_restores_golden_files() {
     }
 }
 
-/// A file that bwz itself would not write but must read: several segments in a small block, dense
-/// samples.
+/// A file that bwz itself would not write but must read: several slices in a small block, dense
+/// samples, tables as wide as they may be.
 fn foreign() -> (Vec<u8>, Vec<u8>) {
     let raw = cases::text(150_000);
     let bwt = Sorter::Cpu.sort(&raw, 8).unwrap();
-    let sizes_and_segments: Vec<Vec<u8>> = bwt
-        .bytes
-        .chunks(1 << 16)
-        .map(|segment| {
-            let mut coded = Vec::new();
-            coder::encode(segment, Effort::Default, &mut coded);
-            coded
-        })
-        .collect();
-    let sizes = sizes_and_segments.iter().map(|segment| segment.len() as u32);
-    let samples = bwt.samples.iter().copied();
-    let wide = |values: Vec<u32>| {
-        [vec![32], values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()].concat()
+    let limits = SliceLimits { runs: 1 << 14, bytes: 1 << 15 };
+    let CodedBwt { models, raw_sizes, slices } =
+        coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
+    let coded_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
+    // The sizes of the last slice are not written.
+    let others = |mut sizes: Vec<u32>| {
+        sizes.pop();
+        wide(sizes)
     };
-    let payload =
-        [wide(samples.collect()), wide(sizes.collect()), sizes_and_segments.concat()].concat();
+    fn wide(values: Vec<u32>) -> Vec<u8> {
+        let bytes = values.iter().flat_map(|v| u64::from(*v).to_le_bytes().into_iter().take(5));
+        [40].into_iter().chain(bytes).collect()
+    }
+    let payload = [
+        wide(bwt.samples),
+        wide(vec![slices.len() as u32]),
+        others(raw_sizes),
+        wide(vec![models.len() as u32]),
+        others(coded_sizes),
+        models,
+        slices.concat(),
+    ]
+    .concat();
     // A sound file of the same raw bytes lends what is around the payload.
     let ours = compressed(&raw, 1 << 20);
     let table = ours.len() - 32 - 16 - 28;
-    let (mut head, mut tail) = (ours[..56].to_vec(), ours[table..].to_vec());
-    head[16 + 10..16 + 12].copy_from_slice(&[3, 16]);
-    head[16 + 16..16 + 20].copy_from_slice(&(payload.len() as u32).to_le_bytes());
-    head[16 + 32..16 + 36].copy_from_slice(&crc32fast::hash(&payload).to_le_bytes());
-    let checksum = crc32fast::hash(&head[16..52]);
-    head[52..].copy_from_slice(&checksum.to_le_bytes());
+    let (mut head, mut tail) = (ours[..58].to_vec(), ours[table..].to_vec());
+    head[16 + 10..16 + 12].copy_from_slice(&[3, 0]);
+    head[16 + 17..16 + 21].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+    head[16 + 34..16 + 38].copy_from_slice(&crc32fast::hash(&payload).to_le_bytes());
+    let checksum = crc32fast::hash(&head[16..54]);
+    head[54..].copy_from_slice(&checksum.to_le_bytes());
     let size = (head.len() + payload.len() + tail.len()) as u64;
     let footer = tail.len() - 32;
-    tail[footer + 8..footer + 16].copy_from_slice(&size.to_le_bytes());
+    tail[footer + 8..footer + 15].copy_from_slice(&size.to_le_bytes()[..7]);
     let checksum = crc32fast::hash(&tail[footer..footer + 24]);
     tail[footer + 24..footer + 28].copy_from_slice(&checksum.to_le_bytes());
     (raw, [head, payload, tail].concat())

@@ -35,7 +35,7 @@ fn sizes_around_block_borders_are_restored() {
 }
 
 #[test]
-fn sizes_around_segment_and_sample_borders_are_restored() {
+fn sizes_around_slice_and_sample_borders_are_restored() {
     for border in [1 << 16, 1 << 20, 1 << 21] {
         for size in border - 1..=border + 1 {
             for raw in [cases::text(size), cases::random(size, 3), vec![b'r'; size]] {
@@ -86,7 +86,7 @@ fn blocks_of_one_byte_are_like_others() {
         let mut encoder = Encoder::new(Vec::new(), &options);
         raw.chunks(1000).for_each(|piece| encoder.write_all(piece).unwrap());
         assert!(encoder.finish().unwrap().0 == whole);
-        // Headers are 40 bytes, and their bytes from 24 on tell the place.
+        // Headers are 42 bytes, and their bytes from 26 on tell the place.
         let blocks = |file: &[u8]| {
             let archive = Archive::open(Cursor::new(file), &options).unwrap();
             let part = |range: Range<u64>| file[range.start as usize..range.end as usize].to_vec();
@@ -94,7 +94,7 @@ fn blocks_of_one_byte_are_like_others() {
         };
         for (block, part) in blocks(&whole).iter().zip(raw.chunks(BLOCK)) {
             let alone = &blocks(&file(part))[0];
-            assert!(block.ends_with(&alone[40..]) && block[..24].ends_with(&alone[8..24]));
+            assert!(block.ends_with(&alone[42..]) && block[..26].ends_with(&alone[8..26]));
         }
         let mut restored = Vec::new();
         bwz::decompress(&whole[..], &mut restored, &options).unwrap();

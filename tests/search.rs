@@ -2,6 +2,7 @@
 
 mod common;
 
+use bwz::internals;
 use bwz::{Archive, Effort, Error, Options};
 use common::{cases, indexed, options};
 use std::io::Cursor;
@@ -46,6 +47,41 @@ fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
     }
     for (pattern, wanted) in patterns.iter().zip(&wanted).step_by(5) {
         assert_eq!(archive.count(&[pattern]).unwrap(), [wanted.len() as u64], "{name}");
+    }
+}
+
+/// Blocks of any size, with tables and without, and with an index of a text that is not the raw
+/// bytes.
+#[test]
+fn files_of_other_writers_are_searched() {
+    let (text, genome) = (cases::text(9000), common::fasta(30_000));
+    for rate in [None, Some(0), Some(8)] {
+        let patterns = patterns(&text, &[1, 2, 5, 20, 800, 4500]);
+        check("uneven", &text, &common::uneven(&text, rate), &patterns);
+        check("tables", &text, &common::with_tables(&text, rate), &patterns);
+    }
+    let mut patterns = patterns(&genome, &[1, 2, 5, 20, 100]);
+    let sequences = genome[100..].split(|&byte| byte == b'\n');
+    patterns.extend(sequences.step_by(50).map(|line| line[..12.min(line.len())].to_vec()));
+    let file = common::indexed_fasta(&genome);
+    check("FASTA", &genome, &file, &patterns);
+    // Its index is of the text: what it finds are no positions of raw bytes.
+    let on_disk = internals::locate_on_disk(&mut open(&file), 0, b"ACGT", usize::MAX);
+    assert_eq!(on_disk.unwrap(), None);
+}
+
+/// A block that stays on disk is found behind its tables.
+#[test]
+fn a_block_on_disk_may_have_tables() {
+    let text = cases::text(9000);
+    let file = common::with_tables(&text, Some(8));
+    for (number, start) in [(0, 0), (1, 4500)] {
+        let pattern = &text[start + 2000..start + 2009];
+        let found = internals::locate_on_disk(&mut open(&file), number, pattern, usize::MAX);
+        let mut found = found.unwrap().expect("the block has an index");
+        found.sort_unstable();
+        let wanted = naive(&text[start..start + 4500], pattern);
+        assert_eq!(found.iter().map(|&pos| u64::from(pos)).collect::<Vec<_>>(), wanted);
     }
 }
 
@@ -161,7 +197,7 @@ fn a_stream_ends_with_its_error_and_keeps_its_blocks() {
     assert!(matches!(found[..], [Err(Error::Format { .. })]));
 }
 
-/// A genome in lines, of which single patterns decode only some of the segments.
+/// A genome in lines, of which single patterns decode only some of the slices.
 fn genome(size: usize) -> Vec<u8> {
     let mut bases = cases::random(size, 4);
     for (n, base) in bases.iter_mut().enumerate() {
@@ -171,7 +207,7 @@ fn genome(size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn one_pattern_decodes_the_segments_it_needs() {
+fn one_pattern_decodes_the_slices_it_needs() {
     let text = genome(5_000_000);
     let file = indexed(&text, 3 << 20, Some(8));
     for len in [1, 2, 3, 8, 11] {
@@ -181,7 +217,7 @@ fn one_pattern_decodes_the_segments_it_needs() {
             assert_eq!(archive.count(&[pattern]).unwrap(), [naive(&text, pattern).len() as u64]);
             let cost = archive.search_cost();
             assert_eq!(cost.blocks, 0, "{len} symbols");
-            assert!(cost.segments <= 2 * 2 * (len as u64 - 1), "{cost:?}");
+            assert!(cost.slices <= 2 * 2 * (len as u64 - 1), "{cost:?}");
             assert!(cost.coded_bytes < file.len() as u64, "{cost:?}");
         }
     }
@@ -207,7 +243,7 @@ fn ranges_are_extracted_with_and_without_an_index() {
         for (range, wanted) in ranges.iter().zip(&wanted) {
             let mut archive = open(&file);
             assert_eq!(archive.extract(range.clone()).unwrap(), wanted[..]);
-            // The second block has fewer segments than a range takes steps.
+            // The second block has fewer slices than a range takes steps.
             let on_disk = rate == Some(16) && range.end <= 3 << 20;
             assert!(!on_disk || archive.search_cost().blocks == 0, "{range:?}");
         }
@@ -302,7 +338,7 @@ fn damage_never_makes_a_wrong_count() {
     let (mut errors, mut right) = (0, 0);
     let everywhere = (0..file.len()).step_by(9001);
     // Headers and the seek table byte by byte; the index lies behind the samples.
-    let samples = 16 + 40 + 1 + (1_500_000 / 8) * 21 / 8;
+    let samples = 16 + 42 + 1 + (1_500_000 / 8) * 21 / 8;
     let places =
         (0..60).chain((samples - 50..samples + 1500).step_by(3)).chain(seek_table..file.len());
     for at in places.chain(everywhere) {
@@ -315,7 +351,7 @@ fn damage_never_makes_a_wrong_count() {
                 assert_eq!(found[0].positions, wanted, "byte {at}");
                 right += 1;
             }
-            Err(Error::Format { .. } | Error::Limit { .. }) => errors += 1,
+            Err(Error::Format { .. } | Error::Limit { .. } | Error::Version { .. }) => errors += 1,
             Err(e) => panic!("byte {at}: {e}"),
         }
     }

@@ -9,7 +9,7 @@ use std::io::Cursor;
 use std::ops::Range;
 
 const BLOCK: usize = 16;
-const PAYLOAD: usize = BLOCK + 40;
+const PAYLOAD: usize = BLOCK + 42;
 
 fn put(file: &mut [u8], at: usize, bytes: &[u8]) {
     file[at..at + bytes.len()].copy_from_slice(bytes);
@@ -22,9 +22,9 @@ fn seal(file: &mut [u8], checked: Range<usize>, at: usize) {
 
 /// Makes the checksums of the first block's payload and header right.
 fn seal_block(file: &mut [u8]) {
-    let size = u32::from_le_bytes(file[BLOCK + 16..BLOCK + 20].try_into().unwrap()) as usize;
-    seal(file, PAYLOAD..PAYLOAD + size, BLOCK + 32);
-    seal(file, BLOCK..BLOCK + 36, BLOCK + 36);
+    let size = u32::from_le_bytes(file[BLOCK + 17..BLOCK + 21].try_into().unwrap()) as usize;
+    seal(file, PAYLOAD..PAYLOAD + size, BLOCK + 34);
+    seal(file, BLOCK..BLOCK + 38, BLOCK + 38);
 }
 
 fn text() -> Vec<u8> {
@@ -41,7 +41,7 @@ fn with_wrong_sample(mut file: Vec<u8>) -> Vec<u8> {
 /// The checksums of the raw bytes and of the stream are those of another text.
 fn with_wrong_raw_checksum(mut file: Vec<u8>) -> Vec<u8> {
     let footer = file.len() - 32;
-    put(&mut file, BLOCK + 20, &[1; 4]);
+    put(&mut file, BLOCK + 22, &[1; 4]);
     put(&mut file, footer + 20, &[1; 4]);
     seal_block(&mut file);
     seal(&mut file, footer..footer + 24, footer + 24);
@@ -55,15 +55,15 @@ fn with_wrong_stream_checksum(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// The index of the first block, which is of one segment, has another Head.
+/// The index of the first block, which is of one slice, has another Head.
 fn with_wrong_head(mut file: Vec<u8>, raw: &[u8]) -> Vec<u8> {
     let head = file.windows(128).position(|window| window == &raw[..128]).unwrap();
     let index = head - 24;
     let samples = raw.len().div_ceil(256) * usize::from(file[PAYLOAD]);
     let sizes = PAYLOAD + 1 + samples.div_ceil(8);
     put(&mut file, head, &[raw[0] ^ 1]);
-    let end = PAYLOAD + u32::from_le_bytes(file[BLOCK + 16..][..4].try_into().unwrap()) as usize;
-    let counts = u32::from_le_bytes(file[index + 4..index + 8].try_into().unwrap()) as usize;
+    let end = PAYLOAD + u32::from_le_bytes(file[BLOCK + 17..][..4].try_into().unwrap()) as usize;
+    let counts = u32::from_le_bytes(file[index + 2..index + 6].try_into().unwrap()) as usize;
     let behind = head + 256 + counts;
     assert!(behind < end);
     let parts = [&file[sizes..index + 16], &file[index + 20..behind]].concat();
@@ -112,7 +112,7 @@ fn a_block_without_an_index_is_checked_as_when_it_is_restored() {
 
 #[test]
 fn an_index_that_lies_is_found_out_if_asked_for() {
-    // Of several segments, so that a search for one pattern leaves the block in the file.
+    // Of several slices, so that a search for one pattern leaves the block in the file.
     let raw = cases::random(4 << 20, 4);
     let file = indexed(&raw, 4 << 20, Some(8));
     let one = |file: &[u8], verify| {

@@ -1,4 +1,4 @@
-//! Context mixing: segments there and back, damaged ones, and any bytes.
+//! Context mixing: slices there and back, damaged ones, and any bytes.
 #![no_main]
 
 #[path = "../keeper.rs"]

@@ -1,4 +1,4 @@
-//! A coded block becomes a raw one: segments, inverse, filters undone, everything checked.
+//! A coded block becomes a raw one: slices, inverse, filters undone, everything checked.
 //! FORMAT.md chapter 4.
 //!
 //! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
@@ -11,7 +11,7 @@
 
 use crate::allocation;
 use crate::bwt::{Bwt, CpuInverse};
-use crate::coder::{self, Task};
+use crate::coder::{self, Coding, SliceDecoder, Task};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
@@ -56,7 +56,7 @@ impl BlockDecoder {
         spare: Spare,
         options: &Options,
     ) -> Result<(Plan, Self)> {
-        let plan = options.plan_to_decode(block_size)?;
+        let plan = options.plan_to_decode(block_size.into())?;
         let decoder = BlockDecoder {
             inverses: BlockInverter::new(plan.workers, block_size, options)?,
             pool,
@@ -71,14 +71,14 @@ impl BlockDecoder {
     /// A block has come and will be decoded and restored when it has its turn.
     pub fn expect(&self, block: &CodedBlock) {
         if let Kind::Bwt(_) = block.header.kind {
-            self.inverses.expect(block.header.raw_size);
+            self.inverses.expect(block.header.raw_size as u32);
         }
     }
 
     /// The threads have decoded a block that was expected, which took so much time of one.
     fn decoded(&self, header: &BlockHeader, took: Duration) {
         if let Kind::Bwt(_) = header.kind {
-            self.inverses.decoded(header.raw_size, took);
+            self.inverses.decoded(header.raw_size as u32, took);
         }
     }
 
@@ -87,7 +87,7 @@ impl BlockDecoder {
         self.finish(self.decode(block)?)
     }
 
-    /// Decodes a block's segments.
+    /// Decodes a block's slices.
     pub fn decode(&self, block: CodedBlock) -> Result<DecodeOutcome> {
         let (number, from) = (block.number, Instant::now());
         if let Some(run) = self.known_run(&block) {
@@ -189,7 +189,7 @@ impl Origin {
     }
 }
 
-/// A block between the segment decoders and the inverse.
+/// A block between the decoders of slices and the inverse.
 pub struct Decoded {
     origin: Origin,
     content: Content,
@@ -221,7 +221,6 @@ impl Inverted {
 struct Unfiltered {
     origin: Origin,
     raw: Vec<u8>,
-    index: Option<BlockIndex>,
 }
 
 impl Decoded {
@@ -235,15 +234,15 @@ impl Decoded {
     }
 }
 
-/// Decodes a block's segments side by side on the current rayon pool.
+/// Decodes a block's slices side by side on the current rayon pool.
 ///
 /// # Errors
-/// [`Error::Limit`] where a segment needs larger models than the plan has memory for.
+/// [`Error::Limit`] where its slices need larger models than the plan has memory for.
 pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
     decode_with(coder::current_pool, block, plan, &Spare::default())
 }
 
-/// [`decode`] by an executor of the segments' tasks, into memory that is taken from `spare`.
+/// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`.
 fn decode_with(
     execute: impl FnOnce(Vec<Task>),
     block: CodedBlock,
@@ -256,19 +255,24 @@ fn decode_with(
     let Kind::Bwt(shape) = header.kind else {
         return Ok(Decoded { origin, content: Content::Stored(payload) });
     };
-    let parts = BwtPayload::from_bytes(&payload, header.raw_size, shape);
-    let BwtPayload { filtered, samples, index, segments } =
+    // Whoever made the plan knows that it is no larger.
+    let raw_size = header.raw_size as u32;
+    let parts = BwtPayload::from_bytes(&payload, raw_size, shape);
+    let BwtPayload { filtered, samples, raw_sizes, index, models, slices, .. } =
         parts.map_err(|flaw| origin.error(flaw))?;
-    if segments.iter().any(|segment| coder::needs_large_models(segment)) {
-        plan.check_large_models(header.raw_size).map_err(|e| e.at(number, offset))?;
+    if shape.coding == Coding::ContextMixing {
+        plan.check_large_models(raw_size).map_err(|e| e.at(number, offset))?;
     }
     let side = filtered.map_or(&[][..], |filtered| filtered.side);
     let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
-    let text_size = filtered.map_or(header.raw_size, |filtered| filtered.text_size);
+    let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
     let mut bytes = spare.take_len(text_size as usize)?;
-    coder::decode_segments_with(execute, shape.segment_size_log, &segments, &mut bytes)
+    SliceDecoder::new(shape.coding, models)
+        .and_then(|decoder| {
+            coder::decode_slices_with(execute, &decoder, &raw_sizes, &slices, &mut bytes)
+        })
         .and_then(|()| match &index {
-            Some(index) => index.check(&segments, &bytes, shape.segment_size_log),
+            Some(index) => index.check(&slices, &bytes, &raw_sizes),
             None => Ok(()),
         })
         .map_err(|flaw| origin.error(flaw))?;
@@ -298,6 +302,8 @@ fn invert(
 /// Undoes the filters.
 fn unfilter(Inverted { origin, text, index, side }: Inverted) -> Result<Unfiltered> {
     let header = &origin.header;
+    let sound = index.as_ref().map_or(Ok(()), |index| index.check_edges(&text));
+    sound.map_err(|flaw| origin.error(flaw))?;
     let raw = match header.kind {
         Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
             let filtered = Filtered { text, flags, side };
@@ -306,16 +312,15 @@ fn unfilter(Inverted { origin, text, index, side }: Inverted) -> Result<Unfilter
         }
         _ => text,
     };
-    Ok(Unfiltered { origin, raw, index })
+    Ok(Unfiltered { origin, raw })
 }
 
 /// Checks the raw bytes.
-fn check(Unfiltered { origin, raw, index }: Unfiltered) -> Result<Vec<u8>> {
+fn check(Unfiltered { origin, raw }: Unfiltered) -> Result<Vec<u8>> {
     if !checksum_holds(origin.header.raw_checksum, &raw) {
         return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }
-    let sound = index.map_or(Ok(()), |index| index.check_edges(&raw));
-    sound.map(|()| raw).map_err(|flaw| origin.error(flaw))
+    Ok(raw)
 }
 
 #[cfg(test)]

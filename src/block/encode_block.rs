@@ -1,20 +1,21 @@
-//! A raw block becomes a coded one: filters, sort, segments, payload. FORMAT.md chapter 4.
+//! A raw block becomes a coded one: filters, sort, slices, payload. FORMAT.md chapter 4.
 //!
 //! Two stages, so that a pipeline can have many blocks sorted while few are coded:
 //! [`BlockEncoder::sort`], on the CPU or a GPU, and [`BlockEncoder::code`]. A block of one byte
 //! over and over is coded once; others like it differ in their place alone.
 
 use crate::bwt::{self, Bwt};
-use crate::coder::{self, Effort, Task};
+use crate::coder::{self, CodedBwt, Coding, Effort, SliceLimits, Task};
 use crate::error::{Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
-use crate::fm_index;
 use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape};
+use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, RawBlock, Run, Spare};
 use crate::sorters::BlockSorter;
 use crate::threads::Threads;
+use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,9 @@ use std::time::{Duration, Instant};
 pub struct BlockEncoder {
     sorters: BlockSorter,
     pool: Threads,
-    effort: Effort,
+    form: BlockForm,
+    /// There is memory for one block alone.
+    one_by_one: bool,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
     /// The last block that was one run: others of that byte and length differ from it in their
@@ -30,6 +33,26 @@ pub struct BlockEncoder {
     last_run: Mutex<Option<(Run, CodedBlock)>>,
     spare: Spare,
     listener: Listener,
+}
+
+/// How the BWT of a block is coded.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockForm {
+    pub coding: Coding,
+    pub limits: SliceLimits,
+    pub indexed: bool,
+}
+
+impl BlockForm {
+    /// For blocks of up to `block_size` bytes; `indexed` where they are searched.
+    pub fn new(block_size: u32, effort: Effort, indexed: bool) -> Self {
+        let coding = effort.into();
+        let limits = match indexed {
+            true => SliceLimits::searched(),
+            false => SliceLimits::new(block_size as usize, coding),
+        };
+        BlockForm { coding, limits, indexed }
+    }
 }
 
 /// The result of the first stage.
@@ -41,35 +64,37 @@ pub enum SortOutcome {
 
 /// A block between the sorter and the coder; its text stays for the case that it must be stored.
 pub struct SortedText {
-    filtered: Filtered,
-    place: Place,
-    raw_size: usize,
-    checksum: u32,
-    bwt: Bwt,
+    pub filtered: Filtered,
+    pub place: Place,
+    pub raw_size: usize,
+    pub checksum: u32,
+    pub bwt: Bwt,
 }
 
 /// Where a block stands in the stream, and whether no other does.
 #[derive(Clone, Copy)]
-struct Place {
-    number: u64,
-    offset: u64,
-    alone: bool,
+pub struct Place {
+    pub number: u64,
+    pub offset: u64,
+    pub alone: bool,
 }
 
 impl BlockEncoder {
-    /// For blocks of up to `block_size` bytes, `workers` of them sorted at a time.
+    /// For blocks of up to `block_size` bytes, as many at a time as the plan says.
     pub fn new(
         block_size: u32,
-        workers: usize,
+        plan: &Plan,
         pool: Threads,
         spare: Spare,
         options: &Options,
     ) -> Result<Self> {
         let sample_rate = sample_rate(block_size as usize, options.index_rate());
+        let indexed = options.index_rate().is_some();
         Ok(BlockEncoder {
-            sorters: BlockSorter::new(workers, block_size, sample_rate, options)?,
+            sorters: BlockSorter::new(plan.workers, block_size, sample_rate, options)?,
             pool,
-            effort: options.chosen_effort(),
+            form: BlockForm::new(options.block_size(), options.chosen_effort(), indexed),
+            one_by_one: plan.depth == 1,
             index: options.index_rate(),
             last_run: Mutex::new(None),
             spare,
@@ -114,7 +139,7 @@ impl BlockEncoder {
         Ok(block)
     }
 
-    /// Codes a block's segments and puts it together.
+    /// Codes a block's slices and puts it together.
     pub fn code(&self, block: SortOutcome) -> Result<CodedBlock> {
         match block {
             SortOutcome::Sorted(sorted) => self.code_sorted(sorted),
@@ -151,7 +176,11 @@ impl BlockEncoder {
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
         let raw_size = sorted.raw_size;
         let (block, took) = self.listener.time(sorted.place.number, Step::Code, || {
-            code(sorted, self.effort, self.index.is_some(), &self.pool, &self.spare)
+            if self.one_by_one {
+                // The sorter's workspace makes room for the symbols.
+                self.sorters.free();
+            }
+            code(sorted, self.form, &self.pool, &self.spare)
         })?;
         self.sorters.coded(raw_size, took);
         Ok(block)
@@ -165,54 +194,53 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
     index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual))
 }
 
-/// Codes a block's segments side by side, or stores the block where that is not longer. Gives the
+/// Codes a block's slices side by side, or stores the block where that is not longer. Gives the
 /// time that this took all threads together.
-fn code(
+pub fn code(
     sorted: SortedText,
-    effort: Effort,
-    indexed: bool,
+    BlockForm { coding, limits, indexed }: BlockForm,
     pool: &Threads,
     spare: &Spare,
 ) -> Result<(CodedBlock, Duration)> {
     let SortedText { filtered, place, raw_size, checksum, bwt } = sorted;
-    // A search decodes one segment for each of its steps.
-    let segment_size_log = match indexed {
-        true => fm_index::segment_log(&bwt.bytes),
-        false => coder::segment_log(&bwt.bytes, effort),
-    };
-    let mut took = Duration::ZERO;
-    let execute = |tasks: Vec<Task>| took = pool.each(tasks, |task| task());
-    let segments = coder::encode_segments_with(execute, &bwt.bytes, segment_size_log, effort);
+    let took = Cell::new(Duration::ZERO);
+    let execute = |tasks: Vec<Task>| took.set(took.get() + pool.each(tasks, |task| task()));
+    let CodedBwt { models, raw_sizes, slices } =
+        coder::encode_slices_with(execute, &bwt.bytes, limits, coding);
     let primary = bwt.samples[0];
-    let index = indexed
-        .then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, segment_size_log, &segments));
+    let index =
+        indexed.then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, &raw_sizes, &slices));
     // The BWT is freed before the payload is built, since that is the peak of memory.
     drop(bwt.bytes);
     let text_size = filtered.text.len() as u32;
     let payload = BwtPayload {
+        tables: None,
         filtered: (filtered.flags != 0)
             .then_some(frame::Filtered { text_size, side: &filtered.side }),
         samples: bwt.samples,
+        raw_sizes,
         index,
-        segments: segments.iter().map(Vec::as_slice).collect(),
+        models: &models,
+        slices: slices.iter().map(Vec::as_slice).collect(),
     }
-    .to_bytes()?;
-    drop(segments);
+    .to_bytes(coding)?;
+    drop(slices);
     let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
     let (kind, payload) = if payload.len() < raw_size {
         spare.keep(filtered.text);
-        (Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }), payload)
+        let tables = false;
+        (Kind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }), payload)
     } else {
         drop(payload);
         (Kind::Stored, filter::undo(filtered, raw_size)?)
     };
     let header = BlockHeader {
         kind,
-        raw_size: raw_size as u32,
-        coded_size: payload.len() as u32,
+        raw_size: raw_size as u64,
+        coded_size: payload.len() as u64,
         raw_checksum: checksum,
         raw_offset: place.offset,
         payload_checksum: crc32fast::hash(&payload),
     };
-    Ok((CodedBlock { header, payload, number: place.number, offset: 0 }, took))
+    Ok((CodedBlock { header, payload, number: place.number, offset: 0 }, took.get()))
 }

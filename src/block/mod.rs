@@ -3,8 +3,8 @@
 //!
 //! | file | way |
 //! |---|---|
-//! | `encode_block` | raw block -> filters -> sort -> segments -> coded block |
-//! | `decode_block` | coded block -> segments -> inverse -> filters undone -> raw block, checked |
+//! | `encode_block` | raw block -> filters -> sort -> slices -> coded block |
+//! | `decode_block` | coded block -> slices -> inverse -> filters undone -> raw block, checked |
 //!
 //! # The way of a block
 //! Into a file, from a stream (`compress`), on these threads; a worker is one of the pipeline's:
@@ -15,7 +15,7 @@
 //! | filter | the pool, for a worker of the first stage; not where there is an index | the text, mostly in the block's place; side information | the raw CRC-32 is taken here |
 //! | sort, GPU | that worker, with a lease | pinned block, the GPU's arena, pinned BWT, BWT | counts of bytes, range of samples; what fails is sorted by the CPU |
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
-//! | code | a worker of the second stage; segments in the pool | coded segments, then the payload; stored where that is smaller | the payload's CRC-32 is taken here |
+//! | code | a worker of the second stage; slices in the pool | coded slices, then the payload; stored where that is smaller | the payload's CRC-32 is taken here |
 //! | write | the caller's | - | headers; at the end seek table and footer |
 //!
 //! Back to a stream (`decompress`):
@@ -23,7 +23,7 @@
 //! | step | thread | memory | check |
 //! |---|---|---|---|
 //! | read | `bwz-reader` (`frame`); frame headers: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
-//! | decode | a worker of the first stage; segments in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
+//! | decode | a worker of the first stage; slices in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
 //! | invert, GPU | a worker of the second stage, with a lease | pinned copy, the GPU's arena | one cycle, samples; what fails is inverted by the CPU |
 //! | invert, CPU | the pool | 4 bytes per byte of table; the text replaces the BWT | one cycle, samples |
 //! | undo filters | the pool | the raw bytes | sizes add up |
@@ -37,4 +37,4 @@ mod decode_block;
 mod encode_block;
 
 pub(crate) use decode_block::{BlockDecoder, Decoded, decode, restore, restore_decoded};
-pub(crate) use encode_block::BlockEncoder;
+pub(crate) use encode_block::{BlockEncoder, BlockForm, Place, SortedText, code};

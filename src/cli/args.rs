@@ -44,7 +44,7 @@ quotes keeps the next character. Nothing else is special. NO_COLOR turns colours
 
 SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB are other words for K).
 
-Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments), or an input changed while it was read; 2 damaged input; 3 a bug in bwz. \
+Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments, a file of another version of the format), or an input changed while it was read; 2 damaged input; 3 a bug in bwz. \
 Of several files, the worst counts. count and locate end as grep does: 0 found, 1 not found, 2 any trouble, 3 a bug.
 
 The empty pattern occurs at every position and at the end.
@@ -53,8 +53,8 @@ With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -
 
 const SEARCH_CHECKS: &str = "\
 Checks: a block without an index, and one that is decoded because there is much to look for, is checked as -t checks it. Where an \
-index is used in its place on disk, only what is read is checked: the checksums of the headers, of the index and of each segment \
-and table that is decoded, that each segment holds the symbols that the index counts, and (but for extract) that the \
+index is used in its place on disk, only what is read is checked: the checksums of the headers, of the index and of each slice \
+and table that is decoded, that each slice holds the symbols that the index counts, and (but for extract) that the \
 checksums of all blocks make up that of the file. This finds what storage or a wire has changed. It does not find an index that \
 was made to contradict its block, with checksums to match: --verify does, and takes as long as -t.";
 

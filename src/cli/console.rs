@@ -104,6 +104,7 @@ fn plain(error: &Error) -> String {
 
 fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
     match (error, task, name) {
+        (Error::Limit { by: Bound::BlockSize, .. }, ..) => None,
         (Error::Limit { needed, by, .. }, ..) => {
             let more = match by {
                 Bound::Memory => {

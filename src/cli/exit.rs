@@ -11,7 +11,7 @@ use std::process::ExitCode;
 pub enum Exit {
     #[default]
     Fine = 0,
-    /// The environment or the arguments.
+    /// The environment, the arguments, or a file of another version of the format.
     Trouble = 1,
     /// The input.
     Damaged = 2,

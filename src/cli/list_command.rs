@@ -47,7 +47,7 @@ struct Listing {
 struct ListedFrame {
     #[serde(flatten)]
     extent: Extent,
-    block_size: u32,
+    block_size: u64,
     blocks: u64,
     crc32: String,
     index: Option<ListedIndex>,

@@ -106,8 +106,8 @@ pub fn count(number: u64, noun: &str) -> String {
 
 /// What a command read and decoded.
 pub fn read_cost(cost: ReadCost) -> String {
-    let (bytes, segments) = (count(cost.coded_bytes, "byte"), count(cost.segments, "segment"));
-    format!("{bytes} read, {segments} and {} decoded", count(cost.blocks, "block"))
+    let (bytes, slices) = (count(cost.coded_bytes, "byte"), count(cost.slices, "slice"));
+    format!("{bytes} read, {slices} and {} decoded", count(cost.blocks, "block"))
 }
 
 #[cfg(test)]

@@ -176,7 +176,9 @@ impl Lanes {
 /// The GPU that works in a step.
 fn gpu_of(step: Step) -> Option<u32> {
     match step {
-        Step::Sort(Device::Cuda(number)) | Step::Invert(Device::Cuda(number)) => Some(number.first()),
+        Step::Sort(Device::Cuda(number)) | Step::Invert(Device::Cuda(number)) => {
+            Some(number.first())
+        }
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Segment kind 2, context mixing, the smallest: symbols and run lengths as binary symbols.
 //! FORMAT.md chapter 14.
 //!
-//! The segment is a sequence of runs. For each, its symbol is coded as the way down the segment's
+//! The slice is a sequence of runs. For each, its symbol is coded as the way down the slice's
 //! `symbol_tree`, and then its length, in binary symbols that a [`Mixer`] predicts: for a symbol
 //! from the symbols of the three runs before it and from the last bits at the same node after the
 //! same symbol; for a length from how long runs of this symbol, and all runs, have been. There is
@@ -38,29 +38,29 @@ const UNARY: u32 = 8;
 /// The number of exp-Golomb widths of longer ones.
 const WIDTHS: u32 = 31;
 
-/// The coded runs of `segment`, or `None` where they take as many bytes as it.
-pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
+/// The coded runs of `slice`, or `None` where they take as many bytes as it.
+pub fn encode(slice: &[u8]) -> Option<Vec<u8>> {
     widest!(
-        encode_with::<super::mixer_simd::MixerAvx2, MixerPlain>(segment: &[u8]) -> Option<Vec<u8>>
+        encode_with::<super::mixer_simd::MixerAvx2, MixerPlain>(slice: &[u8]) -> Option<Vec<u8>>
     )
 }
 
 #[inline(always)]
-fn encode_with<V: MixerVector>(segment: &[u8]) -> Option<Vec<u8>> {
+fn encode_with<V: MixerVector>(slice: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let tree = SymbolTree::encode(segment, &mut out);
+    let tree = SymbolTree::encode(slice, &mut out);
     let (mut model, mut coder) = (MixingModel::new(), RangeEncoder::new(&mut out));
     let mut pos = 0;
-    while pos < segment.len() {
-        let run = rle::read(segment, pos);
+    while pos < slice.len() {
+        let run = rle::read(slice, pos);
         pos += run.len as usize;
         model.run::<V, _>(&mut coder, &tree, run);
-        if coder.len() >= segment.len() {
+        if coder.len() >= slice.len() {
             return None;
         }
     }
     coder.finish();
-    (out.len() < segment.len()).then_some(out)
+    (out.len() < slice.len()).then_some(out)
 }
 
 /// Fills `out` with the runs that `coded` holds.

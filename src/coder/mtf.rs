@@ -9,7 +9,7 @@
 //! rank is fully decoded.
 //!
 //! ```text
-//!   segment     b  aa  n  a        list at the start: b a n
+//!   slice     b  aa  n  a        list at the start: b a n
 //!   MTF ranks   2  1   1  0        "b goes to rank 2", "a to rank 1", ...
 //! ```
 //!
@@ -19,8 +19,7 @@
 //!
 //! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.
 
-use super::{ENDS_EARLY, rle};
-use crate::error::Flaw;
+use super::rle;
 
 /// Symbols in the order of their next run, the current one in front.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,16 +38,16 @@ pub struct MtfStep {
     pub len: u8,
 }
 
-/// The steps of all runs of `segment`, and the symbols in order of first appearance.
+/// The steps of all runs of `slice`, and the symbols in order of first appearance.
 #[inline(always)]
-pub fn encode(segment: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
-    let mut steps = vec![MtfStep::default(); rle::count(segment)];
+pub fn encode(slice: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
+    let mut steps = vec![MtfStep::default(); rle::count(slice)];
     let mut list = MtfList::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
     let mut seen = 0;
-    let mut pos = segment.len();
+    let mut pos = slice.len();
     for step in &mut steps {
-        let symbol = segment[pos - 1];
-        let start = rle::start(segment, pos, symbol);
+        let symbol = slice[pos - 1];
+        let start = rle::start(slice, pos, symbol);
         let mtf_rank = list.bring_to_front(symbol);
         // Symbols not seen yet lie behind all seen ones, in an order that means nothing.
         let len = (pos - start).min(255) as u8;
@@ -57,18 +56,6 @@ pub fn encode(segment: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
         pos = start;
     }
     (steps, list.first(seen))
-}
-
-/// Splits the symbols off a coded segment. They are in the order of first appearance, behind a byte
-/// that is their count less one.
-pub fn take_symbols(coded: &[u8]) -> Result<(&[u8], &[u8]), Flaw> {
-    let (last, coded) = coded.split_first().ok_or(ENDS_EARLY)?;
-    let (symbols, coded) = coded.split_at_checked(usize::from(*last) + 1).ok_or(ENDS_EARLY)?;
-    let mut seen = [false; 256];
-    if symbols.iter().any(|&symbol| std::mem::replace(&mut seen[usize::from(symbol)], true)) {
-        return Err(Flaw("a segment lists a symbol twice"));
-    }
-    Ok((symbols, coded))
 }
 
 impl MtfList {

@@ -1,13 +1,12 @@
-//! The entropy coder of two segment codings: rANS (range asymmetric numeral systems), two streams
-//! interleaved.
+//! The entropy coder of static rANS (range asymmetric numeral systems), two streams interleaved.
 //!
 //! A symbol that owns `freq` of 2^15 slots from `start` on costs 15 - log2(freq) bits. Run lengths
 //! have one 32-bit state and MTF ranks another, so that the processor overlaps their
 //! multiplications. Decoding has neither a division nor a branch that depends on the data.
 //!
-//! rANS is a stack: the symbol encoded last is decoded first. The encoder therefore collects the
-//! slots of a *batch* of runs, encodes them from the last to the first, and writes the words in the
-//! order in which the decoder takes them. Cost: 4 ns per symbol to encode (one division), 2 to
+//! rANS is a stack: the symbol encoded last is decoded first. The encoder therefore goes through a
+//! slice from the last run to the first, and writes the words in the order in which the decoder
+//! takes them. Cost: 4 ns per symbol to encode (one division), 2 to
 //! decode.
 //!
 //! Source: Duda, "Asymmetric numeral systems" (arXiv 1311.2540); the interleaving is Giesen's
@@ -38,41 +37,14 @@ pub struct Slots {
 impl Slots {
     /// The slots of a value of `bits` bits, at most 15, where all values are equally likely.
     #[inline(always)]
-    pub fn plain(value: u32, bits: u32) -> Slots {
+    fn plain(value: u32, bits: u32) -> Slots {
         Slots { start: value << (SLOT_BITS - bits), freq: 1 << (SLOT_BITS - bits) }
     }
-}
 
-/// Collects the symbols of one batch.
-#[derive(Debug, Default)]
-pub struct RansEncoder {
-    /// start, freq and stream in 15, 15 and 1 bits.
-    batch: Vec<u32>,
-    /// Room for the words of a batch.
-    words: Vec<[u8; 2]>,
-}
-
-impl RansEncoder {
-    #[inline(always)]
-    pub fn put(&mut self, stream: RansStream, slots: Slots) {
-        self.batch.push(slots.start | slots.freq << SLOT_BITS | (stream as u32) << (2 * SLOT_BITS));
-    }
-
-    /// Appends the batch to `out`: both states, then the words.
-    pub fn flush(&mut self, out: &mut Vec<u8>) {
-        self.words.resize(self.batch.len(), [0; 2]);
-        let mut stack = RansStack::new(std::mem::take(&mut self.words));
-        for packed in self.batch.drain(..).rev() {
-            let start = packed & (LOWER_BOUND / 2 - 1);
-            let freq = packed >> SLOT_BITS & (LOWER_BOUND / 2 - 1);
-            // Two calls with a constant stream each: in one call each stream would wait for the
-            // other.
-            match packed >> (2 * SLOT_BITS) {
-                0 => stack.push(RansStream::RunLengths, Slots { start, freq }),
-                _ => stack.push(RansStream::MtfRanks, Slots { start, freq }),
-            }
-        }
-        self.words = stack.write(out);
+    /// The slots of a value below `values`, 2 to 256, where all values are equally likely.
+    fn even(value: u32, values: u32) -> Slots {
+        let start = |value: u32| (value << SLOT_BITS) / values;
+        Slots { start: start(value), freq: start(value + 1) - start(value) }
     }
 }
 
@@ -93,10 +65,26 @@ impl RansStack {
 
     /// Pushes the symbol that owns these slots.
     #[inline(always)]
-    pub fn push(&mut self, stream: RansStream, slots: Slots) {
+    fn push(&mut self, stream: RansStream, slots: Slots) {
         let state = self.renormalised(stream, slots.freq);
         let (quotient, rest) = (state / slots.freq, state % slots.freq);
         self.states[stream as usize] = (quotient << SLOT_BITS) + rest + slots.start;
+    }
+
+    /// Pushes a value of so many bits, at most 15, all values of which are equally likely.
+    #[inline(always)]
+    pub fn push_plain(&mut self, stream: RansStream, value: u32, bits: u32) {
+        let (rest_bits, Slots { start, freq }) = (SLOT_BITS - bits, Slots::plain(value, bits));
+        let state = self.renormalised(stream, freq);
+        self.states[stream as usize] = (state >> rest_bits << SLOT_BITS) + state % freq + start;
+    }
+
+    /// Pushes a value below `values`, at most 256, all of which are equally likely.
+    pub fn push_even(&mut self, stream: RansStream, value: u32, values: u32) {
+        // The only value of one changes nothing.
+        if values > 1 {
+            self.push(stream, Slots::even(value, values));
+        }
     }
 
     /// Pushes a symbol by a multiplication in place of the division.
@@ -121,11 +109,10 @@ impl RansStack {
         if full { state >> 16 } else { state }
     }
 
-    /// Appends the states to `out` and then the words, and returns the room for words.
-    pub fn write(self, out: &mut Vec<u8>) -> Vec<[u8; 2]> {
+    /// Appends the states to `out` and then the words.
+    pub fn write(self, out: &mut Vec<u8>) {
         self.states.iter().for_each(|state| out.extend(state.to_le_bytes()));
         out.extend_from_slice(self.words[self.free..].as_flattened());
-        self.words
     }
 }
 
@@ -148,7 +135,7 @@ impl From<Slots> for PreparedSlots {
     }
 }
 
-/// Decodes symbols from coded bytes, batch by batch.
+/// Decodes symbols from coded bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct RansDecoder<'a> {
     words: &'a [[u8; 2]],
@@ -160,25 +147,20 @@ pub struct RansDecoder<'a> {
 }
 
 impl<'a> RansDecoder<'a> {
-    /// Nothing is read before the first [`RansDecoder::begin`].
-    pub fn new(coded: &'a [u8]) -> Self {
-        let (words, rest) = coded.as_chunks();
-        RansDecoder { words, rest: rest.len(), pos: 0, states: [LOWER_BOUND.into(); 2] }
-    }
-
-    /// Reads the states of the next batch. The batch before must have been used up exactly.
-    pub fn begin(&mut self) -> Result<(), Flaw> {
-        self.check_end_states()?;
-        for state in &mut self.states {
-            let head = self.words.get(self.pos..self.pos + 2);
-            let [low, high] = *head.and_then(|head| head.first_chunk()).ok_or(ENDS_EARLY)?;
-            *state = u32::from_le_bytes([low[0], low[1], high[0], high[1]]).into();
-            self.pos += 2;
-            if *state < LOWER_BOUND.into() {
-                return Err(Flaw("a segment holds a coder state that is too small"));
-            }
+    /// Reads the states, which stand in front.
+    ///
+    /// # Errors
+    /// A [`Flaw`] where they are not there or too small.
+    pub fn new(coded: &'a [u8]) -> Result<Self, Flaw> {
+        let (states, words) = coded.split_first_chunk::<8>().ok_or(ENDS_EARLY)?;
+        let (words, rest) = words.as_chunks();
+        let state =
+            |from: usize| states[from..].first_chunk().map(|four| u32::from_le_bytes(*four));
+        let states = [0, 4].map(|from| u64::from(state(from).expect("eight bytes")));
+        match states.iter().any(|&state| state < LOWER_BOUND.into()) {
+            true => Err(Flaw("a slice holds a coder state that is too small")),
+            false => Ok(RansDecoder { words, rest: rest.len(), pos: 0, states }),
         }
-        Ok(())
     }
 
     /// The slot that the next symbol of `stream` owns.
@@ -202,6 +184,28 @@ impl<'a> RansDecoder<'a> {
         self.states[stream as usize] = state.into();
     }
 
+    /// Takes a symbol out of each stream, first that of run lengths.
+    #[inline(always)]
+    pub fn take_both(&mut self, slots: [Slots; 2]) {
+        let Some([first, second]) =
+            self.words.get(self.pos..).and_then(|words| words.first_chunk())
+        else {
+            self.take(RansStream::RunLengths, slots[0]);
+            self.take(RansStream::MtfRanks, slots[1]);
+            return;
+        };
+        let [first, second] = [*first, *second].map(|word| u32::from(u16::from_le_bytes(word)));
+        let [run, rank] = self.states.map(|state| state as u32);
+        let run = slots[0].freq * (run >> SLOT_BITS) + (run % (LOWER_BOUND / 2)) - slots[0].start;
+        let rank =
+            slots[1].freq * (rank >> SLOT_BITS) + (rank % (LOWER_BOUND / 2)) - slots[1].start;
+        let [refill_run, refill_rank] = [run < LOWER_BOUND, rank < LOWER_BOUND];
+        let word = if refill_run { second } else { first };
+        self.states[0] = if refill_run { run << 16 | first } else { run }.into();
+        self.states[1] = if refill_rank { rank << 16 | word } else { rank }.into();
+        self.pos += usize::from(refill_run) + usize::from(refill_rank);
+    }
+
     /// Takes a value of so many bits, all values of which are equally likely.
     #[inline(always)]
     pub fn take_plain(&mut self, stream: RansStream, bits: u32) -> u32 {
@@ -210,19 +214,23 @@ impl<'a> RansDecoder<'a> {
         value
     }
 
-    /// Checks that the coded bytes were used up exactly.
-    pub fn finish(&self) -> Result<(), Flaw> {
-        self.check_end_states()?;
-        match self.pos == self.words.len() && self.rest == 0 {
-            true => Ok(()),
-            false => Err(Flaw("a segment's coded bytes are longer or shorter than they should be")),
+    /// Takes a value below `values`, at most 256, all of which are equally likely.
+    pub fn take_even(&mut self, stream: RansStream, values: u32) -> u32 {
+        let value = ((self.slot(stream) + 1) * values - 1) >> SLOT_BITS;
+        if values > 1 {
+            self.take(stream, Slots::even(value, values));
         }
+        value
     }
 
-    fn check_end_states(&self) -> Result<(), Flaw> {
-        match self.states == [u64::from(LOWER_BOUND); 2] {
+    /// Checks that the coded bytes were used up exactly.
+    pub fn finish(&self) -> Result<(), Flaw> {
+        if self.states != [u64::from(LOWER_BOUND); 2] {
+            return Err(super::LEFT_OVER);
+        }
+        match self.pos == self.words.len() && self.rest == 0 {
             true => Ok(()),
-            false => Err(super::LEFT_OVER),
+            false => Err(Flaw("a slice's coded bytes are longer or shorter than they should be")),
         }
     }
 }
@@ -247,10 +255,10 @@ mod tests {
     }
 
     fn coded(symbols: &[(RansStream, Slots)]) -> Vec<u8> {
-        let mut encoder = RansEncoder::default();
+        let mut stack = RansStack::new(vec![[0; 2]; symbols.len()]);
         let mut out = Vec::new();
-        symbols.iter().for_each(|&(stream, slots)| encoder.put(stream, slots));
-        encoder.flush(&mut out);
+        symbols.iter().rev().for_each(|&(stream, slots)| stack.push(stream, slots));
+        stack.write(&mut out);
         out
     }
 
@@ -259,8 +267,7 @@ mod tests {
         for len in [0, 1, 2, 3, 100, 5000] {
             let symbols = sample(len);
             let coded = coded(&symbols);
-            let mut decoder = RansDecoder::new(&coded);
-            decoder.begin().unwrap();
+            let mut decoder = RansDecoder::new(&coded).unwrap();
             for (stream, slots) in symbols {
                 assert!((slots.start..slots.start + slots.freq).contains(&decoder.slot(stream)));
                 decoder.take(stream, slots);
@@ -289,12 +296,26 @@ mod tests {
     }
 
     #[test]
+    fn plain_and_even_values_come_back() {
+        let mut stack = RansStack::new(vec![[0; 2]; 200]);
+        for (value, bits) in [(0, 1), (255, 8), (5, 3), (31, 5)] {
+            stack.push_even(RansStream::MtfRanks, value / 3, value + 1);
+            stack.push_plain(RansStream::MtfRanks, value, bits);
+        }
+        let mut coded = Vec::new();
+        stack.write(&mut coded);
+        let mut decoder = RansDecoder::new(&coded).unwrap();
+        for (value, bits) in [(31, 5), (5, 3), (255, 8), (0, 1)] {
+            assert_eq!(decoder.take_plain(RansStream::MtfRanks, bits), value);
+            assert_eq!(decoder.take_even(RansStream::MtfRanks, value + 1), value / 3);
+        }
+        decoder.finish().unwrap();
+    }
+
+    #[test]
     fn bytes_too_many_or_too_few_are_flaws() {
         let good = coded(&[]);
-        let decode = |coded: &[u8]| {
-            let mut decoder = RansDecoder::new(coded);
-            decoder.begin().and_then(|()| decoder.finish())
-        };
+        let decode = |coded: &[u8]| RansDecoder::new(coded).and_then(|decoder| decoder.finish());
         assert_eq!(decode(&good), Ok(()));
         assert!(decode(&good[..7]).is_err());
         assert!(decode(&[&good[..], &[0]].concat()).is_err());

@@ -1,4 +1,4 @@
-//! Run lengths: a segment as runs of equal bytes.
+//! Run lengths: a slice as runs of equal bytes.
 //!
 //! The BWT puts bytes of similar contexts side by side, so that text averages 2.3 bytes per run,
 //! markup 9, and files full of copies hundreds. All later stages work on runs and never on bytes,
@@ -20,16 +20,16 @@ pub struct BwtRun {
 }
 
 /// The run that starts at `pos`.
-pub fn read(segment: &[u8], pos: usize) -> BwtRun {
-    BwtRun { symbol: segment[pos], len: (run_end(segment, pos) - pos) as u32 }
+pub fn read(slice: &[u8], pos: usize) -> BwtRun {
+    BwtRun { symbol: slice[pos], len: (run_end(slice, pos) - pos) as u32 }
 }
 
 /// The run that starts at `pos` and has `short` bytes, or 255 and more.
 #[inline(always)]
-pub fn read_short(segment: &[u8], pos: usize, short: u8) -> BwtRun {
+pub fn read_short(slice: &[u8], pos: usize, short: u8) -> BwtRun {
     match short {
-        255 => read(segment, pos),
-        _ => BwtRun { symbol: segment[pos], len: short.into() },
+        255 => read(slice, pos),
+        _ => BwtRun { symbol: slice[pos], len: short.into() },
     }
 }
 
@@ -39,7 +39,7 @@ pub fn read_short(segment: &[u8], pos: usize, short: u8) -> BwtRun {
 /// that are too many.
 #[inline(always)]
 pub fn write(out: &mut [u8], pos: usize, run: BwtRun) -> Result<usize, Flaw> {
-    const DOES_NOT_FIT: Flaw = Flaw("a segment holds a run that does not fit");
+    const DOES_NOT_FIT: Flaw = Flaw("a slice holds a run that does not fit");
     let next = pos + run.len as usize;
     let room = out.get_mut(pos..).ok_or(DOES_NOT_FIT)?;
     if let Some(head) = room.first_chunk_mut::<16>()
@@ -68,35 +68,35 @@ pub fn run_before(bytes: &[u8], symbol: u8) -> usize {
 
 /// Where the run of `symbol` that reaches up to `end` (exclusive) begins.
 #[inline(always)]
-pub fn start(segment: &[u8], mut end: usize, symbol: u8) -> usize {
+pub fn start(slice: &[u8], mut end: usize, symbol: u8) -> usize {
     while let Some(head) = end.checked_sub(8) {
-        let other = word(segment, head) ^ splat(symbol);
+        let other = word(slice, head) ^ splat(symbol);
         if other != 0 {
             return end - (other.leading_zeros() / 8) as usize;
         }
         end = head;
     }
-    while end > 0 && segment[end - 1] == symbol {
+    while end > 0 && slice[end - 1] == symbol {
         end -= 1;
     }
     end
 }
 
 /// Where the run of bytes at `pos` ends (exclusive).
-pub fn run_end(segment: &[u8], mut pos: usize) -> usize {
-    let symbol = segment[pos];
-    if segment.get(pos + PIECE - 1) == Some(&symbol) {
-        let pieces = segment[pos..].as_chunks::<PIECE>().0.iter();
+pub fn run_end(slice: &[u8], mut pos: usize) -> usize {
+    let symbol = slice[pos];
+    if slice.get(pos + PIECE - 1) == Some(&symbol) {
+        let pieces = slice[pos..].as_chunks::<PIECE>().0.iter();
         pos += PIECE * pieces.take_while(|piece| **piece == [symbol; PIECE]).count();
     }
-    while pos + 8 <= segment.len() {
-        let other = word(segment, pos) ^ splat(symbol);
+    while pos + 8 <= slice.len() {
+        let other = word(slice, pos) ^ splat(symbol);
         if other != 0 {
             return pos + (other.trailing_zeros() / 8) as usize;
         }
         pos += 8;
     }
-    while pos < segment.len() && segment[pos] == symbol {
+    while pos < slice.len() && slice[pos] == symbol {
         pos += 1;
     }
     pos
@@ -126,6 +126,25 @@ pub fn count(bytes: &[u8]) -> usize {
     1 + whole + borders(rest, rest_next)
 }
 
+/// Where the first so many runs of `bytes` end, or all of them where there are fewer.
+pub fn end_of_runs(bytes: &[u8], mut runs: usize) -> usize {
+    const STEP: usize = 64 * PIECE;
+    let mut pos = 0;
+    // A step and the byte behind it tell the borders behind each of its bytes.
+    while let Some(step) = bytes.get(pos..=pos + STEP)
+        && let borders = count(step) - 1
+        && borders < runs
+    {
+        runs -= borders;
+        pos += STEP;
+    }
+    while runs > 0 && pos < bytes.len() {
+        pos = run_end(bytes, pos);
+        runs -= 1;
+    }
+    pos
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,11 +157,11 @@ mod tests {
         shapes
     }
 
-    fn split(segment: &[u8]) -> Vec<BwtRun> {
+    fn split(slice: &[u8]) -> Vec<BwtRun> {
         let mut runs = Vec::new();
         let mut pos = 0;
-        while pos < segment.len() {
-            runs.push(read(segment, pos));
+        while pos < slice.len() {
+            runs.push(read(slice, pos));
             pos += runs[runs.len() - 1].len as usize;
         }
         runs
@@ -150,21 +169,21 @@ mod tests {
 
     #[test]
     fn runs_rebuild_the_segment() {
-        for segment in shapes() {
-            let mut out = vec![99; segment.len()];
+        for slice in shapes() {
+            let mut out = vec![99; slice.len()];
             let end =
-                split(&segment).into_iter().fold(0, |pos, run| write(&mut out, pos, run).unwrap());
-            assert_eq!((end, &out), (segment.len(), &segment));
+                split(&slice).into_iter().fold(0, |pos, run| write(&mut out, pos, run).unwrap());
+            assert_eq!((end, &out), (slice.len(), &slice));
         }
     }
 
     #[test]
     fn backwards_finds_the_same_borders() {
-        for segment in shapes() {
-            let mut pos = segment.len();
-            for run in split(&segment).into_iter().rev() {
-                assert_eq!(segment[pos - 1], run.symbol);
-                let begin = start(&segment, pos, run.symbol);
+        for slice in shapes() {
+            let mut pos = slice.len();
+            for run in split(&slice).into_iter().rev() {
+                assert_eq!(slice[pos - 1], run.symbol);
+                let begin = start(&slice, pos, run.symbol);
                 assert_eq!(pos - begin, run.len as usize);
                 pos = begin;
             }
@@ -175,8 +194,22 @@ mod tests {
     #[test]
     fn count_agrees() {
         assert_eq!(count(&[]), 0);
-        for segment in shapes() {
-            assert_eq!(count(&segment), split(&segment).len());
+        for slice in shapes() {
+            assert_eq!(count(&slice), split(&slice).len());
+        }
+    }
+
+    #[test]
+    fn so_many_runs_end_where_they_do() {
+        let noise = (0..40_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8 % 3);
+        for bytes in shapes().into_iter().chain([noise.collect(), vec![5; 50_000]]) {
+            let (mut pos, mut runs) = (0, 0);
+            while pos < bytes.len() {
+                assert_eq!(end_of_runs(&bytes, runs), pos, "{runs}");
+                pos = run_end(&bytes, pos);
+                runs += 1;
+            }
+            assert_eq!([runs, runs + 1].map(|runs| end_of_runs(&bytes, runs)), [pos; 2]);
         }
     }
 

@@ -1,5 +1,5 @@
-//! The symbol tree of context mixing: a binary tree over the symbols of a segment.
-//! FORMAT.md section 14.1.
+//! The symbol tree of context mixing: a binary tree over the symbols of a slice. FORMAT.md section
+//! 15.1.
 //!
 //! A symbol is coded as the way down to it, in bits that say "the split symbol or a later one". The
 //! leaves are in the order of the byte values, so that symbols that lie close (letters, digits,
@@ -11,7 +11,7 @@
 //! symbol has one to three groups on its way, and five nodes or more.
 //!
 //! The tree follows from one weight per symbol, a power of two near the number of its runs; the
-//! segment's header holds their logarithms in 32 bytes and half a byte per symbol.
+//! slice's header holds their logarithms in 32 bytes and half a byte per symbol.
 
 use super::{ENDS_EARLY, rle};
 use crate::error::Flaw;
@@ -27,7 +27,7 @@ pub struct TreeNode {
     pub heap_index: u8,
 }
 
-/// The tree of a segment, or its only symbol.
+/// The tree of a slice, or its only symbol.
 #[derive(Debug)]
 pub struct SymbolTree {
     pub root: u16,
@@ -44,12 +44,12 @@ impl SymbolTree {
         self.nodes[usize::from(code - INNER)]
     }
 
-    /// Writes the weights that suit `segment`, and returns their tree.
-    pub fn encode(segment: &[u8], out: &mut Vec<u8>) -> Self {
+    /// Writes the weights that suit `slice`, and returns their tree.
+    pub fn encode(slice: &[u8], out: &mut Vec<u8>) -> Self {
         let mut counts = [0u32; 256];
         let mut pos = 0;
-        while pos < segment.len() {
-            let run = rle::read(segment, pos);
+        while pos < slice.len() {
+            let run = rle::read(slice, pos);
             counts[usize::from(run.symbol)] += 1;
             pos += run.len as usize;
         }
@@ -71,7 +71,7 @@ impl SymbolTree {
         let is_present = |symbol: &usize| present[symbol / 8] >> (symbol % 8) & 1 == 1;
         let symbols: Vec<usize> = (0..256).filter(is_present).collect();
         if symbols.is_empty() {
-            return Err(Flaw("a segment has no symbols"));
+            return Err(Flaw("a slice has no symbols"));
         }
         let (halves, rest) = rest.split_at_checked(symbols.len().div_ceil(2)).ok_or(ENDS_EARLY)?;
         let mut log_weights = [0; 256];
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn the_header_comes_back() {
-        for segment in [&b"x"[..], b"mississippi", &[0, 255, 0, 255, 7], &[3; 1000]] {
+        for slice in [&b"x"[..], b"mississippi", &[0, 255, 0, 255, 7], &[3; 1000]] {
             let mut out = Vec::new();
-            let tree = SymbolTree::encode(segment, &mut out);
+            let tree = SymbolTree::encode(slice, &mut out);
             out.push(99);
             let (again, rest) = SymbolTree::decode(&out).unwrap();
             assert_eq!((format!("{tree:?}"), rest), (format!("{again:?}"), &[99][..]));

@@ -11,7 +11,7 @@ use super::bcj::{is_arm64, is_x86};
 use super::delta::Records;
 use super::regions::{Region, RegionKind};
 use crate::bwt::Sorter;
-use crate::coder::{self, Effort};
+use crate::coder::{self, Coding, SliceLimits};
 use crate::threads::Threads;
 use std::ops::Range;
 
@@ -302,7 +302,6 @@ fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
         return usize::MAX;
     }
     let Ok(bwt) = Sorter::Cpu.sort(&sample, 1 << 15) else { return usize::MAX };
-    let mut coded = Vec::new();
-    coder::encode(&bwt.bytes, Effort::Default, &mut coded);
-    coded.len()
+    let limits = SliceLimits::new(bwt.bytes.len(), Coding::StaticRans);
+    coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans).size()
 }

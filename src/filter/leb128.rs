@@ -1,4 +1,4 @@
-//! Numbers as bytes, for the parameters of filters: FORMAT.md section 12.1.
+//! Numbers as bytes, for the parameters of filters: FORMAT.md section 12.2.
 //!
 //! Seven bits a byte, the lowest first; the top bit says that more follow (the LEB128 of DWARF).
 
@@ -13,15 +13,15 @@ pub(super) fn write(mut number: usize, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Takes a number below 2^31 off the front of `bytes`.
+/// Takes a number below 2^40, in up to six bytes, off the front of `bytes`.
 pub(super) fn read(bytes: &mut &[u8]) -> Result<usize, Flaw> {
     let mut number = 0;
-    for shift in (0..35).step_by(7) {
+    for shift in (0..42).step_by(7) {
         let (&byte, rest) = bytes.split_first().ok_or(CUT)?;
         *bytes = rest;
         number |= usize::from(byte & 0x7F) << shift;
         if byte < 0x80 {
-            return if number < 1 << 31 { Ok(number) } else { Err(LARGE) };
+            return if number < 1 << 40 { Ok(number) } else { Err(LARGE) };
         }
     }
     Err(LARGE)
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn numbers_survive_and_large_ones_do_not() {
-        for number in [0, 1, 127, 128, 300, 16_383, 16_384, (1 << 31) - 1] {
+        for number in [0, 1, 127, 128, 300, 16_383, 16_384, (1 << 40) - 1] {
             let mut bytes = Vec::new();
             write(number, &mut bytes);
             for cut in 0..bytes.len() {
@@ -45,7 +45,7 @@ mod tests {
             let mut rest = &bytes[..];
             assert_eq!((read(&mut rest), rest.len()), (Ok(number), 0));
         }
-        assert_eq!(read(&mut &[0x80, 0x80, 0x80, 0x80, 8][..]), Err(LARGE));
-        assert_eq!(read(&mut &[0x80; 6][..]), Err(LARGE));
+        assert_eq!(read(&mut &[0x80, 0x80, 0x80, 0x80, 0x80, 0x20][..]), Err(LARGE));
+        assert_eq!(read(&mut &[0x80; 7][..]), Err(LARGE));
     }
 }

@@ -26,7 +26,6 @@
 //! - a door in `internals`, for `tests/common/targets/filters.rs`.
 
 mod bcj;
-mod bit_models;
 mod delta;
 mod detect_regions;
 pub(crate) mod fasta;
@@ -175,11 +174,12 @@ pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
 mod tests {
     use super::*;
     use crate::bwt::Sorter;
-    use crate::coder::{self, Effort};
+    use crate::coder::{self, Coding, SliceLimits};
 
     fn coded_size(text: &[u8]) -> usize {
         let bwt = Sorter::Cpu.sort(text, 1 << 16).unwrap();
-        coder::encode_segments(&bwt.bytes, 20, Effort::Default).iter().map(Vec::len).sum()
+        let limits = SliceLimits::new(bwt.bytes.len(), Coding::StaticRans);
+        coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans).size()
     }
 
     #[test]

@@ -46,7 +46,6 @@ mod rank;
 mod samples;
 
 use crate::bwt::{self, Bwt};
-use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
 use kmer_table::KmerTable;
@@ -164,18 +163,6 @@ impl FmIndex {
         let (lo, hi) = rank.rank_pair(c, self.stored(interval.start), self.stored(interval.end));
         first + lo..first + hi
     }
-}
-
-/// The binary logarithm of the size of segments that suits search: 16 to 20, the smallest that
-/// makes an average one have 32 Ki runs.
-///
-/// A search decodes one or two segments for each of its steps, and that takes time by the run: a
-/// millisecond or two at this size. Smaller ones are coded worse, since models start anew in each.
-pub(crate) fn segment_log(bwt: &[u8]) -> u8 {
-    const ENOUGH_RUNS: usize = 1 << 15;
-    let runs = coder::count_runs(bwt).max(1);
-    let enough = |log: &u8| (runs << log) / bwt.len().max(1) >= ENOUGH_RUNS;
-    (16..20).find(enough).unwrap_or(20)
 }
 
 /// The first row of each byte, from the counts of bytes. Row 0 is the sentinel's.

@@ -1,9 +1,9 @@
 //! Block_Header and the block as it stands in the file, FORMAT.md chapter 4.
 
-use super::fields::{checksum_holds, ensure, u32_at, u64_at};
+use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
+use crate::coder::Coding;
 use crate::error::{Error, Flaw};
 use crate::filter;
-use crate::options::MAX_BLOCK_SIZE;
 use std::io::{self, Read};
 
 pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
@@ -18,23 +18,32 @@ pub(crate) enum Kind {
 /// What the header of a bwt block says of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// The filters that were applied before the sort, one bit each; none in an indexed block.
+    /// The filters that were applied before the sort, one bit each. Those of an indexed block keep
+    /// the sequences that are searched for.
     pub filters: u8,
     pub sample_rate_log: u8,
-    pub segment_size_log: u8,
-    /// An index stands between segment sizes and segments.
+    pub coding: Coding,
+    /// An index stands between the sizes of slices and the models.
     pub indexed: bool,
+    /// Tables stand in front of all else.
+    pub tables: bool,
 }
 
-/// The bit of Flags that announces an index.
+/// The bits of Flags that announce an index and tables.
 const INDEXED: u8 = 8;
+const TABLES: u8 = 16;
+
+/// The filters after which a text still holds the sequences that its raw bytes hold.
+const SEARCHABLE: u8 = filter::FASTA;
 
 /// What stands in front of a block's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockHeader {
     pub kind: Kind,
-    pub raw_size: u32,
-    pub coded_size: u32,
+    /// Below 2^40, as is the coded size; above [`MAX_BLOCK_SIZE`](crate::MAX_BLOCK_SIZE) it is a
+    /// block that others may restore.
+    pub raw_size: u64,
+    pub coded_size: u64,
     /// CRC-32 of the raw bytes.
     pub raw_checksum: u32,
     /// Pos of the first raw byte in the frame's raw stream.
@@ -56,9 +65,9 @@ pub(crate) struct CodedBlock {
 
 /// Reads a payload of `size` bytes, or as much of it as there is. Memory grows with the bytes that
 /// come.
-pub(crate) fn read_payload(input: &mut impl Read, size: u32) -> io::Result<Vec<u8>> {
+pub(crate) fn read_payload(input: &mut impl Read, size: u64) -> io::Result<Vec<u8>> {
     let mut payload = Vec::new();
-    input.take(u64::from(size)).read_to_end(&mut payload)?;
+    input.take(size).read_to_end(&mut payload)?;
     Ok(payload)
 }
 
@@ -78,50 +87,49 @@ impl CodedBlock {
 }
 
 impl BlockHeader {
-    pub const SIZE: usize = 40;
+    pub const SIZE: usize = 42;
 
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let kind = match self.kind {
             Kind::Stored => [0; 4],
-            Kind::Bwt(Shape { filters, sample_rate_log, segment_size_log, indexed }) => {
-                let flags = filters | (INDEXED * u8::from(indexed));
-                [1, flags, sample_rate_log, segment_size_log]
+            Kind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }) => {
+                let flags = filters | (INDEXED * u8::from(indexed)) | (TABLES * u8::from(tables));
+                [1, flags, sample_rate_log, coding as u8]
             }
         };
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&SYNC_MARKER);
         bytes[8..12].copy_from_slice(&kind);
-        bytes[12..16].copy_from_slice(&self.raw_size.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.coded_size.to_le_bytes());
-        bytes[20..24].copy_from_slice(&self.raw_checksum.to_le_bytes());
-        bytes[24..32].copy_from_slice(&self.raw_offset.to_le_bytes());
-        bytes[32..36].copy_from_slice(&self.payload_checksum.to_le_bytes());
-        let checksum = crc32fast::hash(&bytes[..36]);
-        bytes[36..].copy_from_slice(&checksum.to_le_bytes());
+        put_uint::<5>(&mut bytes, 12, self.raw_size);
+        put_uint::<5>(&mut bytes, 17, self.coded_size);
+        bytes[22..26].copy_from_slice(&self.raw_checksum.to_le_bytes());
+        bytes[26..34].copy_from_slice(&self.raw_offset.to_le_bytes());
+        bytes[34..38].copy_from_slice(&self.payload_checksum.to_le_bytes());
+        let checksum = crc32fast::hash(&bytes[..38]);
+        bytes[38..].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..8] == SYNC_MARKER, "no block stands where one must")?;
         ensure(
-            checksum_holds(u32_at(bytes, 36), &bytes[..36]),
+            checksum_holds(u32_at(bytes, 38), &bytes[..38]),
             "the block header is damaged: its checksum is wrong",
         )?;
         let header = BlockHeader {
             kind: Kind::from_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])?,
-            raw_size: u32_at(bytes, 12),
-            coded_size: u32_at(bytes, 16),
-            raw_checksum: u32_at(bytes, 20),
-            raw_offset: u64_at(bytes, 24),
-            payload_checksum: u32_at(bytes, 32),
+            raw_size: uint_at::<5>(bytes, 12),
+            coded_size: uint_at::<5>(bytes, 17),
+            raw_checksum: u32_at(bytes, 22),
+            raw_offset: u64_at(bytes, 26),
+            payload_checksum: u32_at(bytes, 34),
         };
         header.check_sizes()?;
         Ok(header)
     }
 
     fn check_sizes(&self) -> Result<(), Flaw> {
-        let raw_fits = (1..=MAX_BLOCK_SIZE).contains(&self.raw_size);
-        ensure(raw_fits, "the block's raw size is out of range")?;
+        ensure(self.raw_size > 0, "the block's raw size is 0")?;
         let coded_fits = match self.kind {
             Kind::Stored => self.coded_size == self.raw_size,
             Kind::Bwt(_) => (1..self.raw_size).contains(&self.coded_size),
@@ -130,24 +138,23 @@ impl BlockHeader {
         match self.kind {
             Kind::Stored => Ok(()),
             Kind::Bwt(shape) => ensure(
-                (3..=largest_sample_rate_log(self.raw_size)).contains(&shape.sample_rate_log)
-                    && (16..=30).contains(&shape.segment_size_log),
-                "the block's sample rate or segment size is out of range",
+                (3..=largest_sample_rate_log(self.raw_size)).contains(&shape.sample_rate_log),
+                "the block's sample rate is out of range",
             ),
         }
     }
 }
 
 /// A large text has at least 64 samples, so that no file makes a decoder walk it in one long lane.
-pub(super) fn largest_sample_rate_log(size: u32) -> u8 {
+pub(super) fn largest_sample_rate_log(size: u64) -> u8 {
     (size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
 }
 
 impl Kind {
-    fn from_bytes([kind, flags, rate, segment]: [u8; 4]) -> Result<Self, Flaw> {
+    fn from_bytes([kind, flags, rate, coding]: [u8; 4]) -> Result<Self, Flaw> {
         let reserved = match kind {
-            0 => flags | rate | segment,
-            1 => flags & !(filter::ALL | INDEXED),
+            0 => flags | rate | coding,
+            1 => flags & !(filter::ALL | INDEXED | TABLES),
             _ => return Err(Flaw("the block is of an unknown kind")),
         };
         ensure(reserved == 0, "a reserved bit of the block header is set")?;
@@ -155,8 +162,22 @@ impl Kind {
             return Ok(Kind::Stored);
         }
         let (filters, indexed) = (flags & filter::ALL, flags & INDEXED != 0);
-        ensure(filters == 0 || !indexed, "the block has both filters and an index")?;
-        Ok(Kind::Bwt(Shape { filters, sample_rate_log: rate, segment_size_log: segment, indexed }))
+        let searchable = filters & !SEARCHABLE == 0;
+        ensure(
+            searchable || !indexed,
+            "the block has both an index and filters that hide its text",
+        )?;
+        Ok(Kind::Bwt(Shape {
+            filters,
+            sample_rate_log: rate,
+            coding: match coding {
+                0 => Coding::StaticRans,
+                1 => Coding::ContextMixing,
+                _ => return Err(Flaw("the block is of an unknown coding")),
+            },
+            indexed,
+            tables: flags & TABLES != 0,
+        }))
     }
 }
 
@@ -168,11 +189,12 @@ mod tests {
         kind: Kind::Bwt(Shape {
             filters: 5,
             sample_rate_log: 16,
-            segment_size_log: 20,
+            coding: Coding::ContextMixing,
             indexed: false,
+            tables: true,
         }),
-        raw_size: 0x0030_2010,
-        coded_size: 0x0003_0201,
+        raw_size: 0x50_4030_2010,
+        coded_size: 0x05_0403_0201,
         raw_checksum: 0xAABB_CCDD,
         raw_offset: 0x0102_0304_0506,
         payload_checksum: 0x1122_3344,
@@ -182,10 +204,10 @@ mod tests {
     fn a_header_is_these_bytes() {
         let bytes = HEADER.to_bytes();
         #[rustfmt::skip]
-        assert_eq!(bytes[8..36], [
-            1, 5, 16, 20, // Kind, Flags, Sample_Rate_Log, Segment_Size_Log
-            0x10, 0x20, 0x30, 0, // Raw_Size
-            1, 2, 3, 0, // Coded_Size
+        assert_eq!(bytes[8..38], [
+            1, 21, 16, 1, // Kind, Flags, Sample_Rate_Log, Coding
+            0x10, 0x20, 0x30, 0x40, 0x50, // Raw_Size
+            1, 2, 3, 4, 5, // Coded_Size
             0xDD, 0xCC, 0xBB, 0xAA, // Raw_Checksum
             6, 5, 4, 3, 2, 1, 0, 0, // Raw_Offset
             0x44, 0x33, 0x22, 0x11, // Payload_Checksum

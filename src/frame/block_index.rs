@@ -1,14 +1,15 @@
-//! Index, FORMAT.md chapter 10: what lets a search decode single segments of a block.
+//! Index, FORMAT.md chapter 10: what lets a search decode single slices of a block.
 //!
-//! Without it, whoever wants one segment would have to read and decode all that stand before it:
+//! Without it, whoever wants one slice would have to read and decode all that stand before it:
 //! for its place, its checksum, and the counts of symbols above it.
 
-use super::fields::{checksum_holds, ensure, u32_at};
+use super::fields::{checksum_holds, ensure, put_uint, u32_at, uint_at};
+use super::slice_sizes::SliceSizes;
 use super::table_form::{from_form, to_form};
 use crate::bwt;
 use crate::error::Flaw;
 
-/// Raw bytes kept of each end of a block, for matches that cross into the next.
+/// Bytes of the text kept of each end of a block, for matches that cross into the next.
 pub(crate) const EDGE: usize = 128;
 
 const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have");
@@ -17,11 +18,12 @@ const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockIndexHeader {
     compressed: bool,
-    pub counts_size: u32,
-    pub primary_index: u32,
+    counts_size: u64,
+    primary_index: u64,
     /// CRC-32 of Samples as it stands in the file.
     samples_checksum: u32,
-    /// CRC-32 of Segment_Sizes, of this header up to here, and of all that follows in Index.
+    /// CRC-32 of the sizes of slices, of this header up to here, of all that follows in Index, and
+    /// of Models.
     index_checksum: u32,
 }
 
@@ -29,21 +31,21 @@ pub(crate) struct BlockIndexHeader {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockIndex {
     pub primary_index: u32,
-    /// CRC-32 of each coded segment.
-    pub segment_checksums: Vec<u32>,
-    /// The first raw bytes of the block, and the last: [`EDGE`] of them, or all.
+    /// CRC-32 of each coded slice.
+    pub slice_checksums: Vec<u32>,
+    /// The first bytes of the block's text, and the last: [`EDGE`] of them, or all.
     pub head: Vec<u8>,
     pub tail: Vec<u8>,
-    pub counts: SegmentCounts,
+    pub counts: SliceCounts,
 }
 
-/// How often each byte occurs in each segment.
+/// How often each byte occurs in each slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SegmentCounts {
-    segments: usize,
+pub(crate) struct SliceCounts {
+    slices: usize,
     /// The bytes that occur in the block, ascending.
     symbols: Vec<u8>,
-    /// `values[n * segments + k]`: occurrences of symbol n in segment k.
+    /// `values[n * slices + k]`: occurrences of symbol n in slice k.
     values: Vec<u32>,
 }
 
@@ -52,20 +54,20 @@ impl BlockIndexHeader {
 
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[0] <= 1, "the index is of an unknown form")?;
-        ensure(bytes[1..4] == [0; 3], "a reserved bit of the index is set")?;
+        ensure(bytes[1] == 0, "a reserved bit of the index is set")?;
         Ok(BlockIndexHeader {
             compressed: bytes[0] == 1,
-            counts_size: u32_at(bytes, 4),
-            primary_index: u32_at(bytes, 8),
+            counts_size: uint_at::<5>(bytes, 2),
+            primary_index: uint_at::<5>(bytes, 7),
             samples_checksum: u32_at(bytes, 12),
             index_checksum: u32_at(bytes, 16),
         })
     }
 
-    /// Size of what follows this header in the index of a block of `raw_size` bytes in so many
-    /// segments.
-    pub fn rest(&self, raw_size: u32, segments: usize) -> usize {
-        4 * segments + 2 * edge(raw_size) + self.counts_size as usize
+    /// Size of what follows this header in the index of a text of `text_size` bytes in so many
+    /// slices.
+    pub fn rest(&self, text_size: u32, slices: usize) -> usize {
+        4 * slices + 2 * edge(text_size) + self.counts_size as usize
     }
 
     /// Checks Samples as it stands in the file.
@@ -77,123 +79,129 @@ impl BlockIndexHeader {
     }
 }
 
-fn edge(raw_size: u32) -> usize {
-    EDGE.min(raw_size as usize)
+fn edge(text_size: u32) -> usize {
+    EDGE.min(text_size as usize)
 }
 
 impl BlockIndex {
-    /// The index of a block: of its raw bytes, its transform and its coded segments.
+    /// The index of a block: of its text, its transform in slices of these sizes,
+    /// and its coded slices.
     pub fn new(
-        raw: &[u8],
+        text: &[u8],
         bwt: &[u8],
         primary_index: u32,
-        segment_size_log: u8,
-        segments: &[impl AsRef<[u8]>],
+        raw_sizes: &[u32],
+        slices: &[impl AsRef<[u8]>],
     ) -> Self {
-        let edge = EDGE.min(raw.len());
+        let edge = EDGE.min(text.len());
         BlockIndex {
             primary_index,
-            segment_checksums: segments.iter().map(|s| crc32fast::hash(s.as_ref())).collect(),
-            head: raw[..edge].to_vec(),
-            tail: raw[raw.len() - edge..].to_vec(),
-            counts: SegmentCounts::new(bwt, segment_size_log),
+            slice_checksums: slices.iter().map(|s| crc32fast::hash(s.as_ref())).collect(),
+            head: text[..edge].to_vec(),
+            tail: text[text.len() - edge..].to_vec(),
+            counts: SliceCounts::new(bwt, raw_sizes),
         }
     }
 
-    /// Checks what it says of the coded segments and of the transform that they make.
-    pub fn check(&self, segments: &[&[u8]], bwt: &[u8], segment_size_log: u8) -> Result<(), Flaw> {
-        let pairs = self.segment_checksums.iter().zip(segments);
-        let sums_hold = pairs.into_iter().all(|(&sum, segment)| checksum_holds(sum, segment));
-        let counts_hold = self.counts == SegmentCounts::new(bwt, segment_size_log);
-        ensure(sums_hold && counts_hold, "the block's index does not match its segments")
+    /// Checks what it says of the coded slices and of the transform that they make.
+    pub fn check(&self, slices: &[&[u8]], bwt: &[u8], raw_sizes: &[u32]) -> Result<(), Flaw> {
+        let pairs = self.slice_checksums.iter().zip(slices);
+        let sums_hold = pairs.into_iter().all(|(&sum, slice)| checksum_holds(sum, slice));
+        let counts_hold = self.counts == SliceCounts::new(bwt, raw_sizes);
+        ensure(sums_hold && counts_hold, "the block's index does not match its slices")
     }
 
-    /// Checks what it says of the ends of the block.
-    pub fn check_edges(&self, raw: &[u8]) -> Result<(), Flaw> {
-        let holds = raw.starts_with(&self.head) && raw.ends_with(&self.tail);
+    /// Checks what it says of the ends of the block's text.
+    pub fn check_edges(&self, text: &[u8]) -> Result<(), Flaw> {
+        let holds = text.starts_with(&self.head) && text.ends_with(&self.tail);
         ensure(holds, "the block's index does not match its ends")
     }
 
-    /// Index as it stands behind Samples and Segment_Sizes, both as they stand in the file.
-    pub fn to_bytes(&self, samples: &[u8], sizes: &[u8]) -> Vec<u8> {
+    /// Index as it stands behind Samples and the sizes of slices, and before Models, all as they
+    /// stand in the file.
+    pub fn to_bytes(&self, samples: &[u8], sizes: &[u8], models: &[u8]) -> Vec<u8> {
         let (form, coded) = to_form(self.counts.to_bytes());
-        let mut bytes = vec![form, 0, 0, 0];
-        bytes.extend_from_slice(&(coded.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&self.primary_index.to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(samples).to_le_bytes());
-        bytes.extend_from_slice(&[0; 4]);
-        bytes.extend(self.segment_checksums.iter().flat_map(|checksum| checksum.to_le_bytes()));
+        let mut bytes = vec![0; BlockIndexHeader::SIZE];
+        bytes[0] = form;
+        put_uint::<5>(&mut bytes, 2, coded.len() as u64);
+        put_uint::<5>(&mut bytes, 7, self.primary_index.into());
+        bytes[12..16].copy_from_slice(&crc32fast::hash(samples).to_le_bytes());
+        bytes.extend(self.slice_checksums.iter().flat_map(|checksum| checksum.to_le_bytes()));
         for part in [&self.head, &self.tail, &coded] {
             bytes.extend_from_slice(part);
         }
-        let checksum = index_checksum(sizes, &bytes);
+        let checksum = index_checksum(sizes, &bytes, models);
         bytes[16..20].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
     /// Takes apart an index whose header stands at the front of `bytes`, which end with it.
-    /// `raw_size` is in `1..2^31`; `sizes` is Segment_Sizes as it stands in the file.
+    /// `text_size` is in `1..2^31`; `sizes` are those of the slices, and `models` those of the
+    /// block, as they stand in the file.
     pub fn from_bytes(
         header: &BlockIndexHeader,
         bytes: &[u8],
-        sizes: &[u8],
-        raw_size: u32,
-        segments: usize,
+        (sizes, models): (&[u8], &[u8]),
+        text_size: u32,
+        slices: usize,
     ) -> Result<Self, Flaw> {
-        let sound = cfg!(fuzzing) || header.index_checksum == index_checksum(sizes, bytes);
+        let checksum = index_checksum(sizes, bytes, models);
+        let sound = cfg!(fuzzing) || header.index_checksum == checksum;
         ensure(sound, "the block's index is damaged: its checksum is wrong")?;
-        let rows = 1..=raw_size;
+        let rows = 1..=u64::from(text_size);
         ensure(rows.contains(&header.primary_index), "the index's primary index is no row")?;
-        let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * segments);
-        let (head, rest) = rest.split_at(edge(raw_size));
-        let (tail, coded) = rest.split_at(edge(raw_size));
+        let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * slices);
+        let (head, rest) = rest.split_at(edge(text_size));
+        let (tail, coded) = rest.split_at(edge(text_size));
         Ok(BlockIndex {
-            primary_index: header.primary_index,
-            segment_checksums: checksums.chunks_exact(4).map(|four| u32_at(four, 0)).collect(),
+            primary_index: header.primary_index as u32,
+            slice_checksums: checksums.chunks_exact(4).map(|four| u32_at(four, 0)).collect(),
             head: head.to_vec(),
             tail: tail.to_vec(),
-            counts: SegmentCounts::from_bytes(header.compressed, coded, segments)?,
+            counts: SliceCounts::from_bytes(header.compressed, coded, slices)?,
         })
     }
 
-    /// Takes the index off the front of what stands behind Segment_Sizes.
+    /// Takes the index off the front of what stands behind the sizes of slices.
     pub fn take(
         payload: &mut &[u8],
         samples: &[u8],
-        sizes: &[u8],
-        raw_size: u32,
-        segments: usize,
+        coded_sizes: &[u8],
+        text_size: u32,
+        sizes: &SliceSizes,
     ) -> Result<Self, Flaw> {
         let cut = Flaw("the block's index is longer than the block");
         let header = payload.first_chunk().ok_or(cut)?;
         let header = BlockIndexHeader::from_bytes(header)?;
         header.check_samples(samples)?;
-        let size = BlockIndexHeader::SIZE + header.rest(raw_size, segments);
+        let size = BlockIndexHeader::SIZE + header.rest(text_size, sizes.raw.len());
         let (bytes, rest) = payload.split_at_checked(size).ok_or(cut)?;
+        let models = rest.get(..sizes.models as usize).ok_or(cut)?;
         *payload = rest;
-        BlockIndex::from_bytes(&header, bytes, sizes, raw_size, segments)
+        let around = (coded_sizes, models);
+        BlockIndex::from_bytes(&header, bytes, around, text_size, sizes.raw.len())
     }
 }
 
 /// The checksum of all but the field that holds it.
-fn index_checksum(sizes: &[u8], bytes: &[u8]) -> u32 {
+fn index_checksum(sizes: &[u8], bytes: &[u8], models: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
-    for part in [sizes, &bytes[..16], &bytes[20..]] {
+    for part in [sizes, &bytes[..16], &bytes[20..], models] {
         hasher.update(part);
     }
     hasher.finalize()
 }
 
-impl SegmentCounts {
-    /// Counts the bytes of a transform.
-    pub fn new(bwt: &[u8], segment_size_log: u8) -> Self {
-        let histograms: Vec<[u32; 256]> =
-            bwt.chunks(1 << segment_size_log).map(histogram).collect();
+impl SliceCounts {
+    /// Counts the bytes of a transform in slices of these sizes.
+    pub fn new(mut bwt: &[u8], raw_sizes: &[u32]) -> Self {
+        let slices = raw_sizes.iter().map_while(|&size| bwt.split_off(..size as usize));
+        let histograms: Vec<[u32; 256]> = slices.map(histogram).collect();
         let occurs = |c: &u8| histograms.iter().any(|counts| counts[usize::from(*c)] > 0);
         let symbols: Vec<u8> = (0..=255).filter(occurs).collect();
         let row = |&c: &u8| histograms.iter().map(move |counts| counts[usize::from(c)]);
         let values = symbols.iter().flat_map(row).collect();
-        SegmentCounts { segments: histograms.len(), symbols, values }
+        SliceCounts { slices: histograms.len(), symbols, values }
     }
 
     /// Which bytes occur, a bit each; then the four bytes of every count, all lowest bytes first.
@@ -208,21 +216,21 @@ impl SegmentCounts {
         bytes
     }
 
-    fn from_bytes(compressed: bool, coded: &[u8], segments: usize) -> Result<Self, Flaw> {
-        let plain = from_form(compressed, coded, 32 + 4 * 256 * segments, MISFIT)?;
+    fn from_bytes(compressed: bool, coded: &[u8], slices: usize) -> Result<Self, Flaw> {
+        let plain = from_form(compressed, coded, 32 + 4 * 256 * slices, MISFIT)?;
         let (bits, planes) = plain.split_at_checked(32).ok_or(MISFIT)?;
         let symbols: Vec<u8> =
             (0..=255).filter(|c| bits[usize::from(c / 8)] >> (c % 8) & 1 == 1).collect();
-        let count = symbols.len() * segments;
+        let count = symbols.len() * slices;
         ensure(planes.len() == 4 * count && count > 0, MISFIT.0)?;
         let value =
             |n: usize| u32::from_le_bytes([0, 1, 2, 3].map(|plane| planes[plane * count + n]));
-        Ok(SegmentCounts { segments, symbols, values: (0..count).map(value).collect() })
+        Ok(SliceCounts { slices, symbols, values: (0..count).map(value).collect() })
     }
 
-    /// The symbols that occur in the block, and for each the counts of all segments.
+    /// The symbols that occur in the block, and for each the counts of all slices.
     pub fn rows(&self) -> impl Iterator<Item = (u8, &[u32])> {
-        self.symbols.iter().copied().zip(self.values.chunks_exact(self.segments))
+        self.symbols.iter().copied().zip(self.values.chunks_exact(self.slices))
     }
 }
 
@@ -241,39 +249,41 @@ mod tests {
         let bwt = [&b"annb"[..], b"aa"].concat().repeat(20_000);
         BlockIndex {
             primary_index: 4,
-            segment_checksums: vec![7, 8],
+            slice_checksums: vec![7, 8],
             head: vec![1; EDGE],
             tail: vec![2; EDGE],
-            counts: SegmentCounts::new(&bwt, 16),
+            counts: SliceCounts::new(&bwt, &[1 << 16, 120_000 - (1 << 16)]),
         }
     }
 
     fn reread(bytes: &[u8]) -> Result<BlockIndex, Flaw> {
-        BlockIndex::take(&mut &bytes[..], b"samples", b"sizes", 120_000, 2)
+        let sizes = SliceSizes { raw: vec![1 << 16, 54_464], models: 6, coded: vec![] };
+        let bytes = [bytes, b"models, slices"].concat();
+        BlockIndex::take(&mut &bytes[..], b"samples", b"sizes", 120_000, &sizes)
     }
 
     #[test]
     fn an_index_survives() {
-        let bytes = index().to_bytes(b"samples", b"sizes");
+        let bytes = index().to_bytes(b"samples", b"sizes", b"models");
         assert_eq!(reread(&bytes), Ok(index()));
     }
 
     #[test]
     fn counts_are_plain_or_compressed() {
-        let tiny = SegmentCounts::new(b"annbaa", 16);
+        let tiny = SliceCounts::new(b"annbaa", &[6]);
         let plain = tiny.to_bytes();
         assert_eq!(plain.len(), 32 + 4 * 3);
         assert_eq!(plain[32..36], [3, 1, 2, 0]);
         let z = zstd::bulk::compress(&plain, 1).unwrap();
-        assert_eq!(SegmentCounts::from_bytes(false, &plain, 1), Ok(tiny.clone()));
-        assert_eq!(SegmentCounts::from_bytes(true, &z, 1), Ok(tiny));
-        assert!(SegmentCounts::from_bytes(true, &[&z[..], &z].concat(), 1).is_err());
-        assert!(SegmentCounts::from_bytes(false, &plain, 2).is_err());
+        assert_eq!(SliceCounts::from_bytes(false, &plain, 1), Ok(tiny.clone()));
+        assert_eq!(SliceCounts::from_bytes(true, &z, 1), Ok(tiny));
+        assert!(SliceCounts::from_bytes(true, &[&z[..], &z].concat(), 1).is_err());
+        assert!(SliceCounts::from_bytes(false, &plain, 2).is_err());
     }
 
     #[test]
     fn every_flipped_bit_is_noticed() {
-        let good = index().to_bytes(b"samples", b"sizes");
+        let good = index().to_bytes(b"samples", b"sizes", b"models");
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);

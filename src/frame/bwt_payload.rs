@@ -1,25 +1,33 @@
-//! The payload of a bwt block: what its filters need, samples, segment sizes, the index if there is
-//! one, segments. FORMAT.md chapter 4.
+//! The payload of a bwt block: its tables, what its filters need, samples, sizes of slices, the index
+//! if there is one, models, slices. FORMAT.md chapter 4.
 
 use super::block_header::{Shape, largest_sample_rate_log};
 use super::block_index::BlockIndex;
-use super::fields::{ensure, u32_at};
-use super::packed_array;
+use super::fields::{ensure, put_uint, uint_at};
+use super::slice_sizes::SliceSizes;
+use super::{packed_array, tables};
 use crate::allocation;
+use crate::coder::Coding;
 use crate::error::Flaw;
 
 /// The parts of a bwt block's payload, in the order of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BwtPayload<'a> {
+    /// Tables as they stand in the file, where there are any.
+    pub tables: Option<&'a [u8]>,
     /// What the filters left of the block, and what they need to restore it; `None` where there
     /// were none.
     pub filtered: Option<Filtered<'a>>,
     /// Row of the suffix at every sampled pos.
     pub samples: Vec<u32>,
+    /// BWT bytes of each slice.
+    pub raw_sizes: Vec<u32>,
     /// What search needs, in an indexed block.
     pub index: Option<BlockIndex>,
-    /// The coded segments.
-    pub segments: Vec<&'a [u8]>,
+    /// What all slices have in common; nothing in context mixing.
+    pub models: &'a [u8],
+    /// The coded slices.
+    pub slices: Vec<&'a [u8]>,
 }
 
 /// What stands in front of the payload of a block with filters.
@@ -33,53 +41,62 @@ pub(crate) struct Filtered<'a> {
 
 impl<'a> Filtered<'a> {
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend(self.text_size.to_le_bytes());
-        out.extend((self.side.len() as u32).to_le_bytes());
+        let mut sizes = [0; 10];
+        put_uint::<5>(&mut sizes, 0, self.text_size.into());
+        put_uint::<5>(&mut sizes, 5, self.side.len() as u64);
+        out.extend(sizes);
         out.extend_from_slice(self.side);
     }
 
     fn read(payload: &mut &'a [u8], raw_size: u32, sample_rate_log: u8) -> Result<Self, Flaw> {
         const SIDE: Flaw = Flaw("the parameters of the block's filters end after the block");
-        let (sizes, rest) = payload.split_at_checked(8).ok_or(SIDE)?;
-        let (text_size, side_size) = (u32_at(sizes, 0), u32_at(sizes, 4));
+        let (sizes, rest) = payload.split_at_checked(10).ok_or(SIDE)?;
+        let (text_size, side_size) = (uint_at::<5>(sizes, 0), uint_at::<5>(sizes, 5));
         let (side, rest) = rest.split_at_checked(side_size as usize).ok_or(SIDE)?;
         *payload = rest;
-        let fits = (1..=raw_size).contains(&text_size)
+        let fits = (1..=raw_size.into()).contains(&text_size)
             && sample_rate_log <= largest_sample_rate_log(text_size);
         ensure(fits, "the size of what the filters left does not fit the block")?;
-        Ok(Filtered { text_size, side })
+        Ok(Filtered { text_size: text_size as u32, side })
     }
 }
 
 impl<'a> BwtPayload<'a> {
-    /// Puts the parts together.
+    /// Puts the parts of a block of this coding together.
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].
-    pub fn to_bytes(&self) -> Result<Vec<u8>, Flaw> {
-        let sizes: Vec<u32> = self.segments.iter().map(|segment| segment.len() as u32).collect();
-        let mut bytes = Vec::new();
+    pub fn to_bytes(&self, coding: Coding) -> Result<Vec<u8>, Flaw> {
+        let sizes = SliceSizes {
+            raw: self.raw_sizes.clone(),
+            models: self.models.len() as u32,
+            coded: self.slices.iter().map(|slice| slice.len() as u32).collect(),
+        };
+        let mut bytes = self.tables.unwrap_or_default().to_vec();
         if let Some(filtered) = &self.filtered {
             filtered.write(&mut bytes);
         }
+        let samples_start = bytes.len();
         packed_array::write(&self.samples, &mut bytes);
         let sizes_start = bytes.len();
-        packed_array::write(&sizes, &mut bytes);
+        sizes.write(coding, &mut bytes);
         if let Some(index) = &self.index {
-            let (samples, sizes) = bytes.split_at(sizes_start);
-            let index = index.to_bytes(samples, sizes);
+            let (samples, sizes) = bytes[samples_start..].split_at(sizes_start - samples_start);
+            let index = index.to_bytes(samples, sizes, self.models);
             bytes.extend_from_slice(&index);
         }
-        let coded_size = self.segments.iter().map(|segment| segment.len()).sum();
-        allocation::handled(|| bytes.try_reserve_exact(coded_size)).or(Err(Flaw::NO_MEMORY))?;
-        for segment in &self.segments {
-            bytes.extend_from_slice(segment);
+        let coded_size = self.slices.iter().map(|slice| slice.len()).sum::<usize>();
+        allocation::handled(|| bytes.try_reserve_exact(self.models.len() + coded_size))
+            .or(Err(Flaw::NO_MEMORY))?;
+        for part in [self.models].iter().chain(&self.slices) {
+            bytes.extend_from_slice(part);
         }
         Ok(bytes)
     }
 
     /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^31`.
     pub fn from_bytes(mut payload: &'a [u8], raw_size: u32, shape: Shape) -> Result<Self, Flaw> {
+        let tables = shape.tables.then(|| tables::take(&mut payload)).transpose()?;
         let filtered = (shape.filters != 0)
             .then(|| Filtered::read(&mut payload, raw_size, shape.sample_rate_log))
             .transpose()?;
@@ -89,89 +106,108 @@ impl<'a> BwtPayload<'a> {
         let (coded_samples, behind) = from_samples.split_at(from_samples.len() - payload.len());
         let rows = 1..=text_size;
         ensure(samples.iter().all(|row| rows.contains(row)), "a sample is no row of the block")?;
-        let sizes = packed_array::read(&mut payload, shape.segments(text_size))?;
+        let mut sizes = SliceSizes::read(&mut payload, shape.coding, text_size)?;
         let coded_sizes = &behind[..behind.len() - payload.len()];
         let mut take_index =
-            || BlockIndex::take(&mut payload, coded_samples, coded_sizes, raw_size, sizes.len());
+            || BlockIndex::take(&mut payload, coded_samples, coded_sizes, text_size, &sizes);
         let index = if shape.indexed { Some(take_index()?) } else { None };
         let primary = index.as_ref().map_or(samples[0], |index| index.primary_index);
         ensure(primary == samples[0], "the index's primary index is not the first sample")?;
-        let segments = sizes
-            .iter()
-            .map(|&size| {
-                let (segment, rest) = payload.split_at_checked(size as usize).ok_or(MISFIT)?;
-                payload = rest;
-                if segment.is_empty() { Err(MISFIT) } else { Ok(segment) }
-            })
-            .collect::<Result<_, _>>()?;
-        ensure(payload.is_empty(), MISFIT.0)?;
-        Ok(BwtPayload { filtered, samples, index, segments })
+        let (models, mut coded) =
+            payload.split_at_checked(sizes.models as usize).ok_or(LONG_MODELS)?;
+        sizes.complete(coded.len() as u64)?;
+        let mut take = |&size: &u32| coded.split_off(..size as usize).expect("they add up");
+        let slices = sizes.coded.iter().map(&mut take).collect();
+        Ok(BwtPayload { tables, filtered, samples, raw_sizes: sizes.raw, index, models, slices })
     }
 }
 
-const MISFIT: Flaw = Flaw("the sizes of the block's segments do not add up to the block");
+const LONG_MODELS: Flaw = Flaw("the models of the block are longer than the block");
 
 impl Shape {
     /// How many samples a text of `size` bytes has.
     pub fn samples(self, size: u32) -> usize {
-        pieces(size, self.sample_rate_log)
+        u64::from(size).div_ceil(1 << self.sample_rate_log) as usize
     }
-
-    /// How many segments a text of `size` bytes has.
-    pub fn segments(self, size: u32) -> usize {
-        pieces(size, self.segment_size_log)
-    }
-}
-
-/// How many pieces of `2^log` bytes `size` bytes make.
-fn pieces(size: u32, log: u8) -> usize {
-    u64::from(size).div_ceil(1 << log) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SHAPE: Shape =
-        Shape { filters: 0, sample_rate_log: 11, segment_size_log: 11, indexed: false };
+    const SHAPE: Shape = Shape {
+        filters: 0,
+        sample_rate_log: 11,
+        coding: Coding::StaticRans,
+        indexed: false,
+        tables: false,
+    };
 
     #[test]
     fn parts_survive_and_misfits_do_not() {
         let parts = BwtPayload {
+            tables: None,
             filtered: None,
             samples: vec![7, 1, 5000],
+            raw_sizes: vec![2000, 3000],
             index: None,
-            segments: vec![b"one", b"2", b"three"],
+            models: b"models",
+            slices: vec![b"one", b"three"],
         };
         let shape = SHAPE;
-        let bytes = parts.to_bytes().unwrap();
+        let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
         assert_eq!(BwtPayload::from_bytes(&bytes, 5000, shape), Ok(parts));
         assert!(BwtPayload::from_bytes(&bytes, 4999, shape).is_err(), "row out of range");
         let other = Shape { sample_rate_log: 10, ..shape };
         assert!(BwtPayload::from_bytes(&bytes, 5000, other).is_err(), "other count of samples");
         let indexed = Shape { indexed: true, ..shape };
         assert!(BwtPayload::from_bytes(&bytes, 5000, indexed).is_err(), "no index");
-        assert!(BwtPayload::from_bytes(&bytes[..bytes.len() - 1], 5000, shape).is_err(), "cut");
-        assert!(BwtPayload::from_bytes(&[&bytes[..], b"x"].concat(), 5000, shape).is_err());
+        // What is left of it is the last slice's.
+        let last = bytes.len() - b"three".len();
+        assert!(BwtPayload::from_bytes(&bytes[..last], 5000, shape).is_err(), "cut");
+        let long = [&bytes[..], &[0; 3000]].concat();
+        assert!(BwtPayload::from_bytes(&long, 5000, shape).is_err(), "a slice above its raw size");
+    }
+
+    #[test]
+    fn tables_stand_before_all_else_and_an_index_is_of_the_text() {
+        let tables = tables::to_bytes(&[(3, b"content")]);
+        let (text, bwt) = ([b'x'; 200], [b'x'; 200]);
+        let parts = BwtPayload {
+            tables: Some(&tables),
+            filtered: Some(Filtered { text_size: 200, side: b"side" }),
+            samples: vec![7],
+            raw_sizes: vec![200],
+            index: Some(BlockIndex::new(&text, &bwt, 7, &[200], &[b"one"])),
+            models: b"models",
+            slices: vec![b"one"],
+        };
+        let shape = Shape { filters: 1, indexed: true, tables: true, ..SHAPE };
+        let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
+        assert!(bytes.starts_with(&tables));
+        assert_eq!(BwtPayload::from_bytes(&bytes, 100_000, shape), Ok(parts));
     }
 
     #[test]
     fn what_filters_need_stands_in_front() {
         let parts = BwtPayload {
+            tables: None,
             filtered: Some(Filtered { text_size: 5000, side: b"side" }),
             samples: vec![7, 1, 5000],
+            raw_sizes: vec![2000, 3000],
             index: None,
-            segments: vec![b"one", b"2", b"three"],
+            models: b"models",
+            slices: vec![b"one", b"three"],
         };
         let shape = Shape { filters: 1, ..SHAPE };
-        let bytes = parts.to_bytes().unwrap();
+        let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
         let reread = |bytes, size| BwtPayload::from_bytes(bytes, size, shape).map(drop);
         assert_eq!(BwtPayload::from_bytes(&bytes, 90_000, shape), Ok(parts));
         assert!(reread(&bytes, 4999).is_err(), "a text larger than the block");
-        for cut in 0..bytes.len() {
+        for cut in 0..=bytes.len() - b"three".len() {
             assert!(reread(&bytes[..cut], 90_000).is_err(), "cut to {cut}");
         }
-        let empty = [&[0; 4], &bytes[4..]].concat();
+        let empty = [&[0; 5], &bytes[5..]].concat();
         assert!(reread(&empty, 90_000).is_err(), "no text");
     }
 }

@@ -12,6 +12,19 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
+/// A little-endian integer of `SIZE` bytes, 1 to 8.
+pub(super) fn uint_at<const SIZE: usize>(bytes: &[u8], at: usize) -> u64 {
+    let mut wide = [0; 8];
+    wide[..SIZE].copy_from_slice(&bytes[at..at + SIZE]);
+    u64::from_le_bytes(wide)
+}
+
+/// Puts the low `SIZE` bytes of `value` there, of which no other is set.
+pub(super) fn put_uint<const SIZE: usize>(bytes: &mut [u8], at: usize, value: u64) {
+    debug_assert!(value >> (8 * SIZE - 1) <= 1, "{value} does not fit {SIZE} bytes");
+    bytes[at..at + SIZE].copy_from_slice(&value.to_le_bytes()[..SIZE]);
+}
+
 /// The `N` bytes at `offset`, or `None` where the file ends before them. Leaves `input` behind what
 /// was read.
 pub(crate) fn read_at<const N: usize>(

@@ -1,6 +1,6 @@
 //! Footer, FORMAT.md chapter 6: the last 32 bytes of a frame.
 
-use super::fields::{checksum_holds, ensure, u32_at, u64_at};
+use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
 use crate::error::Flaw;
 
 const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
@@ -13,7 +13,8 @@ pub(crate) const NO_FOOTER: Flaw =
 pub(crate) struct Footer {
     pub total_raw_size: u64,
     pub frame_size: u64,
-    pub seek_table_size: u32,
+    /// With the frame's tables, where it has any.
+    pub seek_table_size: u64,
     /// CRC-32 of the frame's raw stream.
     pub stream_checksum: u32,
 }
@@ -24,8 +25,8 @@ impl Footer {
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&self.total_raw_size.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.frame_size.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.seek_table_size.to_le_bytes());
+        put_uint::<7>(&mut bytes, 8, self.frame_size);
+        put_uint::<5>(&mut bytes, 15, self.seek_table_size);
         bytes[20..24].copy_from_slice(&self.stream_checksum.to_le_bytes());
         let checksum = crc32fast::hash(&bytes[..24]);
         bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
@@ -41,8 +42,8 @@ impl Footer {
         )?;
         Ok(Footer {
             total_raw_size: u64_at(bytes, 0),
-            frame_size: u64_at(bytes, 8),
-            seek_table_size: u32_at(bytes, 16),
+            frame_size: uint_at::<7>(bytes, 8),
+            seek_table_size: uint_at::<5>(bytes, 15),
             stream_checksum: u32_at(bytes, 20),
         })
     }
@@ -56,8 +57,8 @@ mod tests {
     fn a_footer_survives_and_a_flipped_bit_does_not() {
         let footer = Footer {
             total_raw_size: 1 << 40,
-            frame_size: 1 << 38,
-            seek_table_size: 4711,
+            frame_size: 1 << 55,
+            seek_table_size: 1 << 39,
             stream_checksum: 0xCBF4_3926,
         };
         let good = footer.to_bytes();

@@ -1,18 +1,21 @@
 //! Frame_Header, FORMAT.md chapter 3.
 
-use super::fields::{checksum_holds, ensure, u32_at};
+use super::fields::{checksum_holds, ensure, put_uint, u32_at, uint_at};
 use crate::error::{Error, Flaw};
-use crate::options::MAX_BLOCK_SIZE;
 
 /// The bytes that every compressed file begins with.
 pub const MAGIC: [u8; 4] = *b"\xF7bwz";
-const VERSION: u8 = 1;
+
+/// Until the format is frozen, the draft in the low bits of Version.
+const DRAFT: u8 = 9;
+const IS_DRAFT: u8 = 0x80;
+const VERSION: u8 = IS_DRAFT | DRAFT;
 
 /// What a frame says before its first block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
-    /// Raw size of every block but the last; 0 when there are no blocks.
-    pub block_size: u32,
+    /// The raw size that no block is above; 0 when there are no blocks.
+    pub block_size: u64,
 }
 
 impl FrameHeader {
@@ -22,7 +25,7 @@ impl FrameHeader {
         let mut bytes = [0; Self::SIZE];
         bytes[..4].copy_from_slice(&MAGIC);
         bytes[4] = VERSION;
-        bytes[8..12].copy_from_slice(&self.block_size.to_le_bytes());
+        put_uint::<5>(&mut bytes, 7, self.block_size);
         let checksum = crc32fast::hash(&bytes[..12]);
         bytes[12..].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -30,28 +33,33 @@ impl FrameHeader {
 
     /// Reads the header that stands at `offset` in the file.
     pub fn at(bytes: &[u8; Self::SIZE], offset: u64) -> Result<Self, Error> {
-        Self::from_bytes(bytes).map_err(|flaw| match bytes[4] {
-            version if bytes[..4] == MAGIC && version != VERSION => Error::Format {
-                what: format!("{}: {version}, and this bwz reads {VERSION}", flaw.0).into(),
-                block: None,
-                offset,
-            },
-            _ => flaw.at(None, offset),
-        })
+        other_version(bytes, offset).map_or(Ok(()), Err)?;
+        Self::from_bytes(bytes).map_err(|flaw| flaw.at(None, offset))
     }
 
     fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..4] == MAGIC, NOT_BWZ)?;
-        ensure(bytes[4] == VERSION, "the file is of another version of the format")?;
         ensure(
             checksum_holds(u32_at(bytes, 12), &bytes[..12]),
             "the frame header is damaged: its checksum is wrong",
         )?;
-        ensure(bytes[5..8] == [0; 3], "a reserved bit of the frame header is set")?;
-        let block_size = u32_at(bytes, 8);
-        ensure(block_size <= MAX_BLOCK_SIZE, "the frame header's block size is out of range")?;
-        Ok(FrameHeader { block_size })
+        ensure(bytes[5..7] == [0; 2], "a reserved bit of the frame header is set")?;
+        Ok(FrameHeader { block_size: uint_at::<5>(bytes, 7) })
     }
+}
+
+/// The error for a frame whose first bytes, which stand at `offset`, tell that it is of another
+/// version of the format.
+pub(crate) fn other_version(first: &[u8], offset: u64) -> Option<Error> {
+    let version = *first.strip_prefix(&MAGIC)?.first()?;
+    let by = match version {
+        VERSION => return None,
+        1 => "draft 8 of the bwz format, or an earlier one".to_owned(),
+        IS_DRAFT.. => format!("draft {} of the bwz format", version - IS_DRAFT),
+        _ => format!("version {version} of the bwz format"),
+    };
+    let what = format!("the file was written by {by}; this bwz reads draft {DRAFT}").into();
+    Some(Error::Version { what, offset })
 }
 
 pub(crate) const NOT_BWZ: &str = "not a bwz file: its first bytes are not the bwz magic";
@@ -66,10 +74,10 @@ mod tests {
         #[rustfmt::skip]
         assert_eq!(bytes[..12], [
             0xF7, b'b', b'w', b'z', // Magic
-            1, // Version
+            0x89, // Version: draft 9
             0, // Flags
-            0, 0, // Reserved
-            0, 0, 0, 2, // Block_Size = 32 MiB
+            0, // Reserved
+            0, 0, 0, 2, 0, // Block_Size = 32 MiB
         ]);
         assert_eq!(FrameHeader::from_bytes(&bytes), Ok(FrameHeader { block_size: 32 << 20 }));
     }
@@ -80,7 +88,7 @@ mod tests {
         for bit in 0..good.len() * 8 {
             let mut bad = good;
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(FrameHeader::from_bytes(&bad).is_err(), "bit {bit}");
+            assert!(FrameHeader::at(&bad, 0).is_err(), "bit {bit}");
         }
     }
 }

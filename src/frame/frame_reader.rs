@@ -7,11 +7,12 @@
 use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, read_payload};
 use super::fields::ensure;
 use super::footer::Footer;
-use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ};
+use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ, other_version};
 use super::seek_table::{Entry, SEEK_MARKER, SeekTable};
+use super::tables;
 use crate::error::{Flaw, Result};
 use crate::events::Step;
-use crate::options::Options;
+use crate::options::{Options, restorable};
 use crc32fast::Hasher;
 use std::io::{self, Read};
 use std::time::Instant;
@@ -40,8 +41,6 @@ struct OpenFrame {
     entries: Vec<Entry>,
     raw_size: u64,
     stream: Hasher,
-    /// A block shorter than Block_Size was met: it must be the last.
-    ended: bool,
 }
 
 impl<R: Read> FrameReader<R> {
@@ -128,7 +127,7 @@ impl<R: Read> FrameReader<R> {
         let header = BlockHeader::from_bytes(&bytes)
             .and_then(|header| frame.block(header, offset).map(|()| header))
             .map_err(|flaw| flaw.at(Some(number), offset))?;
-        let size = u64::from(header.raw_size);
+        let size = header.raw_size;
         let what = || format!("block {number} of {size} bytes (at byte {offset})");
         self.options.check_output(self.raw_size, size, what)?;
         let payload = self.take_payload(header.coded_size)?;
@@ -156,9 +155,11 @@ impl<R: Read> FrameReader<R> {
             };
             return Err(Flaw(flaw).at(None, start));
         }
+        other_version(&bytes, start).map_or(Ok(()), Err)?;
         let bytes = bytes.as_slice().try_into().map_err(|_| CUT_OFF.at(None, self.offset))?;
         let header = FrameHeader::at(bytes, start)?;
-        self.frame = Some(OpenFrame::new(start, header));
+        let block_size = restorable(header.block_size).map_err(|e| e.at(self.blocks, start))?;
+        self.frame = Some(OpenFrame::new(start, block_size));
         Ok(true)
     }
 
@@ -173,14 +174,28 @@ impl<R: Read> FrameReader<R> {
             .and_then(|table| frame.check_table_size(&table).map(|()| table))
             .map_err(located)?;
         let entries = self.take_payload(table.entries_size)?;
+        let tables_size = if table.tables { self.pass_tables()? } else { 0 };
         let footer_start = self.offset;
         let footer = self.take::<{ Footer::SIZE }>()?;
         frame.check_entries(&table, &entries).map_err(located)?;
         Footer::from_bytes(&footer)
-            .and_then(|footer| frame.check_footer(&footer, &table, self.offset))
+            .and_then(|footer| frame.check_footer(&footer, table.size() + tables_size, self.offset))
             .map_err(|flaw| flaw.at(None, footer_start))?;
         self.frames += 1;
         Ok(())
+    }
+
+    /// Reads and checks the frame's tables; gives their size.
+    fn pass_tables(&mut self) -> Result<u64> {
+        let start = self.offset;
+        let size = match tables::check(&mut self.input) {
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(CUT_OFF.at(None, start));
+            }
+            size => size?.map_err(|flaw| flaw.at(None, start))?,
+        };
+        self.offset += size;
+        Ok(size)
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
@@ -198,44 +213,34 @@ impl<R: Read> FrameReader<R> {
         Ok(bytes)
     }
 
-    fn take_payload(&mut self, size: u32) -> Result<Vec<u8>> {
+    fn take_payload(&mut self, size: u64) -> Result<Vec<u8>> {
         let bytes = read_payload(&mut self.input, size)?;
         self.offset += bytes.len() as u64;
-        if bytes.len() == size as usize { Ok(bytes) } else { Err(CUT_OFF.at(None, self.offset)) }
+        if bytes.len() as u64 == size { Ok(bytes) } else { Err(CUT_OFF.at(None, self.offset)) }
     }
 }
 
 pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");
 
 impl OpenFrame {
-    fn new(start: u64, header: FrameHeader) -> Self {
-        OpenFrame {
-            start,
-            block_size: header.block_size,
-            entries: Vec::new(),
-            raw_size: 0,
-            stream: Hasher::new(),
-            ended: false,
-        }
+    fn new(start: u64, block_size: u32) -> Self {
+        OpenFrame { start, block_size, entries: Vec::new(), raw_size: 0, stream: Hasher::new() }
     }
 
     /// Checks that a block fits behind the ones before it, and counts it in.
     fn block(&mut self, header: BlockHeader, offset: u64) -> Result<(), Flaw> {
         ensure(self.block_size > 0, "a block in a frame that says it has none")?;
-        ensure(!self.ended, "a block follows one that must be the last, being short")?;
         ensure(
-            header.raw_size <= self.block_size,
+            header.raw_size <= self.block_size.into(),
             "the block is larger than the frame's block size",
         )?;
         ensure(
             header.raw_offset == self.raw_size,
             "the block's raw offset is not where the block before it ended",
         )?;
-        self.ended = header.raw_size < self.block_size;
         self.entries.push(Entry { raw_offset: self.raw_size, frame_offset: offset - self.start });
-        let raw_size = u64::from(header.raw_size);
-        self.raw_size += raw_size;
-        self.stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, raw_size));
+        self.raw_size += header.raw_size;
+        self.stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, header.raw_size));
         Ok(())
     }
 
@@ -251,13 +256,13 @@ impl OpenFrame {
         ensure(table.entries(coded)? == self.entries, "the seek table does not match the blocks")
     }
 
-    fn check_footer(&self, footer: &Footer, table: &SeekTable, end: u64) -> Result<(), Flaw> {
+    fn check_footer(&self, footer: &Footer, table_size: u64, end: u64) -> Result<(), Flaw> {
         ensure(
             footer.total_raw_size == self.raw_size,
             "the footer's raw size does not match the blocks",
         )?;
-        let sizes_match = footer.frame_size == end - self.start
-            && u64::from(footer.seek_table_size) == table.size();
+        let sizes_match =
+            footer.frame_size == end - self.start && footer.seek_table_size == table_size;
         ensure(sizes_match, "the footer's sizes do not match the frame")?;
         ensure(
             footer.stream_checksum == self.stream.clone().finalize(),

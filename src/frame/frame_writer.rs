@@ -1,6 +1,6 @@
 //! A frame being written, in one pass and without seeking. FORMAT.md chapter 2.
 
-use super::block_header::CodedBlock;
+use super::block_header::{BlockHeader, CodedBlock};
 use super::footer::Footer;
 use super::frame_header::FrameHeader;
 use super::seek_table::{Entry, SeekTable};
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crc32fast::Hasher;
 use std::io::Write;
 
-/// Seek_Table sizes fit 32 bits: 256 TiB of raw bytes at level 1.
+/// What a writer keeps of them fits 4 GiB: 256 TiB of raw bytes at level 1.
 const MAX_BLOCKS: usize = 1 << 28;
 
 /// Writes Frame_Header at once, every block as it comes, Seek_Table and Footer at the end.
@@ -30,7 +30,7 @@ impl<W: Write> FrameWriter<W> {
             coded_size: 0,
             stream: Hasher::new(),
         };
-        writer.put(&FrameHeader { block_size }.to_bytes())?;
+        writer.put(&FrameHeader { block_size: block_size.into() }.to_bytes())?;
         Ok(writer)
     }
 
@@ -41,21 +41,26 @@ impl<W: Write> FrameWriter<W> {
             return Err(Error::Usage("more blocks than a frame holds: use a higher level".into()));
         }
         self.entries.push(Entry { raw_offset: self.raw_size, frame_offset: self.coded_size });
-        let raw_size = u64::from(block.header.raw_size);
-        self.stream.combine(&Hasher::new_with_initial_len(block.header.raw_checksum, raw_size));
+        let BlockHeader { raw_size, raw_checksum, .. } = block.header;
+        self.stream.combine(&Hasher::new_with_initial_len(raw_checksum, raw_size));
         self.raw_size += raw_size;
         self.put(&block.header.to_bytes())?;
         self.put(&block.payload)
     }
 
     /// Ends the frame; gives back the output and the frame's raw and coded size.
-    pub fn finish(mut self) -> Result<(W, u64, u64)> {
-        let table = SeekTable::to_bytes(&self.entries);
+    pub fn finish(self) -> Result<(W, u64, u64)> {
+        self.finish_with(&[])
+    }
+
+    /// The same with tables of the frame, as they stand in a file.
+    pub fn finish_with(mut self, tables: &[u8]) -> Result<(W, u64, u64)> {
+        let table = SeekTable::to_bytes(&self.entries, tables);
         self.put(&table)?;
         let footer = Footer {
             total_raw_size: self.raw_size,
             frame_size: self.coded_size + Footer::SIZE as u64,
-            seek_table_size: table.len() as u32,
+            seek_table_size: table.len() as u64,
             stream_checksum: self.stream.clone().finalize(),
         };
         self.put(&footer.to_bytes())?;

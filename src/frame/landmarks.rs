@@ -5,9 +5,10 @@
 //! table may be longer than that.
 
 use super::block_header::{BlockHeader, SYNC_MARKER};
-use super::fields::read_at;
+use super::fields::{read_at, uint_at};
 use super::footer::Footer;
 use super::seek_table::{SEEK_MARKER, SeekTable};
+use super::tables::TABLES_SIZE;
 use crate::error::Result;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -112,7 +113,12 @@ impl Scanner {
         let bytes = self.window_at(input, offset, SeekTable::HEADER_SIZE)?.first_chunk();
         let table = bytes.and_then(|bytes| SeekTable::header_from_bytes(bytes).ok());
         let Some(table) = table else { return Ok(None) };
-        let footer_start = offset + table.size();
+        let mut footer_start = offset + table.size();
+        if table.tables {
+            let size = read_at::<TABLES_SIZE>(input, footer_start)?;
+            let size = size.map_or(0, |size| uint_at::<TABLES_SIZE>(&size, 0));
+            footer_start += TABLES_SIZE as u64 + size;
+        }
         let end = footer_start + Footer::SIZE as u64;
         if end > self.end {
             return Ok(None);
@@ -156,7 +162,7 @@ mod tests {
     fn the_end_of_a_frame_is_found() {
         let footer =
             Footer { total_raw_size: 5, frame_size: 99, seek_table_size: 28, stream_checksum: 7 };
-        let file = [&b"xyz"[..], &SeekTable::to_bytes(&[]), &footer.to_bytes()].concat();
+        let file = [&b"xyz"[..], &SeekTable::to_bytes(&[], &[]), &footer.to_bytes()].concat();
         let end = file.len() as u64;
         let found = Scanner::new(end).next(&mut Cursor::new(&file), 0).unwrap();
         assert_eq!(found, Some(Landmark::FrameEnd { footer, end }));

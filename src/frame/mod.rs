@@ -18,7 +18,9 @@ pub(crate) mod landmarks;
 pub(crate) mod packed_array;
 mod range_checksums;
 mod seek_table;
+mod slice_sizes;
 mod table_form;
+mod tables;
 
 pub(crate) use block_header::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
 pub(crate) use block_index::{BlockIndex, BlockIndexHeader, EDGE, histogram};
@@ -26,8 +28,12 @@ pub(crate) use bwt_payload::{BwtPayload, Filtered};
 pub(crate) use fields::{checksum_holds, read_at};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub use frame_header::MAGIC;
-pub(crate) use frame_header::{FrameHeader, NOT_BWZ};
+pub(crate) use frame_header::{FrameHeader, NOT_BWZ, other_version};
 pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
 pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use seek_table::SeekTable;
+pub(crate) use slice_sizes::SliceSizes;
+pub(crate) use tables::{
+    LONG_TABLES, check as check_tables, pass as pass_tables, to_bytes as tables_to_bytes,
+};

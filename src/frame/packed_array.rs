@@ -1,4 +1,4 @@
-//! Packed_Array, FORMAT.md chapter 8: integers in the fewest bits that hold the largest.
+//! Packed_Array, FORMAT.md section 8.1: integers in the fewest bits that hold the largest.
 //!
 //! Samples are rows, random numbers of just so many bits: no general compressor makes them smaller
 //! than this.
@@ -8,6 +8,9 @@ use crate::error::Flaw;
 use bitvec::field::BitField;
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
+
+/// Bits of a value at most.
+pub(crate) const WIDEST: u8 = 40;
 
 /// Appends `values`.
 pub(crate) fn write(values: &[u32], out: &mut Vec<u8>) {
@@ -23,24 +26,34 @@ pub(crate) fn write(values: &[u32], out: &mut Vec<u8>) {
 }
 
 /// Takes `count` values off the front of `bytes`; checks that they are there before it makes room
-/// for them.
+/// for them. No value of a block that this library restores needs more than 32 bits, however wide
+/// its slot.
 pub(crate) fn read(bytes: &mut &[u8], count: usize) -> Result<Vec<u32>, Flaw> {
     let (&width, rest) = bytes.split_first().ok_or(CUT)?;
-    ensure((1..=32).contains(&width), "a table of the block has an impossible width")?;
+    check_width(width)?;
     let (used, width) = (count * usize::from(width), usize::from(width));
     let (packed, rest) = rest.split_at_checked(used.div_ceil(8)).ok_or(CUT)?;
     *bytes = rest;
     let (values, padding) = packed.view_bits::<Lsb0>().split_at(used);
     ensure(padding.not_any(), "a table of the block has bits set after its last value")?;
-    Ok(values.chunks_exact(width).map(|slot| slot.load_le()).collect())
+    let slots = values.chunks_exact(width);
+    if width <= 32 {
+        return Ok(slots.map(|slot| slot.load_le()).collect());
+    }
+    slots.map(|slot| u32::try_from(slot.load_le::<u64>()).map_err(|_| LARGE)).collect()
+}
+
+fn check_width(width: u8) -> Result<(), Flaw> {
+    ensure((1..=WIDEST).contains(&width), "a table of the block has an impossible width")
 }
 
 /// The size of an array of `count` values of `width` bits as it stands in the file.
 pub(crate) fn size(width: u8, count: usize) -> Result<u64, Flaw> {
-    ensure((1..=32).contains(&width), "a table of the block has an impossible width")?;
+    check_width(width)?;
     Ok(1 + (count as u64 * u64::from(width)).div_ceil(8))
 }
 
+const LARGE: Flaw = Flaw("a table of the block has a value larger than any block");
 const CUT: Flaw = Flaw("a table of the block is longer than the block");
 
 #[cfg(test)]
@@ -76,7 +89,17 @@ mod tests {
         assert!(read(&mut &[][..], 0).is_err(), "empty");
         bytes[2] |= 0x80;
         assert!(read(&mut &bytes[..], 3).is_err(), "padding");
-        bytes[0] = 33;
+        bytes[0] = 41;
         assert!(read(&mut &bytes[..], 3).is_err(), "width");
+    }
+
+    #[test]
+    fn values_of_up_to_40_bits_are_read() {
+        let slots = [7, 0xFFFF_FFFF, 1 << 32];
+        let bytes: Vec<u8> =
+            slots.iter().flat_map(|v: &u64| v.to_le_bytes()[..5].to_vec()).collect();
+        let bytes = [&[40], &bytes[..]].concat();
+        assert_eq!(read(&mut &bytes[..11], 2), Ok(vec![7, u32::MAX]));
+        assert_eq!(read(&mut &bytes[..], 3), Err(LARGE));
     }
 }

@@ -4,7 +4,7 @@
 //! The checksum of a range follows from those of the two prefixes that end where it starts and
 //! where it ends. Prefixes are kept for every [`CELL`] bytes, from the scan's place to the furthest
 //! end that was asked for: all of it is read once. Memory: 4 bytes per cell, at most 16 MiB since
-//! no payload is above 2 GiB.
+//! no payload that is asked for is above 2 GiB.
 
 use crc32fast::Hasher;
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! Seek_Table, FORMAT.md chapter 5: where every block starts, raw and coded.
 
-use super::fields::{checksum_holds, ensure, u32_at, u64_at};
+use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
 use super::table_form::{from_form, to_form};
 use crate::error::Flaw;
 
@@ -35,26 +35,29 @@ impl Entry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeekTable {
     compressed: bool,
-    block_count: u32,
-    pub entries_size: u32,
+    /// Tables stand behind the entries.
+    pub tables: bool,
+    block_count: u64,
+    pub entries_size: u64,
     entries_checksum: u32,
 }
 
 impl SeekTable {
     pub const HEADER_SIZE: usize = 28;
 
-    /// The whole table; `entries.len()` fits 28 bits.
-    pub fn to_bytes(entries: &[Entry]) -> Vec<u8> {
+    /// The whole table, and `tables` behind it where there are any; `entries.len()` fits 28 bits.
+    pub fn to_bytes(entries: &[Entry], tables: &[u8]) -> Vec<u8> {
         let (form, coded) = to_form(entries.iter().flat_map(|entry| entry.to_bytes()).collect());
-        let mut bytes = Vec::with_capacity(Self::HEADER_SIZE + coded.len());
-        bytes.extend_from_slice(&SEEK_MARKER);
-        bytes.extend_from_slice(&[form, 0, 0, 0]);
-        bytes.extend_from_slice(&(entries.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&(coded.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(&coded).to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
-        bytes.extend_from_slice(&coded);
-        bytes
+        let mut header = [0; Self::HEADER_SIZE];
+        header[..8].copy_from_slice(&SEEK_MARKER);
+        header[8] = form;
+        header[9] = u8::from(!tables.is_empty());
+        put_uint::<5>(&mut header, 10, entries.len() as u64);
+        put_uint::<5>(&mut header, 15, coded.len() as u64);
+        header[20..24].copy_from_slice(&crc32fast::hash(&coded).to_le_bytes());
+        let checksum = crc32fast::hash(&header[..24]);
+        header[24..].copy_from_slice(&checksum.to_le_bytes());
+        [&header[..], &coded, tables].concat()
     }
 
     pub fn header_from_bytes(bytes: &[u8; Self::HEADER_SIZE]) -> Result<Self, Flaw> {
@@ -64,11 +67,12 @@ impl SeekTable {
             "the seek table is damaged: its header's checksum is wrong",
         )?;
         ensure(bytes[8] <= 1, "the seek table is of an unknown form")?;
-        ensure(bytes[9..12] == [0; 3], "a reserved bit of the seek table is set")?;
+        ensure(bytes[9] <= 1, "a reserved bit of the seek table is set")?;
         Ok(SeekTable {
             compressed: bytes[8] == 1,
-            block_count: u32_at(bytes, 12),
-            entries_size: u32_at(bytes, 16),
+            tables: bytes[9] == 1,
+            block_count: uint_at::<5>(bytes, 10),
+            entries_size: uint_at::<5>(bytes, 15),
             entries_checksum: u32_at(bytes, 20),
         })
     }
@@ -76,10 +80,10 @@ impl SeekTable {
     /// Checks that the header fits a frame of `block_count` blocks, before its entries are read.
     pub fn check_size(&self, block_count: u64) -> Result<(), Flaw> {
         ensure(
-            u64::from(self.block_count) == block_count,
+            self.block_count == block_count,
             "the seek table does not have as many entries as there are blocks",
         )?;
-        let (coded, plain) = (u64::from(self.entries_size), block_count * Entry::SIZE as u64);
+        let (coded, plain) = (self.entries_size, block_count * Entry::SIZE as u64);
         ensure(if self.compressed { coded < plain } else { coded == plain }, MISFIT.0)
     }
 
@@ -96,13 +100,13 @@ impl SeekTable {
     }
 
     /// How many entries the header claims.
-    pub fn block_count(&self) -> u32 {
+    pub fn block_count(&self) -> u64 {
         self.block_count
     }
 
-    /// Size of the whole table in the file.
+    /// Size in the file, without tables behind it.
     pub fn size(&self) -> u64 {
-        Self::HEADER_SIZE as u64 + u64::from(self.entries_size)
+        Self::HEADER_SIZE as u64 + self.entries_size
     }
 }
 
@@ -123,7 +127,7 @@ mod tests {
             let entries: Vec<Entry> = (0..count)
                 .map(|n| Entry { raw_offset: n << 20, frame_offset: 16 + n * 4711 })
                 .collect();
-            let bytes = SeekTable::to_bytes(&entries);
+            let bytes = SeekTable::to_bytes(&entries, &[]);
             assert_eq!(bytes[8], u8::from(count == 1000), "form");
             assert_eq!(reread(&bytes, count), Ok(entries));
             assert!(reread(&bytes, count + 1).is_err());
@@ -133,7 +137,7 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_noticed() {
         let entries = [Entry { raw_offset: 0, frame_offset: 16 }; 40];
-        let good = SeekTable::to_bytes(&entries);
+        let good = SeekTable::to_bytes(&entries, &[]);
         for bit in 64..good.len() * 8 {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);

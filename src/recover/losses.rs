@@ -110,7 +110,7 @@ impl Account {
     }
 
     pub fn block(&mut self, header: &BlockHeader, whole: bool) {
-        let size = u64::from(header.raw_size);
+        let size = header.raw_size;
         let end = header.raw_offset.saturating_add(size);
         self.lose_up_to(if whole { header.raw_offset } else { end });
         if whole {
@@ -160,9 +160,9 @@ impl Account {
     }
 
     /// What was saved and lost, if there was anything.
-    pub fn end(mut self) -> Result<Recovery> {
+    pub fn end(mut self) -> Result<Recovery, Flaw> {
         if !self.seen {
-            return Err(Flaw("nothing of a bwz file was found").at(None, 0));
+            return Err(Flaw("nothing of a bwz file was found"));
         }
         self.recovery.lost = self.holes.iter().flat_map(Hole::parts).collect();
         Ok(self.recovery)

@@ -15,7 +15,7 @@ use crate::contents::{self, BlockInfo, Frame, FrameInfo};
 use crate::error::{Error, Result};
 use crate::frame::landmarks::{Landmark, Scanner};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
-use crate::options::Options;
+use crate::options::{Options, restorable};
 use crate::threads;
 use losses::Account;
 pub use losses::{Lost, Recovery};
@@ -25,7 +25,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 /// Writes every intact block of `input` to `output`, in order, without filling the gaps.
 ///
 /// # Errors
-/// [`Error::Format`] where `input` holds no trace of a bwz file; [`Error::Limit`] where a block
+/// [`Error::Format`] where `input` holds no trace of a bwz file, [`Error::Version`] where it is one
+/// of another version; [`Error::Limit`] where a block
 /// needs more memory than the options allow, [`Error::OutputLimit`] where it makes more output;
 /// [`Error::Io`] from either side. Damage is no error: it is what [`Recovery`] tells.
 ///
@@ -58,7 +59,10 @@ pub fn recover<R: Read + Seek, W: Write>(
         saver.frame(&frame, &blocks)?;
     }
     saver.output.flush()?;
-    saver.account.end()
+    let Saver { mut input, account, .. } = saver;
+    account
+        .end()
+        .map_err(|flaw| contents::version_error(&mut input).unwrap_or_else(|| flaw.at(None, 0)))
 }
 
 /// The frames at the end of the file whose tables are sound, in order, and where the first of them
@@ -73,7 +77,7 @@ fn sound_frames<R: Read + Seek>(input: &mut R, mut end: u64) -> Result<(Vec<Fram
                 end = frame.0.coded.start;
                 frames.push(frame);
             }
-            Err(Error::Format { .. }) => break,
+            Err(Error::Format { .. } | Error::Version { .. }) => break,
             Err(e) => return Err(e),
         }
     }
@@ -102,7 +106,10 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                 Landmark::Block { offset, header } => {
                     self.account.frame_begins_at(offset, &header);
                     let (inside, behind) = (header_end(offset), payload_end(offset, &header));
-                    let undamaged = behind <= end && self.has_payload(offset, &header)?;
+                    // One that is too large to be restored is lost, whatever its payload.
+                    let undamaged = behind <= end
+                        && restorable(header.raw_size).is_ok()
+                        && self.has_payload(offset, &header)?;
                     let raw = if undamaged { self.restore(offset, header)? } else { None };
                     self.save(&header, raw)?;
                     // What an undamaged payload holds is its own, even if it looks like blocks.
@@ -128,6 +135,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                 Err(Error::Format { .. }) => continue,
                 Err(e) => return Err(e),
             };
+            restorable(header.raw_size).map_err(|e| e.at(self.account.blocks_met, offset))?;
             let raw = match self.restore(offset, header) {
                 // Nothing but a header says that there is so large a block.
                 Err(Error::Limit { .. } | Error::OutputLimit { .. })
@@ -151,7 +159,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
 
     /// The raw bytes of the block at `offset`, or `None` where it is damaged.
     fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
-        let (number, size) = (self.account.blocks_met, u64::from(header.raw_size));
+        let (number, size) = (self.account.blocks_met, header.raw_size);
         let what = || format!("block {number} of {size} bytes (at byte {offset})");
         self.options.check_output(self.account.saved(), size, what)?;
         let plan =
@@ -179,5 +187,5 @@ fn header_end(offset: u64) -> u64 {
 }
 
 fn payload_end(offset: u64, header: &BlockHeader) -> u64 {
-    header_end(offset) + u64::from(header.coded_size)
+    header_end(offset) + header.coded_size
 }

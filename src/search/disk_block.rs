@@ -1,15 +1,14 @@
-//! Search in a block that stays on disk: each step decodes the one or two segments that it asks of.
+//! Search in a block that stays on disk: each step decodes the one or two slices that it asks of.
 //!
-//! rank(c, at) is the count of c above the segment that holds `at`, which the block's index has,
-//! and a count within that segment. The ends of an interval are mostly in two segments at first,
+//! rank(c, at) is the count of c above the slice that holds `at`, which the block's index has,
+//! and a count within that slice. The ends of an interval are mostly in two slices at first,
 //! which are decoded side by side, and in one soon. A pattern of m symbols costs at most 2 (m - 1)
-//! segments; its last symbol costs none.
+//! slices; its last symbol costs none.
 //!
-//! Memory: the counts, 1 KiB per segment, and a cache of decoded segments.
+//! Memory: the counts, 1 KiB per slice, and a cache of decoded slices.
 
 use super::disk_tables::DiskTables;
 use super::file_block::FileBlock;
-use crate::coder;
 use crate::error::{Flaw, Result};
 use crate::fm_index::{self, CONTRADICTION, Samples};
 use crate::frame::{Shape, checksum_holds, histogram, packed_array};
@@ -31,29 +30,41 @@ pub(crate) struct DiskBlock<'a, R> {
     cache: Mutex<Cache>,
 }
 
-/// Decoded segments, of which the oldest goes first.
+/// Decoded slices, of which the oldest goes first.
 struct Cache {
-    segments: HashMap<usize, Arc<Vec<u8>>>,
+    slices: HashMap<usize, Arc<Vec<u8>>>,
     order: VecDeque<usize>,
-    most: usize,
+    /// Their bytes, and how many of them are kept at most.
+    size: u64,
+    most: u64,
 }
 
+/// Slices that are kept whatever their size.
+const KEPT: usize = 4;
+
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
-    /// Reads the index of a block that has one.
-    pub fn open(file_block: &'a FileBlock<'a, R>, shape: Shape) -> Result<Self> {
-        let tables = DiskTables::read(file_block, shape).map_err(|e| file_block.locate(e))?;
+    /// Reads the index of a block of `raw_size` bytes that has one, and no filters; `None` where
+    /// the block has fewer slices than `least`.
+    pub fn open(
+        file_block: &'a FileBlock<'a, R>,
+        raw_size: u32,
+        shape: Shape,
+        least: u64,
+    ) -> Result<Option<Self>> {
+        let tables = DiskTables::read(file_block, raw_size, shape, least);
+        let Some(tables) = tables.map_err(|e| file_block.locate(e))? else { return Ok(None) };
         let options = file_block.options;
-        let cache_size = options.memory_limit() / 4 / options.thread_count() as u64;
-        let most = (cache_size >> shape.segment_size_log).max(4) as usize;
-        Ok(DiskBlock {
+        let most = options.memory_limit() / 4 / options.thread_count() as u64;
+        let (slices, order) = (HashMap::new(), VecDeque::new());
+        Ok(Some(DiskBlock {
             file_block,
-            raw_size: file_block.header.raw_size,
+            raw_size,
             shape,
             starts: fm_index::starts(&tables.above[tables.above.len() - 1]),
             tables,
             samples: OnceLock::new(),
-            cache: Mutex::new(Cache { segments: HashMap::new(), order: VecDeque::new(), most }),
-        })
+            cache: Mutex::new(Cache { slices, order, size: 0, most }),
+        }))
     }
 
     /// The rows of the suffixes that start with `pattern`.
@@ -98,8 +109,8 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         Ok(bytes)
     }
 
-    /// How many segments `steps` steps may decode: never more than there are.
-    pub fn segments(&self) -> u64 {
+    /// How many slices there are.
+    pub fn slices(&self) -> u64 {
         self.tables.offsets.len() as u64 - 1
     }
 
@@ -125,9 +136,9 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         // there.
         let at = self.stored(row).min(self.raw_size as usize - 1);
         let (k, offset) = self.split(at);
-        let segment = self.segment(k)?;
-        let byte = segment[offset];
-        let before = count(&segment[..offset], byte);
+        let slice = self.slice(k)?;
+        let byte = slice[offset];
+        let before = count(&slice[..offset], byte);
         Ok((
             byte,
             self.starts[usize::from(byte)] + self.tables.above[k][usize::from(byte)] + before,
@@ -153,32 +164,32 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     /// Occurrences of `c`, which occurs in the block, among the first `at` bytes of the transform.
     fn rank(&self, c: u8, at: usize) -> Result<u32> {
         let (k, offset) = self.split(at);
-        let within = if offset == 0 { 0 } else { count(&self.segment(k)?[..offset], c) };
+        let within = if offset == 0 { 0 } else { count(&self.slice(k)?[..offset], c) };
         Ok(self.tables.above[k][usize::from(c)] + within)
     }
 
-    /// The segment that holds a place, and where in it. The end of the last segment is in that one
-    /// or begins one more.
+    /// The slice that holds a place, and where in it. The end of the last slice begins one more.
     fn split(&self, at: usize) -> (usize, usize) {
-        (at >> self.shape.segment_size_log, at & ((1 << self.shape.segment_size_log) - 1))
+        let k = self.tables.starts.partition_point(|&start| start as usize <= at) - 1;
+        (k, at - self.tables.starts[k] as usize)
     }
 
     fn stored(&self, row: u32) -> usize {
         row as usize - usize::from(row > self.tables.index.primary_index)
     }
 
-    /// A decoded segment, from the cache or the file.
-    fn segment(&self, k: usize) -> Result<Arc<Vec<u8>>> {
-        if let Some(segment) = self.cache().segments.get(&k) {
-            return Ok(Arc::clone(segment));
+    /// A decoded slice, from the cache or the file.
+    fn slice(&self, k: usize) -> Result<Arc<Vec<u8>>> {
+        if let Some(slice) = self.cache().slices.get(&k) {
+            return Ok(Arc::clone(slice));
         }
         let (from, to) = (self.tables.offsets[k], self.tables.offsets[k + 1]);
         let coded = self.file_block.input.read(from, (to - from) as u32)?;
-        let segment = self.decode(k, &coded).map_err(|flaw| self.file_block.flaw(flaw))?;
-        self.file_block.input.segment_decoded();
-        let segment = Arc::new(segment);
-        self.cache().keep(k, Arc::clone(&segment));
-        Ok(segment)
+        let slice = self.decode(k, &coded).map_err(|flaw| self.file_block.flaw(flaw))?;
+        self.file_block.input.slice_decoded();
+        let slice = Arc::new(slice);
+        self.cache().keep(k, Arc::clone(&slice));
+        Ok(slice)
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
@@ -186,19 +197,18 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     }
 
     fn decode(&self, k: usize, coded: &[u8]) -> Result<Vec<u8>, Flaw> {
-        if !checksum_holds(self.tables.index.segment_checksums[k], coded) {
-            return Err(Flaw("the checksum of a segment is wrong"));
+        if !checksum_holds(self.tables.index.slice_checksums[k], coded) {
+            return Err(Flaw("the checksum of a slice is wrong"));
         }
-        let start = k << self.shape.segment_size_log;
-        let size = (self.raw_size as usize - start).min(1 << self.shape.segment_size_log);
-        let mut segment = vec![0; size];
-        coder::decode(coded, &mut segment)?;
-        let counts = histogram(&segment);
+        let size = self.tables.starts[k + 1] - self.tables.starts[k];
+        let mut slice = vec![0; size as usize];
+        self.tables.decoder.decode(coded, &mut slice)?;
+        let counts = histogram(&slice);
         let (above, below) = (&self.tables.above[k], &self.tables.above[k + 1]);
         if (0..256).all(|c| counts[c] == below[c] - above[c]) {
-            return Ok(segment);
+            return Ok(slice);
         }
-        Err(Flaw("the block's index does not match its segments"))
+        Err(Flaw("the block's index does not match its slices"))
     }
 
     fn samples(&self) -> Result<&Samples> {
@@ -225,14 +235,17 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
 }
 
 impl Cache {
-    fn keep(&mut self, k: usize, segment: Arc<Vec<u8>>) {
-        if self.segments.insert(k, segment).is_none() {
+    fn keep(&mut self, k: usize, slice: Arc<Vec<u8>>) {
+        let size = slice.len() as u64;
+        if self.slices.insert(k, slice).is_none() {
             self.order.push_back(k);
+            self.size += size;
         }
-        if self.order.len() > self.most
+        while self.size > self.most
+            && self.order.len() > KEPT
             && let Some(oldest) = self.order.pop_front()
         {
-            self.segments.remove(&oldest);
+            self.size -= self.slices.remove(&oldest).map_or(0, |slice| slice.len() as u64);
         }
     }
 }

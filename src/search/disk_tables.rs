@@ -1,82 +1,102 @@
 //! The tables of an indexed block, read by position: all that a search needs before it decodes a
-//! segment.
+//! slice.
 
 use super::file_block::FileBlock;
+use crate::coder::SliceDecoder;
 use crate::error::{Flaw, Result};
-use crate::frame::{BlockHeader, BlockIndex, BlockIndexHeader, Shape, packed_array};
+use crate::frame::{BlockHeader, BlockIndex, BlockIndexHeader, Shape, SliceSizes, packed_array};
 use std::io::{Read, Seek};
+use std::iter;
+use std::ops::AddAssign;
 
 /// The tables of a block, but for its samples.
 pub struct DiskTables {
     pub header: BlockIndexHeader,
     pub index: BlockIndex,
-    /// `above[k][c]`: occurrences of c above segment k; behind the last one, in all.
+    /// `above[k][c]`: occurrences of c above slice k; behind the last one, in all.
     pub above: Vec<[u32; 256]>,
-    /// Where each segment starts in the file, and the last one's end.
+    /// Where each slice starts in the transform, and the last one's end.
+    pub starts: Vec<u32>,
+    /// Where each slice starts in the file, and the last one's end.
     pub offsets: Vec<u64>,
+    pub decoder: SliceDecoder,
     /// Where Samples stands in the file, and its size.
     pub samples_at: (u64, u32),
 }
 
 impl DiskTables {
-    /// Reads them in four small reads. Errors know no place.
-    pub fn read<R: Read + Seek + Send>(file_block: &FileBlock<R>, shape: Shape) -> Result<Self> {
-        let read = |offset, size| file_block.input.read(offset, size);
-        let (coded, raw_size) = (&file_block.info.coded, file_block.header.raw_size);
-        let segments = shape.segments(raw_size);
-        let samples_start = coded.start + BlockHeader::SIZE as u64;
-        let width = read(samples_start, 1)?[0];
+    /// Reads them in five small reads, or gives `None` where there are fewer slices than `least`.
+    /// Errors know no place.
+    pub fn read<R: Read + Seek + Send>(
+        file_block: &FileBlock<R>,
+        raw_size: u32,
+        shape: Shape,
+        least: u64,
+    ) -> Result<Option<Self>> {
+        let coded = &file_block.info.coded;
+        // Up to so many bytes, as far as the block goes.
+        let read = |offset, size: u64| {
+            file_block.input.read(offset, size.min(coded.end.saturating_sub(offset)) as u32)
+        };
+        let payload_start = coded.start + BlockHeader::SIZE as u64;
+        let tables_size = if shape.tables { file_block.pass_tables(payload_start)? } else { 0 };
+        let samples_start = payload_start + tables_size;
+        let width = *read(samples_start, 1)?.first().ok_or(CUT)?;
         let samples_size = packed_array::size(width, shape.samples(raw_size))?;
         let sizes_start = samples_start + samples_size;
-        // What is read at once: Segment_Sizes at its widest and the part of BlockIndex whose size
-        // is known.
-        let most = packed_array::size(32, segments)? + BlockIndexHeader::SIZE as u64;
-        let front = read(sizes_start, most.min(coded.end.saturating_sub(sizes_start)) as u32)?;
+        let count = read(sizes_start, packed_array::size(packed_array::WIDEST, 1)?)?;
+        // The sizes of slices and the part of the index whose size is known, at once.
+        let most = SliceSizes::most(&count)? + BlockIndexHeader::SIZE as u64;
+        let front = read(sizes_start, most)?;
         let mut behind = &front[..];
-        let sizes = packed_array::read(&mut behind, segments)?;
-        let sizes_coded = &front[..front.len() - behind.len()];
-        let cut = Flaw("the block's index is longer than the block");
-        let header = BlockIndexHeader::from_bytes(behind.first_chunk().ok_or(cut)?)?;
-        let index_start = sizes_start + sizes_coded.len() as u64;
-        let index_size = BlockIndexHeader::SIZE + header.rest(raw_size, segments);
-        if index_start + index_size as u64 > coded.end {
-            return Err(cut.into());
+        let mut sizes = SliceSizes::read(&mut behind, shape.coding, raw_size)?;
+        let slices = sizes.raw.len();
+        if (slices as u64) < least {
+            return Ok(None);
         }
-        let bytes = read(index_start, index_size as u32)?;
-        let index = BlockIndex::from_bytes(&header, &bytes, sizes_coded, raw_size, segments)?;
-        let mut offsets = vec![index_start + index_size as u64];
-        offsets.extend(sizes.iter().scan(offsets[0], |at, &size| {
-            *at += u64::from(size);
-            Some(*at)
-        }));
-        if offsets[segments] != coded.end || sizes.contains(&0) {
-            let misfit = Flaw("the sizes of the block's segments do not add up to the block");
-            return Err(misfit.into());
-        }
-        let above = accumulate(&index, raw_size, shape.segment_size_log)?;
+        let coded_sizes = &front[..front.len() - behind.len()];
+        let header = BlockIndexHeader::from_bytes(behind.first_chunk().ok_or(CUT)?)?;
+        let index_start = sizes_start + coded_sizes.len() as u64;
+        let index_size = BlockIndexHeader::SIZE + header.rest(raw_size, slices);
+        let slices_start = index_start + index_size as u64 + u64::from(sizes.models);
+        sizes.complete(coded.end.checked_sub(slices_start).ok_or(CUT)?)?;
+        let bytes = read(index_start, slices_start - index_start)?;
+        let (bytes, models) = bytes.split_at_checked(index_size).ok_or(CUT)?;
+        let around = (coded_sizes, models);
+        let index = BlockIndex::from_bytes(&header, bytes, around, raw_size, slices)?;
+        let starts = sums(0, &sizes.raw);
+        let above = accumulate(&index, &starts)?;
+        let offsets = sums(slices_start, &sizes.coded);
+        let decoder = SliceDecoder::new(shape.coding, models)?;
         let samples_at = (samples_start, samples_size as u32);
-        Ok(DiskTables { header, index, above, offsets, samples_at })
+        Ok(Some(DiskTables { header, index, above, starts, offsets, decoder, samples_at }))
     }
 }
 
-/// How often each byte occurs above each segment; checks that each segment is as full as it must
-/// be.
-fn accumulate(
-    index: &BlockIndex,
-    raw_size: u32,
-    segment_size_log: u8,
-) -> Result<Vec<[u32; 256]>, Flaw> {
-    let mut above = vec![[0u32; 256]; index.segment_checksums.len() + 1];
+const CUT: Flaw = Flaw("the block's index is longer than the block");
+
+/// `start`, and behind each size what all up to it add up to.
+fn sums<T: Copy + From<u32> + AddAssign>(start: T, sizes: &[u32]) -> Vec<T> {
+    let mut at = start;
+    let ends = sizes.iter().map(|&size| {
+        at += size.into();
+        at
+    });
+    iter::once(start).chain(ends).collect()
+}
+
+/// How often each byte occurs above each slice; checks that each slice is as full as it must be.
+fn accumulate(index: &BlockIndex, starts: &[u32]) -> Result<Vec<[u32; 256]>, Flaw> {
+    let mut above = vec![[0u32; 256]; starts.len()];
     for (c, counts) in index.counts.rows() {
         for (k, &count) in counts.iter().enumerate() {
             let before = above[k][usize::from(c)];
             above[k + 1][usize::from(c)] = before.saturating_add(count);
         }
     }
-    let full = (0..).map(|k: u64| (k << segment_size_log).min(raw_size.into()));
     let sum = |counts: &[u32; 256]| counts.iter().map(|&count| u64::from(count)).sum::<u64>();
-    if above.iter().map(sum).zip(full).all(|(sum, full)| sum == full) {
+    if above.iter().map(sum).eq(starts.iter().map(|&start| u64::from(start))) {
         return Ok(above);
     }
-    Err(Flaw("the index's counts do not add up to the block's segments"))
+    Err(Flaw("the index's counts do not add up to the block's slices"))
 }

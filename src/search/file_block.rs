@@ -4,9 +4,9 @@ use super::shared_input::SharedInput;
 use crate::block::{self, Decoded};
 use crate::contents::{self, BlockInfo};
 use crate::error::{Error, Flaw, Result};
-use crate::frame::BlockHeader;
+use crate::frame::{BlockHeader, LONG_TABLES, pass_tables};
 use crate::options::Options;
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, SeekFrom};
 
 /// A block that has not been read, but for its header.
 pub(crate) struct FileBlock<'a, R> {
@@ -31,6 +31,16 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         Ok(FileBlock { input, info, header, number, options })
     }
 
+    /// Passes the tables that stand at `offset`; gives their size. Errors know no place.
+    pub fn pass_tables(&self, offset: u64) -> Result<u64> {
+        self.input.with_input(|input| {
+            input.seek(SeekFrom::Start(offset))?;
+            let size = pass_tables(input)??;
+            let end = offset.saturating_add(size);
+            if end < self.info.coded.end { Ok(size) } else { Err(LONG_TABLES.into()) }
+        })
+    }
+
     /// Bytes of the block.
     pub fn len(&self) -> usize {
         (self.info.raw.end - self.info.raw.start) as usize
@@ -46,9 +56,9 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         flaw.at(Some(self.number), self.info.coded.start)
     }
 
-    /// Reads the whole block and decodes its segments.
+    /// Reads the whole block and decodes its slices.
     pub fn decode(&self) -> Result<Decoded> {
-        let plan = self.options.plan_to_decode(self.len() as u32);
+        let plan = self.options.plan_to_decode(self.header.raw_size);
         let plan = plan.map_err(|e| self.locate(e))?;
         let block =
             self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;

@@ -6,7 +6,7 @@
 //! | `file_search`, `search_results` | a batch or a range, and what it gives |
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
-//! | `disk_block`, `disk_tables` | search in a block that stays on disk, segment by segment |
+//! | `disk_block`, `disk_tables` | search in a block that stays on disk, slice by slice |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
 //! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |

@@ -13,7 +13,7 @@ use crate::fm_index::FmIndex;
 use crate::frame::EDGE;
 use crate::gpu;
 use crate::memory::Plan;
-use crate::options::Options;
+use crate::options::{Options, restorable};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
@@ -177,7 +177,9 @@ impl Batch<'_> {
         let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
         let mut allowed = self.options.allowance();
         allowed.memory = allowed.memory.saturating_sub(session.share);
-        Plan::to_decode(largest.unwrap_or(0) as u32, allowed).map_or(1, |plan| plan.workers)
+        restorable(largest.unwrap_or(0))
+            .and_then(|size| Plan::to_decode(size, allowed))
+            .map_or(1, |plan| plan.workers)
     }
 
     /// How many occurrences of each pattern are still to be located.

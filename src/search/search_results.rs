@@ -6,8 +6,8 @@
 pub struct ReadCost {
     /// Bytes read from the file.
     pub coded_bytes: u64,
-    /// Segments decoded for single steps.
-    pub segments: u64,
+    /// Slices decoded for single steps.
+    pub slices: u64,
     /// Blocks decoded as a whole.
     pub blocks: u64,
 }
@@ -15,7 +15,7 @@ pub struct ReadCost {
 impl std::ops::AddAssign for ReadCost {
     fn add_assign(&mut self, more: ReadCost) {
         self.coded_bytes += more.coded_bytes;
-        self.segments += more.segments;
+        self.slices += more.slices;
         self.blocks += more.blocks;
     }
 }

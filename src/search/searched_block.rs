@@ -1,7 +1,7 @@
 //! One block as a search takes it: on disk, in memory as an FM-index, or, where it was stored or
-//! has filters, as plain bytes.
+//! has filters, as plain bytes, whatever its index.
 //!
-//! Single patterns on an indexed block decode the few segments that they need. As soon as a batch
+//! Single patterns on an indexed block decode the few slices that they need. As soon as a batch
 //! would decode about as many as there are, or the block has no index, it is cheaper to decode all
 //! of them at once and to search in memory. A block that is decoded is checked as when it is
 //! restored, which takes restoring it: its samples and its index are believed after that.
@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::fm_index::FmIndex;
 use crate::frame::Kind;
 use crate::gpu::Searcher;
+use crate::options::restorable;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::io::{Read, Seek};
@@ -52,8 +53,8 @@ fn on_gpu<T>(lease: &mut GpuLease, work: impl FnOnce(&mut Searcher) -> Result<T>
     lease.as_mut()?.run(work)?.ok()
 }
 
-/// The block as it stands in the file, if it has an index that may be believed, and a job of about
-/// so many steps, and walks from samples, decodes fewer segments than it has.
+/// The block as it stands in the file, if it has an index of its raw bytes that may be believed,
+/// and a job of about so many steps, and walks from samples, decodes fewer slices than it has.
 fn open_on_disk<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,
     steps: u64,
@@ -61,11 +62,12 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
 ) -> Result<Option<DiskBlock<'a, R>>> {
     if let Kind::Bwt(shape) = block.header.kind
         && shape.indexed
+        && shape.filters == 0
+        && let Ok(raw_size) = restorable(block.header.raw_size)
         && !block.options.verifies()
-        && 2 * steps + (walks << shape.sample_rate_log)
-            <= shape.segments(block.header.raw_size) as u64
     {
-        return DiskBlock::open(block, shape).map(Some);
+        let decoded = 2 * steps + (walks << shape.sample_rate_log);
+        return DiskBlock::open(block, raw_size, shape, decoded);
     }
     Ok(None)
 }
@@ -172,9 +174,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Decodes the block, or makes its samples denser, where locating so many rows pays for it.
     fn ready_for(self, file_block: &'a FileBlock<'a, R>, rows: u64) -> Result<Self> {
         match self {
-            SearchedBlock::OnDisk(block)
-                if 2 * rows * block.steps_to_sample() > block.segments() =>
-            {
+            SearchedBlock::OnDisk(block) if 2 * rows * block.steps_to_sample() > block.slices() => {
                 Self::load(file_block)?.ready_for(file_block, rows)
             }
             SearchedBlock::InMemory(index)

@@ -27,7 +27,7 @@ impl<R: Read + Seek> SharedInput<R> {
     pub fn read(&self, offset: u64, size: u32) -> Result<Vec<u8>> {
         let (input, cost) = &mut *self.lock();
         input.seek(SeekFrom::Start(offset))?;
-        let bytes = read_payload(input, size)?;
+        let bytes = read_payload(input, size.into())?;
         cost.coded_bytes += bytes.len() as u64;
         if bytes.len() < size as usize {
             return Err(CUT_OFF.at(None, offset + bytes.len() as u64));
@@ -35,8 +35,8 @@ impl<R: Read + Seek> SharedInput<R> {
         Ok(bytes)
     }
 
-    pub fn segment_decoded(&self) {
-        self.lock().1.segments += 1;
+    pub fn slice_decoded(&self) {
+        self.lock().1.slices += 1;
     }
 
     /// A whole block of so many bytes in the file was read and decoded.

@@ -126,7 +126,7 @@ fn many_lost_parts_are_listed_as_json() {
     let options = bwz::Options::new().with_block_size(1000).unwrap();
     let mut file = Vec::new();
     bwz::compress(&noise(100_000)[..], &mut file, &options).unwrap();
-    (0..100).step_by(2).for_each(|block| file[16 + block * 1040 + 100] ^= 1);
+    (0..100).step_by(2).for_each(|block| file[16 + block * 1042 + 100] ^= 1);
     let dir = Dir::with(b"");
     dir.write("x.bwz", &file);
     let assert = dir.bwz("recover --json x.bwz -o saved").assert().code(2);

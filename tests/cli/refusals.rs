@@ -1,5 +1,6 @@
 //! What is refused, how that is said, and with which exit code.
 
+use crate::draft_8::DRAFT_8;
 use crate::say::skip;
 use crate::support::{Dir, has_all, is_there, stderr, text};
 use std::fs::{self, Permissions};
@@ -201,4 +202,36 @@ fn a_range_is_not_written_into_its_own_file() {
     let mut command = assert_cmd::Command::new("sh");
     command.current_dir(dir.root()).arg("-c").arg(script).assert().code(1);
     assert_eq!(dir.read("x.bwz"), before);
+}
+
+/// A file of another draft is named as such: it is not damaged, and nothing is to be saved from it.
+/// Searches that fail are code 2, as grep's are.
+#[test]
+fn a_file_of_another_draft_is_named_and_not_code_2() {
+    let dir = Dir::new();
+    dir.write("x.bwz", &DRAFT_8);
+    for arguments in [
+        "-d x.bwz",
+        "-dc x.bwz",
+        "-t x.bwz",
+        "-l x.bwz",
+        "cat -r 0..5 x.bwz",
+        "count a x.bwz",
+        "locate a x.bwz",
+        "extract -r 0..5 x.bwz",
+        "recover x.bwz -o y",
+    ] {
+        let searches = arguments.starts_with("count") || arguments.starts_with("locate");
+        let code = if searches { 2 } else { 1 };
+        let said = stderr(dir.bwz(arguments).assert().code(code).stdout(""));
+        has_all(
+            &said,
+            &["x.bwz: ", "draft 8 of the bwz format, or an earlier one", "reads draft 9"],
+        );
+        assert!(
+            !said.contains("damaged") && !said.contains("recover x.bwz"),
+            "{arguments}: {said}"
+        );
+    }
+    assert_eq!(dir.names(), ["x.bwz"]);
 }

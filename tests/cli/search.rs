@@ -175,7 +175,7 @@ fn an_index_is_verified_if_asked_for() {
     dir.bwz("--index --sample-rate 8 -5 x").assert().success();
     let mut file = dir.read("x.bwz");
     let footer = file.len() - 32;
-    for (at, checked) in [(36, 16..52), (footer + 20, footer..footer + 24)] {
+    for (at, checked) in [(38, 16..54), (footer + 20, footer..footer + 24)] {
         file[at..at + 4].copy_from_slice(&[7; 4]);
         let checksum = crc32fast::hash(&file[checked.clone()]).to_le_bytes();
         file[checked.end..checked.end + 4].copy_from_slice(&checksum);

@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod cases;
+pub mod draft_8;
 pub mod mutation;
 pub mod say;
 
-use bwz::Options;
+use bwz::internals::{self, BlockBytes};
+use bwz::{Error, Options};
 
 /// Options under which small inputs make many blocks.
 pub fn options(block_size: u32) -> Options {
@@ -28,8 +30,57 @@ pub fn indexed(raw: &[u8], block_size: u32, rate: Option<u32>) -> Vec<u8> {
     file
 }
 
+/// `raw`, of at least 8000 bytes, as one frame whose blocks have different sizes, with an index of
+/// the given sample rate, if one is given.
+pub fn uneven(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
+    let pieces = uneven_pieces(raw);
+    internals::frame(pieces.into_iter().map(|piece| block_of(piece, rate)), &[]).unwrap()
+}
+
+/// The raw bytes of the blocks of [`uneven`].
+pub fn uneven_pieces(mut raw: &[u8]) -> Vec<&[u8]> {
+    let pieces = [1, 3000, 2, 700, 4000, 1];
+    let mut pieces: Vec<_> = pieces.iter().map(|&size| raw.split_off(..size).unwrap()).collect();
+    pieces.push(raw);
+    pieces
+}
+
+/// A block that stands nowhere yet.
+pub fn block_of(raw: &[u8], rate: Option<u32>) -> BlockBytes {
+    let file = indexed(raw, 1 << 20, rate);
+    internals::blocks(&file, &options(1)).next().unwrap().unwrap()
+}
+
+/// Sequences in lines of 60, as one FASTA file.
+pub fn fasta(size: usize) -> Vec<u8> {
+    let letters = cases::random(size, 4);
+    let mut raw = Vec::new();
+    for (n, sequence) in letters.chunks(2500).enumerate() {
+        raw.extend(format!(">sequence {n}\n").bytes());
+        for line in sequence.chunks(60) {
+            raw.extend(line.iter().map(|&letter| b"ACGT"[usize::from(letter)]));
+            raw.push(b'\n');
+        }
+    }
+    raw
+}
+
+/// `raw`, which is FASTA, as blocks of about 5000 bytes without line feeds, with an index of that.
+pub fn indexed_fasta(raw: &[u8]) -> Vec<u8> {
+    let blocks = raw.chunks(5000).map(|piece| internals::indexed_lines(piece, 60).unwrap());
+    internals::frame(blocks, &[]).unwrap()
+}
+
+/// A frame of two blocks and of tables, of which one block has some too.
+pub fn with_tables(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
+    let tables: [(u8, &[u8]); 3] = [(1, b"content"), (127, b""), (0, &[7; 300])];
+    let (first, second) = raw.split_at(raw.len() / 2);
+    let first = internals::with_tables(block_of(first, rate), &tables).unwrap();
+    internals::frame([first, block_of(second, rate)], &tables).unwrap()
+}
+
 /// What `file` restores to, and how that ended.
-pub fn decompressed(file: &[u8]) -> (Vec<u8>, Result<bwz::Summary, bwz::Error>) {
+pub fn decompressed(file: &[u8]) -> (Vec<u8>, Result<bwz::Summary, Error>) {
     let mut raw = Vec::new();
     let end = bwz::decompress(file, &mut raw, &options(1 << 20).memory(64 << 20));
     (raw, end)

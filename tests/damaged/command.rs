@@ -60,7 +60,7 @@ impl Shell {
         assert!(!sound || alike, "recover of a sound file: {}", recovered.code);
         let end = match decompressed.code {
             0 => End::Accepted,
-            1 => End::TooLarge,
+            1 => End::Refused,
             _ => End::Rejected("rejected".to_owned()),
         };
         (decompressed.out, end)

@@ -46,7 +46,7 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
     let end = match outcome.end {
         Ok(()) => End::Accepted,
         Err(Error::Format { what, .. }) => End::Rejected(what.into_owned()),
-        Err(Error::Limit { .. }) => End::TooLarge,
+        Err(Error::Limit { .. } | Error::Version { .. }) => End::Refused,
         Err(e) => panic!("{e:?}"),
     };
     (outcome.output, end)

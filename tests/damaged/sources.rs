@@ -1,4 +1,4 @@
-//! Sound files to be damaged: of every kind of block, segment, table, filter and index, most of
+//! Sound files to be damaged: of every kind of block, slice, table, filter and index, most of
 //! them small.
 
 use super::vouch::vouch;
@@ -7,7 +7,11 @@ use crate::common::mutation::random::Random;
 use crate::common::mutation::repair;
 use crate::common::{cases, compressed, indexed, options};
 use bwz::Effort;
-use bwz::internals::filter::{self, Filtered};
+use bwz::internals::coder::Coding;
+use bwz::internals::{
+    self,
+    filter::{self, Filtered},
+};
 use std::fs;
 use std::path::Path;
 
@@ -84,10 +88,14 @@ fn made() -> Vec<(String, Vec<u8>)> {
         add("at --best", with_effort(raw, Effort::Best));
         add("in frames", [compressed(raw, 500), compressed(raw, 1 << 20)].concat());
     }
-    let of_segments = [cases::text(2000), vec![0; 90_000], cases::text(3000)].concat();
-    files.push(("segments, indexed".to_owned(), indexed(&of_segments, 1 << 20, Some(64))));
-    let of_runs = cases::random(11_500, 4);
-    files.push(("static rANS".to_owned(), with_effort(&of_runs, Effort::Fast)));
+    let text = cases::text(11_500);
+    for (name, coding) in [("static", Coding::StaticRans), ("mixing", Coding::ContextMixing)] {
+        for (how, indexed) in [("", false), (", indexed", true)] {
+            let block = internals::sliced_block(&text, coding, 5000, indexed).unwrap();
+            let file = internals::frame([block], &[]).unwrap();
+            files.push((format!("slices, {name}{how}"), file));
+        }
+    }
     files
 }
 
@@ -130,9 +138,9 @@ fn with_side(text: &[u8], flags: u8, side: &[u8]) -> Vec<u8> {
     let mut parts = parts::parse(&compressed(text, 1 << 20), true);
     let block = parts.iter().position(|part| part.kind == Kind::BlockHeader).unwrap();
     parts[block].set(9, 1, flags.into());
-    parts[block].set(12, 4, raw_size);
-    let mut sizes = Part::new(Kind::FilterSizes, &[0; 8]);
-    sizes.set(0, 4, text.len() as u64);
+    parts[block].set(12, 5, raw_size);
+    let mut sizes = Part::new(Kind::FilterSizes, &[0; 10]);
+    sizes.set(0, 5, text.len() as u64);
     parts.splice(block + 1..block + 1, [sizes, Part::new(Kind::Side, side)]);
     repair::sizes(&mut parts);
     vouch(&parts::join(&parts))

@@ -29,8 +29,8 @@ pub enum End {
     Accepted,
     /// For this reason.
     Rejected(String),
-    /// It asks for more memory than is allowed.
-    TooLarge,
+    /// It asks for more memory than is allowed, or says that it is of another version.
+    Refused,
 }
 
 #[derive(Default)]
@@ -96,7 +96,9 @@ impl Tally {
         let (end, asked) = match &case.end {
             End::Accepted => ("accepted", sampled || case.output.len() <= SLOW),
             End::Rejected(why) => (why.as_str(), sampled),
-            End::TooLarge => ("asks for more memory than is allowed", false),
+            End::Refused => {
+                ("asks for more memory than is allowed, or is of another version", false)
+            }
         };
         // Another number is no other reason.
         let end = end.replace(|c: char| c.is_ascii_digit(), "");

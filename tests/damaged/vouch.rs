@@ -8,7 +8,7 @@ use crate::common::mutation::parts::{self, Kind, Part, block_at};
 use crate::common::mutation::random::Random;
 use crate::common::mutation::repair::{self, Care};
 use bwz::bwt::{self, Bwt};
-use bwz::internals::coder;
+use bwz::internals::coder::{self, Coding};
 use bwz::internals::filter::{self, Filtered};
 use std::ops::Range;
 
@@ -20,10 +20,10 @@ pub fn vouch(file: &[u8]) -> Vec<u8> {
     let mut parts = parts::parse(file, true);
     for at in (0..parts.len()).filter(|&n| parts[n].kind == Kind::BlockHeader).collect::<Vec<_>>() {
         let block = block_at(&parts, at);
-        if let Some((bwt, raw)) = restore(&parts, block.clone()) {
-            parts[at].set(20, 4, crc32fast::hash(&raw).into());
-            let log = parts[at].get(11, 1);
-            vouch_index(&mut parts[block], &bwt, 1 << log, &raw);
+        if let Some((bwt, text, raw)) = restore(&parts, block.clone()) {
+            parts[at].set(22, 4, crc32fast::hash(&raw).into());
+            let sizes = raw_sizes(&parts[block.clone()], bwt.len());
+            vouch_index(&mut parts[block], &bwt, &sizes, &text);
         }
     }
     repair::pack(&mut parts);
@@ -32,56 +32,68 @@ pub fn vouch(file: &[u8]) -> Vec<u8> {
     parts::join(&parts)
 }
 
-/// The transform and the raw bytes of a block of bwt kind.
-fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>)> {
+/// The transform, the text and the raw bytes of a block of bwt kind.
+fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec<u8>)> {
     let header = &parts[block.start];
     let payload = || parts[block.clone()].iter();
     let first = |kind: Kind| payload().find(|part| part.kind == kind);
-    let raw_size = header.get(12, 4) as usize;
-    let text_size = first(Kind::FilterSizes).map_or(raw_size, |part| part.get(0, 4) as usize);
+    let raw_size = header.get(12, 5) as usize;
+    let text_size = first(Kind::FilterSizes).map_or(raw_size, |part| part.get(0, 5) as usize);
     let samples: Vec<u32> =
         first(Kind::Samples)?.values().into_iter().map(|row| row as u32).collect();
-    let (rate_log, segment_log) = (header.get(10, 1), header.get(11, 1));
+    let (rate_log, coding) = (header.get(10, 1), header.get(11, 1));
     let fits = (1..=MOST).contains(&text_size) && raw_size <= MOST;
-    if !fits || !(3..=16).contains(&rate_log) || !(16..=30).contains(&segment_log) {
+    if !fits || !(3..=16).contains(&rate_log) || coding > 1 {
         return None;
     }
-    let segments: Vec<&Part> = payload().filter(|part| part.kind == Kind::Segment).collect();
+    let slices = payload().filter(|part| part.kind == Kind::Slice);
+    let slices: Vec<&[u8]> = slices.map(|part| &part.bytes[..]).collect();
+    let models = first(Kind::Models).map_or(&[][..], |part| &part.bytes);
+    let coding = [Coding::StaticRans, Coding::ContextMixing][coding as usize];
+    let sizes = raw_sizes(&parts[block.clone()], text_size);
     let mut bytes = vec![0; text_size];
-    let places = bytes.chunks_mut(1 << segment_log);
-    let sound =
-        segments.len() == places.len() && samples.len() == text_size.div_ceil(1 << rate_log);
-    let mut pairs = segments.iter().zip(places);
-    if !sound || !pairs.all(|(segment, place)| coder::decode(&segment.bytes, place).is_ok()) {
+    let decoder = coder::SliceDecoder::new(coding, models).ok()?;
+    coder::decode_slices(&decoder, &sizes, &slices, &mut bytes).ok()?;
+    if samples.len() != text_size.div_ceil(1 << rate_log) {
         return None;
     }
     let bwt = Bwt { bytes: bytes.clone(), sample_rate: 1 << rate_log, samples };
     let text = bwt::invert(bwt).ok()?;
     let side = payload().filter(|part| part.kind == Kind::Side);
     let side = side.flat_map(|part| &part.bytes).copied().collect();
-    let filtered = Filtered { text, flags: header.get(9, 1) as u8 & 7, side };
-    Some((bytes, filter::undo(filtered, raw_size).ok()?))
+    let filtered = Filtered { text: text.clone(), flags: header.get(9, 1) as u8 & 7, side };
+    Some((bytes, text, filter::undo(filtered, raw_size).ok()?))
+}
+
+/// BWT bytes of each slice of a block.
+fn raw_sizes(block: &[Part], text_size: usize) -> Vec<u32> {
+    let sizes = block.iter().find(|part| part.kind == Kind::RawSizes);
+    let mut sizes = sizes.map_or_else(Vec::new, Part::values);
+    sizes.push((text_size as u64).saturating_sub(sizes.iter().sum()));
+    sizes.into_iter().map(|size| size as u32).collect()
 }
 
 /// Head, Tail and Counts of an indexed block, where they have the form that they must have.
-fn vouch_index(block: &mut [Part], bwt: &[u8], segment_size: usize, raw: &[u8]) {
-    let edge = raw.len().min(128);
-    let edges = [&raw[..edge], &raw[raw.len() - edge..]];
+fn vouch_index(block: &mut [Part], bwt: &[u8], raw_sizes: &[u32], text: &[u8]) {
+    let edge = text.len().min(128);
+    let edges = [&text[..edge], &text[text.len() - edge..]];
     let places = block.iter_mut().filter(|part| part.kind == Kind::Edge);
     places.zip(edges).for_each(|(part, edge)| part.bytes = edge.to_vec());
     if let Some(counts) = block.iter_mut().find(|part| part.kind == Kind::Counts) {
-        counts.bytes = counts_of(bwt, segment_size);
+        counts.bytes = counts_of(bwt, raw_sizes);
         counts.packed = true;
     }
 }
 
 /// FORMAT.md chapter 10.
-fn counts_of(bwt: &[u8], segment_size: usize) -> Vec<u8> {
-    let count = |segment: &[u8], c: u8| segment.iter().filter(|&&byte| byte == c).count() as u32;
+fn counts_of(mut bwt: &[u8], raw_sizes: &[u32]) -> Vec<u8> {
+    let count = |slice: &[u8], c: u8| slice.iter().filter(|&&byte| byte == c).count() as u32;
     let used: Vec<u8> = (0..=255).filter(|c| bwt.contains(c)).collect();
     let mut bytes = vec![0; 32];
     used.iter().for_each(|c| bytes[usize::from(c / 8)] |= 1 << (c % 8));
-    let counts = used.iter().flat_map(|&c| bwt.chunks(segment_size).map(move |s| count(s, c)));
+    let slices: Vec<&[u8]> =
+        raw_sizes.iter().map_while(|&size| bwt.split_off(..size as usize)).collect();
+    let counts = used.iter().flat_map(|&c| slices.iter().map(move |slice| count(slice, c)));
     let counts: Vec<u32> = counts.collect();
     for plane in 0..4 {
         bytes.extend(counts.iter().map(|count| (count >> (8 * plane)) as u8));

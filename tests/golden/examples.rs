@@ -63,12 +63,18 @@ fn chapters_3_to_7_files() {
 }
 
 #[test]
-fn chapters_8_and_11_packed_array_and_binary_symbols() {
+fn chapters_8_and_11_packed_array_tables_and_binary_coder() {
     // The library's own tests of both are beside their code, which is not public.
     assert_python_says("packed-array", "read_packed_array(x, 0, 3)", "([1, 18, 31], 3)");
+    assert_eq!(bwz::internals::tables(example("tables")), [Some(18); 2]);
+    assert_python_says("tables", "check_tables(x, 0, len(x))", "18");
     let symbols = "[d := BinaryDecoder(x, 0, '')] and \
         ([d.read(p) for p in (32768, 32768, 49152, 65000, 1000)], d.require_end())";
     assert_python_says("binary-symbols", symbols, "([1, 0, 1, 1, 0], None)");
+    let adaptive = "[(d := BinaryDecoder(x, 0, ''), b := new_bit_model(), n := NumberModel())] and \
+        ([read_bit(d, b) for _ in range(3)], BitTree(3).read(d), n.read(d), n.read(d), \
+        d.require_end())";
+    assert_python_says("adaptive-bits", adaptive, "([1, 1, 0], 5, 4, 40, None)");
 }
 
 #[test]
@@ -96,23 +102,24 @@ fn chapter_10_index() {
 /// A file of one block of 512 times `a` with this payload.
 fn indexed_file(payload: &[u8]) -> Vec<u8> {
     let sealed = |bytes: Vec<u8>| [&bytes[..], &crc(&bytes)].concat();
-    let coded_size = payload.len() as u32;
-    let frame_header = sealed([&example("frame-header")[..8], &512u32.to_le_bytes()].concat());
+    let coded_size = payload.len() as u64;
+    let size = |size: u64| size.to_le_bytes()[..5].to_vec();
+    let frame_header = sealed([&example("frame-header")[..7], &size(512)].concat());
     let block = sealed(
         [
             &example("block")[..8],
-            &[1, 8, 9, 16],
-            &512u32.to_le_bytes(),
-            &coded_size.to_le_bytes(),
+            &[1, 8, 9, 0],
+            &size(512),
+            &size(coded_size),
             &crc(&[b'a'; 512]),
             &[0; 8],
             &crc(payload),
         ]
         .concat(),
     );
-    let frame_size = 16 + 40 + u64::from(coded_size) + 44 + 32;
+    let frame_size = 16 + 42 + coded_size + 44 + 32;
     let sizes = [512, frame_size].map(u64::to_le_bytes).concat();
-    let footer = sealed([&sizes[..], &44u32.to_le_bytes(), &crc(&[b'a'; 512])].concat());
+    let footer = sealed([&sizes[..15], &size(44), &crc(&[b'a'; 512])].concat());
     let magic = &example("footer")[28..];
     [&frame_header, &block, payload, example("seek-table"), &footer, magic].concat()
 }
@@ -140,15 +147,35 @@ fn chapter_12_filters() {
     }
 }
 
+/// Slices, with the Models of static rANS as decoder.py reads them, and what they hold.
 #[test]
-fn chapters_13_to_16_segments() {
-    for coding in ["stored", "mixing", "adaptive", "static"] {
-        let name = format!("segment-{coding}");
-        let mut segment = [0; 3];
-        coder::decode(example(&name), &mut segment).unwrap();
-        assert_eq!(segment, *b"aab", "{name}");
-        assert_python_says(&name, "decode_segment(x, 3).decode()", "aab");
+fn chapters_13_to_15_slices() {
+    use coder::Coding::{ContextMixing, StaticRans};
+    let runs = [(20, b'a'), (3, b'b'), (2, b'a'), (3, b'c'), (4, b'a'), (2, b'b')];
+    let runs: Vec<u8> = runs.iter().flat_map(|&(len, byte)| vec![byte; len]).collect();
+    let long = [[b'a'; 39].as_slice(), b"bbb"].concat();
+    for (name, coding, models, slice) in [
+        ("slice-stored", ContextMixing, None, &b"aab"[..]),
+        ("slice-static", StaticRans, Some("models"), &runs),
+        ("slice-mixing", ContextMixing, None, &long),
+    ] {
+        let decoder = coder::SliceDecoder::new(coding, models.map_or(&[], example)).unwrap();
+        let mut out = vec![0; slice.len()];
+        decoder.decode(example(name), &mut out).unwrap();
+        assert_eq!(out, slice, "{name}");
+        let models = models
+            .map_or("None".to_owned(), |models| format!("Models(bytes({:?}))", example(models)));
+        let decode = format!("decode_slice(x, {}, {models}).decode()", slice.len());
+        assert_python_says(name, &decode, std::str::from_utf8(slice).unwrap());
     }
+}
+
+#[test]
+fn section_14_5_models() {
+    coder::SliceDecoder::new(coder::Coding::StaticRans, example("models-sent")).unwrap();
+    let classes = "[m := Models(x)] and \
+        (m.alphabet, len(m.runs.tables), len(m.ranks.tables))";
+    assert_python_says("models-sent", classes, "([97, 98], 1, 3)");
 }
 
 #[test]
@@ -159,5 +186,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 24);
+    assert_eq!(EXAMPLES.len(), 27);
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct Patient(pub Vec<u8>);
 
 pub const BLOCK: usize = 16;
-pub const PAYLOAD: usize = BLOCK + 40;
+pub const PAYLOAD: usize = BLOCK + 42;
 
 impl Patient {
     pub fn u32(&self, at: usize) -> u32 {
@@ -15,7 +15,7 @@ impl Patient {
     }
 
     pub fn payload(&self) -> Range<usize> {
-        PAYLOAD..PAYLOAD + self.u32(BLOCK + 16) as usize
+        PAYLOAD..PAYLOAD + self.u32(BLOCK + 17) as usize
     }
 
     /// Where the seek table of a file with one block starts.
@@ -42,7 +42,7 @@ impl Patient {
     }
 
     pub fn block(self, at: usize, bytes: &[u8]) -> Self {
-        self.set(BLOCK + at, bytes).seal(BLOCK..BLOCK + 36, BLOCK + 36)
+        self.set(BLOCK + at, bytes).seal(BLOCK..BLOCK + 38, BLOCK + 38)
     }
 
     pub fn seek_table(self, at: usize, bytes: &[u8]) -> Self {
@@ -61,41 +61,63 @@ impl Patient {
         let old = self.payload();
         let mut file = self;
         file.0.splice(old, payload.iter().copied());
-        let file = file.block(16, &(payload.len() as u32).to_le_bytes());
+        let file = file.block(17, &(payload.len() as u32).to_le_bytes());
         let checksum = crc32fast::hash(payload).to_le_bytes();
-        file.block(32, &checksum)
+        file.block(34, &checksum)
     }
 
-    /// The payload's parts: the one sample, and the one segment.
-    pub fn parts(&self) -> (u64, &[u8]) {
-        let bytes = &self.0[self.payload()];
-        let (sample, rest) = one_value(bytes);
-        let (size, segment) = one_value(rest);
-        assert_eq!(size as usize, segment.len());
-        (sample, segment)
+    /// The parts of a payload with one sample and one slice.
+    pub fn parts(&self) -> Parts<'_> {
+        let (sample, mut rest) = one_value(&self.0[self.payload()]);
+        let (mut sizes, mut models_size) = (vec![], 0);
+        for _ in 0..=u8::from(self.0[BLOCK + 11] == 0) {
+            (models_size, rest) = one_value(rest);
+            sizes.push(models_size);
+        }
+        let models_size = if sizes.len() == 2 { models_size as usize } else { 0 };
+        let (models, slice) = rest.split_at(models_size);
+        Parts { sample, sizes, models, slice }
     }
 
-    /// The file with another segment in its only block.
-    pub fn with_segment(&self, segment: &[u8]) -> Self {
-        self.clone().with_parts(self.parts().0, segment.len() as u64, segment)
+    /// The file with other parts in its only block.
+    pub fn with_parts(&self, Parts { sample, sizes, models, slice }: Parts) -> Self {
+        let sizes: Vec<u8> = sizes.iter().flat_map(|&size| packed(16, size)).collect();
+        self.clone().with_payload(&[&packed(16, sample), &sizes, models, slice].concat())
     }
 
-    pub fn with_parts(self, sample: u64, size: u64, segment: &[u8]) -> Self {
-        self.with_payload(&[&packed(16, sample), &packed(16, size), segment].concat())
+    /// The file with another slice in its only block.
+    pub fn with_slice(&self, slice: &[u8]) -> Self {
+        self.with_parts(Parts { slice, ..self.parts() })
     }
+
+    /// The file with other models in its only block.
+    pub fn with_models(&self, models: &[u8]) -> Self {
+        let sizes = vec![1, models.len() as u64];
+        self.with_parts(Parts { sizes, models, ..self.parts() })
+    }
+}
+
+/// What a payload is made of.
+pub struct Parts<'a> {
+    pub sample: u64,
+    /// Slice_Count to Coded_Sizes, each an array of one value.
+    pub sizes: Vec<u64>,
+    pub models: &'a [u8],
+    pub slice: &'a [u8],
 }
 
 /// The file with another index in its only block, whose checksum is right again.
 pub fn with_index(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patient {
     let payload = patient.0[patient.payload()].to_vec();
-    let behind_samples = one_value(&payload).1.len();
-    let behind_sizes = one_value(one_value(&payload).1).1.len();
-    let (sizes, start) = (payload.len() - behind_samples, payload.len() - behind_sizes);
-    let counts_size = u32::from_le_bytes(payload[start + 4..start + 8].try_into().unwrap());
+    let behind_samples = one_value(&payload).1;
+    let (models_size, behind_sizes) = one_value(one_value(behind_samples).1);
+    let [sizes, start] = [behind_samples, behind_sizes].map(|rest| payload.len() - rest.len());
+    let counts_size = u32::from_le_bytes(payload[start + 2..start + 6].try_into().unwrap());
     let end = start + 20 + 4 + 2 * 128 + counts_size as usize;
+    let models = &payload[end..end + models_size as usize];
     let mut index = payload[start..end].to_vec();
     change(&mut index);
-    let checked = [&payload[sizes..start], &index[..16], &index[20..]].concat();
+    let checked = [&payload[sizes..start], &index[..16], &index[20..], models].concat();
     index[16..20].copy_from_slice(&crc32fast::hash(&checked).to_le_bytes());
     patient.clone().with_payload(&[&payload[..start], &index, &payload[end..]].concat())
 }
@@ -109,7 +131,7 @@ pub fn with_counts(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Pati
         }
         change(&mut counts);
         index[0] = 0;
-        index[4..8].copy_from_slice(&(counts.len() as u32).to_le_bytes());
+        index[2..6].copy_from_slice(&(counts.len() as u32).to_le_bytes());
         index.extend(counts);
     })
 }

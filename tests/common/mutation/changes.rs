@@ -8,24 +8,26 @@ use std::ops::Range;
 /// Offset and size of the fields of a structure.
 fn fields(kind: Kind) -> &'static [(usize, usize)] {
     match kind {
-        Kind::FrameHeader => &[(0, 4), (4, 1), (5, 1), (6, 2), (8, 4), (12, 4)],
+        Kind::FrameHeader => &[(0, 4), (4, 1), (5, 1), (6, 1), (7, 5), (12, 4)],
         Kind::BlockHeader => &[
             (0, 8),
             (8, 1),
             (9, 1),
             (10, 1),
             (11, 1),
-            (12, 4),
-            (16, 4),
-            (20, 4),
-            (24, 8),
-            (32, 4),
-            (36, 4),
+            (12, 5),
+            (17, 5),
+            (22, 4),
+            (26, 8),
+            (34, 4),
+            (38, 4),
         ],
-        Kind::FilterSizes => &[(0, 4), (4, 4)],
-        Kind::IndexHeader => &[(0, 1), (1, 3), (4, 4), (8, 4), (12, 4), (16, 4)],
-        Kind::TableHeader => &[(0, 8), (8, 1), (9, 3), (12, 4), (16, 4), (20, 4), (24, 4)],
-        Kind::Footer => &[(0, 8), (8, 8), (16, 4), (20, 4), (24, 4), (28, 4)],
+        Kind::TablesSize => &[(0, 5)],
+        Kind::TypedTable => &[(0, 1), (1, 5), (6, 4)],
+        Kind::FilterSizes => &[(0, 5), (5, 5)],
+        Kind::IndexHeader => &[(0, 1), (1, 1), (2, 5), (7, 5), (12, 4), (16, 4)],
+        Kind::TableHeader => &[(0, 8), (8, 1), (9, 1), (10, 5), (15, 5), (20, 4), (24, 4)],
+        Kind::Footer => &[(0, 8), (8, 7), (15, 5), (20, 4), (24, 4), (28, 4)],
         _ => &[],
     }
 }
@@ -36,7 +38,7 @@ pub fn any(parts: &mut Vec<Part>, random: &mut Random) {
         0 => field(parts, random),
         1 => whole(parts, random),
         2 => values(parts, random),
-        3 => segment(parts, random),
+        3 => slice(parts, random),
         4 => side(parts, random),
         _ => {
             let at = random.below(parts.len());
@@ -86,8 +88,10 @@ fn pick(parts: &[Part], random: &mut Random, is: impl Fn(&Part) -> bool) -> Opti
 /// The values of a table: one changed, two swapped, one more or less, or written at another width.
 fn values(parts: &mut [Part], random: &mut Random) {
     let is_table = |part: &Part| match part.kind {
-        Kind::Samples | Kind::SegmentSizes => part.count > 0 && !part.bytes.is_empty(),
-        Kind::Entries | Kind::SegmentChecksums | Kind::Counts => part.bytes.len() >= 4,
+        Kind::Samples | Kind::SliceCount | Kind::RawSizes | Kind::ModelsSize | Kind::CodedSizes => {
+            part.count > 0 && !part.bytes.is_empty()
+        }
+        Kind::Entries | Kind::SliceChecksums | Kind::Counts => part.bytes.len() >= 4,
         _ => false,
     };
     let Some(at) = pick(parts, random, is_table) else { return };
@@ -103,29 +107,22 @@ fn values(parts: &mut [Part], random: &mut Random) {
     let (a, b) = (random.below(values.len()), random.below(values.len()));
     match random.below(6) {
         0 => values.swap(a, b),
-        1 => width = [0, 1, 31, 32, 33, 255][random.below(6)],
+        1 => width = [0, 1, 31, 32, 33, 40, 41, 255][random.below(8)],
         2 => values.push(values[a]),
         3 => drop(values.remove(a)),
         _ => values[a] = other_number(values[a], values[b], 32, random),
     }
     let needed = values.iter().map(|value| 64 - value.leading_zeros()).max().unwrap_or(1) as u8;
-    let wide_enough = (1..32).contains(&width) && random.below(4) > 0;
+    let wide_enough = (1..40).contains(&width) && random.below(4) > 0;
     part.set_values(if wide_enough { width.max(needed) } else { width }, &values);
 }
 
-/// A byte of a coded segment that all else rests on: its kind, symbols, tables, weights or states.
-fn segment(parts: &mut [Part], random: &mut Random) {
-    let Some(at) = pick(parts, random, |part| part.kind == Kind::Segment) else { return };
+/// A byte of models, or of a coded slice, that all else rests on: states, symbols or weights.
+fn slice(parts: &mut [Part], random: &mut Random) {
+    let is = |part: &Part| matches!(part.kind, Kind::Models | Kind::Slice);
+    let Some(at) = pick(parts, random, is) else { return };
     let coded = &mut parts[at].bytes;
-    let symbols = 2 + usize::from(coded.get(1).copied().unwrap_or(0));
-    let (from, size) = match random.below(6) {
-        0 => (0, 1),
-        1 => (1, 1),
-        2 => (2, symbols - 1),
-        3 => (symbols + 1, 8),
-        4 => (symbols + 1, 200),
-        _ => (1, 32),
-    };
+    let (from, size) = [(0, 4), (4, 4), (0, 32), (8, 40), (32, 60)][random.below(5)];
     let Some(place) = coded.get_mut(from + random.below(size)) else { return };
     *place = match random.below(4) {
         0 => random.below(5) as u8,

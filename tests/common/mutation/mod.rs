@@ -1,7 +1,7 @@
 //! Damaged files for tests and fuzzing, made from sound ones by someone who knows FORMAT.md:
 //! [`mutate`].
 //!
-//! A file is taken apart (`parts`), some of its fields, tables, segments, blocks or frames are
+//! A file is taken apart (`parts`), some of its fields, tables, slices, blocks or frames are
 //! changed (`changes`), the sizes that depend on them are mostly made right again, and so are the
 //! checksums (`repair`), so that the damage is met deep inside a file that is sound elsewhere.
 //! Nothing of the library is used. All comes from a seed: the same file and seed give the same

@@ -1,4 +1,4 @@
-//! A file taken apart: its structures, tables and segments in the order in which they stand there.
+//! A file taken apart: its structures, tables and slices in the order in which they stand there.
 //! FORMAT.md chapters 2 to 6, 8, 10 and 12.
 //!
 //! What cannot be read is kept as it is: the parts of any bytes, one after the other, are those
@@ -20,19 +20,28 @@ pub enum Kind {
     BlockHeader,
     /// The raw bytes of a stored block.
     Stored,
+    /// Tables_Size.
+    TablesSize,
+    /// Type, Size and Checksum of a table; its content is the next part.
+    TypedTable,
+    Content,
     /// Text_Size and Side_Size.
     FilterSizes,
     /// One field of Side.
     Side,
     Samples,
-    SegmentSizes,
+    SliceCount,
+    RawSizes,
+    ModelsSize,
+    CodedSizes,
     /// The 20 bytes that an Index begins with.
     IndexHeader,
-    SegmentChecksums,
+    SliceChecksums,
     /// Head or Tail of an Index.
     Edge,
     Counts,
-    Segment,
+    Models,
+    Slice,
     TableHeader,
     Entries,
     Footer,
@@ -82,14 +91,14 @@ fn number(bytes: &[u8]) -> u64 {
 
 /// FORMAT.md chapter 8. Bits that are not there are 0.
 fn unpack(bytes: &[u8], count: usize) -> Vec<u64> {
-    let width = usize::from(bytes.first().copied().unwrap_or(0).min(32));
+    let width = usize::from(bytes.first().copied().unwrap_or(0).min(40));
     let bit = |at: usize| bytes.get(1 + at / 8).map_or(0, |byte| u64::from(byte >> (at % 8) & 1));
     let value = |at: usize| (0..width).fold(0, |value, n| value | bit(at + n) << n);
     (0..count).map(|n| value(n * width)).collect()
 }
 
 fn pack(width: u8, values: &[u64]) -> Vec<u8> {
-    let bits = usize::from(width.min(32));
+    let bits = usize::from(width.min(40));
     let mut bytes = vec![0; 1 + (values.len() * bits).div_ceil(8)];
     bytes[0] = width;
     for (n, value) in values.iter().enumerate() {
@@ -161,15 +170,18 @@ impl<'a> Reader<'a> {
         }
         if self.rest.starts_with(SEEK_MARKER) {
             let header = self.part(Kind::TableHeader, 28)?;
-            let entries_size = number(&header[16..20]) as usize;
+            let entries_size = number(&header[15..20]) as usize;
             self.table(Kind::Entries, entries_size, header[8] == 1)?;
+            if header[9] & 1 != 0 {
+                self.tables()?;
+            }
         }
         self.part(Kind::Footer, 32).map(|_| ())
     }
 
     fn block(&mut self) -> Option<()> {
-        let header = self.part(Kind::BlockHeader, 40)?;
-        let size = self.rest.len().min(number(&header[16..20]) as usize);
+        let header = self.part(Kind::BlockHeader, 42)?;
+        let size = self.rest.len().min(number(&header[17..22]) as usize);
         let (payload, behind) = self.rest.split_at(size);
         self.rest = payload;
         if header[8] == 0 {
@@ -183,34 +195,58 @@ impl<'a> Reader<'a> {
     }
 
     fn payload(&mut self, header: &[u8]) -> Option<()> {
-        let mut text_size = number(&header[12..16]) as usize;
-        if header[9] & 7 != 0 {
-            let sizes = self.part(Kind::FilterSizes, 8)?;
-            text_size = number(&sizes[..4]) as usize;
-            self.side(header[9], text_size, number(&sizes[4..]) as usize)?;
+        if header[9] & 16 != 0 {
+            self.tables()?;
         }
-        let pieces = |log: u8| text_size.div_ceil(1 << log.min(30));
-        self.array(Kind::Samples, pieces(header[10]))?;
-        self.array(Kind::SegmentSizes, pieces(header[11]))?;
-        let sizes = self.parts.last()?.values();
+        let mut text_size = number(&header[12..17]) as usize;
+        if header[9] & 7 != 0 {
+            let sizes = self.part(Kind::FilterSizes, 10)?;
+            text_size = number(&sizes[..5]) as usize;
+            self.side(header[9], text_size, number(&sizes[5..]) as usize)?;
+        }
+        self.array(Kind::Samples, text_size.div_ceil(1 << header[10].min(30)))?;
+        let slices = self.array(Kind::SliceCount, 1)?[0].clamp(1, 1 << 20) as usize;
+        self.others(Kind::RawSizes, slices)?;
+        let models = if header[11] == 0 { self.array(Kind::ModelsSize, 1)?[0] } else { 0 };
+        let sizes = self.others(Kind::CodedSizes, slices)?;
         if header[9] & 8 != 0 {
             let index = self.part(Kind::IndexHeader, 20)?;
-            self.part(Kind::SegmentChecksums, 4 * sizes.len())?;
+            self.part(Kind::SliceChecksums, 4 * slices)?;
             self.part(Kind::Edge, text_size.min(128))?;
             self.part(Kind::Edge, text_size.min(128))?;
-            self.table(Kind::Counts, number(&index[4..8]) as usize, index[0] == 1)?;
+            self.table(Kind::Counts, number(&index[2..7]) as usize, index[0] == 1)?;
+        }
+        if header[11] == 0 {
+            self.part(Kind::Models, models as usize)?;
         }
         for size in sizes {
-            self.part(Kind::Segment, size as usize)?;
+            self.part(Kind::Slice, size as usize)?;
+        }
+        self.part(Kind::Slice, self.rest.len()).map(|_| ())
+    }
+
+    /// Section 8.2.
+    fn tables(&mut self) -> Option<()> {
+        let size = number(self.part(Kind::TablesSize, 5)?) as usize;
+        let end = self.rest.len().checked_sub(size)?;
+        while self.rest.len() > end {
+            let content = number(&self.part(Kind::TypedTable, 10)?[1..6]) as usize;
+            self.part(Kind::Content, content)?;
         }
         Some(())
     }
 
-    fn array(&mut self, kind: Kind, count: usize) -> Option<()> {
+    /// The sizes of all slices but the last.
+    fn others(&mut self, kind: Kind, slices: usize) -> Option<Vec<u64>> {
+        if slices == 1 { Some(vec![]) } else { self.array(kind, slices - 1) }
+    }
+
+    fn array(&mut self, kind: Kind, count: usize) -> Option<Vec<u64>> {
         let width = usize::from(*self.rest.first().filter(|width| **width > 0)?);
         self.part(kind, 1 + (count * width).div_ceil(8))?;
-        self.parts.last_mut()?.count = count;
-        Some(())
+        let part = self.parts.last_mut()?;
+        part.count = count;
+        Some(part.values())
     }
 
     fn table(&mut self, kind: Kind, size: usize, zstd: bool) -> Option<()> {
@@ -260,7 +296,7 @@ impl<'a> Reader<'a> {
     }
 
     fn varint(&mut self) -> Option<usize> {
-        let size = self.rest.iter().take(5).position(|byte| byte & 0x80 == 0)? + 1;
+        let size = self.rest.iter().take(6).position(|byte| byte & 0x80 == 0)? + 1;
         let digits = self.part(Kind::Side, size)?.iter().rev();
         Some(digits.fold(0, |number, digit| number << 7 | usize::from(digit & 0x7F)))
     }

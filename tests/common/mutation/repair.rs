@@ -89,36 +89,66 @@ pub fn sizes(parts: &mut [Part]) {
             Kind::BlockHeader => {
                 let block = block_at(parts, at);
                 block_sizes(parts, block);
-                parts[at].set(24, 8, met.raw_size);
+                parts[at].set(26, 8, met.raw_size);
                 met.entries.push((met.raw_size, offset - met.start));
-                met.raw_size = met.raw_size.wrapping_add(parts[at].get(12, 4));
+                met.raw_size = met.raw_size.wrapping_add(parts[at].get(12, 5));
             }
             Kind::TableHeader => table_sizes(parts, at, &met),
             Kind::Footer => footer_sizes(parts, at, &met, offset),
+            Kind::TablesSize => tables_sizes(parts, at),
             _ => {}
         }
         offset += parts[at].bytes.len() as u64;
     }
 }
 
+/// Tables_Size at `at`, and the sizes of the tables behind it.
+fn tables_sizes(parts: &mut [Part], at: usize) {
+    let is_table = |part: &Part| matches!(part.kind, Kind::TypedTable | Kind::Content);
+    let count = parts[at + 1..].iter().take_while(|part| is_table(part)).count();
+    let tables = at + 1..at + 1 + count;
+    let all = size(&parts[tables.clone()]);
+    parts[at].set(0, 5, all);
+    for n in tables.filter(|&n| parts[n].kind == Kind::TypedTable).collect::<Vec<_>>() {
+        let content = parts.get(n + 1).filter(|part| part.kind == Kind::Content);
+        let content = content.map_or(0, |part| part.bytes.len() as u64);
+        parts[n].set(1, 5, content);
+    }
+}
+
 fn block_sizes(parts: &mut [Part], block: Range<usize>) {
     let payload = block.start + 1..block.end;
     let side_size = sizes_of(parts, payload.clone(), Kind::Side).iter().sum();
-    let coded = sizes_of(parts, payload.clone(), Kind::Segment);
+    slice_sizes(parts, payload.clone());
     if let Some(at) = find(parts, payload.clone(), Kind::FilterSizes) {
-        parts[at].set(4, 4, side_size);
-    }
-    if let Some(at) = find(parts, payload.clone(), Kind::SegmentSizes) {
-        let needed = coded.iter().map(|size| 64 - size.leading_zeros()).max().unwrap_or(1) as u8;
-        parts[at].set_values(needed.max(1), &coded);
+        parts[at].set(5, 5, side_size);
     }
     index_sizes(parts, payload.clone());
     let coded_size = size(&parts[payload.clone()]);
     let stored = find(parts, payload, Kind::Stored).is_some();
     let header = &mut parts[block.start];
-    header.set(16, 4, coded_size);
+    header.set(17, 5, coded_size);
     if stored {
-        header.set(12, 4, coded_size);
+        header.set(12, 5, coded_size);
+    }
+}
+
+/// Slice_Count, Models_Size and Coded_Sizes, where they stand.
+fn slice_sizes(parts: &mut [Part], payload: Range<usize>) {
+    let coded = sizes_of(parts, payload.clone(), Kind::Slice);
+    let models = sizes_of(parts, payload.clone(), Kind::Models);
+    let others = &coded[..coded.len().saturating_sub(1)];
+    for (kind, values) in [
+        (Kind::SliceCount, &[coded.len() as u64][..]),
+        (Kind::ModelsSize, &models),
+        (Kind::CodedSizes, others),
+    ] {
+        if let Some(at) = find(parts, payload.clone(), kind)
+            && !values.is_empty()
+        {
+            let needed = values.iter().map(|size| 64 - size.leading_zeros()).max().unwrap_or(1);
+            parts[at].set_values(needed.max(1) as u8, values);
+        }
     }
 }
 
@@ -126,16 +156,16 @@ fn block_sizes(parts: &mut [Part], block: Range<usize>) {
 fn index_sizes(parts: &mut [Part], payload: Range<usize>) {
     let Some(index) = find(parts, payload.clone(), Kind::IndexHeader) else { return };
     if let Some(counts) = find(parts, payload.clone(), Kind::Counts) {
-        parts[index].set(4, 4, parts[counts].bytes.len() as u64);
+        parts[index].set(2, 5, parts[counts].bytes.len() as u64);
     }
     let samples = find(parts, payload, Kind::Samples).map(|n| parts[n].values());
     if let Some(primary) = samples.and_then(|values| values.first().copied()) {
-        parts[index].set(8, 4, primary);
+        parts[index].set(7, 5, primary);
     }
 }
 
 fn table_sizes(parts: &mut [Part], at: usize, met: &Met) {
-    parts[at].set(12, 4, met.entries.len() as u64);
+    parts[at].set(10, 5, met.entries.len() as u64);
     let Some(entries) = parts.get_mut(at + 1).filter(|part| part.kind == Kind::Entries) else {
         return;
     };
@@ -143,23 +173,24 @@ fn table_sizes(parts: &mut [Part], at: usize, met: &Met) {
     entries.bytes = fields.flat_map(u64::to_le_bytes).collect();
     entries.packed = true;
     pack_table(parts, at + 1);
-    parts[at].set(16, 4, parts[at + 1].bytes.len() as u64);
+    parts[at].set(15, 5, parts[at + 1].bytes.len() as u64);
 }
 
 fn footer_sizes(parts: &mut [Part], at: usize, met: &Met, offset: u64) {
     let table = parts[..at].iter().rposition(|part| part.kind == Kind::TableHeader).unwrap_or(at);
     let table_size = size(&parts[table..at]);
     parts[at].set(0, 8, met.raw_size);
-    parts[at].set(8, 8, offset + 32 - met.start);
-    parts[at].set(16, 4, table_size);
+    parts[at].set(8, 7, offset + 32 - met.start);
+    parts[at].set(15, 5, table_size);
     if met.entries.len() < 2 && parts[met.header].kind == Kind::FrameHeader {
-        parts[met.header].set(8, 4, met.raw_size);
+        parts[met.header].set(7, 5, met.raw_size);
     }
 }
 
 /// Makes the checksums right that `care` says, from the inside out.
 pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
     let mut met = Met::default();
+    sign_tables(parts, care, random);
     for at in 0..parts.len() {
         match parts[at].kind {
             Kind::FrameHeader => {
@@ -171,16 +202,16 @@ pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
                 sign_index(parts, block.clone(), care, random);
                 let sum = hash(&parts[at + 1..block.end]);
                 if find(parts, block, Kind::Stored).is_some() {
-                    put(&mut parts[at], 20, sum, care, random);
+                    put(&mut parts[at], 22, sum, care, random);
                 }
-                put(&mut parts[at], 32, sum, care, random);
-                seal(&mut parts[at], 36, care, random);
-                let (raw_size, sum) = (parts[at].get(12, 4), parts[at].get(20, 4) as u32);
+                put(&mut parts[at], 34, sum, care, random);
+                seal(&mut parts[at], 38, care, random);
+                let (raw_size, sum) = (parts[at].get(12, 5), parts[at].get(22, 4) as u32);
                 met.stream.combine(&crc32fast::Hasher::new_with_initial_len(sum, raw_size));
             }
             Kind::TableHeader => {
-                let behind = block_at(parts, at).end;
-                let sum = hash(&parts[at + 1..behind]);
+                let entries = find(parts, block_at(parts, at), Kind::Entries);
+                let sum = entries.map_or(0, |n| crc32fast::hash(&parts[n].bytes));
                 put(&mut parts[at], 20, sum, care, random);
                 seal(&mut parts[at], 24, care, random);
             }
@@ -193,13 +224,27 @@ pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
     }
 }
 
+/// The checksums of tables, section 8.2.
+fn sign_tables(parts: &mut [Part], care: Care, random: &mut Random) {
+    for at in 0..parts.len() {
+        if parts[at].kind == Kind::TypedTable {
+            let mut hasher = crc32fast::Hasher::new();
+            hasher.update(parts[at].bytes.get(..6).unwrap_or_default());
+            if let Some(content) = parts.get(at + 1).filter(|part| part.kind == Kind::Content) {
+                hasher.update(&content.bytes);
+            }
+            put(&mut parts[at], 6, hasher.finalize(), care, random);
+        }
+    }
+}
+
 /// The checksums of an Index, chapter 10.
 fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
     let Some(index) = find(parts, block.clone(), Kind::IndexHeader) else { return };
-    let segments = block.clone().filter(|&n| parts[n].kind == Kind::Segment);
+    let slices = block.clone().filter(|&n| parts[n].kind == Kind::Slice);
     let sums: Vec<u8> =
-        segments.flat_map(|n| crc32fast::hash(&parts[n].bytes).to_le_bytes()).collect();
-    if let Some(at) = find(parts, block.clone(), Kind::SegmentChecksums)
+        slices.flat_map(|n| crc32fast::hash(&parts[n].bytes).to_le_bytes()).collect();
+    if let Some(at) = find(parts, block.clone(), Kind::SliceChecksums)
         && parts[at].bytes.len() == sums.len()
         && care.taken(random)
     {
@@ -209,8 +254,8 @@ fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut 
         let sum = crc32fast::hash(&parts[samples].bytes);
         put(&mut parts[index], 12, sum, care, random);
     }
-    let sizes = find(parts, block.start..index, Kind::SegmentSizes).unwrap_or(index);
-    let end = find(parts, index..block.end, Kind::Segment).unwrap_or(block.end);
+    let sizes = find(parts, block.start..index, Kind::SliceCount).unwrap_or(index);
+    let end = find(parts, index..block.end, Kind::Slice).unwrap_or(block.end);
     let mut hasher = crc32fast::Hasher::new();
     parts[sizes..index].iter().for_each(|part| hasher.update(&part.bytes));
     hasher.update(parts[index].bytes.get(..16).unwrap_or_default());

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 /// The largest block that is restored, the largest that is searched on disk, and how often: time
 /// goes by them.
-const LARGEST: u32 = 1 << 16;
+const LARGEST: u64 = 1 << 16;
 const LARGEST_SEARCHED: u64 = 1 << 13;
 const LOCATED: usize = 4;
 
@@ -33,8 +33,9 @@ fn restore(file: &[u8]) -> Option<u64> {
     let mut sum = 0;
     for block in internals::blocks(file, &OPTIONS) {
         let (header, payload) = block.ok()?;
-        let raw_size = u32::from_le_bytes(*header[12..].first_chunk().unwrap());
-        sum += u64::from(raw_size);
+        let raw_size =
+            header[12..17].iter().rev().fold(0, |size, byte| size << 8 | u64::from(*byte));
+        sum += raw_size;
         if raw_size <= LARGEST
             && let Ok(raw) = internals::restore((header, payload))
         {

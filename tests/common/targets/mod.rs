@@ -10,7 +10,7 @@ mod filters;
 mod index;
 mod inverse;
 mod parsers;
-mod segments;
+mod slices;
 
 pub use blocks::blocks;
 pub use doors::doors;
@@ -18,7 +18,7 @@ pub use filters::filters;
 pub use index::index;
 pub use inverse::inverse;
 pub use parsers::parsers;
-pub use segments::{mixing, segments};
+pub use slices::{mixing, slices};
 
 use bwz::bwt::Bwt;
 use rayon::ThreadPoolBuilder;

@@ -1,0 +1,123 @@
+//! Adaptive models of bits and numbers, for what is small: the matches of filters and the tables of
+//! static rANS. FORMAT.md section 11.2.
+//!
+//! There are few of them, so size matters and speed does not: some 50 ns a number. A number is an
+//! exp-Golomb bucket, as in I. Pavlov's LZMA, and extra bits, of which the first have models. Each
+//! model is written once for both directions of the range coder below it.
+
+use super::range_coder::{BinaryCoder, ONE};
+
+/// The probability that a bit is 1, in 2^-16, and how often it was seen.
+#[derive(Clone, Copy, Debug)]
+pub struct BitModel {
+    one: u16,
+    seen: u8,
+}
+
+impl BitModel {
+    pub const NEW: BitModel = BitModel { one: (ONE / 2) as u16, seen: 0 };
+
+    #[inline]
+    pub fn code(&mut self, bit: bool, coder: &mut impl BinaryCoder) -> bool {
+        let bit = coder.code(bit, self.one.into());
+        self.learn(bit);
+        bit
+    }
+
+    /// Moves towards `bit`, first quickly.
+    fn learn(&mut self, bit: bool) {
+        let rate = match self.seen {
+            0..4 => 2,
+            4..12 => 3,
+            12..30 => 4,
+            _ => 5,
+        };
+        if bit {
+            self.one += (u16::MAX - self.one) >> rate;
+        } else {
+            self.one -= self.one >> rate;
+        }
+        self.seen = self.seen.saturating_add(1);
+    }
+}
+
+/// A bit tree: a value below `2^BITS`, the highest bit first.
+#[derive(Clone, Debug)]
+pub struct BitTree<const BITS: u32>(Vec<BitModel>);
+
+impl<const BITS: u32> BitTree<BITS> {
+    pub fn new() -> Self {
+        BitTree(vec![BitModel::NEW; 1 << BITS])
+    }
+
+    /// Encodes `value`, or decodes one whatever `value` is.
+    pub fn code(&mut self, value: usize, coder: &mut impl BinaryCoder) -> usize {
+        let node = (0..BITS).rev().fold(1, |node, shift| {
+            let bit = self.0[node].code(value >> shift & 1 == 1, coder);
+            node << 1 | usize::from(bit)
+        });
+        node - (1 << BITS)
+    }
+}
+
+/// Numbers below 2^31: the exp-Golomb bucket of the number + 1, then its extra bits.
+#[derive(Clone, Debug)]
+pub struct NumberModel {
+    bucket: BitTree<5>,
+    top: Vec<[BitModel; 8]>,
+}
+
+/// The first extra bits, which have models.
+const TOP: u32 = 3;
+
+impl NumberModel {
+    pub fn new() -> Self {
+        NumberModel { bucket: BitTree::new(), top: vec![[BitModel::NEW; 1 << TOP]; 32] }
+    }
+
+    /// Encodes `number`, or decodes one whatever `number` is.
+    pub fn code(&mut self, number: usize, coder: &mut impl BinaryCoder) -> usize {
+        let bucket = self.bucket.code((number + 1).ilog2() as usize, coder);
+        let mut node = 1;
+        let coded = (0..bucket).rev().fold(1, |coded, shift| {
+            let bit = (number + 1) >> shift & 1 == 1;
+            let bit = if node >> TOP == 0 {
+                let bit = self.top[bucket][node].code(bit, coder);
+                node = node << 1 | usize::from(bit);
+                bit
+            } else {
+                coder.code(bit, ONE / 2)
+            };
+            coded << 1 | usize::from(bit)
+        });
+        coded - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
+
+    #[test]
+    fn numbers_survive() {
+        let mut numbers: Vec<usize> = (0..31).flat_map(|log| [(1 << log) - 1, 1 << log]).collect();
+        numbers.extend(crate::cases::random(5000, 20).iter().map(|&b| usize::from(b)));
+        numbers.push((1 << 31) - 2);
+        let mut coded = Vec::new();
+        let (mut model, mut tree, mut out) =
+            (NumberModel::new(), BitTree::<3>::new(), RangeEncoder::new(&mut coded));
+        for &number in &numbers {
+            assert_eq!(model.code(number, &mut out), number);
+            assert_eq!(tree.code(number % 8, &mut out), number % 8);
+        }
+        out.finish();
+        assert!(coded.len() < 5000 * 8 / 8 + 400, "{} bytes", coded.len());
+        let (mut model, mut tree, mut from) =
+            (NumberModel::new(), BitTree::<3>::new(), RangeDecoder::new(&coded));
+        for &number in &numbers {
+            assert_eq!((model.code(0, &mut from), tree.code(0, &mut from)), (number, number % 8));
+        }
+        assert!(from.is_at_end());
+    }
+}

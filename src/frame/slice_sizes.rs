@@ -1,0 +1,133 @@
+//! The sizes of a block's slices and models: Slice_Count to Coded_Sizes of FORMAT.md section 4.1.
+
+use super::fields::ensure;
+use super::packed_array;
+use crate::coder::Coding;
+use crate::error::Flaw;
+
+/// How the coded bytes of a block are cut, and what comes out of each piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SliceSizes {
+    /// BWT bytes of each slice.
+    pub raw: Vec<u32>,
+    /// 0 in context mixing.
+    pub models: u32,
+    /// Coded bytes of each slice; without the last one, which is not written, until
+    /// [`SliceSizes::complete`].
+    pub coded: Vec<u32>,
+}
+
+const MISFIT: Flaw = Flaw("the sizes of the block's slices do not add up to the block");
+
+/// The mean slice has at least so many BWT bytes, so that what is kept of each slice, an index's
+/// counts of 1 KiB among it, takes less memory than the block.
+const LEAST_MEAN: u32 = 1 << 12;
+
+impl SliceSizes {
+    /// Appends them as they stand in the file.
+    pub fn write(&self, coding: Coding, out: &mut Vec<u8>) {
+        let [raw, coded] = [&self.raw, &self.coded].map(|sizes| &sizes[..self.raw.len() - 1]);
+        packed_array::write(&[self.raw.len() as u32], out);
+        if !raw.is_empty() {
+            packed_array::write(raw, out);
+        }
+        if coding == Coding::StaticRans {
+            packed_array::write(&[self.models], out);
+        }
+        if !coded.is_empty() {
+            packed_array::write(coded, out);
+        }
+    }
+
+    /// Takes those of a text of `text_size` bytes off the front of `bytes`.
+    pub fn read(bytes: &mut &[u8], coding: Coding, text_size: u32) -> Result<Self, Flaw> {
+        let count = packed_array::read(bytes, 1)?[0];
+        let most = text_size.div_ceil(LEAST_MEAN);
+        ensure((1..=most).contains(&count), "the block has no slices, or more than it can have")?;
+        let mut sizes = |count| match count {
+            0 => Ok(Vec::new()),
+            count => packed_array::read(bytes, count),
+        };
+        let others = count as usize - 1;
+        let mut raw = sizes(others)?;
+        let models = match coding {
+            Coding::StaticRans => last(&[], sizes(1)?[0].into())?,
+            Coding::ContextMixing => 0,
+        };
+        let coded = sizes(others)?;
+        raw.push(last(&raw, text_size.into())?);
+        Ok(SliceSizes { raw, models, coded })
+    }
+
+    /// Adds the coded size of the last slice, given that of all.
+    pub fn complete(&mut self, all: u64) -> Result<(), Flaw> {
+        self.coded.push(last(&self.coded, all)?);
+        let fit = self.coded.iter().zip(&self.raw).all(|(coded, raw)| coded <= raw);
+        ensure(fit, MISFIT.0)
+    }
+
+    /// How many bytes at most a structure takes that begins with these.
+    pub fn most(mut bytes: &[u8]) -> Result<u64, Flaw> {
+        let count = packed_array::read(&mut bytes, 1)?[0] as usize;
+        let [one, all] = [1, count].map(|n| packed_array::size(packed_array::WIDEST, n));
+        Ok(2 * one? + 2 * all?)
+    }
+}
+
+/// What the sizes leave of `all` for the last slice. None of them is 0.
+fn last(others: &[u32], all: u64) -> Result<u32, Flaw> {
+    let sum: u64 = others.iter().map(|&size| u64::from(size)).sum();
+    let last = all.checked_sub(sum).and_then(|last| u32::try_from(last).ok()).unwrap_or(0);
+    if last == 0 || others.contains(&0) { Err(MISFIT) } else { Ok(last) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes() -> SliceSizes {
+        SliceSizes { raw: vec![9000, 100, 900], models: 77, coded: vec![5, 100, 9] }
+    }
+
+    fn reread(mut bytes: &[u8], coding: Coding, text: u32, all: u64) -> Result<SliceSizes, Flaw> {
+        let mut sizes = SliceSizes::read(&mut bytes, coding, text)?;
+        assert!(bytes.is_empty());
+        sizes.complete(all)?;
+        Ok(sizes)
+    }
+
+    #[test]
+    fn sizes_survive_in_both_codings() {
+        for coding in [Coding::StaticRans, Coding::ContextMixing] {
+            let models = if coding == Coding::StaticRans { 77 } else { 0 };
+            let one = SliceSizes { raw: vec![10_000], models, coded: vec![114] };
+            for sizes in [SliceSizes { models, ..sizes() }, one] {
+                let mut bytes = Vec::new();
+                sizes.write(coding, &mut bytes);
+                assert!(bytes.len() as u64 <= SliceSizes::most(&bytes).unwrap());
+                assert_eq!(reread(&bytes, coding, 10_000, 114), Ok(sizes));
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_a_flaw() {
+        let check = |sizes: SliceSizes, text, all| {
+            let mut bytes = Vec::new();
+            sizes.write(Coding::StaticRans, &mut bytes);
+            reread(&bytes, Coding::StaticRans, text, all).map(drop)
+        };
+        assert_eq!(check(sizes(), 10_000, 114), Ok(()));
+        assert!(check(sizes(), 9100, 114).is_err(), "a last slice of 0 bytes");
+        assert!(check(sizes(), 9099, 114).is_err(), "slices larger than the text");
+        assert!(check(sizes(), 10_000, 105).is_err(), "a last slice of 0 coded bytes");
+        assert!(check(sizes(), 10_000, 1006).is_err(), "a last slice larger than its raw size");
+        assert!(check(SliceSizes { raw: vec![9000, 0, 900], ..sizes() }, 10_000, 114).is_err());
+        assert!(check(SliceSizes { coded: vec![5, 101, 9], ..sizes() }, 10_000, 115).is_err());
+        assert!(check(SliceSizes { coded: vec![0, 100, 9], ..sizes() }, 10_000, 109).is_err());
+        let many = SliceSizes { raw: vec![1; 5], models: 1, coded: vec![1; 5] };
+        assert!(check(many.clone(), 16_384, 5).is_err(), "five slices of 16 KiB");
+        assert!(check(many, 16_385, 16_386).is_err(), "more coded than raw");
+        assert!(reread(&[1, 0], Coding::ContextMixing, 10_000, 114).is_err(), "no slices");
+    }
+}
