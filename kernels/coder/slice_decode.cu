@@ -1,0 +1,393 @@
+// From coded slices of static rANS to the BWT: a warp for each slice.
+//
+// A run costs a step in which both halves of the warp decode a bucket at once: each lane compares
+// the slot of its half's state with where its symbol starts, one ballot tells both symbols, and one
+// shuffle brings the new states. The table of a run depends on nothing later than the run before the
+// last, and its symbol is known as early; so the tables of the next run are looked up meanwhile, and
+// a step takes hardly longer than the states do. What a run adds to the model state is known by a
+// step, too, and the update is that of the run before.
+//
+// The MTF list: all lanes know its first eight symbols, and each of 31 lanes holds eight of the
+// others.
+//
+// Whatever the coded bytes are, nothing is read or written outside of the slice, each step writes a
+// byte or more, and a slice ends when its raw size is reached.
+
+#include "coder/slice_models.cuh"
+
+// A slice, in bytes: the coded ones from the beginning of all coded slices on, the raw ones from
+// that of the BWT.
+struct SHARED CodedSlice {
+    uint32_t coded_start, coded_size;
+    uint32_t raw_start, raw_size;
+};
+
+// The slices of a block. Sizes are at least 1, coded ones at most the raw ones, and all slices are
+// within `coded` and `bwt`.
+struct SHARED DecodeArgs {
+    const ContextMaps* maps;
+    const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] the first slot, and from bit 16 on how many
+    const uint8_t* alphabet;     // [0..255] whether a byte occurs in the BWT
+    const CodedSlice* slices;    // [0..slice_count - 1]
+    const uint8_t* coded;
+    uint8_t* bwt;
+    uint32_t* flaws;             // [0..slice_count - 1] one of Flaw for each slice
+    uint32_t slice_count;
+};
+
+namespace {
+
+// What is wrong with a slice; src/gpu/coder/static_decoder.rs knows the words for it.
+enum Flaw {
+    WHOLE = 0,
+    ENDS_EARLY = 1,
+    SMALL_STATE = 2,
+    WIDE_RUN = 3,
+    LONG_RUN = 4,
+    LAST_RANK = 5,
+    END_STATE = 6,
+    WORDS_LEFT = 7,
+    LARGE_RANK = 8,
+};
+
+struct Shared {
+    uint32_t tables[TABLE_WORDS];
+    ContextMaps maps;
+    uint32_t what_is_added[256];  // by 16 * the bucket of the run length + that of the MTF rank
+    uint32_t selectors[8];        // of the two byte permutations that put the front at a rank
+    uint32_t averages[CODER_WARPS][NO_SYMBOL + 1];
+    uint8_t own[CODER_WARPS][2][NO_SYMBOL + 4];
+};
+
+// Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one.
+__device__ __forceinline__ uint32_t selectors(uint32_t bucket) {
+    uint32_t selectors = 0;
+    for (uint32_t k = 0; k < 8; k++) {
+        const uint32_t from = k <= bucket ? k + 1 : (k == bucket + 1 ? 0 : k);
+        selectors |= (from & 7) << (4 * k);
+    }
+    return selectors;
+}
+
+// The words of a slice, 32 at a time: a lane has a word and the one behind it.
+struct Words {
+    const uint8_t* bytes;
+    uint32_t count;   // words that there are; what is read behind them is 0
+    uint32_t base;    // number of the word that lane 0 has
+    uint32_t passed;  // words taken from there on
+    uint32_t now, next;
+    uint32_t pair;    // the next word, and from bit 16 on the one behind it
+
+    __device__ __forceinline__ uint32_t load(uint32_t at) const {
+        uint32_t two = 0;
+        if (at < count) {
+            const uint8_t* from = bytes + 2 * static_cast<size_t>(at);
+            two = __ldg(from) | __ldg(from + 1) << 8;
+            if (at + 1 < count) two |= __ldg(from + 2) << 16 | __ldg(from + 3) << 24;
+        }
+        return two;
+    }
+
+    __device__ __forceinline__ void begin(const uint8_t* from, uint32_t words, uint32_t lane) {
+        bytes = from;
+        count = words;
+        base = passed = 0;
+        now = load(lane);
+        next = load(32 + lane);
+        pair = __shfl_sync(ALL_LANES, now, 0);
+    }
+
+    // Takes up to 32 words.
+    __device__ __forceinline__ void take(uint32_t words, uint32_t lane) {
+        passed += words;
+        if (passed >= 32) {
+            passed -= 32;
+            base += 32;
+            now = next;
+            next = load(base + 32 + lane);
+        }
+        pair = __shfl_sync(ALL_LANES, now, passed);
+    }
+
+    __device__ __forceinline__ uint32_t taken() const { return base + passed; }
+};
+
+// The states, each in all lanes of its half, and the words that they take.
+struct States {
+    uint32_t lane, half;
+    uint32_t state;
+    Words words;
+
+    // Lets one half have its next state, which takes a word if it is low.
+    __device__ __forceinline__ void set(uint32_t which, uint32_t next) {
+        const bool mine = half == which, low = mine && next < LOWER_BOUND;
+        if (mine) state = low ? next << 16 | (words.pair & 0xFFFF) : next;
+        words.take(__any_sync(ALL_LANES, low), lane);
+    }
+
+    // A symbol of one half by a table.
+    __device__ __forceinline__ uint32_t take(uint32_t which, const uint32_t* table) {
+        const uint32_t entry = table[lane & 15], slot = state & SLOT_MASK, start = entry & 0xFFFF;
+        const uint32_t symbol = __popc(__ballot_sync(ALL_LANES, half == which && slot >= start)) - 1;
+        const uint32_t next = (entry >> 16) * (state >> SLOT_BITS) + slot - start;
+        set(which, __shfl_sync(ALL_LANES, next, 16 * which + symbol));
+        return symbol;
+    }
+
+    // A value of so many bits, all of which are equally likely.
+    __device__ __forceinline__ uint32_t take_plain(uint32_t which, uint32_t bits) {
+        const uint32_t left = SLOT_BITS - bits, slot = state & SLOT_MASK;
+        const uint32_t value = __shfl_sync(ALL_LANES, slot >> left, 16 * which);
+        set(which, (state >> SLOT_BITS << left) + (slot & ((1u << left) - 1)));
+        return value;
+    }
+
+    // A value below n, 1 to 256, of the rank half; all are equally likely.
+    __device__ __forceinline__ uint32_t take_uniform(uint32_t n) {
+        const uint32_t slot = state & SLOT_MASK, value = ((slot + 1) * n - 1) >> SLOT_BITS;
+        const uint32_t start = (value << SLOT_BITS) / n, end = ((value + 1) << SLOT_BITS) / n;
+        set(1, (end - start) * (state >> SLOT_BITS) + slot - start);
+        return __shfl_sync(ALL_LANES, value, 16);
+    }
+
+    // A number with extra bits.
+    __device__ __forceinline__ uint32_t take_extra(uint32_t which, uint32_t width, const uint32_t* tables) {
+        uint32_t extra = take(which, tables + 16 * extra_table(which, width)) & ((1u << min(width, 4u)) - 1);
+        for (uint32_t left = width - min(width, 4u); left > 0;) {
+            const uint32_t bits = min(left, 8u);
+            left -= bits;
+            extra = extra << bits | take_plain(which, bits);
+        }
+        return (1u << width) + extra + 6;
+    }
+};
+
+// The symbols by MTF rank.
+struct MtfList {
+    uint32_t head[2];  // the first eight, in all lanes
+    uint32_t rest[2];  // of lane k those of ranks 8 * k + 8 to 8 * k + 15
+
+    // Loads the first 256 of what is in shared memory.
+    __device__ __forceinline__ void load(const uint8_t* list, uint32_t lane) {
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(list);
+        head[0] = words[0];
+        head[1] = words[1];
+        rest[0] = lane < 31 ? words[2 * lane + 2] : 0;
+        rest[1] = lane < 31 ? words[2 * lane + 3] : 0;
+    }
+
+    // Puts the front at a rank from 1 to 7.
+    __device__ __forceinline__ void put_near(uint32_t selectors) {
+        const uint32_t first = head[0], second = head[1];
+        head[0] = __byte_perm(first, second, selectors);
+        head[1] = __byte_perm(first, second, selectors >> 16);
+    }
+
+    // Puts the front at a rank from 8 to 255.
+    __device__ __forceinline__ void put_far(uint32_t mtf_rank, uint32_t lane) {
+        const uint64_t own = static_cast<uint64_t>(rest[1]) << 32 | rest[0], front = head[0] & 255;
+        const uint32_t up = __shfl_sync(ALL_LANES, rest[0], 0) & 255;
+        const uint64_t after = __shfl_down_sync(ALL_LANES, rest[0], 1) & 255;
+        head[0] = __funnelshift_r(head[0], head[1], 8);
+        head[1] = head[1] >> 8 | up << 24;
+        const uint32_t last = (mtf_rank - 8) / 8, at = 8 * (mtf_rank % 8);
+        uint64_t moved = own;
+        if (lane < last) moved = own >> 8 | after << 56;
+        if (lane == last) {
+            const uint64_t before = (1ull << at) - 1;
+            moved = (own >> 8 & before) | front << at | (own & (~before << 8));
+        }
+        rest[0] = static_cast<uint32_t>(moved);
+        rest[1] = static_cast<uint32_t>(moved >> 32);
+    }
+};
+
+// Decodes the first symbols of a slice into `list`, which is then whole; gives their number.
+__device__ uint32_t take_symbols(States& states, const uint8_t* alphabet, uint8_t* list) {
+    // Of eight bytes, a bit for those that are left.
+    const uint32_t lane = states.lane;
+    uint32_t left = 0;
+    for (uint32_t k = 0; k < 8; k++) {
+        left |= (alphabet[8 * lane + k] ? 1u : 0u) << k;
+        list[8 * lane + k] = 0;
+    }
+    uint32_t before = __popc(left);
+    for (uint32_t o = 1; o < 32; o <<= 1) {
+        const uint32_t other = __shfl_up_sync(ALL_LANES, before, o);
+        if (lane >= o) before += other;
+    }
+    // An alphabet is never empty; if it were, no shift or division would be defined.
+    uint32_t all = max(__shfl_sync(ALL_LANES, before, 31), 1u);
+    before -= __popc(left);
+    __syncwarp();
+    const uint32_t count = states.take_uniform(all) + 1;
+    for (uint32_t i = 0; i < count; i++, all--) {
+        const uint32_t wanted = states.take_uniform(all);
+        const bool found = wanted >= before && wanted < before + __popc(left);
+        if (wanted < before) before--;
+        if (found) {
+            uint32_t bits = left;
+            for (uint32_t k = wanted - before; k > 0; k--) bits &= bits - 1;
+            list[i] = 8 * lane + __ffs(bits) - 1;
+            left ^= bits & -bits;
+        }
+    }
+    __syncwarp();
+    return count;
+}
+
+// Writes a run.
+__device__ __forceinline__ void write_run(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
+    if (lane < len) out[lane] = symbol;
+}
+
+// Writes what a run has behind its first 32 bytes.
+__device__ void write_long_run(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
+    uint32_t at = 32 + lane;
+    const uint32_t ahead = static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out + 32)) & 15;
+    if (len >= 1024) {
+        if (lane < ahead) out[at] = symbol;
+        const uint32_t four = symbol * 0x01010101u, pieces = (len - 32 - ahead) / 16;
+        uint4* to = reinterpret_cast<uint4*>(out + 32 + ahead);
+        for (uint32_t i = lane; i < pieces; i += 32) to[i] = make_uint4(four, four, four, four);
+        at += ahead + 16 * pieces;
+    }
+    for (; at < len; at += 32) out[at] = symbol;
+}
+
+// Decodes the runs of a slice behind the states. All threads of the warp take the same way.
+__device__ uint32_t decode_runs(const Shared& shared, uint32_t* averages, uint8_t (*own)[NO_SYMBOL + 4],
+                                const uint8_t* alphabet, States states, uint32_t odd, uint8_t* out, uint32_t size) {
+    const uint32_t lane = states.lane, half = states.half;
+    // The averages are not in use yet.
+    uint8_t* symbols = reinterpret_cast<uint8_t*>(averages);
+    const uint32_t count = take_symbols(states, alphabet, symbols);
+    MtfList list;
+    list.load(symbols, lane);
+    __syncwarp();
+
+    // What differs between the halves: the maps, and how they are indexed.
+    const uint8_t* own_map = half ? shared.maps.own_rank : shared.maps.own_run;
+    const uint8_t* class_map = half ? shared.maps.rank_class : shared.maps.run_class;
+    const uint8_t* all_map = half ? shared.maps.all_rank_context : shared.maps.all_run_context;
+    const uint32_t* tables = shared.tables + (half ? 16 * RUN_CLASSES : 0) + (lane & 15);
+    const uint32_t run_factor = half ? 8 : 16, rank_factor = half ? 88 : 1, last_factor = half ? 1 : 0;
+    const uint32_t all_shift = half ? RANK_SHIFT : 0, low_half = half ? 0xFFFF0000 : 0x0000FFFF;
+    const uint32_t low_word = half;  // a bit that tells whether the run half takes a word before
+    for (uint32_t i = lane; i <= NO_SYMBOL; i += 32) averages[i] = 0;
+    for (uint32_t i = lane; i < 2 * (NO_SYMBOL + 4); i += 32) {
+        own[0][i] = i < NO_SYMBOL + 4 ? shared.maps.own_run[0] : shared.maps.own_rank[0];
+    }
+    __syncwarp();
+
+    uint32_t symbol = list.head[0] & 255, pos = 0, all = 0;
+    uint32_t entry = tables[16 * class_map[32 * own_map[0]]];
+    // The run before: its symbol, the averages of that before it, and what it adds.
+    uint32_t last_symbol = NO_SYMBOL, last_averages = 0, what = ROUNDING;
+    for (;;) {
+        // The model state takes the run before, and the next run's table is looked up.
+        const uint32_t next_symbol = list.head[0] >> 8 & 255;
+        const uint32_t next_own = own[half][next_symbol], symbol_averages = averages[symbol];
+        const uint32_t moved = added(last_averages, what);
+        averages[last_symbol] = moved;
+        const uint32_t run_context = shared.maps.run_context[moved & 1023];
+        const uint32_t rank_context = shared.maps.rank_context[moved >> RANK_SHIFT];
+        const uint32_t last_class = what >> 24;
+        const uint32_t moved_own =
+            own_map[run_context * run_factor + rank_context * rank_factor + last_class * last_factor];
+        own[half][last_symbol] = moved_own;
+        all = added(all, what);
+        const uint32_t around = all_map[all >> all_shift & 1023] * 4 + min(last_class, 3u);
+        const uint32_t used_own = next_symbol == last_symbol ? moved_own : next_own;
+        const uint32_t next_entry = tables[16 * class_map[used_own * 32 + around]];
+
+        // Both buckets.
+        const uint32_t slot = states.state & SLOT_MASK, start = entry & 0xFFFF;
+        const uint32_t found = __ballot_sync(ALL_LANES, slot >= start);
+        const uint32_t moved_state = (entry >> 16) * (states.state >> SLOT_BITS) + slot - start;
+        const uint32_t next_state =
+            __shfl_sync(ALL_LANES, moved_state, __popc(found & low_half) + 16 * half - 1);
+        const uint32_t low = __ballot_sync(ALL_LANES, next_state < LOWER_BOUND);
+        const uint32_t word = low & low_word ? states.words.pair >> 16 : states.words.pair & 0xFFFF;
+        states.state = next_state < LOWER_BOUND ? next_state << 16 | word : next_state;
+        states.words.take(__popc(low & 0x00010001), lane);
+        uint32_t run_number = __popc(found & 0xFFFF) - 1, rank_number = __popc(found >> 16) - 1;
+        what = shared.what_is_added[16 * run_number + rank_number];
+        const uint32_t near = shared.selectors[rank_number & 7];
+
+        if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {
+            if (run_number >= DIRECT) {
+                uint32_t width = run_number - 8;
+                if (run_number == LAST_BUCKET) width += states.take_plain(0, 5);
+                if (width > 30) return WIDE_RUN;
+                run_number = states.take_extra(0, width, shared.tables);
+            }
+            if (rank_number >= DIRECT) rank_number = states.take_extra(1, rank_number - 8, shared.tables);
+            what = what_is_added(shared.maps.roots, run_number, rank_number);
+        }
+        const uint32_t end = pos + run_number + 1;
+        if (end >= size || rank_number + 1 >= count) {
+            if (end > size) return LONG_RUN;
+            if (end < size) return LARGE_RANK;
+            write_run(out + pos, run_number + 1, symbol, lane);
+            if (run_number >= 32) write_long_run(out + pos, run_number + 1, symbol, lane);
+            if (rank_number > 0) return LAST_RANK;
+            if (!__all_sync(ALL_LANES, states.state == LOWER_BOUND)) return END_STATE;
+            return states.words.taken() == states.words.count && !odd ? WHOLE : WORDS_LEFT;
+        }
+        write_run(out + pos, run_number + 1, symbol, lane);
+        if (run_number >= 32) write_long_run(out + pos, run_number + 1, symbol, lane);
+        pos = end;
+        if (rank_number < 7) {
+            list.put_near(near);
+        } else {
+            list.put_far(rank_number + 1, lane);
+        }
+        last_symbol = symbol;
+        last_averages = symbol_averages;
+        symbol = next_symbol;
+        entry = next_entry;
+    }
+}
+
+__device__ __forceinline__ uint32_t word_at(const uint8_t* bytes) {
+    return __ldg(bytes) | __ldg(bytes + 1) << 8 | __ldg(bytes + 2) << 16 | __ldg(bytes + 3) << 24;
+}
+
+// Decodes a slice with one warp; gives its flaw.
+__device__ uint32_t decode_slice(const DecodeArgs& v, Shared& shared, uint32_t warp, const CodedSlice& slice) {
+    const uint8_t* coded = v.coded + slice.coded_start;
+    uint8_t* out = v.bwt + slice.raw_start;
+    States states;
+    states.lane = threadIdx.x % 32;
+    states.half = states.lane / 16;
+    if (slice.coded_size == slice.raw_size) {
+        for (uint32_t i = states.lane; i < slice.raw_size; i += 32) out[i] = __ldg(coded + i);
+        return WHOLE;
+    }
+    if (slice.coded_size < 8) return ENDS_EARLY;
+    states.state = word_at(coded + 4 * states.half);
+    if (__any_sync(ALL_LANES, states.state < LOWER_BOUND)) return SMALL_STATE;
+    states.words.begin(coded + 8, (slice.coded_size - 8) / 2, states.lane);
+    return decode_runs(shared, shared.averages[warp], shared.own[warp], v.alphabet, states, slice.coded_size % 2, out,
+                       slice.raw_size);
+}
+
+}  // namespace
+
+// A CTA decodes CODER_WARPS slices.
+extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) decode_slices(const DecodeArgs v) {
+    __shared__ Shared shared;
+    copy_words(shared.tables, v.tables, TABLE_WORDS);
+    copy_words(&shared.maps, v.maps, sizeof(ContextMaps) / 4);
+    if (threadIdx.x < 8) shared.selectors[threadIdx.x] = selectors(threadIdx.x);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x) {
+        shared.what_is_added[i] = what_is_added(shared.maps.roots, i / 16, i % 16);
+    }
+    __syncthreads();
+    const uint32_t warp = threadIdx.x / 32, number = blockIdx.x * CODER_WARPS + warp;
+    if (number >= v.slice_count) return;
+    const uint32_t flaw = decode_slice(v, shared, warp, v.slices[number]);
+    if (threadIdx.x % 32 == 0) v.flaws[number] = flaw;
+}
