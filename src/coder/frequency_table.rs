@@ -1,145 +1,128 @@
-//! A table of static rANS: how often each of 16 symbols occurs, sent with the segment.
+//! A table of static rANS: which of the 2^15 slots each of 16 symbols owns. FORMAT.md chapter 15.
 //!
-//! A count is sent as a floating-point number of one byte, its four highest bits and an exponent,
-//! so that a table takes up to 17 bytes and is within a sixteenth of the counts. Every symbol owns
-//! at least one slot, sent or not: any bytes make a table.
+//! A weight is written as a floating-point number of one byte, its [`Code`]: its four highest bits
+//! and an exponent, so that it is within a sixteenth of what it was. Every symbol owns at least one
+//! slot, whatever its weight: any bytes make a table.
 
-use super::ENDS_EARLY;
-use super::cdf_simd::CdfVector;
 use super::rans::{PreparedSlots, SLOT_BITS, Slots};
-use crate::error::Flaw;
+use super::slot_search::SlotSearch;
 
-/// Slots that the counts share; each symbol has one more.
+/// Slots that the weights share; each symbol has one more.
 const SHARED: u64 = (1 << SLOT_BITS) - 16;
+
+/// A weight in one byte.
+pub type Code = u8;
 
 /// Which slots each of 16 symbols owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[repr(align(32))]
+#[repr(align(64))]
 pub struct FrequencyTable {
-    starts: [i16; 16],
-    /// By the symbol plus 1: the first slot, and from bit 16 on how many.
-    slots: [u32; 17],
+    /// The first slots of all symbols, and behind them 2^15.
+    starts: [u16; 17],
 }
 
 impl FrequencyTable {
-    /// Writes the table of these counts, each below 2^32.
-    pub fn write(counts: &[u32; 16], out: &mut Vec<u8>) {
-        let sent = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
-        out.push(sent as u8);
-        out.extend(counts[..sent].iter().map(|&count| to_byte(count)));
+    /// The table of these weights.
+    pub fn new(codes: &[Code; 16]) -> Self {
+        let weights = codes.map(weight);
+        let all = weights.iter().sum::<u64>().max(1);
+        let (mut before, mut starts) = (0, [1 << SLOT_BITS; 17]);
+        for (symbol, weight) in weights.into_iter().enumerate() {
+            starts[symbol] = (before * SHARED / all) as u16 + symbol as u16;
+            before += weight;
+        }
+        FrequencyTable { starts }
     }
 
-    /// Reads what [`FrequencyTable::write`] wrote and leaves what follows in `coded`.
-    pub fn read(coded: &mut &[u8]) -> Result<Self, Flaw> {
-        let (&sent, rest) = coded.split_first().ok_or(ENDS_EARLY)?;
-        let (bytes, rest) = rest.split_at_checked(sent.into()).ok_or(ENDS_EARLY)?;
-        if bytes.len() > 16 {
-            return Err(Flaw("a segment has a table of more than 16 symbols"));
-        }
-        *coded = rest;
-        Ok(Self::of(bytes))
-    }
-
-    fn of(bytes: &[u8]) -> Self {
-        let count = |symbol: usize| bytes.get(symbol).map_or(0, |&byte| from_byte(byte));
-        let all = (0..16).map(count).sum::<u64>().max(1);
-        let (mut before, mut start) = (0, 0);
-        let mut table = FrequencyTable { starts: [0; 16], slots: [0; 17] };
-        for symbol in 0..16 {
-            before += count(symbol);
-            let next = if symbol == 15 {
-                1 << SLOT_BITS
-            } else {
-                before * SHARED / all + symbol as u64 + 1
-            };
-            table.starts[symbol] = start as i16;
-            table.slots[symbol + 1] = (start | (next - start) << 16) as u32;
-            start = next;
-        }
-        table
+    /// The slots of a symbol.
+    #[inline(always)]
+    pub fn slots(&self, symbol: usize) -> Slots {
+        let [start, end] = [self.starts[symbol & 15], self.starts[(symbol & 15) + 1]];
+        Slots { start: start.into(), freq: u32::from(end - start) }
     }
 
     /// The slots of all symbols.
     pub fn prepared(&self) -> [PreparedSlots; 16] {
-        std::array::from_fn(|symbol| unpack(self.slots[symbol + 1]).into())
+        std::array::from_fn(|symbol| self.slots(symbol).into())
     }
 
     /// The symbol that owns `slot`, and its slots.
     #[inline(always)]
-    pub fn find<V: CdfVector>(&self, slot: u32) -> (u32, Slots) {
-        let next = V::load(&self.starts).not_above(slot as i16);
-        (next as u32 - 1, unpack(self.slots[next]))
+    pub fn find<S: SlotSearch>(&self, slot: u32) -> (u32, Slots) {
+        let starts = self.starts.first_chunk().expect("sixteen of seventeen");
+        let symbol = S::not_above(starts, slot as u16).wrapping_sub(1);
+        (symbol as u32, self.slots(symbol))
     }
 }
 
-#[inline(always)]
-fn unpack(slots: u32) -> Slots {
-    Slots { start: slots & 0xffff, freq: slots >> 16 }
+/// The codes of counts: weights that sum to about 2^15, so that alike counts have alike codes.
+pub fn codes(counts: &[u32; 16]) -> [Code; 16] {
+    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    counts.map(|count| match u64::from(count) << SLOT_BITS {
+        0 => 0,
+        scaled => to_code(((scaled + all / 2) / all).max(1) as u32),
+    })
 }
 
-/// The byte for a count, rounded: counts below 16 are themselves.
-fn to_byte(count: u32) -> u8 {
-    let dropped = (count.max(8).ilog2() - 3) as u64;
-    let high = (u64::from(count) + (1 << dropped >> 1)) >> dropped;
+/// The code of a weight, rounded: weights below 16 are themselves.
+pub fn to_code(weight: u32) -> Code {
+    let dropped = (weight.max(8).ilog2() - 3) as u64;
+    let high = (u64::from(weight) + (1 << dropped >> 1)) >> dropped;
     (8 * dropped + high) as u8
 }
 
-/// The count that a byte stands for.
-fn from_byte(byte: u8) -> u64 {
-    match byte {
-        ..16 => byte.into(),
-        _ => u64::from(8 + byte % 8) << (byte / 8 - 1),
+/// The weight that a code stands for.
+fn weight(code: Code) -> u64 {
+    match code {
+        ..16 => code.into(),
+        _ => u64::from(8 + code % 8) << (code / 8 - 1),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::cdf_simd::CdfBaseline;
+    use super::super::slot_search::SearchBaseline;
     use super::*;
 
-    fn sent(counts: [u32; 16]) -> FrequencyTable {
-        let mut out = Vec::new();
-        FrequencyTable::write(&counts, &mut out);
-        out.push(99);
-        let mut rest = &out[..];
-        let table = FrequencyTable::read(&mut rest).unwrap();
-        assert_eq!(rest, [99]);
-        table
+    fn tables() -> [FrequencyTable; 4] {
+        let mixed = std::array::from_fn(|j| (j as u32 * 977) % 1000 * (j as u32 % 3));
+        let one = std::array::from_fn(|j| u32::from(j == 3) * 5);
+        let codes = [codes(&[0; 16]), codes(&mixed), codes(&one), [255; 16]];
+        codes.map(|codes| FrequencyTable::new(&codes))
     }
 
     #[test]
-    fn bytes_are_near_their_counts() {
-        for count in (0..5000).chain((12..32).flat_map(|log| [(1 << log) - 1, (3 << log) / 2])) {
-            let near = from_byte(to_byte(count));
-            assert!(near.abs_diff(count.into()) * 16 <= count.into(), "{count} became {near}");
-        }
-    }
-
-    #[test]
-    fn every_slot_has_its_symbol() {
-        let last = std::array::from_fn(|symbol| u32::from(symbol == 15));
-        let some = [900, 70, 3, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        for counts in [[0; 16], [1; 16], [u32::MAX; 16], last, some] {
-            let table = sent(counts);
-            let mut slot = 0;
+    fn symbols_own_all_slots_in_order() {
+        for table in tables() {
+            let mut next = 0;
             for symbol in 0..16 {
-                let Slots { start, freq } = unpack(table.slots[symbol as usize + 1]);
-                assert_eq!(start, slot);
-                assert!(freq > 0);
+                let Slots { start, freq } = table.slots(symbol);
+                assert!(start == next && freq > 0);
                 for slot in [start, start + freq - 1] {
-                    assert_eq!(table.find::<CdfBaseline>(slot), (symbol, Slots { start, freq }));
+                    let (found, slots) = table.find::<SearchBaseline>(slot);
+                    assert_eq!((found as usize, slots), (symbol, Slots { start, freq }));
                 }
-                slot += freq;
+                next = start + freq;
             }
-            assert_eq!(slot, 1 << SLOT_BITS);
+            assert_eq!(next, 1 << SLOT_BITS);
         }
     }
 
     #[test]
-    fn damaged_tables_are_flaws() {
-        assert!(FrequencyTable::read(&mut &[][..]).is_err());
-        assert!(FrequencyTable::read(&mut &[2, 7][..]).is_err());
-        assert!(FrequencyTable::read(&mut &[17; 40][..]).is_err());
-        assert!(FrequencyTable::read(&mut &[16; 17][..]).is_ok());
+    fn weights_survive_within_a_sixteenth() {
+        for weight in (1..100).chain([1000, 12_345, 32_768, u32::MAX]) {
+            let code = to_code(weight);
+            let back = super::weight(code);
+            assert!(back.abs_diff(weight.into()) * 16 <= weight.into(), "{weight}: {back}");
+            assert_eq!(to_code(back.min(u32::MAX.into()) as u32), code, "{weight}");
+        }
+        assert_eq!(to_code(0), 0);
+    }
+
+    #[test]
+    fn shares_follow_the_counts() {
+        let table = FrequencyTable::new(&codes(&std::array::from_fn(|j| 1 << j)));
+        let freq = |symbol| table.slots(symbol).freq;
+        assert!((16_000..17_000).contains(&freq(15)) && (3..12).contains(&freq(3)));
     }
 }

@@ -1,13 +1,12 @@
-//! The entropy coder of two segment codings: rANS (range asymmetric numeral systems), two streams
-//! interleaved.
+//! The entropy coder of static rANS (range asymmetric numeral systems), two streams interleaved.
 //!
 //! A symbol that owns `freq` of 2^15 slots from `start` on costs 15 - log2(freq) bits. Run lengths
 //! have one 32-bit state and MTF ranks another, so that the processor overlaps their
 //! multiplications. Decoding has neither a division nor a branch that depends on the data.
 //!
-//! rANS is a stack: the symbol encoded last is decoded first. The encoder therefore collects the
-//! slots of a *batch* of runs, encodes them from the last to the first, and writes the words in the
-//! order in which the decoder takes them. Cost: 4 ns per symbol to encode (one division), 2 to
+//! rANS is a stack: the symbol encoded last is decoded first. The encoder therefore goes through a
+//! slice from the last run to the first, and writes the words in the order in which the decoder
+//! takes them. Cost: 4 ns per symbol to encode (one division), 2 to
 //! decode.
 //!
 //! Source: Duda, "Asymmetric numeral systems" (arXiv 1311.2540); the interleaving is Giesen's
@@ -41,38 +40,11 @@ impl Slots {
     pub fn plain(value: u32, bits: u32) -> Slots {
         Slots { start: value << (SLOT_BITS - bits), freq: 1 << (SLOT_BITS - bits) }
     }
-}
 
-/// Collects the symbols of one batch.
-#[derive(Debug, Default)]
-pub struct RansEncoder {
-    /// start, freq and stream in 15, 15 and 1 bits.
-    batch: Vec<u32>,
-    /// Room for the words of a batch.
-    words: Vec<[u8; 2]>,
-}
-
-impl RansEncoder {
-    #[inline(always)]
-    pub fn put(&mut self, stream: RansStream, slots: Slots) {
-        self.batch.push(slots.start | slots.freq << SLOT_BITS | (stream as u32) << (2 * SLOT_BITS));
-    }
-
-    /// Appends the batch to `out`: both states, then the words.
-    pub fn flush(&mut self, out: &mut Vec<u8>) {
-        self.words.resize(self.batch.len(), [0; 2]);
-        let mut stack = RansStack::new(std::mem::take(&mut self.words));
-        for packed in self.batch.drain(..).rev() {
-            let start = packed & (LOWER_BOUND / 2 - 1);
-            let freq = packed >> SLOT_BITS & (LOWER_BOUND / 2 - 1);
-            // Two calls with a constant stream each: in one call each stream would wait for the
-            // other.
-            match packed >> (2 * SLOT_BITS) {
-                0 => stack.push(RansStream::RunLengths, Slots { start, freq }),
-                _ => stack.push(RansStream::MtfRanks, Slots { start, freq }),
-            }
-        }
-        self.words = stack.write(out);
+    /// The slots of a value below `values`, 2 to 256, where all values are equally likely.
+    fn even(value: u32, values: u32) -> Slots {
+        let start = |value: u32| (value << SLOT_BITS) / values;
+        Slots { start: start(value), freq: start(value + 1) - start(value) }
     }
 }
 
@@ -99,6 +71,14 @@ impl RansStack {
         self.states[stream as usize] = (quotient << SLOT_BITS) + rest + slots.start;
     }
 
+    /// Pushes a value below `values`, at most 256, all of which are equally likely.
+    pub fn push_even(&mut self, stream: RansStream, value: u32, values: u32) {
+        // The only value of one changes nothing.
+        if values > 1 {
+            self.push(stream, Slots::even(value, values));
+        }
+    }
+
     /// Pushes a symbol by a multiplication in place of the division.
     #[inline(always)]
     pub fn push_prepared(&mut self, stream: RansStream, symbol: &PreparedSlots) {
@@ -121,11 +101,10 @@ impl RansStack {
         if full { state >> 16 } else { state }
     }
 
-    /// Appends the states to `out` and then the words, and returns the room for words.
-    pub fn write(self, out: &mut Vec<u8>) -> Vec<[u8; 2]> {
+    /// Appends the states to `out` and then the words.
+    pub fn write(self, out: &mut Vec<u8>) {
         self.states.iter().for_each(|state| out.extend(state.to_le_bytes()));
         out.extend_from_slice(self.words[self.free..].as_flattened());
-        self.words
     }
 }
 
@@ -148,7 +127,7 @@ impl From<Slots> for PreparedSlots {
     }
 }
 
-/// Decodes symbols from coded bytes, batch by batch.
+/// Decodes symbols from coded bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct RansDecoder<'a> {
     words: &'a [[u8; 2]],
@@ -160,25 +139,25 @@ pub struct RansDecoder<'a> {
 }
 
 impl<'a> RansDecoder<'a> {
-    /// Nothing is read before the first [`RansDecoder::begin`].
-    pub fn new(coded: &'a [u8]) -> Self {
-        let (words, rest) = coded.as_chunks();
-        RansDecoder { words, rest: rest.len(), pos: 0, states: [LOWER_BOUND.into(); 2] }
+    /// Reads the states, which stand in front.
+    ///
+    /// # Errors
+    /// A [`Flaw`] where they are not there or too small.
+    pub fn new(coded: &'a [u8]) -> Result<Self, Flaw> {
+        let (states, words) = coded.split_first_chunk::<8>().ok_or(ENDS_EARLY)?;
+        let (words, rest) = words.as_chunks();
+        let state = |from: usize| states[from..].first_chunk().map(|four| u32::from_le_bytes(*four));
+        let states = [0, 4].map(|from| u64::from(state(from).expect("eight bytes")));
+        match states.iter().any(|&state| state < LOWER_BOUND.into()) {
+            true => Err(Flaw("a slice holds a coder state that is too small")),
+            false => Ok(RansDecoder { words, rest: rest.len(), pos: 0, states }),
+        }
     }
 
-    /// Reads the states of the next batch. The batch before must have been used up exactly.
-    pub fn begin(&mut self) -> Result<(), Flaw> {
-        self.check_end_states()?;
-        for state in &mut self.states {
-            let head = self.words.get(self.pos..self.pos + 2);
-            let [low, high] = *head.and_then(|head| head.first_chunk()).ok_or(ENDS_EARLY)?;
-            *state = u32::from_le_bytes([low[0], low[1], high[0], high[1]]).into();
-            self.pos += 2;
-            if *state < LOWER_BOUND.into() {
-                return Err(Flaw("a segment holds a coder state that is too small"));
-            }
-        }
-        Ok(())
+    /// A copy in a place of its own.
+    #[inline(always)]
+    pub fn copied(&self) -> Self {
+        RansDecoder { words: self.words, rest: self.rest, pos: self.pos, states: self.states }
     }
 
     /// The slot that the next symbol of `stream` owns.
@@ -210,19 +189,23 @@ impl<'a> RansDecoder<'a> {
         value
     }
 
-    /// Checks that the coded bytes were used up exactly.
-    pub fn finish(&self) -> Result<(), Flaw> {
-        self.check_end_states()?;
-        match self.pos == self.words.len() && self.rest == 0 {
-            true => Ok(()),
-            false => Err(Flaw("a segment's coded bytes are longer or shorter than they should be")),
+    /// Takes a value below `values`, at most 256, all of which are equally likely.
+    pub fn take_even(&mut self, stream: RansStream, values: u32) -> u32 {
+        let value = ((self.slot(stream) + 1) * values - 1) >> SLOT_BITS;
+        if values > 1 {
+            self.take(stream, Slots::even(value, values));
         }
+        value
     }
 
-    fn check_end_states(&self) -> Result<(), Flaw> {
-        match self.states == [u64::from(LOWER_BOUND); 2] {
+    /// Checks that the coded bytes were used up exactly.
+    pub fn finish(&self) -> Result<(), Flaw> {
+        if self.states != [u64::from(LOWER_BOUND); 2] {
+            return Err(super::LEFT_OVER);
+        }
+        match self.pos == self.words.len() && self.rest == 0 {
             true => Ok(()),
-            false => Err(super::LEFT_OVER),
+            false => Err(Flaw("a slice's coded bytes are longer or shorter than they should be")),
         }
     }
 }
@@ -247,10 +230,10 @@ mod tests {
     }
 
     fn coded(symbols: &[(RansStream, Slots)]) -> Vec<u8> {
-        let mut encoder = RansEncoder::default();
+        let mut stack = RansStack::new(vec![[0; 2]; symbols.len()]);
         let mut out = Vec::new();
-        symbols.iter().for_each(|&(stream, slots)| encoder.put(stream, slots));
-        encoder.flush(&mut out);
+        symbols.iter().rev().for_each(|&(stream, slots)| stack.push(stream, slots));
+        stack.write(&mut out);
         out
     }
 
@@ -259,8 +242,7 @@ mod tests {
         for len in [0, 1, 2, 3, 100, 5000] {
             let symbols = sample(len);
             let coded = coded(&symbols);
-            let mut decoder = RansDecoder::new(&coded);
-            decoder.begin().unwrap();
+            let mut decoder = RansDecoder::new(&coded).unwrap();
             for (stream, slots) in symbols {
                 assert!((slots.start..slots.start + slots.freq).contains(&decoder.slot(stream)));
                 decoder.take(stream, slots);
@@ -291,10 +273,7 @@ mod tests {
     #[test]
     fn bytes_too_many_or_too_few_are_flaws() {
         let good = coded(&[]);
-        let decode = |coded: &[u8]| {
-            let mut decoder = RansDecoder::new(coded);
-            decoder.begin().and_then(|()| decoder.finish())
-        };
+        let decode = |coded: &[u8]| RansDecoder::new(coded).and_then(|decoder| decoder.finish());
         assert_eq!(decode(&good), Ok(()));
         assert!(decode(&good[..7]).is_err());
         assert!(decode(&[&good[..], &[0]].concat()).is_err());

@@ -126,6 +126,25 @@ pub fn count(bytes: &[u8]) -> usize {
     1 + whole + borders(rest, rest_next)
 }
 
+/// Where the first so many runs of `bytes` end, or all of them where there are fewer.
+pub fn end_of_runs(bytes: &[u8], mut runs: usize) -> usize {
+    const STEP: usize = 64 * PIECE;
+    let mut pos = 0;
+    // A step and the byte behind it tell the borders behind each of its bytes.
+    while let Some(step) = bytes.get(pos..=pos + STEP)
+        && let borders = count(step) - 1
+        && borders < runs
+    {
+        runs -= borders;
+        pos += STEP;
+    }
+    while runs > 0 && pos < bytes.len() {
+        pos = run_end(bytes, pos);
+        runs -= 1;
+    }
+    pos
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +196,20 @@ mod tests {
         assert_eq!(count(&[]), 0);
         for segment in shapes() {
             assert_eq!(count(&segment), split(&segment).len());
+        }
+    }
+
+    #[test]
+    fn so_many_runs_end_where_they_do() {
+        let noise = (0..40_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8 % 3);
+        for bytes in shapes().into_iter().chain([noise.collect(), vec![5; 50_000]]) {
+            let (mut pos, mut runs) = (0, 0);
+            while pos < bytes.len() {
+                assert_eq!(end_of_runs(&bytes, runs), pos, "{runs}");
+                pos = run_end(&bytes, pos);
+                runs += 1;
+            }
+            assert_eq!([runs, runs + 1].map(|runs| end_of_runs(&bytes, runs)), [pos; 2]);
         }
     }
 

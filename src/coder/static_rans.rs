@@ -1,189 +1,183 @@
-//! Segment kind 3, static rANS, the fastest: run lengths and MTF ranks by tables counted ahead.
+//! Static rANS: run lengths and MTF ranks by tables that are counted ahead. FORMAT.md chapter 15.
 //!
-//! For each run its length is coded and then, unless the segment is full, the MTF rank of its
-//! symbol, as in adaptive rANS. Both are predicted from the symbol's moving averages: their
-//! quantised values pick one of 11 or 16 tables. The tables stay the same through the segment, so
-//! that a symbol costs a comparison and a multiplication and hardly waits for the one before: the
-//! next run's symbol is known before the MTF rank is.
+//! A slice is coded as its runs: for each the length, and the MTF rank of its symbol after it. The
+//! context of each (see `run_context`) picks one of the block's tables (see `models`). A rANS state
+//! for run lengths and one for MTF ranks wait only for themselves, and the next run's symbol is
+//! known before the MTF rank is, so that a processor works on several runs at once.
 //!
-//! An encoder makes three passes over the segment: backwards for the MTF ranks, forwards to count,
-//! backwards to code. Cost: 21 to 24 ns per run to encode and 15 to decode; 6 bytes per run, and 4
-//! per number with extra bits, between the passes. The tables take 39 to 663 bytes of a segment.
+//! An encoder first reads all slices of a block ([`SliceSymbols::of`]): backwards for the MTF ranks
+//! and forwards for the contexts. With the counts of all it makes the models, and then codes each
+//! slice backwards. Cost: 4 bytes per run between the passes.
 
-use super::cdf_simd::{CdfBaseline, CdfVector};
+use super::context_tree::{CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::exp_golomb::{self, DIRECT, ExpGolomb, LAST_BUCKET, LAST_BUCKET_WIDTH};
-use super::frequency_table::FrequencyTable;
-use super::mtf::{self, MtfList, MtfStep};
+use super::models::{EXTRA_TABLES, Models, SymbolCounts, extra_table, high_bits};
+use super::mtf::{self, MtfList};
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
 use super::rans::{PreparedSlots, RansDecoder, RansStack, Slots};
 use super::rle::{self, BwtRun};
-use super::run_context::{Averages, QUANTISED_MTF_RANKS, QUANTISED_RUN_LENGTHS};
+use super::run_context::ModelState;
 use super::simd_dispatch::widest;
+use super::slot_search::{SearchBaseline, SlotSearch};
 use crate::error::Flaw;
-
-/// Tables of buckets, by the quantised average: first those of run lengths, from here on those of
-/// MTF ranks.
-const MTF_RANK_TABLES: usize = QUANTISED_RUN_LENGTHS;
-/// Then tables of the highest extra bits, by width from 2 to 7 and above, again first those of run
-/// lengths.
-const EXTRA_TABLES: usize = QUANTISED_RUN_LENGTHS + QUANTISED_MTF_RANKS;
-const WIDTHS: usize = 6;
-const TABLES: usize = EXTRA_TABLES + 2 * WIDTHS;
 
 /// Bits of the exp-Golomb width of a very long run, less the least.
 const WIDTH_BITS: u32 = 5;
 
-/// The tables for a run length and an MTF rank, given their quantised averages.
+/// A slice as its symbols, between the two passes of an encoder.
+pub struct SliceSymbols {
+    runs: Vec<RunSymbols>,
+    /// The run lengths, each less one, that are [`LONG`] and above.
+    long: Vec<u32>,
+    /// The bytes of the slice in the order of their first runs.
+    list: Vec<u8>,
+}
+
+/// A run: its length and its MTF rank, each less one, and the leaves that they are coded by.
+#[derive(Clone, Copy, Default)]
+struct RunSymbols {
+    len: u8,
+    mtf_rank: u8,
+    run_leaf: u8,
+    rank_leaf: u8,
+}
+
+/// Stands for this length less one and all above.
+const LONG: u32 = 254;
+
+impl SliceSymbols {
+    /// Finds the symbols of a slice, and adds to `counts` how often each occurs.
+    pub fn of(slice: &[u8], counts: &mut SymbolCounts) -> Self {
+        widest!(
+            symbols_of::<super::slot_search::SearchAvx2, SearchBaseline>(
+                slice: &[u8], counts: &mut SymbolCounts
+            ) -> SliceSymbols
+        )
+    }
+
+    /// The coded form of the slice, or `None` where it takes as many bytes as the slice has.
+    pub fn encode(&self, slice_size: usize, coder: &SliceEncoder) -> Option<Vec<u8>> {
+        let symbols = self;
+        widest!(
+            encode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
+                symbols: &SliceSymbols, slice_size: usize, coder: &SliceEncoder
+            ) -> Option<Vec<u8>>
+        )
+    }
+}
+
+/// Uses no [`SlotSearch`], but the shifts of one instruction that come with AVX2.
 #[inline(always)]
-fn tables([run_length, mtf_rank]: [u8; 2]) -> [usize; 2] {
-    [usize::from(run_length), MTF_RANK_TABLES + usize::from(mtf_rank)]
-}
-
-/// The moving averages of each symbol. Decoders need them quantised early, and keep them so.
-struct QuantisedAverages {
-    averages: [Averages; 256],
-    quantised: [[u8; 2]; 256],
-}
-
-impl QuantisedAverages {
-    fn new() -> Self {
-        QuantisedAverages { averages: [Averages::default(); 256], quantised: [[0; 2]; 256] }
+fn symbols_of<S: SlotSearch>(slice: &[u8], counts: &mut SymbolCounts) -> SliceSymbols {
+    let contexts = &*CONTEXTS;
+    let (steps, list) = mtf::encode(slice);
+    let mut runs = vec![RunSymbols::default(); steps.len()];
+    let (mut long, mut pos) = (Vec::new(), 0);
+    let mut state = ModelState::new(contexts);
+    for (symbols, step) in runs.iter_mut().zip(steps.iter().rev()) {
+        let run = rle::read_short(slice, pos, step.len);
+        pos += run.len as usize;
+        let [run_context, rank_context] = state.contexts(run.symbol);
+        let run_leaf = contexts.run_leaves[run_context % contexts.run_leaves.len()];
+        let rank_leaf = contexts.rank_leaves[rank_context % contexts.rank_leaves.len()];
+        // The last run has no MTF rank: 1 is coded.
+        let (len, mtf_rank) = (run.len - 1, step.mtf_rank.saturating_sub(1));
+        *symbols = RunSymbols { len: len.min(LONG) as u8, mtf_rank, run_leaf, rank_leaf };
+        let bucket = count_extra(len, RunLengths, counts);
+        counts.runs[usize::from(run_leaf) % RUN_LEAVES][bucket] += 1;
+        let bucket = count_extra(mtf_rank.into(), MtfRanks, counts);
+        counts.ranks[usize::from(rank_leaf) % RANK_LEAVES][bucket] += 1;
+        if len >= LONG {
+            long.push(len);
+        }
+        state.add(run.symbol, len, mtf_rank);
     }
+    list.iter().for_each(|&byte| counts.present[usize::from(byte)] = true);
+    SliceSymbols { runs, long, list }
+}
 
-    #[inline(always)]
-    fn tables(&self, symbol: u8) -> [usize; 2] {
-        tables(self.quantised[usize::from(symbol)])
+/// The bucket of a number, whose extra bits are counted.
+#[inline(always)]
+fn count_extra(number: u32, stream: RansStream, counts: &mut SymbolCounts) -> usize {
+    if number < DIRECT as u32 {
+        return number as usize;
     }
+    let split = exp_golomb::split(number);
+    counts.extra[extra_table(stream, split.width)][high_bits(split)] += 1;
+    split.bucket
+}
 
-    #[inline(always)]
-    fn add(&mut self, run: BwtRun, mtf_rank: u32) {
-        let averages = &mut self.averages[usize::from(run.symbol)];
-        averages.add_both(run.len - 1, mtf_rank - 1);
-        self.quantised[usize::from(run.symbol)] = averages.quantised();
+/// The models of a block as an encoder needs them.
+pub struct SliceEncoder {
+    /// By class.
+    runs: Vec<[PreparedSlots; 16]>,
+    ranks: Vec<[PreparedSlots; 16]>,
+    class_of_leaf: [[u8; 256]; 2],
+    extra: [[PreparedSlots; 16]; EXTRA_TABLES],
+    alphabet: Vec<u8>,
+}
+
+impl SliceEncoder {
+    pub fn new(models: &Models) -> Self {
+        SliceEncoder {
+            runs: models.runs.tables.iter().map(|table| table.prepared()).collect(),
+            ranks: models.ranks.tables.iter().map(|table| table.prepared()).collect(),
+            class_of_leaf: [models.runs.class_of_leaf, models.ranks.class_of_leaf],
+            extra: models.extra.each_ref().map(|table| table.prepared()),
+            alphabet: models.alphabet.clone(),
+        }
     }
 }
 
-/// The symbols of a segment, run after run, and how often each symbol of each table occurs.
-struct SymbolCounts {
-    /// For each run the bucket of its length and that of its MTF rank, each plus 16 times its
-    /// table.
-    runs: Vec<[u16; 2]>,
-    /// The numbers that have extra bits.
-    large: Vec<u32>,
-    /// By 16 times the table plus the symbol. Twice, for even and for odd runs: a counter
-    /// that the run before has used would have to wait for it.
-    counts: Box<[[u32; 16 * TABLES]; 2]>,
-}
-
-/// Stands for the MTF rank that the last run does not have.
-const NO_MTF_RANK: u16 = u16::MAX;
-
-impl SymbolCounts {
-    #[inline(always)]
-    fn of(segment: &[u8], steps: &[MtfStep]) -> Self {
-        let counts = Box::new([[0; 16 * TABLES]; 2]);
-        let mut counts = SymbolCounts { runs: vec![], large: vec![], counts };
-        let mut runs = vec![[NO_MTF_RANK; 2]; steps.len()];
-        let mut averages = [Averages::default(); 256];
-        let (mut pos, mut odd) = (0, 0);
-        for (symbols, step) in runs.iter_mut().zip(steps.iter().rev()) {
-            let run = rle::read_short(segment, pos, step.len);
-            pos += run.len as usize;
-            odd ^= 1;
-            let averages = &mut averages[usize::from(run.symbol)];
-            let [run_length_table, mtf_rank_table] = tables(averages.quantised());
-            symbols[0] = counts.count(RunLengths, odd, run_length_table, run.len - 1);
-            if step.mtf_rank > 0 {
-                let mtf_rank = u32::from(step.mtf_rank) - 1;
-                symbols[1] = counts.count(MtfRanks, odd, mtf_rank_table, mtf_rank);
-                averages.add_both(run.len - 1, mtf_rank);
+#[inline(always)]
+fn encode_with<S: SlotSearch>(
+    symbols: &SliceSymbols,
+    slice_size: usize,
+    coder: &SliceEncoder,
+) -> Option<Vec<u8>> {
+    // Words that fill the first of these are as many bytes as the slice; no run takes more than 8
+    // symbols or, where it is long, 12; the list comes on top.
+    let most = 8 * symbols.runs.len() + 4 * symbols.long.len() + 257;
+    let mut stack = RansStack::new(vec![[0; 2]; slice_size.div_ceil(2).min(most)]);
+    let mut long = &symbols.long[..];
+    let [run_classes, rank_classes] = &coder.class_of_leaf;
+    let run_tables = coder.runs.first_chunk::<256>()?;
+    let rank_tables = coder.ranks.first_chunk::<256>()?;
+    for run in symbols.runs.iter().rev() {
+        let (mut len, mtf_rank) = (u32::from(run.len), u32::from(run.mtf_rank));
+        let (mut buckets, direct) = ([len as usize, mtf_rank as usize], DIRECT as u32);
+        if len >= direct || mtf_rank >= direct {
+            if len >= LONG {
+                len = *long.split_off_last()?;
             }
+            buckets = push_extra(&mut stack, [len, mtf_rank], coder);
         }
-        SymbolCounts { runs, ..counts }
+        let run_table = &run_tables[usize::from(run_classes[usize::from(run.run_leaf)])];
+        let rank_table = &rank_tables[usize::from(rank_classes[usize::from(run.rank_leaf)])];
+        stack.push_prepared(MtfRanks, &rank_table[buckets[1] % 16]);
+        stack.push_prepared(RunLengths, &run_table[buckets[0] % 16]);
     }
-
-    #[inline(always)]
-    fn count(&mut self, stream: RansStream, odd: usize, table: usize, number: u32) -> u16 {
-        let split = exp_golomb::split(number);
-        let symbol = table << 4 | split.bucket;
-        self.counts[odd % 2][symbol] += 1;
-        if split.bucket >= DIRECT {
-            self.counts[odd % 2][extra_table(stream, split.width) << 4 | high_bits(split)] += 1;
-            self.large.push(number);
-        }
-        symbol as u16
-    }
-
-    /// Appends all tables.
-    fn write(&self, out: &mut Vec<u8>) {
-        let [even, odd] = &*self.counts;
-        for (even, odd) in even.as_chunks::<16>().0.iter().zip(odd.as_chunks::<16>().0) {
-            FrequencyTable::write(&std::array::from_fn(|symbol| even[symbol] + odd[symbol]), out);
-        }
-    }
-}
-
-/// The table of the highest extra bits.
-fn extra_table(stream: RansStream, width: u32) -> usize {
-    EXTRA_TABLES + stream as usize * WIDTHS + width.min(LAST_BUCKET_WIDTH) as usize - 2
-}
-
-/// The extra bits that a table codes: the highest four.
-fn high_bits(split: ExpGolomb) -> usize {
-    (split.extra >> split.width.saturating_sub(4)) as usize
-}
-
-/// The coded runs of `segment`, or `None` where they take as many bytes as it.
-pub fn encode(segment: &[u8]) -> Option<Vec<u8>> {
-    widest!(encode_with::<super::cdf_simd::CdfAvx2, CdfBaseline>(segment: &[u8]) -> Option<Vec<u8>>)
-}
-
-/// Uses no [`CdfVector`], but the shifts of one instruction that come with AVX2.
-#[inline(always)]
-fn encode_with<V: CdfVector>(segment: &[u8]) -> Option<Vec<u8>> {
-    let (steps, symbols) = mtf::encode(segment);
-    let mut out = vec![(symbols.len() - 1) as u8];
-    out.extend_from_slice(&symbols);
-    let counts = SymbolCounts::of(segment, &steps);
-    counts.write(&mut out);
-    let tables = read_tables(&mut &out[1 + symbols.len()..]).expect("tables just written");
-    let prepared: Vec<[PreparedSlots; 16]> = tables.iter().map(FrequencyTable::prepared).collect();
-    // Words that fill this are as many bytes as the segment.
-    let mut stack = RansStack::new(vec![[0; 2]; segment.len().div_ceil(2)]);
-    let mut large = &counts.large[..];
-    for &[run_length, mtf_rank] in counts.runs.iter().rev() {
-        if mtf_rank != NO_MTF_RANK {
-            push(&mut stack, MtfRanks, mtf_rank, &mut large, prepared.as_flattened());
-        }
-        push(&mut stack, RunLengths, run_length, &mut large, prepared.as_flattened());
-    }
+    push_list(&mut stack, &symbols.list, &coder.alphabet);
+    let mut out = Vec::new();
     stack.write(&mut out);
-    (out.len() < segment.len()).then_some(out)
+    (out.len() < slice_size).then_some(out)
 }
 
-/// Pushes a number. If it has extra bits, it is the last of those left.
-#[inline(always)]
-fn push(
-    stack: &mut RansStack,
-    stream: RansStream,
-    symbol: u16,
-    large: &mut &[u32],
-    prepared: &[PreparedSlots],
-) {
-    if usize::from(symbol & 15) >= DIRECT
-        && let Some(&number) = large.split_off_last()
-    {
-        push_extra(stack, stream, exp_golomb::split(number), prepared);
+/// Pushes the extra bits of a run length and an MTF rank, each less one, and gives their buckets.
+fn push_extra(stack: &mut RansStack, numbers: [u32; 2], coder: &SliceEncoder) -> [usize; 2] {
+    let mut buckets = numbers.map(|number| number as usize);
+    for stream in [MtfRanks, RunLengths] {
+        let number = numbers[stream as usize];
+        if number >= DIRECT as u32 {
+            let split = exp_golomb::split(number);
+            push_split(stack, stream, split, coder);
+            buckets[stream as usize] = split.bucket;
+        }
     }
-    stack.push_prepared(stream, &prepared[usize::from(symbol)]);
+    buckets
 }
 
-fn push_extra(
-    stack: &mut RansStack,
-    stream: RansStream,
-    split: ExpGolomb,
-    prepared: &[PreparedSlots],
-) {
+fn push_split(stack: &mut RansStack, stream: RansStream, split: ExpGolomb, coder: &SliceEncoder) {
     let left = split.width.saturating_sub(4);
     // The decoder takes eight bits at a time, and then what is left.
     let mut done = left % 8;
@@ -194,97 +188,112 @@ fn push_extra(
         stack.push(stream, Slots::plain(split.extra >> done & 255, 8));
         done += 8;
     }
-    stack
-        .push_prepared(stream, &prepared[extra_table(stream, split.width) << 4 | high_bits(split)]);
+    let table = &coder.extra[extra_table(stream, split.width)];
+    stack.push_prepared(stream, &table[high_bits(split) % 16]);
     if stream == RunLengths && split.bucket == LAST_BUCKET {
         stack.push(stream, Slots::plain(split.width - LAST_BUCKET_WIDTH, WIDTH_BITS));
     }
 }
 
-fn read_tables(coded: &mut &[u8]) -> Result<Box<[FrequencyTable; TABLES]>, Flaw> {
-    let tables: Vec<FrequencyTable> =
-        (0..TABLES).map(|_| FrequencyTable::read(coded)).collect::<Result<_, _>>()?;
-    Ok(tables.into_boxed_slice().try_into().expect("as many as are read"))
+/// Pushes the list of a slice: each byte as its place among those of the alphabet that are left.
+fn push_list(stack: &mut RansStack, list: &[u8], alphabet: &[u8]) {
+    let mut left = alphabet.to_vec();
+    let places: Vec<[u32; 2]> = list
+        .iter()
+        .map(|byte| {
+            let place = left.iter().position(|other| other == byte).expect("a byte of the block");
+            left.remove(place);
+            [place as u32, left.len() as u32 + 1]
+        })
+        .collect();
+    places.into_iter().rev().for_each(|[place, of]| stack.push_even(MtfRanks, place, of));
+    stack.push_even(MtfRanks, list.len() as u32 - 1, alphabet.len() as u32);
+}
+
+/// Takes the list of a slice.
+fn take_list(coder: &mut RansDecoder, alphabet: &[u8]) -> Vec<u8> {
+    let mut left = alphabet.to_vec();
+    let count = coder.take_even(MtfRanks, alphabet.len() as u32) + 1;
+    (0..count).map(|_| left.remove(coder.take_even(MtfRanks, left.len() as u32) as usize)).collect()
 }
 
 /// Fills `out` with the runs that `coded` holds.
-pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
+pub fn decode(models: &Models, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     widest!(
-        decode_with::<super::cdf_simd::CdfAvx2, CdfBaseline>(coded: &[u8], out: &mut [u8])
-            -> Result<(), Flaw>
+        decode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
+            models: &Models, coded: &[u8], out: &mut [u8]
+        ) -> Result<(), Flaw>
     )
 }
 
 #[inline(always)]
-fn decode_with<V: CdfVector>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-    let (symbols, mut coded) = mtf::take_symbols(coded)?;
-    let tables = read_tables(&mut coded)?;
-    let mut list = MtfList::of(symbols);
-    let mut averages = QuantisedAverages::new();
-    let mut coder = RansDecoder::new(coded);
-    coder.begin()?;
-    let mut pos = 0;
-    let mut symbol = list.front();
+fn decode_with<S: SlotSearch>(models: &Models, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
+    let mut front = RansDecoder::new(coded)?;
+    let symbols = take_list(&mut front, &models.alphabet);
+    // Nobody has a reference to this one, so that it stays in registers.
+    let mut coder = front.copied();
+    let mut list = MtfList::of(&symbols);
+    let mut state = ModelState::new(&CONTEXTS);
+    let Models { runs, ranks, .. } = models;
+    let (mut pos, mut symbol) = (0, list.front());
     loop {
-        let [run_length_table, mtf_rank_table] = averages.tables(symbol);
-        let mut number = take::<V>(&mut coder, RunLengths, &tables[run_length_table]);
-        if number >= DIRECT as u32 {
-            // The coder is passed by value, so that it stays in registers elsewhere.
-            (number, coder) = take_long_run(coder, number, &tables)?;
+        let [run_context, rank_context] = state.contexts(symbol);
+        let run_table = &runs.tables[usize::from(runs.class[run_context % runs.class.len()])];
+        let rank_table = &ranks.tables[usize::from(ranks.class[rank_context % ranks.class.len()])];
+        let (mut len, slots) = run_table.find::<S>(coder.slot(RunLengths));
+        coder.take(RunLengths, slots);
+        let (mut mtf_rank, slots) = rank_table.find::<S>(coder.slot(MtfRanks));
+        coder.take(MtfRanks, slots);
+        if len.max(mtf_rank) >= DIRECT as u32 {
+            let mut slow = coder.copied();
+            [len, mtf_rank] = take_extra(&mut slow, [len, mtf_rank], models)?;
+            coder = slow.copied();
         }
-        let run = BwtRun { symbol, len: number + 1 };
-        pos = rle::write(out, pos, run)?;
+        pos = rle::write(out, pos, BwtRun { symbol, len: len + 1 })?;
         if pos == out.len() {
-            return coder.finish();
+            return if mtf_rank == 0 { coder.finish() } else { Err(super::LEFT_OVER) };
         }
-        // The next symbol is known before the MTF rank is.
-        symbol = list.second();
-        let mut number = take::<V>(&mut coder, MtfRanks, &tables[mtf_rank_table]);
-        if number >= DIRECT as u32 {
-            number = take_extra::<V>(&mut coder, MtfRanks, number - 8, &tables);
+        if mtf_rank as usize + 1 >= symbols.len() {
+            return Err(Flaw("a slice puts a symbol behind the end of its list"));
         }
-        if number as usize + 1 >= symbols.len() {
-            return Err(Flaw("a segment puts a symbol behind the end of its list"));
-        }
-        list.put_back(number as u8 + 1);
-        averages.add(run, number + 1);
+        let next = list.second();
+        list.put_back(mtf_rank as u8 + 1);
+        state.add(symbol, len, mtf_rank as u8);
+        symbol = next;
     }
 }
 
-#[inline(always)]
-fn take<V: CdfVector>(coder: &mut RansDecoder, stream: RansStream, table: &FrequencyTable) -> u32 {
-    let (symbol, slots) = table.find::<V>(coder.slot(stream));
-    coder.take(stream, slots);
-    symbol
-}
-
-#[cold]
-fn take_long_run<'a>(
-    mut coder: RansDecoder<'a>,
-    bucket: u32,
-    tables: &[FrequencyTable; TABLES],
-) -> Result<(u32, RansDecoder<'a>), Flaw> {
-    let mut width = bucket - 8;
-    if bucket == LAST_BUCKET as u32 {
-        width += coder.take_plain(RunLengths, WIDTH_BITS);
-    }
-    if width > 30 {
-        return Err(Flaw("a segment holds a run longer than any segment"));
-    }
-    let number = take_extra::<CdfBaseline>(&mut coder, RunLengths, width, tables);
-    Ok((number, coder))
-}
-
-/// The number of a bucket that has extra bits.
-#[inline(always)]
-fn take_extra<V: CdfVector>(
+/// The numbers of a run whose buckets are these, one of which has extra bits.
+#[inline(never)]
+fn take_extra(
     coder: &mut RansDecoder,
-    stream: RansStream,
-    width: u32,
-    tables: &[FrequencyTable; TABLES],
-) -> u32 {
+    buckets: [u32; 2],
+    models: &Models,
+) -> Result<[u32; 2], Flaw> {
+    let mut numbers = buckets;
+    for stream in [RunLengths, MtfRanks] {
+        let number = &mut numbers[stream as usize];
+        if *number >= DIRECT as u32 {
+            let mut width = *number - 8;
+            if stream == RunLengths && *number == LAST_BUCKET as u32 {
+                width += coder.take_plain(RunLengths, WIDTH_BITS);
+            }
+            if width > 30 {
+                return Err(Flaw("a slice holds a run longer than any slice"));
+            }
+            *number = take_width(coder, stream, width, models);
+        }
+    }
+    Ok(numbers)
+}
+
+/// The number with so many extra bits.
+#[inline(always)]
+fn take_width(coder: &mut RansDecoder, stream: RansStream, width: u32, models: &Models) -> u32 {
     let mut left = width.saturating_sub(4);
-    let high = take::<V>(coder, stream, &tables[extra_table(stream, width)]);
+    let table = &models.extra[extra_table(stream, width)];
+    let (high, slots) = table.find::<SearchBaseline>(coder.slot(stream));
+    coder.take(stream, slots);
     let mut extra = high & ((1 << width.min(4)) - 1);
     while left > 0 {
         let bits = left.min(8);

@@ -15,7 +15,6 @@
 //! They are applied in this order. All are undone at the speed of a few passes over the block.
 
 mod bcj;
-mod bit_models;
 mod delta;
 mod detect_regions;
 pub(crate) mod fasta;

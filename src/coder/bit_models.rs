@@ -1,22 +1,24 @@
-//! Adaptive models of the numbers that describe matches: FORMAT.md section 12.2.
+//! Adaptive models of bits and numbers, for what is small: the matches of filters and the tables of
+//! static rANS. FORMAT.md chapter 11.
 //!
 //! There are few of them, so size matters and speed does not: some 50 ns a number. Numbers go by
 //! magnitude, as in I. Pavlov's LZMA: a class, its next bits modelled, the rest as they are. Each
 //! model is written once for both directions of the range coder below it.
 
-use crate::coder::range_coder::{BinaryCoder, ONE};
+use super::range_coder::{BinaryCoder, ONE};
 
 /// The probability that a bit is 1, in 2^-16, and how often it was seen.
 #[derive(Clone, Copy, Debug)]
-struct BitModel {
+pub struct BitModel {
     one: u16,
     seen: u8,
 }
 
 impl BitModel {
-    const NEW: BitModel = BitModel { one: (ONE / 2) as u16, seen: 0 };
+    pub const NEW: BitModel = BitModel { one: (ONE / 2) as u16, seen: 0 };
 
-    fn code(&mut self, bit: bool, coder: &mut impl BinaryCoder) -> bool {
+    #[inline]
+    pub fn code(&mut self, bit: bool, coder: &mut impl BinaryCoder) -> bool {
         let bit = coder.code(bit, self.one.into());
         self.learn(bit);
         bit
@@ -41,7 +43,7 @@ impl BitModel {
 
 /// A bit tree: a value below `2^BITS`, the highest bit first.
 #[derive(Clone, Debug)]
-pub(super) struct BitTree<const BITS: u32>(Vec<BitModel>);
+pub struct BitTree<const BITS: u32>(Vec<BitModel>);
 
 impl<const BITS: u32> BitTree<BITS> {
     pub fn new() -> Self {
@@ -60,7 +62,7 @@ impl<const BITS: u32> BitTree<BITS> {
 
 /// Numbers below 2^31: the magnitude of the number + 1, then the bits below its highest.
 #[derive(Clone, Debug)]
-pub(super) struct NumberModel {
+pub struct NumberModel {
     class: BitTree<5>,
     top: Vec<[BitModel; 8]>,
 }
@@ -100,7 +102,7 @@ mod tests {
     #[test]
     fn numbers_survive() {
         let mut numbers: Vec<usize> = (0..31).flat_map(|log| [(1 << log) - 1, 1 << log]).collect();
-        numbers.extend(super::super::cases::random(5000, 20).iter().map(|&b| usize::from(b)));
+        numbers.extend(crate::cases::random(5000, 20).iter().map(|&b| usize::from(b)));
         numbers.push((1 << 31) - 2);
         let mut coded = Vec::new();
         let (mut model, mut tree, mut out) =

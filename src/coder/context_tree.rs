@@ -1,0 +1,213 @@
+//! The classes of contexts: two decision trees, for run lengths and for MTF ranks, that are part of
+//! the format. FORMAT.md chapter 15.
+//!
+//! A leaf of a tree is a set of contexts in which numbers are distributed alike, whatever the data.
+//! Each block has a table for each *class*: a leaf, or an inner node below which it does not tell
+//! contexts apart. The trees were grown on the BWTs of 14 files of all kinds, split by split
+//! wherever that saved most (as CART does), with the tables paid for.
+//!
+//! The features of the run's own symbol come first in both trees, so that they choose an *own
+//! class* ahead of time; what is around the run then chooses among the leaves below that.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// The leaves of both trees.
+pub const RUN_LEAVES: usize = 128;
+pub const RANK_LEAVES: usize = 256;
+
+/// In preorder; `r3`: to the left if the feature r is less than 3; `.`: a leaf.
+///
+/// Of the symbol: r and q, the quantised averages of its run lengths and MTF ranks; l, the class of
+/// its last MTF rank. Around it: t and u, the quantised averages of all run lengths and MTF ranks;
+/// b, the MTF rank before.
+const RUN_TREE: &str = "\
+    r4 q7 r3 q5 r2 r1 . q4 q2 t4 t2 . . t5 . . t4 t3 . . t5 . . t4 . . q4 t4 t3 . . t5 . . t3 . \
+    . r2 t4 t3 b3 . . . . t3 . . q4 q3 t4 t3 . . t5 . . t4 t3 . . . q5 t4 . . t4 t2 . b1 . . b1 \
+    . . q10 r3 q8 r2 t4 . . t4 . . r2 q9 t3 . t5 . . t3 . . t4 t3 . . . t4 b1 . t3 . . b1 . . r2 \
+    q15 q12 t4 t3 . . . t3 b1 . . t4 . . t2 . . r3 t3 b1 . . b1 . t4 . . q13 t3 . b1 . t4 . . b1 \
+    . t3 . . r7 q4 r6 r5 q3 t4 . t5 . . . q3 t4 . t5 . . . q3 . . r5 q7 q5 . b1 . t4 . . q12 t4 \
+    b1 . . b1 . t5 . . b1 . . q7 r6 b1 . . b1 . . t4 . b1 . t6 . . r8 q4 q2 . b1 . . b1 t5 . . \
+    t4 . . r9 q4 q2 t6 . . b1 t6 . . . q12 q7 b1 . . t5 . b1 . . b1 . . q3 r10 . . t6 . b1 . .";
+const RANK_TREE: &str = "\
+    q7 q3 q2 r1 b1 . u7 u6 . . . r7 u2 . u3 . u4 . . u2 . u3 . . r5 r1 . u4 u3 u2 . . b1 . . . \
+    r7 u4 u3 . . . u4 . . q5 q4 r4 r3 r1 . l1 u4 u3 . . . b2 u4 . . u4 . . u4 b1 u3 . . b2 . . . \
+    r6 u4 b1 . . . u4 b1 . . . r3 l1 u4 . u5 . . r1 . r2 u4 b2 u3 . . . u5 . . u4 b2 . . u5 . . \
+    r4 l1 u4 . . u4 b2 u3 . . . u5 . . r6 u4 b1 . . u5 . . b1 . . q6 r3 l1 u4 . u5 . . l5 u5 u4 \
+    b2 u3 . . . b3 . . u6 . b3 . . . r4 l1 u4 . . u5 u4 . . u6 . . l1 . u5 . . r3 l2 l1 u4 . u5 \
+    . . u5 u4 . . u6 . . r1 . u5 u4 . b3 . . u6 . . l1 r4 u4 . . . l5 u5 u4 . . u6 . . . q11 q9 \
+    q8 l6 r3 l2 u5 u4 . b1 . . u6 . . l5 u5 u4 . . u6 . . . l1 r4 . . l5 u5 . u6 . . . . l6 l2 \
+    r3 u5 u4 . . u6 . u7 . . r4 . b1 . . r2 r1 u5 . . u5 u4 . . u6 . u7 . . r4 u6 u5 . . . u6 . \
+    . r1 . . q10 l6 l3 r3 u6 u5 . b1 . . . b1 . . r3 r1 u6 . . u6 u5 . . u7 . . u6 . . r1 . . r3 \
+    r1 l6 u6 . . . l4 u6 b1 . . . l6 u6 u5 . b3 . . u7 . . . l2 . l6 u7 u6 . . . . q15 q13 q12 \
+    l7 l3 r3 u5 . u6 . . b1 . . l6 r3 l5 u6 . . u6 u5 . . u7 . . u7 u6 . . . r1 . u6 . u7 . . r1 \
+    . . r1 l7 u6 . u7 . . u7 . . l4 r3 u6 u5 . . u7 . . b1 . . l7 r3 l6 u6 . u7 . . u7 u6 . . . \
+    u7 . . u7 . . q14 r1 l7 u7 . . u7 . . l4 u6 . u7 . . l7 u7 u6 . . . u7 . . r1 u7 b3 . . . l5 \
+    u7 u6 . b2 . . . u7 b3 . . . r1 u7 b3 u6 . . . . l7 u7 u6 . b1 . . . u7 b3 . u6 . . .";
+
+/// A node of a tree. The nodes stand in preorder: the left child is the next node.
+#[derive(Debug, Clone)]
+pub struct ContextNode {
+    /// What is asked of a context.
+    split: Option<Split>,
+    /// The leaves at and below it.
+    pub leaves: Range<usize>,
+    pub depth: usize,
+    /// The middle of the quantised averages that it stands for, of run lengths or of MTF ranks.
+    pub middle: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Split {
+    feature: u8,
+    limit: u8,
+    right: usize,
+}
+
+impl ContextNode {
+    /// Where its right child stands, if it has children.
+    pub fn right(&self) -> Option<usize> {
+        self.split.map(|split| split.right)
+    }
+}
+
+/// One of the two trees.
+#[derive(Debug)]
+pub struct ContextTree {
+    pub nodes: Vec<ContextNode>,
+    /// The nodes at which what is around begins to matter: one for each own class.
+    own: Vec<usize>,
+}
+
+impl ContextTree {
+    fn parse(text: &str, own_feature: u8, values: usize) -> Self {
+        let mut tree = ContextTree { nodes: Vec::new(), own: Vec::new() };
+        let mut words = text.split_whitespace();
+        tree.add(&mut words, own_feature, 0..values, 0, &mut 0, false);
+        tree
+    }
+
+    /// Adds the next node and all below it; `values` of the feature `middle` comes from reach it.
+    fn add<'a>(
+        &mut self,
+        words: &mut impl Iterator<Item = &'a str>,
+        own_feature: u8,
+        values: Range<usize>,
+        depth: usize,
+        leaves: &mut usize,
+        mut in_own: bool,
+    ) {
+        let word = words.next().expect("a whole tree").as_bytes();
+        let (at, from) = (self.nodes.len(), *leaves);
+        if !in_own && !b"rql".contains(&word[0]) {
+            self.own.push(at);
+            in_own = true;
+        }
+        let middle = (values.start + values.end - 1) / 2;
+        self.nodes.push(ContextNode { split: None, leaves: from..from, depth, middle });
+        if word == b"." {
+            *leaves += 1;
+        } else {
+            let feature = word[0];
+            let limit = word[1..].iter().fold(0, |n, digit| 10 * n + (digit - b'0'));
+            let [left, right] = match feature == own_feature {
+                true => [values.start..limit.into(), limit.into()..values.end],
+                false => [values.clone(), values],
+            };
+            self.add(words, own_feature, left, depth + 1, leaves, in_own);
+            self.nodes[at].split = Some(Split { feature, limit, right: self.nodes.len() });
+            self.add(words, own_feature, right, depth + 1, leaves, in_own);
+        }
+        self.nodes[at].leaves.end = *leaves;
+    }
+
+    /// The node that a context leads to from the node `at` on, where `value` gives the features
+    /// that it knows.
+    fn descend(&self, mut at: usize, value: impl Fn(u8) -> Option<u8>) -> usize {
+        while let Some(split) = self.nodes[at].split
+            && let Some(value) = value(split.feature)
+        {
+            at = if value < split.limit { at + 1 } else { split.right };
+        }
+        at
+    }
+
+    /// The number of the own class of a symbol.
+    fn own_class(&self, own: [u8; 3]) -> usize {
+        let value = |feature| b"rql".iter().position(|&f| f == feature).map(|k| own[k]);
+        let node = self.descend(0, value);
+        self.own.iter().position(|&own| own == node).expect("the features around come last")
+    }
+
+    /// By 32 times the own class plus what is around: the leaf.
+    fn leaves<const N: usize>(&self) -> Box<[u8; N]> {
+        let mut leaves = Box::new([0; N]);
+        for (class, &node) in self.own.iter().enumerate() {
+            for around in 0..AROUND {
+                let value = |feature| Some(if feature == b'b' { around % 4 } else { around / 4 } as u8);
+                let leaf = &self.nodes[self.descend(node, value)].leaves;
+                leaves[AROUND * class + around] = leaf.start as u8;
+            }
+        }
+        leaves
+    }
+}
+
+/// Values of what is around a run: 8 quantised averages and 4 MTF ranks before.
+pub const AROUND: usize = 32;
+/// Sizes of the maps to leaves: powers of two that hold 48 and 96 own classes.
+pub const RUN_MAP: usize = 2048;
+pub const RANK_MAP: usize = 4096;
+
+/// Both trees, and their maps.
+#[derive(Debug)]
+pub struct Contexts {
+    pub runs: ContextTree,
+    pub ranks: ContextTree,
+    /// By r * 128 + q * 8 + l: 32 times the own class for run lengths, and from bit 16 on that for
+    /// MTF ranks.
+    pub own: Box<[u32; 2048]>,
+    /// By 32 times the own class plus what is around: the leaf.
+    pub run_leaves: Box<[u8; RUN_MAP]>,
+    pub rank_leaves: Box<[u8; RANK_MAP]>,
+}
+
+/// What the format says of contexts.
+pub static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
+    let runs = ContextTree::parse(RUN_TREE, b'r', 11);
+    let ranks = ContextTree::parse(RANK_TREE, b'q', 16);
+    let mut own = Box::new([0; 2048]);
+    for (key, classes) in own.iter_mut().enumerate() {
+        let features = [key >> 7, key >> 3 & 15, key & 7].map(|feature| feature as u8);
+        let [run, rank] = [&runs, &ranks].map(|tree| tree.own_class(features));
+        *classes = (AROUND * run | AROUND * rank << 16) as u32;
+    }
+    let (run_leaves, rank_leaves) = (runs.leaves(), ranks.leaves());
+    Contexts { runs, ranks, own, run_leaves, rank_leaves }
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_have_their_leaves_and_own_classes() {
+        for (tree, leaves, own) in
+            [(&CONTEXTS.runs, RUN_LEAVES, 48), (&CONTEXTS.ranks, RANK_LEAVES, 96)]
+        {
+            assert_eq!((tree.nodes[0].leaves.clone(), tree.own.len()), (0..leaves, own));
+            assert_eq!(tree.nodes.len(), 2 * leaves - 1);
+            let ends = tree.nodes.iter().filter(|node| node.right().is_none());
+            assert!(ends.enumerate().all(|(k, leaf)| leaf.leaves == (k..k + 1)));
+        }
+    }
+
+    #[test]
+    fn every_leaf_is_reached() {
+        let reached = |map: &[u8], leaf| map.contains(&(leaf as u8));
+        assert!((0..RUN_LEAVES).all(|leaf| reached(&*CONTEXTS.run_leaves, leaf)));
+        assert!((0..RANK_LEAVES).all(|leaf| reached(&*CONTEXTS.rank_leaves, leaf)));
+        let most = |shift: u32| CONTEXTS.own.iter().map(|own| own >> shift & 0xffff).max();
+        assert_eq!([most(0), most(16)], [Some(47 * 32), Some(95 * 32)]);
+    }
+}

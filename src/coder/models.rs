@@ -1,0 +1,416 @@
+//! The models of static rANS: the bytes of a block, and a frequency table for each class of
+//! contexts, counted ahead and sent with the block. FORMAT.md chapter 15.
+//!
+//! The encoder chooses the classes from the counts of all leaves (see `context_tree`), from the
+//! leaves up: two classes are one where their tables cost more than they save. All arithmetic is of
+//! integers, so that every machine chooses the same.
+//!
+//! Cost: some 0.3 ms to choose, 0.1 ms to read; 1 to 4 KB in a file for a large block, a dozen
+//! bytes for a tiny one.
+
+use super::bit_models::{BitModel, NumberModel};
+use super::context_tree::{
+    CONTEXTS, ContextTree, RANK_LEAVES, RANK_MAP, RUN_LEAVES, RUN_MAP,
+};
+use super::default_tables::{MTF_RANK_SHARES, RUN_LENGTH_SHARES};
+use super::exp_golomb::{ExpGolomb, LAST_BUCKET_WIDTH};
+use super::frequency_table::{Code, FrequencyTable, codes, to_code};
+use super::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
+use super::rans::RansStream;
+use super::{ENDS_EARLY, LEFT_OVER};
+use crate::error::Flaw;
+
+/// Tables of the highest extra bits: by width from 2 to 7 and above, first those of run lengths.
+pub const EXTRA_TABLES: usize = 2 * WIDTHS;
+const WIDTHS: usize = 6;
+
+/// How often each bucket, or value of highest extra bits, occurs.
+type Counts = [u32; 16];
+
+/// What the models of a block are made of.
+#[derive(Debug, Clone)]
+pub struct SymbolCounts {
+    /// By leaf.
+    pub runs: Box<[Counts; RUN_LEAVES]>,
+    pub ranks: Box<[Counts; RANK_LEAVES]>,
+    pub extra: [Counts; EXTRA_TABLES],
+    /// Which bytes occur.
+    pub present: [bool; 256],
+}
+
+impl SymbolCounts {
+    pub fn new() -> Self {
+        SymbolCounts {
+            runs: Box::new([[0; 16]; RUN_LEAVES]),
+            ranks: Box::new([[0; 16]; RANK_LEAVES]),
+            extra: [[0; 16]; EXTRA_TABLES],
+            present: [false; 256],
+        }
+    }
+
+    /// Adds the counts of another slice.
+    pub fn add(&mut self, other: &SymbolCounts) {
+        let tables = |counts: &mut [Counts], more: &[Counts]| {
+            let more = more.as_flattened().iter();
+            counts.as_flattened_mut().iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        };
+        tables(&mut *self.runs, &*other.runs);
+        tables(&mut *self.ranks, &*other.ranks);
+        tables(&mut self.extra, &other.extra);
+        self.present.iter_mut().zip(other.present).for_each(|(any, more)| *any |= more);
+    }
+}
+
+/// The table of a number's highest extra bits.
+#[inline(always)]
+pub fn extra_table(stream: RansStream, width: u32) -> usize {
+    stream as usize * WIDTHS + width.min(LAST_BUCKET_WIDTH) as usize - 2
+}
+
+/// The extra bits that a table codes: the highest four.
+#[inline(always)]
+pub fn high_bits(split: ExpGolomb) -> usize {
+    (split.extra >> split.width.saturating_sub(4)) as usize
+}
+
+/// What encoder and decoder of a slice know of its block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Models {
+    /// The bytes that occur, in ascending order.
+    pub alphabet: Vec<u8>,
+    pub runs: ClassTables<RUN_MAP>,
+    pub ranks: ClassTables<RANK_MAP>,
+    pub extra: [FrequencyTable; EXTRA_TABLES],
+}
+
+/// The classes of a tree, and their tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassTables<const MAP: usize> {
+    /// By 32 times the own class plus what is around.
+    pub class: Box<[u8; MAP]>,
+    /// By leaf.
+    pub class_of_leaf: [u8; 256],
+    /// By class. Those behind the last one are of no use, but need no check.
+    pub tables: Box<[FrequencyTable; 256]>,
+}
+
+impl Models {
+    /// Chooses the models for these counts, and appends them.
+    pub fn encode(counts: &SymbolCounts, out: &mut Vec<u8>) -> Self {
+        let mut choice = Choice::of(counts);
+        let mut coder = RangeEncoder::new(out);
+        choice.code(&mut coder).expect("codes that were made from counts");
+        coder.finish();
+        choice.models()
+    }
+
+    /// Reads what [`Models::encode`] wrote.
+    pub fn decode(coded: &[u8]) -> Result<Self, Flaw> {
+        let (mut choice, mut coder) = (Choice::new(), RangeDecoder::new(coded));
+        choice.code(&mut coder)?;
+        match coder.is_at_end() {
+            true => Ok(choice.models()),
+            false if coder.is_exhausted() => Err(ENDS_EARLY),
+            false => Err(LEFT_OVER),
+        }
+    }
+}
+
+/// What stands in the file.
+struct Choice {
+    present: [bool; 256],
+    /// By the node of each tree.
+    nodes: [Vec<NodeChoice>; 2],
+    extra: [Option<[Code; 16]>; EXTRA_TABLES],
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct NodeChoice {
+    /// Its children are told apart.
+    split: bool,
+    /// The table of this class, unless it is the default.
+    sent: Option<[Code; 16]>,
+}
+
+/// The kinds of tables, which have adaptive models of their own.
+const RUNS: usize = 0;
+const RANKS: usize = 1;
+const EXTRA: usize = 2;
+
+fn trees() -> [&'static ContextTree; 2] {
+    [&CONTEXTS.runs, &CONTEXTS.ranks]
+}
+
+/// The table of a class that is not sent, and the first difference of one that is.
+fn default_codes(kind: usize, tree: &ContextTree, node: usize) -> [Code; 16] {
+    let middle = tree.nodes[node].middle;
+    let shares = if kind == RUNS { &RUN_LENGTH_SHARES[middle] } else { &MTF_RANK_SHARES[middle] };
+    shares.map(|share| to_code(32 * u32::from(share)))
+}
+
+/// Extra bits are equally likely.
+fn default_extra_codes(table: usize) -> [Code; 16] {
+    let values = 1 << (2 + table % WIDTHS).min(4);
+    std::array::from_fn(|value| if value < values { to_code((1 << 15) / values as u32) } else { 0 })
+}
+
+impl Choice {
+    fn new() -> Self {
+        let nodes = trees().map(|tree| vec![NodeChoice::default(); tree.nodes.len()]);
+        Choice { present: [false; 256], nodes, extra: [None; EXTRA_TABLES] }
+    }
+
+    /// The cheapest choice.
+    fn of(counts: &SymbolCounts) -> Self {
+        let mut choice = Choice { present: counts.present, ..Choice::new() };
+        let [runs, ranks] = trees();
+        choice.nodes[RUNS] = cut(RUNS, runs, &*counts.runs);
+        choice.nodes[RANKS] = cut(RANKS, ranks, &*counts.ranks);
+        for (table, (counts, sent)) in counts.extra.iter().zip(&mut choice.extra).enumerate() {
+            *sent = cheapest(counts, &default_extra_codes(table)).1;
+        }
+        choice
+    }
+
+    /// Writes the choice, or reads one.
+    fn code(&mut self, coder: &mut impl BinaryCoder) -> Result<(), Flaw> {
+        let (mut bits, mut before) = ([BitModel::NEW; 2], false);
+        for present in &mut self.present {
+            *present = bits[usize::from(before)].code(*present, coder);
+            before = *present;
+        }
+        if self.present == [false; 256] {
+            return Err(Flaw("a block has models for no bytes"));
+        }
+        for (kind, tree) in trees().into_iter().enumerate() {
+            let mut tables = TableCoder::new();
+            let mut splits = [BitModel::NEW; 8];
+            let mut at = 0;
+            // In preorder, past the nodes below a class.
+            while let Some(node) = tree.nodes.get(at) {
+                let choice = &mut self.nodes[kind][at];
+                let deeper = node.right().is_some();
+                choice.split =
+                    deeper && splits[node.depth.min(7)].code(choice.split, coder);
+                if choice.split {
+                    at += 1;
+                } else {
+                    tables.code(&mut choice.sent, &default_codes(kind, tree, at), coder)?;
+                    at += 2 * node.leaves.len() - 1;
+                }
+            }
+        }
+        let mut tables = TableCoder::new();
+        for (table, sent) in self.extra.iter_mut().enumerate() {
+            tables.code(sent, &default_extra_codes(table), coder)?;
+        }
+        Ok(())
+    }
+
+    fn models(&self) -> Models {
+        let alphabet = (0..=255).filter(|&byte| self.present[usize::from(byte)]).collect();
+        let extra = |table: usize| {
+            FrequencyTable::new(&self.extra[table].unwrap_or(default_extra_codes(table)))
+        };
+        Models {
+            alphabet,
+            runs: self.tables(RUNS, &CONTEXTS.run_leaves),
+            ranks: self.tables(RANKS, &CONTEXTS.rank_leaves),
+            extra: std::array::from_fn(extra),
+        }
+    }
+
+    fn tables<const MAP: usize>(&self, kind: usize, leaves: &[u8; MAP]) -> ClassTables<MAP> {
+        let (tree, mut at) = (trees()[kind], 0);
+        let (mut tables, mut class_of_leaf) = (Vec::with_capacity(256), [0; 256]);
+        while let Some(node) = tree.nodes.get(at) {
+            let choice = self.nodes[kind][at];
+            if choice.split {
+                at += 1;
+            } else {
+                class_of_leaf[node.leaves.clone()].fill(tables.len() as u8);
+                let codes = choice.sent.unwrap_or_else(|| default_codes(kind, tree, at));
+                tables.push(FrequencyTable::new(&codes));
+                at += 2 * node.leaves.len() - 1;
+            }
+        }
+        let filler = tables[0].clone();
+        tables.resize(256, filler);
+        ClassTables {
+            class: Box::new(leaves.map(|leaf| class_of_leaf[usize::from(leaf)])),
+            class_of_leaf,
+            tables: tables.into_boxed_slice().try_into().expect("as many as were made"),
+        }
+    }
+}
+
+/// Codes the tables of one kind.
+struct TableCoder {
+    sent: BitModel,
+    /// By the difference before.
+    numbers: [NumberModel; 3],
+    before: Option<[Code; 16]>,
+}
+
+impl TableCoder {
+    fn new() -> Self {
+        let numbers = std::array::from_fn(|_| NumberModel::new());
+        TableCoder { sent: BitModel::NEW, numbers, before: None }
+    }
+
+    fn code(
+        &mut self,
+        table: &mut Option<[Code; 16]>,
+        default: &[Code; 16],
+        coder: &mut impl BinaryCoder,
+    ) -> Result<(), Flaw> {
+        if !self.sent.code(table.is_some(), coder) {
+            *table = None;
+            return Ok(());
+        }
+        let (mut codes, mut last) = (table.unwrap_or_default(), 0);
+        for (code, before) in codes.iter_mut().zip(self.before.unwrap_or(*default)) {
+            let difference = i32::from(*code) - i32::from(before);
+            let zigzag = (difference << 1 ^ difference >> 31) as usize;
+            last = self.numbers[last.min(2)].code(zigzag, coder);
+            let difference = (last >> 1) as i64 ^ -((last & 1) as i64);
+            *code = Code::try_from(i64::from(before) + difference)
+                .or(Err(Flaw("a block has a table whose weights are out of range")))?;
+        }
+        self.before = Some(codes);
+        *table = Some(codes);
+        Ok(())
+    }
+}
+
+/// Cuts a tree where the children of a node cost more than it.
+fn cut(kind: usize, tree: &ContextTree, leaves: &[Counts]) -> Vec<NodeChoice> {
+    let mut nodes = vec![NodeChoice::default(); tree.nodes.len()];
+    let mut counts: Vec<Counts> = vec![[0; 16]; tree.nodes.len()];
+    let mut costs = vec![0; tree.nodes.len()];
+    // Children stand behind their parent.
+    for (at, node) in tree.nodes.iter().enumerate().rev() {
+        let Some(right) = node.right() else {
+            counts[at] = leaves[node.leaves.start];
+            (costs[at], nodes[at].sent) = cheapest(&counts[at], &default_codes(kind, tree, at));
+            continue;
+        };
+        counts[at] = std::array::from_fn(|symbol| counts[at + 1][symbol] + counts[right][symbol]);
+        let children = costs[at + 1] + costs[right];
+        (costs[at], nodes[at].sent) = cheapest(&counts[at], &default_codes(kind, tree, at));
+        if children < costs[at] {
+            (costs[at], nodes[at]) = (children, NodeChoice { split: true, sent: None });
+        }
+        costs[at] += ONE_BIT;
+    }
+    nodes
+}
+
+/// A bit, in the unit of costs.
+const ONE_BIT: u64 = 1 << 12;
+/// About what a table costs that is sent: for the first symbols, each of them.
+const SENT: u64 = 4 * ONE_BIT;
+const SENT_SYMBOL: u64 = 4 * ONE_BIT;
+
+/// What symbols cost with the better of a table of their own and the default, and that table where
+/// it is the better one.
+fn cheapest(counts: &Counts, default: &[Code; 16]) -> (u64, Option<[Code; 16]>) {
+    let table = FrequencyTable::new(default);
+    let with = |symbol: usize, count: u32| {
+        u64::from(count) * (15 * ONE_BIT - log2(table.slots(symbol).freq.into()))
+    };
+    let by_default = counts.iter().enumerate().map(|(symbol, &count)| with(symbol, count)).sum();
+    let weighted = |count: u64| if count == 0 { 0 } else { count * log2(count) };
+    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    let own: u64 = counts.iter().map(|&count| weighted(count.into())).sum();
+    let symbols = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last as u64 + 1);
+    let sent = weighted(all) - own + SENT + SENT_SYMBOL * symbols;
+    if sent < by_default { (sent, Some(codes(counts))) } else { (by_default, None) }
+}
+
+/// The binary logarithm, in the unit of costs, rounded down.
+fn log2(number: u64) -> u64 {
+    let whole = number.ilog2();
+    // In 1..2, with 31 bits behind the point; squared, its logarithm doubles.
+    let mut rest = if whole > 31 { number >> (whole - 31) } else { number << (31 - whole) };
+    let mut log = u64::from(whole);
+    for _ in 0..12 {
+        rest = rest * rest >> 31;
+        let reached = rest >> 32;
+        log = log << 1 | reached;
+        rest >>= reached;
+    }
+    log
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(scale: u32) -> SymbolCounts {
+        let mut counts = SymbolCounts::new();
+        let number = |leaf: usize, symbol: usize| {
+            let noise = (leaf as u32 * 16 + symbol as u32).wrapping_mul(2_654_435_761) >> 20;
+            (noise % 97 * scale) >> (symbol * (1 + leaf % 5))
+        };
+        let fill = |tables: &mut [Counts]| {
+            for (leaf, table) in tables.iter_mut().enumerate() {
+                *table = std::array::from_fn(|symbol| number(leaf, symbol));
+            }
+        };
+        fill(&mut *counts.runs);
+        fill(&mut *counts.ranks);
+        fill(&mut counts.extra);
+        counts.present = std::array::from_fn(|byte| byte % 3 == 1);
+        counts
+    }
+
+    fn classes<const MAP: usize>(tables: &ClassTables<MAP>) -> usize {
+        tables.class_of_leaf.iter().max().map_or(0, |&class| usize::from(class) + 1)
+    }
+
+    #[test]
+    fn models_survive() {
+        for scale in [0, 1, 30, 10_000] {
+            let mut coded = b"before".to_vec();
+            let models = Models::encode(&counts(scale), &mut coded);
+            assert_eq!(Models::decode(&coded[6..]).as_ref(), Ok(&models));
+            assert_eq!(models.alphabet.len(), 85);
+        }
+    }
+
+    #[test]
+    fn rare_contexts_share_tables_and_frequent_ones_do_not() {
+        let chosen = |scale| {
+            let models = Models::encode(&counts(scale), &mut Vec::new());
+            [classes(&models.runs), classes(&models.ranks)]
+        };
+        assert_eq!(chosen(0), [1, 1]);
+        let [few, many] = [chosen(1), chosen(10_000)];
+        assert!(few[0] < many[0] && few[1] < many[1] && many[1] > 200, "{few:?} {many:?}");
+    }
+
+    #[test]
+    fn damage_is_a_flaw_or_other_models() {
+        let mut coded = Vec::new();
+        let _ = Models::encode(&counts(30), &mut coded);
+        for cut in (0..coded.len()).step_by(17) {
+            assert!(Models::decode(&coded[..cut]).is_err());
+        }
+        for bit in (0..8 * coded.len()).step_by(11) {
+            let mut damaged = coded.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let _ = Models::decode(&damaged);
+        }
+        assert!(Models::decode(&[&coded[..], &[0]].concat()).is_err());
+    }
+
+    #[test]
+    fn logarithms_are_exact_to_their_last_digit() {
+        for number in [1, 2, 3, 7, 1000, 32_767, 32_768, u64::from(u32::MAX), 1 << 40] {
+            let exact = (number as f64).log2() * 4096.0;
+            let found = log2(number) as f64;
+            assert!(found <= exact + 0.001 && found > exact - 2.0, "{number}: {found} {exact}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! A BWT in slices: how it is cut, and how slices are coded side by side. FORMAT.md chapter 13.
+//!
+//! Slices have a given number of runs, so that each is as much work as another, for a thread, for
+//! the warp of a GPU and for a search that decodes one. A limit of bytes bounds what a slice of
+//! long runs takes.
+//!
+//! Which threads do the work is the caller's choice: [`encode_slices`] and [`decode_slices`] use
+//! the current rayon pool, [`encode_slices_with`] and [`decode_slices_with`] the executor that they
+//! are given.
+
+use super::models::{Models, SymbolCounts};
+use super::static_rans::{SliceEncoder, SliceSymbols};
+use super::{Coding, context_mixing, rle, static_rans};
+use crate::error::Flaw;
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Where a BWT is cut: behind so many runs, or so many bytes where runs are long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceLimits {
+    /// Runs of a slice.
+    pub runs: usize,
+    /// Bytes of a slice.
+    pub bytes: usize,
+}
+
+/// A BWT that is coded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodedBwt {
+    /// What all slices have in common.
+    pub models: Vec<u8>,
+    /// How many bytes each slice decodes to.
+    pub raw_sizes: Vec<u32>,
+    /// The coded slices; one that is as long as what it decodes to is stored.
+    pub slices: Vec<Vec<u8>>,
+}
+
+/// The work on one slice.
+pub(crate) type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Does all tasks on the current rayon pool.
+pub(crate) fn current_pool(tasks: Vec<Task>) {
+    rayon::scope_fifo(|scope| tasks.into_iter().for_each(|task| scope.spawn_fifo(|_| task())));
+}
+
+/// Codes a whole BWT in slices, in parallel on the current rayon pool.
+pub fn encode_slices(bwt: &[u8], limits: SliceLimits, coding: Coding) -> CodedBwt {
+    encode_slices_with(current_pool, bwt, limits, coding)
+}
+
+/// [`encode_slices`] by `execute`, which does all tasks and waits.
+pub(crate) fn encode_slices_with(
+    execute: impl Fn(Vec<Task>),
+    bwt: &[u8],
+    limits: SliceLimits,
+    coding: Coding,
+) -> CodedBwt {
+    let slices: Vec<&[u8]> = cut(bwt, limits).into_iter().map(|range| &bwt[range]).collect();
+    let mut coded = vec![Vec::new(); slices.len()];
+    let mut models = Vec::new();
+    match coding {
+        Coding::StaticRans => encode_static(execute, &slices, &mut models, &mut coded),
+        Coding::ContextMixing => each(execute, &slices, &mut coded, |slice, coded| {
+            *coded = context_mixing::encode(slice).unwrap_or_else(|| slice.to_vec());
+        }),
+    }
+    let raw_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
+    CodedBwt { models, raw_sizes, slices: coded }
+}
+
+/// Counts the symbols of all slices, makes the models, and codes the slices.
+fn encode_static(
+    execute: impl Fn(Vec<Task>),
+    slices: &[&[u8]],
+    models: &mut Vec<u8>,
+    coded: &mut [Vec<u8>],
+) {
+    let counts = Mutex::new(SymbolCounts::new());
+    let mut symbols: Vec<Option<SliceSymbols>> = slices.iter().map(|_| None).collect();
+    each(&execute, slices, &mut symbols, |slice, symbols| {
+        let mut own = SymbolCounts::new();
+        *symbols = Some(SliceSymbols::of(slice, &mut own));
+        counts.lock().unwrap_or_else(PoisonError::into_inner).add(&own);
+    });
+    let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let coder = SliceEncoder::new(&Models::encode(&counts, models));
+    let mut work: Vec<_> = symbols.into_iter().zip(coded).collect();
+    each(&execute, slices, &mut work, |slice, (symbols, coded)| {
+        let symbols = symbols.take().expect("every slice was read");
+        **coded = symbols.encode(slice.len(), &coder).unwrap_or_else(|| slice.to_vec());
+    });
+}
+
+/// Gives `execute` the work on each slice and what belongs to it.
+fn each<T: Send>(
+    execute: impl Fn(Vec<Task>),
+    slices: &[&[u8]],
+    items: &mut [T],
+    work: impl Fn(&[u8], &mut T) + Sync,
+) {
+    let work = &work;
+    let pairs = slices.iter().zip(items);
+    execute(pairs.map(|(slice, item)| Box::new(move || work(slice, item)) as Task).collect());
+}
+
+/// What decodes the slices of a block.
+#[derive(Debug)]
+pub struct SliceDecoder(Option<Box<Models>>);
+
+impl SliceDecoder {
+    /// Reads what all slices have in common.
+    ///
+    /// # Errors
+    /// A [`Flaw`] where that is not sound.
+    pub fn new(coding: Coding, models: &[u8]) -> Result<Self, Flaw> {
+        match coding {
+            Coding::StaticRans => Ok(SliceDecoder(Some(Box::new(Models::decode(models)?)))),
+            Coding::ContextMixing if models.is_empty() => Ok(SliceDecoder(None)),
+            Coding::ContextMixing => Err(Flaw("a block of context mixing has models")),
+        }
+    }
+
+    /// Fills `out` with the slice whose coded form is all of `coded`.
+    ///
+    /// Any input gives a slice or a [`Flaw`], in time that the length of `out` bounds. After a flaw
+    /// `out` may hold anything.
+    pub fn decode(&self, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
+        if coded.len() >= out.len() {
+            let stored = coded.len() == out.len();
+            return if stored { Ok(out.copy_from_slice(coded)) } else { Err(super::LEFT_OVER) };
+        }
+        match &self.0 {
+            Some(models) => static_rans::decode(models, coded, out),
+            None => context_mixing::decode(coded, out),
+        }
+    }
+}
+
+/// Fills `bwt` with slices of these raw sizes, in parallel on the current rayon pool.
+///
+/// # Errors
+/// A [`Flaw`] where the slices do not fill `bwt`, or one of them is damaged.
+pub fn decode_slices<S: AsRef<[u8]>>(
+    decoder: &SliceDecoder,
+    raw_sizes: &[u32],
+    slices: &[S],
+    bwt: &mut [u8],
+) -> Result<(), Flaw> {
+    decode_slices_with(current_pool, decoder, raw_sizes, slices, bwt)
+}
+
+/// [`decode_slices`] by `execute`, as above. After a flaw no more slices are begun.
+pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
+    execute: impl FnOnce(Vec<Task>),
+    decoder: &SliceDecoder,
+    raw_sizes: &[u32],
+    slices: &[S],
+    mut bwt: &mut [u8],
+) -> Result<(), Flaw> {
+    const MISFIT: Flaw = Flaw("the slices of a block do not fit it");
+    let flaw = OnceLock::new();
+    let mut tasks: Vec<Task> = Vec::new();
+    for (coded, &size) in slices.iter().zip(raw_sizes) {
+        let out = bwt.split_off_mut(..size as usize).ok_or(MISFIT)?;
+        let (coded, flaw) = (coded.as_ref(), &flaw);
+        tasks.push(Box::new(move || {
+            if flaw.get().is_none()
+                && let Err(found) = decoder.decode(coded, out)
+            {
+                // Another thread may have set one meanwhile, which is as good.
+                let _ = flaw.set(found);
+            }
+        }));
+    }
+    if !bwt.is_empty() || slices.len() != raw_sizes.len() {
+        return Err(MISFIT);
+    }
+    execute(tasks);
+    flaw.into_inner().map_or(Ok(()), Err)
+}
+
+/// Cuts a BWT into slices of as many runs each as the limits allow, or somewhat less, so that the
+/// last is no shorter than the others.
+fn cut(bwt: &[u8], limits: SliceLimits) -> Vec<Range<usize>> {
+    let all = rle::count(bwt);
+    let runs = all.div_ceil(all.div_ceil(limits.runs).max(1)).max(1);
+    let (mut slices, mut start) = (Vec::new(), 0);
+    while start < bwt.len() {
+        let most = bwt.len().min(start + limits.bytes);
+        let end = start + rle::end_of_runs(&bwt[start..most], runs);
+        slices.push(start..end);
+        start = end;
+    }
+    slices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: SliceLimits = SliceLimits { runs: 1 << 14, bytes: 1 << 20 };
+
+    /// A long run, some noise and text.
+    fn bwt() -> Vec<u8> {
+        let noise = (0..1 << 16).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8);
+        let text = (0..1 << 19).map(|i: u32| b"aabbbbccd"[i as usize % 9]);
+        vec![7; 1 << 21].into_iter().chain(noise).chain(text).collect()
+    }
+
+    fn one_by_one(tasks: Vec<Task>) {
+        tasks.into_iter().for_each(|task| task());
+    }
+
+    #[test]
+    fn slices_come_back_whatever_their_order() {
+        let bwt = bwt();
+        let CodedBwt { models, raw_sizes, slices } =
+            encode_slices(&bwt, LIMITS, Coding::StaticRans);
+        let others = encode_slices_with(one_by_one, &bwt, LIMITS, Coding::StaticRans);
+        assert_eq!(others.slices, slices);
+        let backwards = |mut tasks: Vec<Task>| {
+            tasks.reverse();
+            one_by_one(tasks);
+        };
+        let decoder = SliceDecoder::new(Coding::StaticRans, &models).unwrap();
+        let mut out = vec![0; bwt.len()];
+        decode_slices_with(backwards, &decoder, &raw_sizes, &slices, &mut out).unwrap();
+        assert!(out == bwt);
+    }
+
+    #[test]
+    fn too_many_too_few_and_damaged_ones_are_flaws() {
+        let bwt = bwt();
+        let mut coded = encode_slices(&bwt, LIMITS, Coding::StaticRans);
+        let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models).unwrap();
+        let mut out = vec![0; bwt.len()];
+        let mut decode = |sizes: &[u32], slices: &[Vec<u8>]| {
+            decode_slices(&decoder, sizes, slices, &mut out)
+        };
+        assert_eq!(decode(&coded.raw_sizes, &coded.slices), Ok(()));
+        assert!(decode(&coded.raw_sizes[1..], &coded.slices[1..]).is_err());
+        assert!(decode(&coded.raw_sizes, &coded.slices[1..]).is_err());
+        let other: Vec<u32> = coded.raw_sizes.iter().map(|size| size + 1).collect();
+        assert!(decode(&other, &coded.slices).is_err());
+        coded.slices[2].pop();
+        assert!(decode(&coded.raw_sizes, &coded.slices).is_err());
+    }
+}
