@@ -13,6 +13,8 @@
 // Whatever the coded bytes are, nothing is read or written outside of the slice, each step writes a
 // byte or more, and a slice ends when its raw size is reached.
 
+#include <cstddef>
+
 #include "coder/slice_models.cuh"
 
 // A slice, in bytes: the coded ones from the beginning of all coded slices on, the raw ones from
@@ -50,13 +52,16 @@ enum Flaw {
     LARGE_RANK = 8,
 };
 
+// Items of a warp and of half a warp, by symbol and NO_SYMBOL.
+constexpr uint32_t AVERAGES_OF_WARP = NO_SYMBOL + 4, OWN_OF_HALF = NO_SYMBOL + 4;
+
 struct Shared {
     uint32_t tables[TABLE_WORDS];
     ContextMaps maps;
     uint32_t what_is_added[256];  // by 16 * the bucket of the run length + that of the MTF rank
     uint32_t selectors[8];        // of the two byte permutations that put the front at a rank
-    uint32_t averages[CODER_WARPS][NO_SYMBOL + 1];
-    uint8_t own[CODER_WARPS][2][NO_SYMBOL + 4];
+    uint32_t averages[CODER_WARPS * AVERAGES_OF_WARP];
+    uint8_t own[CODER_WARPS * 2 * OWN_OF_HALF];  // own classes by symbol, for each half of each warp
 };
 
 // Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one.
@@ -239,81 +244,101 @@ __device__ uint32_t take_symbols(States& states, const uint8_t* alphabet, uint8_
 // Writes a run.
 __device__ __forceinline__ void write_run(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
     if (lane < len) out[lane] = symbol;
-}
-
-// Writes what a run has behind its first 32 bytes.
-__device__ void write_long_run(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
+    if (len <= 32) return;
     uint32_t at = 32 + lane;
     const uint32_t ahead = static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out + 32)) & 15;
     if (len >= 1024) {
         if (lane < ahead) out[at] = symbol;
         const uint32_t four = symbol * 0x01010101u, pieces = (len - 32 - ahead) / 16;
         uint4* to = reinterpret_cast<uint4*>(out + 32 + ahead);
+#pragma unroll 1
         for (uint32_t i = lane; i < pieces; i += 32) to[i] = make_uint4(four, four, four, four);
         at += ahead + 16 * pieces;
     }
+#pragma unroll 1
     for (; at < len; at += 32) out[at] = symbol;
 }
 
+// Keeps a number in a register, where the compiler would make it anew in each step.
+__device__ __forceinline__ uint32_t kept(uint32_t number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
+
+// Where in shared memory a half of a warp finds what it needs, and how its maps are indexed.
+struct HalfView {
+    uint32_t averages, own, tables;
+    uint32_t own_map, class_map, all_map;  // bytes from the beginning of the maps on
+    uint32_t run_factor, rank_factor, last_factor, all_shift;
+
+    __device__ __forceinline__ HalfView(uint32_t warp, uint32_t lane) {
+        const uint32_t half = lane / 16;
+        averages = kept(warp * AVERAGES_OF_WARP);
+        own = kept((2 * warp + half) * OWN_OF_HALF);
+        tables = kept((half ? 16 * RUN_CLASSES : 0) + (lane & 15));
+        own_map = kept(half ? offsetof(ContextMaps, own_rank) : offsetof(ContextMaps, own_run));
+        class_map = kept(half ? offsetof(ContextMaps, rank_class) : offsetof(ContextMaps, run_class));
+        all_map = kept(half ? offsetof(ContextMaps, all_rank_context) : offsetof(ContextMaps, all_run_context));
+        run_factor = kept(half ? 8 : 16);
+        rank_factor = kept(half ? 88 : 1);
+        last_factor = kept(half ? 1 : 0);
+        all_shift = kept(half ? RANK_SHIFT : 0);
+    }
+};
+
 // Decodes the runs of a slice behind the states. All threads of the warp take the same way.
-__device__ uint32_t decode_runs(const Shared& shared, uint32_t* averages, uint8_t (*own)[NO_SYMBOL + 4],
-                                const uint8_t* alphabet, States states, uint32_t odd, uint8_t* out, uint32_t size) {
+//
+// Most of a step waits: for shared memory, votes and shuffles. So what does not belong together
+// stands side by side, in the order in which it is ready.
+__device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* alphabet, States states, uint32_t odd,
+                                uint8_t* out, uint32_t size) {
     const uint32_t lane = states.lane, half = states.half;
+    const HalfView at(warp, lane);
+    const uint8_t* maps = reinterpret_cast<const uint8_t*>(&shared.maps);
     // The averages are not in use yet.
-    uint8_t* symbols = reinterpret_cast<uint8_t*>(averages);
+    uint8_t* symbols = reinterpret_cast<uint8_t*>(shared.averages + at.averages);
     const uint32_t count = take_symbols(states, alphabet, symbols);
     MtfList list;
     list.load(symbols, lane);
     __syncwarp();
-
-    // What differs between the halves: the maps, and how they are indexed.
-    const uint8_t* own_map = half ? shared.maps.own_rank : shared.maps.own_run;
-    const uint8_t* class_map = half ? shared.maps.rank_class : shared.maps.run_class;
-    const uint8_t* all_map = half ? shared.maps.all_rank_context : shared.maps.all_run_context;
-    const uint32_t* tables = shared.tables + (half ? 16 * RUN_CLASSES : 0) + (lane & 15);
-    const uint32_t run_factor = half ? 8 : 16, rank_factor = half ? 88 : 1, last_factor = half ? 1 : 0;
-    const uint32_t all_shift = half ? RANK_SHIFT : 0, low_half = half ? 0xFFFF0000 : 0x0000FFFF;
-    const uint32_t low_word = half;  // a bit that tells whether the run half takes a word before
-    for (uint32_t i = lane; i <= NO_SYMBOL; i += 32) averages[i] = 0;
-    for (uint32_t i = lane; i < 2 * (NO_SYMBOL + 4); i += 32) {
-        own[0][i] = i < NO_SYMBOL + 4 ? shared.maps.own_run[0] : shared.maps.own_rank[0];
-    }
+    for (uint32_t i = lane; i < AVERAGES_OF_WARP; i += 32) shared.averages[at.averages + i] = 0;
+    for (uint32_t i = lane % 16; i < OWN_OF_HALF; i += 16) shared.own[at.own + i] = maps[at.own_map];
     __syncwarp();
 
     uint32_t symbol = list.head[0] & 255, pos = 0, all = 0;
-    uint32_t entry = tables[16 * class_map[32 * own_map[0]]];
-    // The run before: its symbol, the averages of that before it, and what it adds.
-    uint32_t last_symbol = NO_SYMBOL, last_averages = 0, what = ROUNDING;
+    uint32_t entry = shared.tables[at.tables + 16 * maps[at.class_map + 32 * maps[at.own_map]]];
+    // Of the run before: its symbol, what it adds, the averages of the symbol with it, quantised.
+    uint32_t last_symbol = NO_SYMBOL, what = ROUNDING, run_context = 0, rank_context = 0;
+    uint32_t symbol_averages = 0;
+    uint8_t* to = out;
+    const uint32_t low_half = kept(half ? 0xFFFF0000 : 0x0000FFFF), base = kept(16 * half - 1);
     for (;;) {
-        // The model state takes the run before, and the next run's table is looked up.
-        const uint32_t next_symbol = list.head[0] >> 8 & 255;
-        const uint32_t next_own = own[half][next_symbol], symbol_averages = averages[symbol];
-        const uint32_t moved = added(last_averages, what);
-        averages[last_symbol] = moved;
-        const uint32_t run_context = shared.maps.run_context[moved & 1023];
-        const uint32_t rank_context = shared.maps.rank_context[moved >> RANK_SHIFT];
-        const uint32_t last_class = what >> 24;
-        const uint32_t moved_own =
-            own_map[run_context * run_factor + rank_context * rank_factor + last_class * last_factor];
-        own[half][last_symbol] = moved_own;
-        all = added(all, what);
-        const uint32_t around = all_map[all >> all_shift & 1023] * 4 + min(last_class, 3u);
-        const uint32_t used_own = next_symbol == last_symbol ? moved_own : next_own;
-        const uint32_t next_entry = tables[16 * class_map[used_own * 32 + around]];
-
-        // Both buckets.
+        // Both buckets. What the run adds is looked up as if it had no extra bits.
         const uint32_t slot = states.state & SLOT_MASK, start = entry & 0xFFFF;
         const uint32_t found = __ballot_sync(ALL_LANES, slot >= start);
-        const uint32_t moved_state = (entry >> 16) * (states.state >> SLOT_BITS) + slot - start;
-        const uint32_t next_state =
-            __shfl_sync(ALL_LANES, moved_state, __popc(found & low_half) + 16 * half - 1);
-        const uint32_t low = __ballot_sync(ALL_LANES, next_state < LOWER_BOUND);
-        const uint32_t word = low & low_word ? states.words.pair >> 16 : states.words.pair & 0xFFFF;
-        states.state = next_state < LOWER_BOUND ? next_state << 16 | word : next_state;
-        states.words.take(__popc(low & 0x00010001), lane);
         uint32_t run_number = __popc(found & 0xFFFF) - 1, rank_number = __popc(found >> 16) - 1;
-        what = shared.what_is_added[16 * run_number + rank_number];
-        const uint32_t near = shared.selectors[rank_number & 7];
+        uint32_t next_what = shared.what_is_added[16 * run_number + rank_number];
+        const uint32_t selectors = shared.selectors[rank_number & 7];
+        // The own class of the last symbol, and what is around the next run.
+        const uint32_t last_class = what >> 24;
+        const uint32_t last_own = maps[at.own_map + run_context * at.run_factor + rank_context * at.rank_factor +
+                                       last_class * at.last_factor];
+        const uint32_t next_symbol = list.head[0] >> 8 & 255, kept_own = shared.own[at.own + next_symbol];
+        all = added(all, what);
+        const uint32_t all_context = maps[at.all_map + (all >> at.all_shift & 1023)];
+
+        // The states.
+        const uint32_t moved = (entry >> 16) * (states.state >> SLOT_BITS) + slot - start;
+        const uint32_t next_state = __shfl_sync(ALL_LANES, moved, __popc(found & low_half) + base);
+        shared.own[at.own + last_symbol] = last_own;
+        const uint32_t next_own = next_symbol == last_symbol ? last_own : kept_own;
+        const uint32_t next_class = maps[at.class_map + 32 * next_own + 4 * all_context + min(last_class, 3u)];
+        const uint32_t low = __ballot_sync(ALL_LANES, next_state < LOWER_BOUND);
+        // The rank half takes its word behind that of the run half, if this takes one: lane 0 tells.
+        const uint32_t word = low & half ? states.words.pair >> 16 : states.words.pair & 0xFFFF;
+        states.state = next_state < LOWER_BOUND ? next_state << 16 | word : next_state;
+        const uint32_t next_entry = shared.tables[at.tables + 16 * next_class];
+        states.words.take(__popc(low & 0x00010001), lane);
 
         if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {
             if (run_number >= DIRECT) {
@@ -323,28 +348,34 @@ __device__ uint32_t decode_runs(const Shared& shared, uint32_t* averages, uint8_
                 run_number = states.take_extra(0, width, shared.tables);
             }
             if (rank_number >= DIRECT) rank_number = states.take_extra(1, rank_number - 8, shared.tables);
-            what = what_is_added(shared.maps.roots, run_number, rank_number);
+            next_what = what_is_added(shared.maps.roots, run_number, rank_number);
         }
-        const uint32_t end = pos + run_number + 1;
-        if (end >= size || rank_number + 1 >= count) {
-            if (end > size) return LONG_RUN;
-            if (end < size) return LARGE_RANK;
-            write_run(out + pos, run_number + 1, symbol, lane);
-            if (run_number >= 32) write_long_run(out + pos, run_number + 1, symbol, lane);
+        // The model state takes the run; the rest of that is done beside the next run.
+        what = next_what;
+        const uint32_t averages = added(symbol_averages, what);
+        shared.averages[at.averages + symbol] = averages;
+        run_context = shared.maps.run_context[averages & 1023];
+        rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];
+        symbol_averages = shared.averages[at.averages + next_symbol];
+
+        const uint32_t len = run_number + 1;
+        pos += len;
+        if (pos >= size || rank_number + 1 >= count) {
+            if (pos > size) return LONG_RUN;
+            if (pos < size) return LARGE_RANK;
+            write_run(to, len, symbol, lane);
             if (rank_number > 0) return LAST_RANK;
             if (!__all_sync(ALL_LANES, states.state == LOWER_BOUND)) return END_STATE;
             return states.words.taken() == states.words.count && !odd ? WHOLE : WORDS_LEFT;
         }
-        write_run(out + pos, run_number + 1, symbol, lane);
-        if (run_number >= 32) write_long_run(out + pos, run_number + 1, symbol, lane);
-        pos = end;
+        write_run(to, len, symbol, lane);
+        to += len;
         if (rank_number < 7) {
-            list.put_near(near);
+            list.put_near(selectors);
         } else {
             list.put_far(rank_number + 1, lane);
         }
         last_symbol = symbol;
-        last_averages = symbol_averages;
         symbol = next_symbol;
         entry = next_entry;
     }
@@ -369,8 +400,7 @@ __device__ uint32_t decode_slice(const DecodeArgs& v, Shared& shared, uint32_t w
     states.state = word_at(coded + 4 * states.half);
     if (__any_sync(ALL_LANES, states.state < LOWER_BOUND)) return SMALL_STATE;
     states.words.begin(coded + 8, (slice.coded_size - 8) / 2, states.lane);
-    return decode_runs(shared, shared.averages[warp], shared.own[warp], v.alphabet, states, slice.coded_size % 2, out,
-                       slice.raw_size);
+    return decode_runs(shared, warp, v.alphabet, states, slice.coded_size % 2, out, slice.raw_size);
 }
 
 }  // namespace
