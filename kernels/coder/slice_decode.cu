@@ -31,7 +31,7 @@ struct SHARED DecodeArgs {
     const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] the first slot, and from bit 16 on how many
     const uint8_t* alphabet;     // [0..255] whether a byte occurs in the BWT
     const CodedSlice* slices;    // [0..slice_count - 1]
-    const uint8_t* coded;
+    const uint8_t* coded;        // and behind the last slice 4 bytes that can be read
     uint8_t* bwt;
     uint32_t* flaws;             // [0..slice_count - 1] one of Flaw for each slice
     uint32_t slice_count;
@@ -74,30 +74,42 @@ __device__ __forceinline__ uint32_t selectors(uint32_t bucket) {
     return selectors;
 }
 
+// The bytes of a word and of the one behind it. They are not put together before they are used: until
+// then nobody waits for them.
+struct WordBytes {
+    uint32_t bytes[4];
+
+    __device__ __forceinline__ uint32_t pair() const {
+        return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | bytes[3] << 24;
+    }
+};
+
 // The words of a slice, 32 at a time: a lane has a word and the one behind it.
 struct Words {
     const uint8_t* bytes;
     uint32_t count;   // words that there are; what is read behind them is 0
     uint32_t base;    // number of the word that lane 0 has
     uint32_t passed;  // words taken from there on
-    uint32_t now, next;
+    uint32_t now;
+    WordBytes next;   // those 32 words on
     uint32_t pair;    // the next word, and from bit 16 on the one behind it
 
-    __device__ __forceinline__ uint32_t load(uint32_t at) const {
-        uint32_t two = 0;
-        if (at < count) {
-            const uint8_t* from = bytes + 2 * static_cast<size_t>(at);
-            two = __ldg(from) | __ldg(from + 1) << 8;
-            if (at + 1 < count) two |= __ldg(from + 2) << 16 | __ldg(from + 3) << 24;
-        }
-        return two;
+    // Behind the end other bytes are loaded: a condition would wait for them.
+    __device__ __forceinline__ WordBytes load(uint32_t at) const {
+        const uint8_t* from = bytes + 2 * static_cast<size_t>(min(at, count));
+        return {{__ldg(from), __ldg(from + 1), __ldg(from + 2), __ldg(from + 3)}};
+    }
+
+    __device__ __forceinline__ uint32_t used(const WordBytes& loaded, uint32_t at) const {
+        const uint32_t words = at < count ? count - at : 0;
+        return words > 1 ? loaded.pair() : words * (loaded.pair() & 0xFFFF);
     }
 
     __device__ __forceinline__ void begin(const uint8_t* from, uint32_t words, uint32_t lane) {
         bytes = from;
         count = words;
         base = passed = 0;
-        now = load(lane);
+        now = used(load(lane), lane);
         next = load(32 + lane);
         pair = __shfl_sync(ALL_LANES, now, 0);
     }
@@ -108,7 +120,7 @@ struct Words {
         if (passed >= 32) {
             passed -= 32;
             base += 32;
-            now = next;
+            now = used(next, base + lane);
             next = load(base + 32 + lane);
         }
         pair = __shfl_sync(ALL_LANES, now, passed);
