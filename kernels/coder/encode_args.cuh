@@ -19,7 +19,7 @@ struct SHARED EncodeArgs {
     uint32_t* slice_count;       // [0]
     // Of run r of slice s, the item r + s: the run in which a slice is cut has an item in both.
     uint8_t* mtf_ranks;          // [0..n + most_slices - 1] 0 for the last of a slice
-    uint32_t* symbols;           // [0..n + most_slices - 1] 16 * class + bucket of both numbers, the rank's from bit 16 on
+    uint32_t* symbols;           // [0..n + most_slices - 1] 16 * leaf + bucket of both numbers, the rank's from bit 16 on
     uint8_t* lists;              // [0..256 * most_slices - 1] the first symbols of each slice
     uint32_t* list_sizes;        // [0..most_slices - 1] how many these are
     uint32_t* counts;            // [0..16 * MODEL_TABLES + 255] of symbols by table; then of bytes
@@ -30,7 +30,7 @@ struct SHARED EncodeArgs {
     uint32_t* coded_starts;
     uint8_t* coded;              // [0..n - 1] all coded slices
     uint32_t n, tiles, most_slices;
-    uint32_t slice_runs;         // runs of a slice
+    uint32_t slice_runs;         // runs of a slice at most
     uint32_t slice_bytes;        // bytes of a slice at most
 };
 

@@ -77,10 +77,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) write_run_heads(const Enco
 // cut.
 extern "C" __global__ void __launch_bounds__(32) cut_slices(const EncodeArgs v) {
     const uint32_t lane = threadIdx.x, runs = v.tile_runs[v.tiles];
+    // Somewhat less runs than a slice may have, so that the last has no fewer than the others.
+    const uint32_t parts = (runs - 1) / v.slice_runs + 1, slice_runs = (runs - 1) / parts + 1;
     uint32_t count = 0, byte = 0, run = 0;
     while (byte < v.n) {
-        // Neither number of runs reaches 2^31.
-        const uint64_t next_run = run + static_cast<uint64_t>(lane + 1) * v.slice_runs;
+        const uint64_t next_run = run + static_cast<uint64_t>(lane + 1) * slice_runs;
         const uint32_t end_run = next_run < runs ? static_cast<uint32_t>(next_run) : runs;
         uint32_t end = v.heads[end_run], start = __shfl_up_sync(ALL_LANES, end, 1);
         uint32_t start_run = __shfl_up_sync(ALL_LANES, end_run, 1);

@@ -87,7 +87,7 @@ __device__ __forceinline__ uint32_t turn_of(uint32_t symbol, uint32_t lane, uint
     return turn;
 }
 
-// Counts a number; gives 16 times the class plus the bucket.
+// Counts a number; gives 16 times the leaf plus the bucket.
 __device__ __forceinline__ uint32_t count(uint32_t* counts, uint32_t half, uint32_t table, uint32_t number) {
     uint32_t bucket = number;
     if (number >= DIRECT) {
@@ -96,7 +96,7 @@ __device__ __forceinline__ uint32_t count(uint32_t* counts, uint32_t half, uint3
         const uint32_t high = (shifted - (1u << width)) >> (width - min(width, 4u));
         atomicAdd(&counts[16 * extra_table(half, width) + high], 1u);
     }
-    atomicAdd(&counts[16 * (table + (half ? RUN_CLASSES : 0)) + bucket], 1u);
+    atomicAdd(&counts[16 * (table + (half ? RUN_LEAVES : 0)) + bucket], 1u);
     return 16 * table + bucket;
 }
 
@@ -147,11 +147,11 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
         const uint32_t rank_context = maps.rank_context[own >> RANK_SHIFT & 1023], before = min(two_late >> 24, 3u);
         const uint32_t own_run = maps.own_run[16 * run_context + rank_context];
         const uint32_t own_rank = maps.own_rank[8 * (11 * rank_context + run_context) + (own >> 24)];
-        const uint32_t run_class = maps.run_class[32 * own_run + 4 * maps.all_run_context[around & 1023] + before];
-        const uint32_t rank_class =
-            maps.rank_class[32 * own_rank + 4 * maps.all_rank_context[around >> RANK_SHIFT] + before];
-        const uint32_t run_symbol = count(shared.counts, 0, run_class, len - 1);
-        v.symbols[item] = run_symbol | count(shared.counts, 1, rank_class, rank_number) << 16;
+        const uint32_t run_leaf = maps.run_leaf[32 * own_run + 4 * maps.all_run_context[around & 1023] + before];
+        const uint32_t rank_leaf =
+            maps.rank_leaf[32 * own_rank + 4 * maps.all_rank_context[around >> RANK_SHIFT] + before];
+        const uint32_t run_symbol = count(shared.counts, 0, run_leaf, len - 1);
+        v.symbols[item] = run_symbol | count(shared.counts, 1, rank_leaf, rank_number) << 16;
         atomicAdd(&shared.counts[TABLE_WORDS + symbol], len);
     }
 }

@@ -280,16 +280,16 @@ __device__ __forceinline__ uint32_t kept(uint32_t number) {
 // Where in shared memory a half of a warp finds what it needs, and how its maps are indexed.
 struct HalfView {
     uint32_t averages, own, tables;
-    uint32_t own_map, class_map, all_map;  // bytes from the beginning of the maps on
+    uint32_t own_map, leaf_map, all_map;  // bytes from the beginning of the maps on
     uint32_t run_factor, rank_factor, last_factor, all_shift;
 
     __device__ __forceinline__ HalfView(uint32_t warp, uint32_t lane) {
         const uint32_t half = lane / 16;
         averages = kept(warp * AVERAGES_OF_WARP);
         own = kept((2 * warp + half) * OWN_OF_HALF);
-        tables = kept((half ? 16 * RUN_CLASSES : 0) + (lane & 15));
+        tables = kept((half ? 16 * RUN_LEAVES : 0) + (lane & 15));
         own_map = kept(half ? offsetof(ContextMaps, own_rank) : offsetof(ContextMaps, own_run));
-        class_map = kept(half ? offsetof(ContextMaps, rank_class) : offsetof(ContextMaps, run_class));
+        leaf_map = kept(half ? offsetof(ContextMaps, rank_leaf) : offsetof(ContextMaps, run_leaf));
         all_map = kept(half ? offsetof(ContextMaps, all_rank_context) : offsetof(ContextMaps, all_run_context));
         run_factor = kept(half ? 8 : 16);
         rank_factor = kept(half ? 88 : 1);
@@ -318,7 +318,7 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
     __syncwarp();
 
     uint32_t symbol = list.head[0] & 255, pos = 0, all = 0;
-    uint32_t entry = shared.tables[at.tables + 16 * maps[at.class_map + 32 * maps[at.own_map]]];
+    uint32_t entry = shared.tables[at.tables + 16 * maps[at.leaf_map + 32 * maps[at.own_map]]];
     // Of the run before: its symbol, what it adds, the averages of the symbol with it, quantised.
     uint32_t last_symbol = NO_SYMBOL, what = ROUNDING, run_context = 0, rank_context = 0;
     uint32_t symbol_averages = 0;
@@ -344,12 +344,12 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         const uint32_t next_state = __shfl_sync(ALL_LANES, moved, __popc(found & low_half) + base);
         shared.own[at.own + last_symbol] = last_own;
         const uint32_t next_own = next_symbol == last_symbol ? last_own : kept_own;
-        const uint32_t next_class = maps[at.class_map + 32 * next_own + 4 * all_context + min(last_class, 3u)];
+        const uint32_t next_leaf = maps[at.leaf_map + 32 * next_own + 4 * all_context + min(last_class, 3u)];
         const uint32_t low = __ballot_sync(ALL_LANES, next_state < LOWER_BOUND);
         // The rank half takes its word behind that of the run half, if this takes one: lane 0 tells.
         const uint32_t word = low & half ? states.words.pair >> 16 : states.words.pair & 0xFFFF;
         states.state = next_state < LOWER_BOUND ? next_state << 16 | word : next_state;
-        const uint32_t next_entry = shared.tables[at.tables + 16 * next_class];
+        const uint32_t next_entry = shared.tables[at.tables + 16 * next_leaf];
         states.words.take(__popc(low & 0x00010001), lane);
 
         if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {

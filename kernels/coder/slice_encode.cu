@@ -98,7 +98,7 @@ __device__ void push_runs(const EncodeArgs& v, const Shared& shared, Slots (*pre
         if (valid) {
             const uint32_t symbols = v.symbols[item], run_symbol = symbols & 0xFFFF, rank_symbol = symbols >> 16;
             const uint32_t run_slots = shared.tables[run_symbol];
-            const uint32_t rank_slots = shared.tables[16 * RUN_CLASSES + rank_symbol];
+            const uint32_t rank_slots = shared.tables[16 * RUN_LEAVES + rank_symbol];
             prepared[0][lane] = slots_of(run_slots & 0xFFFF, run_slots >> 16);
             prepared[1][lane] = slots_of(rank_slots & 0xFFFF, rank_slots >> 16);
             if ((run_symbol & 15) >= DIRECT) run_number = slice.run_end(run) - slice.run_start(run) - 1;

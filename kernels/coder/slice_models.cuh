@@ -17,8 +17,8 @@ struct SHARED ContextMaps {
     uint8_t all_rank_context[608];  // of their average MTF rank
     uint8_t own_run[176];           // by run_context * 16 + rank_context
     uint8_t own_rank[1408];         // by (rank_context * 11 + run_context) * 8 + class of the last MTF rank
-    uint8_t run_class[1536];        // by own_run * 32 + around
-    uint8_t rank_class[3072];       // by own_rank * 32 + around
+    uint8_t run_leaf[1536];         // by own_run * 32 + around
+    uint8_t rank_leaf[3072];        // by own_rank * 32 + around
 };
 
 namespace {
@@ -27,7 +27,7 @@ constexpr uint32_t ALL_LANES = 0xFFFFFFFF;
 constexpr uint32_t SLOT_BITS = 15, SLOT_MASK = (1u << SLOT_BITS) - 1, LOWER_BOUND = 1u << 16;
 // The least bucket with extra bits, and the one that does not tell their number.
 constexpr uint32_t DIRECT = 10, LAST_BUCKET = 15, LAST_BUCKET_WIDTH = 7;
-constexpr uint32_t TABLE_WORDS = MODEL_TABLES * 16, FIRST_EXTRA_TABLE = RUN_CLASSES + RANK_CLASSES;
+constexpr uint32_t TABLE_WORDS = MODEL_TABLES * 16, FIRST_EXTRA_TABLE = RUN_LEAVES + RANK_LEAVES;
 // Where no symbol is.
 constexpr uint32_t NO_SYMBOL = 256;
 

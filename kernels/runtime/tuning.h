@@ -83,10 +83,11 @@
 // Symbols of a transform that a CTA of the inverse counts.
 #define INVERSE_TILE 4096
 
-// Classes of contexts, each with a table of 16 symbols: of run lengths and of MTF ranks. Behind these
-// come the tables of extra bits.
-#define RUN_CLASSES 128
-#define RANK_CLASSES 256
+// Leaves of contexts, each with a table of 16 symbols: of run lengths.
+#define RUN_LEAVES 128
+// The same of MTF ranks.
+#define RANK_LEAVES 256
+// Tables of extra bits, which come behind these.
 #define EXTRA_TABLES 12
 // Tables of a block: all these.
 #define MODEL_TABLES 396

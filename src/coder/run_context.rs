@@ -38,7 +38,7 @@ impl Averages {
 }
 
 /// What averages are taken of: 40 times the square root of a number plus one, less 40.
-static SCALED_ROOTS: [u16; 256] = {
+pub static SCALED_ROOTS: [u16; 256] = {
     let mut roots = [0; 256];
     let mut number = 0;
     while number < 256 {
@@ -72,16 +72,16 @@ const fn quantiser<const N: usize>(limits: [u16; N], factor: u16) -> [u16; 1024]
 
 /// A symbol's averages, quantised to [`QUANTISED_RUN_LENGTHS`] and [`QUANTISED_MTF_RANKS`] values,
 /// as [`CONTEXTS`](super::context_tree::CONTEXTS) puts them into its key.
-static OWN_BY_RUN_LENGTH: [u16; 1024] = quantiser([2, 4, 7, 15, 23, 34, 52, 80, 160, 280], 128);
-static OWN_BY_MTF_RANK: [u16; 1024] =
+pub static OWN_BY_RUN_LENGTH: [u16; 1024] = quantiser([2, 4, 7, 15, 23, 34, 52, 80, 160, 280], 128);
+pub static OWN_BY_MTF_RANK: [u16; 1024] =
     quantiser([1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290], 8);
 
 /// The averages over all symbols, quantised to 8 values, beside 4 MTF ranks before.
-static ALL_BY_RUN_LENGTH: [u16; 1024] = quantiser([2, 4, 7, 15, 30, 68, 280], 4);
-static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 4);
+pub static ALL_BY_RUN_LENGTH: [u16; 1024] = quantiser([2, 4, 7, 15, 30, 68, 280], 4);
+pub static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 4);
 
 /// The class of a symbol's last MTF rank, less one: 0 to 3 themselves, then by powers of two.
-static LAST_CLASS: [u8; 256] = {
+pub static LAST_CLASS: [u8; 256] = {
     let mut classes = [7; 256];
     let mut rank = 0;
     while rank < 32 {

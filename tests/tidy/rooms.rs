@@ -11,11 +11,11 @@ const GPU_ROOMS: [&[&str]; 9] = [
     &["runtime"],
     &["testing", "absent"],
     &["primitives"],
-    &["block", "inverse", "search"],
+    &["block", "inverse", "search", "coder"],
     &["papers"],
     &["sort"],
     &["algorithm"],
-    &["sorter", "inverse_bwt", "pattern_batches"],
+    &["sorter", "inverse_bwt", "pattern_batches", "bwt_encoder", "bwt_decoder"],
 ];
 
 /// The room that a file of `src` is in.
