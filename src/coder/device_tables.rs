@@ -12,7 +12,7 @@ use super::run_context::{
     QUANTISED_MTF_RANKS, QUANTISED_RUN_LENGTHS, SCALED_ROOTS,
 };
 use crate::error::Flaw;
-use std::iter;
+
 
 /// Averages are below this: no scaled root is larger than 600.
 const AVERAGES: usize = 608;
@@ -129,6 +129,7 @@ impl ModelArrays {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::iter;
 
     #[test]
     fn averages_stay_within_the_quantisers() {

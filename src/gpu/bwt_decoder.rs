@@ -184,3 +184,6 @@ fn allocate<'m>(
     all(&mut measure, shape);
     Ok(all(&mut memory.allocator(gpu, measure.used())?, shape))
 }
+
+#[cfg(test)]
+mod tests;
