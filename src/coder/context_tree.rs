@@ -13,37 +13,33 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The leaves of both trees.
-pub const RUN_LEAVES: usize = 128;
+pub const RUN_LEAVES: usize = 64;
 pub const RANK_LEAVES: usize = 256;
 
 /// In preorder; `r3`: to the left if the feature r is less than 3; `.`: a leaf.
 ///
 /// Of the symbol: r and q, the quantised averages of its run lengths and MTF ranks; l, the class of
-/// its last MTF rank. Around it: t and u, the quantised averages of all run lengths and MTF ranks;
-/// b, the MTF rank before.
+/// its last MTF rank. Around it: u, the quantised average of all MTF ranks.
 const RUN_TREE: &str = "\
-    r4 q7 r3 q5 r2 r1 . q4 q2 t4 t2 . . t5 . . t4 t3 . . t5 . . t4 . . q4 t4 t3 . . t5 . . t3 . \
-    . r2 t4 t3 b3 . . . . t3 . . q4 q3 t4 t3 . . t5 . . t4 t3 . . . q5 t4 . . t4 t2 . b1 . . b1 \
-    . . q10 r3 q8 r2 t4 . . t4 . . r2 q9 t3 . t5 . . t3 . . t4 t3 . . . t4 b1 . t3 . . b1 . . r2 \
-    q15 q12 t4 t3 . . . t3 b1 . . t4 . . t2 . . r3 t3 b1 . . b1 . t4 . . q13 t3 . b1 . t4 . . b1 \
-    . t3 . . r7 q4 r6 r5 q3 t4 . t5 . . . q3 t4 . t5 . . . q3 . . r5 q7 q5 . b1 . t4 . . q12 t4 \
-    b1 . . b1 . t5 . . b1 . . q7 r6 b1 . . b1 . . t4 . b1 . t6 . . r8 q4 q2 . b1 . . b1 t5 . . \
-    t4 . . r9 q4 q2 t6 . . b1 t6 . . . q12 q7 b1 . . t5 . b1 . . b1 . . q3 r10 . . t6 . b1 . .";
+    r4 q7 r3 q5 r2 r1 . q4 q2 . . . q4 q3 . . . r2 . q6 . . q4 q3 . . q5 . q6 . . q10 r3 q8 r2 . \
+    . r2 q9 . . . l1 . q8 . . r2 q15 q12 q11 . . l3 . q13 . . . r3 l2 . q13 . . l2 . q13 . . r7 \
+    q4 r6 r5 q3 . . q3 . . q3 q2 . . . r5 l4 l1 . q5 . . q12 q8 . . . l3 l1 r6 . . . q8 . . r8 \
+    l2 q3 . . q6 . . l1 r9 q3 . . r10 . . q6 . q12 . .";
 const RANK_TREE: &str = "\
-    q7 q3 q2 r1 b1 . u7 u6 . . . r7 u2 . u3 . u4 . . u2 . u3 . . r5 r1 . u4 u3 u2 . . b1 . . . \
-    r7 u4 u3 . . . u4 . . q5 q4 r4 r3 r1 . l1 u4 u3 . . . b2 u4 . . u4 . . u4 b1 u3 . . b2 . . . \
-    r6 u4 b1 . . . u4 b1 . . . r3 l1 u4 . u5 . . r1 . r2 u4 b2 u3 . . . u5 . . u4 b2 . . u5 . . \
-    r4 l1 u4 . . u4 b2 u3 . . . u5 . . r6 u4 b1 . . u5 . . b1 . . q6 r3 l1 u4 . u5 . . l5 u5 u4 \
-    b2 u3 . . . b3 . . u6 . b3 . . . r4 l1 u4 . . u5 u4 . . u6 . . l1 . u5 . . r3 l2 l1 u4 . u5 \
-    . . u5 u4 . . u6 . . r1 . u5 u4 . b3 . . u6 . . l1 r4 u4 . . . l5 u5 u4 . . u6 . . . q11 q9 \
-    q8 l6 r3 l2 u5 u4 . b1 . . u6 . . l5 u5 u4 . . u6 . . . l1 r4 . . l5 u5 . u6 . . . . l6 l2 \
-    r3 u5 u4 . . u6 . u7 . . r4 . b1 . . r2 r1 u5 . . u5 u4 . . u6 . u7 . . r4 u6 u5 . . . u6 . \
-    . r1 . . q10 l6 l3 r3 u6 u5 . b1 . . . b1 . . r3 r1 u6 . . u6 u5 . . u7 . . u6 . . r1 . . r3 \
-    r1 l6 u6 . . . l4 u6 b1 . . . l6 u6 u5 . b3 . . u7 . . . l2 . l6 u7 u6 . . . . q15 q13 q12 \
-    l7 l3 r3 u5 . u6 . . b1 . . l6 r3 l5 u6 . . u6 u5 . . u7 . . u7 u6 . . . r1 . u6 . u7 . . r1 \
-    . . r1 l7 u6 . u7 . . u7 . . l4 r3 u6 u5 . . u7 . . b1 . . l7 r3 l6 u6 . u7 . . u7 u6 . . . \
-    u7 . . u7 . . q14 r1 l7 u7 . . u7 . . l4 u6 . u7 . . l7 u7 u6 . . . u7 . . r1 u7 b3 . . . l5 \
-    u7 u6 . b2 . . . u7 b3 . . . r1 u7 b3 u6 . . . . l7 u7 u6 . b1 . . . u7 b3 . u6 . . .";
+    q7 q3 q2 r1 u5 u2 . . u7 . . r7 u2 u1 . . u3 . u4 . . u2 . u3 . u4 . . r5 r1 . u4 u3 u2 . . \
+    . u5 . . r7 u4 u3 . . . u4 . . q5 q4 r4 r3 r1 . l1 u4 u3 u2 . . . . u4 u3 . . . u4 u3 u2 . . \
+    . u5 . . r6 u4 u2 . . u5 . . u4 . . r3 l1 u4 u3 . . u5 . . r1 . r2 u4 u3 . . u5 . u6 . . u4 \
+    u3 . . u5 . . r4 l1 u4 . u5 . . u4 u3 . . u5 . . r6 u4 . u5 . . . q6 r3 l1 u4 . u5 . . l5 u5 \
+    u4 u3 . . . u6 . . . r4 l1 u4 . . u5 u4 . . u6 . . l1 u4 . . u5 . . r3 l2 l1 u4 . u5 . . u5 \
+    u4 . . u6 . . r1 u5 . . u5 u4 . . u6 . . l1 r4 u4 . . u4 . . l5 u5 u4 . . u6 . . . q11 q9 q8 \
+    l6 r3 l2 u5 u4 . . u6 . . l5 u5 u4 . . u6 . . . l1 r4 . . l5 u5 u4 . . u6 . . . . l6 l2 r3 \
+    u5 u4 . . u6 . u7 . . r4 u4 . . . r2 r1 u5 . . u5 u4 . . u6 . u7 . . r4 u6 u5 . . . u6 . . \
+    r1 . . q10 l6 l3 r3 u6 u5 u4 . . . u7 . . u5 . . r3 r1 u6 . . u6 u5 . . u7 . . u6 . u7 . . \
+    r1 . . r3 r1 l6 u6 . . u7 . . l4 u6 u4 . . . l6 u6 u5 . . u7 . . . l2 . l6 u7 u6 . . . . q15 \
+    q13 q12 l7 l3 r3 u5 . u6 . . . l6 r3 l5 u6 u5 . . u7 . . u6 u5 . . u7 . . u7 u6 . . . r1 . \
+    u6 . u7 . . r1 u7 . . . r1 l7 u6 . u7 . . u7 . . l4 r3 u6 u5 . . u7 . . . l7 r3 l6 u6 . u7 . \
+    . u7 u6 . . . u7 . . u7 . . q14 r1 l7 u7 u6 . . . u7 . . l4 u6 . u7 . . l7 u7 u6 . . . u7 . \
+    . r1 u7 u5 . . . l5 u7 u6 . . . u7 u6 . . . r1 u7 u6 . . . l7 u7 u6 . . . u7 u6 . . .";
 
 /// A node of a tree. The nodes stand in preorder: the left child is the next node.
 #[derive(Debug, Clone)]
@@ -139,37 +135,30 @@ impl ContextTree {
         self.own.iter().position(|&own| own == node).expect("the features around come last")
     }
 
-    /// By 32 times the own class plus what is around: the leaf.
-    fn leaves<const N: usize>(&self) -> Box<[u8; N]> {
-        let mut leaves = Box::new([0; N]);
-        for (class, &node) in self.own.iter().enumerate() {
-            for around in 0..AROUND {
-                let value = |feature| Some(if feature == b'b' { around % 4 } else { around / 4 } as u8);
-                let leaf = &self.nodes[self.descend(node, value)].leaves;
-                leaves[AROUND * class + around] = leaf.start as u8;
-            }
-        }
-        leaves
+    /// The leaf of an own class, given what is around.
+    fn leaf(&self, class: usize, around: usize) -> usize {
+        let node = self.descend(self.own[class], |_| Some(around as u8));
+        self.nodes[node].leaves.start
     }
 }
 
-/// Values of what is around a run: 8 quantised averages and 4 MTF ranks before.
-pub const AROUND: usize = 32;
-/// Sizes of the maps to leaves: powers of two that hold 48 and 96 own classes.
-pub const RUN_MAP: usize = 2048;
-pub const RANK_MAP: usize = 4096;
+/// Values of what is around a run.
+pub const AROUND: usize = 8;
+/// Places for the MTF ranks' leaves: a power of two that holds all own classes.
+pub const RANK_CONTEXTS: usize = 1024;
 
-/// Both trees, and their maps.
+/// What is known of a symbol's contexts, by r * 128 + q * 8 + l: the leaf of its run length, and
+/// from bit 16 on [`AROUND`] times its own class for MTF ranks.
+pub type OwnContexts = [u32; 2048];
+
+/// Both trees, and their leaves.
 #[derive(Debug)]
 pub struct Contexts {
     pub runs: ContextTree,
     pub ranks: ContextTree,
-    /// By r * 128 + q * 8 + l: 32 times the own class for run lengths, and from bit 16 on that for
-    /// MTF ranks.
-    pub own: Box<[u32; 2048]>,
-    /// By 32 times the own class plus what is around: the leaf.
-    pub run_leaves: Box<[u8; RUN_MAP]>,
-    pub rank_leaves: Box<[u8; RANK_MAP]>,
+    pub own: Box<OwnContexts>,
+    /// By [`AROUND`] times the own class plus what is around: the leaf.
+    pub rank_leaves: Box<[u8; RANK_CONTEXTS]>,
 }
 
 /// What the format says of contexts.
@@ -177,13 +166,17 @@ pub static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
     let runs = ContextTree::parse(RUN_TREE, b'r', 11);
     let ranks = ContextTree::parse(RANK_TREE, b'q', 16);
     let mut own = Box::new([0; 2048]);
-    for (key, classes) in own.iter_mut().enumerate() {
+    for (key, contexts) in own.iter_mut().enumerate() {
         let features = [key >> 7, key >> 3 & 15, key & 7].map(|feature| feature as u8);
-        let [run, rank] = [&runs, &ranks].map(|tree| tree.own_class(features));
-        *classes = (AROUND * run | AROUND * rank << 16) as u32;
+        let run_leaf = runs.leaf(runs.own_class(features), 0);
+        *contexts = (run_leaf | AROUND * ranks.own_class(features) << 16) as u32;
     }
-    let (run_leaves, rank_leaves) = (runs.leaves(), ranks.leaves());
-    Contexts { runs, ranks, own, run_leaves, rank_leaves }
+    let mut rank_leaves = Box::new([0; RANK_CONTEXTS]);
+    let classes = ranks.own.len();
+    for (context, leaf) in rank_leaves[..AROUND * classes].iter_mut().enumerate() {
+        *leaf = ranks.leaf(context / AROUND, context % AROUND) as u8;
+    }
+    Contexts { runs, ranks, own, rank_leaves }
 });
 
 #[cfg(test)]
@@ -193,7 +186,7 @@ mod tests {
     #[test]
     fn trees_have_their_leaves_and_own_classes() {
         for (tree, leaves, own) in
-            [(&CONTEXTS.runs, RUN_LEAVES, 48), (&CONTEXTS.ranks, RANK_LEAVES, 96)]
+            [(&CONTEXTS.runs, RUN_LEAVES, 64), (&CONTEXTS.ranks, RANK_LEAVES, 96)]
         {
             assert_eq!((tree.nodes[0].leaves.clone(), tree.own.len()), (0..leaves, own));
             assert_eq!(tree.nodes.len(), 2 * leaves - 1);
@@ -204,10 +197,10 @@ mod tests {
 
     #[test]
     fn every_leaf_is_reached() {
-        let reached = |map: &[u8], leaf| map.contains(&(leaf as u8));
-        assert!((0..RUN_LEAVES).all(|leaf| reached(&*CONTEXTS.run_leaves, leaf)));
-        assert!((0..RANK_LEAVES).all(|leaf| reached(&*CONTEXTS.rank_leaves, leaf)));
-        let most = |shift: u32| CONTEXTS.own.iter().map(|own| own >> shift & 0xffff).max();
-        assert_eq!([most(0), most(16)], [Some(47 * 32), Some(95 * 32)]);
+        let run = |leaf| CONTEXTS.own.iter().any(|own| (own & 0xffff) as usize == leaf);
+        assert!((0..RUN_LEAVES).all(run));
+        assert!((0..RANK_LEAVES).all(|leaf| CONTEXTS.rank_leaves.contains(&(leaf as u8))));
+        let ranks = CONTEXTS.own.iter().map(|own| own >> 16).max();
+        assert_eq!(ranks, Some((95 * AROUND) as u32));
     }
 }

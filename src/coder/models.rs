@@ -10,7 +10,7 @@
 
 use super::bit_models::{BitModel, NumberModel};
 use super::context_tree::{
-    CONTEXTS, ContextTree, RANK_LEAVES, RANK_MAP, RUN_LEAVES, RUN_MAP,
+    CONTEXTS, ContextTree, OwnContexts, RANK_CONTEXTS, RANK_LEAVES, RUN_LEAVES,
 };
 use super::default_tables::{MTF_RANK_SHARES, RUN_LENGTH_SHARES};
 use super::exp_golomb::{ExpGolomb, LAST_BUCKET_WIDTH};
@@ -78,17 +78,19 @@ pub fn high_bits(split: ExpGolomb) -> usize {
 pub struct Models {
     /// The bytes that occur, in ascending order.
     pub alphabet: Vec<u8>,
-    pub runs: ClassTables<RUN_MAP>,
-    pub ranks: ClassTables<RANK_MAP>,
+    pub runs: ClassTables,
+    pub ranks: ClassTables,
     pub extra: [FrequencyTable; EXTRA_TABLES],
+    /// As [`Contexts::own`](super::context_tree::Contexts), with the class of a run length in place
+    /// of its leaf.
+    pub own: Box<OwnContexts>,
+    /// The class of an MTF rank by its context.
+    pub rank_classes: Box<[u8; RANK_CONTEXTS]>,
 }
 
 /// The classes of a tree, and their tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClassTables<const MAP: usize> {
-    /// By 32 times the own class plus what is around.
-    pub class: Box<[u8; MAP]>,
-    /// By leaf.
+pub struct ClassTables {
     pub class_of_leaf: [u8; 256],
     /// By class. Those behind the last one are of no use, but need no check.
     pub tables: Box<[FrequencyTable; 256]>,
@@ -212,15 +214,20 @@ impl Choice {
         let extra = |table: usize| {
             FrequencyTable::new(&self.extra[table].unwrap_or(default_extra_codes(table)))
         };
+        let [runs, ranks] = [RUNS, RANKS].map(|kind| self.tables(kind));
+        let run_class = |own: u32| u32::from(runs.class_of_leaf[(own & 0xff) as usize]);
+        let rank_class = |leaf: u8| ranks.class_of_leaf[usize::from(leaf)];
         Models {
             alphabet,
-            runs: self.tables(RUNS, &CONTEXTS.run_leaves),
-            ranks: self.tables(RANKS, &CONTEXTS.rank_leaves),
+            own: Box::new(CONTEXTS.own.map(|own| own & 0xffff_0000 | run_class(own))),
+            rank_classes: Box::new(CONTEXTS.rank_leaves.map(rank_class)),
+            runs,
+            ranks,
             extra: std::array::from_fn(extra),
         }
     }
 
-    fn tables<const MAP: usize>(&self, kind: usize, leaves: &[u8; MAP]) -> ClassTables<MAP> {
+    fn tables(&self, kind: usize) -> ClassTables {
         let (tree, mut at) = (trees()[kind], 0);
         let (mut tables, mut class_of_leaf) = (Vec::with_capacity(256), [0; 256]);
         while let Some(node) = tree.nodes.get(at) {
@@ -237,7 +244,6 @@ impl Choice {
         let filler = tables[0].clone();
         tables.resize(256, filler);
         ClassTables {
-            class: Box::new(leaves.map(|leaf| class_of_leaf[usize::from(leaf)])),
             class_of_leaf,
             tables: tables.into_boxed_slice().try_into().expect("as many as were made"),
         }
@@ -365,7 +371,7 @@ mod tests {
         counts
     }
 
-    fn classes<const MAP: usize>(tables: &ClassTables<MAP>) -> usize {
+    fn classes(tables: &ClassTables) -> usize {
         tables.class_of_leaf.iter().max().map_or(0, |&class| usize::from(class) + 1)
     }
 

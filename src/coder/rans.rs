@@ -37,7 +37,7 @@ pub struct Slots {
 impl Slots {
     /// The slots of a value of `bits` bits, at most 15, where all values are equally likely.
     #[inline(always)]
-    pub fn plain(value: u32, bits: u32) -> Slots {
+    fn plain(value: u32, bits: u32) -> Slots {
         Slots { start: value << (SLOT_BITS - bits), freq: 1 << (SLOT_BITS - bits) }
     }
 
@@ -65,10 +65,18 @@ impl RansStack {
 
     /// Pushes the symbol that owns these slots.
     #[inline(always)]
-    pub fn push(&mut self, stream: RansStream, slots: Slots) {
+    fn push(&mut self, stream: RansStream, slots: Slots) {
         let state = self.renormalised(stream, slots.freq);
         let (quotient, rest) = (state / slots.freq, state % slots.freq);
         self.states[stream as usize] = (quotient << SLOT_BITS) + rest + slots.start;
+    }
+
+    /// Pushes a value of so many bits, at most 15, all values of which are equally likely.
+    #[inline(always)]
+    pub fn push_plain(&mut self, stream: RansStream, value: u32, bits: u32) {
+        let (rest_bits, Slots { start, freq }) = (SLOT_BITS - bits, Slots::plain(value, bits));
+        let state = self.renormalised(stream, freq);
+        self.states[stream as usize] = (state >> rest_bits << SLOT_BITS) + state % freq + start;
     }
 
     /// Pushes a value below `values`, at most 256, all of which are equally likely.
@@ -154,12 +162,6 @@ impl<'a> RansDecoder<'a> {
         }
     }
 
-    /// A copy in a place of its own.
-    #[inline(always)]
-    pub fn copied(&self) -> Self {
-        RansDecoder { words: self.words, rest: self.rest, pos: self.pos, states: self.states }
-    }
-
     /// The slot that the next symbol of `stream` owns.
     #[inline(always)]
     pub fn slot(&self, stream: RansStream) -> u32 {
@@ -179,6 +181,26 @@ impl<'a> RansDecoder<'a> {
         self.pos += usize::from(refill);
         let state = if refill { state << 16 | u32::from(word) } else { state };
         self.states[stream as usize] = state.into();
+    }
+
+    /// Takes a symbol out of each stream, first that of run lengths.
+    #[inline(always)]
+    pub fn take_both(&mut self, slots: [Slots; 2]) {
+        let Some([first, second]) = self.words.get(self.pos..).and_then(|words| words.first_chunk())
+        else {
+            self.take(RansStream::RunLengths, slots[0]);
+            self.take(RansStream::MtfRanks, slots[1]);
+            return;
+        };
+        let [first, second] = [*first, *second].map(|word| u32::from(u16::from_le_bytes(word)));
+        let [run, rank] = self.states.map(|state| state as u32);
+        let run = slots[0].freq * (run >> SLOT_BITS) + (run % (LOWER_BOUND / 2)) - slots[0].start;
+        let rank = slots[1].freq * (rank >> SLOT_BITS) + (rank % (LOWER_BOUND / 2)) - slots[1].start;
+        let [refill_run, refill_rank] = [run < LOWER_BOUND, rank < LOWER_BOUND];
+        let word = if refill_run { second } else { first };
+        self.states[0] = if refill_run { run << 16 | first } else { run }.into();
+        self.states[1] = if refill_rank { rank << 16 | word } else { rank }.into();
+        self.pos += usize::from(refill_run) + usize::from(refill_rank);
     }
 
     /// Takes a value of so many bits, all values of which are equally likely.
@@ -268,6 +290,23 @@ mod tests {
             }
             assert_eq!(plain.words, prepared.words);
         }
+    }
+
+    #[test]
+    fn plain_and_even_values_come_back() {
+        let mut stack = RansStack::new(vec![[0; 2]; 200]);
+        for (value, bits) in [(0, 1), (255, 8), (5, 3), (31, 5)] {
+            stack.push_even(RansStream::MtfRanks, value / 3, value + 1);
+            stack.push_plain(RansStream::MtfRanks, value, bits);
+        }
+        let mut coded = Vec::new();
+        stack.write(&mut coded);
+        let mut decoder = RansDecoder::new(&coded).unwrap();
+        for (value, bits) in [(31, 5), (5, 3), (255, 8), (0, 1)] {
+            assert_eq!(decoder.take_plain(RansStream::MtfRanks, bits), value);
+            assert_eq!(decoder.take_even(RansStream::MtfRanks, value + 1), value / 3);
+        }
+        decoder.finish().unwrap();
     }
 
     #[test]
