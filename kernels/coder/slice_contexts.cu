@@ -106,8 +106,8 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
     const ContextMaps& maps = shared.maps;
     for (uint32_t i = lane; i < 256; i += 32) averages[i] = 0;
     __syncwarp();
-    // The averages over all symbols without the last run, and what the last two runs add.
-    uint32_t all = 0, last = ROUNDING, last_but_one = ROUNDING;
+    // The average over all symbols without the last run, and what this adds.
+    uint32_t all = 0, last = ROUNDING;
     for (uint32_t first = 0; first < slice.runs; first += 32) {
         const uint32_t run = first + lane, item = slice.items + run;
         const bool valid = run < slice.runs;
@@ -130,26 +130,21 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
             }
             __syncwarp();
         }
-        // Those over all symbols, run after run.
-        uint32_t one_late = __shfl_up_sync(ALL_LANES, what, 1), two_late = __shfl_up_sync(ALL_LANES, what, 2);
+        // That over all symbols, run after run.
+        uint32_t one_late = __shfl_up_sync(ALL_LANES, what, 1), around = 0;
         if (lane == 0) one_late = last;
-        if (lane < 2) two_late = lane ? last : last_but_one;
-        uint32_t around = 0;
         for (uint32_t k = 0; k < 32; k++) {
             if (lane == k) around = all;
-            all = added(all, __shfl_sync(ALL_LANES, one_late, k));
+            all = added_to_all(all, __shfl_sync(ALL_LANES, one_late, k));
         }
-        last_but_one = __shfl_sync(ALL_LANES, what, 30);
         last = __shfl_sync(ALL_LANES, what, 31);
         if (!valid) continue;
 
         const uint32_t run_context = maps.run_context[own & 1023];
-        const uint32_t rank_context = maps.rank_context[own >> RANK_SHIFT & 1023], before = min(two_late >> 24, 3u);
-        const uint32_t own_run = maps.own_run[16 * run_context + rank_context];
-        const uint32_t own_rank = maps.own_rank[8 * (11 * rank_context + run_context) + (own >> 24)];
-        const uint32_t run_leaf = maps.run_leaf[32 * own_run + 4 * maps.all_run_context[around & 1023] + before];
-        const uint32_t rank_leaf =
-            maps.rank_leaf[32 * own_rank + 4 * maps.all_rank_context[around >> RANK_SHIFT] + before];
+        const uint32_t rank_context = maps.rank_context[own >> RANK_SHIFT & 1023];
+        const uint32_t context = own_context(run_context, rank_context, own >> 24);
+        const uint32_t run_leaf = maps.run_leaf[context];
+        const uint32_t rank_leaf = maps.rank_leaf[8 * maps.own_rank[context] + maps.all_rank_context[around]];
         const uint32_t run_symbol = count(shared.counts, 0, run_leaf, len - 1);
         v.symbols[item] = run_symbol | count(shared.counts, 1, rank_leaf, rank_number) << 16;
         atomicAdd(&shared.counts[TABLE_WORDS + symbol], len);

@@ -61,7 +61,8 @@ struct Shared {
     uint32_t what_is_added[256];  // by 16 * the bucket of the run length + that of the MTF rank
     uint32_t selectors[8];        // of the two byte permutations that put the front at a rank
     uint32_t averages[CODER_WARPS * AVERAGES_OF_WARP];
-    uint8_t own[CODER_WARPS * 2 * OWN_OF_HALF];  // own classes by symbol, for each half of each warp
+    // by symbol, for each half of each warp: the leaf of run lengths, the own class of MTF ranks
+    uint8_t own[CODER_WARPS * 2 * OWN_OF_HALF];
 };
 
 // Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one.
@@ -277,24 +278,17 @@ __device__ __forceinline__ uint32_t kept(uint32_t number) {
     return number;
 }
 
-// Where in shared memory a half of a warp finds what it needs, and how its maps are indexed.
+// Where in shared memory a half of a warp finds what it needs.
 struct HalfView {
     uint32_t averages, own, tables;
-    uint32_t own_map, leaf_map, all_map;  // bytes from the beginning of the maps on
-    uint32_t run_factor, rank_factor, last_factor, all_shift;
+    uint32_t own_map;  // bytes from the beginning of the maps on
 
     __device__ __forceinline__ HalfView(uint32_t warp, uint32_t lane) {
         const uint32_t half = lane / 16;
         averages = kept(warp * AVERAGES_OF_WARP);
         own = kept((2 * warp + half) * OWN_OF_HALF);
         tables = kept((half ? 16 * RUN_LEAVES : 0) + (lane & 15));
-        own_map = kept(half ? offsetof(ContextMaps, own_rank) : offsetof(ContextMaps, own_run));
-        leaf_map = kept(half ? offsetof(ContextMaps, rank_leaf) : offsetof(ContextMaps, run_leaf));
-        all_map = kept(half ? offsetof(ContextMaps, all_rank_context) : offsetof(ContextMaps, all_run_context));
-        run_factor = kept(half ? 8 : 16);
-        rank_factor = kept(half ? 88 : 1);
-        last_factor = kept(half ? 1 : 0);
-        all_shift = kept(half ? RANK_SHIFT : 0);
+        own_map = kept(half ? offsetof(ContextMaps, own_rank) : offsetof(ContextMaps, run_leaf));
     }
 };
 
@@ -318,7 +312,8 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
     __syncwarp();
 
     uint32_t symbol = list.head[0] & 255, pos = 0, all = 0;
-    uint32_t entry = shared.tables[at.tables + 16 * maps[at.leaf_map + 32 * maps[at.own_map]]];
+    const uint32_t first_own = maps[at.own_map];
+    uint32_t entry = shared.tables[at.tables + 16 * (half ? shared.maps.rank_leaf[8 * first_own] : first_own)];
     // Of the run before: its symbol, what it adds, the averages of the symbol with it, quantised.
     uint32_t last_symbol = NO_SYMBOL, what = ROUNDING, run_context = 0, rank_context = 0;
     uint32_t symbol_averages = 0;
@@ -331,25 +326,23 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         uint32_t run_number = __popc(found & 0xFFFF) - 1, rank_number = __popc(found >> 16) - 1;
         uint32_t next_what = shared.what_is_added[16 * run_number + rank_number];
         const uint32_t selectors = shared.selectors[rank_number & 7];
-        // The own class of the last symbol, and what is around the next run.
-        const uint32_t last_class = what >> 24;
-        const uint32_t last_own = maps[at.own_map + run_context * at.run_factor + rank_context * at.rank_factor +
-                                       last_class * at.last_factor];
+        // What is known of the last symbol, and what is around the next run.
+        const uint32_t last_own = maps[at.own_map + own_context(run_context, rank_context, what >> 24)];
         const uint32_t next_symbol = list.head[0] >> 8 & 255, kept_own = shared.own[at.own + next_symbol];
-        all = added(all, what);
-        const uint32_t all_context = maps[at.all_map + (all >> at.all_shift & 1023)];
+        all = added_to_all(all, what);
+        const uint32_t around = shared.maps.all_rank_context[all];
 
         // The states.
         const uint32_t moved = (entry >> 16) * (states.state >> SLOT_BITS) + slot - start;
         const uint32_t next_state = __shfl_sync(ALL_LANES, moved, __popc(found & low_half) + base);
         shared.own[at.own + last_symbol] = last_own;
         const uint32_t next_own = next_symbol == last_symbol ? last_own : kept_own;
-        const uint32_t next_leaf = maps[at.leaf_map + 32 * next_own + 4 * all_context + min(last_class, 3u)];
+        const uint32_t rank_leaf = shared.maps.rank_leaf[8 * (next_own & 127) + around];
         const uint32_t low = __ballot_sync(ALL_LANES, next_state < LOWER_BOUND);
         // The rank half takes its word behind that of the run half, if this takes one: lane 0 tells.
         const uint32_t word = low & half ? states.words.pair >> 16 : states.words.pair & 0xFFFF;
         states.state = next_state < LOWER_BOUND ? next_state << 16 | word : next_state;
-        const uint32_t next_entry = shared.tables[at.tables + 16 * next_leaf];
+        const uint32_t next_entry = shared.tables[at.tables + 16 * (half ? rank_leaf : next_own)];
         states.words.take(__popc(low & 0x00010001), lane);
 
         if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {

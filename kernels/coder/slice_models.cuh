@@ -13,12 +13,11 @@ struct SHARED ContextMaps {
     uint32_t roots[256];
     uint8_t run_context[608];       // [0..AVERAGES - 1] of a symbol's average run length
     uint8_t rank_context[608];      // of a symbol's average MTF rank
-    uint8_t all_run_context[608];   // of the average run length of all symbols
-    uint8_t all_rank_context[608];  // of their average MTF rank
-    uint8_t own_run[176];           // by run_context * 16 + rank_context
-    uint8_t own_rank[1408];         // by (rank_context * 11 + run_context) * 8 + class of the last MTF rank
-    uint8_t run_leaf[1536];         // by own_run * 32 + around
-    uint8_t rank_leaf[3072];        // by own_rank * 32 + around
+    uint8_t all_rank_context[608];  // of the average MTF rank of all symbols
+    // by run_context * 128 + rank_context * 8 + class of the last MTF rank: the leaf of run lengths
+    uint8_t run_leaf[1408];
+    uint8_t own_rank[1408];         // the same for the own class of MTF ranks
+    uint8_t rank_leaf[768];         // by own_rank * 8 + all_rank_context
 };
 
 namespace {
@@ -43,6 +42,16 @@ __device__ __forceinline__ uint32_t what_is_added(const uint32_t* roots, uint32_
 
 __device__ __forceinline__ uint32_t added(uint32_t averages, uint32_t what) {
     return (3 * averages + what) >> 2 & AVERAGE_MASK;
+}
+
+// The average MTF rank of all symbols.
+__device__ __forceinline__ uint32_t added_to_all(uint32_t average, uint32_t what) {
+    return (3 * average + (what >> RANK_SHIFT & 0xFFF)) >> 2;
+}
+
+// What is known of a symbol's contexts, given its averages and the class of its last MTF rank.
+__device__ __forceinline__ uint32_t own_context(uint32_t run_context, uint32_t rank_context, uint32_t last_class) {
+    return 128 * run_context + 8 * rank_context + last_class;
 }
 
 // The table of the highest extra bits, of run lengths (half 0) or MTF ranks (half 1).

@@ -84,13 +84,13 @@
 #define INVERSE_TILE 4096
 
 // Leaves of contexts, each with a table of 16 symbols: of run lengths.
-#define RUN_LEAVES 128
+#define RUN_LEAVES 64
 // The same of MTF ranks.
 #define RANK_LEAVES 256
 // Tables of extra bits, which come behind these.
 #define EXTRA_TABLES 12
 // Tables of a block: all these.
-#define MODEL_TABLES 396
+#define MODEL_TABLES 332
 // Warps of a CTA that codes slices, each a slice.
 #define CODER_WARPS 4
 // Averages of run lengths and MTF ranks are below this.

@@ -8,16 +8,16 @@ use super::context_tree::{AROUND, CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::frequency_table::FrequencyTable;
 use super::models::{EXTRA_TABLES, Models, SymbolCounts};
 use super::run_context::{
-    ALL_BY_MTF_RANK, ALL_BY_RUN_LENGTH, LAST_CLASS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH,
-    QUANTISED_MTF_RANKS, QUANTISED_RUN_LENGTHS, SCALED_ROOTS,
+    ALL_BY_MTF_RANK, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH, QUANTISED_RUN_LENGTHS,
+    SCALED_ROOTS,
 };
 use crate::error::Flaw;
 
 
 /// Averages are below this: no scaled root is larger than 600.
 const AVERAGES: usize = 608;
-/// Classes of a symbol's last MTF rank.
-const LAST_CLASSES: usize = 8;
+/// Keys of what is known of a symbol's own contexts.
+const OWN_KEYS: usize = QUANTISED_RUN_LENGTHS << 7;
 /// Tables of all leaves, and of extra bits.
 const TABLES: usize = RUN_LEAVES + RANK_LEAVES + EXTRA_TABLES;
 
@@ -29,14 +29,12 @@ pub struct ContextArrays {
     /// By average: the quantised value.
     pub run_context: [u8; AVERAGES],
     pub rank_context: [u8; AVERAGES],
-    pub all_run_context: [u8; AVERAGES],
     pub all_rank_context: [u8; AVERAGES],
-    /// By `run_context` * 16 + `rank_context`.
-    pub own_run: [u8; QUANTISED_RUN_LENGTHS * QUANTISED_MTF_RANKS],
-    /// By (`rank_context` * 11 + `run_context`) * 8 + the class of the last MTF rank.
-    pub own_rank: [u8; QUANTISED_RUN_LENGTHS * QUANTISED_MTF_RANKS * LAST_CLASSES],
-    /// By 32 * `own_run`, or `own_rank`, plus what is around.
-    pub run_leaf: [u8; 48 * AROUND],
+    /// By `run_context` * 128 + `rank_context` * 8 + the class of the symbol's last MTF rank.
+    pub run_leaf: [u8; OWN_KEYS],
+    /// By the same: the own class of MTF ranks.
+    pub own_rank: [u8; OWN_KEYS],
+    /// By 8 * `own_rank` + `all_rank_context`.
     pub rank_leaf: [u8; 96 * AROUND],
 }
 
@@ -45,25 +43,15 @@ impl ContextArrays {
     pub fn new() -> Self {
         // The quantisers of the CPU have the factors of its keys in them.
         let quantised = |by: &[u16; 1024], factor| std::array::from_fn(|at| (by[at] / factor) as u8);
-        let own = |run: usize, rank: usize, last: usize| CONTEXTS.own[run << 7 | rank << 3 | last];
-        let own_rank = |at: usize| {
-            let (both, last) = (at / LAST_CLASSES, at % LAST_CLASSES);
-            own(both % QUANTISED_RUN_LENGTHS, both / QUANTISED_RUN_LENGTHS, last) >> 16
-        };
         ContextArrays {
             roots: std::array::from_fn(|number| {
-                u32::from(SCALED_ROOTS[number]) | u32::from(LAST_CLASS[number]) << 24
+                u32::from(SCALED_ROOTS[number]) | MTF_RANKS[number] << 24
             }),
             run_context: quantised(&OWN_BY_RUN_LENGTH, 128),
             rank_context: quantised(&OWN_BY_MTF_RANK, 8),
-            all_run_context: quantised(&ALL_BY_RUN_LENGTH, 4),
-            all_rank_context: quantised(&ALL_BY_MTF_RANK, 4),
-            own_run: std::array::from_fn(|at| {
-                let own = own(at / QUANTISED_MTF_RANKS, at % QUANTISED_MTF_RANKS, 0);
-                (own as usize % (1 << 16) / AROUND) as u8
-            }),
-            own_rank: std::array::from_fn(|at| (own_rank(at) as usize / AROUND) as u8),
-            run_leaf: *CONTEXTS.run_leaves.first_chunk().expect("48 own classes"),
+            all_rank_context: quantised(&ALL_BY_MTF_RANK, 1),
+            run_leaf: std::array::from_fn(|key| CONTEXTS.own[key] as u8),
+            own_rank: std::array::from_fn(|key| ((CONTEXTS.own[key] >> 16) / AROUND as u32) as u8),
             rank_leaf: *CONTEXTS.rank_leaves.first_chunk().expect("96 own classes"),
         }
     }
@@ -140,13 +128,13 @@ mod tests {
     #[test]
     fn maps_are_those_of_the_cpu() {
         let arrays = ContextArrays::new();
-        for (at, keys) in CONTEXTS.own.iter().enumerate() {
-            let [run, rank, last] = [at >> 7, at >> 3 & 15, at & 7];
-            if run < QUANTISED_RUN_LENGTHS {
-                let own_run = usize::from(arrays.own_run[run * 16 + rank]);
-                let own_rank = usize::from(arrays.own_rank[(rank * 11 + run) * 8 + last]);
-                assert_eq!(*keys as usize, own_run * AROUND | own_rank * AROUND << 16);
-            }
+        for (key, own) in CONTEXTS.own[..OWN_KEYS].iter().enumerate() {
+            let [run, rank] = [arrays.run_leaf[key], arrays.own_rank[key]].map(u32::from);
+            assert_eq!(*own, run | (rank * AROUND as u32) << 16);
+        }
+        for (number, ranked) in MTF_RANKS.iter().enumerate() {
+            let root = arrays.roots[number];
+            assert_eq!(*ranked, (root & 0xffff) << 16 | root >> 24);
         }
     }
 

@@ -237,7 +237,7 @@ fn models_and_sizes_that_do_not_fit_are_flaws() {
     refuse(|coded| coded.models.clear());
     refuse(|coded| coded.models.push(0));
     refuse(|coded| coded.slices.clear());
-    refuse(|coded| drop(coded.raw_sizes.pop()));
+    refuse(|coded| coded.raw_sizes.truncate(1));
     refuse(|coded| coded.slices[0].clear());
     refuse(|coded| coded.raw_sizes[0] = coded.slices[0].len() as u32 - 1);
     refuse(|coded| coded.raw_sizes[0] = 1 << 31);

@@ -16,22 +16,18 @@ impl ContextMaps {
             roots,
             run_context,
             rank_context,
-            all_run_context,
             all_rank_context,
-            own_run,
-            own_rank,
             run_leaf,
+            own_rank,
             rank_leaf,
         } = ContextArrays::new();
         let maps = kernel_structs::ContextMaps {
             roots,
             run_context,
             rank_context,
-            all_run_context,
             all_rank_context,
-            own_run,
-            own_rank,
             run_leaf,
+            own_rank,
             rank_leaf,
         };
         let mut memory = Arena::new(gpu, size_of::<kernel_structs::ContextMaps>())?;
