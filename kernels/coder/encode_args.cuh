@@ -11,22 +11,24 @@ struct SHARED SliceStart {
 // A BWT of n bytes, from 1 to 2^31 - 1, and all that is made of it.
 struct SHARED EncodeArgs {
     const ContextMaps* maps;
-    const uint8_t* bwt;          // [0..n - 1] and behind it room for reads up to the next multiple of 16
-    // [0..tiles] runs that begin in each tile of RUN_TILE bytes, and 0; then those before it, and all
+    // [0..n - 1] and behind it bytes that can be read, up to the next multiple of 16
+    const uint8_t* bwt;
+    // [0..tiles] runs that begin in each tile of RUN_TILE bytes, and 0; then those before it
     uint32_t* tile_runs;
     uint32_t* heads;             // [0..n] where each run begins; behind the last n
     SliceStart* slices;          // [0..most_slices] and behind the last n and the number of runs
     uint32_t* slice_count;       // [0]
     // Of run r of slice s, the item r + s: the run in which a slice is cut has an item in both.
     uint8_t* mtf_ranks;          // [0..n + most_slices - 1] 0 for the last of a slice
-    uint32_t* symbols;           // [0..n + most_slices - 1] 16 * leaf + bucket of both numbers, the rank's from bit 16 on
+    // [0..n + most_slices - 1] 16 * leaf + bucket of the run length; from bit 16 on of the MTF rank
+    uint32_t* symbols;
     uint8_t* lists;              // [0..256 * most_slices - 1] the first symbols of each slice
     uint32_t* list_sizes;        // [0..most_slices - 1] how many these are
     uint32_t* counts;            // [0..16 * MODEL_TABLES + 255] of symbols by table; then of bytes
-    const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] the first slot, and from bit 16 on how many
+    const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] first slot; from bit 16 on how many
     uint8_t* words;              // [0..n] the words of each slice, within its place in the BWT
     uint32_t* states;            // [0..2 * most_slices - 1]
-    // [0..most_slices] coded bytes of each slice, and 0 behind the last; then those before it, and all
+    // [0..most_slices] coded bytes of each slice, and 0 behind the last; then those before it
     uint32_t* coded_starts;
     uint8_t* coded;              // [0..n - 1] all coded slices
     uint32_t n, tiles, most_slices;

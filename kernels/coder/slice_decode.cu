@@ -2,10 +2,9 @@
 //
 // A run costs a step in which both halves of the warp decode a bucket at once: each lane compares
 // the slot of its half's state with where its symbol starts, one ballot tells both symbols, and one
-// shuffle brings the new states. The table of a run depends on nothing later than the run before the
-// last, and its symbol is known as early; so the tables of the next run are looked up meanwhile, and
-// a step takes hardly longer than the states do. What a run adds to the model state is known by a
-// step, too, and the update is that of the run before.
+// shuffle brings the new states. The tables of a run depend on nothing later than the run before
+// the last, and its symbol is known as early; so the tables of the next run are looked up
+// meanwhile, and a step takes hardly longer than the states do.
 //
 // The MTF list: all lanes know its first eight symbols, and each of 31 lanes holds eight of the
 // others.
@@ -28,7 +27,7 @@ struct SHARED CodedSlice {
 // within `coded` and `bwt`.
 struct SHARED DecodeArgs {
     const ContextMaps* maps;
-    const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] the first slot, and from bit 16 on how many
+    const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] first slot; from bit 16 on how many
     const uint8_t* alphabet;     // [0..255] whether a byte occurs in the BWT
     const CodedSlice* slices;    // [0..slice_count - 1]
     const uint8_t* coded;        // and behind the last slice 4 bytes that can be read
@@ -75,8 +74,8 @@ __device__ __forceinline__ uint32_t selectors(uint32_t bucket) {
     return selectors;
 }
 
-// The bytes of a word and of the one behind it. They are not put together before they are used: until
-// then nobody waits for them.
+// The bytes of a word and of the one behind it. They are put together when they are used: until then
+// nobody waits for them.
 struct WordBytes {
     uint32_t bytes[4];
 
@@ -339,7 +338,7 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         const uint32_t next_own = next_symbol == last_symbol ? last_own : kept_own;
         const uint32_t rank_leaf = shared.maps.rank_leaf[8 * (next_own & 127) + around];
         const uint32_t low = __ballot_sync(ALL_LANES, next_state < LOWER_BOUND);
-        // The rank half takes its word behind that of the run half, if this takes one: lane 0 tells.
+        // The rank half takes the second word if the run half takes one, as lane 0 tells.
         const uint32_t word = low & half ? states.words.pair >> 16 : states.words.pair & 0xFFFF;
         states.state = next_state < LOWER_BOUND ? next_state << 16 | word : next_state;
         const uint32_t next_entry = shared.tables[at.tables + 16 * (half ? rank_leaf : next_own)];

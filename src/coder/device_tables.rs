@@ -13,7 +13,6 @@ use super::run_context::{
 };
 use crate::error::Flaw;
 
-
 /// Averages are below this: no scaled root is larger than 600.
 const AVERAGES: usize = 608;
 /// Keys of what is known of a symbol's own contexts.
@@ -42,7 +41,8 @@ impl ContextArrays {
     /// Those of the format.
     pub fn new() -> Self {
         // The quantisers of the CPU have the factors of its keys in them.
-        let quantised = |by: &[u16; 1024], factor| std::array::from_fn(|at| (by[at] / factor) as u8);
+        let quantised =
+            |by: &[u16; 1024], factor| std::array::from_fn(|at| (by[at] / factor) as u8);
         ContextArrays {
             roots: std::array::from_fn(|number| {
                 u32::from(SCALED_ROOTS[number]) | MTF_RANKS[number] << 24
@@ -95,7 +95,7 @@ impl ModelArrays {
     }
 
     fn of(models: &Models) -> Self {
-        let Models { alphabet, runs, ranks, extra } = models;
+        let Models { alphabet, runs, ranks, extra, .. } = models;
         let of_leaves = |classes: &[u8], tables: &[FrequencyTable]| -> Vec<FrequencyTable> {
             classes.iter().map(|&class| tables[usize::from(class)].clone()).collect()
         };
@@ -153,6 +153,9 @@ mod tests {
             assert_eq!(end, 1 << 15);
         }
         let bytes = &counts[16 * TABLES..];
-        assert!(iter::zip(bytes, chosen.alphabet).all(|(&count, present)| present == u8::from(count > 0)));
+        assert!(
+            iter::zip(bytes, chosen.alphabet)
+                .all(|(&count, present)| present == u8::from(count > 0))
+        );
     }
 }

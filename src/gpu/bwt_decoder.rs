@@ -156,7 +156,8 @@ impl BwtDecoder {
 fn places(coded: &CodedBwt) -> Result<Vec<CodedSlice>> {
     let (mut coded_start, mut raw_start) = (0_u32, 0_u32);
     let place = |(slice, &raw_size): (&Vec<u8>, &u32)| {
-        let coded_size = u32::try_from(slice.len()).ok().filter(|&size| size > 0 && size <= raw_size);
+        let coded_size =
+            u32::try_from(slice.len()).ok().filter(|&size| size > 0 && size <= raw_size);
         let coded_size = coded_size.ok_or(MISFIT)?;
         let place = CodedSlice { coded_start, coded_size, raw_start, raw_size };
         // A coded slice is no longer than what it decodes to.
@@ -176,7 +177,10 @@ fn allocate<'m>(
     memory: &'m mut GrowingArena,
     shape: DecodeShape,
 ) -> Result<(DecodeArrays<'m>, Array<'m, u8>)> {
-    fn all<'m>(arena: &mut ArenaAllocator<'m>, shape: DecodeShape) -> (DecodeArrays<'m>, Array<'m, u8>) {
+    fn all<'m>(
+        arena: &mut ArenaAllocator<'m>,
+        shape: DecodeShape,
+    ) -> (DecodeArrays<'m>, Array<'m, u8>) {
         let (slices, coded) = (shape.slices as usize, shape.coded as usize);
         (DecodeArrays::allocate(arena, slices, coded), arena.array(shape.n as usize))
     }

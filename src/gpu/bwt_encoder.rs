@@ -27,9 +27,11 @@ pub struct BwtEncoder {
 /// What came of a BWT: the slices are still on the device.
 #[derive(Debug)]
 pub struct EncodedSlices {
+    /// What all slices have in common.
     pub models: Vec<u8>,
     /// How many bytes each slice decodes to.
     pub raw_sizes: Vec<u32>,
+    /// How many coded bytes each slice has.
     pub coded_sizes: Vec<u32>,
     /// How often each byte occurs in the BWT.
     pub byte_counts: [u32; 256],
@@ -146,7 +148,8 @@ impl BwtEncoder {
         gpu.wait()?;
         let words = self.words.first(at.all());
         let count = words[at.count as usize] as usize;
-        let (raw_starts, coded_starts) = (&words[at.slices as usize..], &words[at.starts as usize..]);
+        let (raw_starts, coded_starts) =
+            (&words[at.slices as usize..], &words[at.starts as usize..]);
         // Pairs of a byte and a run.
         let raw_sizes = (0..count).map(|k| raw_starts[2 * k + 2] - raw_starts[2 * k]).collect();
         let coded_sizes = coded_starts[..=count].windows(2).map(|pair| pair[1] - pair[0]).collect();

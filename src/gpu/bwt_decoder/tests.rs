@@ -73,9 +73,12 @@ fn random_slices() {
     }
     let (mut both, mut slices) = (both(), 0);
     for seed in 0..200 {
-        let [len, most, bytes] =
-            [random(1, 60_000, seed)[0], random(1, 3000, seed + 1)[0], random(1, 9000, seed + 2)[0]]
-                .map(|number| number as usize + 1);
+        let [len, most, bytes] = [
+            random(1, 60_000, seed)[0],
+            random(1, 3000, seed + 1)[0],
+            random(1, 9000, seed + 2)[0],
+        ]
+        .map(|number| number as usize + 1);
         let limits = SliceLimits { runs: most, bytes: bytes + 200 };
         slices += check(&mut both, "runs", &runs(len, seed), limits);
     }

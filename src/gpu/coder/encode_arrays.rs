@@ -68,11 +68,7 @@ pub struct EncodeArrays<'m> {
 
 impl<'m> EncodeArrays<'m> {
     /// Allocates the arrays of a BWT.
-    pub fn allocate(
-        gpu: &Gpu,
-        arena: &mut ArenaAllocator<'m>,
-        shape: EncodeShape,
-    ) -> Result<Self> {
+    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, shape: EncodeShape) -> Result<Self> {
         let (n, slices) = (shape.n as usize, shape.most_slices() as usize);
         let (items, padding) = (n + slices, CODER_PADDING as usize);
         let sums = shape.tiles().max(shape.most_slices()) + 1;

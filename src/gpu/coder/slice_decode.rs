@@ -47,7 +47,9 @@ pub fn decode_slices(
     maps: u64,
     bwt: Array<u8>,
 ) -> Result<()> {
-    assert!(slices.len() as u32 == arrays.slices.len() && slices.len() as u32 <= arrays.flaws.len());
+    assert!(
+        slices.len() as u32 == arrays.slices.len() && slices.len() as u32 <= arrays.flaws.len()
+    );
     let within = |start: u32, size: u32, len: u32| size > 0 && size <= len && start <= len - size;
     let coded = arrays.coded.len() - CODER_PADDING;
     assert!(slices.iter().all(|slice| {
