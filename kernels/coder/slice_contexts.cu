@@ -57,6 +57,7 @@ struct RankFinder {
             const uint32_t at = 32 * chunk + lane, there = symbols[at];
             const uint32_t gone = __ballot_sync(ALL_LANES, moved[at]);
             const uint32_t to = at + behind + __popc(gone >> lane >> 1);
+            __syncwarp();
             if (!(gone >> lane & 1) && at < last) {
                 symbols[to] = there;
                 mtf_ranks[there] = to;

@@ -18,6 +18,8 @@ pub struct BwtDecoder {
     gpu: Gpu,
     maps: ContextMaps,
     memory: GrowingArena,
+    /// The BWT, where it is not decoded to other memory.
+    bwt: GrowingArena,
     /// The coded slices, and then the BWT in their place.
     bytes: PinnedBuffer<u8>,
     /// Tables, and then what is wrong with each slice.
@@ -49,6 +51,7 @@ impl BwtDecoder {
             gpu,
             maps,
             memory: GrowingArena::default(),
+            bwt: GrowingArena::default(),
             bytes: PinnedBuffer::default(),
             words: PinnedBuffer::default(),
             alphabet: PinnedBuffer::default(),
@@ -77,27 +80,14 @@ impl BwtDecoder {
     /// As [`BwtDecoder::decode`].
     pub fn load(&mut self, coded: &CodedBwt) -> Result<()> {
         self.shape = DecodeShape::default();
-        let (models, slices) = (ModelArrays::read(&coded.models)?, places(coded)?);
+        let slices = places(coded)?;
         let last = slices.last().ok_or(MISFIT)?;
         let shape = DecodeShape {
             slices: slices.len() as u32,
             coded: last.coded_start + last.coded_size,
             n: last.raw_start + last.raw_size,
         };
-        let gpu = &self.gpu;
-        let (arrays, _) = allocate(gpu, &mut self.memory, shape)?;
-        let mut room = self.bytes.reserve(gpu, shape.n as usize)?;
-        for slice in &coded.slices {
-            room.split_off_mut(..slice.len()).expect("no longer than raw").copy_from_slice(slice);
-        }
-        self.words.reserve(gpu, models.tables.len())?.copy_from_slice(&models.tables);
-        self.alphabet.reserve(gpu, 256)?.copy_from_slice(&models.alphabet);
-        self.slices.reserve(gpu, slices.len())?.copy_from_slice(&slices);
-        self.bytes.upload(gpu, arrays.coded.first(shape.coded))?;
-        self.words.upload(gpu, arrays.tables)?;
-        self.alphabet.upload(gpu, arrays.alphabet)?;
-        self.slices.upload(gpu, arrays.slices)?;
-        gpu.wait()?;
+        self.stage(shape, coded, &slices).inspect_err(|_| drop(self.gpu.wait()))?;
         self.shape = shape;
         Ok(())
     }
@@ -108,12 +98,25 @@ impl BwtDecoder {
     /// # Errors
     /// As [`BwtDecoder::decode`].
     pub fn decode_loaded(&mut self) -> Result<&[u32]> {
-        let count = self.shape.slices as usize;
-        self.run().inspect_err(|_| {
-            // Nothing of it may still be at work when the next begins. What that says adds nothing.
-            let _ = self.gpu.wait();
-        })?;
-        Ok(self.words.first(count))
+        let (n, mut memory) = (self.shape.n as usize, std::mem::take(&mut self.bwt));
+        let arena = memory.allocator(&self.gpu, n);
+        let done = arena.and_then(|mut arena| self.run(arena.array(n)));
+        self.bwt = memory;
+        done.map(|()| self.words.first(self.shape.slices as usize))
+    }
+
+    /// Decodes coded slices into device memory of the same GPU, on which nothing is at work. Gives
+    /// whether all are sound.
+    ///
+    /// # Errors
+    /// As [`BwtDecoder::decode`].
+    pub(super) fn decode_to(&mut self, coded: &CodedBwt, bwt: Array<u8>) -> Result<bool> {
+        self.load(coded)?;
+        if self.shape.n != bwt.len() {
+            return Err(MISFIT.into());
+        }
+        self.run(bwt)?;
+        Ok(self.words.first(self.shape.slices as usize).iter().all(|&flaw| flaw == 0))
     }
 
     /// The BWT that was decoded.
@@ -121,15 +124,16 @@ impl BwtDecoder {
     /// # Errors
     /// As [`BwtDecoder::decode`].
     pub fn download(&mut self) -> Result<&[u8]> {
-        let (_, bwt) = allocate(&self.gpu, &mut self.memory, self.shape)?;
-        self.bytes.download(&self.gpu, bwt, 0..self.shape.n)?;
+        let n = self.shape.n;
+        let bwt = self.bwt.allocator(&self.gpu, n as usize)?.array(n as usize);
+        self.bytes.download(&self.gpu, bwt, 0..n)?;
         self.gpu.wait()?;
-        Ok(self.bytes.first(self.shape.n as usize))
+        Ok(self.bytes.first(n as usize))
     }
 
     /// Bytes of device memory in use.
     pub fn memory(&self) -> usize {
-        self.memory.len()
+        self.memory.len() + self.bwt.len()
     }
 
     /// Makes the launch after the next `launches` fail.
@@ -138,17 +142,40 @@ impl BwtDecoder {
         self.gpu.fail_after(launches);
     }
 
-    fn run(&mut self) -> Result<()> {
+    /// Copies all that is needed to the device.
+    fn stage(&mut self, shape: DecodeShape, coded: &CodedBwt, slices: &[CodedSlice]) -> Result<()> {
+        let (gpu, models) = (&self.gpu, ModelArrays::read(&coded.models)?);
+        let arrays = allocate(gpu, &mut self.memory, shape)?;
+        let mut room = self.bytes.reserve(gpu, shape.n as usize)?;
+        for slice in &coded.slices {
+            room.split_off_mut(..slice.len()).expect("no longer than raw").copy_from_slice(slice);
+        }
+        self.words.reserve(gpu, models.tables.len())?.copy_from_slice(&models.tables);
+        self.alphabet.reserve(gpu, 256)?.copy_from_slice(&models.alphabet);
+        self.slices.reserve(gpu, slices.len())?.copy_from_slice(slices);
+        self.bytes.upload(gpu, arrays.coded.first(shape.coded))?;
+        self.words.upload(gpu, arrays.tables)?;
+        self.alphabet.upload(gpu, arrays.alphabet)?;
+        self.slices.upload(gpu, arrays.slices)?;
+        gpu.wait()
+    }
+
+    fn run(&mut self, bwt: Array<u8>) -> Result<()> {
+        let done = self.queue(bwt).and_then(|()| self.gpu.wait());
+        // Nothing of it may still be at work when the next begins. What that says adds nothing.
+        done.inspect_err(|_| drop(self.gpu.wait()))
+    }
+
+    fn queue(&mut self, bwt: Array<u8>) -> Result<()> {
         let (gpu, count) = (&self.gpu, self.shape.slices);
         if count == 0 {
             return Err(Error::Usage("no slices were loaded".into()));
         }
-        let (arrays, bwt) = allocate(gpu, &mut self.memory, self.shape)?;
+        let arrays = allocate(gpu, &mut self.memory, self.shape)?;
         let slices = self.slices.first(count as usize);
         slice_decode::decode_slices(gpu, &arrays, slices, self.maps.address(), bwt)?;
         self.words.reserve(gpu, count as usize)?;
-        self.words.download(gpu, arrays.flaws, 0..count)?;
-        gpu.wait()
+        self.words.download(gpu, arrays.flaws, 0..count)
     }
 }
 
@@ -171,22 +198,16 @@ fn places(coded: &CodedBwt) -> Result<Vec<CodedSlice>> {
     coded.slices.iter().zip(&coded.raw_sizes).map(place).collect()
 }
 
-/// Allocates the arrays, and one for the BWT, from memory that is made large enough.
+/// Allocates the arrays from memory that is made large enough.
 fn allocate<'m>(
     gpu: &Gpu,
     memory: &'m mut GrowingArena,
     shape: DecodeShape,
-) -> Result<(DecodeArrays<'m>, Array<'m, u8>)> {
-    fn all<'m>(
-        arena: &mut ArenaAllocator<'m>,
-        shape: DecodeShape,
-    ) -> (DecodeArrays<'m>, Array<'m, u8>) {
-        let (slices, coded) = (shape.slices as usize, shape.coded as usize);
-        (DecodeArrays::allocate(arena, slices, coded), arena.array(shape.n as usize))
-    }
+) -> Result<DecodeArrays<'m>> {
+    let (slices, coded) = (shape.slices as usize, shape.coded as usize);
     let mut measure = ArenaAllocator::measuring();
-    all(&mut measure, shape);
-    Ok(all(&mut memory.allocator(gpu, measure.used())?, shape))
+    DecodeArrays::allocate(&mut measure, slices, coded);
+    Ok(DecodeArrays::allocate(&mut memory.allocator(gpu, measure.used())?, slices, coded))
 }
 
 #[cfg(test)]

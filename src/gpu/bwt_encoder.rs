@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::gpu::coder::context_maps::ContextMaps;
 use crate::gpu::coder::encode_arrays::{EncodeArrays, EncodeShape, Encoding};
 use crate::gpu::coder::{run_slices, slice_contexts, slice_encode};
-use crate::gpu::runtime::{ArenaAllocator, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
 
 /// Codes BWTs on one GPU, on a stream of its own. Its memory grows with the largest block and is
 /// kept. Several of them work side by side.
@@ -90,6 +90,35 @@ impl BwtEncoder {
         let done = self.gpu.wait();
         self.bytes.1 = bwt.len();
         done
+    }
+
+    /// Takes a BWT from the rows of a sorted text on the same GPU, on which nothing is at work: all
+    /// but the first, in place of which `last` stands, and the row `primary`.
+    ///
+    /// # Errors
+    /// As [`BwtEncoder::encode`].
+    pub(super) fn load_rows(
+        &mut self,
+        rows: Array<u8>,
+        primary: u32,
+        last: u8,
+        limits: SliceLimits,
+    ) -> Result<()> {
+        let (gpu, n) = (&self.gpu, rows.len() - 1);
+        assert!((1..=n).contains(&primary));
+        self.bytes.1 = 0;
+        let shape = EncodeShape::new(n, limits);
+        self.bytes.0.reserve(gpu, n as usize)?[0] = last;
+        let bwt = allocate(gpu, &mut self.memory, shape)?.bwt;
+        self.bytes.0.upload(gpu, bwt.first(1))?;
+        for (from, to) in [(1..primary, 1..primary), (primary + 1..n + 1, primary..n)] {
+            if !from.is_empty() {
+                gpu.copy(rows.part(from), bwt.part(to))?;
+            }
+        }
+        gpu.wait()?;
+        self.bytes.1 = n as usize;
+        Ok(())
     }
 
     /// Codes the BWT that was loaded; it stays there.
