@@ -106,7 +106,7 @@ impl Bench {
     ) -> Result<Times> {
         let mut once = || -> Result<Duration> {
             let start = Barrier::new(jobs.len() + 1);
-            let begun = thread::scope(|scope| {
+            thread::scope(|scope| {
                 let work = |job| {
                     start.wait();
                     run(job)
@@ -117,8 +117,7 @@ impl Bench {
                 let begun = Instant::now();
                 let all = workers.into_iter().map(|worker| worker.join().expect("no panic"));
                 all.collect::<Result<Vec<()>>>().map(|_| begun.elapsed())
-            });
-            begun
+            })
         };
         // The first run is for the driver.
         once()?;

@@ -126,6 +126,9 @@ impl BwtEncoder {
     /// # Errors
     /// As [`BwtEncoder::encode`].
     pub fn encode_loaded(&mut self, limits: SliceLimits) -> Result<EncodedSlices> {
+        if self.bytes.1 == 0 {
+            return Err(Error::Usage("no BWT was loaded".into()));
+        }
         let shape = EncodeShape::new(self.bytes.1 as u32, limits);
         self.run(shape).inspect_err(|_| {
             // Nothing of it may still be at work when the next begins. What that says adds nothing.

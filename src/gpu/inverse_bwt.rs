@@ -99,6 +99,8 @@ impl InverseBwt {
         let shape = shape(len, sample_rate, samples)?;
         self.input(len)?;
         let arrays = allocate(&self.gpu, &mut self.memory, shape)?;
+        // The decoder's stream may use this memory when it is there on this one.
+        self.gpu.wait()?;
         if !decoder.decode_to(coded, arrays.bytes.first(shape.n))? {
             return Ok(None);
         }
