@@ -83,6 +83,21 @@
 // Symbols of a transform that a CTA of the inverse counts.
 #define INVERSE_TILE 4096
 
+// Leaves of contexts, each with a table of 16 symbols: of run lengths.
+#define RUN_LEAVES 64
+// The same of MTF ranks.
+#define RANK_LEAVES 256
+// Tables of extra bits, which come behind these.
+#define EXTRA_TABLES 12
+// Tables of a block: all these.
+#define MODEL_TABLES 332
+// Warps of a CTA that codes slices, each a slice.
+#define CODER_WARPS 4
+// Averages of run lengths and MTF ranks are below this.
+#define AVERAGES 608
+// Bytes of a BWT that a CTA looks at for the heads of runs.
+#define RUN_TILE 4096
+
 // Words of the host flags: a count of items, for which the host waits.
 #define FLAG_ITEMS 0
 // A count of groups, which is written before.

@@ -42,6 +42,8 @@ mod bit_models;
 mod context_mixing;
 mod context_tree;
 mod default_tables;
+#[cfg(feature = "cuda")]
+pub(crate) mod device_tables;
 mod exp_golomb;
 mod frequency_table;
 mod logistic_mixer;

@@ -19,7 +19,7 @@ pub const QUANTISED_RUN_LENGTHS: usize = 11;
 pub const QUANTISED_MTF_RANKS: usize = 16;
 
 /// What averages are taken of: 40 times the square root of a number plus one, less 40.
-static SCALED_ROOTS: [u16; 256] = {
+pub static SCALED_ROOTS: [u16; 256] = {
     let mut roots = [0; 256];
     let mut number = 0;
     while number < 256 {
@@ -31,7 +31,7 @@ static SCALED_ROOTS: [u16; 256] = {
 
 /// Of an MTF rank, less one: from bit 16 on its scaled root, and below its class as the last one of
 /// its symbol: 0 to 3 themselves, then by powers of two up to 7.
-static MTF_RANKS: [u32; 256] = {
+pub static MTF_RANKS: [u32; 256] = {
     let mut ranks = [0; 256];
     let mut rank = 0;
     while rank < 256 {
@@ -63,12 +63,12 @@ const fn quantiser<const N: usize>(limits: [u16; N], factor: u16) -> [u16; 1024]
 
 /// A symbol's averages, quantised to [`QUANTISED_RUN_LENGTHS`] and [`QUANTISED_MTF_RANKS`] values,
 /// as the key of [`OwnContexts`] has them.
-static OWN_BY_RUN_LENGTH: [u16; 1024] = quantiser([2, 4, 7, 15, 23, 34, 52, 80, 160, 280], 128);
-static OWN_BY_MTF_RANK: [u16; 1024] =
+pub static OWN_BY_RUN_LENGTH: [u16; 1024] = quantiser([2, 4, 7, 15, 23, 34, 52, 80, 160, 280], 128);
+pub static OWN_BY_MTF_RANK: [u16; 1024] =
     quantiser([1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290], 8);
 
 /// The average over all symbols, quantised to 8 values.
-static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 1);
+pub static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 1);
 
 /// What contexts need of the runs of a slice so far.
 #[derive(Debug)]

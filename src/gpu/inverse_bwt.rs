@@ -2,6 +2,8 @@
 //! a stream of their own: one comes in while that before it is counted, and one goes out while the
 //! next is put together.
 
+use super::bwt_decoder::BwtDecoder;
+use crate::coder::CodedBwt;
 use crate::error::{Error, Flaw, Result};
 use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
 use crate::gpu::runtime::{ArenaAllocator, Gpu, GrowingArena, PinnedBuffer};
@@ -21,6 +23,13 @@ pub struct GpuInverse {
     bytes: (PinnedBuffer<u8>, usize),
     /// The samples, and then the word that says whether they fit.
     samples: PinnedBuffer<u32>,
+}
+
+/// Where a transform is before it is restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Host,
+    Device,
 }
 
 const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
@@ -70,11 +79,33 @@ impl GpuInverse {
     pub fn invert_input(&mut self, sample_rate: u32, samples: &[u32]) -> Result<&[u8]> {
         let len = std::mem::take(&mut self.bytes.1);
         let shape = shape(len, sample_rate, samples)?;
-        let contradictory = self.run(shape, samples).inspect_err(|_| {
-            // Nothing of it may still be at work when the next begins. What that says adds nothing.
-            let _ = (self.gpu.wait(), self.copies.wait());
-        })?;
-        if contradictory { Err(CONTRADICTION.into()) } else { Ok(self.bytes.0.first(len)) }
+        self.finish(shape, samples, Source::Host)?;
+        Ok(self.bytes.0.first(len))
+    }
+
+    /// The text of a transform that `decoder`, on the same GPU, decodes from coded slices; `None`
+    /// where one of these is damaged. The transform does not leave the device.
+    ///
+    /// # Errors
+    /// As [`InverseBwt::invert_input`], and as [`BwtDecoder::decode`].
+    pub fn invert_coded(
+        &mut self,
+        decoder: &mut BwtDecoder,
+        coded: &CodedBwt,
+        sample_rate: u32,
+        samples: &[u32],
+    ) -> Result<Option<&[u8]>> {
+        let len = coded.raw_sizes.iter().map(|&size| size as usize).sum();
+        let shape = shape(len, sample_rate, samples)?;
+        self.input(len)?;
+        let arrays = allocate(&self.gpu, &mut self.memory, shape)?;
+        // The decoder's stream may use this memory when it is there on this one.
+        self.gpu.wait()?;
+        if !decoder.decode_to(coded, arrays.bytes.first(shape.n))? {
+            return Ok(None);
+        }
+        self.finish(shape, samples, Source::Device)?;
+        Ok(Some(self.bytes.0.first(len)))
     }
 
     /// Bytes of device memory in use.
@@ -88,16 +119,28 @@ impl GpuInverse {
         self.gpu.fail_after(launches);
     }
 
+    /// Restores the text of a transform and copies it back.
+    fn finish(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<()> {
+        let contradictory = self.run(shape, samples, from).inspect_err(|_| {
+            // Nothing of it may still be at work when the next begins. What that says adds nothing.
+            let _ = (self.gpu.wait(), self.copies.wait());
+        })?;
+        if contradictory { Err(CONTRADICTION.into()) } else { Ok(()) }
+    }
+
     /// Copies, restores and copies back; gives whether there was a contradiction.
-    fn run(&mut self, shape: InverseShape, samples: &[u32]) -> Result<bool> {
+    fn run(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<bool> {
         let (gpu, copies) = (&self.gpu, &self.copies);
         let arrays = allocate(gpu, &mut self.memory, shape)?;
         self.samples.reserve(gpu, samples.len())?.copy_from_slice(samples);
         self.samples.upload(gpu, arrays.samples)?;
         let mut inverse = InverseSteps::start(gpu, arrays, shape)?;
         for piece in shape.pieces() {
-            self.bytes.0.upload_part(copies, arrays.bytes.part(piece.clone()), piece.clone())?;
-            gpu.wait_for(copies)?;
+            if from == Source::Host {
+                let part = arrays.bytes.part(piece.clone());
+                self.bytes.0.upload_part(copies, part, piece.clone())?;
+                gpu.wait_for(copies)?;
+            }
             inverse.take(gpu, piece)?;
         }
         inverse.link(gpu)?;

@@ -10,7 +10,8 @@
 //! | `papers` | the algorithms of the papers: `skew`, `skew-pd`, `ls` |
 //! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers |
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches` | the faces |
+//! | `coder` | slices of static rANS, both ways |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder` | the faces |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
@@ -18,6 +19,9 @@
 
 mod algorithm;
 mod block;
+mod bwt_decoder;
+mod bwt_encoder;
+mod coder;
 mod interface;
 mod inverse;
 mod inverse_bwt;
@@ -33,6 +37,8 @@ mod test_data;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use bwt_decoder::BwtDecoder;
+pub use bwt_encoder::{BwtEncoder, EncodedSlices};
 pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock};
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;

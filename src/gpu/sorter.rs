@@ -1,7 +1,9 @@
 //! Block -> transform and samples on a GPU: copy in, sort, copy out.
 
 use super::algorithm::AlgorithmBuffers;
+use super::bwt_encoder::{BwtEncoder, EncodedSlices};
 use super::interface::{Algorithm, Report, SortedBlock, SortedBlockView};
+use crate::coder::SliceLimits;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
@@ -136,6 +138,33 @@ impl GpuSorter {
         let len = self.block.1;
         let samples = self.samples.first(len.div_ceil(sample_rate as usize));
         Ok(SortedBlockView { bytes: self.bytes.first(len), samples })
+    }
+
+    /// Sorts the block that [`Sorter::input`] holds, and codes its transform with `encoder`, which
+    /// is on the same GPU: [`BwtEncoder::download`] gives the slices. The transform does not leave
+    /// the device.
+    ///
+    /// # Errors
+    /// As [`Sorter::sort`].
+    pub fn sort_and_encode(
+        &mut self,
+        sample_rate: u32,
+        encoder: &mut BwtEncoder,
+        limits: SliceLimits,
+    ) -> Result<(EncodedSlices, &[u32])> {
+        self.run(sample_rate, false, |gpu, (block, _, samples), arrays| {
+            samples.reserve(gpu, arrays.samples.len() as usize)?;
+            let (n, primary) = (arrays.sa.len(), gpu.primary()?);
+            if !(1..=n).contains(&primary) {
+                return Err(Error::Device("a GPU gave a primary index that is no row".into()));
+            }
+            samples.download(gpu, arrays.samples, 0..arrays.samples.len())?;
+            gpu.wait()?;
+            encoder.load_rows(arrays.rows, primary, block[block.len() - 1], limits)
+        })?;
+        let encoded = encoder.encode_loaded(limits)?;
+        let samples = self.samples.first(self.block.1.div_ceil(sample_rate as usize));
+        Ok((encoded, samples))
     }
 
     /// The suffix array of a block, without the empty suffix.

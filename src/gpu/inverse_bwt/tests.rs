@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::cases;
+use crate::coder::{self, Coding, SliceLimits};
 use crate::gpu::testing::{gpu, random, say};
 use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
@@ -201,4 +202,29 @@ fn a_failure_leaves_the_inverse_usable() {
     assert!(failures >= 7, "{failures} kernels were launched");
     inverse.fail_after(u32::MAX);
     assert_eq!(check(&mut inverse, "the same text", &text, &[64]), 1);
+}
+
+/// The CPU codes, the GPU decodes and restores.
+#[test]
+fn coded_slices_are_restored() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut inverse, mut decoder) = (GpuInverse::new(0).unwrap(), BwtDecoder::new(0).unwrap());
+    let (limits, mut blocks) = (SliceLimits { runs: 3000, bytes: 1 << 24 }, 0);
+    let large = [("a text in pieces".to_owned(), cases::text((1 << 24) + 70_000))];
+    for (name, text) in cases::all().iter().chain(&large).filter(|(_, text)| !text.is_empty()) {
+        let (bytes, samples) = sorted(text, 64);
+        let mut coded = coder::encode_slices(&bytes, limits, Coding::StaticRans);
+        let restored = inverse.invert_coded(&mut decoder, &coded, 64, &samples).unwrap();
+        assert!(restored.is_some_and(|restored| restored == text), "{name}");
+        let slice = &mut coded.slices[0];
+        if slice.len() > 8 && slice.len() < coded.raw_sizes[0] as usize {
+            slice.truncate(7);
+            let restored = inverse.invert_coded(&mut decoder, &coded, 64, &samples).unwrap();
+            assert!(restored.is_none(), "{name}, damaged");
+        }
+        blocks += 1;
+    }
+    say(format_args!("{blocks} blocks restored"));
 }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::cases;
+use crate::coder::{self, Coding};
 use crate::gpu::testing::{gpu, random, say};
 use libsais::SuffixArrayConstruction;
 
@@ -196,4 +197,31 @@ fn a_failure_leaves_the_sorter_usable() {
         sorter.fail_after(u32::MAX);
         assert_eq!(sorter.sort(&text, 64).unwrap(), whole, "{name}");
     }
+}
+
+/// What is sorted and coded on the device is what the CPU makes of the transform.
+#[test]
+fn transforms_are_coded_where_they_are() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut sorter = GpuSorter::new(0, Algorithm::Default).unwrap();
+    let (mut encoder, mut blocks) = (BwtEncoder::new(0).unwrap(), 0);
+    let limits = SliceLimits { runs: 3000, bytes: 1 << 24 };
+    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+        let sorted = sorter.sort(text, 64).unwrap();
+        let expected = coder::encode_slices(&sorted.bytes, limits, Coding::StaticRans);
+        sorter.input(text.len()).unwrap().copy_from_slice(text);
+        let (encoded, samples) = sorter.sort_and_encode(64, &mut encoder, limits).unwrap();
+        assert!(samples == sorted.samples && encoded.models == expected.models, "{name}");
+        let counts = text.iter().fold([0; 256], |mut counts, &byte| {
+            counts[usize::from(byte)] += 1;
+            counts
+        });
+        assert!(encoded.byte_counts == counts, "{name}: counts of bytes");
+        assert!(encoded.raw_sizes == expected.raw_sizes, "{name}: slices");
+        assert!(encoder.download(&encoded).unwrap() == expected.slices.concat(), "{name}: bytes");
+        blocks += 1;
+    }
+    say(format_args!("{blocks} blocks sorted and coded"));
 }

@@ -1,0 +1,113 @@
+// The rANS states of a slice that is decoded, and the words that they take.
+#pragma once
+
+#include "coder/slice_models.cuh"
+
+namespace {
+
+// The bytes of a word and of the one behind it. They are put together when they are used: until
+// then nobody waits for them.
+struct WordBytes {
+    uint32_t bytes[4];
+
+    __device__ __forceinline__ uint32_t pair() const {
+        return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | bytes[3] << 24;
+    }
+};
+
+// The words of a slice, 32 at a time: a lane has a word and the one behind it.
+struct Words {
+    const uint8_t* bytes;
+    uint32_t count;   // words that there are; what is read behind them is 0
+    uint32_t base;    // number of the word that lane 0 has
+    uint32_t passed;  // words taken from there on
+    uint32_t now;
+    WordBytes next;   // those 32 words on
+    uint32_t pair;    // the next word, and from bit 16 on the one behind it
+
+    // Behind the end other bytes are loaded: a condition would wait for them.
+    __device__ __forceinline__ WordBytes load(uint32_t at) const {
+        const uint8_t* from = bytes + 2 * static_cast<size_t>(min(at, count));
+        return {{__ldg(from), __ldg(from + 1), __ldg(from + 2), __ldg(from + 3)}};
+    }
+
+    __device__ __forceinline__ uint32_t used(const WordBytes& loaded, uint32_t at) const {
+        const uint32_t words = at < count ? count - at : 0;
+        return words > 1 ? loaded.pair() : words * (loaded.pair() & 0xFFFF);
+    }
+
+    __device__ __forceinline__ void begin(const uint8_t* from, uint32_t words, uint32_t lane) {
+        bytes = from;
+        count = words;
+        base = passed = 0;
+        now = used(load(lane), lane);
+        next = load(32 + lane);
+        pair = __shfl_sync(ALL_LANES, now, 0);
+    }
+
+    // Takes up to 32 words.
+    __device__ __forceinline__ void take(uint32_t words, uint32_t lane) {
+        passed += words;
+        if (passed >= 32) {
+            passed -= 32;
+            base += 32;
+            now = used(next, base + lane);
+            next = load(base + 32 + lane);
+        }
+        pair = __shfl_sync(ALL_LANES, now, passed);
+    }
+
+    __device__ __forceinline__ uint32_t taken() const { return base + passed; }
+};
+
+// The states, each in all lanes of its half, and the words that they take.
+struct States {
+    uint32_t lane, half;
+    uint32_t state;
+    Words words;
+
+    // Lets one half have its next state, which takes a word if it is low.
+    __device__ __forceinline__ void set(uint32_t which, uint32_t next) {
+        const bool mine = half == which, low = mine && next < LOWER_BOUND;
+        if (mine) state = low ? next << 16 | (words.pair & 0xFFFF) : next;
+        words.take(__any_sync(ALL_LANES, low), lane);
+    }
+
+    // A symbol of one half by a table.
+    __device__ __forceinline__ uint32_t take(uint32_t which, const uint32_t* table) {
+        const uint32_t entry = table[lane & 15], slot = state & SLOT_MASK, start = entry & 0xFFFF;
+        const uint32_t symbol = __popc(__ballot_sync(ALL_LANES, half == which && slot >= start)) - 1;
+        const uint32_t next = (entry >> 16) * (state >> SLOT_BITS) + slot - start;
+        set(which, __shfl_sync(ALL_LANES, next, 16 * which + symbol));
+        return symbol;
+    }
+
+    // A value of so many bits, all of which are equally likely.
+    __device__ __forceinline__ uint32_t take_plain(uint32_t which, uint32_t bits) {
+        const uint32_t left = SLOT_BITS - bits, slot = state & SLOT_MASK;
+        const uint32_t value = __shfl_sync(ALL_LANES, slot >> left, 16 * which);
+        set(which, (state >> SLOT_BITS << left) + (slot & ((1u << left) - 1)));
+        return value;
+    }
+
+    // A value below n, 1 to 256, of the rank half; all are equally likely.
+    __device__ __forceinline__ uint32_t take_uniform(uint32_t n) {
+        const uint32_t slot = state & SLOT_MASK, value = ((slot + 1) * n - 1) >> SLOT_BITS;
+        const uint32_t start = (value << SLOT_BITS) / n, end = ((value + 1) << SLOT_BITS) / n;
+        set(1, (end - start) * (state >> SLOT_BITS) + slot - start);
+        return __shfl_sync(ALL_LANES, value, 16);
+    }
+
+    // A number with extra bits.
+    __device__ __forceinline__ uint32_t take_extra(uint32_t which, uint32_t width, const uint32_t* tables) {
+        uint32_t extra = take(which, tables + 16 * extra_table(which, width)) & ((1u << min(width, 4u)) - 1);
+        for (uint32_t left = width - min(width, 4u); left > 0;) {
+            const uint32_t bits = min(left, 8u);
+            left -= bits;
+            extra = extra << bits | take_plain(which, bits);
+        }
+        return (1u << width) + extra + 6;
+    }
+};
+
+}  // namespace

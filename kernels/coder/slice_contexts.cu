@@ -1,0 +1,193 @@
+// What the runs of a slice are coded as: MTF ranks, and which table has which symbol how often. A
+// warp for each slice, 32 runs at a time.
+
+#include "coder/encode_args.cuh"
+
+namespace {
+
+struct Lists {
+    uint8_t mtf_ranks[CODER_WARPS][256];  // by symbol
+    uint8_t symbols[CODER_WARPS][256];    // by MTF rank
+    uint8_t moved[CODER_WARPS][256];      // whether the symbol of an MTF rank comes to the front
+};
+
+// Goes backwards. The list holds the symbols in the order in which they come next, those that have
+// not been seen behind all others.
+struct RankFinder {
+    uint32_t lane;
+    uint8_t *mtf_ranks, *symbols, *moved;
+    uint32_t seen;  // symbols seen so far
+
+    // The MTF ranks of 32 runs; a lane without a run has symbol NO_SYMBOL or more, unlike all
+    // others. Each lane's symbol of the table is moved to the front afterwards.
+    __device__ __forceinline__ uint32_t find(uint32_t symbol, bool valid) {
+        const uint32_t before = (1u << lane) - 1, after = ~before << 1;
+        const uint32_t same = __match_any_sync(ALL_LANES, symbol);
+        // The runs before and behind this one that have the same symbol; -1 and 32 where none has.
+        const int last = 31 - __clz(same & before);
+        const int next = same & after ? __ffs(same & after) - 1 : 32;
+        const int listed = valid ? mtf_ranks[symbol] : 0;
+        const uint32_t fresh = __ballot_sync(ALL_LANES, valid && next == 32 && listed >= static_cast<int>(seen));
+        // Where the symbol returns among these runs, all symbols between count; where not, those
+        // that the list has before it, and of those behind it the ones that come before.
+        const int counted = next < 32 ? -1 : listed;
+        int rank = next < 32 ? 0 : listed;
+        const uint32_t other = static_cast<uint32_t>(last + 1) | listed << 8;
+#pragma unroll 8
+        for (int k = 1; k < 32; k++) {
+            const uint32_t there = __shfl_sync(ALL_LANES, other, k);
+            const bool first = k > static_cast<int>(lane) && k < next && (there & 255) <= lane + 1;
+            rank += first && static_cast<int>(there >> 8) > counted;
+        }
+        if (fresh >> lane & 1) rank = min(rank, static_cast<int>(seen + __popc(fresh & after)));
+        move(symbol, valid, last < 0, listed);
+        seen += __popc(fresh);
+        return rank;
+    }
+
+    // Brings the symbols of these runs to the front, in order of their first run. Those before the
+    // last of them in the list move back; from the end on, so that none is overwritten.
+    __device__ __forceinline__ void move(uint32_t symbol, bool valid, bool first, uint32_t listed) {
+        const uint32_t firsts = __ballot_sync(ALL_LANES, valid && first);
+        if (valid) moved[listed] = 1;
+        const uint32_t last = __reduce_max_sync(ALL_LANES, listed);
+        __syncwarp();
+        uint32_t behind = 0;
+        for (int chunk = last / 32; chunk >= 0; chunk--) {
+            const uint32_t at = 32 * chunk + lane, there = symbols[at];
+            const uint32_t gone = __ballot_sync(ALL_LANES, moved[at]);
+            const uint32_t to = at + behind + __popc(gone >> lane >> 1);
+            __syncwarp();
+            if (!(gone >> lane & 1) && at < last) {
+                symbols[to] = there;
+                mtf_ranks[there] = to;
+            }
+            moved[at] = 0;
+            behind += __popc(gone);
+            __syncwarp();
+        }
+        if (valid && first) {
+            const uint32_t to = __popc(firsts & ((1u << lane) - 1));
+            symbols[to] = symbol;
+            mtf_ranks[symbol] = to;
+        }
+        __syncwarp();
+    }
+};
+
+struct Counting {
+    ContextMaps maps;
+    uint32_t counts[TABLE_WORDS + 256];
+    uint32_t averages[CODER_WARPS][256];
+};
+
+// How many lanes before this one have the same symbol, and the most that any has.
+__device__ __forceinline__ uint32_t turn_of(uint32_t symbol, uint32_t lane, uint32_t* most) {
+    const uint32_t turn = __popc(__match_any_sync(ALL_LANES, symbol) & ((1u << lane) - 1));
+    *most = __reduce_max_sync(ALL_LANES, turn);
+    return turn;
+}
+
+// Counts a number; gives 16 times the leaf plus the bucket.
+__device__ __forceinline__ uint32_t count(uint32_t* counts, uint32_t half, uint32_t table, uint32_t number) {
+    uint32_t bucket = number;
+    if (number >= DIRECT) {
+        const uint32_t shifted = number - 6, width = 31 - __clz(shifted);
+        bucket = min(width + 8, LAST_BUCKET);
+        const uint32_t high = (shifted - (1u << width)) >> (width - min(width, 4u));
+        atomicAdd(&counts[16 * extra_table(half, width) + high], 1u);
+    }
+    atomicAdd(&counts[16 * (table + (half ? RUN_LEAVES : 0)) + bucket], 1u);
+    return 16 * table + bucket;
+}
+
+// Counts the runs of a slice.
+__device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* averages, const RunSlice& slice) {
+    const uint32_t lane = threadIdx.x % 32;
+    const ContextMaps& maps = shared.maps;
+    for (uint32_t i = lane; i < 256; i += 32) averages[i] = 0;
+    __syncwarp();
+    // The average over all symbols without the last run, and what this adds.
+    uint32_t all = 0, last = ROUNDING;
+    for (uint32_t first = 0; first < slice.runs; first += 32) {
+        const uint32_t run = first + lane, item = slice.items + run;
+        const bool valid = run < slice.runs;
+        uint32_t symbol = NO_SYMBOL + lane, len = 1, rank_number = 0;
+        if (valid) {
+            const uint32_t start = slice.run_start(run), mtf_rank = v.mtf_ranks[item];
+            symbol = __ldg(v.bwt + start);
+            len = slice.run_end(run) - start;
+            rank_number = mtf_rank ? mtf_rank - 1 : 0;
+        }
+        const uint32_t what = what_is_added(maps.roots, len - 1, rank_number);
+        // The averages of the symbol, each run in its turn. From bit 24 on the class of the last
+        // MTF rank.
+        uint32_t most, own = 0;
+        const uint32_t turn = turn_of(symbol, lane, &most);
+        for (uint32_t k = 0; k <= most; k++) {
+            if (valid && turn == k) {
+                own = averages[symbol];
+                averages[symbol] = added(own, what) | (what & 0xFF000000);
+            }
+            __syncwarp();
+        }
+        // That over all symbols, run after run.
+        uint32_t one_late = __shfl_up_sync(ALL_LANES, what, 1), around = 0;
+        if (lane == 0) one_late = last;
+        for (uint32_t k = 0; k < 32; k++) {
+            if (lane == k) around = all;
+            all = added_to_all(all, __shfl_sync(ALL_LANES, one_late, k));
+        }
+        last = __shfl_sync(ALL_LANES, what, 31);
+        if (!valid) continue;
+
+        const uint32_t run_context = maps.run_context[own & 1023];
+        const uint32_t rank_context = maps.rank_context[own >> RANK_SHIFT & 1023];
+        const uint32_t context = own_context(run_context, rank_context, own >> 24);
+        const uint32_t run_leaf = maps.run_leaf[context];
+        const uint32_t rank_leaf = maps.rank_leaf[8 * maps.own_rank[context] + maps.all_rank_context[around]];
+        const uint32_t run_symbol = count(shared.counts, 0, run_leaf, len - 1);
+        v.symbols[item] = run_symbol | count(shared.counts, 1, rank_leaf, rank_number) << 16;
+        atomicAdd(&shared.counts[TABLE_WORDS + symbol], len);
+    }
+}
+
+}  // namespace
+
+// A CTA for CODER_WARPS slices.
+extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) find_mtf_ranks(const EncodeArgs v) {
+    __shared__ Lists lists;
+    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const RunSlice slice(v, blockIdx.x * CODER_WARPS + warp);
+    if (slice.runs == 0) return;
+    RankFinder finder = {lane, lists.mtf_ranks[warp], lists.symbols[warp], lists.moved[warp], 0};
+    for (uint32_t i = lane; i < 256; i += 32) {
+        finder.mtf_ranks[i] = finder.symbols[i] = i;
+        finder.moved[i] = 0;
+    }
+    __syncwarp();
+    for (uint32_t end = (slice.runs + 31) & ~31u; end > 0; end -= 32) {
+        const uint32_t run = end - 32 + lane;
+        const bool valid = run < slice.runs;
+        const uint32_t symbol = valid ? __ldg(v.bwt + slice.run_start(run)) : NO_SYMBOL + lane;
+        const uint32_t mtf_rank = finder.find(symbol, valid);
+        if (valid) v.mtf_ranks[slice.items + run] = mtf_rank;
+    }
+    for (uint32_t i = lane; i < finder.seen; i += 32) v.lists[256 * slice.number + i] = finder.symbols[i];
+    if (lane == 0) v.list_sizes[slice.number] = finder.seen;
+}
+
+// A CTA for CODER_WARPS slices, when the MTF ranks are known.
+extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) count_contexts(const EncodeArgs v) {
+    __shared__ Counting shared;
+    copy_words(&shared.maps, v.maps, sizeof(ContextMaps) / 4);
+    for (uint32_t i = threadIdx.x; i < TABLE_WORDS + 256; i += blockDim.x) shared.counts[i] = 0;
+    __syncthreads();
+    const uint32_t warp = threadIdx.x / 32;
+    const RunSlice slice(v, blockIdx.x * CODER_WARPS + warp);
+    count_runs(v, shared, shared.averages[warp], slice);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < TABLE_WORDS + 256; i += blockDim.x) {
+        if (shared.counts[i]) atomicAdd(&v.counts[i], shared.counts[i]);
+    }
+}

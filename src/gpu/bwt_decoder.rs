@@ -1,0 +1,214 @@
+//! Coded slices of static rANS -> BWT on a GPU.
+//!
+//! It takes what the CPU takes and gives the same bytes. What it refuses is damaged; the CPU, which
+//! finds the same, knows the words for it.
+
+use crate::coder::CodedBwt;
+use crate::coder::device_tables::ModelArrays;
+use crate::error::{Error, Flaw, Result};
+use crate::gpu::coder::context_maps::ContextMaps;
+use crate::gpu::coder::slice_decode::{self, DecodeArrays};
+use crate::gpu::runtime::kernel_structs::CodedSlice;
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+
+/// Decodes BWTs on one GPU, on a stream of its own. Its memory grows with the largest block and is
+/// kept. Several of them work side by side.
+#[derive(Debug)]
+pub struct BwtDecoder {
+    gpu: Gpu,
+    maps: ContextMaps,
+    memory: GrowingArena,
+    /// The BWT, where it is not decoded to other memory.
+    bwt: GrowingArena,
+    /// The coded slices, and then the BWT in their place.
+    bytes: PinnedBuffer<u8>,
+    /// Tables, and then what is wrong with each slice.
+    words: PinnedBuffer<u32>,
+    alphabet: PinnedBuffer<u8>,
+    slices: PinnedBuffer<CodedSlice>,
+    shape: DecodeShape,
+}
+
+/// How much was loaded.
+#[derive(Clone, Copy, Debug, Default)]
+struct DecodeShape {
+    slices: u32,
+    coded: u32,
+    n: u32,
+}
+
+const MISFIT: Flaw = Flaw("the slices of a block do not fit it");
+
+impl BwtDecoder {
+    /// A decoder on GPU `number`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is none, or no driver, or it fails.
+    pub fn new(number: u32) -> Result<Self> {
+        let gpu = Gpu::open(number)?;
+        let maps = ContextMaps::new(&gpu)?;
+        Ok(BwtDecoder {
+            gpu,
+            maps,
+            memory: GrowingArena::default(),
+            bwt: GrowingArena::default(),
+            bytes: PinnedBuffer::default(),
+            words: PinnedBuffer::default(),
+            alphabet: PinnedBuffer::default(),
+            slices: PinnedBuffer::default(),
+            shape: DecodeShape::default(),
+        })
+    }
+
+    /// The BWT of coded slices, or `None` where one of them is damaged.
+    ///
+    /// # Errors
+    /// [`Error::Format`], which knows no place, where the models are damaged or the sizes do not
+    /// fit. [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. It may be
+    /// used again, though after some failures all that follows fails too.
+    pub fn decode(&mut self, coded: &CodedBwt) -> Result<Option<&[u8]>> {
+        self.load(coded)?;
+        match self.decode_loaded()?.iter().all(|&flaw| flaw == 0) {
+            true => self.download().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Copies coded slices to the device.
+    ///
+    /// # Errors
+    /// As [`BwtDecoder::decode`].
+    pub fn load(&mut self, coded: &CodedBwt) -> Result<()> {
+        self.shape = DecodeShape::default();
+        let slices = places(coded)?;
+        let last = slices.last().ok_or(MISFIT)?;
+        let shape = DecodeShape {
+            slices: slices.len() as u32,
+            coded: last.coded_start + last.coded_size,
+            n: last.raw_start + last.raw_size,
+        };
+        self.stage(shape, coded, &slices).inspect_err(|_| drop(self.gpu.wait()))?;
+        self.shape = shape;
+        Ok(())
+    }
+
+    /// Decodes what was loaded. Gives for each slice 0, or a number that tells what is wrong with
+    /// it; these are in `kernels/coder/slice_decode.cu`.
+    ///
+    /// # Errors
+    /// As [`BwtDecoder::decode`].
+    pub fn decode_loaded(&mut self) -> Result<&[u32]> {
+        let (n, mut memory) = (self.shape.n as usize, std::mem::take(&mut self.bwt));
+        let arena = memory.allocator(&self.gpu, n);
+        let done = arena.and_then(|mut arena| self.run(arena.array(n)));
+        self.bwt = memory;
+        done.map(|()| self.words.first(self.shape.slices as usize))
+    }
+
+    /// Decodes coded slices into device memory of the same GPU, on which nothing is at work. Gives
+    /// whether all are sound.
+    ///
+    /// # Errors
+    /// As [`BwtDecoder::decode`].
+    pub(super) fn decode_to(&mut self, coded: &CodedBwt, bwt: Array<u8>) -> Result<bool> {
+        self.load(coded)?;
+        if self.shape.n != bwt.len() {
+            return Err(MISFIT.into());
+        }
+        self.run(bwt)?;
+        Ok(self.words.first(self.shape.slices as usize).iter().all(|&flaw| flaw == 0))
+    }
+
+    /// The BWT that was decoded.
+    ///
+    /// # Errors
+    /// As [`BwtDecoder::decode`].
+    pub fn download(&mut self) -> Result<&[u8]> {
+        let n = self.shape.n;
+        let bwt = self.bwt.allocator(&self.gpu, n as usize)?.array(n as usize);
+        self.bytes.download(&self.gpu, bwt, 0..n)?;
+        self.gpu.wait()?;
+        Ok(self.bytes.first(n as usize))
+    }
+
+    /// Bytes of device memory in use.
+    pub fn memory(&self) -> usize {
+        self.memory.len() + self.bwt.len()
+    }
+
+    /// Makes the launch after the next `launches` fail.
+    #[cfg(test)]
+    pub fn fail_after(&self, launches: u32) {
+        self.gpu.fail_after(launches);
+    }
+
+    /// Copies all that is needed to the device.
+    fn stage(&mut self, shape: DecodeShape, coded: &CodedBwt, slices: &[CodedSlice]) -> Result<()> {
+        let (gpu, models) = (&self.gpu, ModelArrays::read(&coded.models)?);
+        let arrays = allocate(gpu, &mut self.memory, shape)?;
+        let mut room = self.bytes.reserve(gpu, shape.n as usize)?;
+        for slice in &coded.slices {
+            room.split_off_mut(..slice.len()).expect("no longer than raw").copy_from_slice(slice);
+        }
+        self.words.reserve(gpu, models.tables.len())?.copy_from_slice(&models.tables);
+        self.alphabet.reserve(gpu, 256)?.copy_from_slice(&models.alphabet);
+        self.slices.reserve(gpu, slices.len())?.copy_from_slice(slices);
+        self.bytes.upload(gpu, arrays.coded.first(shape.coded))?;
+        self.words.upload(gpu, arrays.tables)?;
+        self.alphabet.upload(gpu, arrays.alphabet)?;
+        self.slices.upload(gpu, arrays.slices)?;
+        gpu.wait()
+    }
+
+    fn run(&mut self, bwt: Array<u8>) -> Result<()> {
+        let done = self.queue(bwt).and_then(|()| self.gpu.wait());
+        // Nothing of it may still be at work when the next begins. What that says adds nothing.
+        done.inspect_err(|_| drop(self.gpu.wait()))
+    }
+
+    fn queue(&mut self, bwt: Array<u8>) -> Result<()> {
+        let (gpu, count) = (&self.gpu, self.shape.slices);
+        if count == 0 {
+            return Err(Error::Usage("no slices were loaded".into()));
+        }
+        let arrays = allocate(gpu, &mut self.memory, self.shape)?;
+        let slices = self.slices.first(count as usize);
+        slice_decode::decode_slices(gpu, &arrays, slices, self.maps.address(), bwt)?;
+        self.words.reserve(gpu, count as usize)?;
+        self.words.download(gpu, arrays.flaws, 0..count)
+    }
+}
+
+/// Where each slice lies, coded and decoded.
+fn places(coded: &CodedBwt) -> Result<Vec<CodedSlice>> {
+    let (mut coded_start, mut raw_start) = (0_u32, 0_u32);
+    let place = |(slice, &raw_size): (&Vec<u8>, &u32)| {
+        let coded_size =
+            u32::try_from(slice.len()).ok().filter(|&size| size > 0 && size <= raw_size);
+        let coded_size = coded_size.ok_or(MISFIT)?;
+        let place = CodedSlice { coded_start, coded_size, raw_start, raw_size };
+        // A coded slice is no longer than what it decodes to.
+        raw_start = raw_start.checked_add(raw_size).filter(|&n| n < 1 << 31).ok_or(MISFIT)?;
+        coded_start += coded_size;
+        Ok(place)
+    };
+    if coded.slices.len() != coded.raw_sizes.len() {
+        return Err(MISFIT.into());
+    }
+    coded.slices.iter().zip(&coded.raw_sizes).map(place).collect()
+}
+
+/// Allocates the arrays from memory that is made large enough.
+fn allocate<'m>(
+    gpu: &Gpu,
+    memory: &'m mut GrowingArena,
+    shape: DecodeShape,
+) -> Result<DecodeArrays<'m>> {
+    let (slices, coded) = (shape.slices as usize, shape.coded as usize);
+    let mut measure = ArenaAllocator::measuring();
+    DecodeArrays::allocate(&mut measure, slices, coded);
+    Ok(DecodeArrays::allocate(&mut memory.allocator(gpu, measure.used())?, slices, coded))
+}
+
+#[cfg(test)]
+mod tests;

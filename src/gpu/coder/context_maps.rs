@@ -1,0 +1,43 @@
+//! The maps from model state to tables in device memory, the same for all blocks.
+
+use crate::coder::device_tables::ContextArrays;
+use crate::error::Result;
+use crate::gpu::runtime::kernel_structs;
+use crate::gpu::runtime::{Arena, Array, Gpu};
+
+/// The maps, in memory of their own.
+#[derive(Debug)]
+pub struct ContextMaps(Arena);
+
+impl ContextMaps {
+    /// Copies them to the device.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let ContextArrays {
+            roots,
+            run_context,
+            rank_context,
+            all_rank_context,
+            run_leaf,
+            own_rank,
+            rank_leaf,
+        } = ContextArrays::new();
+        let maps = kernel_structs::ContextMaps {
+            roots,
+            run_context,
+            rank_context,
+            all_rank_context,
+            run_leaf,
+            own_rank,
+            rank_leaf,
+        };
+        let mut memory = Arena::new(gpu, size_of::<kernel_structs::ContextMaps>())?;
+        let array: Array<kernel_structs::ContextMaps> = memory.allocator().array(1);
+        gpu.write(&[maps], array)?;
+        Ok(ContextMaps(memory))
+    }
+
+    /// Their device address.
+    pub fn address(&mut self) -> u64 {
+        self.0.allocator().array::<kernel_structs::ContextMaps>(1).address()
+    }
+}

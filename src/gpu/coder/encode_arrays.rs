@@ -1,0 +1,147 @@
+//! The arrays of a BWT that is coded: those of `kernels/coder/encode_args.cuh`.
+
+use crate::coder::SliceLimits;
+use crate::coder::device_tables::ModelArrays;
+use crate::error::Result;
+use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::kernel_structs::{EncodeArgs, SliceStart};
+use crate::gpu::runtime::tuning::{CODER_WARPS, MODEL_TABLES, RUN_TILE};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
+
+/// How a BWT is cut.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodeShape {
+    /// Its length, 1 to 2^31 - 1.
+    pub n: u32,
+    /// Runs and bytes that a slice has at most.
+    slice_runs: u32,
+    slice_bytes: u32,
+}
+
+impl EncodeShape {
+    pub fn new(n: u32, limits: SliceLimits) -> Self {
+        assert!((1..1 << 31).contains(&n));
+        let limit = |most: usize| u32::try_from(most).unwrap_or(u32::MAX).clamp(1, 1 << 31);
+        EncodeShape { n, slice_runs: limit(limits.runs), slice_bytes: limit(limits.bytes) }
+    }
+
+    /// Tiles in which runs are looked for.
+    pub fn tiles(self) -> u32 {
+        self.n.div_ceil(RUN_TILE)
+    }
+
+    /// A slice ends behind its runs, or where it has too many bytes; and a run that is cut counts
+    /// in both slices.
+    pub fn most_slices(self) -> u32 {
+        self.n.div_ceil(self.slice_runs) + 2 * (self.n / self.slice_bytes) + 1
+    }
+
+    /// CTAs in which each warp has a slice.
+    pub fn slice_ctas(self) -> u32 {
+        self.most_slices().div_ceil(CODER_WARPS)
+    }
+}
+
+/// Bytes that can be read behind a BWT and coded bytes.
+pub const CODER_PADDING: u32 = 16;
+
+/// All arrays: 11 to 12 bytes per byte of the BWT.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodeArrays<'m> {
+    pub bwt: Array<'m, u8>,
+    pub slices: Array<'m, SliceStart>,
+    pub slice_count: Array<'m, u32>,
+    pub counts: Array<'m, u32>,
+    pub tables: Array<'m, u32>,
+    pub coded_starts: Array<'m, u32>,
+    pub coded: Array<'m, u8>,
+    pub tile_runs: Array<'m, u32>,
+    heads: Array<'m, u32>,
+    mtf_ranks: Array<'m, u8>,
+    symbols: Array<'m, u32>,
+    lists: Array<'m, u8>,
+    list_sizes: Array<'m, u32>,
+    words: Array<'m, u8>,
+    states: Array<'m, u32>,
+    pub cub: Cub<'m>,
+}
+
+impl<'m> EncodeArrays<'m> {
+    /// Allocates the arrays of a BWT.
+    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, shape: EncodeShape) -> Result<Self> {
+        let (n, slices) = (shape.n as usize, shape.most_slices() as usize);
+        let (items, padding) = (n + slices, CODER_PADDING as usize);
+        let sums = shape.tiles().max(shape.most_slices()) + 1;
+        Ok(EncodeArrays {
+            bwt: arena.array(n + padding),
+            slices: arena.array(slices + 1),
+            slice_count: arena.array(1),
+            counts: arena.array(ModelArrays::COUNTS),
+            tables: arena.array(16 * MODEL_TABLES as usize),
+            coded_starts: arena.array(slices + 1),
+            coded: arena.array(n),
+            tile_runs: arena.array(shape.tiles() as usize + 1),
+            heads: arena.array(n + 1),
+            mtf_ranks: arena.array(items),
+            symbols: arena.array(items),
+            lists: arena.array(256 * slices),
+            list_sizes: arena.array(slices),
+            words: arena.array(n + padding),
+            states: arena.array(2 * slices),
+            cub: Cub::allocate(gpu, arena, sums)?,
+        })
+    }
+
+    /// The arrays as kernels take them. `maps` is the address of the context maps.
+    pub fn args(&self, shape: EncodeShape, maps: u64) -> EncodeArgs {
+        EncodeArgs {
+            maps,
+            bwt: self.bwt.address(),
+            tile_runs: self.tile_runs.address(),
+            heads: self.heads.address(),
+            slices: self.slices.address(),
+            slice_count: self.slice_count.address(),
+            mtf_ranks: self.mtf_ranks.address(),
+            symbols: self.symbols.address(),
+            lists: self.lists.address(),
+            list_sizes: self.list_sizes.address(),
+            counts: self.counts.address(),
+            tables: self.tables.address(),
+            words: self.words.address(),
+            states: self.states.address(),
+            coded_starts: self.coded_starts.address(),
+            coded: self.coded.address(),
+            n: shape.n,
+            tiles: shape.tiles(),
+            most_slices: shape.most_slices(),
+            slice_runs: shape.slice_runs,
+            slice_bytes: shape.slice_bytes,
+        }
+    }
+}
+
+/// A BWT that is coded on the device: its arrays, and how it is cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Encoding<'m> {
+    pub arrays: EncodeArrays<'m>,
+    pub shape: EncodeShape,
+    args: EncodeArgs,
+}
+
+impl<'m> Encoding<'m> {
+    /// The arrays must have been allocated for this shape, and the maps stay where they are.
+    pub fn new(arrays: EncodeArrays<'m>, shape: EncodeShape, maps: u64) -> Self {
+        let slices = shape.most_slices();
+        assert!(arrays.bwt.len() == shape.n + CODER_PADDING && arrays.coded.len() == shape.n);
+        assert!(arrays.slices.len() == slices + 1 && arrays.tile_runs.len() == shape.tiles() + 1);
+        Encoding { arrays, shape, args: arrays.args(shape, maps) }
+    }
+
+    /// Queues a kernel of so many CTAs and threads.
+    #[allow(unsafe_code)]
+    pub fn launch(&self, gpu: &Gpu, name: &'static str, ctas: u32, threads: u32) -> Result<()> {
+        // SAFETY: the arrays were allocated for this shape, as `Encoding::new` checks; the kernels
+        // take this struct alone, and keep within it whatever the bytes are.
+        unsafe { gpu.launch_struct(name, ctas, threads, &self.args) }
+    }
+}

@@ -1,0 +1,15 @@
+//! MTF ranks and contexts of the runs of all slices, and how often each symbol occurs: the host
+//! side of `kernels/coder/slice_contexts.cu`.
+
+use super::encode_arrays::Encoding;
+use crate::error::Result;
+use crate::gpu::runtime::Gpu;
+use crate::gpu::runtime::tuning::CODER_WARPS;
+
+/// Counts the symbols of all slices, when these are known.
+pub fn count_symbols(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
+    let (ctas, threads) = (encoding.shape.slice_ctas(), 32 * CODER_WARPS);
+    gpu.zero(encoding.arrays.counts)?;
+    encoding.launch(gpu, "slice_contexts/find_mtf_ranks", ctas, threads)?;
+    encoding.launch(gpu, "slice_contexts/count_contexts", ctas, threads)
+}

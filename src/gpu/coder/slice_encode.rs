@@ -1,0 +1,16 @@
+//! Slices into coded bytes, one behind the other: the host side of `kernels/coder/slice_encode.cu`.
+
+use super::encode_arrays::Encoding;
+use crate::error::Result;
+use crate::gpu::runtime::Gpu;
+use crate::gpu::runtime::tuning::{CODER_WARPS, THREADS};
+
+/// Codes all slices, whose symbols are counted, by the tables that are in their array.
+pub fn encode_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
+    let shape = encoding.shape;
+    gpu.zero(encoding.arrays.coded_starts)?;
+    let threads = 32 * CODER_WARPS;
+    encoding.launch(gpu, "slice_encode/encode_slices", shape.slice_ctas(), threads)?;
+    encoding.arrays.cub.exclusive_sum(gpu, encoding.arrays.coded_starts)?;
+    encoding.launch(gpu, "slice_encode/gather_slices", shape.most_slices(), THREADS)
+}
