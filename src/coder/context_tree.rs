@@ -1,5 +1,5 @@
-//! The classes of contexts: two decision trees, for run lengths and for MTF ranks, that are part of
-//! the format. FORMAT.md chapter 14.
+//! The classes of contexts: two trees of questions, for run lengths and for MTF ranks, that are part
+//! of the format. FORMAT.md chapter 14.
 //!
 //! A leaf of a tree is a set of contexts in which numbers are distributed alike, whatever the data.
 //! Each block has a table for each *class*: a leaf, or an inner node below which it does not tell
@@ -144,7 +144,7 @@ impl ContextTree {
 
 /// Values of what is around a run.
 pub const AROUND: usize = 8;
-/// Places for the MTF ranks' leaves: a power of two that holds all own classes.
+/// Room for the MTF ranks' leaves: a power of two that holds all own classes.
 pub const RANK_CONTEXTS: usize = 1024;
 
 /// What is known of a symbol's contexts, by r * 128 + q * 8 + l: the leaf of its run length, and

@@ -35,7 +35,7 @@
 //! # Sources
 //!
 //! Run lengths and MTF ranks by context are the way of libbsc's QLFC coder; the contexts are moving
-//! averages in place of last values. That contexts share clustered tables is as in brotli and JPEG
+//! averages instead of last values. That contexts share clustered tables is as in brotli and JPEG
 //! XL. Each file names its own sources. The layout is chapter 13 of `format/FORMAT.md`.
 
 mod bit_models;
@@ -59,6 +59,7 @@ mod slices;
 mod slot_search;
 mod static_rans;
 mod symbol_tree;
+mod table_cost;
 
 use crate::error::Flaw;
 pub(crate) use bit_models::{BitTree, NumberModel};

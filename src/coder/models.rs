@@ -14,9 +14,10 @@ use super::context_tree::{
 };
 use super::default_tables::{MTF_RANK_SHARES, RUN_LENGTH_SHARES};
 use super::exp_golomb::{ExpGolomb, LAST_BUCKET_WIDTH};
-use super::frequency_table::{Code, FrequencyTable, codes, to_code};
+use super::frequency_table::{Code, FrequencyTable, to_code};
 use super::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use super::rans::RansStream;
+use super::table_cost::{ONE_BIT, cheapest};
 use super::{ENDS_EARLY, LEFT_OVER};
 use crate::error::Flaw;
 
@@ -81,8 +82,8 @@ pub struct Models {
     pub runs: ClassTables,
     pub ranks: ClassTables,
     pub extra: [FrequencyTable; EXTRA_TABLES],
-    /// As [`Contexts::own`](super::context_tree::Contexts), with the class of a run length in place
-    /// of its leaf.
+    /// As [`Contexts::own`](super::context_tree::Contexts), with the class of a run length
+    /// instead of its leaf.
     pub own: Box<OwnContexts>,
     /// The class of an MTF rank by its context.
     pub rank_classes: Box<[u8; RANK_CONTEXTS]>,
@@ -310,43 +311,6 @@ fn cut(kind: usize, tree: &ContextTree, leaves: &[Counts]) -> Vec<NodeChoice> {
     nodes
 }
 
-/// A bit, in the unit of costs.
-const ONE_BIT: u64 = 1 << 12;
-/// About what a table costs that is sent: for the first symbols, each of them.
-const SENT: u64 = 4 * ONE_BIT;
-const SENT_SYMBOL: u64 = 4 * ONE_BIT;
-
-/// What symbols cost with the better of a table of their own and the default, and that table where
-/// it is the better one.
-fn cheapest(counts: &Counts, default: &[Code; 16]) -> (u64, Option<[Code; 16]>) {
-    let table = FrequencyTable::new(default);
-    let with = |symbol: usize, count: u32| {
-        u64::from(count) * (15 * ONE_BIT - log2(table.slots(symbol).freq.into()))
-    };
-    let by_default = counts.iter().enumerate().map(|(symbol, &count)| with(symbol, count)).sum();
-    let weighted = |count: u64| if count == 0 { 0 } else { count * log2(count) };
-    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-    let own: u64 = counts.iter().map(|&count| weighted(count.into())).sum();
-    let symbols = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last as u64 + 1);
-    let sent = weighted(all) - own + SENT + SENT_SYMBOL * symbols;
-    if sent < by_default { (sent, Some(codes(counts))) } else { (by_default, None) }
-}
-
-/// The binary logarithm, in the unit of costs, rounded down.
-fn log2(number: u64) -> u64 {
-    let whole = number.ilog2();
-    // In 1..2, with 31 bits behind the point; squared, its logarithm doubles.
-    let mut rest = if whole > 31 { number >> (whole - 31) } else { number << (31 - whole) };
-    let mut log = u64::from(whole);
-    for _ in 0..12 {
-        rest = rest * rest >> 31;
-        let reached = rest >> 32;
-        log = log << 1 | reached;
-        rest >>= reached;
-    }
-    log
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -407,14 +371,5 @@ mod tests {
             let _ = Models::decode(&damaged);
         }
         assert!(Models::decode(&[&coded[..], &[0]].concat()).is_err());
-    }
-
-    #[test]
-    fn logarithms_are_exact_to_their_last_digit() {
-        for number in [1, 2, 3, 7, 1000, 32_767, 32_768, u64::from(u32::MAX), 1 << 40] {
-            let exact = (number as f64).log2() * 4096.0;
-            let found = log2(number) as f64;
-            assert!(found <= exact + 0.001 && found > exact - 2.0, "{number}: {found} {exact}");
-        }
     }
 }

@@ -87,7 +87,7 @@ impl RansStack {
         }
     }
 
-    /// Pushes a symbol by a multiplication in place of the division.
+    /// Pushes a symbol by a multiplication instead of the division.
     #[inline(always)]
     pub fn push_prepared(&mut self, stream: RansStream, symbol: &PreparedSlots) {
         let state = self.renormalised(stream, symbol.freq);

@@ -2,21 +2,10 @@
 //!
 //! It comes as SSE2, as AVX2 where the processor has it, and as plain Rust. All give the same
 //! numbers, which the tests compare. Compilers do not find the vector form by themselves.
+#![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
 #[cfg(target_arch = "x86_64")]
-mod search_avx2;
-#[cfg(any(test, not(target_arch = "x86_64")))]
-mod search_plain;
-#[cfg(target_arch = "x86_64")]
-mod search_sse2;
-
-#[cfg(target_arch = "x86_64")]
-pub use search_avx2::SearchAvx2;
-/// The form that every processor of this architecture has.
-#[cfg(not(target_arch = "x86_64"))]
-pub use search_plain::SearchPlain as SearchBaseline;
-#[cfg(target_arch = "x86_64")]
-pub use search_sse2::SearchSse2 as SearchBaseline;
+use std::{arch::x86_64::*, mem::transmute};
 
 /// A way to search the first slots of sixteen symbols.
 pub trait SlotSearch {
@@ -24,10 +13,69 @@ pub trait SlotSearch {
     fn not_above(starts: &[u16; 16], slot: u16) -> usize;
 }
 
+/// The form that every processor of this architecture has.
+#[cfg(target_arch = "x86_64")]
+pub type SearchBaseline = SearchSse2;
+#[cfg(not(target_arch = "x86_64"))]
+pub type SearchBaseline = SearchPlain;
+#[cfg(not(target_arch = "x86_64"))]
+pub type SearchAvx2 = SearchPlain;
+
+/// In one register. Only code that runs under `#[target_feature(enable = "avx2")]` may name this
+/// type.
+#[cfg(target_arch = "x86_64")]
+pub struct SearchAvx2;
+
+#[cfg(target_arch = "x86_64")]
+impl SlotSearch for SearchAvx2 {
+    #[inline(always)]
+    fn not_above(starts: &[u16; 16], slot: u16) -> usize {
+        // SAFETY: only code that runs with AVX2 names this type; both types of the transmute are
+        // 32 bytes in which every bit pattern is valid.
+        let above = unsafe {
+            let starts = transmute::<[u16; 16], __m256i>(*starts);
+            let above = _mm256_cmpgt_epi16(starts, _mm256_set1_epi16(slot as i16));
+            _mm256_movemask_epi8(above) as u32
+        };
+        (above.trailing_zeros() / 2) as usize
+    }
+}
+
+/// In two registers.
+#[cfg(target_arch = "x86_64")]
+pub struct SearchSse2;
+
+#[cfg(target_arch = "x86_64")]
+impl SlotSearch for SearchSse2 {
+    #[inline(always)]
+    fn not_above(starts: &[u16; 16], slot: u16) -> usize {
+        // SAFETY: every x86-64 processor has SSE2; both types of the transmute are 32 bytes in
+        // which every bit pattern is valid.
+        let above = unsafe {
+            let [low, high] = transmute::<[u16; 16], [__m128i; 2]>(*starts);
+            let slot = _mm_set1_epi16(slot as i16);
+            let above = _mm_packs_epi16(_mm_cmpgt_epi16(low, slot), _mm_cmpgt_epi16(high, slot));
+            _mm_movemask_epi8(above) as u32
+        };
+        (above | 1 << 16).trailing_zeros() as usize
+    }
+}
+
+/// For other processors, and to compare with.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub struct SearchPlain;
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+impl SlotSearch for SearchPlain {
+    #[inline(always)]
+    fn not_above(starts: &[u16; 16], slot: u16) -> usize {
+        starts.iter().filter(|&&start| start <= slot).count()
+    }
+}
+
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::search_plain::SearchPlain;
-    use super::{SearchAvx2, SearchBaseline, SlotSearch};
+    use super::*;
 
     #[test]
     fn all_forms_give_the_same_numbers() {

@@ -197,18 +197,18 @@ fn push_extra(
     split.bucket
 }
 
-/// Pushes the list of a slice: each byte as its place among those of the alphabet that are left.
+/// Pushes the list of a slice: each byte as its number among those of the alphabet that are left.
 fn push_list(stack: &mut RansStack, list: &[u8], alphabet: &[u8]) {
     let mut left = alphabet.to_vec();
-    let places: Vec<[u32; 2]> = list
+    let numbers: Vec<[u32; 2]> = list
         .iter()
         .map(|byte| {
-            let place = left.iter().position(|other| other == byte).expect("a byte of the block");
-            left.remove(place);
-            [place as u32, left.len() as u32 + 1]
+            let number = left.iter().position(|other| other == byte).expect("a byte of the block");
+            left.remove(number);
+            [number as u32, left.len() as u32 + 1]
         })
         .collect();
-    places.into_iter().rev().for_each(|[place, of]| stack.push_even(MtfRanks, place, of));
+    numbers.into_iter().rev().for_each(|[number, of]| stack.push_even(MtfRanks, number, of));
     stack.push_even(MtfRanks, list.len() as u32 - 1, alphabet.len() as u32);
 }
 
@@ -249,7 +249,7 @@ impl<'a> SliceRuns<'a> {
         let (mut len, run_slots) = run_table.find::<S>(self.coder.slot(RunLengths));
         let (mut mtf_rank, rank_slots) = rank_table.find::<S>(self.coder.slot(MtfRanks));
         self.coder.take_both([run_slots, rank_slots]);
-        // Most runs are short, and most places not at the end.
+        // Most runs are short and not at the end.
         if len.max(mtf_rank) < DIRECT as u32
             && mtf_rank + 1 < self.symbols
             && let Some(room) = out.get_mut(self.pos..).and_then(|out| out.first_chunk_mut::<16>())

@@ -15,7 +15,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("blend", ""),
     ("pace", ""),
     ("memory", "src/coder"),
-    ("class", "src/coder"),
     ("class", "src/filter"),
     // Binary symbol.
     ("decision", ""),

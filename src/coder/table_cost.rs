@@ -1,0 +1,55 @@
+//! What symbols cost by a frequency table, and which table is the cheaper one: their own, which is
+//! sent, or the default. All arithmetic is of integers, so that every machine chooses the same.
+
+use super::frequency_table::{Code, FrequencyTable, codes};
+
+/// A bit, in the unit of costs.
+pub const ONE_BIT: u64 = 1 << 12;
+/// About what a table costs that is sent: for the first symbols, each of them.
+const SENT: u64 = 4 * ONE_BIT;
+const SENT_SYMBOL: u64 = 4 * ONE_BIT;
+
+/// What symbols cost with the better of a table of their own and the default, and that table where
+/// it is the better one.
+pub fn cheapest(counts: &[u32; 16], default: &[Code; 16]) -> (u64, Option<[Code; 16]>) {
+    let table = FrequencyTable::new(default);
+    let with = |symbol: usize, count: u32| {
+        u64::from(count) * (15 * ONE_BIT - log2(table.slots(symbol).freq.into()))
+    };
+    let by_default = counts.iter().enumerate().map(|(symbol, &count)| with(symbol, count)).sum();
+    let weighted = |count: u64| if count == 0 { 0 } else { count * log2(count) };
+    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    let own: u64 = counts.iter().map(|&count| weighted(count.into())).sum();
+    let symbols = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last as u64 + 1);
+    let sent = weighted(all) - own + SENT + SENT_SYMBOL * symbols;
+    if sent < by_default { (sent, Some(codes(counts))) } else { (by_default, None) }
+}
+
+/// The binary logarithm, in the unit of costs, rounded down.
+fn log2(number: u64) -> u64 {
+    let whole = number.ilog2();
+    // In 1..2, with 31 bits behind the point; squared, its logarithm doubles.
+    let mut rest = if whole > 31 { number >> (whole - 31) } else { number << (31 - whole) };
+    let mut log = u64::from(whole);
+    for _ in 0..12 {
+        rest = rest * rest >> 31;
+        let reached = rest >> 32;
+        log = log << 1 | reached;
+        rest >>= reached;
+    }
+    log
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_are_exact_to_their_last_digit() {
+        for number in [1, 2, 3, 7, 1000, 32_767, 32_768, u64::from(u32::MAX), 1 << 40] {
+            let exact = (number as f64).log2() * 4096.0;
+            let found = log2(number) as f64;
+            assert!(found <= exact + 0.001 && found > exact - 2.0, "{number}: {found} {exact}");
+        }
+    }
+}
