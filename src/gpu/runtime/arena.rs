@@ -20,11 +20,12 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Allocates `bytes` bytes.
+    /// Allocates `bytes` bytes, or so many more that its last array ends with it.
     #[allow(unsafe_code)]
     pub fn new(gpu: &Gpu, bytes: usize) -> Result<Arena> {
+        let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
         // SAFETY: nothing reads the memory before kernels fill the arrays in it.
-        let slice = gpu.check(unsafe { gpu.stream().alloc::<u8>(bytes.max(1)) })?;
+        let slice = gpu.check(unsafe { gpu.stream().alloc::<u8>(bytes) })?;
         let address = slice.device_ptr(gpu.stream()).0;
         Ok(Arena { slice, address })
     }
