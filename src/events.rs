@@ -48,10 +48,10 @@ pub enum Step {
     Sort(Device),
     /// Copying what came of it back from a GPU.
     CopyOut,
-    /// Coding its transform.
-    Code,
-    /// Decoding its transform.
-    Decode,
+    /// Coding its transform on this device; a GPU is a set of one.
+    Code(Device),
+    /// Decoding its transform on this device; a GPU is a set of one.
+    Decode(Device),
     /// Restoring it from its transform on this device; a GPU is a set of one.
     Invert(Device),
     /// Undoing its filters.

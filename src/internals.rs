@@ -20,6 +20,7 @@ use crate::frame::{
 };
 use crate::options::{Options, restorable};
 use crate::raw::Spare;
+use crate::sorters::Sorted;
 use crate::search::{FileBlock, SearchedBlock, SharedInput};
 use crate::threads::Threads;
 use rayon::ThreadPool;
@@ -136,7 +137,7 @@ fn code(filtered: Filtered, raw: &[u8], form: BlockForm) -> Result<BlockBytes> {
     let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
     let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
     let place = Place { number: 0, offset: 0, alone: true };
-    let sorted = SortedText { filtered, place, raw_size, checksum, bwt };
+    let sorted = SortedText { filtered, place, raw_size, checksum, sorted: Sorted::Bwt(bwt) };
     let (block, _) = block::code(sorted, form, &Threads::Calling, &Spare::default())?;
     Ok((block.header.to_bytes(), block.payload))
 }

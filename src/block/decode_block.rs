@@ -11,16 +11,16 @@
 
 use crate::allocation;
 use crate::bwt::{Bwt, CpuInverse};
-use crate::coder::{self, Coding, SliceDecoder, Task};
+use crate::coder::{self, CodedBwt, Coding, SliceDecoder, Task};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
-use crate::events::{Listener, Step};
+use crate::events::{Listener, Step, Timed};
 use crate::filter::{self, Filtered};
 use crate::frame::{BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape, checksum_holds};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
-use crate::sorters::BlockInverter;
+use crate::sorters::{BlockInverter, CodedTransform};
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,6 +40,8 @@ pub struct BlockDecoder {
 pub enum DecodeOutcome {
     /// With the block as it was coded, where that is worth keeping.
     Decoded(Box<Decoded>, Option<CodedBlock>),
+    /// A block that a GPU may decode and restore in one go.
+    Coded(CodedBlock),
     /// A block that is coded like one before, which was this run.
     KnownRun(Run),
 }
@@ -87,7 +89,7 @@ impl BlockDecoder {
         self.finish(self.decode(block)?)
     }
 
-    /// Decodes a block's slices.
+    /// Decodes a block's slices, unless a GPU may do that when it restores the block.
     pub fn decode(&self, block: CodedBlock) -> Result<DecodeOutcome> {
         let (number, from) = (block.number, Instant::now());
         if let Some(run) = self.known_run(&block) {
@@ -95,6 +97,14 @@ impl BlockDecoder {
             self.decoded(&block.header, Duration::ZERO);
             return Ok(DecodeOutcome::KnownRun(run));
         }
+        if self.inverses.has_gpus() && is_for_gpus(&block.header) {
+            return Ok(DecodeOutcome::Coded(block));
+        }
+        self.decode_on_cpu(block).map(|(decoded, coded)| DecodeOutcome::Decoded(decoded, coded))
+    }
+
+    fn decode_on_cpu(&self, block: CodedBlock) -> Result<(Box<Decoded>, Option<CodedBlock>)> {
+        let (number, from) = (block.number, Instant::now());
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
         // Where a GPU may restore it, the host has no table for it, and room for this.
         let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
@@ -102,8 +112,8 @@ impl BlockDecoder {
         let execute = |tasks: Vec<Task>| took = self.pool.each(tasks, |task| task());
         let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
         self.decoded(&decoded.origin.header, took);
-        self.listener.done(number, [(Step::Decode, from, Instant::now())]);
-        Ok(DecodeOutcome::Decoded(Box::new(decoded), coded))
+        self.listener.done(number, [(Step::Decode(Device::Cpu), from, Instant::now())]);
+        Ok((Box::new(decoded), coded))
     }
 
     /// The last run, if this block differs from it in its place alone.
@@ -116,23 +126,72 @@ impl BlockDecoder {
 
     /// Restores a block and checks it.
     pub fn finish(&self, stage: DecodeOutcome) -> Result<Raw> {
-        match stage {
-            DecodeOutcome::KnownRun(run) => Ok(Raw::Run(run)),
-            DecodeOutcome::Decoded(decoded, coded) => {
-                let (restored, on_gpu) = self.restore_decoded(*decoded);
-                let bytes = match (restored, &coded) {
-                    (Err(Error::Format { .. }), Some(coded)) if on_gpu => self.judge(coded)?,
-                    (restored, _) => restored?,
-                };
-                let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
-                self.spare.keep(bytes);
-                if let Some(coded) = coded {
-                    let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
-                    *last = Some((coded, run));
-                }
-                Ok(Raw::Run(run))
+        let (bytes, coded) = match stage {
+            DecodeOutcome::KnownRun(run) => return Ok(Raw::Run(run)),
+            DecodeOutcome::Coded(block) => self.restore_coded(block)?,
+            DecodeOutcome::Decoded(decoded, coded) => (self.judged(*decoded, &coded)?, coded),
+        };
+        let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
+        self.spare.keep(bytes);
+        if let Some(coded) = coded {
+            let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+            *last = Some((coded, run));
+        }
+        Ok(Raw::Run(run))
+    }
+
+    /// The bytes of a decoded block. What a GPU restored wrongly is judged by the CPU.
+    fn judged(&self, decoded: Decoded, coded: &Option<CodedBlock>) -> Result<Vec<u8>> {
+        match (self.restore_decoded(decoded), coded) {
+            ((Err(Error::Format { .. }), true), Some(coded)) => self.judge(coded),
+            ((restored, _), _) => restored,
+        }
+    }
+
+    /// The bytes of a block that goes all the way on a GPU, if that is where it is done first and
+    /// all is well; else the CPU decodes it.
+    fn restore_coded(&self, block: CodedBlock) -> Result<(Vec<u8>, Option<CodedBlock>)> {
+        let Some((inverted, mut steps)) = self.invert_coded(&block)? else {
+            let (decoded, coded) = self.decode_on_cpu(block)?;
+            return Ok((self.judged(*decoded, &coded)?, coded));
+        };
+        self.decoded(&block.header, Duration::ZERO);
+        match self.checked(inverted, &mut steps) {
+            Err(Error::Format { .. }) => self.judge(&block).map(|bytes| (bytes, Some(block))),
+            Err(e) => Err(e),
+            Ok(bytes) => {
+                self.listener.done(block.number, steps);
+                Ok((bytes, Some(block)))
             }
         }
+    }
+
+    /// The text of a block from a GPU.
+    fn invert_coded(&self, block: &CodedBlock) -> Result<Option<(Inverted, Vec<Timed>)>> {
+        self.pool.install(|| block.check_payload()).map_err(|flaw| block.error(flaw))?;
+        let CodedBlock { header, ref payload, number, offset } = *block;
+        let (origin, raw_size) = (Origin { header, number, offset }, header.raw_size as u32);
+        let Kind::Bwt(shape) = header.kind else { return Ok(None) };
+        let parts = BwtPayload::from_bytes(payload, raw_size, shape);
+        let parts = parts.map_err(|flaw| origin.error(flaw))?;
+        let side = parts.filtered.map_or(&[][..], |filtered| filtered.side);
+        let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
+        let text_size = parts.filtered.map_or(raw_size, |filtered| filtered.text_size);
+        let transform = CodedTransform {
+            coded: CodedBwt {
+                models: parts.models.to_vec(),
+                raw_sizes: parts.raw_sizes,
+                slices: parts.slices.iter().map(|slice| slice.to_vec()).collect(),
+            },
+            sample_rate: 1 << shape.sample_rate_log,
+            samples: parts.samples,
+        };
+        let mut text = self.spare.take_len(text_size as usize)?;
+        let Some(steps) = self.inverses.invert_coded(&transform, &mut text, &self.pool) else {
+            self.spare.keep(text);
+            return Ok(None);
+        };
+        Ok(Some((Inverted { origin, text, index: None, side }, steps)))
     }
 
     /// The bytes of a block that a GPU restored and that failed its checks, if the CPU finds it
@@ -153,22 +212,31 @@ impl BlockDecoder {
             Ok(text)
         });
         let on_gpu = steps.iter().any(|(step, ..)| matches!(step, Step::Invert(Device::Cuda(_))));
-        let raw = restored.and_then(|restored| {
-            self.pool.install(|| {
-                let (began, filtered) = (Instant::now(), restored.is_filtered());
-                let unfiltered = unfilter(restored)?;
-                let from = Instant::now();
-                let raw = check(unfiltered)?;
-                steps.extend(filtered.then_some((Step::Unfilter, began, from)));
-                steps.push((Step::Check, from, Instant::now()));
-                Ok(raw)
-            })
-        });
+        let raw = restored.and_then(|inverted| self.checked(inverted, &mut steps));
         if raw.is_ok() {
             self.listener.done(number, steps);
         }
         (raw, on_gpu)
     }
+
+    /// The raw bytes, and the steps to them.
+    fn checked(&self, inverted: Inverted, steps: &mut Vec<Timed>) -> Result<Vec<u8>> {
+        self.pool.install(|| {
+            let (began, filtered) = (Instant::now(), inverted.is_filtered());
+            let unfiltered = unfilter(inverted)?;
+            let from = Instant::now();
+            let raw = check(unfiltered)?;
+            steps.extend(filtered.then_some((Step::Unfilter, began, from)));
+            steps.push((Step::Check, from, Instant::now()));
+            Ok(raw)
+        })
+    }
+}
+
+/// Whether a GPU can decode such blocks.
+fn is_for_gpus(header: &BlockHeader) -> bool {
+    let Kind::Bwt(shape) = header.kind else { return false };
+    shape.coding == Coding::StaticRans && !shape.indexed
 }
 
 /// Both stages in one, on the CPU, for a block that comes alone.

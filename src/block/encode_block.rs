@@ -6,6 +6,7 @@
 
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, CodedBwt, Coding, Effort, SliceLimits, Task};
+use crate::device::Device;
 use crate::error::{Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
@@ -13,7 +14,7 @@ use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, 
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, RawBlock, Run, Spare};
-use crate::sorters::BlockSorter;
+use crate::sorters::{BlockSorter, CodedTransform, Sorted};
 use crate::threads::Threads;
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -68,7 +69,7 @@ pub struct SortedText {
     pub place: Place,
     pub raw_size: usize,
     pub checksum: u32,
-    pub bwt: Bwt,
+    pub sorted: Sorted,
 }
 
 /// Where a block stands in the stream, and whether no other does.
@@ -90,10 +91,12 @@ impl BlockEncoder {
     ) -> Result<Self> {
         let sample_rate = sample_rate(block_size as usize, options.index_rate());
         let indexed = options.index_rate().is_some();
+        let form = BlockForm::new(options.block_size(), options.chosen_effort(), indexed);
+        let on_gpu = (form.coding == Coding::StaticRans && !indexed).then_some(form.limits);
         Ok(BlockEncoder {
-            sorters: BlockSorter::new(plan.workers, block_size, sample_rate, options)?,
+            sorters: BlockSorter::new(plan.workers, block_size, sample_rate, on_gpu, options)?,
             pool,
-            form: BlockForm::new(options.block_size(), options.chosen_effort(), indexed),
+            form,
             one_by_one: plan.depth == 1,
             index: options.index_rate(),
             last_run: Mutex::new(None),
@@ -129,7 +132,7 @@ impl BlockEncoder {
         if let Some((_, block)) = last.as_ref().filter(|(known, _)| *known == run) {
             let mut block = block.clone();
             (block.number, block.header.raw_offset) = (place.number, place.offset);
-            self.listener.done(place.number, [(Step::Code, from, Instant::now())]);
+            self.listener.done(place.number, [(Step::Code(Device::Cpu), from, Instant::now())]);
             return Ok(block);
         }
         let bytes = run.to_bytes()?;
@@ -153,9 +156,9 @@ impl BlockEncoder {
         let filtered = self.filtered(bytes, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
-        let (bwt, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
+        let (sorted, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
         self.listener.done(place.number, steps);
-        Ok(SortedText { filtered, place, raw_size, checksum, bwt })
+        Ok(SortedText { filtered, place, raw_size, checksum, sorted })
     }
 
     /// What is searched for is in the raw bytes, so an indexed block gets no filters.
@@ -175,7 +178,7 @@ impl BlockEncoder {
 
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
         let raw_size = sorted.raw_size;
-        let (block, took) = self.listener.time(sorted.place.number, Step::Code, || {
+        let (block, took) = self.listener.time(sorted.place.number, Step::Code(Device::Cpu), || {
             if self.one_by_one {
                 // The sorter's workspace makes room for the symbols.
                 self.sorters.free();
@@ -202,22 +205,28 @@ pub fn code(
     pool: &Threads,
     spare: &Spare,
 ) -> Result<(CodedBlock, Duration)> {
-    let SortedText { filtered, place, raw_size, checksum, bwt } = sorted;
+    let SortedText { filtered, place, raw_size, checksum, sorted } = sorted;
     let took = Cell::new(Duration::ZERO);
     let execute = |tasks: Vec<Task>| took.set(took.get() + pool.each(tasks, |task| task()));
-    let CodedBwt { models, raw_sizes, slices } =
-        coder::encode_slices_with(execute, &bwt.bytes, limits, coding);
-    let primary = bwt.samples[0];
-    let index =
-        indexed.then(|| BlockIndex::new(&filtered.text, &bwt.bytes, primary, &raw_sizes, &slices));
-    // The BWT is freed before the payload is built, since that is the peak of memory.
-    drop(bwt.bytes);
+    let mut index = None;
+    let CodedTransform { coded, sample_rate, samples } = match sorted {
+        Sorted::Coded(transform) => transform,
+        Sorted::Bwt(Bwt { bytes, sample_rate, samples }) => {
+            let coded = coder::encode_slices_with(execute, &bytes, limits, coding);
+            let CodedBwt { raw_sizes, slices, .. } = &coded;
+            index = indexed
+                .then(|| BlockIndex::new(&filtered.text, &bytes, samples[0], raw_sizes, slices));
+            // The BWT is freed before the payload is built, since that is the peak of memory.
+            CodedTransform { coded, sample_rate, samples }
+        }
+    };
+    let CodedBwt { models, raw_sizes, slices } = coded;
     let text_size = filtered.text.len() as u32;
     let payload = BwtPayload {
         tables: None,
         filtered: (filtered.flags != 0)
             .then_some(frame::Filtered { text_size, side: &filtered.side }),
-        samples: bwt.samples,
+        samples,
         raw_sizes,
         index,
         models: &models,
@@ -225,7 +234,7 @@ pub fn code(
     }
     .to_bytes(coding)?;
     drop(slices);
-    let (filters, sample_rate_log) = (filtered.flags, bwt.sample_rate.ilog2() as u8);
+    let (filters, sample_rate_log) = (filtered.flags, sample_rate.ilog2() as u8);
     let (kind, payload) = if payload.len() < raw_size {
         spare.keep(filtered.text);
         let tables = false;

@@ -176,9 +176,10 @@ impl Lanes {
 /// The GPU that works in a step.
 fn gpu_of(step: Step) -> Option<u32> {
     match step {
-        Step::Sort(Device::Cuda(number)) | Step::Invert(Device::Cuda(number)) => {
-            Some(number.first())
-        }
+        Step::Sort(Device::Cuda(gpu))
+        | Step::Code(Device::Cuda(gpu))
+        | Step::Decode(Device::Cuda(gpu))
+        | Step::Invert(Device::Cuda(gpu)) => Some(gpu.first()),
         _ => None,
     }
 }
@@ -190,8 +191,8 @@ fn name(step: Step) -> &'static str {
         Step::CopyIn => "copy in",
         Step::Sort(_) => "sort",
         Step::CopyOut => "copy out",
-        Step::Code => "code",
-        Step::Decode => "decode",
+        Step::Code(_) => "code",
+        Step::Decode(_) => "decode",
         Step::Invert(_) => "invert",
         Step::Unfilter => "unfilter",
         Step::Check => "check",

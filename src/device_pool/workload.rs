@@ -61,7 +61,10 @@ impl Workload {
     /// The threads have coded or decoded a block, which took so much time of one.
     pub fn coded(&mut self, len: u64, took: Duration) {
         self.to_code = self.to_code.saturating_sub(len);
-        self.rates.code.add(len, took.as_secs_f64());
+        // A GPU may have done it, or nobody had to.
+        if !took.is_zero() {
+            self.rates.code.add(len, took.as_secs_f64());
+        }
     }
 
     /// Whether all blocks that came keep the threads busy for longer than a GPU takes to open.

@@ -9,6 +9,7 @@ mod test_data;
 pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock};
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
+use crate::coder::{CodedBwt, SliceLimits};
 use crate::error::{Error, Result};
 use interface::SortedBlockView;
 use std::convert::Infallible;
@@ -42,6 +43,20 @@ pub struct GpuSorter(Infallible);
 #[derive(Debug)]
 pub struct GpuInverse(Infallible);
 
+/// Codes transforms on a GPU: not in this build.
+#[derive(Debug)]
+pub struct BwtEncoder(Infallible);
+
+/// Decodes transforms on a GPU: not in this build.
+#[derive(Debug)]
+pub struct BwtDecoder(Infallible);
+
+/// What a GPU coded: nothing in this build.
+#[derive(Debug)]
+pub struct EncodedSlices {
+    pub(crate) byte_counts: [u32; 256],
+}
+
 /// Searches on a GPU: not in this build.
 #[derive(Debug)]
 pub struct Searcher(Infallible);
@@ -70,6 +85,15 @@ impl GpuSorter {
     }
 
     pub fn sort_input(&mut self, _sample_rate: u32) -> Result<SortedBlockView<'_>> {
+        match self.0 {}
+    }
+
+    pub fn sort_and_encode(
+        &mut self,
+        _sample_rate: u32,
+        _encoder: &mut BwtEncoder,
+        _limits: SliceLimits,
+    ) -> Result<(EncodedSlices, &[u32])> {
         match self.0 {}
     }
 
@@ -109,6 +133,16 @@ impl GpuInverse {
         match self.0 {}
     }
 
+    pub fn invert_coded(
+        &mut self,
+        _decoder: &mut BwtDecoder,
+        _coded: &CodedBwt,
+        _sample_rate: u32,
+        _samples: &[u32],
+    ) -> Result<Option<&[u8]>> {
+        match self.0 {}
+    }
+
     pub fn memory(&self) -> usize {
         match self.0 {}
     }
@@ -116,6 +150,34 @@ impl GpuInverse {
     #[cfg(test)]
     pub fn fail_after(&self, _launches: u32) {
         match self.0 {}
+    }
+}
+
+/// # Errors
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl BwtEncoder {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_number: u32) -> Result<Self> {
+        absent("coder")
+    }
+
+    pub fn reserve(&mut self, _n: u32, _limits: SliceLimits) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub fn take(&mut self, _encoded: EncodedSlices) -> Result<CodedBwt> {
+        match self.0 {}
+    }
+}
+
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl BwtDecoder {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_number: u32) -> Result<Self> {
+        absent("decoder")
     }
 }
 

@@ -69,6 +69,14 @@ impl BwtEncoder {
     pub fn encode(&mut self, bwt: &[u8], limits: SliceLimits) -> Result<CodedBwt> {
         self.load(bwt, limits)?;
         let encoded = self.encode_loaded(limits)?;
+        self.take(encoded)
+    }
+
+    /// What was coded last, on the host.
+    ///
+    /// # Errors
+    /// As [`BwtEncoder::encode`].
+    pub fn take(&mut self, encoded: EncodedSlices) -> Result<CodedBwt> {
         let mut coded = self.download(&encoded)?;
         let slice = |&size: &u32| coded.split_off(..size as usize).expect("their sum").to_vec();
         let slices = encoded.coded_sizes.iter().map(slice).collect();
@@ -104,10 +112,11 @@ impl BwtEncoder {
         last: u8,
         limits: SliceLimits,
     ) -> Result<()> {
-        let (gpu, n) = (&self.gpu, rows.len() - 1);
+        let n = rows.len() - 1;
         assert!((1..=n).contains(&primary));
         self.bytes.1 = 0;
-        let shape = EncodeShape::new(n, limits);
+        self.reserve(n, limits)?;
+        let (gpu, shape) = (&self.gpu, EncodeShape::new(n, limits));
         self.bytes.0.reserve(gpu, n as usize)?[0] = last;
         let bwt = allocate(gpu, &mut self.memory, shape)?.bwt;
         self.bytes.0.upload(gpu, bwt.first(1))?;

@@ -7,10 +7,11 @@
 //! and the CPU's table take 5, and a GPU's inverse, in use or not, 1 for the copy from which the
 //! GPU reads and to which it writes.
 
+use super::coded_transform::CodedTransform;
 use crate::bwt::{Bwt, CpuInverse};
 use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
-use crate::error::Result;
+use crate::error::{Flaw, Result};
 use crate::events::{Step, Timed};
 use crate::gpu;
 use crate::options::{DEFAULT_SAMPLE_RATE, Options};
@@ -20,9 +21,16 @@ use crate::{device_pool::OpenGpus, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Puts the text of a transform in the place of its bytes, on a GPU, and says when each step was
-/// done. Where it fails, the transform is as before.
-pub(crate) type GpuInvert = Box<dyn FnMut(&mut Bwt) -> Result<Vec<Timed>> + Send>;
+/// Restores the text of a transform on a GPU, and says when each step was done.
+pub(crate) type GpuInvert = Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>;
+
+/// A transform, and where its text goes.
+pub(crate) enum InvertJob<'a> {
+    /// To the place of its bytes. Where that fails, they are as before.
+    Bwt(&'a mut Bwt),
+    /// A coded one, to memory of the text's length.
+    Coded(&'a CodedTransform, &'a mut [u8]),
+}
 
 /// All that inverts, shared by the workers.
 pub(crate) struct BlockInverter {
@@ -98,7 +106,19 @@ impl BlockInverter {
     /// `None` where the CPU is to do it.
     fn invert_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
         let mut lease = self.gpus.lease(bwt.bytes.len() as u64, threads)?;
-        lease.run(|invert| invert(bwt))?.ok()
+        lease.run(|invert| invert(InvertJob::Bwt(bwt)))?.ok()
+    }
+
+    /// Fills `text` from a coded transform on a GPU. `None` where the CPU is to do it: where that
+    /// is sooner, where the GPU fails and where something is damaged, which the CPU judges.
+    pub fn invert_coded(
+        &self,
+        transform: &CodedTransform,
+        text: &mut [u8],
+        pool: &Threads,
+    ) -> Option<Vec<Timed>> {
+        let mut lease = self.gpus.lease(text.len() as u64, pool.count())?;
+        lease.run(|invert| invert(InvertJob::Coded(transform, text)))?.ok()
     }
 }
 
@@ -107,17 +127,28 @@ impl BlockInverter {
 fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
     let mut inverse = gpu::GpuInverse::new(number)?;
     inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
-    Ok(Box::new(move |bwt| {
+    let mut decoder = gpu::BwtDecoder::new(number)?;
+    let gpu = Device::Cuda(GpuSet::one(number));
+    Ok(Box::new(move |job| {
         let began = Instant::now();
-        inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
-        let from = Instant::now();
-        let text = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
-        let to = Instant::now();
-        bwt.bytes.copy_from_slice(text);
-        Ok(vec![
-            (Step::CopyIn, began, from),
-            (Step::Invert(Device::Cuda(GpuSet::one(number))), from, to),
-            (Step::CopyOut, to, Instant::now()),
-        ])
+        match job {
+            InvertJob::Bwt(bwt) => {
+                inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+                let from = Instant::now();
+                let text = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
+                let to = Instant::now();
+                bwt.bytes.copy_from_slice(text);
+                let copied = [(Step::CopyIn, began, from), (Step::CopyOut, to, Instant::now())];
+                let [copied_in, copied_out] = copied;
+                Ok(vec![copied_in, (Step::Invert(gpu), from, to), copied_out])
+            }
+            InvertJob::Coded(CodedTransform { coded, sample_rate, samples }, text) => {
+                let found = inverse.invert_coded(&mut decoder, coded, *sample_rate, samples)?;
+                let found = found.ok_or(Flaw("a slice is damaged"))?;
+                let to = Instant::now();
+                text.copy_from_slice(found);
+                Ok(vec![(Step::Invert(gpu), began, to), (Step::CopyOut, to, Instant::now())])
+            }
+        }
     }))
 }

@@ -5,11 +5,15 @@
 //! |---|---|
 //! | `sort_blocks` | block -> transform |
 //! | `invert_blocks` | transform -> block |
+//! | `coded_transform` | what stands for a transform that a GPU has coded, or decodes |
+//!
+//! A GPU codes what it sorted, and decodes what it inverts, wherever the coding is static rANS and
+//! the block is not searched: the transform does not leave it.
 //!
 //! A GPU that fails (gives `Error::Device`), in the middle of a block or before, is dropped, and
 //! its block is done on the CPU; when none is left, so are all others. The bytes are the same. One
-//! warning is given for all. Of a transform, the counts of bytes and the range of samples are
-//! checked, once the GPU is free for the next block; another wrong one is not found until the block
+//! warning is given for all. Of a transform, coded or not, the counts of bytes and the range of
+//! samples are checked, once the GPU is free for the next block; another wrong one is not found until the block
 //! is restored. A text that a GPU restored wrongly is found by the block's checksum (`block`). In
 //! both cases the CPU does the block again, that GPU goes on, and the warning comes once. A GPU
 //! that hangs is waited for, and a panic ends the work.
@@ -17,12 +21,14 @@
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
 //! counted like that one, which may have to take over.
 
+mod coded_transform;
 mod invert_blocks;
 mod sort_blocks;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use coded_transform::{CodedTransform, Sorted};
 pub(crate) use invert_blocks::BlockInverter;
 #[cfg(test)]
-pub(crate) use invert_blocks::GpuInvert;
+pub(crate) use invert_blocks::{GpuInvert, InvertJob};
 pub(crate) use sort_blocks::BlockSorter;

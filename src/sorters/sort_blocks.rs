@@ -1,6 +1,8 @@
 //! Sorts blocks, on the CPU or on a leased GPU.
 
+use super::coded_transform::{CodedTransform, Sorted};
 use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
+use crate::coder::SliceLimits;
 use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
@@ -11,7 +13,11 @@ use crate::threads::Threads;
 use std::time::{Duration, Instant};
 
 /// Sorts blocks on a GPU, with the given sample rate, and says when each step was done.
-pub(super) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>)> + Send>;
+pub(super) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
+
+/// What a GPU gives: the transform, coded or not, how often each byte occurs in it where it is
+/// coded, and the steps.
+pub(super) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
 
 /// All that sorts, shared by the workers.
 pub(crate) struct BlockSorter {
@@ -21,7 +27,7 @@ pub(crate) struct BlockSorter {
 
 impl BlockSorter {
     /// For up to `workers` blocks at a time, of up to `block_size` bytes with samples at
-    /// `sample_rate`.
+    /// `sample_rate`. GPUs code them too where `coded` says how.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that
@@ -30,10 +36,11 @@ impl BlockSorter {
         workers: usize,
         block_size: u32,
         sample_rate: u32,
+        coded: Option<SliceLimits>,
         options: &Options,
     ) -> Result<Self> {
         let opener = Opener::new(options.chosen_device(), workers, move |number| {
-            gpu_sort(number, block_size, sample_rate)
+            gpu_sort(number, block_size, sample_rate, coded)
         })?;
         let (rates, listener) = (Rates::SORT, options.listener().clone());
         let threads = options.thread_count();
@@ -67,7 +74,7 @@ impl BlockSorter {
         sample_rate: u32,
         threads: usize,
         pool: &Threads,
-    ) -> Result<(Bwt, Vec<Timed>)> {
+    ) -> Result<(Sorted, Vec<Timed>)> {
         if let Some(sorted) = self.sort_on_gpu(block, sample_rate, threads, pool)? {
             return Ok(sorted);
         }
@@ -75,7 +82,7 @@ impl BlockSorter {
             let from = Instant::now();
             let bwt = self.cpu.sort_on(threads, block, sample_rate);
             self.gpus.done_on_cpu(block.len() as u64, threads, from.elapsed());
-            Ok((bwt?, vec![(Step::Sort(Device::Cpu), from, Instant::now())]))
+            Ok((Sorted::Bwt(bwt?), vec![(Step::Sort(Device::Cpu), from, Instant::now())]))
         })
     }
 
@@ -86,26 +93,54 @@ impl BlockSorter {
         sample_rate: u32,
         threads: usize,
         pool: &Threads,
-    ) -> Result<Option<(Bwt, Vec<Timed>)>> {
+    ) -> Result<Option<(Sorted, Vec<Timed>)>> {
         let lease = self.gpus.lease(block.len() as u64, threads);
         // The lease ends with this, before anything waits for the pool.
         let sorted = lease.and_then(|mut lease| lease.run(|sort| sort(block, sample_rate)));
-        let Some(sorted) = sorted.transpose()? else { return Ok(None) };
-        if !pool.install(|| could_be_of(&sorted.0, block)) {
+        let Some((sorted, counts, steps)) = sorted.transpose()? else { return Ok(None) };
+        let could_be = || match &sorted {
+            Sorted::Bwt(bwt) => could_be_of(bwt, block),
+            Sorted::Coded(coded) => coded_could_be_of(coded, counts, block),
+        };
+        if !pool.install(could_be) {
             self.gpus.warn("a GPU gave a transform that is not the block's");
             return Ok(None);
         }
-        Ok(Some(sorted))
+        Ok(Some((sorted, steps)))
     }
 }
 
-/// A sorter on a GPU, with memory for blocks of the size and sample rate given.
-fn gpu_sort(number: u32, block_size: u32, sample_rate: u32) -> Result<GpuSort> {
+/// As [`could_be_of`], of a transform that is coded, with the bytes that were counted in it.
+fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, block: &[u8]) -> bool {
+    let CodedTransform { coded, sample_rate, samples } = coded;
+    let rows = 1..=block.len() as u32;
+    let size: u64 = coded.raw_sizes.iter().map(|&size| u64::from(size)).sum();
+    counts == Some(bwt::counts(block))
+        && size == block.len() as u64
+        && samples.len() == block.len().div_ceil(*sample_rate as usize)
+        && samples.iter().all(|row| rows.contains(row))
+}
+
+/// A sorter on a GPU, with memory for blocks of the size and sample rate given, and a coder where
+/// it is to code and there is memory for that.
+fn gpu_sort(
+    number: u32,
+    block_size: u32,
+    sample_rate: u32,
+    coded: Option<SliceLimits>,
+) -> Result<GpuSort> {
     let mut sorter = gpu::GpuSorter::new(number, Algorithm::Default)?;
     sorter.reserve(block_size, sample_rate)?;
+    let mut coder = coded.and_then(|limits| {
+        let mut encoder = gpu::BwtEncoder::new(number).ok()?;
+        encoder.reserve(block_size, limits).ok().map(|()| (encoder, limits))
+    });
     Ok(Box::new(move |block, sample_rate| {
         let began = Instant::now();
         sorter.input(block.len())?.copy_from_slice(block);
+        if let Some((encoder, limits)) = &mut coder {
+            return sort_and_code(&mut sorter, encoder, *limits, sample_rate, (number, began));
+        }
         let sorted = sorter.sort_input(sample_rate)?;
         let mut bytes = bwt::zeroed(block.len())?;
         bytes.copy_from_slice(sorted.bytes);
@@ -117,6 +152,29 @@ fn gpu_sort(number: u32, block_size: u32, sample_rate: u32) -> Result<GpuSort> {
             (Step::Sort(Device::Cuda(GpuSet::one(number))), from, to),
             (Step::CopyOut, to, ended),
         ];
-        Ok((Bwt { bytes, sample_rate, samples }, steps))
+        Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, steps))
     }))
+}
+
+/// Sorts the sorter's input on GPU `number` and codes its transform there. It was copied since
+/// `began`.
+fn sort_and_code(
+    sorter: &mut gpu::GpuSorter,
+    encoder: &mut gpu::BwtEncoder,
+    limits: SliceLimits,
+    sample_rate: u32,
+    (number, began): (u32, Instant),
+) -> Result<GpuSorted> {
+    let (encoded, samples) = sorter.sort_and_encode(sample_rate, encoder, limits)?;
+    let (samples, counts, coded) = (samples.to_vec(), encoded.byte_counts, Instant::now());
+    let transform = CodedTransform { coded: encoder.take(encoded)?, sample_rate, samples };
+    let [_, from, to, _] = sorter.report().times.unwrap_or([began, began, coded, coded]);
+    let gpu = Device::Cuda(GpuSet::one(number));
+    let steps = vec![
+        (Step::CopyIn, began, from),
+        (Step::Sort(gpu), from, to),
+        (Step::Code(gpu), to, coded),
+        (Step::CopyOut, coded, Instant::now()),
+    ];
+    Ok((Sorted::Coded(transform), Some(counts), steps))
 }
