@@ -20,8 +20,8 @@ use crate::frame::{
 };
 use crate::options::{Options, restorable};
 use crate::raw::Spare;
-use crate::sorters::Sorted;
 use crate::search::{FileBlock, SearchedBlock, SharedInput};
+use crate::sorters::Sorted;
 use crate::threads::Threads;
 use rayon::ThreadPool;
 use std::{io::Cursor, iter, sync::Arc};

@@ -416,9 +416,8 @@ mod tests {
                 received.lock().unwrap().push(what);
             }
         });
-        let wrong: GpuInvert = Box::new(|bwt| {
-            bwt.bytes = crate::bwt::invert(bwt.clone())?;
-            bwt.bytes.swap(3, 4000);
+        let wrong: GpuInvert = Box::new(|job| {
+            job.on_cpu()?.swap(3, 4000);
             Ok(vec![(Step::Invert(Device::Cuda(GpuSet::ALL)), Instant::now(), Instant::now())])
         });
         let (plan, mut decoder) =

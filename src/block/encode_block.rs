@@ -156,7 +156,8 @@ impl BlockEncoder {
         let filtered = self.filtered(bytes, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
-        let (sorted, steps) = self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
+        let (sorted, steps) =
+            self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
         self.listener.done(place.number, steps);
         Ok(SortedText { filtered, place, raw_size, checksum, sorted })
     }
@@ -178,13 +179,14 @@ impl BlockEncoder {
 
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
         let raw_size = sorted.raw_size;
-        let (block, took) = self.listener.time(sorted.place.number, Step::Code(Device::Cpu), || {
-            if self.one_by_one {
-                // The sorter's workspace makes room for the symbols.
-                self.sorters.free();
-            }
-            code(sorted, self.form, &self.pool, &self.spare)
-        })?;
+        let (block, took) =
+            self.listener.time(sorted.place.number, Step::Code(Device::Cpu), || {
+                if self.one_by_one {
+                    // The sorter's workspace makes room for the symbols.
+                    self.sorters.free();
+                }
+                code(sorted, self.form, &self.pool, &self.spare)
+            })?;
         self.sorters.coded(raw_size, took);
         Ok(block)
     }

@@ -17,7 +17,7 @@ use crate::gpu;
 use crate::options::{DEFAULT_SAMPLE_RATE, Options};
 use crate::threads::Threads;
 #[cfg(test)]
-use crate::{device_pool::OpenGpus, events::Listener};
+use crate::{coder, device_pool::OpenGpus, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,27 @@ pub(crate) enum InvertJob<'a> {
     Bwt(&'a mut Bwt),
     /// A coded one, to memory of the text's length.
     Coded(&'a CodedTransform, &'a mut [u8]),
+}
+
+#[cfg(test)]
+impl<'a> InvertJob<'a> {
+    /// Does it on the CPU, and gives the text where it is to be.
+    pub fn on_cpu(self) -> Result<&'a mut [u8]> {
+        match self {
+            InvertJob::Bwt(bwt) => {
+                bwt.bytes = crate::bwt::invert(bwt.clone())?;
+                Ok(&mut bwt.bytes)
+            }
+            InvertJob::Coded(CodedTransform { coded, sample_rate, samples }, text) => {
+                let decoder = coder::SliceDecoder::new(coder::Coding::StaticRans, &coded.models)?;
+                let (sizes, mut bytes) = (&coded.raw_sizes, vec![0; text.len()]);
+                coder::decode_slices(&decoder, sizes, &coded.slices, &mut bytes)?;
+                let (sample_rate, samples) = (*sample_rate, samples.clone());
+                text.copy_from_slice(&crate::bwt::invert(Bwt { bytes, sample_rate, samples })?);
+                Ok(text)
+            }
+        }
+    }
 }
 
 /// All that inverts, shared by the workers.

@@ -1,13 +1,14 @@
 //! Sorters that fail in every way there is, and the choice between CPU and GPU; no GPU is needed.
 
 use super::invert_blocks::GpuInvert;
-use super::sort_blocks::GpuSort;
+use super::sort_blocks::{GpuSort, GpuSorted};
 use super::*;
-use crate::bwt::{Bwt, Sorter};
+use crate::bwt::{self, Bwt, Sorter};
+use crate::coder::{self, Coding, SliceLimits};
 use crate::device::Device;
 use crate::device_pool::{DevicePool, OpenGpus, Opener, Rates};
 use crate::error::{Error, Result};
-use crate::events::{Event, Listener, Step, Timed};
+use crate::events::{Event, Listener, Step};
 use crate::threads::Threads;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
@@ -49,8 +50,17 @@ fn opened_on_demand(gpu: GpuSort) -> (BlockSorter, Sender<()>) {
     (sorters(open, false, Listener::default()), open_now)
 }
 
-fn on_cpu(block: &[u8], rate: u32) -> Result<(Bwt, Vec<Timed>)> {
-    Ok((Sorter::Cpu.sort(block, rate)?, Vec::new()))
+fn on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
+    Ok((Sorted::Bwt(Sorter::Cpu.sort(block, rate)?), None, Vec::new()))
+}
+
+/// Sorts and codes, as a GPU does that has the memory for it.
+fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
+    let Bwt { bytes, sample_rate, samples } = Sorter::Cpu.sort(block, rate)?;
+    let limits = SliceLimits::new(block.len(), Coding::StaticRans);
+    let coded = coder::encode_slices(&bytes, limits, Coding::StaticRans);
+    let transform = CodedTransform { coded, sample_rate, samples };
+    Ok((Sorted::Coded(transform), Some(bwt::counts(&bytes)), Vec::new()))
 }
 
 /// A sorter that works so often, and then fails for good.
@@ -64,7 +74,7 @@ fn breaking_after(mut blocks: u32) -> GpuSort {
 #[test]
 fn failing_devices_cost_no_block_and_one_warning() {
     let (listener, warnings) = listening();
-    let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
+    let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
     let (sorters, pool) = (chosen(listener, [0, 1, 3].map(breaking_after).into()), pool());
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -81,7 +91,7 @@ fn failing_devices_cost_no_block_and_one_warning() {
 #[test]
 fn a_transform_of_other_bytes_is_not_believed() {
     let (listener, warnings) = listening();
-    let expected = Sorter::Cpu.sort(b"banana", 2).unwrap();
+    let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
     let gpu: GpuSort = Box::new(|_, rate| on_cpu(b"bandana", rate));
     let (sorters, pool) = (chosen(listener, vec![gpu]), pool());
     for _ in 0..3 {
@@ -89,6 +99,36 @@ fn a_transform_of_other_bytes_is_not_believed() {
     }
     let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
     assert_eq!(*warnings.lock().unwrap(), [warning]);
+}
+
+#[test]
+fn coded_transforms_of_other_bytes_are_not_believed() {
+    let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
+    let Sorted::Coded(sound) = coded_on_cpu(b"banana", 2).unwrap().0 else { panic!() };
+    type Change = fn(&mut CodedTransform, &mut [u32; 256]);
+    let changes: [Change; 4] = [
+        |_, counts| counts[usize::from(b'a')] += 1,
+        |transform, _| transform.samples[1] = 7,
+        |transform, _| transform.samples.truncate(2),
+        |transform, _| transform.coded.raw_sizes[0] = 5,
+    ];
+    for change in changes {
+        let (listener, warnings) = listening();
+        let mut gpu: GpuSort = Box::new(move |block, rate| {
+            let (mut sorted, mut counts, steps) = coded_on_cpu(block, rate)?;
+            if let (Sorted::Coded(transform), Some(counts)) = (&mut sorted, &mut counts) {
+                change(transform, counts);
+            }
+            Ok((sorted, counts, steps))
+        });
+        assert!(gpu(b"banana", 2).is_ok());
+        let sorters = chosen(listener, vec![gpu]);
+        assert_eq!(sorters.sort(b"banana", 2, 1, &pool()).unwrap().0, expected);
+        assert_eq!(warnings.lock().unwrap().len(), 1);
+    }
+    let sorters = chosen(Listener::default(), vec![Box::new(coded_on_cpu)]);
+    let sorted = sorters.sort(b"banana", 2, 1, &pool()).unwrap().0;
+    assert_eq!(sorted, Sorted::Coded(sound));
 }
 
 /// A GPU sorts the next block while the transform of the last one waits to be checked.
@@ -176,7 +216,7 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     let (sorters, open_now) = opened_on_demand(Box::new(|block, sample_rate| {
         let samples = (0..LEN).step_by(sample_rate as usize).map(|pos| (LEN - pos) as u32);
         let bwt = Bwt { bytes: block.to_vec(), sample_rate, samples: samples.collect() };
-        Ok((bwt, Vec::new()))
+        Ok((Sorted::Bwt(bwt), None, Vec::new()))
     }));
     let (large, pool) = (vec![0; LEN], pool());
     thread::scope(|scope| {
@@ -219,10 +259,9 @@ fn failing_devices_cost_no_block_on_the_way_back() {
     let (listener, warnings) = listening();
     let pool = pool();
     let working = |mut blocks: u32| -> GpuInvert {
-        Box::new(move |bwt| {
+        Box::new(move |job| {
             blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
-            bwt.bytes = crate::bwt::invert(bwt.clone())?;
-            Ok(Vec::new())
+            job.on_cpu().map(|_| Vec::new())
         })
     };
     let inverses = BlockInverter::of([0, 1, 3].map(working).into(), listener);
@@ -269,7 +308,8 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
         let (listener, warnings) = listening();
         let mut inverse = gpu::GpuInverse::new(0).unwrap();
         inverse.fail_after(launches);
-        let gpu: GpuInvert = Box::new(move |bwt| {
+        let gpu: GpuInvert = Box::new(move |job| {
+            let InvertJob::Bwt(bwt) = job else { panic!("it is not coded") };
             inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
             bwt.bytes.copy_from_slice(inverse.invert_input(bwt.sample_rate, &bwt.samples)?);
             Ok(Vec::new())
@@ -290,14 +330,14 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
         return;
     }
     let (block, pool) = (crate::cases::text(300_000), pool());
-    let expected = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
+    let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
     for launches in [0, 1, 2, 5, 19] {
         let (listener, warnings) = listening();
         let mut sorter = gpu::GpuSorter::new(0, Algorithm::Default).unwrap();
         sorter.fail_after(launches);
         let gpu: GpuSort = Box::new(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
-            Ok((Bwt { bytes, sample_rate, samples }, Vec::new()))
+            Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, Vec::new()))
         });
         let sorters = chosen(listener, vec![gpu]);
         for _ in 0..20 {
