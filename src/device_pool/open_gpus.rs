@@ -8,9 +8,9 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread::{self, ScopedJoinHandle};
 
-/// Leases of each GPU: one block is worked on while another is copied in or out. More would only
-/// take memory and the time to get it: the threads that code are slower than one GPU.
-const PER_GPU: usize = 2;
+/// Leases of each GPU: as many blocks are worked on at a time. A block's slices are too few for a
+/// whole GPU, so that several blocks are coded in hardly more time than one.
+const PER_GPU: usize = 6;
 
 const NO_CUDA: &str = "this build of bwz has no CUDA: \
     build it with the feature cuda, or let the device be auto or cpu";
