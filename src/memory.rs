@@ -40,7 +40,8 @@ const WAITING: u64 = 2;
 /// Bytes per raw byte of the block that is being read ahead.
 const READING: u64 = 1;
 
-/// Most slices are shorter than this, so that a block has as many tasks to code as it has such parts.
+/// Most slices are shorter than this, so that a block has as many tasks to code as it has such
+/// parts.
 const SLICE: u64 = 1 << 20;
 
 /// Tasks to be had for each thread that codes. Some take longer than others, and a block's last

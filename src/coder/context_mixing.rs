@@ -1,4 +1,4 @@
-//! Segment kind 2, context mixing, the smallest: symbols and run lengths as binary symbols.
+//! Context mixing, the smallest coding: symbols and run lengths as binary symbols.
 //!
 //! The slice is a sequence of runs. For each, its symbol is coded as the way down the slice's
 //! `symbol_tree`, and then its length, in binary symbols that a [`Mixer`] predicts: for a symbol

@@ -1,5 +1,5 @@
-//! The payload of a bwt block: its tables, what its filters need, samples, sizes of slices, the index
-//! if there is one, models, slices. FORMAT.md chapter 4.
+//! The payload of a bwt block: its tables, what its filters need, samples, sizes of slices, the
+//! index if there is one, models, slices. FORMAT.md chapter 4.
 
 use super::block_header::{Shape, largest_sample_rate_log};
 use super::block_index::BlockIndex;
