@@ -1,3 +1,5 @@
+//! What counts become, what survives of damage, and the logarithm.
+
 use super::*;
 
 fn counts(scale: u32) -> SymbolCounts {
