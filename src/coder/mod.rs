@@ -73,7 +73,7 @@ const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end where its runs do
 /// Speed or size: how a BWT is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// The fastest.
+    /// The fastest; for now the same as [`Effort::Default`].
     Fast,
     /// The best trade of both.
     #[default]
