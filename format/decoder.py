@@ -1260,7 +1260,7 @@ class MixingModel:
 
     def add(self, s, length):
         """Section 15.8: after a run."""
-        bucket, sixteenths = min(lg(length), 3), 16 * min(length - 1, 40)
+        quantised, sixteenths = min(lg(length), 3), 16 * min(length - 1, 40)
         self.c1, self.c2, self.c3 = s, self.c1, self.c2
         self.all_history = (4 * self.all_history + quantised) % 256
         self.own_history[s] = (4 * self.own_history[s] + quantised) % 256

@@ -27,8 +27,9 @@ fn seal_block(file: &mut [u8]) {
     seal(file, BLOCK..BLOCK + 38, BLOCK + 38);
 }
 
+/// Of 37,500 runs, which are one slice, with an index too.
 fn text() -> Vec<u8> {
-    cases::random(60_000, 4)
+    cases::random(50_000, 4)
 }
 
 /// The one sample tells of another row: what is counted and located by it may be anything.
@@ -152,6 +153,6 @@ fn the_empty_pattern_is_verified_too() {
         Archive::open(Cursor::new(&bad), &options(1).verify(verify))
             .and_then(|mut archive| archive.count(&[""]))
     };
-    assert_eq!(count(false).unwrap(), [60_001]);
+    assert_eq!(count(false).unwrap(), [50_001]);
     assert!(count(true).is_err());
 }

@@ -245,7 +245,7 @@ impl FromArgMatches for Level {
 /// What coding may cost for what it saves.
 #[derive(Args, Debug)]
 pub struct Effort {
-    /// Code fast rather than small
+    /// Code fast rather than small; for now this is what the default does
     #[arg(long, overrides_with = "best")]
     fast: bool,
     /// Code small rather than fast

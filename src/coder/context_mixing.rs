@@ -1,5 +1,5 @@
-//! Segment kind 2, context mixing, the smallest: symbols and run lengths as binary symbols.
-//! FORMAT.md chapter 14.
+//! Context mixing, the smallest coding: symbols and run lengths as binary symbols.
+//! FORMAT.md chapter 15.
 //!
 //! The slice is a sequence of runs. For each, its symbol is coded as the way down the slice's
 //! `symbol_tree`, and then its length, in binary symbols that a [`Mixer`] predicts: for a symbol

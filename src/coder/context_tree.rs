@@ -1,5 +1,5 @@
-//! The classes of contexts: two trees of questions, for run lengths and for MTF ranks, that are part
-//! of the format. FORMAT.md chapter 14.
+//! The classes of contexts: two trees of questions, for run lengths and for MTF ranks, that are
+//! part of the format. FORMAT.md chapter 14.
 //!
 //! A leaf of a tree is a set of contexts in which numbers are distributed alike, whatever the data.
 //! Each block has a table for each *class*: a leaf, or an inner node below which it does not tell
@@ -169,7 +169,7 @@ pub static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
     for (key, contexts) in own.iter_mut().enumerate() {
         let features = [key >> 7, key >> 3 & 15, key & 7].map(|feature| feature as u8);
         let run_leaf = runs.leaf(runs.own_class(features), 0);
-        *contexts = (run_leaf | AROUND * ranks.own_class(features) << 16) as u32;
+        *contexts = (run_leaf | ((AROUND * ranks.own_class(features)) << 16)) as u32;
     }
     let mut rank_leaves = Box::new([0; RANK_CONTEXTS]);
     let classes = ranks.own.len();

@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     fn tables() -> [FrequencyTable; 4] {
-        let mixed = std::array::from_fn(|j| (j as u32 * 977) % 1000 * (j as u32 % 3));
+        let uneven = std::array::from_fn(|j| (j as u32 * 977) % 1000 * (j as u32 % 3));
         let one = std::array::from_fn(|j| u32::from(j == 3) * 5);
-        let codes = [codes(&[0; 16]), codes(&mixed), codes(&one), [255; 16]];
+        let codes = [codes(&[0; 16]), codes(&uneven), codes(&one), [255; 16]];
         codes.map(|codes| FrequencyTable::new(&codes))
     }
 

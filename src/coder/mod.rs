@@ -73,7 +73,7 @@ const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end where its runs do
 /// Speed or size: how a BWT is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// The fastest.
+    /// The fastest; for now the same as [`Effort::Default`].
     Fast,
     /// The best trade of both.
     #[default]
@@ -117,7 +117,7 @@ impl SliceLimits {
     /// For blocks that are searched: each step of a search decodes one slice or two, and that takes
     /// time by the run; an index takes some 400 bytes for each.
     pub fn searched() -> Self {
-        SliceLimits { runs: 3 << 14, bytes: 1 << 20 }
+        SliceLimits { runs: 5 << 13, bytes: 1 << 20 }
     }
 }
 

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_rebuild_the_segment() {
+    fn runs_rebuild_the_slice() {
         for slice in shapes() {
             let mut out = vec![99; slice.len()];
             let end =

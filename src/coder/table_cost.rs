@@ -32,7 +32,7 @@ fn log2(number: u64) -> u64 {
     let mut rest = if whole > 31 { number >> (whole - 31) } else { number << (31 - whole) };
     let mut log = u64::from(whole);
     for _ in 0..12 {
-        rest = rest * rest >> 31;
+        rest = (rest * rest) >> 31;
         let reached = rest >> 32;
         log = log << 1 | reached;
         rest >>= reached;
