@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn those_gpus_are_opened_that_were_asked_for() {
-        assert_eq!(opened("0,4-4,2", 6), (vec![0, 0, 2, 2, 4, 4], vec![]));
+        assert_eq!(opened("0,4-4,2", 8), (vec![0, 0, 0, 2, 2, 2, 4, 4], vec![]));
     }
 
     #[test]
@@ -171,8 +171,8 @@ mod tests {
         let counts = |gpus: u32, workers| -> Vec<usize> {
             leases((0..gpus).collect(), workers).map(|(_, count)| count).collect()
         };
-        assert_eq!(counts(1, 64), [2]);
-        assert_eq!(counts(4, 64), [2, 2, 2, 2]);
+        assert_eq!(counts(1, 64), [6]);
+        assert_eq!(counts(4, 64), [6, 6, 6, 6]);
         assert_eq!(counts(2, 3), [2, 1]);
         assert_eq!(counts(8, 2), [1, 1]);
         assert_eq!(counts(1, 1), [1]);
