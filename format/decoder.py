@@ -503,6 +503,7 @@ class BinaryDecoder:
         require(self.code == 0, self.rejected, "a Code that is not 0 after the last binary symbol")
         require(self.at == len(self.coded), self.rejected, "coded bytes left over")
 
+
 def new_bit_model():
     """Section 11.2: a Bit_Model is a list of Prob and Seen."""
     return [32768, 0]
@@ -549,7 +550,6 @@ class NumberModel:
                 node = 2 * node + bit
             x = 2 * x + bit
         return x - 1
-
 
 
 # 12. Filters

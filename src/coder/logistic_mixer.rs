@@ -1,5 +1,5 @@
 //! The probability of a binary symbol: estimates of several contexts, mixed, and an APM stage.
-//! FORMAT.md sections 14.2 and 14.3.
+//! FORMAT.md sections 15.2 and 15.3.
 //!
 //! Each of up to seven contexts has an estimate of the probability (see `mixer_simd`). They are
 //! mixed on the logistic scale, `stretch(p) = ln(p / (1 - p))`: their weighted sum, squashed back,

@@ -30,7 +30,8 @@
 //! estimates. Half of the time is waiting, since the contexts of a binary symbol are known early
 //! only where the processor predicts the one before.
 //!
-//! The measurements behind these choices are in `benches/results/2026-11-coder-notes.md`.
+//! The measurements behind these choices are in `benches/results/2026-11-static-coding.md` and
+//! `2026-11-coder-notes.md` beside it.
 //!
 //! # Sources
 //!
