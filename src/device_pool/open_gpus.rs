@@ -10,7 +10,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 /// Leases of each GPU: as many blocks are worked on at a time. A block's slices are too few for a
 /// whole GPU, so that several blocks are coded in hardly more time than one.
-const PER_GPU: usize = 6;
+const PER_GPU: usize = 4;
 
 const NO_CUDA: &str = "this build of bwz has no CUDA: \
     build it with the feature cuda, or let the device be auto or cpu";
@@ -171,8 +171,8 @@ mod tests {
         let counts = |gpus: u32, workers| -> Vec<usize> {
             leases((0..gpus).collect(), workers).map(|(_, count)| count).collect()
         };
-        assert_eq!(counts(1, 64), [6]);
-        assert_eq!(counts(4, 64), [6, 6, 6, 6]);
+        assert_eq!(counts(1, 64), [4]);
+        assert_eq!(counts(4, 64), [4, 4, 4, 4]);
         assert_eq!(counts(2, 3), [2, 1]);
         assert_eq!(counts(8, 2), [1, 1]);
         assert_eq!(counts(1, 1), [1]);

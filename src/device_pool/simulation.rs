@@ -293,7 +293,7 @@ const KINDS: [(Way, f64, [f64; 3], &[f64]); 2] = [
 ];
 
 /// All scenes of a grid for streams of so many blocks, but those of a slow GPU beside many threads:
-/// six blocks that wait for it in its leases would be done sooner by them, by up to a third.
+/// four blocks that wait for it in its leases would be done sooner by them, by up to a third.
 fn scenes(blocks: usize) -> impl Iterator<Item = Scene> {
     let machines = [1, 2, 4, 8].into_iter().flat_map(|gpus| [2, 16, 64].map(|n| (gpus, n)));
     machines.flat_map(move |(gpus, threads)| {
