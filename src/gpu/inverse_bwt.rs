@@ -87,7 +87,7 @@ impl GpuInverse {
     /// where one of these is damaged. The transform does not leave the device.
     ///
     /// # Errors
-    /// As [`InverseBwt::invert_input`], and as [`BwtDecoder::decode`].
+    /// As [`Self::invert_input`], and as [`BwtDecoder::decode`].
     pub fn invert_coded(
         &mut self,
         decoder: &mut BwtDecoder,

@@ -140,12 +140,12 @@ impl GpuSorter {
         Ok(SortedBlockView { bytes: self.bytes.first(len), samples })
     }
 
-    /// Sorts the block that [`Sorter::input`] holds, and codes its transform with `encoder`, which
+    /// Sorts the block that [`Self::input`] holds, and codes its transform with `encoder`, which
     /// is on the same GPU: [`BwtEncoder::download`] gives the slices. The transform does not leave
     /// the device.
     ///
     /// # Errors
-    /// As [`Sorter::sort`].
+    /// As [`Self::sort`].
     pub fn sort_and_encode(
         &mut self,
         sample_rate: u32,
