@@ -204,10 +204,12 @@ impl Options {
         self
     }
 
-    /// Has searches decode and check every block that they look into, as
-    /// [`decompress`](crate::decompress()) does, its index included.
+    /// Has compression restore every block from its coded bytes, on the CPU, before it is written:
+    /// the only check that finds all that a faulty GPU or memory does to a block. It takes about as
+    /// long as decompression, and more memory.
     ///
-    /// Without this, a search by an index checks the checksums of the parts that it reads, and that
+    /// Has searches decode and check every block that they look into, as
+    /// [`decompress`](crate::decompress()) does, its index included. Without this, a search by an index checks the checksums of the parts that it reads, and that
     /// each slice holds the symbols that the index counts. That finds what storage or a wire has
     /// changed. An index that was made to lie, with checksums to match, is found out only by
     /// restoring its block.

@@ -7,7 +7,7 @@
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, CodedBwt, Coding, Effort, SliceLimits, Task};
 use crate::device::Device;
-use crate::error::{Flaw, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
 use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape};
@@ -29,6 +29,8 @@ pub struct BlockEncoder {
     one_by_one: bool,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
+    /// Blocks are restored before they are given out, by this plan.
+    verify: Option<Plan>,
     /// The last block that was one run: others of that byte and length differ from it in their
     /// place alone.
     last_run: Mutex<Option<(Run, CodedBlock)>>,
@@ -99,6 +101,7 @@ impl BlockEncoder {
             form,
             one_by_one: plan.depth == 1,
             index: options.index_rate(),
+            verify: options.verifies().then_some(*plan),
             last_run: Mutex::new(None),
             spare,
             listener: options.listener().clone(),
@@ -188,7 +191,25 @@ impl BlockEncoder {
                 code(sorted, self.form, &self.pool, &self.spare)
             })?;
         self.sorters.coded(raw_size, took);
+        if let Some(plan) = &self.verify {
+            self.listener.time(block.number, Step::Check, || self.restored(&block, plan))?;
+        }
         Ok(block)
+    }
+
+    /// Restores a block on the CPU; its header has the checksum of what it was.
+    fn restored(&self, block: &CodedBlock, plan: &Plan) -> Result<()> {
+        match self.pool.install(|| super::restore(block.clone(), plan)) {
+            Err(Error::Format { what, .. }) => Err(Error::Device(
+                format!(
+                    "block {} does not restore to what it was ({what}): a GPU or the memory of \
+                     this machine is faulty; nothing of the block was written",
+                    block.number
+                )
+                .into(),
+            )),
+            restored => restored.map(drop),
+        }
     }
 }
 
@@ -254,4 +275,49 @@ pub fn code(
         payload_checksum: crc32fast::hash(&payload),
     };
     Ok((CodedBlock { header, payload, number: place.number, offset: 0 }, took.get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bwt::Sorter;
+    use crate::cases;
+    use crate::sorters::GpuSort;
+
+    #[test]
+    fn a_transform_that_is_wrong_though_its_bytes_are_right_is_found_if_asked_for() {
+        let text = cases::text(50_000);
+        for verify in [false, true] {
+            let options = Options::new().verify(verify);
+            let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans).unwrap();
+            let mut encoder =
+                BlockEncoder::new(1 << 20, &plan, Threads::Calling, Spare::default(), &options)
+                    .unwrap();
+            let wrong: GpuSort = Box::new(|block, rate| {
+                let mut bwt = Sorter::Cpu.sort(block, rate)?;
+                bwt.bytes.rotate_left(1000);
+                Ok((Sorted::Bwt(bwt), None, Vec::new()))
+            });
+            encoder.sorters = BlockSorter::of(vec![wrong], Listener::default());
+            let raw = Raw::Bytes(text.clone());
+            let end = encoder.encode(RawBlock { raw, number: 7, offset: 0, alone: false });
+            match (verify, end) {
+                (false, end) => assert!(end.is_ok()),
+                (true, Err(Error::Device(what))) => assert!(what.contains("block 7"), "{what}"),
+                (true, end) => panic!("{:?}", end.map(|block| block.header)),
+            }
+        }
+    }
+
+    #[test]
+    fn sound_blocks_pass_the_check() {
+        for block in [cases::text(70_000), cases::random(70_000, 3), vec![7; 70_000]] {
+            let mut file = Vec::new();
+            let options = Options::new().verify(true);
+            crate::compress(&block[..], &mut file, &options).unwrap();
+            let mut plain = Vec::new();
+            crate::compress(&block[..], &mut plain, &Options::new()).unwrap();
+            assert!(file == plain);
+        }
+    }
 }

@@ -130,6 +130,9 @@ pub struct FileArgs {
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,
+    /// Compressing, restore each block on the CPU before it is written; takes as long as -t besides
+    #[arg(long)]
+    pub verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
     /// step of each block was done, on which GPU and thread
     #[arg(long, value_name = "FILE")]

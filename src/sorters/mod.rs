@@ -32,3 +32,5 @@ pub(crate) use invert_blocks::BlockInverter;
 #[cfg(test)]
 pub(crate) use invert_blocks::{GpuInvert, InvertJob};
 pub(crate) use sort_blocks::BlockSorter;
+#[cfg(test)]
+pub(crate) use sort_blocks::GpuSort;

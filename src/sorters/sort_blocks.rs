@@ -10,14 +10,16 @@ use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
 use crate::options::Options;
 use crate::threads::Threads;
+#[cfg(test)]
+use crate::{device_pool::OpenGpus, events::Listener};
 use std::time::{Duration, Instant};
 
 /// Sorts blocks on a GPU, with the given sample rate, and says when each step was done.
-pub(super) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
+pub(crate) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
 
 /// What a GPU gives: the transform, coded or not, how often each byte occurs in it where it is
 /// coded, and the steps.
-pub(super) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
+pub(crate) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
 
 /// All that sorts, shared by the workers.
 pub(crate) struct BlockSorter {
@@ -49,6 +51,15 @@ impl BlockSorter {
 
     pub(super) fn with(gpus: DevicePool<GpuSort>) -> Self {
         BlockSorter { gpus, cpu: CpuSorter::new() }
+    }
+
+    /// Of GPUs that are open at once and used whatever the block.
+    #[cfg(test)]
+    pub fn of(gpus: Vec<GpuSort>, listener: Listener) -> Self {
+        let open: OpenGpus<_> =
+            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
+        let opener = Opener { gpu_only: true, open: Some(open) };
+        BlockSorter::with(DevicePool::new(opener, Rates::SORT, 4, listener))
     }
 
     /// A block of `len` bytes will be sorted when it has its turn.
