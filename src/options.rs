@@ -134,11 +134,9 @@ impl Options {
     /// let mut file = Vec::new();
     /// bwz::compress(&[0; 100_000][..], &mut file, &bwz::Options::new())?;
     ///
-    /// let options = bwz::Options::new().limit_output(99_999);
-    /// let end = bwz::decompress(&file[..], Vec::new(), &options);
-    /// assert!(matches!(end, Err(bwz::Error::OutputLimit { needed: 100_000, allowed: 99_999, .. })));
-    /// # Ok::<(), bwz::Error>(())
-    /// ```
+    /// let options = bwz::Options::new().limit_output(99_999); let end = bwz::decompress(&file[..],
+    /// Vec::new(), &options); assert!(matches!(end, Err(bwz::Error::OutputLimit { needed: 100_000,
+    /// allowed: 99_999, .. }))); # Ok::<(), bwz::Error>(()) ```
     #[must_use]
     pub fn limit_output(mut self, bytes: u64) -> Self {
         self.output_limit = bytes;
