@@ -134,9 +134,11 @@ impl Options {
     /// let mut file = Vec::new();
     /// bwz::compress(&[0; 100_000][..], &mut file, &bwz::Options::new())?;
     ///
-    /// let options = bwz::Options::new().limit_output(99_999); let end = bwz::decompress(&file[..],
-    /// Vec::new(), &options); assert!(matches!(end, Err(bwz::Error::OutputLimit { needed: 100_000,
-    /// allowed: 99_999, .. }))); # Ok::<(), bwz::Error>(()) ```
+    /// let options = bwz::Options::new().limit_output(99_999);
+    /// let end = bwz::decompress(&file[..], Vec::new(), &options);
+    /// assert!(matches!(end, Err(bwz::Error::OutputLimit { needed: 100_000, allowed: 99_999, .. })));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
     #[must_use]
     pub fn limit_output(mut self, bytes: u64) -> Self {
         self.output_limit = bytes;
@@ -204,13 +206,13 @@ impl Options {
 
     /// Has compression restore every block from its coded bytes, on the CPU, before it is written:
     /// the only check that finds all that a faulty GPU or memory does to a block. It takes about as
-    /// long as decompression, and more memory.
+    /// long as decompression, and memory.
     ///
     /// Has searches decode and check every block that they look into, as
-    /// [`decompress`](crate::decompress()) does, its index included. Without this, a search by an index checks the checksums of the parts that it reads, and that
-    /// each slice holds the symbols that the index counts. That finds what storage or a wire has
-    /// changed. An index that was made to lie, with checksums to match, is found out only by
-    /// restoring its block.
+    /// [`decompress`](crate::decompress()) does, its index included. Without this, a search by an
+    /// index checks the checksums of the parts that it reads, and that each slice holds the symbols
+    /// that the index counts. That finds what storage or a wire has changed. An index that was made
+    /// to lie, with checksums to match, is found out only by restoring its block.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
