@@ -17,9 +17,10 @@ use super::exp_golomb::{ExpGolomb, LAST_BUCKET_WIDTH};
 use super::frequency_table::{Code, FrequencyTable, to_code};
 use super::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use super::rans::RansStream;
-use super::table_cost::{ONE_BIT, cheapest};
+use super::table_cost::{DefaultTable, ONE_BIT, cheapest};
 use super::{ENDS_EARLY, LEFT_OVER};
 use crate::error::Flaw;
+use std::sync::LazyLock;
 
 /// Tables of the highest extra bits: by width from 2 to 7 and above, first those of run lengths.
 pub const EXTRA_TABLES: usize = 2 * WIDTHS;
@@ -138,16 +139,27 @@ struct NodeChoice {
 /// The kinds of tables, which have adaptive models of their own.
 const RUNS: usize = 0;
 const RANKS: usize = 1;
+const EXTRA: usize = 2;
 
 fn trees() -> [&'static ContextTree; 2] {
     [&CONTEXTS.runs, &CONTEXTS.ranks]
 }
 
-/// The table of a class that is not sent, and the first difference of one that is.
-fn default_codes(kind: usize, tree: &ContextTree, node: usize) -> [Code; 16] {
-    let middle = tree.nodes[node].middle;
-    let shares = if kind == RUNS { &RUN_LENGTH_SHARES[middle] } else { &MTF_RANK_SHARES[middle] };
-    shares.map(|share| to_code(32 * u32::from(share)))
+/// The tables that are not sent, and the first differences of those that are: of run lengths and
+/// of MTF ranks by the middle of their averages, and of extra bits.
+static DEFAULTS: LazyLock<[Vec<DefaultTable>; 3]> = LazyLock::new(|| {
+    let of_shares =
+        |shares: &[u16; 16]| DefaultTable::new(shares.map(|share| to_code(32 * u32::from(share))));
+    [
+        RUN_LENGTH_SHARES.iter().map(of_shares).collect(),
+        MTF_RANK_SHARES.iter().map(of_shares).collect(),
+        (0..EXTRA_TABLES).map(|table| DefaultTable::new(default_extra_codes(table))).collect(),
+    ]
+});
+
+/// The default of a class.
+fn default_table(kind: usize, tree: &ContextTree, node: usize) -> &'static DefaultTable {
+    &DEFAULTS[kind][tree.nodes[node].middle]
 }
 
 /// Extra bits are equally likely.
@@ -169,7 +181,7 @@ impl Choice {
         choice.nodes[RUNS] = cut(RUNS, runs, &*counts.runs);
         choice.nodes[RANKS] = cut(RANKS, ranks, &*counts.ranks);
         for (table, (counts, sent)) in counts.extra.iter().zip(&mut choice.extra).enumerate() {
-            *sent = cheapest(counts, &default_extra_codes(table)).1;
+            *sent = cheapest(counts, &DEFAULTS[EXTRA][table]).1;
         }
         choice
     }
@@ -196,14 +208,14 @@ impl Choice {
                 if choice.split {
                     at += 1;
                 } else {
-                    tables.code(&mut choice.sent, &default_codes(kind, tree, at), coder)?;
+                    tables.code(&mut choice.sent, &default_table(kind, tree, at).codes, coder)?;
                     at += 2 * node.leaves.len() - 1;
                 }
             }
         }
         let mut tables = TableCoder::new();
         for (table, sent) in self.extra.iter_mut().enumerate() {
-            tables.code(sent, &default_extra_codes(table), coder)?;
+            tables.code(sent, &DEFAULTS[EXTRA][table].codes, coder)?;
         }
         Ok(())
     }
@@ -211,7 +223,7 @@ impl Choice {
     fn models(&self) -> Models {
         let alphabet = (0..=255).filter(|&byte| self.present[usize::from(byte)]).collect();
         let extra = |table: usize| {
-            FrequencyTable::new(&self.extra[table].unwrap_or(default_extra_codes(table)))
+            FrequencyTable::new(&self.extra[table].unwrap_or(DEFAULTS[EXTRA][table].codes))
         };
         let [runs, ranks] = [RUNS, RANKS].map(|kind| self.tables(kind));
         let run_class = |own: u32| u32::from(runs.class_of_leaf[(own & 0xff) as usize]);
@@ -235,7 +247,7 @@ impl Choice {
                 at += 1;
             } else {
                 class_of_leaf[node.leaves.clone()].fill(tables.len() as u8);
-                let codes = choice.sent.unwrap_or_else(|| default_codes(kind, tree, at));
+                let codes = choice.sent.unwrap_or_else(|| default_table(kind, tree, at).codes);
                 tables.push(FrequencyTable::new(&codes));
                 at += 2 * node.leaves.len() - 1;
             }
@@ -297,12 +309,12 @@ fn cut(kind: usize, tree: &ContextTree, leaves: &[Counts]) -> Vec<NodeChoice> {
     for (at, node) in tree.nodes.iter().enumerate().rev() {
         let Some(right) = node.right() else {
             counts[at] = leaves[node.leaves.start];
-            (costs[at], nodes[at].sent) = cheapest(&counts[at], &default_codes(kind, tree, at));
+            (costs[at], nodes[at].sent) = cheapest(&counts[at], default_table(kind, tree, at));
             continue;
         };
         counts[at] = std::array::from_fn(|symbol| counts[at + 1][symbol] + counts[right][symbol]);
         let children = costs[at + 1] + costs[right];
-        (costs[at], nodes[at].sent) = cheapest(&counts[at], &default_codes(kind, tree, at));
+        (costs[at], nodes[at].sent) = cheapest(&counts[at], default_table(kind, tree, at));
         if children < costs[at] {
             (costs[at], nodes[at]) = (children, NodeChoice { split: true, sent: None });
         }

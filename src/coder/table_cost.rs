@@ -9,14 +9,30 @@ pub const ONE_BIT: u64 = 1 << 12;
 const SENT: u64 = 4 * ONE_BIT;
 const SENT_SYMBOL: u64 = 4 * ONE_BIT;
 
+/// A table that need not be sent.
+#[derive(Debug)]
+pub struct DefaultTable {
+    pub codes: [Code; 16],
+    /// What each symbol costs by it.
+    costs: [u64; 16],
+}
+
+impl DefaultTable {
+    pub fn new(codes: [Code; 16]) -> Self {
+        let table = FrequencyTable::new(&codes);
+        let cost = |symbol| 15 * ONE_BIT - log2(table.slots(symbol).freq.into());
+        DefaultTable { codes, costs: std::array::from_fn(cost) }
+    }
+}
+
 /// What symbols cost with the better of a table of their own and the default, and that table where
 /// it is the better one.
-pub fn cheapest(counts: &[u32; 16], default: &[Code; 16]) -> (u64, Option<[Code; 16]>) {
-    let table = FrequencyTable::new(default);
-    let with = |symbol: usize, count: u32| {
-        u64::from(count) * (15 * ONE_BIT - log2(table.slots(symbol).freq.into()))
-    };
-    let by_default = counts.iter().enumerate().map(|(symbol, &count)| with(symbol, count)).sum();
+pub fn cheapest(counts: &[u32; 16], default: &DefaultTable) -> (u64, Option<[Code; 16]>) {
+    let pairs = counts.iter().zip(default.costs);
+    let by_default: u64 = pairs.map(|(&count, cost)| u64::from(count) * cost).sum();
+    if by_default == 0 {
+        return (0, None);
+    }
     let weighted = |count: u64| if count == 0 { 0 } else { count * log2(count) };
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     let own: u64 = counts.iter().map(|&count| weighted(count.into())).sum();
