@@ -27,14 +27,14 @@
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
 //! | [`cuda`] | the GPUs that are there |
-//! | `gpu` | suffix sorting, its inverse and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
+//! | `gpu` | suffix sorting, its inverse, coding by static rANS and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | `filter` | raw block <-> the text that is sorted: repeats, tables, machine code, genomes in lines |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
-//! | `sorters` | each block sorted and restored on the CPU or a leased GPU; the algorithms are in `bwt` and `gpu` |
+//! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too; the algorithms are in `bwt` and `gpu` |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |

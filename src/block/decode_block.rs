@@ -9,9 +9,10 @@
 //! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
 //! the transform.
 
+use super::gpu_input::GpuInput;
 use crate::allocation;
 use crate::bwt::{Bwt, CpuInverse};
-use crate::coder::{self, CodedBwt, Coding, SliceDecoder, Task};
+use crate::coder::{self, Coding, SliceDecoder, Task};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step, Timed};
@@ -20,7 +21,7 @@ use crate::frame::{BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape,
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
-use crate::sorters::{BlockInverter, CodedTransform};
+use crate::sorters::{BlockInverter, InvertJob};
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -97,7 +98,7 @@ impl BlockDecoder {
             self.decoded(&block.header, Duration::ZERO);
             return Ok(DecodeOutcome::KnownRun(run));
         }
-        if self.inverses.has_gpus() && is_for_gpus(&block.header) {
+        if self.inverses.has_gpus() && GpuInput::is_of(&block.header) {
             return Ok(DecodeOutcome::Coded(block));
         }
         self.decode_on_cpu(block).map(|(decoded, coded)| DecodeOutcome::Decoded(decoded, coded))
@@ -142,7 +143,8 @@ impl BlockDecoder {
 
     /// The bytes of a decoded block. What a GPU restored wrongly is judged by the CPU.
     fn judged(&self, decoded: Decoded, coded: &Option<CodedBlock>) -> Result<Vec<u8>> {
-        match (self.restore_decoded(decoded), coded) {
+        let inverse = |bwt| self.inverses.invert(bwt, &self.pool);
+        match (self.restore_decoded(decoded, inverse), coded) {
             ((Err(Error::Format { .. }), true), Some(coded)) => self.judge(coded),
             ((restored, _), _) => restored,
         }
@@ -151,9 +153,12 @@ impl BlockDecoder {
     /// The bytes of a block that goes all the way on a GPU, if that is where it is done first and
     /// all is well; else the CPU decodes it.
     fn restore_coded(&self, block: CodedBlock) -> Result<(Vec<u8>, Option<CodedBlock>)> {
-        let Some((inverted, mut steps)) = self.invert_coded(&block)? else {
+        let threads = self.inverses.threads(&self.pool);
+        let Some((inverted, mut steps)) = self.invert_coded(&block, threads)? else {
+            // The GPUs were asked, and are not asked again.
             let (decoded, coded) = self.decode_on_cpu(block)?;
-            return Ok((self.judged(*decoded, &coded)?, coded));
+            let inverse = |bwt| self.inverses.invert_on_cpu(bwt, threads, &self.pool);
+            return Ok((self.restore_decoded(*decoded, inverse).0?, coded));
         };
         self.decoded(&block.header, Duration::ZERO);
         match self.checked(inverted, &mut steps) {
@@ -166,32 +171,27 @@ impl BlockDecoder {
         }
     }
 
-    /// The text of a block from a GPU.
-    fn invert_coded(&self, block: &CodedBlock) -> Result<Option<(Inverted, Vec<Timed>)>> {
-        self.pool.install(|| block.check_payload()).map_err(|flaw| block.error(flaw))?;
-        let CodedBlock { header, ref payload, number, offset } = *block;
-        let (origin, raw_size) = (Origin { header, number, offset }, header.raw_size as u32);
-        let Kind::Bwt(shape) = header.kind else { return Ok(None) };
-        let parts = BwtPayload::from_bytes(payload, raw_size, shape);
-        let parts = parts.map_err(|flaw| origin.error(flaw))?;
-        let side = parts.filtered.map_or(&[][..], |filtered| filtered.side);
-        let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
-        let text_size = parts.filtered.map_or(raw_size, |filtered| filtered.text_size);
-        let transform = CodedTransform {
-            coded: CodedBwt {
-                models: parts.models.to_vec(),
-                raw_sizes: parts.raw_sizes,
-                slices: parts.slices.iter().map(|slice| slice.to_vec()).collect(),
-            },
-            sample_rate: 1 << shape.sample_rate_log,
-            samples: parts.samples,
-        };
-        let mut text = self.spare.take_len(text_size as usize)?;
-        let Some(steps) = self.inverses.invert_coded(&transform, &mut text, &self.pool) else {
-            self.spare.keep(text);
+    /// The text of a block from a GPU; `None` where the CPU is to restore it, on so many threads.
+    fn invert_coded(
+        &self,
+        block: &CodedBlock,
+        threads: usize,
+    ) -> Result<Option<(Inverted, Vec<Timed>)>> {
+        let Some(mut lease) = self.inverses.lease(block.header.raw_size, threads) else {
             return Ok(None);
         };
-        Ok(Some((Inverted { origin, text, index: None, side }, steps)))
+        // Not in the pool, for which a GPU would wait.
+        let GpuInput { transform, side, text_size } = GpuInput::of(block)?;
+        let origin = Origin { header: block.header, number: block.number, offset: block.offset };
+        let mut text = self.spare.take_len(text_size as usize)?;
+        match lease.run(|invert| invert(InvertJob::Coded(&transform, &mut text))) {
+            Some(Ok(steps)) => Ok(Some((Inverted { origin, text, index: None, side }, steps))),
+            // What is damaged is judged by the CPU.
+            _ => {
+                self.spare.keep(text);
+                Ok(None)
+            }
+        }
     }
 
     /// The bytes of a block that a GPU restored and that failed its checks, if the CPU finds it
@@ -204,10 +204,14 @@ impl BlockDecoder {
     }
 
     /// The checked bytes of a block, and whether a GPU restored it.
-    fn restore_decoded(&self, decoded: Decoded) -> (Result<Vec<u8>>, bool) {
+    fn restore_decoded(
+        &self,
+        decoded: Decoded,
+        inverse: impl FnOnce(Bwt) -> Result<(Vec<u8>, Vec<Timed>)>,
+    ) -> (Result<Vec<u8>>, bool) {
         let (number, mut steps) = (decoded.origin.number, Vec::new());
         let restored = invert(decoded, |bwt| {
-            let (text, timed) = self.inverses.invert(bwt, &self.pool)?;
+            let (text, timed) = inverse(bwt)?;
             steps = timed;
             Ok(text)
         });
@@ -231,12 +235,6 @@ impl BlockDecoder {
             Ok(raw)
         })
     }
-}
-
-/// Whether a GPU can decode such blocks.
-fn is_for_gpus(header: &BlockHeader) -> bool {
-    let Kind::Bwt(shape) = header.kind else { return false };
-    shape.coding == Coding::StaticRans && !shape.indexed
 }
 
 /// Both stages in one, on the CPU, for a block that comes alone.

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `encode_block` | raw block -> filters -> sort -> slices -> coded block |
 //! | `decode_block` | coded block -> slices -> inverse -> filters undone -> raw block, checked |
+//! | `gpu_input` | coded block -> what a GPU takes of it |
 //!
 //! # The way of a block
 //! Into a file, from a stream (`compress`), on these threads; a worker is one of the pipeline's:
@@ -13,9 +14,11 @@
 //! |---|---|---|---|
 //! | read | `bwz-reader` (`raw`); the first block: the caller's | one block, in the memory of one that was coded where it fits | - |
 //! | filter | the pool, for a worker of the first stage; not where there is an index | the text, mostly in the block's place; side information | the raw CRC-32 is taken here |
-//! | sort, GPU | that worker, with a lease | pinned block, the GPU's arena, pinned BWT, BWT | counts of bytes, range of samples; what fails is sorted by the CPU |
+//! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | counts of bytes, range of samples; what fails is sorted by the CPU |
+//! | sort, GPU, where the block is not coded there | the same | pinned block, the GPU's arena, pinned BWT, BWT | the same |
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
-//! | code | a worker of the second stage; slices in the pool | coded slices, then the payload; stored where that is smaller | the payload's CRC-32 is taken here |
+//! | code, CPU | a worker of the second stage; slices in the pool | coded slices, then the payload; stored where that is smaller | the payload's CRC-32 is taken here |
+//! | check, with `--verify` | the pool | the whole way back | raw CRC-32 |
 //! | write | the caller's | - | headers; at the end seek table and footer |
 //!
 //! Back to a stream (`decompress`):
@@ -23,18 +26,23 @@
 //! | step | thread | memory | check |
 //! |---|---|---|---|
 //! | read | `bwz-reader` (`frame`); frame headers: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
-//! | decode | a worker of the first stage; slices in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
+//! | decode and invert, GPU | a worker of the second stage, with a lease | the payload, its slices, pinned, the GPU's arenas, the text | the payload's CRC-32, its tables, coder states, one cycle, samples; what fails is done by the CPU |
+//! | decode, CPU | a worker of the first stage, or where a GPU might have done it the second; slices in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
 //! | invert, GPU | a worker of the second stage, with a lease | pinned copy, the GPU's arena | one cycle, samples; what fails is inverted by the CPU |
 //! | invert, CPU | the pool | 4 bytes per byte of table; the text replaces the BWT | one cycle, samples |
 //! | undo filters | the pool | the raw bytes | sizes add up |
 //! | check | the pool | - | raw CRC-32, edges of an index; what fails after a GPU is restored by the CPU |
 //! | write | the caller's | the block's memory goes to the next | - |
 //!
+//! A GPU codes what it sorts, and inverts what it decodes, where the coding is static rANS and
+//! there is no index.
+//!
 //! A block that is one run is coded, and known again, without these steps. A first block of at most
 //! 64 KiB goes all the way on the caller's thread, where no GPU was asked for.
 
 mod decode_block;
 mod encode_block;
+mod gpu_input;
 
 pub(crate) use decode_block::{BlockDecoder, Decoded, decode, restore, restore_decoded};
 pub(crate) use encode_block::{BlockEncoder, BlockForm, Place, SortedText, code};

@@ -130,7 +130,7 @@ struct Choice {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeChoice {
-    /// Its children are told apart.
+    /// Its children have tables of their own.
     split: bool,
     /// The table of this class, unless it is the default.
     sent: Option<[Code; 16]>,

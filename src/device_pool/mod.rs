@@ -9,8 +9,9 @@
 //! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until so many blocks have come
 //! that they keep the threads busy for longer than a GPU takes to open. GPUs are leased in the
 //! order in which blocks ask for them. A block waits for a GPU unless the threads would be done
-//! sooner: the GPUs have the blocks before it to do, and it; the threads have to code all blocks
-//! that are there, whoever sorts them, to do the blocks that they took already, and it. Whoever
+//! sooner: the GPUs have the blocks before it to do, and it; the threads are taken to have to code
+//! all blocks that are there, those too that GPUs will code, to do the blocks that they took
+//! already, and it. Whoever
 //! waits compares again when anything changes. The speeds are guesses at first (`rates`) and
 //! measured from then on.
 //!

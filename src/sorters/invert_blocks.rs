@@ -10,7 +10,7 @@
 use super::coded_transform::CodedTransform;
 use crate::bwt::{Bwt, CpuInverse};
 use crate::device::{Device, GpuSet};
-use crate::device_pool::{DevicePool, Opener, Rates};
+use crate::device_pool::{DevicePool, Lease, Opener, Rates};
 use crate::error::{Flaw, Result};
 use crate::events::{Step, Timed};
 use crate::gpu;
@@ -108,38 +108,42 @@ impl BlockInverter {
         self.gpus.coded(len.into(), took);
     }
 
+    /// How many threads of `pool` the CPU would have for one more block.
+    pub fn threads(&self, pool: &Threads) -> usize {
+        (pool.count() / (self.on_cpu.load(Ordering::Relaxed) + 1)).max(1)
+    }
+
+    /// Leases a GPU for a block of `len` bytes, after waiting for it. `None` where the CPU is to do
+    /// it, on so many threads.
+    pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, GpuInvert>> {
+        self.gpus.lease(len, threads)
+    }
+
     /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU.
     /// A GPU is waited for outside of it.
     pub fn invert(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
-        let others = self.on_cpu.load(Ordering::Relaxed);
-        let threads = (pool.count() / (others + 1)).max(1);
-        if let Some(steps) = self.invert_on_gpu(&mut bwt, threads) {
-            return Ok((bwt.bytes, steps));
+        let threads = self.threads(pool);
+        let lease = self.lease(bwt.bytes.len() as u64, threads);
+        let done = lease.and_then(|mut lease| lease.run(|invert| invert(InvertJob::Bwt(&mut bwt))));
+        match done {
+            Some(Ok(steps)) => Ok((bwt.bytes, steps)),
+            _ => self.invert_on_cpu(bwt, threads, pool),
         }
+    }
+
+    /// The same for a block that got no lease for so many threads, or whose GPU failed.
+    pub fn invert_on_cpu(
+        &self,
+        bwt: Bwt,
+        threads: usize,
+        pool: &Threads,
+    ) -> Result<(Vec<u8>, Vec<Timed>)> {
         let (len, from) = (bwt.bytes.len() as u64, Instant::now());
         self.on_cpu.fetch_add(1, Ordering::Relaxed);
         let text = pool.install(|| self.cpu.invert(bwt));
         self.on_cpu.fetch_sub(1, Ordering::Relaxed);
         self.gpus.done_on_cpu(len, threads, from.elapsed());
         Ok((text?, vec![(Step::Invert(Device::Cpu), from, Instant::now())]))
-    }
-
-    /// `None` where the CPU is to do it.
-    fn invert_on_gpu(&self, bwt: &mut Bwt, threads: usize) -> Option<Vec<Timed>> {
-        let mut lease = self.gpus.lease(bwt.bytes.len() as u64, threads)?;
-        lease.run(|invert| invert(InvertJob::Bwt(bwt)))?.ok()
-    }
-
-    /// Fills `text` from a coded transform on a GPU. `None` where the CPU is to do it: where that
-    /// is sooner, where the GPU fails and where something is damaged, which the CPU judges.
-    pub fn invert_coded(
-        &self,
-        transform: &CodedTransform,
-        text: &mut [u8],
-        pool: &Threads,
-    ) -> Option<Vec<Timed>> {
-        let mut lease = self.gpus.lease(text.len() as u64, pool.count())?;
-        lease.run(|invert| invert(InvertJob::Coded(transform, text)))?.ok()
     }
 }
 

@@ -28,9 +28,9 @@ mod sort_blocks;
 mod tests;
 
 pub(crate) use coded_transform::{CodedTransform, Sorted};
-pub(crate) use invert_blocks::BlockInverter;
 #[cfg(test)]
-pub(crate) use invert_blocks::{GpuInvert, InvertJob};
+pub(crate) use invert_blocks::GpuInvert;
+pub(crate) use invert_blocks::{BlockInverter, InvertJob};
 pub(crate) use sort_blocks::BlockSorter;
 #[cfg(test)]
 pub(crate) use sort_blocks::GpuSort;
