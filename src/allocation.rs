@@ -5,6 +5,9 @@
 //! A program that would rather say so in its own words has a global allocator of its own, and
 //! [`failure_is_handled`] tells it which is which.
 
+mod huge_pages;
+
+pub(crate) use huge_pages::{Zero, zeroed};
 use std::cell::Cell;
 
 thread_local! {

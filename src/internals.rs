@@ -6,8 +6,8 @@
 
 use crate::archive::Archive;
 use crate::block::{self, BlockForm, Place, SortedText};
-use crate::bwt::huge_pages::TablePool;
 use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
+use crate::bwt::table_pool::TablePool;
 use crate::bwt::{Bwt, CpuSorter, Sorter, long_runs, merge, prefix_free};
 use crate::coder::{Coding, Effort, SliceLimits};
 pub use crate::error::Flaw;

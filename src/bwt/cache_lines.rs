@@ -1,7 +1,7 @@
 //! Cache lines: arrays on huge pages that begin at a cache line, so that an entry of one line does
 //! not lie in two, and operations on a line.
 
-use super::huge_pages::{self, Zero};
+use crate::allocation::{self, Zero};
 use std::ops::{Deref, DerefMut};
 
 /// The size of a cache line.
@@ -19,7 +19,7 @@ impl<T: Zero> CacheLines<T> {
     pub fn zeroed(len: usize) -> Option<Self> {
         // Not of a type that must lie so: the allocator would then clear the pages itself, before
         // they can be huge.
-        let items: Vec<T> = huge_pages::zeroed(len + LINE / size_of::<T>())?;
+        let items: Vec<T> = allocation::zeroed(len + LINE / size_of::<T>())?;
         let start = items.as_ptr().align_offset(LINE);
         Some(CacheLines { items, start })
     }

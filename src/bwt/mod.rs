@@ -56,7 +56,7 @@
 //! | `inverse` | [`Bwt`] -> block | 5 |
 //! | `content_defined` | positions that repeats share: is a block repetitive? | < 1.1 |
 //! | `fenwick` | a set of numbers that counts them | |
-//! | `cache_lines`, `huge_pages` | tables that are read at random | |
+//! | `cache_lines`, `table_pool` | tables that are read at random | |
 //! | `naive` | the definition, for tests | |
 //!
 //! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC
@@ -65,7 +65,6 @@
 pub(crate) mod cache_lines;
 pub(crate) mod content_defined;
 mod fenwick;
-pub(crate) mod huge_pages;
 mod inverse;
 pub(crate) mod long_runs;
 pub(crate) mod merge;
@@ -74,6 +73,7 @@ mod naive;
 pub(crate) mod prefix_free;
 pub(crate) mod sort_limits;
 mod suffix_sorter;
+pub(crate) mod table_pool;
 
 #[cfg(test)]
 use crate::cases;
@@ -107,7 +107,7 @@ pub struct Bwt {
 /// # Errors
 /// [`Error::Io`] where there is no memory.
 pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
-    huge_pages::zeroed(len)
+    crate::allocation::zeroed(len)
         .ok_or_else(|| Error::out_of_memory("there is not enough memory for a block"))
 }
 

@@ -23,9 +23,10 @@
 //! 0.5 MiB. The workspace is read at random and lies on huge pages where they
 //! can be had.
 
-use super::huge_pages::{self, TablePool};
 use super::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits, no_memory};
+use super::table_pool::TablePool;
 use super::{Bwt, MAX_BLOCK_SIZE, long_runs, merge, prefix_free};
+use crate::allocation;
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu;
@@ -153,7 +154,7 @@ impl CpuSorter {
 
 /// Sorts with a workspace as long as the block.
 fn induce(block: &[u8], sample_rate: u32, workspace: &mut [i32]) -> Result<Bwt, Error> {
-    let mut bytes = huge_pages::zeroed(block.len()).ok_or_else(no_memory)?;
+    let mut bytes = allocation::zeroed(block.len()).ok_or_else(no_memory)?;
     let (_, rows, _) = BwtConstruction::for_text(block)
         .in_borrowed_buffer(&mut bytes)
         .with_borrowed_temporary_array_buffer(workspace)

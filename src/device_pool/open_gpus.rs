@@ -8,10 +8,6 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread::{self, ScopedJoinHandle};
 
-/// Leases of each GPU: as many blocks are worked on at a time. A block's slices are too few for a
-/// whole GPU, so that several blocks are coded in hardly more time than one.
-const PER_GPU: usize = 4;
-
 const NO_CUDA: &str = "this build of bwz has no CUDA: \
     build it with the feature cuda, or let the device be auto or cpu";
 
@@ -27,14 +23,15 @@ pub(crate) struct Opener<G> {
 }
 
 impl<G: Send + 'static> Opener<G> {
-    /// Opens the GPUs of `device` by `make`, given their numbers; no more of them than there are
-    /// `workers` to use them.
+    /// Opens the GPUs of `device` by `make`, given their numbers, once for each of `per_gpu` leases;
+    /// no more in all than there are `workers` to use them.
     ///
     /// # Errors
     /// [`Error::Device`] where a GPU is asked for that this build has no CUDA for.
     pub fn new(
         device: Device,
         workers: usize,
+        per_gpu: usize,
         make: impl Fn(u32) -> Result<G> + Send + Sync + 'static,
     ) -> Result<Self> {
         let gpu_only = matches!(device, Device::Cuda(_));
@@ -44,7 +41,8 @@ impl<G: Send + 'static> Opener<G> {
         if !gpu::is_built() || device == Device::Cpu {
             return Ok(Opener { gpu_only, open: None });
         }
-        let open: OpenGpus<G> = Box::new(move |queue| open(queue, device, workers, &make));
+        let open: OpenGpus<G> =
+            Box::new(move |queue| open(queue, device, (workers, per_gpu), &make));
         Ok(Opener { gpu_only, open: Some(open) })
     }
 }
@@ -52,7 +50,7 @@ impl<G: Send + 'static> Opener<G> {
 fn open<G: Send>(
     queue: &LeaseQueue<G>,
     device: Device,
-    workers: usize,
+    limits: (usize, usize),
     make: &(impl Fn(u32) -> Result<G> + Sync),
 ) {
     let numbers = match numbers(device) {
@@ -60,7 +58,7 @@ fn open<G: Send>(
         Err(e) => return queue.warn(&e.to_string()),
     };
     let failures: Vec<String> = thread::scope(|scope| {
-        let opening = leases(numbers, workers).map(|(number, count)| {
+        let opening = leases(numbers, limits).map(|(number, count)| {
             let open = move || open_one(queue, count, || make(number));
             (number, thread::Builder::new().name("bwz-gpu".into()).spawn_scoped(scope, open))
         });
@@ -92,11 +90,14 @@ fn numbers(device: Device) -> Result<Vec<u32>> {
     }
 }
 
-/// How many leases each GPU gives: no more in all than there are workers, which are given to all
-/// GPUs in turn.
-pub(super) fn leases(numbers: Vec<u32>, workers: usize) -> impl Iterator<Item = (u32, usize)> {
+/// How many leases each GPU gives: `per_gpu`, and no more in all than there are workers, which are
+/// given to all GPUs in turn.
+pub(super) fn leases(
+    numbers: Vec<u32>,
+    (workers, per_gpu): (usize, usize),
+) -> impl Iterator<Item = (u32, usize)> {
     let gpus = numbers.len();
-    let count = move |n: usize| ((workers + gpus - 1 - n) / gpus).min(PER_GPU);
+    let count = move |n: usize| ((workers + gpus - 1 - n) / gpus).min(per_gpu);
     numbers.into_iter().enumerate().map(move |(n, number)| (number, count(n))).take(workers)
 }
 
@@ -143,7 +144,7 @@ mod tests {
             0 => Ok(number),
             _ => Err(Error::Device("the GPU is missing".into())),
         };
-        open(&queue, Device::Cuda(list.parse().unwrap()), 8, &make);
+        open(&queue, Device::Cuda(list.parse().unwrap()), (8, 4), &make);
         let mut leases: Vec<_> = (0..count).filter_map(|_| queue.lease(1, 1)).collect();
         let mut gpus: Vec<u32> =
             leases.iter_mut().map(|lease| lease.run(|gpu| Ok(*gpu)).unwrap().unwrap()).collect();
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn leases_are_spread_over_the_gpus() {
         let counts = |gpus: u32, workers| -> Vec<usize> {
-            leases((0..gpus).collect(), workers).map(|(_, count)| count).collect()
+            leases((0..gpus).collect(), (workers, 4)).map(|(_, count)| count).collect()
         };
         assert_eq!(counts(1, 64), [4]);
         assert_eq!(counts(4, 64), [4, 4, 4, 4]);

@@ -20,6 +20,9 @@ const TASKS: usize = 8;
 /// Seconds that a GPU takes to open.
 const OPENS_IN: f64 = 0.4;
 
+/// Leases of each GPU.
+const LEASES: usize = 4;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// Sorted by one thread, then coded.
@@ -148,7 +151,9 @@ impl Simulation {
         match event {
             Event::Opened => {
                 self.workload.opening = None;
-                for (gpu, count) in leases((0..self.scene.gpus).collect(), self.scene.threads) {
+                for (gpu, count) in
+                    leases((0..self.scene.gpus).collect(), (self.scene.threads, LEASES))
+                {
                     self.free.extend(vec![gpu as usize; count]);
                     self.workload.leases += count;
                 }

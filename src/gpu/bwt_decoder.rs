@@ -20,7 +20,7 @@ pub struct BwtDecoder {
     memory: GrowingArena,
     /// The BWT, where it is not decoded to other memory.
     bwt: GrowingArena,
-    /// The coded slices, and then the BWT in their place.
+    /// The coded slices, and then the BWT in their place, where nobody lends memory for them.
     bytes: PinnedBuffer<u8>,
     /// Tables, and then what is wrong with each slice.
     words: PinnedBuffer<u32>,
@@ -36,6 +36,9 @@ struct DecodeShape {
     coded: u32,
     n: u32,
 }
+
+/// Bytes of which a BWT has no more than one slice each. FORMAT.md section 4.1.
+const LEAST_SLICE: u32 = 4096;
 
 const MISFIT: Flaw = Flaw("the slices of a block do not fit it");
 
@@ -60,6 +63,16 @@ impl BwtDecoder {
         })
     }
 
+    /// Takes the device memory for the coded slices of BWTs of up to `n` bytes, if that is not done
+    /// yet: to take it for one block after the other lets all work on the GPU wait.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the GPU does not have it.
+    pub fn reserve(&mut self, n: u32) -> Result<()> {
+        let slices = n.div_ceil(LEAST_SLICE);
+        allocate(&self.gpu, &mut self.memory, DecodeShape { slices, coded: n, n }).map(drop)
+    }
+
     /// The BWT of coded slices, or `None` where one of them is damaged.
     ///
     /// # Errors
@@ -79,6 +92,14 @@ impl BwtDecoder {
     /// # Errors
     /// As [`BwtDecoder::decode`].
     pub fn load(&mut self, coded: &CodedBwt) -> Result<()> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        let done = self.load_by(coded, &mut bytes);
+        self.bytes = bytes;
+        done
+    }
+
+    /// The same by way of pinned memory that is lent for it.
+    fn load_by(&mut self, coded: &CodedBwt, bytes: &mut PinnedBuffer<u8>) -> Result<()> {
         self.shape = DecodeShape::default();
         let slices = places(coded)?;
         let last = slices.last().ok_or(MISFIT)?;
@@ -87,7 +108,7 @@ impl BwtDecoder {
             coded: last.coded_start + last.coded_size,
             n: last.raw_start + last.raw_size,
         };
-        self.stage(shape, coded, &slices).inspect_err(|_| drop(self.gpu.wait()))?;
+        self.stage(shape, coded, &slices, bytes).inspect_err(|_| drop(self.gpu.wait()))?;
         self.shape = shape;
         Ok(())
     }
@@ -105,13 +126,18 @@ impl BwtDecoder {
         done.map(|()| self.words.first(self.shape.slices as usize))
     }
 
-    /// Decodes coded slices into device memory of the same GPU, on which nothing is at work. Gives
-    /// whether all are sound.
+    /// Decodes coded slices into device memory of the same GPU, on which nothing is at work. They
+    /// go there by way of the pinned `bytes`. Gives whether all are sound.
     ///
     /// # Errors
     /// As [`BwtDecoder::decode`].
-    pub(super) fn decode_to(&mut self, coded: &CodedBwt, bwt: Array<u8>) -> Result<bool> {
-        self.load(coded)?;
+    pub(super) fn decode_to(
+        &mut self,
+        coded: &CodedBwt,
+        bytes: &mut PinnedBuffer<u8>,
+        bwt: Array<u8>,
+    ) -> Result<bool> {
+        self.load_by(coded, bytes)?;
         if self.shape.n != bwt.len() {
             return Err(MISFIT.into());
         }
@@ -125,6 +151,7 @@ impl BwtDecoder {
     /// As [`BwtDecoder::decode`].
     pub fn download(&mut self) -> Result<&[u8]> {
         let n = self.shape.n;
+        self.bytes.reserve(&self.gpu, n as usize)?;
         let bwt = self.bwt.allocator(&self.gpu, n as usize)?.array(n as usize);
         self.bytes.download(&self.gpu, bwt, 0..n)?;
         self.gpu.wait()?;
@@ -143,17 +170,23 @@ impl BwtDecoder {
     }
 
     /// Copies all that is needed to the device.
-    fn stage(&mut self, shape: DecodeShape, coded: &CodedBwt, slices: &[CodedSlice]) -> Result<()> {
+    fn stage(
+        &mut self,
+        shape: DecodeShape,
+        coded: &CodedBwt,
+        slices: &[CodedSlice],
+        bytes: &mut PinnedBuffer<u8>,
+    ) -> Result<()> {
         let (gpu, models) = (&self.gpu, ModelArrays::read(&coded.models)?);
         let arrays = allocate(gpu, &mut self.memory, shape)?;
-        let mut room = self.bytes.reserve(gpu, shape.n as usize)?;
+        let mut room = bytes.reserve(gpu, shape.coded as usize)?;
         for slice in &coded.slices {
-            room.split_off_mut(..slice.len()).expect("no longer than raw").copy_from_slice(slice);
+            room.split_off_mut(..slice.len()).expect("their sum").copy_from_slice(slice);
         }
         self.words.reserve(gpu, models.tables.len())?.copy_from_slice(&models.tables);
         self.alphabet.reserve(gpu, 256)?.copy_from_slice(&models.alphabet);
         self.slices.reserve(gpu, slices.len())?.copy_from_slice(slices);
-        self.bytes.upload(gpu, arrays.coded.first(shape.coded))?;
+        bytes.upload(gpu, arrays.coded.first(shape.coded))?;
         self.words.upload(gpu, arrays.tables)?;
         self.alphabet.upload(gpu, arrays.alphabet)?;
         self.slices.upload(gpu, arrays.slices)?;

@@ -101,7 +101,7 @@ impl GpuInverse {
         let arrays = allocate(&self.gpu, &mut self.memory, shape)?;
         // The decoder's stream may use this memory when it is there on this one.
         self.gpu.wait()?;
-        if !decoder.decode_to(coded, arrays.bytes.first(shape.n))? {
+        if !decoder.decode_to(coded, &mut self.bytes.0, arrays.bytes.first(shape.n))? {
             return Ok(None);
         }
         self.finish(shape, samples, Source::Device)?;

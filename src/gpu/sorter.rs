@@ -80,17 +80,25 @@ impl GpuSorter {
         })
     }
 
-    /// Takes the memory that every block of up to `n` bytes needs, if that is not done yet. Some
-    /// need more, which is taken when they come.
+    /// Takes the memory that every block of up to `n` bytes needs, if that is not done yet, but for
+    /// that of the transform on the host, if it comes there. Some need more, which is taken when
+    /// they come.
     ///
     /// # Errors
     /// [`Error::Device`] where the GPU, or the host, does not have it.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
         let samples = n.div_ceil(sample_rate) as usize;
         self.input(n as usize)?;
-        self.bytes.reserve(&self.gpu, n as usize)?;
         self.samples.reserve(&self.gpu, samples)?;
         allocate(&self.gpu, self.algorithm, &mut self.memory, n, sample_rate).map(drop)
+    }
+
+    /// Takes the memory for transforms of up to `n` bytes on the host.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the host does not have it.
+    pub fn reserve_output(&mut self, n: u32) -> Result<()> {
+        self.bytes.reserve(&self.gpu, n as usize).map(drop)
     }
 
     /// Sorts a block of 1 to 2^31 - 1 bytes. `sample_rate` is a power of two.

@@ -36,7 +36,7 @@ impl Session {
     /// for.
     pub fn new(options: &Options, share: u64) -> Result<Self> {
         // Blocks take turns on a GPU, so that one is enough.
-        let opener = Opener::new(options.chosen_device(), 1, gpu::Searcher::new)?;
+        let opener = Opener::new(options.chosen_device(), 1, 1, gpu::Searcher::new)?;
         let (threads, listener) = (options.thread_count(), options.listener().clone());
         let gpus = DevicePool::new(opener, Rates::SEARCH, threads, listener);
         Ok(Session { gpus, indexes: BTreeMap::new(), share, room: share })

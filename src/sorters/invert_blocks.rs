@@ -21,6 +21,10 @@ use crate::{coder, device_pool::OpenGpus, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// Leases of each GPU. A block is decoded for ten times as long as it is inverted, and its slices
+/// are so few that many blocks are decoded in the time of one.
+const LEASES: usize = 8;
+
 /// Restores the text of a transform on a GPU, and says when each step was done.
 pub(crate) type GpuInvert = Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>;
 
@@ -69,7 +73,7 @@ impl BlockInverter {
     /// asked for.
     pub fn new(workers: usize, block_size: u32, options: &Options) -> Result<Self> {
         let make = move |number| gpu_invert(number, block_size);
-        let opener = Opener::new(options.chosen_device(), workers, make)?;
+        let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let (rates, listener) = (Rates::INVERT, options.listener().clone());
         let threads = options.thread_count();
         Ok(BlockInverter::with(DevicePool::new(opener, rates, threads, listener)))
@@ -153,6 +157,7 @@ fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
     let mut inverse = gpu::GpuInverse::new(number)?;
     inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
     let mut decoder = gpu::BwtDecoder::new(number)?;
+    decoder.reserve(block_size)?;
     let gpu = Device::Cuda(GpuSet::one(number));
     Ok(Box::new(move |job| {
         let began = Instant::now();

@@ -14,6 +14,10 @@ use crate::threads::Threads;
 use crate::{device_pool::OpenGpus, events::Listener};
 use std::time::{Duration, Instant};
 
+/// Leases of each GPU. A block's slices are too few for a whole GPU, so that several blocks are
+/// coded in hardly more time than one.
+const LEASES: usize = 4;
+
 /// Sorts blocks on a GPU, with the given sample rate, and says when each step was done.
 pub(crate) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
 
@@ -41,9 +45,8 @@ impl BlockSorter {
         coded: Option<SliceLimits>,
         options: &Options,
     ) -> Result<Self> {
-        let opener = Opener::new(options.chosen_device(), workers, move |number| {
-            gpu_sort(number, block_size, sample_rate, coded)
-        })?;
+        let make = move |number| gpu_sort(number, block_size, sample_rate, coded);
+        let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let (rates, listener) = (Rates::SORT, options.listener().clone());
         let threads = options.thread_count();
         Ok(BlockSorter::with(DevicePool::new(opener, rates, threads, listener)))
@@ -146,6 +149,9 @@ fn gpu_sort(
         let mut encoder = gpu::BwtEncoder::new(number).ok()?;
         encoder.reserve(block_size, limits).ok().map(|()| (encoder, limits))
     });
+    if coder.is_none() {
+        sorter.reserve_output(block_size)?;
+    }
     Ok(Box::new(move |block, sample_rate| {
         let began = Instant::now();
         sorter.input(block.len())?.copy_from_slice(block);

@@ -26,7 +26,7 @@ mod lanes;
 mod lf_squared;
 mod run_inverse;
 
-use super::huge_pages::TablePool;
+use super::table_pool::TablePool;
 use super::{Bwt, MAX_BLOCK_SIZE};
 use crate::coder;
 use crate::error::{Error, Flaw, Result};

@@ -27,8 +27,9 @@ mod rows_inside;
 mod short_text;
 
 use super::Bwt;
-use super::huge_pages::{self, TablePool};
 use super::sort_limits::{LongRunLimits, no_memory};
+use super::table_pool::TablePool;
+use crate::allocation;
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;
 pub use rows_inside::RowsInside;
@@ -85,7 +86,7 @@ fn expand(
     }
     let primary = samples[0] as usize;
     let place = |row: usize| row - usize::from(row > primary);
-    let mut bytes = huge_pages::zeroed(block.len()).ok_or_else(no_memory)?;
+    let mut bytes = allocation::zeroed(block.len()).ok_or_else(no_memory)?;
     bytes[0] = block[block.len() - 1];
     short.mark_samples(block.len(), rate);
     for part in &parts {

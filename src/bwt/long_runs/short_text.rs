@@ -1,7 +1,7 @@
 //! The long runs of a block, and the text in which each is one symbol and its last bytes.
 
-use super::super::huge_pages;
 use super::super::sort_limits::{LongRunLimits, no_memory};
+use crate::allocation;
 use crate::coder;
 use crate::error::Error;
 use std::ops::Range;
@@ -66,7 +66,7 @@ impl ShortText {
         let Some(runs) = find(block, limits) else { return Ok(None) };
         let Some((symbols, bytes, keys)) = name(&runs) else { return Ok(None) };
         let len = runs.last().map_or(0, |run| run.at + 1 + kept + block.len() - run.end);
-        let mut text = huge_pages::zeroed(len).ok_or_else(no_memory)?;
+        let mut text = allocation::zeroed(len).ok_or_else(no_memory)?;
         let (mut from, mut rest) = (0, &mut text[..]);
         for run in &runs {
             let (gap, behind) = rest.split_at_mut(run.start - from);

@@ -1,11 +1,12 @@
 //! Two BWTs and how their rows interleave -> one BWT.
 
+use super::super::Bwt;
 use super::super::sort_limits::{MergeLimits, no_memory};
-use super::super::{Bwt, huge_pages};
 use super::interleave::{self, TASK};
 use super::lf_counts::{self, LfCounts};
 use super::split::Split;
 use super::suffix_ranks::{self, Ranks};
+use crate::allocation;
 use crate::error::Error;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -122,7 +123,7 @@ impl<'a> Merge<'a> {
     }
 
     fn bytes(&self, len: usize) -> Option<Vec<u8>> {
-        let mut bytes = huge_pages::zeroed::<u8>(len)?;
+        let mut bytes = allocation::zeroed::<u8>(len)?;
         let rows_of_b = self.b.bytes.len() + 1;
         let bare = [self.b.samples[0] as usize, rows_of_b];
         let mut rest = &mut bytes[..];

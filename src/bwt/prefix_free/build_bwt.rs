@@ -1,9 +1,10 @@
 //! Sorted dictionary and sorted parse -> BWT.
 
+use super::super::Bwt;
 use super::super::sort_limits::no_memory;
-use super::super::{Bwt, huge_pages};
 use super::dictionary::{Dictionary, Suffix};
 use super::parse::{SampledSuffix, SortedParse};
+use crate::allocation;
 use crate::error::Error;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -27,7 +28,7 @@ pub fn build(
     samples: &[SampledSuffix],
 ) -> Result<Bwt, Error> {
     let builder = BwtBuilder { dictionary, suffixes, parse, samples };
-    let mut rows = huge_pages::zeroed::<u8>(block.len() + 1).ok_or_else(no_memory)?;
+    let mut rows = allocation::zeroed::<u8>(block.len() + 1).ok_or_else(no_memory)?;
     rows[0] = block[block.len() - 1];
     let tasks = builder.tasks();
 

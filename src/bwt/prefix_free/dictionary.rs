@@ -1,6 +1,5 @@
 //! The different phrases of a block, in order, and their suffixes.
 
-use super::super::huge_pages;
 use super::super::sort_limits::{ParsingLimits, no_memory};
 use super::phrases::{Phrases, WINDOW};
 use crate::allocation;
@@ -52,9 +51,9 @@ impl Dictionary {
             return Ok(None);
         }
         sorted.par_sort_unstable_by(|x, y| x.0.cmp(&y.0).then_with(|| bytes(x.1).cmp(bytes(y.1))));
-        let mut name_of = huge_pages::zeroed::<u32>(equal.len()).ok_or_else(no_memory)?;
+        let mut name_of = allocation::zeroed::<u32>(equal.len()).ok_or_else(no_memory)?;
         (0..).zip(&sorted).for_each(|(name, &(_, phrase))| name_of[phrase as usize] = name);
-        let mut names = huge_pages::zeroed::<i32>(equal.len()).ok_or_else(no_memory)?;
+        let mut names = allocation::zeroed::<i32>(equal.len()).ok_or_else(no_memory)?;
         let name = |(name, &first): (&mut i32, &u32)| *name = name_of[first as usize] as i32;
         names.par_iter_mut().zip(equal).for_each(name);
         let last_name = name_of[equal[equal.len() - 1] as usize];
@@ -81,7 +80,7 @@ impl Dictionary {
 
     /// The suffix array of the bytes.
     pub fn suffixes(&self) -> Result<Vec<i32>, Error> {
-        let mut suffixes = huge_pages::zeroed(self.bytes.len()).ok_or_else(no_memory)?;
+        let mut suffixes = allocation::zeroed(self.bytes.len()).ok_or_else(no_memory)?;
         SuffixArrayConstruction::for_text(&self.bytes[..])
             .in_borrowed_buffer(&mut suffixes[..])
             .single_threaded()

@@ -1,10 +1,10 @@
 //! The parse of a block, which is its phrases as a text of ranks in the dictionary, and its
 //! suffixes.
 
-use super::super::huge_pages;
 use super::super::sort_limits::no_memory;
 use super::dictionary::Dictionary;
 use super::phrases::Phrases;
+use crate::allocation;
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ const SAMPLED: u32 = 1 << 31;
 
 /// The suffix array of the names.
 pub fn suffixes(names: &mut [i32]) -> Result<Vec<i32>, Error> {
-    let mut suffixes = huge_pages::zeroed(names.len()).ok_or_else(no_memory)?;
+    let mut suffixes = allocation::zeroed(names.len()).ok_or_else(no_memory)?;
     SuffixArrayConstruction::for_text_mut(names)
         .in_borrowed_buffer(&mut suffixes[..])
         .single_threaded()
@@ -53,10 +53,10 @@ impl SortedParse {
     pub fn new(dictionary: &Dictionary, names: &[i32], suffixes: Vec<i32>) -> Result<Self, Error> {
         let len = names.len();
         let mut parse = SortedParse {
-            follower: huge_pages::zeroed(len).ok_or_else(no_memory)?,
-            before: huge_pages::zeroed(len).ok_or_else(no_memory)?,
-            lists: huge_pages::zeroed(dictionary.len() + 1).ok_or_else(no_memory)?,
-            ranks: huge_pages::zeroed(len + 1).ok_or_else(no_memory)?,
+            follower: allocation::zeroed(len).ok_or_else(no_memory)?,
+            before: allocation::zeroed(len).ok_or_else(no_memory)?,
+            lists: allocation::zeroed(dictionary.len() + 1).ok_or_else(no_memory)?,
+            ranks: allocation::zeroed(len + 1).ok_or_else(no_memory)?,
         };
         let last_bytes: Vec<u8> =
             (0..dictionary.len() as u32).map(|name| dictionary.last_byte(name)).collect();

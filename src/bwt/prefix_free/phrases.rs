@@ -1,6 +1,5 @@
 //! Block -> phrases, and which of them are equal.
 
-use super::super::huge_pages;
 use super::super::sort_limits::{ParsingLimits, no_memory};
 use crate::allocation;
 use crate::error::Error;
@@ -98,8 +97,8 @@ impl<'a> Phrases<'a> {
     /// first.
     pub fn find_equal(&self) -> Result<Option<Vec<u32>>, Error> {
         let slots = (self.len() / 4).max(1024).next_power_of_two();
-        let table = huge_pages::zeroed::<AtomicU64>(slots).ok_or_else(no_memory)?;
-        let mut equal = huge_pages::zeroed::<u32>(self.len()).ok_or_else(no_memory)?;
+        let table = allocation::zeroed::<AtomicU64>(slots).ok_or_else(no_memory)?;
+        let mut equal = allocation::zeroed::<u32>(self.len()).ok_or_else(no_memory)?;
         let tasks = equal.par_chunks_mut(TASK).enumerate();
         let all = tasks.try_for_each(|(task, equal)| {
             for (batch, equal) in equal.chunks_mut(BATCH).enumerate() {

@@ -1,0 +1,64 @@
+//! Large zeroed arrays on huge pages, for tables that are read at random and memory that is pinned.
+//!
+//! A table of hundreds of megabytes read at random misses the TLB at nearly every step when its
+//! pages are 4 KiB. Linux backs an allocation with 2 MiB pages if asked before the first touch;
+//! elsewhere the arrays are plain ones. Memory comes from the kernel zeroed and untouched, so the
+//! threads that fill a table also share the cost of mapping it.
+
+use super::handled;
+use std::alloc::{Layout, alloc_zeroed};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+
+/// A type whose zero bits are a value, and which needs no drop.
+///
+/// # Safety
+/// Only for types of which that is true, such as integers.
+#[allow(unsafe_code)]
+pub(crate) unsafe trait Zero {}
+
+macro_rules! zero {
+    ($($integer:ty),*) => { $(
+        // SAFETY: an integer, for which zero bits are 0.
+        #[allow(unsafe_code)]
+        unsafe impl Zero for $integer {}
+    )* };
+}
+zero!(u8, u16, i32, u32, u64, AtomicU8, AtomicU32, AtomicU64);
+
+/// `len` zeros, or `None` where the memory cannot be had (a `Vec` would abort the program).
+#[allow(unsafe_code)]
+pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
+    if len == 0 {
+        return Some(Vec::new());
+    }
+    let layout = Layout::array::<T>(len).ok()?;
+    // SAFETY: `len` is not 0 and no T is of size 0, so neither is the layout.
+    let start = handled(|| unsafe { alloc_zeroed(layout) });
+    if start.is_null() {
+        return None;
+    }
+    ask_for_huge_pages(start, layout.size());
+    // SAFETY: `start` was allocated by the global allocator with the layout of `len` elements of
+    // T, which are all initialised because zero bits are a value of every `Zero`.
+    Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
+}
+
+/// Advice only: where the kernel declines, the array works as well and is slower.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn ask_for_huge_pages(start: *mut u8, size: usize) {
+    const HUGE_PAGE: usize = 2 << 20;
+    if size < HUGE_PAGE {
+        return;
+    }
+    // The kernel wants an address on a page boundary; 2 MiB boundaries are that for every page
+    // size.
+    let skipped = start.align_offset(HUGE_PAGE);
+    let whole = size.saturating_sub(skipped) / HUGE_PAGE * HUGE_PAGE;
+    // SAFETY: [start + skipped, start + skipped + whole) lies in the allocation, and this advice
+    // changes how it is mapped but not what it holds.
+    unsafe { libc::madvise(start.add(skipped.min(size)).cast(), whole, libc::MADV_HUGEPAGE) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_huge_pages(_start: *mut u8, _size: usize) {}
