@@ -39,6 +39,7 @@ pub(crate) fn handled<T>(allocate: impl FnOnce() -> T) -> T {
 pub(crate) fn with_capacity<T>(len: usize) -> Option<Vec<T>> {
     let mut values = Vec::new();
     handled(|| values.try_reserve_exact(len)).ok()?;
+    huge_pages::ask_for(values.as_mut_ptr(), values.capacity());
     Some(values)
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     if start.is_null() {
         return None;
     }
-    ask_for_huge_pages(start, layout.size());
+    ask_for(start, len * size_of::<T>());
     // SAFETY: `start` was allocated by the global allocator with the layout of `len` elements of
     // T, which are all initialised because zero bits are a value of every `Zero`.
     Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
@@ -46,8 +46,9 @@ pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
 /// Advice only: where the kernel declines, the array works as well and is slower.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
-fn ask_for_huge_pages(start: *mut u8, size: usize) {
+pub fn ask_for<T>(start: *mut T, len: usize) {
     const HUGE_PAGE: usize = 2 << 20;
+    let (start, size) = (start.cast::<u8>(), len * size_of::<T>());
     if size < HUGE_PAGE {
         return;
     }
@@ -61,4 +62,4 @@ fn ask_for_huge_pages(start: *mut u8, size: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask_for_huge_pages(_start: *mut u8, _size: usize) {}
+pub fn ask_for<T>(_start: *mut T, _len: usize) {}
