@@ -98,8 +98,28 @@ struct States {
         return __shfl_sync(ALL_LANES, value, 16);
     }
 
-    // A number with extra bits.
+    // A number with up to eleven extra bits, of which four come by a table: it takes two words at
+    // most. All lanes know what the two parts leave of the state of that half.
     __device__ __forceinline__ uint32_t take_extra(uint32_t which, uint32_t width, const uint32_t* tables) {
+        const uint32_t entry = tables[16 * extra_table(which, width) + (lane & 15)];
+        const uint32_t slot = state & SLOT_MASK, start = entry & 0xFFFF;
+        const uint32_t high = __popc(__ballot_sync(ALL_LANES, half == which && slot >= start)) - 1;
+        const uint32_t moved = (entry >> 16) * (state >> SLOT_BITS) + slot - start;
+        const uint32_t first = __shfl_sync(ALL_LANES, moved, 16 * which + high);
+        const uint32_t takes_first = first < LOWER_BOUND;
+        const uint32_t middle = takes_first ? first << 16 | (words.pair & 0xFFFF) : first;
+        const uint32_t bits = width - min(width, 4u), left = SLOT_BITS - bits;
+        const uint32_t value = (middle & SLOT_MASK) >> left;
+        const uint32_t last = (middle >> SLOT_BITS << left) + (middle & ((1u << left) - 1));
+        const uint32_t takes_last = last < LOWER_BOUND;
+        const uint32_t word = takes_first ? words.pair >> 16 : words.pair & 0xFFFF;
+        if (half == which) state = takes_last ? last << 16 | word : last;
+        words.take(takes_first + takes_last, lane);
+        return (1u << width) + ((high & ((1u << min(width, 4u)) - 1)) << bits | value) + 6;
+    }
+
+    // The same with any number of extra bits, as only long runs have them.
+    __device__ __forceinline__ uint32_t take_long_extra(uint32_t which, uint32_t width, const uint32_t* tables) {
         uint32_t extra = take(which, tables + 16 * extra_table(which, width)) & ((1u << min(width, 4u)) - 1);
         for (uint32_t left = width - min(width, 4u); left > 0;) {
             const uint32_t bits = min(left, 8u);

@@ -49,7 +49,7 @@ struct RankFinder {
     // last of them in the list move back; from the end on, so that none is overwritten.
     __device__ __forceinline__ void move(uint32_t symbol, bool valid, bool first, uint32_t listed) {
         const uint32_t firsts = __ballot_sync(ALL_LANES, valid && first);
-        if (valid) moved[listed] = 1;
+        if (valid && first) moved[listed] = 1;
         const uint32_t last = __reduce_max_sync(ALL_LANES, listed);
         __syncwarp();
         uint32_t behind = 0;
@@ -157,7 +157,7 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
 // A CTA for CODER_WARPS slices.
 extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) find_mtf_ranks(const EncodeArgs v) {
     __shared__ Lists lists;
-    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const uint32_t warp = warp_number(), lane = threadIdx.x % 32;
     const RunSlice slice(v, blockIdx.x * CODER_WARPS + warp);
     if (slice.runs == 0) return;
     RankFinder finder = {lane, lists.mtf_ranks[warp], lists.symbols[warp], lists.moved[warp], 0};
@@ -183,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) count_contexts(co
     copy_words(&shared.maps, v.maps, sizeof(ContextMaps) / 4);
     for (uint32_t i = threadIdx.x; i < TABLE_WORDS + 256; i += blockDim.x) shared.counts[i] = 0;
     __syncthreads();
-    const uint32_t warp = threadIdx.x / 32;
+    const uint32_t warp = warp_number();
     const RunSlice slice(v, blockIdx.x * CODER_WARPS + warp);
     count_runs(v, shared, shared.averages[warp], slice);
     __syncthreads();

@@ -240,11 +240,12 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         states.words.take(__popc(low & 0x00010001), lane);
 
         if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {
-            if (run_number >= DIRECT) {
-                uint32_t width = run_number - 8;
-                if (run_number == LAST_BUCKET) width += states.take_plain(0, 5);
+            if (run_number == LAST_BUCKET) {
+                const uint32_t width = LAST_BUCKET_WIDTH + states.take_plain(0, 5);
                 if (width > 30) return WIDE_RUN;
-                run_number = states.take_extra(0, width, shared.tables);
+                run_number = states.take_long_extra(0, width, shared.tables);
+            } else if (run_number >= DIRECT) {
+                run_number = states.take_extra(0, run_number - 8, shared.tables);
             }
             if (rank_number >= DIRECT) rank_number = states.take_extra(1, rank_number - 8, shared.tables);
             next_what = what_is_added(shared.maps.roots, run_number, rank_number);
@@ -315,7 +316,7 @@ extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) decode_slices(con
         shared.what_is_added[i] = what_is_added(shared.maps.roots, i / 16, i % 16);
     }
     __syncthreads();
-    const uint32_t warp = threadIdx.x / 32, number = blockIdx.x * CODER_WARPS + warp;
+    const uint32_t warp = warp_number(), number = blockIdx.x * CODER_WARPS + warp;
     if (number >= v.slice_count) return;
     const uint32_t flaw = decode_slice(v, shared, warp, v.slices[number]);
     if (threadIdx.x % 32 == 0) v.flaws[number] = flaw;

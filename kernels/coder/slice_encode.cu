@@ -19,6 +19,7 @@ __device__ __forceinline__ Slots slots_of(uint32_t start, uint32_t freq) {
 struct Shared {
     uint32_t tables[TABLE_WORDS];
     Slots prepared[CODER_WARPS][2][32];
+    Slots extra[CODER_WARPS][2][32];  // of the highest extra bits, where a number has some
     uint8_t alphabet_ranks[256];  // of each byte how many smaller ones occur in the BWT
     uint32_t alphabet_size;
 };
@@ -68,27 +69,42 @@ struct Stack {
         if (half == which) put(symbol);
     }
 
+    // Pushes a value of so many bits, all of which are equally likely.
     __device__ __forceinline__ void push_plain(uint32_t which, uint32_t value, uint32_t bits) {
-        push(which, slots_of(value << (SLOT_BITS - bits), 1u << (SLOT_BITS - bits)));
+        const uint32_t left = SLOT_BITS - bits;
+        const bool full = half == which && state >> 17 >= 1u << left;
+        if (full) {
+            give(given);
+            state >>= 16;
+        }
+        given += __any_sync(ALL_LANES, full);
+        if (half == which) state = (state >> left << SLOT_BITS) + (value << left) + (state & ((1u << left) - 1));
     }
 
-    // Pushes the extra bits of a number from 10 on.
-    __device__ __forceinline__ void push_extra(uint32_t which, uint32_t number, const uint32_t* tables) {
+    // Pushes the extra bits of a number from 10 on, of which the highest are prepared.
+    __device__ __forceinline__ void push_extra(uint32_t which, uint32_t number, Slots high) {
         const uint32_t shifted = number - 6, width = 31 - __clz(shifted), extra = shifted - (1u << width);
         const uint32_t left = width - min(width, 4u);
         // The decoder takes eight bits at a time, and then what is left.
         uint32_t done = left % 8;
         if (done) push_plain(which, extra & ((1u << done) - 1), done);
         for (; done < left; done += 8) push_plain(which, extra >> done & 255, 8);
-        const uint32_t slots = tables[16 * extra_table(which, width) + (extra >> left)];
-        push(which, slots_of(slots & 0xFFFF, slots >> 16));
+        push(which, high);
         if (which == 0 && width >= LAST_BUCKET_WIDTH) push_plain(0, width - LAST_BUCKET_WIDTH, 5);
     }
 };
 
+// The slots of the highest extra bits of a number from 10 on.
+__device__ __forceinline__ Slots extra_slots(uint32_t which, uint32_t number, const uint32_t* tables) {
+    const uint32_t shifted = number - 6, width = 31 - __clz(shifted), left = width - min(width, 4u);
+    const uint32_t slots = tables[16 * extra_table(which, width) + ((shifted - (1u << width)) >> left)];
+    return slots_of(slots & 0xFFFF, slots >> 16);
+}
+
 // Pushes the runs of a slice.
-__device__ void push_runs(const EncodeArgs& v, const Shared& shared, Slots (*prepared)[32], const RunSlice& slice,
-                          Stack& stack) {
+__device__ void push_runs(const EncodeArgs& v, Shared& shared, uint32_t warp, const RunSlice& slice, Stack& stack) {
+    Slots(*prepared)[32] = shared.prepared[warp];
+    Slots(*extra)[32] = shared.extra[warp];
     const uint32_t lane = stack.lane;
     for (uint32_t end = (slice.runs + 31) & ~31u; end > 0; end -= 32) {
         const uint32_t run = end - 32 + lane, item = slice.items + run;
@@ -101,8 +117,14 @@ __device__ void push_runs(const EncodeArgs& v, const Shared& shared, Slots (*pre
             const uint32_t rank_slots = shared.tables[16 * RUN_LEAVES + rank_symbol];
             prepared[0][lane] = slots_of(run_slots & 0xFFFF, run_slots >> 16);
             prepared[1][lane] = slots_of(rank_slots & 0xFFFF, rank_slots >> 16);
-            if ((run_symbol & 15) >= DIRECT) run_number = slice.run_end(run) - slice.run_start(run) - 1;
-            if ((rank_symbol & 15) >= DIRECT) rank_number = v.mtf_ranks[item] - 1;
+            if ((run_symbol & 15) >= DIRECT) {
+                run_number = slice.run_end(run) - slice.run_start(run) - 1;
+                extra[0][lane] = extra_slots(0, run_number, shared.tables);
+            }
+            if ((rank_symbol & 15) >= DIRECT) {
+                rank_number = v.mtf_ranks[item] - 1;
+                extra[1][lane] = extra_slots(1, rank_number, shared.tables);
+            }
             large = run_number || rank_number;
         }
         const uint32_t larges = __ballot_sync(ALL_LANES, large);
@@ -112,8 +134,8 @@ __device__ void push_runs(const EncodeArgs& v, const Shared& shared, Slots (*pre
             if (larges >> k & 1) {
                 const uint32_t long_run = __shfl_sync(ALL_LANES, run_number, k);
                 const uint32_t far_rank = __shfl_sync(ALL_LANES, rank_number, k);
-                if (far_rank) stack.push_extra(1, far_rank, shared.tables);
-                if (long_run) stack.push_extra(0, long_run, shared.tables);
+                if (far_rank) stack.push_extra(1, far_rank, extra[1][k]);
+                if (long_run) stack.push_extra(0, long_run, extra[0][k]);
             }
             stack.push_both(symbol);
         }
@@ -179,13 +201,13 @@ extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) encode_slices(con
         if (i == 255) shared.alphabet_size = rank + (v.counts[TABLE_WORDS + 255] > 0);
     }
     __syncthreads();
-    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const uint32_t warp = warp_number(), lane = threadIdx.x % 32;
     const RunSlice slice(v, blockIdx.x * CODER_WARPS + warp);
     if (slice.runs == 0) return;
     const uint32_t size = slice.end - slice.start;
     uint16_t* words = reinterpret_cast<uint16_t*>(v.words + words_start(slice.start));
     Stack stack = {lane, lane / 16, LOWER_BOUND, words, 0, most_words(size)};
-    push_runs(v, shared, shared.prepared[warp], slice, stack);
+    push_runs(v, shared, warp, slice, stack);
     push_symbols(v, shared, shared.prepared[warp][1], slice, stack);
     if ((lane & 15) == 0) v.states[2 * slice.number + stack.half] = stack.state;
     if (lane == 0) v.coded_starts[slice.number] = size >= 9 && stack.given <= stack.room ? 8 + 2 * stack.given : size;

@@ -59,6 +59,10 @@ __device__ __forceinline__ uint32_t extra_table(uint32_t half, uint32_t width) {
     return FIRST_EXTRA_TABLE + half * (EXTRA_TABLES / 2) + min(width, LAST_BUCKET_WIDTH) - 2;
 }
 
+// The number of this warp in its CTA, as one that the compiler knows to be the same in all lanes:
+// then it knows that they take the same way, and need not meet before each vote.
+__device__ __forceinline__ uint32_t warp_number() { return __shfl_sync(ALL_LANES, threadIdx.x / 32, 0); }
+
 // Copies words, as many as all threads of the CTA.
 __device__ __forceinline__ void copy_words(void* to, const void* from, uint32_t words) {
     for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) {

@@ -187,6 +187,7 @@ impl BwtDecoder {
         self.alphabet.reserve(gpu, 256)?.copy_from_slice(&models.alphabet);
         self.slices.reserve(gpu, slices.len())?.copy_from_slice(slices);
         bytes.upload(gpu, arrays.coded.first(shape.coded))?;
+        gpu.zero(arrays.coded.part(shape.coded..arrays.coded.len()))?;
         self.words.upload(gpu, arrays.tables)?;
         self.alphabet.upload(gpu, arrays.alphabet)?;
         self.slices.upload(gpu, arrays.slices)?;

@@ -172,6 +172,9 @@ impl BwtEncoder {
         let (gpu, at) = (&self.gpu, HostWords::of(shape));
         let arrays = allocate(gpu, &mut self.memory, shape)?;
         let encoding = Encoding::new(arrays, shape, self.maps.address());
+        // What kernels read beside a BWT and words: whole words of memory.
+        gpu.zero(arrays.bwt.part(shape.n..arrays.bwt.len()))?;
+        gpu.zero(arrays.words)?;
         run_slices::find_slices(gpu, &encoding)?;
         slice_contexts::count_symbols(gpu, &encoding)?;
         self.words.download(gpu, arrays.counts, 0..at.tables)?;

@@ -61,7 +61,7 @@ pub struct EncodeArrays<'m> {
     symbols: Array<'m, u32>,
     lists: Array<'m, u8>,
     list_sizes: Array<'m, u32>,
-    words: Array<'m, u8>,
+    pub words: Array<'m, u8>,
     states: Array<'m, u32>,
     pub cub: Cub<'m>,
 }
