@@ -7,7 +7,8 @@
 
 mod huge_pages;
 
-pub(crate) use huge_pages::{Zero, zeroed};
+pub(crate) use huge_pages::Zero;
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
 
 thread_local! {
@@ -48,6 +49,24 @@ pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Option<Vec<T>> {
     let mut values = with_capacity(len)?;
     values.resize(len, value);
     Some(values)
+}
+
+/// `len` zeros, or `None` where the memory cannot be had (a `Vec` would abort the program).
+#[allow(unsafe_code)]
+pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
+    if len == 0 {
+        return Some(Vec::new());
+    }
+    let layout = Layout::array::<T>(len).ok()?;
+    // SAFETY: `len` is not 0 and no T is of size 0, so neither is the layout.
+    let start = handled(|| unsafe { alloc_zeroed(layout) });
+    if start.is_null() {
+        return None;
+    }
+    huge_pages::ask_for(start.cast::<T>(), len);
+    // SAFETY: `start` was allocated by the global allocator with the layout of `len` elements of
+    // T, which are all initialised because zero bits are a value of every `Zero`.
+    Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
 }
 
 /// Makes room for `more` values behind those of a vector, and for others after them; `None` where

@@ -1,12 +1,10 @@
-//! Large zeroed arrays on huge pages, for tables that are read at random and memory that is pinned.
+//! Huge pages for large arrays: tables that are read at random, and memory that is pinned.
 //!
 //! A table of hundreds of megabytes read at random misses the TLB at nearly every step when its
 //! pages are 4 KiB. Linux backs an allocation with 2 MiB pages if asked before the first touch;
-//! elsewhere the arrays are plain ones. Memory comes from the kernel zeroed and untouched, so the
+//! elsewhere the arrays are plain ones. Zeroed memory comes from the kernel untouched, so the
 //! threads that fill a table also share the cost of mapping it.
 
-use super::handled;
-use std::alloc::{Layout, alloc_zeroed};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// A type whose zero bits are a value, and which needs no drop.
@@ -24,24 +22,6 @@ macro_rules! zero {
     )* };
 }
 zero!(u8, u16, i32, u32, u64, AtomicU8, AtomicU32, AtomicU64);
-
-/// `len` zeros, or `None` where the memory cannot be had (a `Vec` would abort the program).
-#[allow(unsafe_code)]
-pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
-    if len == 0 {
-        return Some(Vec::new());
-    }
-    let layout = Layout::array::<T>(len).ok()?;
-    // SAFETY: `len` is not 0 and no T is of size 0, so neither is the layout.
-    let start = handled(|| unsafe { alloc_zeroed(layout) });
-    if start.is_null() {
-        return None;
-    }
-    ask_for(start, len * size_of::<T>());
-    // SAFETY: `start` was allocated by the global allocator with the layout of `len` elements of
-    // T, which are all initialised because zero bits are a value of every `Zero`.
-    Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
-}
 
 /// Advice only: where the kernel declines, the array works as well and is slower.
 #[cfg(target_os = "linux")]

@@ -23,8 +23,8 @@ pub(crate) struct Opener<G> {
 }
 
 impl<G: Send + 'static> Opener<G> {
-    /// Opens the GPUs of `device` by `make`, given their numbers, once for each of `per_gpu` leases;
-    /// no more in all than there are `workers` to use them.
+    /// Opens the GPUs of `device` by `make`, given their numbers, once for each of `per_gpu`
+    /// leases; no more in all than there are `workers` to use them.
     ///
     /// # Errors
     /// [`Error::Device`] where a GPU is asked for that this build has no CUDA for.

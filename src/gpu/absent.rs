@@ -76,6 +76,10 @@ impl GpuSorter {
         match self.0 {}
     }
 
+    pub fn reserve_output(&mut self, _n: u32) -> Result<()> {
+        match self.0 {}
+    }
+
     pub fn sort(&mut self, _block: &[u8], _sample_rate: u32) -> Result<SortedBlock> {
         match self.0 {}
     }
@@ -178,6 +182,10 @@ impl BwtDecoder {
     /// [`Error::Device`] always.
     pub fn new(_number: u32) -> Result<Self> {
         absent("decoder")
+    }
+
+    pub fn reserve(&mut self, _n: u32) -> Result<()> {
+        match self.0 {}
     }
 }
 
