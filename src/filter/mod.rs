@@ -34,6 +34,7 @@ mod leb128;
 mod long_range;
 pub(crate) mod match_finder;
 pub(crate) mod matches;
+mod order1;
 pub(crate) mod regions;
 
 use crate::bwt::content_defined;
