@@ -1,9 +1,9 @@
 //! A table of where each key of a text stands, for [`super::match_finder`].
 //!
 //! The places are sorted by the hashes of their keys, by all threads: each stretch of the text by
-//! ranges of hashes, then each range. A byte for each hash, small enough for a cache, tells most
-//! keys that are not in the table. 4 1/4 bytes of memory per byte of the text while it is made,
-//! 2 1/4 of which stay.
+//! ranges of hashes, then each range. Most keys of a text that were not met before are told by two
+//! smaller tables, without a look at where those of their hash stand. 4 1/2 bytes of memory per byte
+//! of the text while it is made, 2 1/2 of which stay.
 
 use crate::allocation;
 use crate::bwt::content_defined::hash;
@@ -12,6 +12,7 @@ use crate::threads::{Threads, stretches};
 use std::hint::black_box;
 use std::mem;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of a key, and the distance between those in the table.
 pub(super) const KEY: usize = 24;
@@ -24,6 +25,8 @@ pub(super) struct KeyTable {
     starts: Vec<u32>,
     /// For each hash a bit for each value that the next bits of the hashes of its keys have.
     prints: Vec<u8>,
+    /// Whether a key in the table has earlier ones of its slot and print, in the order of the text.
+    met: Vec<AtomicBool>,
     shift: u32,
 }
 
@@ -44,6 +47,8 @@ impl KeyTable {
         let mut places = allocation::filled(0, count).ok_or(Flaw::NO_MEMORY)?;
         let mut starts = allocation::filled(count as u32, slots + 1).ok_or(Flaw::NO_MEMORY)?;
         let mut prints = allocation::filled(0, slots).ok_or(Flaw::NO_MEMORY)?;
+        let mut met = allocation::with_capacity(count).ok_or(Flaw::NO_MEMORY)?;
+        met.resize_with(count, AtomicBool::default);
         let (mut first, mut rest, mut ranges) = (0, &mut places[..], Vec::new());
         let of_slots = starts[..slots].chunks_mut(slots / RANGES);
         for (n, of_slots) in of_slots.zip(prints.chunks_mut(slots / RANGES)).enumerate() {
@@ -53,15 +58,19 @@ impl KeyTable {
             (first, rest) = (first + count, behind);
         }
         pool.each(ranges, |(n, first, of_slots, places)| {
-            sort(&hashed, n, first, of_slots, places);
+            sort(&hashed, n, first, of_slots, places, &met);
         });
-        Ok(KeyTable { places, starts, prints, shift })
+        Ok(KeyTable { places, starts, prints, met, shift })
     }
 
-    /// The ranges of the places that have the hashes of the first `count` keys of `text`.
-    pub fn look_up(&self, text: &[u8], count: usize, ranges: &mut Vec<Range<u32>>) {
+    /// The ranges of the places that have the hashes of the first `count` keys of `text` from `at`;
+    /// empty where no key before has it.
+    pub fn look_up(&self, text: &[u8], at: usize, count: usize, ranges: &mut Vec<Range<u32>>) {
         ranges.clear();
-        ranges.extend(text.windows(KEY).take(count).map(|key| {
+        ranges.extend((at..).zip(text[at..].windows(KEY)).take(count).map(|(at, key)| {
+            if at % STEP == 0 && !self.met[at / STEP].load(Ordering::Relaxed) {
+                return 0..0;
+            }
             let (slot, print) = slot_and_print((hash(key) >> (self.shift - PRINT_BITS)) as u32);
             match self.prints[slot] & print {
                 0 => 0..0,
@@ -122,21 +131,23 @@ fn sort(
     first: u32,
     (starts, prints): (&mut [u32], &mut [u8]),
     places: &mut [u32],
+    met: &[AtomicBool],
 ) {
     let base = n * starts.len();
     let keys = || hashed.iter().flat_map(|hashed| hashed.range(n));
     starts.fill(0);
-    for &(bits, _) in keys() {
-        let (slot, print) = slot_and_print(bits);
-        starts[slot - base] += 1;
-        prints[slot - base] |= print;
-    }
+    keys().for_each(|&(bits, _)| starts[slot_and_print(bits).0 - base] += 1);
     let mut count = 0;
     starts.iter_mut().for_each(|start| count += mem::replace(start, count));
     for &(bits, place) in keys() {
-        let next = &mut starts[slot_and_print(bits).0 - base];
+        let (slot, print) = slot_and_print(bits);
+        let (next, prints) = (&mut starts[slot - base], &mut prints[slot - base]);
         places[*next as usize] = place;
         *next += 1;
+        if *prints & print > 0 {
+            met[place as usize / STEP].store(true, Ordering::Relaxed);
+        }
+        *prints |= print;
     }
     // Each now stands where the next begins.
     starts.rotate_right(1);

@@ -270,7 +270,7 @@ impl<'a> Parse<'a> {
             let goes_on = at == *first + ranges.len();
             let count = if goes_on { (2 * ranges.len()).clamp(STEP, AHEAD) } else { STEP };
             *first = at;
-            self.table.look_up(&self.text[at..], count, ranges);
+            self.table.look_up(self.text, at, count, ranges);
         }
         ranges.get(at - *first).cloned()
     }
