@@ -24,7 +24,7 @@ macro_rules! zero {
         unsafe impl Zero for $integer {}
     )* };
 }
-zero!(u8, u16, i32, u32, AtomicU8, AtomicU32, AtomicU64);
+zero!(u8, u16, i32, u32, u64, AtomicU8, AtomicU32, AtomicU64);
 
 /// `len` zeros, or `None` where the memory cannot be had (a `Vec` would abort the program).
 #[allow(unsafe_code)]

@@ -2,17 +2,17 @@
 //!
 //! The places are sorted by the hashes of their keys, by all threads: each stretch of the text by
 //! ranges of hashes, then each range. Most keys of a text that were not met before are told by two
-//! smaller tables, without a look at where those of their hash stand. 4 1/2 bytes of memory per byte
-//! of the text while it is made, 2 1/2 of which stay.
+//! smaller tables, without a look at where those of their hash stand. 4 3/4 bytes of memory per byte
+//! of the text while it is made, 2 3/4 of which stay.
 
-use crate::allocation;
 use crate::bwt::content_defined::hash;
+use crate::bwt::huge_pages::zeroed;
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
 use std::hint::black_box;
 use std::mem;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Bytes of a key, and the distance between those in the table.
 pub(super) const KEY: usize = 24;
@@ -23,15 +23,16 @@ pub(super) struct KeyTable {
     places: Vec<u32>,
     /// Where the places of each hash begin, and at the end their number.
     starts: Vec<u32>,
-    /// For each hash a bit for each value that the next bits of the hashes of its keys have.
-    prints: Vec<u8>,
-    /// Whether a key in the table has earlier ones of its slot and print, in the order of the text.
-    met: Vec<AtomicBool>,
+    /// For each hash the bits of its keys' prints.
+    prints: Vec<u16>,
+    /// 1 for a key in the table that has earlier ones of its slot and print, in the order of the
+    /// text.
+    met: Vec<AtomicU8>,
     shift: u32,
 }
 
-/// The bits of a hash that tell which bit of a print is its own.
-const PRINT_BITS: u32 = 3;
+/// The bits of a hash that make a print: the numbers of two of 16.
+const PRINT_BITS: u32 = 8;
 
 /// Keys are hashed in so many bytes at a time, and sorted by ranges of their hashes.
 const TASK: usize = 1 << 20;
@@ -39,16 +40,16 @@ const RANGES: usize = 64;
 
 impl KeyTable {
     pub fn new(text: &[u8], pool: &Threads) -> Result<Self, Flaw> {
-        let log = (text.len() / STEP).next_power_of_two().ilog2().clamp(10, 24);
+        let log = (text.len() / STEP).max(1).ilog2().clamp(10, 24);
         let (shift, slots) = (64 - log, 1 << log);
         let hashed = pool.map(stretches(text.len(), TASK), |task| Hashed::new(text, task, shift));
         let hashed: Vec<Hashed> = hashed.into_iter().collect::<Result<_, Flaw>>()?;
         let count = hashed.iter().map(|hashed| hashed.keys.len()).sum();
-        let mut places = allocation::filled(0, count).ok_or(Flaw::NO_MEMORY)?;
-        let mut starts = allocation::filled(count as u32, slots + 1).ok_or(Flaw::NO_MEMORY)?;
-        let mut prints = allocation::filled(0, slots).ok_or(Flaw::NO_MEMORY)?;
-        let mut met = allocation::with_capacity(count).ok_or(Flaw::NO_MEMORY)?;
-        met.resize_with(count, AtomicBool::default);
+        let mut places = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
+        let mut starts = zeroed(slots + 1).ok_or(Flaw::NO_MEMORY)?;
+        let mut prints = zeroed(slots).ok_or(Flaw::NO_MEMORY)?;
+        let met = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
+        starts[slots] = count as u32;
         let (mut first, mut rest, mut ranges) = (0, &mut places[..], Vec::new());
         let of_slots = starts[..slots].chunks_mut(slots / RANGES);
         for (n, of_slots) in of_slots.zip(prints.chunks_mut(slots / RANGES)).enumerate() {
@@ -68,14 +69,14 @@ impl KeyTable {
     pub fn look_up(&self, text: &[u8], at: usize, count: usize, ranges: &mut Vec<Range<u32>>) {
         ranges.clear();
         ranges.extend((at..).zip(text[at..].windows(KEY)).take(count).map(|(at, key)| {
-            if at % STEP == 0 && !self.met[at / STEP].load(Ordering::Relaxed) {
+            if at % STEP == 0 && self.met[at / STEP].load(Ordering::Relaxed) == 0 {
                 return 0..0;
             }
             let (slot, print) = slot_and_print((hash(key) >> (self.shift - PRINT_BITS)) as u32);
-            match self.prints[slot] & print {
-                0 => 0..0,
-                _ => self.starts[slot]..self.starts[slot + 1],
+            if self.prints[slot] & print != print {
+                return 0..0;
             }
+            self.starts[slot]..self.starts[slot + 1]
         }));
         let touched = ranges.iter().filter(|range| !range.is_empty());
         black_box(touched.fold(0, |all, range| all ^ self.places[range.start as usize]));
@@ -90,13 +91,13 @@ impl KeyTable {
 }
 
 /// The slot and the print of a key by the bits of its hash.
-fn slot_and_print(bits: u32) -> (usize, u8) {
-    ((bits >> PRINT_BITS) as usize, 1 << (bits % (1 << PRINT_BITS)))
+fn slot_and_print(bits: u32) -> (usize, u16) {
+    ((bits >> PRINT_BITS) as usize, 1 << (bits & 15) | 1 << (bits >> 4 & 15))
 }
 
-/// Bits of the hashes of keys, with the keys' places, by ranges of their slots.
+/// Bits of the hashes of keys, above the keys' places, by ranges of their slots.
 struct Hashed {
-    keys: Vec<(u32, u32)>,
+    keys: Vec<u64>,
     ends: [usize; RANGES],
 }
 
@@ -109,18 +110,19 @@ impl Hashed {
         hashes.clone().for_each(|hash| next[(hash >> per_range) as usize] += 1);
         let mut count = 0;
         next.iter_mut().for_each(|next| count += mem::replace(next, count));
-        let mut keys = allocation::filled((0, 0), count).ok_or(Flaw::NO_MEMORY)?;
+        let mut keys = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
         for (hash, place) in hashes.zip(places) {
             let next = &mut next[(hash >> per_range) as usize];
-            keys[*next] = ((hash >> (shift - PRINT_BITS)) as u32, place as u32);
+            keys[*next] = hash >> (shift - PRINT_BITS) << 32 | place as u64;
             *next += 1;
         }
         Ok(Hashed { keys, ends: next })
     }
 
-    fn range(&self, n: usize) -> &[(u32, u32)] {
+    /// The bits of hashes and the places in a range.
+    fn range(&self, n: usize) -> impl ExactSizeIterator<Item = (u32, u32)> {
         let start = if n > 0 { self.ends[n - 1] } else { 0 };
-        &self.keys[start..self.ends[n]]
+        self.keys[start..self.ends[n]].iter().map(|key| ((key >> 32) as u32, *key as u32))
     }
 }
 
@@ -129,23 +131,22 @@ fn sort(
     hashed: &[Hashed],
     n: usize,
     first: u32,
-    (starts, prints): (&mut [u32], &mut [u8]),
+    (starts, prints): (&mut [u32], &mut [u16]),
     places: &mut [u32],
-    met: &[AtomicBool],
+    met: &[AtomicU8],
 ) {
     let base = n * starts.len();
     let keys = || hashed.iter().flat_map(|hashed| hashed.range(n));
-    starts.fill(0);
-    keys().for_each(|&(bits, _)| starts[slot_and_print(bits).0 - base] += 1);
+    keys().for_each(|(bits, _)| starts[slot_and_print(bits).0 - base] += 1);
     let mut count = 0;
     starts.iter_mut().for_each(|start| count += mem::replace(start, count));
-    for &(bits, place) in keys() {
+    for (bits, place) in keys() {
         let (slot, print) = slot_and_print(bits);
         let (next, prints) = (&mut starts[slot - base], &mut prints[slot - base]);
         places[*next as usize] = place;
         *next += 1;
-        if *prints & print > 0 {
-            met[place as usize / STEP].store(true, Ordering::Relaxed);
+        if *prints & print == print {
+            met[place as usize / STEP].store(1, Ordering::Relaxed);
         }
         *prints |= print;
     }
