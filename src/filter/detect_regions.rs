@@ -161,8 +161,7 @@ fn stride(sample: &[u8]) -> Option<usize> {
     if coder::run_end(sample, 0) == sample.len() {
         return None; // They are alike at all.
     }
-    let likeness = (1..=MAX_STRIDE).map(|stride| likeness(sample, stride));
-    let (equal, apart): (Vec<usize>, Vec<usize>) = likeness.unzip();
+    let (equal, apart): (Vec<usize>, Vec<usize>) = all_likeness(sample).into_iter().unzip();
     let median = |values: &[usize]| {
         let mut sorted = values.to_vec();
         *sorted.select_nth_unstable(values.len() / 2).1
@@ -178,14 +177,34 @@ fn stride(sample: &[u8]) -> Option<usize> {
     found.map(|n| n + 1)
 }
 
+/// The [`likeness`] at each stride.
+fn all_likeness(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
+    #[inline(always)]
+    fn all(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
+        std::array::from_fn(|n| likeness(sample, n + 1))
+    }
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn with_avx2(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
+            all(sample)
+        }
+        // SAFETY: the processor has AVX2. This is half the time of a block that is not text.
+        #[allow(unsafe_code)]
+        return unsafe { with_avx2(sample) };
+    }
+    all(sample)
+}
+
 /// The number of bytes that equal those `stride` before, and the sum of their differences.
+#[inline(always)]
 fn likeness(sample: &[u8], stride: usize) -> (usize, usize) {
     let (earlier, later) = (&sample[..sample.len() - MAX_STRIDE], &sample[stride..]);
     let (mut equal, mut apart) = (0, 0);
     for (earlier, later) in earlier.chunks(128).zip(later.chunks(128)) {
         let pairs = earlier.iter().zip(later);
         equal += usize::from(pairs.clone().map(|(a, b)| u8::from(a == b)).sum::<u8>());
-        apart += pairs.map(|(a, b)| u32::from(a.abs_diff(*b))).sum::<u32>() as usize;
+        apart += usize::from(pairs.map(|(a, b)| u16::from(a.abs_diff(*b))).sum::<u16>());
     }
     (equal, apart)
 }
