@@ -5,8 +5,8 @@
 
 mod common;
 
-use bwz::internals::filter::{self, Filtered};
-use bwz::internals::filter_on;
+use bwz::internals::filter::Filtered;
+use bwz::internals::{filter_on, undo_on};
 use bwz::{Error, Result};
 use clap::Parser;
 use common::Common;
@@ -44,7 +44,7 @@ impl Bench {
         times.row("apply", text.len(), "MB/s", &format!("{kept} bytes and {side} beside"));
         let undo = |blocks: Vec<Filtered>| {
             let both = blocks.into_iter().zip(copies());
-            let undone = both.map(|(block, raw)| filter::undo(block, raw.len()));
+            let undone = both.map(|(block, raw)| undo_on(Arc::clone(pool), block, raw.len()));
             undone.collect::<std::result::Result<Vec<_>, _>>().map_err(Error::from)
         };
         let (times, undone) = self.common.time(|| Ok(filtered.clone()), undo)?;

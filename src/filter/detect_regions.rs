@@ -374,5 +374,7 @@ fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
 /// `sample` with this filter, if there is memory for it.
 fn filtered(sample: &[u8], records: Option<Records>) -> Option<Vec<u8>> {
     let mut sample = sample.to_vec();
-    records.is_none_or(|records| records.encode(&mut sample).is_ok()).then_some(sample)
+    records
+        .is_none_or(|records| records.encode(&mut sample, &Threads::Calling).is_ok())
+        .then_some(sample)
 }

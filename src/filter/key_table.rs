@@ -64,12 +64,19 @@ impl KeyTable {
         Ok(KeyTable { places, starts, prints, met, shift })
     }
 
-    /// The ranges of the places that have the hashes of the first `count` keys of `text` from `at`;
-    /// empty where no key before has it.
-    pub fn look_up(&self, text: &[u8], at: usize, count: usize, ranges: &mut Vec<Range<u32>>) {
+    /// The ranges of the places that have the hashes of the keys of `text` at these positions, as far
+    /// as there are keys; empty where no key before has it, and where `skip` says so.
+    pub fn look_up(
+        &self,
+        text: &[u8],
+        positions: Range<usize>,
+        skip: impl Fn(usize) -> bool,
+        ranges: &mut Vec<Range<u32>>,
+    ) {
         ranges.clear();
-        ranges.extend((at..).zip(text[at..].windows(KEY)).take(count).map(|(at, key)| {
-            if at % STEP == 0 && self.met[at / STEP].load(Ordering::Relaxed) == 0 {
+        let keys = text[positions.start..].windows(KEY);
+        ranges.extend(positions.zip(keys).map(|(at, key)| {
+            if skip(at) || at % STEP == 0 && self.met[at / STEP].load(Ordering::Relaxed) == 0 {
                 return 0..0;
             }
             let (slot, print) = slot_and_print((hash(key) >> (self.shift - PRINT_BITS)) as u32);

@@ -153,16 +153,21 @@ pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filte
 /// A [`Flaw`] where the parts do not fit each other. Any parts at all are survived, in time and
 /// memory that `size` bounds.
 pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
+    undo_on(filtered, size, &Threads::Calling)
+}
+
+/// [`undo`] for those who are no thread of the `pool`.
+pub(crate) fn undo_on(filtered: Filtered, size: usize, pool: &Threads) -> Result<Vec<u8>, Flaw> {
     let Filtered { mut text, flags, side } = filtered;
     let mut rest = &side[..];
     if flags & MATCHES != 0 {
-        text = matches::decode(&text, &mut rest, size)?;
+        text = pool.install(|| matches::decode(&text, &mut rest, size))?;
     }
     if flags & REGIONS != 0 {
-        regions::decode(&mut text, &mut rest)?;
+        regions::decode(&mut text, &mut rest, pool)?;
     }
     if flags & FASTA != 0 {
-        text = fasta::decode(&text, &mut rest, size)?;
+        text = pool.install(|| fasta::decode(&text, &mut rest, size))?;
     }
     if text.len() == size && rest.is_empty() && flags & !ALL == 0 {
         Ok(text)
