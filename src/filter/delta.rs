@@ -126,7 +126,10 @@ impl Records {
     /// made as if it were the first, and then what the others come to is added to it.
     fn add_differences(&self, region: &mut [u8], pool: &Threads) {
         let part = self.part();
-        if self.width == 0 || self.row > 0 || self.stride % self.width > 0 || region.len() < 2 * part
+        if self.width == 0
+            || self.row > 0
+            || self.stride % self.width > 0
+            || region.len() < 2 * part
         {
             return for_width(self.width, region, self, Pass::Add);
         }
@@ -256,7 +259,8 @@ mod tests {
 
     #[test]
     fn any_shape_comes_back_in_parts_of_any_number() {
-        let pool = Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().into());
+        let pool =
+            Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().into());
         let noise = super::super::cases::random(3000, 256);
         for len in [0, 1, 2, 7, 23, 24, 25, 48, 1000, 2999] {
             for stride in [1, 2, 3, 4, 7, 8, 24, 255] {

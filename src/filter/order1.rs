@@ -47,14 +47,15 @@ mod tests {
 
     #[test]
     fn costs_are_those_of_their_contexts() {
-        let close = |sample: &[u8], wanted: i64| {
+        // Contexts that are seen for the first time are what costs more.
+        let about = |sample: &[u8], wanted: i64| {
             let cost = cost(sample);
-            assert!((cost - wanted).abs() * 20 < wanted + 4000, "{cost} for {wanted}");
+            assert!((wanted..wanted * 4 / 3 + 1000).contains(&cost), "{cost} for {wanted}");
         };
-        close(&cases::random(16_384, 256), 8 * 16_384);
-        close(&cases::random(16_384, 4), 2 * 16_384);
-        close(&b"abcdefgh".repeat(2048), 0);
-        close(&[7; 16_384], 0);
+        about(&cases::random(16_384, 256), 8 * 16_384);
+        about(&cases::random(16_384, 4), 2 * 16_384);
+        about(&b"abcdefgh".repeat(2048), 0);
+        about(&[7; 16_384], 0);
         assert_eq!(cost(&[]), 0);
     }
 }
