@@ -128,7 +128,7 @@ impl Records {
         let part = self.part();
         if self.width == 0
             || self.row > 0
-            || self.stride % self.width > 0
+            || !self.stride.is_multiple_of(self.width)
             || region.len() < 2 * part
         {
             return for_width(self.width, region, self, Pass::Add);
