@@ -2,8 +2,8 @@
 //!
 //! The places are sorted by the hashes of their keys, by all threads: each stretch of the text by
 //! ranges of hashes, then each range. Most keys of a text that were not met before are told by two
-//! smaller tables, without a look at where those of their hash stand. 4 3/4 bytes of memory per byte
-//! of the text while it is made, 2 3/4 of which stay.
+//! smaller tables, without a look at where those of their hash stand. 4 3/4 bytes of memory per
+//! byte of the text while it is made, 2 3/4 of which stay.
 
 use crate::bwt::content_defined::hash;
 use crate::bwt::huge_pages::zeroed;
@@ -64,8 +64,8 @@ impl KeyTable {
         Ok(KeyTable { places, starts, prints, met, shift })
     }
 
-    /// The ranges of the places that have the hashes of the keys of `text` at these positions, as far
-    /// as there are keys; empty where no key before has it, and where `skip` says so.
+    /// The ranges of the places that have the hashes of the keys of `text` at these positions, as
+    /// far as there are keys; empty where no key before has it, and where `skip` says so.
     pub fn look_up(
         &self,
         text: &[u8],

@@ -97,8 +97,8 @@ enum Repeats {
 }
 
 impl Undeduplicated {
-    /// Whether the text repeats itself as a whole. [`deduplicate`] then takes up to 6 bytes of memory
-    /// per byte, with the text and what it becomes.
+    /// Whether the text repeats itself as a whole. [`deduplicate`] then takes up to 6 bytes of
+    /// memory per byte, with the text and what it becomes.
     pub fn is_repetitive(&self) -> bool {
         matches!(self.repeats, Repeats::Everywhere)
     }
