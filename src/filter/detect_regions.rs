@@ -4,8 +4,9 @@
 //! known by its calls; a stride at which bytes are equal, or close, far more often than at others
 //! means records. Neighbours that agree become regions. What to do with records is then tried out,
 //! each stride by itself: a sample is filtered in each likely way, and where that lowers its
-//! order-1 cost sorted and coded; what does not win clearly is left as it is. 0.1 ns a byte on text,
-//! 1 ns on binary data, and for a region of records at most a tenth of the time that it takes to compress.
+//! order-1 cost sorted and coded; what does not win clearly is left as it is. 0.1 ns a byte on
+//! text, 1 ns on binary data, and for a region of records at most a tenth of the time that it takes
+//! to compress.
 
 use super::bcj::{is_arm64, is_x86};
 use super::delta::Records;
