@@ -1,13 +1,16 @@
-//! The filters alone: `cargo bench --bench filter -- [--block MIB] [-T N] [FILE...]`.
+//! The filters alone: `cargo bench --bench filter -- [--block MIB] [--genomes N] [-T N] [FILE...]`.
 //!
 //! The best and the median of all runs in MB/s of raw bytes, each way, of the blocks one after the
-//! other; and the bytes that are left to sort. What is undone is compared with the blocks.
+//! other; and the bytes that are left to sort. What is undone is compared with the blocks. With
+//! `--whole` the blocks are sorted and coded too, with filters and without.
 
 mod common;
 
-use bwz::internals::filter::{self, Filtered};
-use bwz::internals::filter_on;
-use bwz::{Error, Result};
+use bwz::Result;
+use bwz::bwt::{Sorter, sample_rate};
+use bwz::internals::coder::{self, Coding, SliceLimits};
+use bwz::internals::filter::Filtered;
+use bwz::internals::{filter_on, undo_on};
 use clap::Parser;
 use common::Common;
 use rayon::ThreadPool;
@@ -19,6 +22,12 @@ struct Bench {
     /// Cut files into blocks of MIB MiB
     #[arg(long, value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..2048))]
     block: u32,
+    /// Measure with N similar genomes of 4.6 MB instead of files
+    #[arg(long, value_name = "N", conflicts_with = "files")]
+    genomes: Option<usize>,
+    /// Measure the sort and the coder too, with filters and without
+    #[arg(long)]
+    whole: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -26,30 +35,99 @@ struct Bench {
 fn main() -> Result<()> {
     let bench = Bench::parse();
     let pool = Arc::new(bench.common.pool()?);
-    bench.common.each(|text| bench.both_ways(&pool, text))
+    match bench.genomes {
+        Some(count) => {
+            bench.common.report("genomes", &genomes(count), |text| bench.all(&pool, text))
+        }
+        None => bench.common.each(|text| bench.all(&pool, text)),
+    }
 }
 
 impl Bench {
+    fn all(&self, pool: &Arc<ThreadPool>, text: &[u8]) -> Result<()> {
+        self.both_ways(pool, text)?;
+        if self.whole {
+            self.compressed(pool, text, "filtered", |block| {
+                Ok(filter_on(Arc::clone(pool), block)?)
+            })?;
+            self.compressed(pool, text, "plain", |block| Ok(Filtered::unchanged(block)))?;
+        }
+        Ok(())
+    }
+
+    fn blocks(&self, text: &[u8]) -> Vec<Vec<u8>> {
+        text.chunks((self.block as usize) << 20).map(<[u8]>::to_vec).collect()
+    }
+
     fn both_ways(&self, pool: &Arc<ThreadPool>, text: &[u8]) -> Result<()> {
-        let copies = || -> Vec<Vec<u8>> {
-            text.chunks((self.block as usize) << 20).map(<[u8]>::to_vec).collect()
-        };
         let apply = |blocks: Vec<Vec<u8>>| {
-            let filtered = blocks.into_iter().map(|block| filter_on(Arc::clone(pool), block));
-            filtered.collect::<std::result::Result<Vec<_>, _>>().map_err(Error::from)
+            let filtered = blocks.into_iter().map(|block| Ok(filter_on(Arc::clone(pool), block)?));
+            filtered.collect::<Result<Vec<_>>>()
         };
-        let (times, filtered) = self.common.time(|| Ok(copies()), apply)?;
+        let (times, filtered) = self.common.time(|| Ok(self.blocks(text)), apply)?;
         let kept: usize = filtered.iter().map(|block| block.text.len()).sum();
         let side: usize = filtered.iter().map(|block| block.side.len()).sum();
         times.row("apply", text.len(), "MB/s", &format!("{kept} bytes and {side} beside"));
         let undo = |blocks: Vec<Filtered>| {
-            let both = blocks.into_iter().zip(copies());
-            let undone = both.map(|(block, raw)| filter::undo(block, raw.len()));
-            undone.collect::<std::result::Result<Vec<_>, _>>().map_err(Error::from)
+            let both = blocks.into_iter().zip(text.chunks((self.block as usize) << 20));
+            let undone = both.map(|(block, raw)| Ok(undo_on(Arc::clone(pool), block, raw.len())?));
+            undone.collect::<Result<Vec<_>>>()
         };
         let (times, undone) = self.common.time(|| Ok(filtered.clone()), undo)?;
-        assert!(undone == copies(), "the filters do not give back what went in");
+        assert!(undone == self.blocks(text), "the filters do not give back what went in");
         times.row("undo", text.len(), "MB/s", "");
         Ok(())
     }
+
+    /// Blocks that come alone from raw to coded, as `filter` leaves them.
+    fn compressed(
+        &self,
+        pool: &ThreadPool,
+        text: &[u8],
+        name: &str,
+        filter: impl Fn(Vec<u8>) -> Result<Filtered>,
+    ) -> Result<()> {
+        let coded_size = |Filtered { text, side, .. }: Filtered| {
+            let threads = pool.current_num_threads();
+            let bwt = Sorter::Cpu.sort_on(threads, &text, sample_rate(text.len()))?;
+            let limits = SliceLimits::new(text.len(), Coding::StaticRans);
+            let coded = coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
+            Ok(coded.size() + side.len())
+        };
+        let compress = |blocks: Vec<Vec<u8>>| {
+            let sizes = blocks.into_iter().map(|block| {
+                let filtered = filter(block)?;
+                pool.install(|| coded_size(filtered))
+            });
+            sizes.sum::<Result<usize>>()
+        };
+        let (times, size) = self.common.time(|| Ok(self.blocks(text)), compress)?;
+        times.row(name, text.len(), "MB/s", &format!("{size} bytes coded"));
+        Ok(())
+    }
+}
+
+/// A genome of bacteria and its relatives: each has one letter in 1000 changed, and ten stretches
+/// that stand elsewhere.
+fn genomes(count: usize) -> Vec<u8> {
+    const LEN: usize = 4_600_000;
+    let mut state = 1_u64;
+    let mut below = |bound: usize| {
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        (state >> 33) as usize % bound
+    };
+    let first: Vec<u8> = (0..LEN).map(|_| b"ACGT"[below(4)]).collect();
+    let mut all = first.clone();
+    for _ in 1..count {
+        let mut genome = first.clone();
+        for _ in 0..LEN / 1000 {
+            genome[below(LEN)] = b"ACGT"[below(4)];
+        }
+        for _ in 0..10 {
+            let (start, len) = (below(LEN - 200_000), 1000 + below(50_000));
+            genome[start..start + 200_000].rotate_left(len);
+        }
+        all.extend(genome);
+    }
+    all
 }

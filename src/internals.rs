@@ -191,6 +191,11 @@ pub fn filter_on(pool: Arc<ThreadPool>, block: Vec<u8>) -> Result<Filtered, Flaw
     crate::filter::deduplicate(crate::filter::filter_but_last(block, &pool)?, &pool)
 }
 
+/// Undoes the filters on the threads of a pool that the caller is not of.
+pub fn undo_on(pool: Arc<ThreadPool>, filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
+    crate::filter::undo_on(filtered, size, &Threads::Pool(pool))
+}
+
 /// Joins lines of `width` bytes, wherever there are.
 pub fn unwrap_fasta(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
     let mut side = Vec::new();

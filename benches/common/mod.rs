@@ -34,17 +34,24 @@ pub struct Common {
 impl Common {
     /// Measures with each text in turn.
     pub fn each(&self, mut measure: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut report = |name: &str, text: &[u8]| {
-            println!("{name}: {} bytes, best and median of {}", text.len(), self.runs);
-            if text.is_empty() {
-                return Err(Error::Usage("there is nothing to measure".into()));
-            }
-            measure(text)
-        };
         if self.files.is_empty() {
-            return report("generated text", &generated());
+            return self.report("generated text", &generated(), measure);
         }
-        self.files.iter().try_for_each(|name| report(name, &read(name)?))
+        self.files.iter().try_for_each(|name| self.report(name, &read(name)?, &mut measure))
+    }
+
+    /// Measures with a text of this name.
+    pub fn report(
+        &self,
+        name: &str,
+        text: &[u8],
+        measure: impl FnOnce(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        println!("{name}: {} bytes, best and median of {}", text.len(), self.runs);
+        if text.is_empty() {
+            return Err(Error::Usage("there is nothing to measure".into()));
+        }
+        measure(text)
     }
 
     /// The threads of the CPU.

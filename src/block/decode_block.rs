@@ -225,15 +225,13 @@ impl BlockDecoder {
 
     /// The raw bytes, and the steps to them.
     fn checked(&self, inverted: Inverted, steps: &mut Vec<Timed>) -> Result<Vec<u8>> {
-        self.pool.install(|| {
-            let (began, filtered) = (Instant::now(), inverted.is_filtered());
-            let unfiltered = unfilter(inverted)?;
-            let from = Instant::now();
-            let raw = check(unfiltered)?;
-            steps.extend(filtered.then_some((Step::Unfilter, began, from)));
-            steps.push((Step::Check, from, Instant::now()));
-            Ok(raw)
-        })
+        let (began, filtered) = (Instant::now(), inverted.is_filtered());
+        let unfiltered = unfilter(inverted, &self.pool)?;
+        let from = Instant::now();
+        let raw = self.pool.install(|| check(unfiltered))?;
+        steps.extend(filtered.then_some((Step::Unfilter, began, from)));
+        steps.push((Step::Check, from, Instant::now()));
+        Ok(raw)
     }
 }
 
@@ -348,7 +346,7 @@ fn decode_with(
 
 /// Restores the block on the CPU and checks it.
 pub fn restore_decoded(decoded: Decoded, inverse: &CpuInverse) -> Result<Vec<u8>> {
-    check(unfilter(invert(decoded, |bwt| inverse.invert(bwt))?)?)
+    check(unfilter(invert(decoded, |bwt| inverse.invert(bwt))?, &Threads::Calling)?)
 }
 
 /// Inverts the transform; a stored block has none.
@@ -365,15 +363,18 @@ fn invert(
     Ok(Inverted { origin, text, index, side })
 }
 
-/// Undoes the filters.
-fn unfilter(Inverted { origin, text, index, side }: Inverted) -> Result<Unfiltered> {
+/// Undoes the filters; for those who are no thread of the `pool`.
+fn unfilter(
+    Inverted { origin, text, index, side }: Inverted,
+    pool: &Threads,
+) -> Result<Unfiltered> {
     let header = &origin.header;
     let sound = index.as_ref().map_or(Ok(()), |index| index.check_edges(&text));
     sound.map_err(|flaw| origin.error(flaw))?;
     let raw = match header.kind {
         Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
             let filtered = Filtered { text, flags, side };
-            let undone = filter::undo(filtered, header.raw_size as usize);
+            let undone = filter::undo_on(filtered, header.raw_size as usize, pool);
             undone.map_err(|flaw| origin.error(flaw))?
         }
         _ => text,

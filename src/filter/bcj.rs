@@ -10,7 +10,7 @@
 
 /// The direction: add the place of the instruction to its displacement, or take it off again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(crate) enum Direction {
     ToAbsolute,
     ToRelative,
 }

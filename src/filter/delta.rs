@@ -5,11 +5,14 @@
 //! much with those one record, or one row of an image, before. Two steps, each optional: every
 //! element (a little-endian number of 1 to 8 bytes) becomes its difference from a prediction; then
 //! the records are transposed, so that the same byte of all records stands together. A few passes,
-//! the transposition with a copy.
+//! the transposition with a copy; parts of a large region are worked on side by side, except where
+//! differences in an image are undone.
 
+use super::bcj::Direction;
 use super::leb128::{self, CUT};
 use crate::allocation;
 use crate::error::Flaw;
+use crate::threads::Threads;
 
 /// The delta and transpose filter of a region of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,39 +44,129 @@ impl Records {
         Ok(Records { stride, width, row, transposed: form >> 7 == 1 })
     }
 
+    /// Applies the filter to `region`, or undoes it.
+    pub fn change(
+        &self,
+        region: &mut [u8],
+        direction: Direction,
+        pool: &Threads,
+    ) -> Result<(), Flaw> {
+        match direction {
+            Direction::ToAbsolute => self.encode(region, pool),
+            Direction::ToRelative => self.decode(region, pool),
+        }
+    }
+
     /// Changes `region` in place.
-    pub fn encode(&self, region: &mut [u8]) -> Result<(), Flaw> {
-        for_width(self.width, region, self, true);
+    pub fn encode(&self, region: &mut [u8], pool: &Threads) -> Result<(), Flaw> {
+        self.take_differences(region, pool);
         if self.transposed {
             let records = allocation::copied(region).ok_or(Flaw::NO_MEMORY)?;
             let count = records.len() / self.stride;
-            for (column, out) in region.chunks_exact_mut(count.max(1)).take(self.stride).enumerate()
-            {
-                let bytes = records[column.min(records.len())..].iter().step_by(self.stride);
+            let columns = region.chunks_exact_mut(count.max(1)).take(self.stride).enumerate();
+            let parts = columns.flat_map(|(column, out)| {
+                let parts = out.chunks_mut(PART).enumerate();
+                parts.map(move |(n, out)| (column + n * PART * self.stride, out))
+            });
+            pool.each(parts, |(first, out)| {
+                let bytes = records[first..].iter().step_by(self.stride);
                 out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = *byte);
-            }
+            });
         }
         Ok(())
     }
 
     /// Undoes [`Records::encode`].
-    pub fn decode(&self, region: &mut [u8]) -> Result<(), Flaw> {
+    pub fn decode(&self, region: &mut [u8], pool: &Threads) -> Result<(), Flaw> {
         if self.transposed {
             let columns = allocation::copied(region).ok_or(Flaw::NO_MEMORY)?;
             let count = columns.len() / self.stride;
-            for (column, bytes) in columns.chunks_exact(count.max(1)).take(self.stride).enumerate()
-            {
-                let out = region[column..].iter_mut().step_by(self.stride);
-                out.zip(bytes).for_each(|(out, byte)| *out = *byte);
-            }
+            let records = &mut region[..count * self.stride];
+            pool.each(records.chunks_mut(ROWS * self.stride).enumerate(), |(n, out)| {
+                for (column, bytes) in columns.chunks_exact(count).take(self.stride).enumerate() {
+                    let out = out[column..].iter_mut().step_by(self.stride);
+                    out.zip(&bytes[n * ROWS..]).for_each(|(out, byte)| *out = *byte);
+                }
+            });
         }
-        for_width(self.width, region, self, false);
+        self.add_differences(region, pool);
         Ok(())
+    }
+
+    /// The bytes of a part that is worked on by itself: whole records and elements.
+    fn part(&self) -> usize {
+        let unit = self.stride * self.width.max(1);
+        PART.div_ceil(unit) * unit
+    }
+
+    /// Takes every element from its prediction. A part changes from its end to its start; what is
+    /// predicted by bytes before it is made beside it, as those change too.
+    fn take_differences(&self, region: &mut [u8], pool: &Threads) {
+        let part = self.part();
+        let reach = self.row.max(self.stride).div_ceil(self.width.max(1)) * self.width.max(1);
+        if self.width == 0 || region.len() < 2 * part || reach > part / 2 {
+            return for_width(self.width, region, self, Pass::Take);
+        }
+        let starts = (part..region.len()).step_by(part);
+        let heads: Vec<Vec<u8>> = starts
+            .map(|start| {
+                let mut head = region[start - reach..region.len().min(start + reach)].to_vec();
+                for_width(self.width, &mut head, self, Pass::Take);
+                head.split_off(reach)
+            })
+            .collect();
+        let parts = region.chunks_mut(part).zip([Vec::new()].into_iter().chain(heads));
+        pool.each(parts, |(part, head)| {
+            for_width(self.width, part, self, Pass::Take);
+            part[..head.len()].copy_from_slice(&head);
+        });
+    }
+
+    /// Undoes [`Records::take_differences`]. Where the record before alone predicts, each part is
+    /// made as if it were the first, and then what the others come to is added to it.
+    fn add_differences(&self, region: &mut [u8], pool: &Threads) {
+        let part = self.part();
+        if self.width == 0
+            || self.row > 0
+            || !self.stride.is_multiple_of(self.width)
+            || region.len() < 2 * part
+        {
+            return for_width(self.width, region, self, Pass::Add);
+        }
+        pool.each(region.chunks_mut(part), |part| for_width(self.width, part, self, Pass::Add));
+        let mut sums = vec![0; self.stride];
+        let mut parts = Vec::new();
+        for part in region.chunks_mut(part) {
+            let before = sums.clone();
+            if let Some(last) = part.len().checked_sub(self.stride) {
+                for_width(self.width, &mut sums, self, Pass::AddRecord(&part[last..]));
+            }
+            parts.push((part, before));
+        }
+        pool.each(parts, |(part, before)| {
+            for_width(self.width, part, self, Pass::AddRecord(&before));
+        });
     }
 }
 
+/// The bytes of a large region that are worked on at once, and the records of one that are put
+/// together at once.
+const PART: usize = if cfg!(test) { 1 << 8 } else { 1 << 20 };
+const ROWS: usize = if cfg!(test) { 1 << 4 } else { 1 << 12 };
+
+/// What is done with the elements of a region.
+#[derive(Clone, Copy)]
+enum Pass<'a> {
+    /// Each is taken from its prediction.
+    Take,
+    /// To each its prediction is added, which undoes that.
+    Add,
+    /// To each that of this record is added.
+    AddRecord(&'a [u8]),
+}
+
 /// One copy of the loops for each width, as they are hot.
-fn for_width(width: usize, region: &mut [u8], records: &Records, forward: bool) {
+fn for_width(width: usize, region: &mut [u8], records: &Records, pass: Pass) {
     let run = match width {
         1 => differences::<1>,
         2 => differences::<2>,
@@ -85,11 +178,10 @@ fn for_width(width: usize, region: &mut [u8], records: &Records, forward: bool) 
         8 => differences::<8>,
         _ => return,
     };
-    run(region, records.stride, records.row, forward);
+    run(region, records.stride, records.row, pass);
 }
 
-/// Takes every element from its prediction, or (not `forward`) adds the prediction back.
-fn differences<const WIDTH: usize>(region: &mut [u8], stride: usize, row: usize, forward: bool) {
+fn differences<const WIDTH: usize>(region: &mut [u8], stride: usize, row: usize, pass: Pass) {
     // Byte by byte, which the compiler makes one access: an array in between would be a detour
     // through memory.
     let get = |region: &[u8], at: usize| {
@@ -111,15 +203,26 @@ fn differences<const WIDTH: usize>(region: &mut [u8], stride: usize, row: usize,
     // Whole elements that have one a stride before them.
     let first = stride.div_ceil(WIDTH);
     let elements = first..(region.len() / WIDTH).max(first);
-    if forward {
-        for at in elements.rev().map(|n| n * WIDTH) {
-            let value = get(region, at).wrapping_sub(predict(region, at));
-            put(region, at, value);
+    match pass {
+        Pass::Take => {
+            for at in elements.rev().map(|n| n * WIDTH) {
+                let value = get(region, at).wrapping_sub(predict(region, at));
+                put(region, at, value);
+            }
         }
-    } else {
-        for at in elements.map(|n| n * WIDTH) {
-            let value = get(region, at).wrapping_add(predict(region, at));
-            put(region, at, value);
+        Pass::Add => {
+            for at in elements.map(|n| n * WIDTH) {
+                let value = get(region, at).wrapping_add(predict(region, at));
+                put(region, at, value);
+            }
+        }
+        Pass::AddRecord(more) => {
+            for record in region.chunks_mut(stride) {
+                for at in (0..record.len() / WIDTH).map(|n| n * WIDTH) {
+                    let value = get(record, at).wrapping_add(get(more, at));
+                    put(record, at, value);
+                }
+            }
         }
     }
 }
@@ -132,25 +235,43 @@ mod tests {
     fn a_table_becomes_its_columns() {
         let mut table = *b"a1xb2xc3x";
         let records = Records { stride: 3, width: 0, row: 0, transposed: true };
-        records.encode(&mut table).unwrap();
+        records.encode(&mut table, &Threads::Calling).unwrap();
         assert_eq!(&table, b"abc123xxx");
         let mut table = *b"a1xb2xc3x!";
-        Records { width: 1, transposed: false, ..records }.encode(&mut table).unwrap();
+        Records { width: 1, transposed: false, ..records }
+            .encode(&mut table, &Threads::Calling)
+            .unwrap();
         assert_eq!(&table, b"a1x\x01\x01\0\x01\x01\0\xBE");
     }
 
+    /// Records as section 12.5 of FORMAT.md has them, not in parts.
+    fn at_once(records: Records, raw: &[u8]) -> Vec<u8> {
+        let mut region = raw.to_vec();
+        for_width(records.width, &mut region, &records, Pass::Take);
+        if records.transposed {
+            let (stride, count) = (records.stride, raw.len() / records.stride);
+            let columns = (0..stride).flat_map(|column| (0..count).map(move |n| (column, n)));
+            let columns: Vec<u8> = columns.map(|(column, n)| region[n * stride + column]).collect();
+            region[..columns.len()].copy_from_slice(&columns);
+        }
+        region
+    }
+
     #[test]
-    fn any_shape_comes_back() {
+    fn any_shape_comes_back_in_parts_of_any_number() {
+        let pool =
+            Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().into());
         let noise = super::super::cases::random(3000, 256);
-        for len in [0, 1, 2, 7, 23, 24, 25, 48, 2999] {
+        for len in [0, 1, 2, 7, 23, 24, 25, 48, 1000, 2999] {
             for stride in [1, 2, 3, 4, 7, 8, 24, 255] {
                 for width in 0..=stride.min(8) {
                     for row in [0, stride + 1, 300] {
                         for transposed in [false, true] {
                             let records = Records { stride, width, row, transposed };
                             let mut region = noise[..len].to_vec();
-                            records.encode(&mut region).unwrap();
-                            records.decode(&mut region).unwrap();
+                            records.encode(&mut region, &pool).unwrap();
+                            assert!(region == at_once(records, &noise[..len]), "{records:?}");
+                            records.decode(&mut region, &pool).unwrap();
                             assert!(region == noise[..len], "{records:?}, {len} bytes");
                         }
                     }

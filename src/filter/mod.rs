@@ -34,6 +34,7 @@ mod leb128;
 mod long_range;
 pub(crate) mod match_finder;
 pub(crate) mod matches;
+mod order1;
 pub(crate) mod regions;
 
 use crate::bwt::content_defined;
@@ -96,8 +97,8 @@ enum Repeats {
 }
 
 impl Undeduplicated {
-    /// Whether the text repeats itself as a whole. [`deduplicate`] then takes 5 bytes of memory per
-    /// byte, with the text and what it becomes.
+    /// Whether the text repeats itself as a whole. [`deduplicate`] then takes up to 6 bytes of
+    /// memory per byte, with the text and what it becomes.
     pub fn is_repetitive(&self) -> bool {
         matches!(self.repeats, Repeats::Everywhere)
     }
@@ -152,16 +153,21 @@ pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filte
 /// A [`Flaw`] where the parts do not fit each other. Any parts at all are survived, in time and
 /// memory that `size` bounds.
 pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
+    undo_on(filtered, size, &Threads::Calling)
+}
+
+/// [`undo`] for those who are no thread of the `pool`.
+pub(crate) fn undo_on(filtered: Filtered, size: usize, pool: &Threads) -> Result<Vec<u8>, Flaw> {
     let Filtered { mut text, flags, side } = filtered;
     let mut rest = &side[..];
     if flags & MATCHES != 0 {
-        text = matches::decode(&text, &mut rest, size)?;
+        text = pool.install(|| matches::decode(&text, &mut rest, size))?;
     }
     if flags & REGIONS != 0 {
-        regions::decode(&mut text, &mut rest)?;
+        regions::decode(&mut text, &mut rest, pool)?;
     }
     if flags & FASTA != 0 {
-        text = fasta::decode(&text, &mut rest, size)?;
+        text = pool.install(|| fasta::decode(&text, &mut rest, size))?;
     }
     if text.len() == size && rest.is_empty() && flags & !ALL == 0 {
         Ok(text)

@@ -33,46 +33,76 @@ pub(crate) fn encode(
     side: &mut Vec<u8>,
     pool: &Threads,
 ) -> Result<(), Flaw> {
-    let (mut pos, mut rest, mut parts) = (0, text, Vec::new());
     for &Region { size, kind } in regions {
         leb128::write(size, side);
         kind.write(side);
-        let (region, behind) = rest.split_at_mut(size);
-        parts.push((region, pos, kind));
-        (pos, rest) = (pos + size, behind);
     }
-    pool.map(parts, |(region, pos, kind)| kind.encode(region, pos)).into_iter().collect()
+    change(text, 0, regions, Direction::ToAbsolute, pool)
 }
 
 /// Undoes [`encode`].
 ///
 /// # Errors
 /// A [`Flaw`] where `side` is no list of regions of all of `text`.
-pub(super) fn decode(text: &mut [u8], side: &mut &[u8]) -> Result<(), Flaw> {
-    let mut pos = 0;
-    while pos < text.len() {
-        let size = leb128::read(side)?;
-        let rest = text[pos..].get_mut(..size).filter(|region| !region.is_empty());
-        let region = rest.ok_or(Flaw("the regions of a block do not add up to it"))?;
-        match RegionKind::read(side)? {
-            RegionKind::Plain => (),
-            RegionKind::Records(records) => records.decode(region)?,
-            RegionKind::X86 => bcj::x86(region, pos, Direction::ToRelative),
-            RegionKind::Arm64 => bcj::arm64(region, pos, Direction::ToRelative),
+pub(super) fn decode(text: &mut [u8], side: &mut &[u8], pool: &Threads) -> Result<(), Flaw> {
+    let mut end = 0;
+    while end < text.len() {
+        let (start, mut regions) = (end, Vec::new());
+        while end < text.len() && regions.len() < BATCH {
+            let size = leb128::read(side)?;
+            if !(1..=text.len() - end).contains(&size) {
+                return Err(Flaw("the regions of a block do not add up to it"));
+            }
+            regions.push(Region { size, kind: RegionKind::read(side)? });
+            end += size;
         }
-        pos += size;
+        change(&mut text[start..end], start, &regions, Direction::ToRelative, pool)?;
     }
     Ok(())
 }
 
+/// Regions that are undone together, since a list of all could take more memory than the block.
+const BATCH: usize = 4096;
+
+/// Regions of up to so many bytes are changed side by side; larger ones come one after the other,
+/// each with all threads to it.
+const LARGE: usize = 2 << 20;
+
+/// Applies the filters of regions, the first of which starts at `pos`, or (`ToRelative`) undoes
+/// them.
+fn change(
+    text: &mut [u8],
+    mut pos: usize,
+    regions: &[Region],
+    direction: Direction,
+    pool: &Threads,
+) -> Result<(), Flaw> {
+    let (mut rest, mut small) = (text, Vec::new());
+    for &Region { size, kind } in regions {
+        let (region, behind) = rest.split_at_mut(size);
+        match kind {
+            RegionKind::Plain => (),
+            RegionKind::Records(records) if size > LARGE => {
+                records.change(region, direction, pool)?;
+            }
+            _ => small.push((region, pos, kind)),
+        }
+        (pos, rest) = (pos + size, behind);
+    }
+    let changed = pool.map(small, |(region, pos, kind)| kind.change(region, pos, direction));
+    changed.into_iter().collect()
+}
+
 impl RegionKind {
-    /// Changes a region that starts at `pos`.
-    fn encode(&self, region: &mut [u8], pos: usize) -> Result<(), Flaw> {
+    /// Changes a region that starts at `pos`, on the calling thread.
+    fn change(&self, region: &mut [u8], pos: usize, direction: Direction) -> Result<(), Flaw> {
         match self {
             RegionKind::Plain => (),
-            RegionKind::Records(records) => records.encode(region)?,
-            RegionKind::X86 => bcj::x86(region, pos, Direction::ToAbsolute),
-            RegionKind::Arm64 => bcj::arm64(region, pos, Direction::ToAbsolute),
+            RegionKind::Records(records) => {
+                records.change(region, direction, &Threads::Calling)?;
+            }
+            RegionKind::X86 => bcj::x86(region, pos, direction),
+            RegionKind::Arm64 => bcj::arm64(region, pos, direction),
         }
         Ok(())
     }

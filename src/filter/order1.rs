@@ -1,0 +1,61 @@
+//! The order-1 cost of a sample, for [`super::detect_regions`]: what an adaptive coder takes for it
+//! that knows the byte before.
+//!
+//! A filter of records that does not lower this cost does not lower the coded size either, as
+//! samples of all kinds showed, and one that halves it does. 2 ns a byte, where a sort and a coder
+//! take 40.
+
+/// The cost of `sample` in bits, the same on every machine: of each byte by how often it was seen
+/// behind the byte before it, as far as that was seen at all, and by how often it was seen.
+pub(super) fn cost(sample: &[u8]) -> i64 {
+    debug_assert!(sample.len() <= usize::from(u16::MAX));
+    let (mut pairs, mut seen, mut behind) = ([[0_u16; 256]; 256], [0_u32; 256], [0_u32; 256]);
+    let (mut before, mut bits, mut count) = (0, 0, 0_u32);
+    // The product of the bytes' probabilities, as a fraction; its exponents are taken out before
+    // they get too large.
+    let (mut hits, mut all) = (1.0, 1.0);
+    for part in sample.chunks(8) {
+        for &byte in part {
+            let byte = usize::from(byte);
+            let of_any = f64::from(count + 64);
+            hits *= f64::from(pairs[before][byte]) * of_any + f64::from(4 * seen[byte] + 1);
+            all *= f64::from(behind[before] + 4) * of_any;
+            pairs[before][byte] += 1;
+            behind[before] += 1;
+            seen[byte] += 1;
+            count += 1;
+            before = byte;
+        }
+        bits += take_exponent(&mut all) - take_exponent(&mut hits);
+    }
+    bits
+}
+
+/// Makes `value`, which is 1 at least, one from 1 to 2, and gives the power of two that is taken
+/// out.
+fn take_exponent(value: &mut f64) -> i64 {
+    const EXPONENT: u64 = 0x7FF << 52;
+    let (bits, one) = (value.to_bits(), 1.0_f64.to_bits());
+    *value = f64::from_bits(bits & !EXPONENT | one);
+    (bits >> 52) as i64 - (one >> 52) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases;
+    use super::*;
+
+    #[test]
+    fn costs_are_those_of_their_contexts() {
+        // Contexts that are seen for the first time are what costs more.
+        let about = |sample: &[u8], wanted: i64| {
+            let cost = cost(sample);
+            assert!((wanted..wanted * 4 / 3 + 1000).contains(&cost), "{cost} for {wanted}");
+        };
+        about(&cases::random(16_384, 256), 8 * 16_384);
+        about(&cases::random(16_384, 4), 2 * 16_384);
+        about(&b"abcdefgh".repeat(2048), 0);
+        about(&[7; 16_384], 0);
+        assert_eq!(cost(&[]), 0);
+    }
+}
