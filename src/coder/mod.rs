@@ -47,6 +47,7 @@ mod default_tables;
 pub(crate) mod device_tables;
 mod exp_golomb;
 mod frequency_table;
+mod list_head;
 mod logistic_mixer;
 mod mixer_simd;
 mod models;

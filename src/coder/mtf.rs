@@ -19,14 +19,15 @@
 //!
 //! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.
 
+use super::list_head::ListHead;
 use super::rle;
 
 /// Symbols in the order of their next run, the current one in front.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MtfList {
-    /// The first eight symbols, the front in the lowest byte: most moves stay within them.
-    head: u64,
-    rest: [u64; 31],
+#[derive(Debug, Clone)]
+pub struct MtfList<H> {
+    /// The first sixteen symbols: most moves stay within them.
+    head: H,
+    rest: [H; 15],
 }
 
 /// One run as move-to-front leaves it. An encoder gets these **last run first**.
@@ -40,9 +41,9 @@ pub struct MtfStep {
 
 /// The steps of all runs of `slice`, and the symbols in order of first appearance.
 #[inline(always)]
-pub fn encode(slice: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
+pub fn encode<H: ListHead>(slice: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
     let mut steps = vec![MtfStep::default(); rle::count(slice)];
-    let mut list = MtfList::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
+    let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
     let mut seen = 0;
     let mut pos = slice.len();
     for step in &mut steps {
@@ -58,81 +59,70 @@ pub fn encode(slice: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
     (steps, list.first(seen))
 }
 
-impl MtfList {
+impl<H: ListHead> MtfList<H> {
     /// A list that begins with `symbols`, at most 256.
     pub fn of(symbols: &[u8]) -> Self {
         let mut all = [0; 256];
         all[..symbols.len()].copy_from_slice(symbols);
-        let words = all.as_chunks().0;
-        let word = |k: usize| u64::from_le_bytes(words[k]);
-        MtfList { head: word(0), rest: std::array::from_fn(|k| word(k + 1)) }
+        let parts = all.as_chunks().0;
+        MtfList { head: H::of(parts[0]), rest: std::array::from_fn(|k| H::of(parts[k + 1])) }
     }
 
     /// The first `count` symbols.
     fn first(&self, count: usize) -> Vec<u8> {
-        let words = std::iter::once(&self.head).chain(&self.rest);
-        words.flat_map(|word| word.to_le_bytes()).take(count).collect()
+        let parts = std::iter::once(&self.head).chain(&self.rest);
+        parts.flat_map(|part| part.symbols()).take(count).collect()
     }
 
     /// The symbol of the current run.
     #[inline(always)]
     pub fn front(&self) -> u8 {
-        self.head as u8
+        self.head.first_two() as u8
     }
 
     /// The symbol of the next run.
     #[inline(always)]
     pub fn second(&self) -> u8 {
-        (self.head >> 8) as u8
+        (self.head.first_two() >> 8) as u8
     }
 
     /// Takes the front out and puts it back at `mtf_rank`.
     #[inline(always)]
     pub fn put_back(&mut self, mtf_rank: u8) {
-        let symbol = u64::from(self.front());
-        let (above, at) = (usize::from(mtf_rank / 8), 8 * (mtf_rank % 8));
-        let mut word = &mut self.head;
-        for next in &mut self.rest[..above] {
-            *word = *word >> 8 | *next << 56;
-            word = next;
+        let at = usize::from(mtf_rank);
+        if at < 16 {
+            self.head.put_back(at);
+            return;
         }
-        let before = (1u64 << at) - 1;
-        let behind = !before << 8;
-        *word = *word >> 8 & before | symbol << at | *word & behind;
+        let symbol = self.front();
+        let mut part = &mut self.head;
+        for next in &mut self.rest[..at / 16] {
+            part.shift_out(15, next.first_two() as u8);
+            part = next;
+        }
+        part.shift_out(at % 16, symbol);
     }
 
     /// Puts `symbol`, which is in the list, in front and gives the MTF rank that it had.
     #[inline(always)]
     fn bring_to_front(&mut self, symbol: u8) -> usize {
-        let mut before = u64::from(symbol);
-        if let Some(at) = shift_in(&mut self.head, &mut before, symbol) {
-            return at;
+        let mut before = self.head.symbols()[15];
+        let at = self.head.shift_in(symbol, symbol);
+        if at < 16 {
+            return at as usize;
         }
-        let mut rest = self.rest.iter_mut().enumerate();
-        let at = rest.find_map(|(above, word)| {
-            shift_in(word, &mut before, symbol).map(|at| 8 * (above + 1) + at)
-        });
-        at.expect("the list holds all symbols")
+        let mut above = 16;
+        for part in &mut self.rest {
+            let last = part.symbols()[15];
+            let at = part.shift_in(before, symbol);
+            if at < 16 {
+                return above + at as usize;
+            }
+            before = last;
+            above += 16;
+        }
+        unreachable!("the list holds all symbols")
     }
-}
-
-/// Shifts `before` into a word of symbols, from below, up to where `symbol` is, or through all of
-/// it.
-#[inline(always)]
-fn shift_in(word: &mut u64, before: &mut u64, symbol: u8) -> Option<usize> {
-    let moved = *word << 8 | *before;
-    let same = *word ^ (u64::from(symbol) * 0x0101_0101_0101_0101);
-    // The lowest zero byte of `same` is the lowest byte whose top bit survives.
-    let zeros = same.wrapping_sub(0x0101_0101_0101_0101) & !same & 0x8080_8080_8080_8080;
-    if zeros == 0 {
-        *before = *word >> 56;
-        *word = moved;
-        return None;
-    }
-    let at = zeros.trailing_zeros() & 56;
-    let behind = u64::MAX << at << 8;
-    *word = moved & !behind | *word & behind;
-    Some(at as usize / 8)
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use std::{arch::x86_64::*, mem::transmute};
 pub trait SlotSearch {
     /// How many of `starts`, which rise from 0 and stay below 2^15, are not above `slot`.
     fn not_above(starts: &[u16; 16], slot: u16) -> usize;
+
+    type Head: super::list_head::ListHead;
 }
 
 /// The form that every processor of this architecture has.
@@ -28,6 +30,8 @@ pub struct SearchAvx2;
 
 #[cfg(target_arch = "x86_64")]
 impl SlotSearch for SearchAvx2 {
+    type Head = super::list_head::HeadAvx2;
+
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
         // SAFETY: only code that runs with AVX2 names this type; both types of the transmute are
@@ -47,6 +51,8 @@ pub struct SearchSse2;
 
 #[cfg(target_arch = "x86_64")]
 impl SlotSearch for SearchSse2 {
+    type Head = super::list_head::HeadSse2;
+
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
         // SAFETY: every x86-64 processor has SSE2; both types of the transmute are 32 bytes in
@@ -67,6 +73,8 @@ pub struct SearchPlain;
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 impl SlotSearch for SearchPlain {
+    type Head = super::list_head::HeadPlain;
+
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
         starts.iter().filter(|&&start| start <= slot).count()

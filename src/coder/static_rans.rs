@@ -11,6 +11,7 @@
 
 use super::context_tree::{CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::exp_golomb::{self, DIRECT, LAST_BUCKET, LAST_BUCKET_WIDTH};
+use super::list_head::ListHead;
 use super::models::{EXTRA_TABLES, Models, SymbolCounts, extra_table, high_bits};
 use super::mtf::{self, MtfList};
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
@@ -70,7 +71,7 @@ impl SliceSymbols {
 #[inline(always)]
 fn symbols_of<S: SlotSearch>(slice: &[u8], counts: &mut SymbolCounts) -> SliceSymbols {
     let contexts = &*CONTEXTS;
-    let (steps, list) = mtf::encode(slice);
+    let (steps, list) = mtf::encode::<S::Head>(slice);
     let mut runs = vec![RunSymbols::default(); steps.len()];
     let (mut long, mut pos) = (Vec::new(), 0);
     let mut state = ModelState::new(&contexts.own);
@@ -220,10 +221,10 @@ fn take_list(coder: &mut RansDecoder, alphabet: &[u8]) -> Vec<u8> {
 }
 
 /// A slice that is being decoded.
-struct SliceRuns<'a> {
+struct SliceRuns<'a, H> {
     coder: RansDecoder<'a>,
     state: ModelState<'a>,
-    list: MtfList,
+    list: MtfList<H>,
     /// How many bytes the list has.
     symbols: u32,
     /// The byte of the current run, and where that starts.
@@ -231,7 +232,7 @@ struct SliceRuns<'a> {
     pos: usize,
 }
 
-impl<'a> SliceRuns<'a> {
+impl<'a, H: ListHead> SliceRuns<'a, H> {
     fn new(models: &'a Models, coded: &'a [u8]) -> Result<Self, Flaw> {
         let mut coder = RansDecoder::new(coded)?;
         let symbols = take_list(&mut coder, &models.alphabet);
@@ -242,7 +243,7 @@ impl<'a> SliceRuns<'a> {
 
     /// Decodes a run into `out`, and tells whether it was the last.
     #[inline(always)]
-    fn step<S: SlotSearch>(&mut self, models: &Models, out: &mut [u8]) -> Result<bool, Flaw> {
+    fn step<S: SlotSearch<Head = H>>(&mut self, models: &Models, out: &mut [u8]) -> Result<bool, Flaw> {
         let [run_class, rank_context] = self.state.contexts(self.symbol);
         let run_table = &models.runs.tables[run_class];
         let rank_table = &models.ranks.tables[usize::from(models.rank_classes[rank_context])];
@@ -295,7 +296,7 @@ impl<'a> SliceRuns<'a> {
 
     /// Decodes all runs that are left.
     #[inline(always)]
-    fn rest<S: SlotSearch>(&mut self, models: &Models, out: &mut [u8]) -> Result<(), Flaw> {
+    fn rest<S: SlotSearch<Head = H>>(&mut self, models: &Models, out: &mut [u8]) -> Result<(), Flaw> {
         while !self.step::<S>(models, out)? {}
         self.coder.finish()
     }
@@ -318,7 +319,7 @@ pub fn decode(models: &Models, SliceJob { coded, out }: SliceJob) -> Result<(), 
 
 #[inline(always)]
 fn decode_with<S: SlotSearch>(models: &Models, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-    SliceRuns::new(models, coded)?.rest::<S>(models, out)
+    SliceRuns::<S::Head>::new(models, coded)?.rest::<S>(models, out)
 }
 
 /// [`decode`] for two slices at once: each run waits for the one before it in its own slice alone,
@@ -335,10 +336,10 @@ pub fn decode_two(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2]
 fn decode_two_with<S: SlotSearch>(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2] {
     let [first, second] = jobs;
     let (mut one, mut two) =
-        match (SliceRuns::new(models, first.coded), SliceRuns::new(models, second.coded)) {
+        match (SliceRuns::<S::Head>::new(models, first.coded), SliceRuns::<S::Head>::new(models, second.coded)) {
             (Ok(one), Ok(two)) => (one, two),
             (one, two) => {
-                let rest = |runs: Result<SliceRuns, Flaw>, out| runs?.rest::<S>(models, out);
+                let rest = |runs: Result<SliceRuns<S::Head>, Flaw>, out| runs?.rest::<S>(models, out);
                 return [rest(one, first.out), rest(two, second.out)];
             }
         };
