@@ -30,33 +30,50 @@ pub struct MtfList<H> {
     rest: [H; 15],
 }
 
-/// One run as move-to-front leaves it. An encoder gets these **last run first**.
+/// One run as move-to-front leaves it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MtfStep {
+    pub symbol: u8,
+    /// The run length, less one; [`LONG`] stands for that and all above.
+    pub len: u8,
     /// The MTF rank that the run's symbol gets after it.
     pub mtf_rank: u8,
-    /// The run length; 255 stands for that and all above.
-    pub len: u8,
 }
 
-/// The steps of all runs of `slice`, and the symbols in order of first appearance.
+/// Stands for this run length less one and all above.
+pub const LONG: u8 = 254;
+
+/// All runs of a slice.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct MtfSteps {
+    pub steps: Vec<MtfStep>,
+    /// The run lengths, each less one, that are [`LONG`] and above, the last one first.
+    pub long: Vec<u32>,
+    /// The symbols in order of first appearance.
+    pub list: Vec<u8>,
+}
+
+/// The steps of all runs of `slice`.
 #[inline(always)]
-pub fn encode<H: ListHead>(slice: &[u8]) -> (Vec<MtfStep>, Vec<u8>) {
+pub fn encode<H: ListHead>(slice: &[u8]) -> MtfSteps {
     let mut steps = vec![MtfStep::default(); rle::count(slice)];
     let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
-    let mut seen = 0;
-    let mut pos = slice.len();
-    for step in &mut steps {
+    let (mut seen, mut long, mut pos) = (0, Vec::new(), slice.len());
+    for step in steps.iter_mut().rev() {
         let symbol = slice[pos - 1];
         let start = rle::start(slice, pos, symbol);
         let mtf_rank = list.bring_to_front(symbol);
+        let len = pos - start - 1;
+        if len >= LONG.into() {
+            long.push(len as u32);
+        }
         // Symbols not seen yet lie behind all seen ones, in an order that means nothing.
-        let len = (pos - start).min(255) as u8;
-        *step = MtfStep { mtf_rank: mtf_rank.min(seen) as u8, len };
+        let (len, mtf_rank_) = (len.min(LONG.into()) as u8, mtf_rank.min(seen) as u8);
+        *step = MtfStep { symbol, len, mtf_rank: mtf_rank_ };
         seen += usize::from(mtf_rank >= seen);
         pos = start;
     }
-    (steps, list.first(seen))
+    MtfSteps { steps, long, list: list.first(seen) }
 }
 
 impl<H: ListHead> MtfList<H> {

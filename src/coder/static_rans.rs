@@ -13,7 +13,7 @@ use super::context_tree::{CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::exp_golomb::{self, DIRECT, LAST_BUCKET, LAST_BUCKET_WIDTH};
 use super::list_head::ListHead;
 use super::models::{EXTRA_TABLES, Models, SymbolCounts, extra_table, high_bits};
-use super::mtf::{self, MtfList};
+use super::mtf::{self, LONG, MtfList, MtfSteps};
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
 use super::rans::{PreparedSlots, RansDecoder, RansStack};
 use super::rle::{self, BwtRun};
@@ -43,8 +43,6 @@ struct RunSymbols {
     rank_leaf: u8,
 }
 
-/// Stands for this length less one and all above.
-const LONG: u32 = 254;
 
 impl SliceSymbols {
     /// Finds the symbols of a slice, and adds to `counts` how often each occurs.
@@ -71,41 +69,53 @@ impl SliceSymbols {
 #[inline(always)]
 fn symbols_of<S: SlotSearch>(slice: &[u8], counts: &mut SymbolCounts) -> SliceSymbols {
     let contexts = &*CONTEXTS;
-    let (steps, list) = mtf::encode::<S::Head>(slice);
+    let MtfSteps { steps, long, list } = mtf::encode::<S::Head>(slice);
     let mut runs = vec![RunSymbols::default(); steps.len()];
-    let (mut long, mut pos) = (Vec::new(), 0);
+    let mut longs = long.iter().rev();
     let mut state = ModelState::new(&contexts.own);
-    for (symbols, step) in runs.iter_mut().zip(steps.iter().rev()) {
-        let run = rle::read_short(slice, pos, step.len);
-        pos += run.len as usize;
-        let [run_leaf, rank_context] = state.contexts(run.symbol);
+    let mut seen = [[0u32; 256]; 2];
+    for (symbols, step) in runs.iter_mut().zip(&steps) {
+        let [run_leaf, rank_context] = state.contexts(step.symbol);
         let rank_leaf = contexts.rank_leaves[rank_context];
         // The last run has no MTF rank: 1 is coded.
-        let (len, mtf_rank) = (run.len - 1, step.mtf_rank.saturating_sub(1));
-        *symbols =
-            RunSymbols { len: len.min(LONG) as u8, mtf_rank, run_leaf: run_leaf as u8, rank_leaf };
-        let bucket = count_extra(len, RunLengths, counts);
-        counts.runs[run_leaf % RUN_LEAVES][bucket] += 1;
-        let bucket = count_extra(mtf_rank.into(), MtfRanks, counts);
-        counts.ranks[usize::from(rank_leaf) % RANK_LEAVES][bucket] += 1;
-        if len >= LONG {
-            long.push(len);
+        let (short, mtf_rank) = (step.len, step.mtf_rank.saturating_sub(1));
+        *symbols = RunSymbols { len: short, mtf_rank, run_leaf: run_leaf as u8, rank_leaf };
+        counts.runs[run_leaf % RUN_LEAVES][usize::from(BUCKETS[usize::from(short)] % 16)] += 1;
+        counts.ranks[usize::from(rank_leaf) % RANK_LEAVES]
+            [usize::from(BUCKETS[usize::from(mtf_rank)] % 16)] += 1;
+        seen[0][usize::from(short)] += 1;
+        seen[1][usize::from(mtf_rank)] += 1;
+        let mut len = short.into();
+        if short == LONG {
+            len = *longs.next().expect("as many as there are");
         }
-        state.add(run.symbol, len, mtf_rank);
+        state.add(step.symbol, len, mtf_rank);
     }
+    for number in DIRECT..256 {
+        count_extra(number as u32, seen[1][number], MtfRanks, counts);
+        if number < LONG.into() {
+            count_extra(number as u32, seen[0][number], RunLengths, counts);
+        }
+    }
+    long.iter().for_each(|&len| count_extra(len, 1, RunLengths, counts));
     list.iter().for_each(|&byte| counts.present[usize::from(byte)] = true);
     SliceSymbols { runs, long, list }
 }
 
-/// The bucket of a number, whose extra bits are counted.
-#[inline(always)]
-fn count_extra(number: u32, stream: RansStream, counts: &mut SymbolCounts) -> usize {
-    if number < DIRECT as u32 {
-        return number as usize;
+static BUCKETS: [u8; 256] = {
+    let mut buckets = [0; 256];
+    let mut number = 0;
+    while number < 256 {
+        buckets[number] = exp_golomb::split(number as u32).bucket as u8;
+        number += 1;
     }
+    buckets
+};
+
+#[inline(always)]
+fn count_extra(number: u32, times: u32, stream: RansStream, counts: &mut SymbolCounts) {
     let split = exp_golomb::split(number);
-    counts.extra[extra_table(stream, split.width)][high_bits(split)] += 1;
-    split.bucket
+    counts.extra[extra_table(stream, split.width)][high_bits(split)] += times;
 }
 
 /// The models of a block as an encoder needs them.
@@ -140,6 +150,7 @@ fn encode_with<S: SlotSearch>(
     // symbols or, where it is long, 12; the list comes on top.
     let most = 8 * symbols.runs.len() + 4 * symbols.long.len() + 257;
     let mut stack = RansStack::new(vec![[0; 2]; slice_size.div_ceil(2).min(most)]);
+    // The last one stands first.
     let mut long = &symbols.long[..];
     let [run_classes, rank_classes] = &coder.class_of_leaf;
     let run_tables = coder.runs.first_chunk::<256>()?;
@@ -150,7 +161,7 @@ fn encode_with<S: SlotSearch>(
             buckets[1] = push_extra(&mut stack, MtfRanks, run.mtf_rank.into(), coder);
         }
         if run.len >= DIRECT as u8 {
-            let long = if u32::from(run.len) < LONG { None } else { long.split_off_last() };
+            let long = if run.len < LONG { None } else { long.split_off_first() };
             let len = long.copied().unwrap_or(run.len.into());
             buckets[0] = push_long(&mut stack, len, coder);
         }
