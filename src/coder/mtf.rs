@@ -59,10 +59,16 @@ pub fn encode<H: ListHead>(slice: &[u8]) -> MtfSteps {
     let mut steps = vec![MtfStep::default(); rle::count(slice)];
     let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
     let (mut seen, mut long, mut pos) = (0, Vec::new(), slice.len());
+    // Apart from the list, so that it stays in its register.
+    let mut head = list.head;
     for step in steps.iter_mut().rev() {
         let symbol = slice[pos - 1];
         let start = rle::start(slice, pos, symbol);
-        let mtf_rank = list.bring_to_front(symbol);
+        let before = head;
+        let mut mtf_rank = head.shift_in(symbol, symbol) as usize;
+        if mtf_rank >= 16 {
+            mtf_rank = list.shift_rest(before.symbols()[15], symbol);
+        }
         let len = pos - start - 1;
         if len >= LONG.into() {
             long.push(len as u32);
@@ -73,6 +79,7 @@ pub fn encode<H: ListHead>(slice: &[u8]) -> MtfSteps {
         seen += usize::from(mtf_rank >= seen);
         pos = start;
     }
+    list.head = head;
     MtfSteps { steps, long, list: list.first(seen) }
 }
 
@@ -120,14 +127,9 @@ impl<H: ListHead> MtfList<H> {
         part.shift_out(at % 16, symbol);
     }
 
-    /// Puts `symbol`, which is in the list, in front and gives the MTF rank that it had.
+    /// Shifts `before` into all but the head, up to where `symbol` is, and gives where that was.
     #[inline(always)]
-    fn bring_to_front(&mut self, symbol: u8) -> usize {
-        let mut before = self.head.symbols()[15];
-        let at = self.head.shift_in(symbol, symbol);
-        if at < 16 {
-            return at as usize;
-        }
+    fn shift_rest(&mut self, mut before: u8, symbol: u8) -> usize {
         let mut above = 16;
         for part in &mut self.rest {
             let last = part.symbols()[15];

@@ -48,90 +48,146 @@ impl Slots {
     }
 }
 
-/// Encodes symbols, the last one first.
-#[derive(Debug)]
+/// Encodes symbols, the last one first, as words that fill their room from its end.
+///
+/// A symbol takes one word or none; those for which there is no room are lost. It is small and is
+/// passed by value, so that it stays in registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RansStack {
     states: [u32; 2],
-    /// Filled from its end.
-    words: Vec<[u8; 2]>,
+    /// Words of the room that are free.
     free: usize,
 }
 
 impl RansStack {
-    /// Words go to `room`. A symbol takes one or none; those for which there is no room are lost.
-    pub fn new(room: Vec<[u8; 2]>) -> Self {
-        RansStack { states: [LOWER_BOUND; 2], free: room.len(), words: room }
+    /// For so many words of room.
+    pub fn new(room: usize) -> Self {
+        RansStack { states: [LOWER_BOUND; 2], free: room }
     }
 
     /// Pushes the symbol that owns these slots.
     #[inline(always)]
-    fn push(&mut self, stream: RansStream, slots: Slots) {
-        let state = self.renormalised(stream, slots.freq);
+    fn push(&mut self, words: &mut [[u8; 2]], stream: RansStream, slots: Slots) {
+        let state = self.renormalised(words, stream, slots.freq << 17);
         let (quotient, rest) = (state / slots.freq, state % slots.freq);
         self.states[stream as usize] = (quotient << SLOT_BITS) + rest + slots.start;
     }
 
-    /// Pushes a value of so many bits, at most 15, all values of which are equally likely.
+    /// Pushes a value of so many bits, 1 to 15, all values of which are equally likely.
     #[inline(always)]
-    pub fn push_plain(&mut self, stream: RansStream, value: u32, bits: u32) {
+    pub fn push_plain(
+        &mut self,
+        words: &mut [[u8; 2]],
+        stream: RansStream,
+        value: u32,
+        bits: u32,
+    ) {
         let (rest_bits, Slots { start, freq }) = (SLOT_BITS - bits, Slots::plain(value, bits));
-        let state = self.renormalised(stream, freq);
+        let state = self.renormalised(words, stream, freq << 17);
         self.states[stream as usize] = (state >> rest_bits << SLOT_BITS) + state % freq + start;
     }
 
     /// Pushes a value below `values`, at most 256, all of which are equally likely.
-    pub fn push_even(&mut self, stream: RansStream, value: u32, values: u32) {
+    pub fn push_even(
+        &mut self,
+        words: &mut [[u8; 2]],
+        stream: RansStream,
+        value: u32,
+        values: u32,
+    ) {
         // The only value of one changes nothing.
         if values > 1 {
-            self.push(stream, Slots::even(value, values));
+            self.push(words, stream, Slots::even(value, values));
         }
     }
 
     /// Pushes a symbol by a multiplication instead of the division.
     #[inline(always)]
-    pub fn push_prepared(&mut self, stream: RansStream, symbol: &PreparedSlots) {
-        let state = self.renormalised(stream, symbol.freq);
-        let quotient = ((u128::from(state) * u128::from(symbol.inverse)) >> 64) as u32;
-        let others = (1 << SLOT_BITS) - symbol.freq;
-        self.states[stream as usize] = state + symbol.start + quotient * others;
+    pub fn push_prepared(
+        &mut self,
+        words: &mut [[u8; 2]],
+        stream: RansStream,
+        symbol: &PreparedSlots,
+    ) {
+        let state = self.renormalised(words, stream, symbol.limit);
+        self.states[stream as usize] = symbol.pushed(state);
     }
 
-    /// The state of a stream, small enough for a symbol of `freq` slots.
+    /// Pushes a symbol of MTF ranks and then one of run lengths.
     #[inline(always)]
-    fn renormalised(&mut self, stream: RansStream, freq: u32) -> u32 {
+    pub fn push_both(
+        &mut self,
+        words: &mut [[u8; 2]],
+        rank: &PreparedSlots,
+        run: &PreparedSlots,
+    ) {
+        let Some(room) = words.get_mut(..self.free).and_then(|free| free.last_chunk_mut::<2>())
+        else {
+            self.push_prepared(words, RansStream::MtfRanks, rank);
+            self.push_prepared(words, RansStream::RunLengths, run);
+            return;
+        };
+        // Words are written whether or not they are needed.
+        let [run_state, rank_state] = self.states;
+        let [full_run, full_rank] = [run_state >= run.limit, rank_state >= rank.limit];
+        room[1] = (rank_state as u16).to_le_bytes();
+        room[usize::from(!full_rank)] = (run_state as u16).to_le_bytes();
+        self.free -= usize::from(full_run) + usize::from(full_rank);
+        let run_state = if full_run { run_state >> 16 } else { run_state };
+        let rank_state = if full_rank { rank_state >> 16 } else { rank_state };
+        self.states = [run.pushed(run_state), rank.pushed(rank_state)];
+    }
+
+    /// The state of a stream, small enough for a symbol with this limit.
+    #[inline(always)]
+    fn renormalised(&mut self, words: &mut [[u8; 2]], stream: RansStream, limit: u32) -> u32 {
         let state = self.states[stream as usize];
         // The word is written whether or not it is needed: a branch on that would be mispredicted.
-        if let Some(word) = self.words.get_mut(self.free.wrapping_sub(1)) {
+        if let Some(word) = words.get_mut(self.free.wrapping_sub(1)) {
             *word = (state as u16).to_le_bytes();
         }
-        let full = state >= freq << 17;
+        let full = state >= limit;
         self.free = self.free.saturating_sub(full.into());
         if full { state >> 16 } else { state }
     }
 
     /// Appends the states to `out` and then the words.
-    pub fn write(self, out: &mut Vec<u8>) {
+    pub fn write(self, words: &[[u8; 2]], out: &mut Vec<u8>) {
         self.states.iter().for_each(|state| out.extend(state.to_le_bytes()));
-        out.extend_from_slice(self.words[self.free..].as_flattened());
+        out.extend_from_slice(words[self.free..].as_flattened());
     }
 }
 
 /// A symbol's slots, with the number that turns the division by them into a multiplication.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PreparedSlots {
-    start: u32,
-    freq: u32,
     /// 2^64 / freq, rounded up: exact enough for states of 32 bits.
     inverse: u64,
+    /// States from here on are too large: freq * 2^17.
+    limit: u32,
+    start: u16,
+    /// The slots of all other symbols.
+    others: u16,
+}
+
+impl PreparedSlots {
+    /// A state that is small enough, behind this symbol.
+    #[inline(always)]
+    fn pushed(&self, state: u32) -> u32 {
+        let quotient = ((u128::from(state) * u128::from(self.inverse)) >> 64) as u32;
+        state + u32::from(self.start) + quotient * u32::from(self.others)
+    }
 }
 
 impl From<Slots> for PreparedSlots {
     fn from(Slots { start, freq }: Slots) -> Self {
-        match freq {
+        let others = (1 << SLOT_BITS) - freq;
+        let (start, inverse) = match freq {
             // 2^64 does not fit. One less makes the quotient one less.
-            1 => PreparedSlots { start: start + (1 << SLOT_BITS) - 1, freq, inverse: u64::MAX },
-            _ => PreparedSlots { start, freq, inverse: u64::MAX / u64::from(freq) + 1 },
-        }
+            1 => (start + others, u64::MAX),
+            _ => (start, u64::MAX / u64::from(freq) + 1),
+        };
+        PreparedSlots { inverse, limit: freq << 17, start: start as u16, others: others as u16 }
     }
 }
 

@@ -149,68 +149,76 @@ fn encode_with<S: SlotSearch>(
     // Words that fill the first of these are as many bytes as the slice; no run takes more than 8
     // symbols or, where it is long, 12; the list comes on top.
     let most = 8 * symbols.runs.len() + 4 * symbols.long.len() + 257;
-    let mut stack = RansStack::new(vec![[0; 2]; slice_size.div_ceil(2).min(most)]);
+    let mut room = vec![[0; 2]; slice_size.div_ceil(2).min(most)];
+    let words = &mut room[..];
+    let mut stack = RansStack::new(words.len());
     // The last one stands first.
     let mut long = &symbols.long[..];
     let [run_classes, rank_classes] = &coder.class_of_leaf;
     let run_tables = coder.runs.first_chunk::<256>()?;
     let rank_tables = coder.ranks.first_chunk::<256>()?;
     for run in symbols.runs.iter().rev() {
-        let mut buckets = [usize::from(run.len), usize::from(run.mtf_rank)];
+        let [len_bucket, rank_bucket] =
+            [run.len, run.mtf_rank].map(|number| usize::from(BUCKETS[usize::from(number)] % 16));
         if run.mtf_rank >= DIRECT as u8 {
-            buckets[1] = push_extra(&mut stack, MtfRanks, run.mtf_rank.into(), coder);
+            stack = push_extra(stack, words, MtfRanks, run.mtf_rank.into(), coder);
         }
         if run.len >= DIRECT as u8 {
             let long = if run.len < LONG { None } else { long.split_off_first() };
             let len = long.copied().unwrap_or(run.len.into());
-            buckets[0] = push_long(&mut stack, len, coder);
+            stack = push_long(stack, words, len, coder);
         }
         let run_table = &run_tables[usize::from(run_classes[usize::from(run.run_leaf)])];
         let rank_table = &rank_tables[usize::from(rank_classes[usize::from(run.rank_leaf)])];
-        stack.push_prepared(MtfRanks, &rank_table[buckets[1] % 16]);
-        stack.push_prepared(RunLengths, &run_table[buckets[0] % 16]);
+        stack.push_both(words, &rank_table[rank_bucket], &run_table[len_bucket]);
     }
-    push_list(&mut stack, &symbols.list, &coder.alphabet);
+    push_list(&mut stack, words, &symbols.list, &coder.alphabet);
     let mut out = Vec::new();
-    stack.write(&mut out);
+    stack.write(words, &mut out);
     (out.len() < slice_size).then_some(out)
 }
 
-/// Pushes the extra bits of a run length, less one, and gives its bucket.
-#[inline(never)]
-fn push_long(stack: &mut RansStack, len: u32, coder: &SliceEncoder) -> usize {
-    push_extra(stack, RunLengths, len, coder)
+/// Pushes the extra bits of a run length, less one.
+#[inline(always)]
+fn push_long(
+    stack: RansStack,
+    words: &mut [[u8; 2]],
+    len: u32,
+    coder: &SliceEncoder,
+) -> RansStack {
+    push_extra(stack, words, RunLengths, len, coder)
 }
 
-/// Pushes the extra bits of a number, and gives its bucket.
+/// Pushes the extra bits of a number.
 #[inline(always)]
 fn push_extra(
-    stack: &mut RansStack,
+    mut stack: RansStack,
+    words: &mut [[u8; 2]],
     stream: RansStream,
     number: u32,
     coder: &SliceEncoder,
-) -> usize {
+) -> RansStack {
     let split = exp_golomb::split(number);
     let left = split.width.saturating_sub(4);
     // The decoder takes eight bits at a time, and then what is left.
     let mut done = left % 8;
     if done > 0 {
-        stack.push_plain(stream, split.extra & ((1 << done) - 1), done);
+        stack.push_plain(words, stream, split.extra & ((1 << done) - 1), done);
     }
     while done < left {
-        stack.push_plain(stream, split.extra >> done & 255, 8);
+        stack.push_plain(words, stream, split.extra >> done & 255, 8);
         done += 8;
     }
     let table = &coder.extra[extra_table(stream, split.width)];
-    stack.push_prepared(stream, &table[high_bits(split) % 16]);
+    stack.push_prepared(words, stream, &table[high_bits(split) % 16]);
     if stream == RunLengths && split.bucket == LAST_BUCKET {
-        stack.push_plain(stream, split.width - LAST_BUCKET_WIDTH, WIDTH_BITS);
+        stack.push_plain(words, stream, split.width - LAST_BUCKET_WIDTH, WIDTH_BITS);
     }
-    split.bucket
+    stack
 }
 
 /// Pushes the list of a slice: each byte as its number among those of the alphabet that are left.
-fn push_list(stack: &mut RansStack, list: &[u8], alphabet: &[u8]) {
+fn push_list(stack: &mut RansStack, words: &mut [[u8; 2]], list: &[u8], alphabet: &[u8]) {
     let mut left = alphabet.to_vec();
     let numbers: Vec<[u32; 2]> = list
         .iter()
@@ -220,8 +228,9 @@ fn push_list(stack: &mut RansStack, list: &[u8], alphabet: &[u8]) {
             [number as u32, left.len() as u32 + 1]
         })
         .collect();
-    numbers.into_iter().rev().for_each(|[number, of]| stack.push_even(MtfRanks, number, of));
-    stack.push_even(MtfRanks, list.len() as u32 - 1, alphabet.len() as u32);
+    let numbers = numbers.into_iter().rev();
+    numbers.for_each(|[number, of]| stack.push_even(words, MtfRanks, number, of));
+    stack.push_even(words, MtfRanks, list.len() as u32 - 1, alphabet.len() as u32);
 }
 
 /// Takes the list of a slice.
