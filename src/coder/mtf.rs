@@ -58,7 +58,9 @@ pub struct MtfSteps {
 pub fn encode<H: ListHead>(slice: &[u8]) -> MtfSteps {
     let mut steps = vec![MtfStep::default(); rle::count(slice)];
     let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
-    let (mut seen, mut long, mut pos) = (0, Vec::new(), slice.len());
+    let (mut seen, mut pos) = (0, slice.len());
+    // With room for all, since a call within the loop would cost registers.
+    let (mut long, mut longs) = (vec![0; slice.len() / 255], 0);
     // Apart from the list, so that it stays in its register.
     let mut head = list.head;
     for step in steps.iter_mut().rev() {
@@ -69,17 +71,22 @@ pub fn encode<H: ListHead>(slice: &[u8]) -> MtfSteps {
         if mtf_rank >= 16 {
             mtf_rank = list.shift_rest(before.symbols()[15], symbol);
         }
-        let len = pos - start - 1;
-        if len >= LONG.into() {
-            long.push(len as u32);
-        }
         // Symbols not seen yet lie behind all seen ones, in an order that means nothing.
-        let (len, mtf_rank_) = (len.min(LONG.into()) as u8, mtf_rank.min(seen) as u8);
-        *step = MtfStep { symbol, len, mtf_rank: mtf_rank_ };
-        seen += usize::from(mtf_rank >= seen);
+        if mtf_rank >= seen {
+            mtf_rank = seen;
+            seen += 1;
+        }
+        let mut len = pos - start - 1;
+        if len >= LONG.into() {
+            long[longs] = len as u32;
+            longs += 1;
+            len = LONG.into();
+        }
+        *step = MtfStep { symbol, len: len as u8, mtf_rank: mtf_rank as u8 };
         pos = start;
     }
     list.head = head;
+    long.truncate(longs);
     MtfSteps { steps, long, list: list.first(seen) }
 }
 
