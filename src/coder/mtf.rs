@@ -19,8 +19,9 @@
 //!
 //! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.
 
-use super::list_head::ListHead;
+use super::list_head::{HeadAvx2, HeadBaseline, ListHead};
 use super::rle;
+use super::simd_dispatch::widest;
 
 /// Symbols in the order of their next run, the current one in front.
 #[derive(Debug, Clone)]
@@ -53,41 +54,84 @@ pub struct MtfSteps {
     pub list: Vec<u8>,
 }
 
-/// The steps of all runs of `slice`.
+/// The steps of all runs of one slice or two. Two at once take less time than one by one, since
+/// each run waits only for the one behind it in its own slice.
+pub fn encode(slices: &[&[u8]]) -> Vec<MtfSteps> {
+    widest!(encode_with::<HeadAvx2, HeadBaseline>(slices: &[&[u8]]) -> Vec<MtfSteps>)
+}
+
 #[inline(always)]
-pub fn encode<H: ListHead>(slice: &[u8]) -> MtfSteps {
-    let mut steps = vec![MtfStep::default(); rle::count(slice)];
-    let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
-    let (mut seen, mut pos) = (0, slice.len());
-    // With room for all, since a call within the loop would cost registers.
-    let (mut long, mut longs) = (vec![0; slice.len() / 255], 0);
-    // Apart from the list, so that it stays in its register.
-    let mut head = list.head;
-    for step in steps.iter_mut().rev() {
-        let symbol = slice[pos - 1];
-        let start = rle::start(slice, pos, symbol);
-        let before = head;
-        let mut mtf_rank = head.shift_in(symbol, symbol) as usize;
-        if mtf_rank >= 16 {
-            mtf_rank = list.shift_rest(before.symbols()[15], symbol);
+fn encode_with<H: ListHead>(slices: &[&[u8]]) -> Vec<MtfSteps> {
+    if let [first, second] = slices {
+        let (mut one, mut two) = (StepFinder::<H>::new(first), StepFinder::<H>::new(second));
+        while one.pos > 0 && two.pos > 0 {
+            one.step();
+            two.step();
         }
+        return vec![one.rest(), two.rest()];
+    }
+    slices.iter().map(|slice| StepFinder::<H>::new(slice).rest()).collect()
+}
+
+/// Finds the steps of a slice, the last one first.
+struct StepFinder<'a, H> {
+    slice: &'a [u8],
+    /// Where the runs that are left end, and how many there are.
+    pos: usize,
+    left: usize,
+    list: MtfList<H>,
+    /// How many symbols the runs so far have.
+    seen: usize,
+    steps: Vec<MtfStep>,
+    /// With room for all, since a call within the loop would cost registers.
+    long: Vec<u32>,
+    longs: usize,
+}
+
+impl<'a, H: ListHead> StepFinder<'a, H> {
+    fn new(slice: &'a [u8]) -> Self {
+        let left = rle::count(slice);
+        StepFinder {
+            slice,
+            pos: slice.len(),
+            left,
+            list: MtfList::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8)),
+            seen: 0,
+            steps: vec![MtfStep::default(); left],
+            long: vec![0; slice.len() / 255],
+            longs: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn step(&mut self) {
+        let symbol = self.slice[self.pos - 1];
+        let start = rle::start(self.slice, self.pos, symbol);
+        let mut mtf_rank = self.list.bring_to_front(symbol);
         // Symbols not seen yet lie behind all seen ones, in an order that means nothing.
-        if mtf_rank >= seen {
-            mtf_rank = seen;
-            seen += 1;
+        if mtf_rank >= self.seen {
+            mtf_rank = self.seen;
+            self.seen += 1;
         }
-        let mut len = pos - start - 1;
+        let mut len = self.pos - start - 1;
         if len >= LONG.into() {
-            long[longs] = len as u32;
-            longs += 1;
+            self.long[self.longs] = len as u32;
+            self.longs += 1;
             len = LONG.into();
         }
-        *step = MtfStep { symbol, len: len as u8, mtf_rank: mtf_rank as u8 };
-        pos = start;
+        self.left -= 1;
+        self.steps[self.left] = MtfStep { symbol, len: len as u8, mtf_rank: mtf_rank as u8 };
+        self.pos = start;
     }
-    list.head = head;
-    long.truncate(longs);
-    MtfSteps { steps, long, list: list.first(seen) }
+
+    #[inline(always)]
+    fn rest(mut self) -> MtfSteps {
+        while self.pos > 0 {
+            self.step();
+        }
+        self.long.truncate(self.longs);
+        MtfSteps { steps: self.steps, long: self.long, list: self.list.first(self.seen) }
+    }
 }
 
 impl<H: ListHead> MtfList<H> {
@@ -134,9 +178,15 @@ impl<H: ListHead> MtfList<H> {
         part.shift_out(at % 16, symbol);
     }
 
-    /// Shifts `before` into all but the head, up to where `symbol` is, and gives where that was.
+    /// Puts `symbol`, which is in the list, in front and gives the MTF rank that it had.
     #[inline(always)]
-    fn shift_rest(&mut self, mut before: u8, symbol: u8) -> usize {
+    fn bring_to_front(&mut self, symbol: u8) -> usize {
+        let head = self.head;
+        let at = self.head.shift_in(symbol, symbol);
+        if at < 16 {
+            return at as usize;
+        }
+        let mut before = head.symbols()[15];
         let mut above = 16;
         for part in &mut self.rest {
             let last = part.symbols()[15];

@@ -12,7 +12,7 @@
 use super::context_tree::{CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::exp_golomb::{self, DIRECT, LAST_BUCKET, LAST_BUCKET_WIDTH};
 use super::list_head::ListHead;
-use super::models::{EXTRA_TABLES, Models, SymbolCounts, extra_table, high_bits};
+use super::models::{ClassTables, EXTRA_TABLES, Models, SymbolCounts, extra_table, high_bits};
 use super::mtf::{self, LONG, MtfList, MtfSteps};
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
 use super::rans::{PreparedSlots, RansDecoder, RansStack};
@@ -27,79 +27,86 @@ const WIDTH_BITS: u32 = 5;
 
 /// A slice as its symbols, between the two passes of an encoder.
 pub struct SliceSymbols {
-    runs: Vec<RunSymbols>,
-    /// The run lengths, each less one, that are [`LONG`] and above.
+    runs: Vec<RunKeys>,
+    /// The numbers that have extra bits: MTF ranks and run lengths, each less one, the latter up to
+    /// [`LONG`].
+    large_ranks: Vec<u8>,
+    large_lens: Vec<u8>,
+    /// The run lengths, each less one, that are [`LONG`] and above, the last one first.
     long: Vec<u32>,
     /// The bytes of the slice in the order of their first runs.
     list: Vec<u8>,
 }
 
-/// A run: its length and its MTF rank, each less one, and the leaves that they are coded by.
+/// The run length and the MTF rank of a run: each is 16 times the leaf that it is coded by plus its
+/// bucket.
 #[derive(Clone, Copy, Default)]
-struct RunSymbols {
-    len: u8,
-    mtf_rank: u8,
-    run_leaf: u8,
-    rank_leaf: u8,
+struct RunKeys {
+    len: u16,
+    mtf_rank: u16,
 }
 
-
 impl SliceSymbols {
-    /// Finds the symbols of a slice, and adds to `counts` how often each occurs.
-    pub fn of(slice: &[u8], counts: &mut SymbolCounts) -> Self {
-        widest!(
-            symbols_of::<super::slot_search::SearchAvx2, SearchBaseline>(
-                slice: &[u8], counts: &mut SymbolCounts
-            ) -> SliceSymbols
-        )
+    /// Finds the symbols of one slice or two, and adds to `counts` how often each occurs.
+    pub fn of(slices: &[&[u8]], counts: &mut SymbolCounts) -> Vec<Self> {
+        mtf::encode(slices).into_iter().map(|steps| Self::of_steps(steps, counts)).collect()
     }
 
-    /// The coded form of the slice, or `None` where it takes as many bytes as the slice has.
-    pub fn encode(&self, slice_size: usize, coder: &SliceEncoder) -> Option<Vec<u8>> {
-        let symbols = self;
+    fn of_steps(steps: MtfSteps, counts: &mut SymbolCounts) -> Self {
         widest!(
-            encode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
-                symbols: &SliceSymbols, slice_size: usize, coder: &SliceEncoder
-            ) -> Option<Vec<u8>>
+            symbols_of::<super::slot_search::SearchAvx2, SearchBaseline>(
+                steps: MtfSteps, counts: &mut SymbolCounts
+            ) -> SliceSymbols
         )
     }
 }
 
 /// Uses no [`SlotSearch`], but the shifts of one instruction that come with AVX2.
 #[inline(always)]
-fn symbols_of<S: SlotSearch>(slice: &[u8], counts: &mut SymbolCounts) -> SliceSymbols {
-    let contexts = &*CONTEXTS;
-    let MtfSteps { steps, long, list } = mtf::encode::<S::Head>(slice);
-    let mut runs = vec![RunSymbols::default(); steps.len()];
+fn symbols_of<S: SlotSearch>(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
+    let MtfSteps { steps, long, list } = steps;
+    let (own_contexts, rank_leaves) = (&*CONTEXTS.own, &*CONTEXTS.rank_leaves);
+    let mut runs = vec![RunKeys::default(); steps.len()];
+    let (mut large_ranks, mut ranks) = (vec![0; steps.len()], 0);
+    let (mut large_lens, mut lens) = (vec![0; steps.len()], 0);
     let mut longs = long.iter().rev();
-    let mut state = ModelState::new(&contexts.own);
-    let mut seen = [[0u32; 256]; 2];
-    for (symbols, step) in runs.iter_mut().zip(&steps) {
+    let mut state = ModelState::new(own_contexts);
+    let by_run = counts.runs.as_flattened_mut();
+    let by_rank = counts.ranks.as_flattened_mut();
+    for (keys, step) in runs.iter_mut().zip(&steps) {
         let [run_leaf, rank_context] = state.contexts(step.symbol);
-        let rank_leaf = contexts.rank_leaves[rank_context];
+        let rank_leaf = rank_leaves[rank_context];
         // The last run has no MTF rank: 1 is coded.
         let (short, mtf_rank) = (step.len, step.mtf_rank.saturating_sub(1));
-        *symbols = RunSymbols { len: short, mtf_rank, run_leaf: run_leaf as u8, rank_leaf };
-        counts.runs[run_leaf % RUN_LEAVES][usize::from(BUCKETS[usize::from(short)] % 16)] += 1;
-        counts.ranks[usize::from(rank_leaf) % RANK_LEAVES]
-            [usize::from(BUCKETS[usize::from(mtf_rank)] % 16)] += 1;
-        seen[0][usize::from(short)] += 1;
-        seen[1][usize::from(mtf_rank)] += 1;
+        let len_bucket = BUCKETS[usize::from(short)];
+        let rank_bucket = BUCKETS[usize::from(mtf_rank)];
+        let run_key = (run_leaf << 4) as u16 | u16::from(len_bucket);
+        let rank_key = u16::from(rank_leaf) << 4 | u16::from(rank_bucket);
+        by_run[usize::from(run_key) % (16 * RUN_LEAVES)] += 1;
+        by_rank[usize::from(rank_key) % (16 * RANK_LEAVES)] += 1;
+        *keys = RunKeys { len: run_key, mtf_rank: rank_key };
+        if let Some(large) = large_ranks.get_mut(ranks) {
+            *large = mtf_rank;
+        }
+        ranks += usize::from(mtf_rank >= DIRECT as u8);
+        if let Some(large) = large_lens.get_mut(lens) {
+            *large = short;
+        }
+        lens += usize::from(short >= DIRECT as u8);
         let mut len = short.into();
         if short == LONG {
             len = *longs.next().expect("as many as there are");
         }
         state.add(step.symbol, len, mtf_rank);
     }
-    for number in DIRECT..256 {
-        count_extra(number as u32, seen[1][number], MtfRanks, counts);
-        if number < LONG.into() {
-            count_extra(number as u32, seen[0][number], RunLengths, counts);
-        }
-    }
-    long.iter().for_each(|&len| count_extra(len, 1, RunLengths, counts));
+    let large_ranks = large_ranks[..ranks].to_vec();
+    let large_lens = large_lens[..lens].to_vec();
+    large_ranks.iter().for_each(|&rank| count_extra(rank.into(), MtfRanks, counts));
+    let short = large_lens.iter().filter(|&&len| len < LONG).map(|&len| len.into());
+    let lens = short.chain(long.iter().copied());
+    lens.for_each(|len| count_extra(len, RunLengths, counts));
     list.iter().for_each(|&byte| counts.present[usize::from(byte)] = true);
-    SliceSymbols { runs, long, list }
+    SliceSymbols { runs, large_ranks, large_lens, long, list }
 }
 
 static BUCKETS: [u8; 256] = {
@@ -113,17 +120,19 @@ static BUCKETS: [u8; 256] = {
 };
 
 #[inline(always)]
-fn count_extra(number: u32, times: u32, stream: RansStream, counts: &mut SymbolCounts) {
+fn count_extra(number: u32, stream: RansStream, counts: &mut SymbolCounts) {
     let split = exp_golomb::split(number);
-    counts.extra[extra_table(stream, split.width)][high_bits(split)] += times;
+    counts.extra[extra_table(stream, split.width)][high_bits(split)] += 1;
 }
 
 /// The models of a block as an encoder needs them.
 pub struct SliceEncoder {
-    /// By class.
-    runs: Vec<[PreparedSlots; 16]>,
-    ranks: Vec<[PreparedSlots; 16]>,
-    class_of_leaf: [[u8; 256]; 2],
+    /// By 16 times the class plus the bucket.
+    runs: Box<[PreparedSlots; 4096]>,
+    ranks: Box<[PreparedSlots; 4096]>,
+    /// From [`RunKeys`] to these.
+    run_classes: Box<[u16; 16 * RUN_LEAVES]>,
+    rank_classes: Box<[u16; 16 * RANK_LEAVES]>,
     extra: [[PreparedSlots; 16]; EXTRA_TABLES],
     alphabet: Vec<u8>,
 }
@@ -131,51 +140,112 @@ pub struct SliceEncoder {
 impl SliceEncoder {
     pub fn new(models: &Models) -> Self {
         SliceEncoder {
-            runs: models.runs.tables.iter().map(|table| table.prepared()).collect(),
-            ranks: models.ranks.tables.iter().map(|table| table.prepared()).collect(),
-            class_of_leaf: [models.runs.class_of_leaf, models.ranks.class_of_leaf],
+            runs: boxed(models.runs.tables.iter().flat_map(|table| table.prepared())),
+            ranks: boxed(models.ranks.tables.iter().flat_map(|table| table.prepared())),
+            run_classes: boxed(by_leaf(&models.runs)),
+            rank_classes: boxed(by_leaf(&models.ranks)),
             extra: models.extra.each_ref().map(|table| table.prepared()),
             alphabet: models.alphabet.clone(),
         }
     }
+
+    /// The coded forms of one slice or two, each of which has so many bytes; `None` for one that
+    /// takes as many. Two at once take less time than one by one.
+    pub fn encode(&self, slices: &[(&SliceSymbols, usize)]) -> Vec<Option<Vec<u8>>> {
+        let coder = self;
+        widest!(
+            encode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
+                coder: &SliceEncoder, slices: &[(&SliceSymbols, usize)]
+            ) -> Vec<Option<Vec<u8>>>
+        )
+    }
+}
+
+/// By leaf and bucket: 16 times the class plus the bucket.
+fn by_leaf(classes: &ClassTables) -> impl Iterator<Item = u16> {
+    let classes = classes.class_of_leaf.iter();
+    classes.flat_map(|&class| (0..16).map(move |bucket| u16::from(class) << 4 | bucket))
+}
+
+/// The first `N` items.
+fn boxed<T: std::fmt::Debug, const N: usize>(items: impl Iterator<Item = T>) -> Box<[T; N]> {
+    let items: Vec<T> = items.take(N).collect();
+    items.try_into().expect("as many as there are leaves")
 }
 
 #[inline(always)]
 fn encode_with<S: SlotSearch>(
-    symbols: &SliceSymbols,
-    slice_size: usize,
     coder: &SliceEncoder,
-) -> Option<Vec<u8>> {
-    // Words that fill the first of these are as many bytes as the slice; no run takes more than 8
-    // symbols or, where it is long, 12; the list comes on top.
-    let most = 8 * symbols.runs.len() + 4 * symbols.long.len() + 257;
-    let mut room = vec![[0; 2]; slice_size.div_ceil(2).min(most)];
-    let words = &mut room[..];
-    let mut stack = RansStack::new(words.len());
-    // The last one stands first.
-    let mut long = &symbols.long[..];
-    let [run_classes, rank_classes] = &coder.class_of_leaf;
-    let run_tables = coder.runs.first_chunk::<256>()?;
-    let rank_tables = coder.ranks.first_chunk::<256>()?;
-    for run in symbols.runs.iter().rev() {
-        let [len_bucket, rank_bucket] =
-            [run.len, run.mtf_rank].map(|number| usize::from(BUCKETS[usize::from(number)] % 16));
-        if run.mtf_rank >= DIRECT as u8 {
-            stack = push_extra(stack, words, MtfRanks, run.mtf_rank.into(), coder);
+    slices: &[(&SliceSymbols, usize)],
+) -> Vec<Option<Vec<u8>>> {
+    let mut writers: Vec<_> =
+        slices.iter().map(|&(symbols, size)| SliceWriter::new(symbols, size)).collect();
+    if let [one, two] = &mut writers[..] {
+        while let (Some(first), Some(second)) = (one.runs.last(), two.runs.last()) {
+            one.push(first, coder);
+            two.push(second, coder);
         }
-        if run.len >= DIRECT as u8 {
-            let long = if run.len < LONG { None } else { long.split_off_first() };
-            let len = long.copied().unwrap_or(run.len.into());
-            stack = push_long(stack, words, len, coder);
-        }
-        let run_table = &run_tables[usize::from(run_classes[usize::from(run.run_leaf)])];
-        let rank_table = &rank_tables[usize::from(rank_classes[usize::from(run.rank_leaf)])];
-        stack.push_both(words, &rank_table[rank_bucket], &run_table[len_bucket]);
     }
-    push_list(&mut stack, words, &symbols.list, &coder.alphabet);
-    let mut out = Vec::new();
-    stack.write(words, &mut out);
-    (out.len() < slice_size).then_some(out)
+    writers.into_iter().map(|writer| writer.rest(coder)).collect()
+}
+
+/// A slice that is being encoded, the last run first.
+struct SliceWriter<'a> {
+    /// What is left.
+    runs: &'a [RunKeys],
+    large_ranks: &'a [u8],
+    large_lens: &'a [u8],
+    long: &'a [u32],
+    list: &'a [u8],
+    slice_size: usize,
+    room: Vec<[u8; 2]>,
+    stack: RansStack,
+}
+
+impl<'a> SliceWriter<'a> {
+    fn new(symbols: &'a SliceSymbols, slice_size: usize) -> Self {
+        let SliceSymbols { runs, large_ranks, large_lens, long, list } = symbols;
+        // Words that fill the first of these are as many bytes as the slice; no run takes more than
+        // 8 symbols or, where it is long, 12; the list comes on top.
+        let most = 8 * runs.len() + 4 * long.len() + 257;
+        let room = vec![[0; 2]; slice_size.div_ceil(2).min(most)];
+        let stack = RansStack::new(room.len());
+        SliceWriter { runs, large_ranks, large_lens, long, list, slice_size, room, stack }
+    }
+
+    /// Pushes the last run that is left, which is `run`.
+    #[inline(always)]
+    fn push(&mut self, run: &RunKeys, coder: &SliceEncoder) {
+        if usize::from(run.mtf_rank % 16) >= DIRECT
+            && let Some(&rank) = self.large_ranks.split_off_last()
+        {
+            self.stack = push_extra(self.stack, &mut self.room, MtfRanks, rank.into(), coder);
+        }
+        if usize::from(run.len % 16) >= DIRECT
+            && let Some(&len) = self.large_lens.split_off_last()
+        {
+            let long = if len < LONG { None } else { self.long.split_off_first() };
+            let len = long.copied().unwrap_or(len.into());
+            self.stack = push_long(self.stack, &mut self.room, len, coder);
+        }
+        let run_class = coder.run_classes[usize::from(run.len) % (16 * RUN_LEAVES)];
+        let rank_class = coder.rank_classes[usize::from(run.mtf_rank) % (16 * RANK_LEAVES)];
+        let rank = &coder.ranks[usize::from(rank_class) % 4096];
+        let run = &coder.runs[usize::from(run_class) % 4096];
+        self.stack.push_both(&mut self.room, rank, run);
+        self.runs.split_off_last();
+    }
+
+    #[inline(always)]
+    fn rest(mut self, coder: &SliceEncoder) -> Option<Vec<u8>> {
+        while let Some(run) = self.runs.last() {
+            self.push(run, coder);
+        }
+        push_list(&mut self.stack, &mut self.room, self.list, &coder.alphabet);
+        let mut out = Vec::new();
+        self.stack.write(&self.room, &mut out);
+        (out.len() < self.slice_size).then_some(out)
+    }
 }
 
 /// Pushes the extra bits of a run length, less one.
