@@ -27,7 +27,7 @@ const WIDTH_BITS: u32 = 5;
 
 /// A slice as its symbols, between the two passes of an encoder.
 pub struct SliceSymbols {
-    runs: Vec<RunKeys>,
+    runs: Vec<RunKey>,
     /// The numbers that have extra bits: MTF ranks and run lengths, each less one, the latter up to
     /// [`LONG`].
     large_ranks: Vec<u8>,
@@ -38,13 +38,11 @@ pub struct SliceSymbols {
     list: Vec<u8>,
 }
 
-/// The run length and the MTF rank of a run: each is 16 times the leaf that it is coded by plus its
-/// bucket.
-#[derive(Clone, Copy, Default)]
-struct RunKeys {
-    len: u16,
-    mtf_rank: u16,
-}
+/// A run: in the lower half its length and in the upper half its MTF rank, each as 16 times the leaf
+/// that it is coded by plus its bucket, with [`LARGE`] where it has extra bits.
+type RunKey = u32;
+/// Of half a [`RunKey`]: there are extra bits.
+const LARGE: u16 = 1 << 15;
 
 impl SliceSymbols {
     /// Finds the symbols of one slice or two, and adds to `counts` how often each occurs.
@@ -66,38 +64,45 @@ impl SliceSymbols {
 fn symbols_of<S: SlotSearch>(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
     let MtfSteps { steps, long, list } = steps;
     let (own_contexts, rank_leaves) = (&*CONTEXTS.own, &*CONTEXTS.rank_leaves);
-    let mut runs = vec![RunKeys::default(); steps.len()];
+    let mut runs = vec![0; steps.len()];
     let (mut large_ranks, mut ranks) = (vec![0; steps.len()], 0);
     let (mut large_lens, mut lens) = (vec![0; steps.len()], 0);
     let mut longs = long.iter().rev();
     let mut state = ModelState::new(own_contexts);
-    let by_run = counts.runs.as_flattened_mut();
-    let by_rank = counts.ranks.as_flattened_mut();
-    for (keys, step) in runs.iter_mut().zip(&steps) {
-        let [run_leaf, rank_context] = state.contexts(step.symbol);
-        let rank_leaf = rank_leaves[rank_context];
-        // The last run has no MTF rank: 1 is coded.
-        let (short, mtf_rank) = (step.len, step.mtf_rank.saturating_sub(1));
-        let len_bucket = BUCKETS[usize::from(short)];
-        let rank_bucket = BUCKETS[usize::from(mtf_rank)];
-        let run_key = (run_leaf << 4) as u16 | u16::from(len_bucket);
-        let rank_key = u16::from(rank_leaf) << 4 | u16::from(rank_bucket);
-        by_run[usize::from(run_key) % (16 * RUN_LEAVES)] += 1;
-        by_rank[usize::from(rank_key) % (16 * RANK_LEAVES)] += 1;
-        *keys = RunKeys { len: run_key, mtf_rank: rank_key };
-        if let Some(large) = large_ranks.get_mut(ranks) {
-            *large = mtf_rank;
+    for (runs, steps) in runs.chunks_mut(1 << 16).zip(steps.chunks(1 << 16)) {
+        // Two counters in turn, since a count of the same key twice in a row waits for itself.
+        let mut by_run = [[0u16; 16 * RUN_LEAVES]; 2];
+        let mut by_rank = [[0u16; 16 * RANK_LEAVES]; 2];
+        for (at, (key, step)) in runs.iter_mut().zip(steps).enumerate() {
+            let [run_leaf, rank_context] = state.contexts(step.symbol);
+            let rank_leaf = rank_leaves[rank_context];
+            // The last run has no MTF rank: 1 is coded.
+            let (short, mtf_rank) = (step.len, step.mtf_rank.saturating_sub(1));
+            let run_key = (run_leaf << 4) as u16 | BUCKETS[usize::from(short)];
+            let rank_key = u16::from(rank_leaf) << 4 | BUCKETS[usize::from(mtf_rank)];
+            by_run[at % 2][usize::from(run_key) % (16 * RUN_LEAVES)] += 1;
+            by_rank[at % 2][usize::from(rank_key) % (16 * RANK_LEAVES)] += 1;
+            *key = RunKey::from(rank_key) << 16 | RunKey::from(run_key);
+            if let Some(large) = large_ranks.get_mut(ranks) {
+                *large = mtf_rank;
+            }
+            ranks += usize::from(mtf_rank >= DIRECT as u8);
+            if let Some(large) = large_lens.get_mut(lens) {
+                *large = short;
+            }
+            lens += usize::from(short >= DIRECT as u8);
+            let mut len = short.into();
+            if short == LONG {
+                len = *longs.next().expect("as many as there are");
+            }
+            state.add(step.symbol, len, mtf_rank);
         }
-        ranks += usize::from(mtf_rank >= DIRECT as u8);
-        if let Some(large) = large_lens.get_mut(lens) {
-            *large = short;
+        for own in by_run {
+            counts.runs.as_flattened_mut().iter_mut().zip(own).for_each(|(sum, own)| *sum += u32::from(own));
         }
-        lens += usize::from(short >= DIRECT as u8);
-        let mut len = short.into();
-        if short == LONG {
-            len = *longs.next().expect("as many as there are");
+        for own in by_rank {
+            counts.ranks.as_flattened_mut().iter_mut().zip(own).for_each(|(sum, own)| *sum += u32::from(own));
         }
-        state.add(step.symbol, len, mtf_rank);
     }
     let large_ranks = large_ranks[..ranks].to_vec();
     let large_lens = large_lens[..lens].to_vec();
@@ -109,11 +114,12 @@ fn symbols_of<S: SlotSearch>(steps: MtfSteps, counts: &mut SymbolCounts) -> Slic
     SliceSymbols { runs, large_ranks, large_lens, long, list }
 }
 
-static BUCKETS: [u8; 256] = {
+static BUCKETS: [u16; 256] = {
     let mut buckets = [0; 256];
     let mut number = 0;
     while number < 256 {
-        buckets[number] = exp_golomb::split(number as u32).bucket as u8;
+        let large = if number < DIRECT { 0 } else { LARGE };
+        buckets[number] = exp_golomb::split(number as u32).bucket as u16 | large;
         number += 1;
     }
     buckets
@@ -128,11 +134,11 @@ fn count_extra(number: u32, stream: RansStream, counts: &mut SymbolCounts) {
 /// The models of a block as an encoder needs them.
 pub struct SliceEncoder {
     /// By 16 times the class plus the bucket.
-    runs: Box<[PreparedSlots; 4096]>,
-    ranks: Box<[PreparedSlots; 4096]>,
+    runs: [PreparedSlots; 4096],
+    ranks: [PreparedSlots; 4096],
     /// From [`RunKeys`] to these.
-    run_classes: Box<[u16; 16 * RUN_LEAVES]>,
-    rank_classes: Box<[u16; 16 * RANK_LEAVES]>,
+    run_classes: [u16; 16 * RUN_LEAVES],
+    rank_classes: [u16; 16 * RANK_LEAVES],
     extra: [[PreparedSlots; 16]; EXTRA_TABLES],
     alphabet: Vec<u8>,
 }
@@ -140,10 +146,10 @@ pub struct SliceEncoder {
 impl SliceEncoder {
     pub fn new(models: &Models) -> Self {
         SliceEncoder {
-            runs: boxed(models.runs.tables.iter().flat_map(|table| table.prepared())),
-            ranks: boxed(models.ranks.tables.iter().flat_map(|table| table.prepared())),
-            run_classes: boxed(by_leaf(&models.runs)),
-            rank_classes: boxed(by_leaf(&models.ranks)),
+            runs: first(models.runs.tables.iter().flat_map(|table| table.prepared())),
+            ranks: first(models.ranks.tables.iter().flat_map(|table| table.prepared())),
+            run_classes: first(by_leaf(&models.runs)),
+            rank_classes: first(by_leaf(&models.ranks)),
             extra: models.extra.each_ref().map(|table| table.prepared()),
             alphabet: models.alphabet.clone(),
         }
@@ -168,7 +174,7 @@ fn by_leaf(classes: &ClassTables) -> impl Iterator<Item = u16> {
 }
 
 /// The first `N` items.
-fn boxed<T: std::fmt::Debug, const N: usize>(items: impl Iterator<Item = T>) -> Box<[T; N]> {
+fn first<T: std::fmt::Debug, const N: usize>(items: impl Iterator<Item = T>) -> [T; N] {
     let items: Vec<T> = items.take(N).collect();
     items.try_into().expect("as many as there are leaves")
 }
@@ -182,8 +188,8 @@ fn encode_with<S: SlotSearch>(
         slices.iter().map(|&(symbols, size)| SliceWriter::new(symbols, size)).collect();
     if let [one, two] = &mut writers[..] {
         while let (Some(first), Some(second)) = (one.runs.last(), two.runs.last()) {
-            one.push(first, coder);
-            two.push(second, coder);
+            one.push(*first, coder);
+            two.push(*second, coder);
         }
     }
     writers.into_iter().map(|writer| writer.rest(coder)).collect()
@@ -192,7 +198,7 @@ fn encode_with<S: SlotSearch>(
 /// A slice that is being encoded, the last run first.
 struct SliceWriter<'a> {
     /// What is left.
-    runs: &'a [RunKeys],
+    runs: &'a [RunKey],
     large_ranks: &'a [u8],
     large_lens: &'a [u8],
     long: &'a [u32],
@@ -215,48 +221,46 @@ impl<'a> SliceWriter<'a> {
 
     /// Pushes the last run that is left, which is `run`.
     #[inline(always)]
-    fn push(&mut self, run: &RunKeys, coder: &SliceEncoder) {
-        if usize::from(run.mtf_rank % 16) >= DIRECT
-            && let Some(&rank) = self.large_ranks.split_off_last()
-        {
-            self.stack = push_extra(self.stack, &mut self.room, MtfRanks, rank.into(), coder);
+    fn push(&mut self, run: RunKey, coder: &SliceEncoder) {
+        const LARGE_BOTH: RunKey = (LARGE as RunKey) << 16 | LARGE as RunKey;
+        if run & LARGE_BOTH != 0 {
+            self.push_large(run, coder);
         }
-        if usize::from(run.len % 16) >= DIRECT
-            && let Some(&len) = self.large_lens.split_off_last()
-        {
-            let long = if len < LONG { None } else { self.long.split_off_first() };
-            let len = long.copied().unwrap_or(len.into());
-            self.stack = push_long(self.stack, &mut self.room, len, coder);
-        }
-        let run_class = coder.run_classes[usize::from(run.len) % (16 * RUN_LEAVES)];
-        let rank_class = coder.rank_classes[usize::from(run.mtf_rank) % (16 * RANK_LEAVES)];
+        let run_class = coder.run_classes[run as usize % (16 * RUN_LEAVES)];
+        let rank_class = coder.rank_classes[(run >> 16) as usize % (16 * RANK_LEAVES)];
         let rank = &coder.ranks[usize::from(rank_class) % 4096];
         let run = &coder.runs[usize::from(run_class) % 4096];
         self.stack.push_both(&mut self.room, rank, run);
         self.runs.split_off_last();
     }
 
+    /// Pushes the extra bits of a run.
+    #[inline(never)]
+    fn push_large(&mut self, run: RunKey, coder: &SliceEncoder) {
+        if (run >> 16) as u16 & LARGE > 0
+            && let Some(&rank) = self.large_ranks.split_off_last()
+        {
+            self.stack = push_extra(self.stack, &mut self.room, MtfRanks, rank.into(), coder);
+        }
+        if run as u16 & LARGE > 0
+            && let Some(&len) = self.large_lens.split_off_last()
+        {
+            let long = if len < LONG { None } else { self.long.split_off_first() };
+            let len = long.copied().unwrap_or(len.into());
+            self.stack = push_extra(self.stack, &mut self.room, RunLengths, len, coder);
+        }
+    }
+
     #[inline(always)]
     fn rest(mut self, coder: &SliceEncoder) -> Option<Vec<u8>> {
         while let Some(run) = self.runs.last() {
-            self.push(run, coder);
+            self.push(*run, coder);
         }
         push_list(&mut self.stack, &mut self.room, self.list, &coder.alphabet);
         let mut out = Vec::new();
         self.stack.write(&self.room, &mut out);
         (out.len() < self.slice_size).then_some(out)
     }
-}
-
-/// Pushes the extra bits of a run length, less one.
-#[inline(always)]
-fn push_long(
-    stack: RansStack,
-    words: &mut [[u8; 2]],
-    len: u32,
-    coder: &SliceEncoder,
-) -> RansStack {
-    push_extra(stack, words, RunLengths, len, coder)
 }
 
 /// Pushes the extra bits of a number.
