@@ -48,90 +48,60 @@ pub const LONG: u8 = 254;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct MtfSteps {
     pub steps: Vec<MtfStep>,
-    /// The run lengths, each less one, that are [`LONG`] and above, the last one first.
+    /// The run lengths, each less one, that are [`LONG`] and above.
     pub long: Vec<u32>,
     /// The symbols in order of first appearance.
     pub list: Vec<u8>,
 }
 
-/// The steps of all runs of one slice or two. Two at once take less time than one by one, since
-/// each run waits only for the one behind it in its own slice.
-pub fn encode(slices: &[&[u8]]) -> Vec<MtfSteps> {
-    widest!(encode_with::<HeadAvx2, HeadBaseline>(slices: &[&[u8]]) -> Vec<MtfSteps>)
+/// The steps of all runs of `slice`.
+pub fn encode(slice: &[u8]) -> MtfSteps {
+    widest!(encode_with::<HeadAvx2, HeadBaseline>(slice: &[u8]) -> MtfSteps)
 }
 
 #[inline(always)]
-fn encode_with<H: ListHead>(slices: &[&[u8]]) -> Vec<MtfSteps> {
-    if let [first, second] = slices {
-        let (mut one, mut two) = (StepFinder::<H>::new(first), StepFinder::<H>::new(second));
-        while one.pos > 0 && two.pos > 0 {
-            one.step();
-            two.step();
+fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
+    let mut steps = vec![MtfStep::default(); rle::count(slice)];
+    // With room for all, since a call within a loop costs registers.
+    let (mut long, mut longs) = (vec![0; slice.len() / 255], 0);
+    let mut left = steps.iter_mut();
+    rle::each_run::<H>(slice, |symbol, len| {
+        let mut short = len - 1;
+        if short >= LONG.into() {
+            long[longs] = short;
+            longs += 1;
+            short = LONG.into();
         }
-        return vec![one.rest(), two.rest()];
-    }
-    slices.iter().map(|slice| StepFinder::<H>::new(slice).rest()).collect()
+        if let Some(step) = left.next() {
+            *step = MtfStep { symbol, len: short as u8, mtf_rank: 0 };
+        }
+    });
+    long.truncate(longs);
+    let list = set_ranks::<H>(&mut steps);
+    MtfSteps { steps, long, list }
 }
 
-/// Finds the steps of a slice, the last one first.
-struct StepFinder<'a, H> {
-    slice: &'a [u8],
-    /// Where the runs that are left end, and how many there are.
-    pos: usize,
-    left: usize,
-    list: MtfList<H>,
-    /// How many symbols the runs so far have.
-    seen: usize,
-    steps: Vec<MtfStep>,
-    /// With room for all, since a call within the loop would cost registers.
-    long: Vec<u32>,
-    longs: usize,
-}
-
-impl<'a, H: ListHead> StepFinder<'a, H> {
-    fn new(slice: &'a [u8]) -> Self {
-        let left = rle::count(slice);
-        StepFinder {
-            slice,
-            pos: slice.len(),
-            left,
-            list: MtfList::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8)),
-            seen: 0,
-            steps: vec![MtfStep::default(); left],
-            long: vec![0; slice.len() / 255],
-            longs: 0,
+/// Sets the MTF ranks, and gives the symbols in order of first appearance.
+#[inline(always)]
+fn set_ranks<H: ListHead>(steps: &mut [MtfStep]) -> Vec<u8> {
+    let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
+    // Apart from the list, so that it stays in its register.
+    let (mut head, mut seen) = (list.head, 0);
+    for step in steps.iter_mut().rev() {
+        let before = head;
+        let mut mtf_rank = head.shift_in(step.symbol, step.symbol) as usize;
+        if mtf_rank >= 16 {
+            mtf_rank = list.shift_rest(before.symbols()[15], step.symbol);
         }
-    }
-
-    #[inline(always)]
-    fn step(&mut self) {
-        let symbol = self.slice[self.pos - 1];
-        let start = rle::start(self.slice, self.pos, symbol);
-        let mut mtf_rank = self.list.bring_to_front(symbol);
         // Symbols not seen yet lie behind all seen ones, in an order that means nothing.
-        if mtf_rank >= self.seen {
-            mtf_rank = self.seen;
-            self.seen += 1;
+        if mtf_rank >= seen {
+            mtf_rank = seen;
+            seen += 1;
         }
-        let mut len = self.pos - start - 1;
-        if len >= LONG.into() {
-            self.long[self.longs] = len as u32;
-            self.longs += 1;
-            len = LONG.into();
-        }
-        self.left -= 1;
-        self.steps[self.left] = MtfStep { symbol, len: len as u8, mtf_rank: mtf_rank as u8 };
-        self.pos = start;
+        step.mtf_rank = mtf_rank as u8;
     }
-
-    #[inline(always)]
-    fn rest(mut self) -> MtfSteps {
-        while self.pos > 0 {
-            self.step();
-        }
-        self.long.truncate(self.longs);
-        MtfSteps { steps: self.steps, long: self.long, list: self.list.first(self.seen) }
-    }
+    list.head = head;
+    list.first(seen)
 }
 
 impl<H: ListHead> MtfList<H> {
@@ -178,15 +148,9 @@ impl<H: ListHead> MtfList<H> {
         part.shift_out(at % 16, symbol);
     }
 
-    /// Puts `symbol`, which is in the list, in front and gives the MTF rank that it had.
+    /// Shifts `before` into all but the head, up to where `symbol` is, and gives where that was.
     #[inline(always)]
-    fn bring_to_front(&mut self, symbol: u8) -> usize {
-        let head = self.head;
-        let at = self.head.shift_in(symbol, symbol);
-        if at < 16 {
-            return at as usize;
-        }
-        let mut before = head.symbols()[15];
+    fn shift_rest(&mut self, mut before: u8, symbol: u8) -> usize {
         let mut above = 16;
         for part in &mut self.rest {
             let last = part.symbols()[15];

@@ -68,10 +68,8 @@ pub(crate) fn encode_slices_with(
     let mut models = Vec::new();
     match coding {
         Coding::StaticRans => encode_static(execute, &slices, &mut models, &mut coded),
-        Coding::ContextMixing => each(execute, 1, &slices, &mut coded, |slices, coded| {
-            for (slice, coded) in slices.iter().zip(coded) {
-                *coded = context_mixing::encode(slice).unwrap_or_else(|| slice.to_vec());
-            }
+        Coding::ContextMixing => each(execute, &slices, &mut coded, |slice, coded| {
+            *coded = context_mixing::encode(slice).unwrap_or_else(|| slice.to_vec());
         }),
     }
     let raw_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
@@ -87,40 +85,30 @@ fn encode_static(
 ) {
     let counts = Mutex::new(SymbolCounts::new());
     let mut symbols: Vec<Option<SliceSymbols>> = slices.iter().map(|_| None).collect();
-    each(&execute, TOGETHER, slices, &mut symbols, |slices, symbols| {
+    each(&execute, slices, &mut symbols, |slice, symbols| {
         let mut own = SymbolCounts::new();
-        for (found, symbols) in SliceSymbols::of(slices, &mut own).into_iter().zip(symbols) {
-            *symbols = Some(found);
-        }
+        *symbols = Some(SliceSymbols::of(slice, &mut own));
         counts.lock().unwrap_or_else(PoisonError::into_inner).add(&own);
     });
     let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
     let coder = SliceEncoder::new(&Models::encode(&counts, models));
     let mut work: Vec<_> = symbols.into_iter().zip(coded).collect();
-    each(&execute, TOGETHER, slices, &mut work, |slices, work| {
-        let symbols: Vec<SliceSymbols> =
-            work.iter_mut().map(|(symbols, _)| symbols.take().expect("every slice was read")).collect();
-        let sized: Vec<_> = symbols.iter().zip(slices.iter().map(|slice| slice.len())).collect();
-        for ((slice, (_, coded)), found) in slices.iter().zip(work).zip(coder.encode(&sized)) {
-            **coded = found.unwrap_or_else(|| slice.to_vec());
-        }
+    each(&execute, slices, &mut work, |slice, (symbols, coded)| {
+        let symbols = symbols.take().expect("every slice was read");
+        **coded = coder.encode(&symbols, slice.len()).unwrap_or_else(|| slice.to_vec());
     });
 }
 
-/// Slices of static rANS that one thread takes at once, which takes less time than one by one.
-const TOGETHER: usize = 2;
-
-/// Gives `execute` the work on so many slices at a time and what belongs to them.
+/// Gives `execute` the work on each slice and what belongs to it.
 fn each<T: Send>(
     execute: impl Fn(Vec<Task>),
-    together: usize,
     slices: &[&[u8]],
     items: &mut [T],
-    work: impl Fn(&[&[u8]], &mut [T]) + Sync,
+    work: impl Fn(&[u8], &mut T) + Sync,
 ) {
     let work = &work;
-    let parts = slices.chunks(together).zip(items.chunks_mut(together));
-    execute(parts.map(|(slices, items)| Box::new(move || work(slices, items)) as Task).collect());
+    let pairs = slices.iter().zip(items);
+    execute(pairs.map(|(slice, item)| Box::new(move || work(slice, item)) as Task).collect());
 }
 
 /// What decodes the slices of a block.

@@ -32,7 +32,7 @@ pub struct SliceSymbols {
     /// [`LONG`].
     large_ranks: Vec<u8>,
     large_lens: Vec<u8>,
-    /// The run lengths, each less one, that are [`LONG`] and above, the last one first.
+    /// The run lengths, each less one, that are [`LONG`] and above.
     long: Vec<u32>,
     /// The bytes of the slice in the order of their first runs.
     list: Vec<u8>,
@@ -45,12 +45,9 @@ type RunKey = u32;
 const LARGE: u16 = 1 << 15;
 
 impl SliceSymbols {
-    /// Finds the symbols of one slice or two, and adds to `counts` how often each occurs.
-    pub fn of(slices: &[&[u8]], counts: &mut SymbolCounts) -> Vec<Self> {
-        mtf::encode(slices).into_iter().map(|steps| Self::of_steps(steps, counts)).collect()
-    }
-
-    fn of_steps(steps: MtfSteps, counts: &mut SymbolCounts) -> Self {
+    /// Finds the symbols of a slice, and adds to `counts` how often each occurs.
+    pub fn of(slice: &[u8], counts: &mut SymbolCounts) -> Self {
+        let steps = mtf::encode(slice);
         widest!(
             symbols_of::<super::slot_search::SearchAvx2, SearchBaseline>(
                 steps: MtfSteps, counts: &mut SymbolCounts
@@ -67,7 +64,7 @@ fn symbols_of<S: SlotSearch>(steps: MtfSteps, counts: &mut SymbolCounts) -> Slic
     let mut runs = vec![0; steps.len()];
     let (mut large_ranks, mut ranks) = (vec![0; steps.len()], 0);
     let (mut large_lens, mut lens) = (vec![0; steps.len()], 0);
-    let mut longs = long.iter().rev();
+    let mut longs = long.iter();
     let mut state = ModelState::new(own_contexts);
     for (runs, steps) in runs.chunks_mut(1 << 16).zip(steps.chunks(1 << 16)) {
         // Two counters in turn, since a count of the same key twice in a row waits for itself.
@@ -140,29 +137,35 @@ pub struct SliceEncoder {
     run_classes: [u16; 16 * RUN_LEAVES],
     rank_classes: [u16; 16 * RANK_LEAVES],
     extra: [[PreparedSlots; 16]; EXTRA_TABLES],
+    /// By MTF rank: its highest extra bits.
+    large_ranks: [PreparedSlots; 256],
     alphabet: Vec<u8>,
 }
 
 impl SliceEncoder {
     pub fn new(models: &Models) -> Self {
+        let large_rank = |rank: usize| {
+            let split = exp_golomb::split(rank.max(DIRECT) as u32);
+            models.extra[extra_table(MtfRanks, split.width)].slots(high_bits(split)).into()
+        };
         SliceEncoder {
             runs: first(models.runs.tables.iter().flat_map(|table| table.prepared())),
             ranks: first(models.ranks.tables.iter().flat_map(|table| table.prepared())),
             run_classes: first(by_leaf(&models.runs)),
             rank_classes: first(by_leaf(&models.ranks)),
             extra: models.extra.each_ref().map(|table| table.prepared()),
+            large_ranks: std::array::from_fn(large_rank),
             alphabet: models.alphabet.clone(),
         }
     }
 
-    /// The coded forms of one slice or two, each of which has so many bytes; `None` for one that
-    /// takes as many. Two at once take less time than one by one.
-    pub fn encode(&self, slices: &[(&SliceSymbols, usize)]) -> Vec<Option<Vec<u8>>> {
+    /// The coded form of a slice of so many bytes, or `None` where it takes as many.
+    pub fn encode(&self, symbols: &SliceSymbols, slice_size: usize) -> Option<Vec<u8>> {
         let coder = self;
         widest!(
             encode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
-                coder: &SliceEncoder, slices: &[(&SliceSymbols, usize)]
-            ) -> Vec<Option<Vec<u8>>>
+                coder: &SliceEncoder, symbols: &SliceSymbols, slice_size: usize
+            ) -> Option<Vec<u8>>
         )
     }
 }
@@ -182,85 +185,55 @@ fn first<T: std::fmt::Debug, const N: usize>(items: impl Iterator<Item = T>) -> 
 #[inline(always)]
 fn encode_with<S: SlotSearch>(
     coder: &SliceEncoder,
-    slices: &[(&SliceSymbols, usize)],
-) -> Vec<Option<Vec<u8>>> {
-    let mut writers: Vec<_> =
-        slices.iter().map(|&(symbols, size)| SliceWriter::new(symbols, size)).collect();
-    if let [one, two] = &mut writers[..] {
-        while let (Some(first), Some(second)) = (one.runs.last(), two.runs.last()) {
-            one.push(*first, coder);
-            two.push(*second, coder);
-        }
-    }
-    writers.into_iter().map(|writer| writer.rest(coder)).collect()
-}
-
-/// A slice that is being encoded, the last run first.
-struct SliceWriter<'a> {
-    /// What is left.
-    runs: &'a [RunKey],
-    large_ranks: &'a [u8],
-    large_lens: &'a [u8],
-    long: &'a [u32],
-    list: &'a [u8],
+    symbols: &SliceSymbols,
     slice_size: usize,
-    room: Vec<[u8; 2]>,
-    stack: RansStack,
-}
-
-impl<'a> SliceWriter<'a> {
-    fn new(symbols: &'a SliceSymbols, slice_size: usize) -> Self {
-        let SliceSymbols { runs, large_ranks, large_lens, long, list } = symbols;
-        // Words that fill the first of these are as many bytes as the slice; no run takes more than
-        // 8 symbols or, where it is long, 12; the list comes on top.
-        let most = 8 * runs.len() + 4 * long.len() + 257;
-        let room = vec![[0; 2]; slice_size.div_ceil(2).min(most)];
-        let stack = RansStack::new(room.len());
-        SliceWriter { runs, large_ranks, large_lens, long, list, slice_size, room, stack }
-    }
-
-    /// Pushes the last run that is left, which is `run`.
-    #[inline(always)]
-    fn push(&mut self, run: RunKey, coder: &SliceEncoder) {
-        const LARGE_BOTH: RunKey = (LARGE as RunKey) << 16 | LARGE as RunKey;
-        if run & LARGE_BOTH != 0 {
-            self.push_large(run, coder);
+) -> Option<Vec<u8>> {
+    let SliceSymbols { runs, large_ranks, large_lens, long, list } = symbols;
+    // Words that fill the first of these are as many bytes as the slice; no run takes more than 8
+    // symbols or, where it is long, 12; the list comes on top.
+    let most = 8 * runs.len() + 4 * long.len() + 257;
+    let mut room = vec![[0; 2]; slice_size.div_ceil(2).min(most)];
+    let words = &mut room[..];
+    let mut stack = RansStack::new(words.len());
+    let (mut ranks, mut lens, mut long) = (&large_ranks[..], &large_lens[..], &long[..]);
+    for &run in runs.iter().rev() {
+        if run & RunKey::from(LARGE) << 16 != 0
+            && let Some(&rank) = ranks.split_off_last()
+        {
+            stack = push_large_rank(stack, words, rank, coder);
+        }
+        if run & RunKey::from(LARGE) != 0
+            && let Some(&len) = lens.split_off_last()
+        {
+            let long = if len < LONG { None } else { long.split_off_last() };
+            let len = long.copied().unwrap_or(len.into());
+            stack = push_extra(stack, words, RunLengths, len, coder);
         }
         let run_class = coder.run_classes[run as usize % (16 * RUN_LEAVES)];
         let rank_class = coder.rank_classes[(run >> 16) as usize % (16 * RANK_LEAVES)];
         let rank = &coder.ranks[usize::from(rank_class) % 4096];
         let run = &coder.runs[usize::from(run_class) % 4096];
-        self.stack.push_both(&mut self.room, rank, run);
-        self.runs.split_off_last();
+        stack.push_both(words, rank, run);
     }
+    push_list(&mut stack, words, list, &coder.alphabet);
+    let mut out = Vec::new();
+    stack.write(words, &mut out);
+    (out.len() < slice_size).then_some(out)
+}
 
-    /// Pushes the extra bits of a run.
-    #[inline(never)]
-    fn push_large(&mut self, run: RunKey, coder: &SliceEncoder) {
-        if (run >> 16) as u16 & LARGE > 0
-            && let Some(&rank) = self.large_ranks.split_off_last()
-        {
-            self.stack = push_extra(self.stack, &mut self.room, MtfRanks, rank.into(), coder);
-        }
-        if run as u16 & LARGE > 0
-            && let Some(&len) = self.large_lens.split_off_last()
-        {
-            let long = if len < LONG { None } else { self.long.split_off_first() };
-            let len = long.copied().unwrap_or(len.into());
-            self.stack = push_extra(self.stack, &mut self.room, RunLengths, len, coder);
-        }
+/// Pushes the extra bits of an MTF rank, less one.
+#[inline(always)]
+fn push_large_rank(
+    mut stack: RansStack,
+    words: &mut [[u8; 2]],
+    rank: u8,
+    coder: &SliceEncoder,
+) -> RansStack {
+    if rank >= 38 {
+        return push_extra(stack, words, MtfRanks, rank.into(), coder);
     }
-
-    #[inline(always)]
-    fn rest(mut self, coder: &SliceEncoder) -> Option<Vec<u8>> {
-        while let Some(run) = self.runs.last() {
-            self.push(*run, coder);
-        }
-        push_list(&mut self.stack, &mut self.room, self.list, &coder.alphabet);
-        let mut out = Vec::new();
-        self.stack.write(&self.room, &mut out);
-        (out.len() < self.slice_size).then_some(out)
-    }
+    stack.push_prepared(words, MtfRanks, &coder.large_ranks[usize::from(rank)]);
+    stack
 }
 
 /// Pushes the extra bits of a number.
