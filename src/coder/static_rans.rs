@@ -66,40 +66,33 @@ fn symbols_of<S: SlotSearch>(steps: MtfSteps, counts: &mut SymbolCounts) -> Slic
     let (mut large_lens, mut lens) = (vec![0; steps.len()], 0);
     let mut longs = long.iter();
     let mut state = ModelState::new(own_contexts);
-    for (runs, steps) in runs.chunks_mut(1 << 16).zip(steps.chunks(1 << 16)) {
-        // Two counters in turn, since a count of the same key twice in a row waits for itself.
-        let mut by_run = [[0u16; 16 * RUN_LEAVES]; 2];
-        let mut by_rank = [[0u16; 16 * RANK_LEAVES]; 2];
-        for (at, (key, step)) in runs.iter_mut().zip(steps).enumerate() {
-            let [run_leaf, rank_context] = state.contexts(step.symbol);
-            let rank_leaf = rank_leaves[rank_context];
-            // The last run has no MTF rank: 1 is coded.
-            let (short, mtf_rank) = (step.len, step.mtf_rank.saturating_sub(1));
-            let run_key = (run_leaf << 4) as u16 | BUCKETS[usize::from(short)];
-            let rank_key = u16::from(rank_leaf) << 4 | BUCKETS[usize::from(mtf_rank)];
-            by_run[at % 2][usize::from(run_key) % (16 * RUN_LEAVES)] += 1;
-            by_rank[at % 2][usize::from(rank_key) % (16 * RANK_LEAVES)] += 1;
-            *key = RunKey::from(rank_key) << 16 | RunKey::from(run_key);
-            if let Some(large) = large_ranks.get_mut(ranks) {
-                *large = mtf_rank;
-            }
-            ranks += usize::from(mtf_rank >= DIRECT as u8);
-            if let Some(large) = large_lens.get_mut(lens) {
-                *large = short;
-            }
-            lens += usize::from(short >= DIRECT as u8);
-            let mut len = short.into();
-            if short == LONG {
-                len = *longs.next().expect("as many as there are");
-            }
-            state.add(step.symbol, len, mtf_rank);
+    for (key, step) in runs.iter_mut().zip(&steps) {
+        let [run_leaf, rank_context] = state.contexts(step.symbol);
+        let rank_leaf = rank_leaves[rank_context];
+        // The last run has no MTF rank: 1 is coded.
+        let (short, mtf_rank) = (step.len, step.mtf_rank.saturating_sub(1));
+        let run_key = (run_leaf << 4) as u16 | BUCKETS[usize::from(short)];
+        let rank_key = u16::from(rank_leaf) << 4 | BUCKETS[usize::from(mtf_rank)];
+        *key = RunKey::from(rank_key) << 16 | RunKey::from(run_key);
+        if let Some(large) = large_ranks.get_mut(ranks) {
+            *large = mtf_rank;
         }
-        for own in by_run {
-            counts.runs.as_flattened_mut().iter_mut().zip(own).for_each(|(sum, own)| *sum += u32::from(own));
+        ranks += usize::from(mtf_rank >= DIRECT as u8);
+        if let Some(large) = large_lens.get_mut(lens) {
+            *large = short;
         }
-        for own in by_rank {
-            counts.ranks.as_flattened_mut().iter_mut().zip(own).for_each(|(sum, own)| *sum += u32::from(own));
+        lens += usize::from(short >= DIRECT as u8);
+        let mut len = short.into();
+        if short == LONG {
+            len = *longs.next().expect("as many as there are");
         }
+        state.add(step.symbol, len, mtf_rank);
+    }
+    // In a loop of its own: the loads above would wait for the addresses of the stores here.
+    let (by_run, by_rank) = (counts.runs.as_flattened_mut(), counts.ranks.as_flattened_mut());
+    for &run in &runs {
+        by_run[run as usize % (16 * RUN_LEAVES)] += 1;
+        by_rank[(run >> 16) as usize % (16 * RANK_LEAVES)] += 1;
     }
     let large_ranks = large_ranks[..ranks].to_vec();
     let large_lens = large_lens[..lens].to_vec();
