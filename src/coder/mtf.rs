@@ -98,7 +98,10 @@ fn set_ranks<H: ListHead>(steps: &mut [MtfStep]) -> Vec<u8> {
             mtf_rank = seen;
             seen += 1;
         }
-        step.mtf_rank = mtf_rank as u8;
+        step.mtf_rank = mtf_rank.wrapping_sub(1) as u8;
+    }
+    if let Some(last) = steps.last_mut() {
+        last.mtf_rank = 0;
     }
     list.head = head;
     list.first(seen)

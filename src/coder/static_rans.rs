@@ -42,7 +42,7 @@ pub struct SliceSymbols {
 /// that it is coded by plus its bucket, with [`LARGE`] where it has extra bits.
 type RunKey = u32;
 /// Of half a [`RunKey`]: there are extra bits.
-const LARGE: u16 = 1 << 15;
+const LARGE: RunKey = 1 << 15;
 
 impl SliceSymbols {
     /// Finds the symbols of a slice, and adds to `counts` how often each occurs.
@@ -60,39 +60,37 @@ impl SliceSymbols {
 #[inline(always)]
 fn symbols_of<S: SlotSearch>(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
     let MtfSteps { steps, long, list } = steps;
-    let (own_contexts, rank_leaves) = (&*CONTEXTS.own, &*CONTEXTS.rank_leaves);
+    let rank_keys = CONTEXTS.rank_leaves.map(|leaf| u32::from(leaf) << 20);
+    let own_keys = Box::new(CONTEXTS.own.map(|own| own & 0xffff_0000 | (own & 0xff) << 4));
     let mut runs = vec![0; steps.len()];
-    let (mut large_ranks, mut ranks) = (vec![0; steps.len()], 0);
-    let (mut large_lens, mut lens) = (vec![0; steps.len()], 0);
     let mut longs = long.iter();
-    let mut state = ModelState::new(own_contexts);
+    let mut state = ModelState::new(&own_keys);
     for (key, step) in runs.iter_mut().zip(&steps) {
-        let [run_leaf, rank_context] = state.contexts(step.symbol);
-        let rank_leaf = rank_leaves[rank_context];
-        // The last run has no MTF rank: 1 is coded.
-        let (short, mtf_rank) = (step.len, step.mtf_rank.saturating_sub(1));
-        let run_key = (run_leaf << 4) as u16 | BUCKETS[usize::from(short)];
-        let rank_key = u16::from(rank_leaf) << 4 | BUCKETS[usize::from(mtf_rank)];
-        *key = RunKey::from(rank_key) << 16 | RunKey::from(run_key);
-        if let Some(large) = large_ranks.get_mut(ranks) {
-            *large = mtf_rank;
+        let [run_key, rank_context] = state.contexts(step.symbol);
+        let run_key = run_key as u32 | BUCKETS[usize::from(step.len)];
+        let rank_key = rank_keys[rank_context] | RANK_BUCKETS[usize::from(step.mtf_rank)];
+        *key = run_key | rank_key;
+        let mut len = step.len;
+        if len == LONG && longs.next().is_some_and(|&len| len > LONG.into()) {
+            len = 255;
         }
-        ranks += usize::from(mtf_rank >= DIRECT as u8);
-        if let Some(large) = large_lens.get_mut(lens) {
-            *large = short;
-        }
-        lens += usize::from(short >= DIRECT as u8);
-        let mut len = short.into();
-        if short == LONG {
-            len = *longs.next().expect("as many as there are");
-        }
-        state.add(step.symbol, len, mtf_rank);
+        state.add(step.symbol, len, step.mtf_rank);
     }
     // In a loop of its own: the loads above would wait for the addresses of the stores here.
+    let (mut large_ranks, mut ranks) = (vec![0; steps.len()], 0);
+    let (mut large_lens, mut lens) = (vec![0; steps.len()], 0);
     let (by_run, by_rank) = (counts.runs.as_flattened_mut(), counts.ranks.as_flattened_mut());
-    for &run in &runs {
+    for (&run, step) in runs.iter().zip(&steps) {
         by_run[run as usize % (16 * RUN_LEAVES)] += 1;
         by_rank[(run >> 16) as usize % (16 * RANK_LEAVES)] += 1;
+        if let Some(large) = large_ranks.get_mut(ranks) {
+            *large = step.mtf_rank;
+        }
+        ranks += usize::from(step.mtf_rank >= DIRECT as u8);
+        if let Some(large) = large_lens.get_mut(lens) {
+            *large = step.len;
+        }
+        lens += usize::from(step.len >= DIRECT as u8);
     }
     let large_ranks = large_ranks[..ranks].to_vec();
     let large_lens = large_lens[..lens].to_vec();
@@ -104,12 +102,22 @@ fn symbols_of<S: SlotSearch>(steps: MtfSteps, counts: &mut SymbolCounts) -> Slic
     SliceSymbols { runs, large_ranks, large_lens, long, list }
 }
 
-static BUCKETS: [u16; 256] = {
+static RANK_BUCKETS: [u32; 256] = {
+    let mut buckets = [0; 256];
+    let mut number = 0;
+    while number < 256 {
+        buckets[number] = BUCKETS[number] << 16;
+        number += 1;
+    }
+    buckets
+};
+
+static BUCKETS: [u32; 256] = {
     let mut buckets = [0; 256];
     let mut number = 0;
     while number < 256 {
         let large = if number < DIRECT { 0 } else { LARGE };
-        buckets[number] = exp_golomb::split(number as u32).bucket as u16 | large;
+        buckets[number] = exp_golomb::split(number as u32).bucket as u32 | large;
         number += 1;
     }
     buckets
@@ -190,12 +198,12 @@ fn encode_with<S: SlotSearch>(
     let mut stack = RansStack::new(words.len());
     let (mut ranks, mut lens, mut long) = (&large_ranks[..], &large_lens[..], &long[..]);
     for &run in runs.iter().rev() {
-        if run & RunKey::from(LARGE) << 16 != 0
+        if run & LARGE << 16 != 0
             && let Some(&rank) = ranks.split_off_last()
         {
             stack = push_large_rank(stack, words, rank, coder);
         }
-        if run & RunKey::from(LARGE) != 0
+        if run & LARGE != 0
             && let Some(&len) = lens.split_off_last()
         {
             let long = if len < LONG { None } else { long.split_off_last() };
@@ -351,7 +359,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         let symbol = self.symbol;
         self.symbol = self.list.second();
         self.list.put_back(mtf_rank + 1);
-        self.state.add(symbol, len, mtf_rank);
+        self.state.add(symbol, len.min(255) as u8, mtf_rank);
     }
 
     /// Decodes all runs that are left.
