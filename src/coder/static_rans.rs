@@ -315,11 +315,14 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         let [run_class, rank_context] = self.state.contexts(self.symbol);
         let run_table = &models.runs.tables[run_class];
         let rank_table = &models.ranks.tables[usize::from(models.rank_classes[rank_context])];
-        let (mut len, run_slots) = run_table.find::<S>(self.coder.slot(RunLengths));
-        let (mut mtf_rank, rank_slots) = rank_table.find::<S>(self.coder.slot(MtfRanks));
+        let [run_slot, rank_slot] = [RunLengths, MtfRanks].map(|stream| self.coder.slot(stream));
+        // Asked of the slots, so that the processor knows as early as possible.
+        let large = run_table.reaches(DIRECT, run_slot) || rank_table.reaches(DIRECT, rank_slot);
+        let (mut len, run_slots) = run_table.find::<S>(run_slot);
+        let (mut mtf_rank, rank_slots) = rank_table.find::<S>(rank_slot);
         self.coder.take_both([run_slots, rank_slots]);
         // Most runs are short and not at the end.
-        if len.max(mtf_rank) < DIRECT as u32
+        if !large
             && mtf_rank + 1 < self.symbols
             && let Some(room) = out.get_mut(self.pos..).and_then(|out| out.first_chunk_mut::<16>())
         {
