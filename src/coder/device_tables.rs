@@ -8,8 +8,8 @@ use super::context_tree::{AROUND, CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::frequency_table::FrequencyTable;
 use super::models::{EXTRA_TABLES, Models, SymbolCounts};
 use super::run_context::{
-    ALL_BY_MTF_RANK, CLASS_BIT, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH, QUANTISED_RUN_LENGTHS,
-    SCALED_ROOTS,
+    ALL_BY_MTF_RANK, CLASS_BIT, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH,
+    QUANTISED_RUN_LENGTHS, SCALED_ROOTS,
 };
 use crate::error::Flaw;
 

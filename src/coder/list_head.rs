@@ -26,9 +26,6 @@ pub trait ListHead: Copy {
 
     /// The same with the first symbol.
     fn put_back(&mut self, at: usize);
-
-    /// Which of the first 64 bytes are unlike the next one, the first byte in the lowest bit.
-    fn borders(bytes: &[u8; 65]) -> u64;
 }
 
 /// In two words, of which the first one is in front; the first symbol is in the lowest byte.
@@ -89,10 +86,6 @@ impl ListHead for HeadPlain {
     #[inline(always)]
     fn put_back(&mut self, at: usize) {
         self.shift_out(at, self.0[0] as u8);
-    }
-
-    fn borders(bytes: &[u8; 65]) -> u64 {
-        (0..64).map(|k| u64::from(bytes[k] != bytes[k + 1]) << k).sum()
     }
 }
 
@@ -158,19 +151,6 @@ impl ListHead for HeadSse2 {
     fn put_back(&mut self, at: usize) {
         self.shift_out(at, self.first_two() as u8);
     }
-
-    #[inline(always)]
-    fn borders(bytes: &[u8; 65]) -> u64 {
-        let load = |from: usize| {
-            let sixteen = bytes[from..].first_chunk::<16>().expect("sixteen of 65");
-            HeadSse2::of(*sixteen).0
-        };
-        // SAFETY: every x86-64 processor has SSE2.
-        let same = |k: usize| unsafe {
-            _mm_movemask_epi8(_mm_cmpeq_epi8(load(16 * k), load(16 * k + 1))) as u64
-        };
-        !(same(0) | same(1) << 16 | same(2) << 32 | same(3) << 48)
-    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -210,7 +190,13 @@ static PUT_BACK: Shuffles = {
     while at < 16 {
         let mut to = 0;
         while to < 16 {
-            all[at][to] = if to < at { to as u8 + 1 } else if to == at { 0 } else { to as u8 };
+            all[at][to] = if to < at {
+                to as u8 + 1
+            } else if to == at {
+                0
+            } else {
+                to as u8
+            };
             to += 1;
         }
         at += 1;
@@ -272,11 +258,6 @@ impl ListHead for HeadAvx2 {
             let shuffle = _mm_load_si128(PUT_BACK.0[at % 16].as_ptr().cast());
             _mm_shuffle_epi8(self.0, shuffle)
         };
-    }
-
-    #[inline(always)]
-    fn borders(bytes: &[u8; 65]) -> u64 {
-        HeadSse2::borders(bytes)
     }
 }
 

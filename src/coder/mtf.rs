@@ -65,7 +65,7 @@ fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
     // With room for all, since a call within a loop costs registers.
     let (mut long, mut longs) = (vec![0; slice.len() / 255], 0);
     let mut left = steps.iter_mut();
-    rle::each_run::<H>(slice, |symbol, len| {
+    rle::each_run(slice, |symbol, len| {
         let mut short = len - 1;
         if short >= LONG.into() {
             long[longs] = short;

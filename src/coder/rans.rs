@@ -75,13 +75,7 @@ impl RansStack {
 
     /// Pushes a value of so many bits, 1 to 15, all values of which are equally likely.
     #[inline(always)]
-    pub fn push_plain(
-        &mut self,
-        words: &mut [[u8; 2]],
-        stream: RansStream,
-        value: u32,
-        bits: u32,
-    ) {
+    pub fn push_plain(&mut self, words: &mut [[u8; 2]], stream: RansStream, value: u32, bits: u32) {
         let (rest_bits, Slots { start, freq }) = (SLOT_BITS - bits, Slots::plain(value, bits));
         let state = self.renormalised(words, stream, freq << 17);
         self.states[stream as usize] = (state >> rest_bits << SLOT_BITS) + state % freq + start;
@@ -111,31 +105,6 @@ impl RansStack {
     ) {
         let state = self.renormalised(words, stream, symbol.limit);
         self.states[stream as usize] = symbol.pushed(state);
-    }
-
-    /// Pushes a symbol of MTF ranks and then one of run lengths.
-    #[inline(always)]
-    pub fn push_both(
-        &mut self,
-        words: &mut [[u8; 2]],
-        rank: &PreparedSlots,
-        run: &PreparedSlots,
-    ) {
-        let Some(room) = words.get_mut(..self.free).and_then(|free| free.last_chunk_mut::<2>())
-        else {
-            self.push_prepared(words, RansStream::MtfRanks, rank);
-            self.push_prepared(words, RansStream::RunLengths, run);
-            return;
-        };
-        // Words are written whether or not they are needed.
-        let [run_state, rank_state] = self.states;
-        let [full_run, full_rank] = [run_state >= run.limit, rank_state >= rank.limit];
-        room[1] = (rank_state as u16).to_le_bytes();
-        room[usize::from(!full_rank)] = (run_state as u16).to_le_bytes();
-        self.free -= usize::from(full_run) + usize::from(full_rank);
-        let run_state = if full_run { run_state >> 16 } else { run_state };
-        let rank_state = if full_rank { rank_state >> 16 } else { rank_state };
-        self.states = [run.pushed(run_state), rank.pushed(rank_state)];
     }
 
     /// The state of a stream, small enough for a symbol with this limit.

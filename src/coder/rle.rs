@@ -7,7 +7,7 @@
 //! Runs are not stored: `start` and `run_end` find the borders whenever they are needed, eight
 //! bytes a step. Cost: about 3 ns per run, and 0.1 ns per byte of a long run.
 
-use super::list_head::ListHead;
+use super::run_borders::borders;
 use crate::error::Flaw;
 
 /// Bytes of a long run that are compared at once.
@@ -23,15 +23,6 @@ pub struct BwtRun {
 /// The run that starts at `pos`.
 pub fn read(slice: &[u8], pos: usize) -> BwtRun {
     BwtRun { symbol: slice[pos], len: (run_end(slice, pos) - pos) as u32 }
-}
-
-/// The run that starts at `pos` and has `short` bytes, or 255 and more.
-#[inline(always)]
-pub fn read_short(slice: &[u8], pos: usize, short: u8) -> BwtRun {
-    match short {
-        255 => read(slice, pos),
-        _ => BwtRun { symbol: slice[pos], len: short.into() },
-    }
 }
 
 /// Writes `run` at `pos` of `out` and returns the position behind it.
@@ -131,10 +122,10 @@ pub fn count(bytes: &[u8]) -> usize {
 ///
 /// The borders of 64 bytes are found at once: the next run does not wait for this one.
 #[inline(always)]
-pub fn each_run<H: ListHead>(slice: &[u8], mut run: impl FnMut(u8, u32)) {
+pub fn each_run(slice: &[u8], mut run: impl FnMut(u8, u32)) {
     let (mut start, mut at) = (0, 0);
     while let Some(tile) = slice.get(at..).and_then(|rest| rest.first_chunk::<65>()) {
-        let mut borders = H::borders(tile);
+        let mut borders = borders(tile);
         while borders != 0 {
             let end = at + borders.trailing_zeros() as usize + 1;
             run(slice[end - 1], (end - start) as u32);

@@ -9,7 +9,9 @@
 //! are given.
 
 use super::models::{Models, SymbolCounts};
-use super::static_rans::{SliceEncoder, SliceJob, SliceSymbols};
+use super::slice_symbols::SliceSymbols;
+use super::static_encoder::SliceEncoder;
+use super::static_rans::SliceJob;
 use super::{Coding, context_mixing, rle, static_rans};
 use crate::error::Flaw;
 use std::mem;
