@@ -280,10 +280,11 @@ mod tests {
     }
 
     fn coded(symbols: &[(RansStream, Slots)]) -> Vec<u8> {
-        let mut stack = RansStack::new(vec![[0; 2]; symbols.len()]);
+        let words = &mut vec![[0; 2]; symbols.len()][..];
+        let mut stack = RansStack::new(words.len());
         let mut out = Vec::new();
-        symbols.iter().rev().for_each(|&(stream, slots)| stack.push(stream, slots));
-        stack.write(&mut out);
+        symbols.iter().rev().for_each(|&(stream, slots)| stack.push(words, stream, slots));
+        stack.write(words, &mut out);
         out
     }
 
@@ -306,29 +307,30 @@ mod tests {
         let freqs = (0..15).flat_map(|log| [(1 << log) - 1, 1 << log, (1 << log) + 1]);
         for freq in freqs.chain([32752]).filter(|&freq| freq > 0) {
             let slots = Slots { start: (1 << SLOT_BITS) - freq, freq };
-            let room = || RansStack::new(vec![[0; 2]; 200]);
-            let (mut plain, mut prepared) = (room(), room());
+            let mut words = [[[0; 2]; 200]; 2];
+            let [plain_words, prepared_words] = &mut words;
+            let (mut plain, mut prepared) = (RansStack::new(200), RansStack::new(200));
             for (stream, other) in sample(100) {
-                for stack in [&mut plain, &mut prepared] {
-                    stack.push(stream, other);
-                }
-                plain.push(stream, slots);
-                prepared.push_prepared(stream, &slots.into());
-                assert_eq!(plain.states, prepared.states, "{freq}");
+                plain.push(plain_words, stream, other);
+                prepared.push(prepared_words, stream, other);
+                plain.push(plain_words, stream, slots);
+                prepared.push_prepared(prepared_words, stream, &slots.into());
+                assert_eq!(plain, prepared, "{freq}");
             }
-            assert_eq!(plain.words, prepared.words);
+            assert_eq!(plain_words, prepared_words);
         }
     }
 
     #[test]
     fn plain_and_even_values_come_back() {
-        let mut stack = RansStack::new(vec![[0; 2]; 200]);
+        let words = &mut [[0; 2]; 200];
+        let mut stack = RansStack::new(words.len());
         for (value, bits) in [(0, 1), (255, 8), (5, 3), (31, 5)] {
-            stack.push_even(RansStream::MtfRanks, value / 3, value + 1);
-            stack.push_plain(RansStream::MtfRanks, value, bits);
+            stack.push_even(words, RansStream::MtfRanks, value / 3, value + 1);
+            stack.push_plain(words, RansStream::MtfRanks, value, bits);
         }
         let mut coded = Vec::new();
-        stack.write(&mut coded);
+        stack.write(words, &mut coded);
         let mut decoder = RansDecoder::new(&coded).unwrap();
         for (value, bits) in [(31, 5), (5, 3), (255, 8), (0, 1)] {
             assert_eq!(decoder.take_plain(RansStream::MtfRanks, bits), value);

@@ -4,8 +4,8 @@
 //! markup 9, and files full of copies hundreds. All later stages work on runs and never on bytes,
 //! which makes repetitive data fast.
 //!
-//! Runs are not stored: `start` and `run_end` find the borders whenever they are needed, eight
-//! bytes a step. Cost: about 3 ns per run, and 0.1 ns per byte of a long run.
+//! Whoever goes through all runs takes `each_run`, about 1 ns per run; `start` and `run_end` find
+//! single borders, eight bytes a step: about 3 ns per run, and 0.1 ns per byte of a long run.
 
 use super::run_borders::borders;
 use crate::error::Flaw;
@@ -191,6 +191,16 @@ mod tests {
                 split(&slice).into_iter().fold(0, |pos, run| write(&mut out, pos, run).unwrap());
             assert_eq!((end, &out), (slice.len(), &slice));
         }
+    }
+
+    #[test]
+    fn each_run_is_found() {
+        for slice in shapes() {
+            let mut runs = Vec::new();
+            each_run(&slice, |symbol, len| runs.push(BwtRun { symbol, len }));
+            assert_eq!(runs, split(&slice));
+        }
+        each_run(&[], |_, _| panic!("a run of nothing"));
     }
 
     #[test]

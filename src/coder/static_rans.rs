@@ -216,3 +216,26 @@ fn take_extra<S: SlotSearch>(
     }
     exp_golomb::join(width, extra)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CodedBwt, Coding, SliceLimits, encode_slices};
+    use super::*;
+
+    #[test]
+    fn every_processor_decodes_alike() {
+        // Ranks on both sides of the list's head, and lengths on both sides of what is large.
+        let numbers = (0..60_000u32).map(|i| i.wrapping_mul(2_654_435_761) >> 8);
+        let runs = numbers.map(|n| vec![(n % 59 % (1 + n % 31)) as u8; 1 + (n >> 8 & 3) as usize]);
+        let bwt = [runs.flatten().collect(), vec![7; 300]].concat();
+        let limits = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
+        let CodedBwt { models, slices, .. } = encode_slices(&bwt, limits, Coding::StaticRans);
+        assert!(slices[0].len() < bwt.len());
+        let models = Models::decode(&models).unwrap();
+        let mut out = [(); 2].map(|()| vec![0; bwt.len()]);
+        let [fast, baseline] = &mut out;
+        decode(&models, SliceJob { coded: &slices[0], out: fast }).unwrap();
+        decode_with::<SearchBaseline>(&models, &slices[0], baseline).unwrap();
+        assert!(out.iter().all(|out| *out == bwt));
+    }
+}
