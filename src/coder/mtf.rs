@@ -37,7 +37,7 @@ pub struct MtfStep {
     pub symbol: u8,
     /// The run length, less one; [`LONG`] stands for that and all above.
     pub len: u8,
-    /// The MTF rank that the run's symbol gets after it.
+    /// The MTF rank that the run's symbol gets after it, less one; 0 for the last run.
     pub mtf_rank: u8,
 }
 

@@ -39,7 +39,7 @@ impl SliceSymbols {
     pub fn of(slice: &[u8], counts: &mut SymbolCounts) -> Self {
         let steps = mtf::encode(slice);
         widest!(
-            symbols_of::<(), ()>(
+            symbols_of(
                 steps: MtfSteps, counts: &mut SymbolCounts
             ) -> SliceSymbols
         )
@@ -48,7 +48,7 @@ impl SliceSymbols {
 
 /// Has no vectors, but the shifts of one instruction that come with AVX2.
 #[inline(always)]
-fn symbols_of<V>(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
+fn symbols_of(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
     let MtfSteps { steps, long, list } = steps;
     let runs = keys(&steps, &long);
     // Counted apart from the contexts, whose loads would wait for the addresses of these stores.

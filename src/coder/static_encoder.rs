@@ -11,7 +11,7 @@ use super::mtf::LONG;
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
 use super::rans::{PreparedSlots, RansStack};
 use super::simd_dispatch::widest;
-use super::slice_symbols::{LARGE, RunKey, SliceSymbols};
+use super::slice_symbols::{LARGE, SliceSymbols};
 use super::static_rans::WIDTH_BITS;
 
 /// The models of a block as an encoder needs them.
@@ -46,7 +46,7 @@ impl SliceEncoder {
     pub fn encode(&self, symbols: &SliceSymbols, slice_size: usize) -> Option<Vec<u8>> {
         let coder = self;
         widest!(
-            encode_with::<(), ()>(
+            encode_with(
                 coder: &SliceEncoder, symbols: &SliceSymbols, slice_size: usize
             ) -> Option<Vec<u8>>
         )
@@ -55,16 +55,12 @@ impl SliceEncoder {
 
 /// By 16 times the leaf plus the bucket: 16 times the class plus the bucket.
 fn by_leaf<const KEYS: usize>(classes: &ClassTables) -> [u16; KEYS] {
-    std::array::from_fn(|key| u16::from(classes.class_of_leaf[key / 16]) << 4 | key as u16 % 16)
+    std::array::from_fn(|key| u16::from(classes.class_of_leaf[key / 16]) * 16 + key as u16 % 16)
 }
 
 /// Has no vectors, but the shifts and the multiplication that come with AVX2.
 #[inline(always)]
-fn encode_with<V>(
-    coder: &SliceEncoder,
-    symbols: &SliceSymbols,
-    slice_size: usize,
-) -> Option<Vec<u8>> {
+fn encode_with(coder: &SliceEncoder, symbols: &SliceSymbols, slice_size: usize) -> Option<Vec<u8>> {
     let SliceSymbols { runs, large_ranks, large_lens, long, list } = symbols;
     // Words that fill the first of these are as many bytes as the slice; no run takes more than 8
     // symbols or, where it is long, 12; the list comes on top.
