@@ -4,6 +4,11 @@
 //! numbers, which the tests compare. Compilers do not find the vector form by themselves.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
+use super::list_head::HeadPlain;
+use super::list_head::ListHead;
+#[cfg(target_arch = "x86_64")]
+use super::list_head::{HeadAvx2, HeadSse2};
 #[cfg(target_arch = "x86_64")]
 use std::{arch::x86_64::*, mem::transmute};
 
@@ -11,6 +16,9 @@ use std::{arch::x86_64::*, mem::transmute};
 pub trait SlotSearch {
     /// How many of `starts`, which rise from 0 and stay below 2^15, are not above `slot`.
     fn not_above(starts: &[u16; 16], slot: u16) -> usize;
+
+    /// The move-to-front lists of the same processor.
+    type Head: ListHead;
 }
 
 /// The form that every processor of this architecture has.
@@ -28,6 +36,8 @@ pub struct SearchAvx2;
 
 #[cfg(target_arch = "x86_64")]
 impl SlotSearch for SearchAvx2 {
+    type Head = HeadAvx2;
+
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
         // SAFETY: only code that runs with AVX2 names this type; both types of the transmute are
@@ -47,6 +57,8 @@ pub struct SearchSse2;
 
 #[cfg(target_arch = "x86_64")]
 impl SlotSearch for SearchSse2 {
+    type Head = HeadSse2;
+
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
         // SAFETY: every x86-64 processor has SSE2; both types of the transmute are 32 bytes in
@@ -67,6 +79,8 @@ pub struct SearchPlain;
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 impl SlotSearch for SearchPlain {
+    type Head = HeadPlain;
+
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
         starts.iter().filter(|&&start| start <= slot).count()
