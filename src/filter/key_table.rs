@@ -5,8 +5,8 @@
 //! smaller tables, without a look at where those of their hash stand. 4 3/4 bytes of memory per
 //! byte of the text while it is made, 2 3/4 of which stay.
 
-use crate::bwt::content_defined::hash;
 use crate::allocation::zeroed;
+use crate::bwt::content_defined::hash;
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
 use std::hint::black_box;
