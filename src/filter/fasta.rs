@@ -10,9 +10,9 @@
 //! the width. Lines that were longer from the start, such as headers, are listed. One pass each
 //! way.
 
-use super::leb128;
 use crate::allocation;
 use crate::error::Flaw;
+use crate::leb128;
 use std::iter;
 
 /// Widths worth looking for.

@@ -30,7 +30,6 @@ mod delta;
 mod detect_regions;
 pub(crate) mod fasta;
 mod key_table;
-mod leb128;
 mod long_range;
 pub(crate) mod match_finder;
 pub(crate) mod matches;

@@ -5,9 +5,9 @@
 
 use super::fields::{checksum_holds, ensure, put_uint, u32_at, uint_at};
 use super::slice_sizes::SliceSizes;
-use super::table_form::{from_form, to_form};
 use crate::bwt;
 use crate::error::Flaw;
+use crate::table_form::{from_form, to_form};
 
 /// Bytes of the text kept of each end of a block, for matches that cross into the next.
 pub(crate) const EDGE: usize = 128;

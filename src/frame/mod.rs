@@ -19,7 +19,6 @@ pub(crate) mod packed_array;
 mod range_checksums;
 mod seek_table;
 mod slice_sizes;
-mod table_form;
 mod tables;
 
 pub(crate) use block_header::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
