@@ -41,11 +41,11 @@
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //! | `allocation` | memory that may be refused |
-//! | `leb128`, `table_form` | numbers of any size as bytes; a table plain or by zstd, whichever is smaller |
+//! | `leb128` | numbers of any size as bytes |
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < leb128, table_form < coder, device < memory < events, gpu < options
+//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
 //! < threads < bwt < sequence < raw, device_pool, filter < frame, fm_index < sorters, contents
 //! < block < compress < decompress < recover, search < archive < internals < lib < cli`.
 //! Three types pass between rooms: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
@@ -117,7 +117,6 @@ mod recover;
 mod search;
 mod sequence;
 mod sorters;
-mod table_form;
 mod threads;
 
 pub use allocation::failure_is_handled;

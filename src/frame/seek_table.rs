@@ -1,8 +1,8 @@
 //! Seek_Table, FORMAT.md chapter 5: where every block starts, raw and coded.
 
 use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
+use super::table_form::{from_form, to_form};
 use crate::error::Flaw;
-use crate::table_form::{from_form, to_form};
 
 pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
 

@@ -1,24 +1,29 @@
 //! Ascending stretches of a line of numbers, such as which letters are small: each a gap and a
-//! length, as varints.
+//! length.
 //!
 //! What is asked of them is found in logarithmic time: every so many stretches there is a landmark,
 //! so that they take little more memory than the bytes they are read from.
 
+use crate::coder::NumberModel;
+use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
 use crate::error::Flaw;
 use crate::leb128;
+use std::mem;
 use std::ops::Range;
 
 /// Stretches between two landmarks.
 const STEP: usize = 32;
 
-const MISFIT: Flaw = Flaw("a stretch in the layout of sequences is empty or ends too late");
+const MISFIT: Flaw = Flaw("a stretch in the layout of sequences ends too late");
 
-/// Some stretches of `0..end`, none of them empty.
+/// Some stretches of `0..end`, none of them empty, as pairs of varints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cover {
     count: usize,
     bytes: Vec<u8>,
     landmarks: Vec<Landmark>,
+    end: usize,
+    total: usize,
 }
 
 /// What comes before a stretch.
@@ -33,41 +38,57 @@ struct Landmark {
 }
 
 impl Cover {
-    /// Takes stretches that end by `limit` off the front of `bytes`.
-    pub fn read(bytes: &mut &[u8], limit: usize) -> Result<Self, Flaw> {
-        let count = leb128::read(bytes)?;
-        let start = *bytes;
-        let (mut landmarks, mut end, mut covered) = (Vec::new(), 0_usize, 0);
-        for number in 0..count {
-            if number % STEP == 0 {
-                landmarks.push(Landmark { at: start.len() - bytes.len(), end, covered });
-            }
-            let (gap, len) = (leb128::read(bytes)?, leb128::read(bytes)?);
-            // Both are below 2^40.
-            end += gap + len;
-            covered += len;
-            if len == 0 || end > limit {
+    /// Decodes at most `most` stretches that end by `limit`, and takes them off `most`.
+    pub fn decode(from: &mut RangeDecoder, most: &mut usize, limit: usize) -> Result<Self, Flaw> {
+        let (mut count, mut gap, mut len) =
+            (NumberModel::new(), NumberModel::new(), NumberModel::new());
+        let count = count.code(0, from);
+        *most = most.checked_sub(count).ok_or(MISFIT)?;
+        let mut cover = Cover::default();
+        for _ in 0..count {
+            // Both are below 2^32.
+            let start = cover.end + gap.code(0, from);
+            let end = start + len.code(0, from) + 1;
+            if end > limit {
                 return Err(MISFIT);
             }
+            cover.push(start..end);
         }
-        let bytes = start[..start.len() - bytes.len()].to_vec();
-        Ok(Cover { count, bytes, landmarks })
+        Ok(cover)
     }
 
-    pub fn write(&self, out: &mut Vec<u8>) {
-        leb128::write(self.count, out);
-        out.extend(&self.bytes);
+    pub fn encode(&self, out: &mut RangeEncoder) {
+        let (mut count, mut gap, mut len) =
+            (NumberModel::new(), NumberModel::new(), NumberModel::new());
+        count.code(self.count, out);
+        let mut end = 0;
+        for stretch in self.iter() {
+            gap.code(stretch.start - end, out);
+            len.code(stretch.len() - 1, out);
+            end = stretch.end;
+        }
     }
 
-    /// Where the last stretch ends.
-    pub fn end(&self) -> usize {
-        self.from(usize::MAX).last().map_or(0, |stretch| stretch.end)
+    /// Adds a stretch that does not begin before the end of the last one.
+    fn push(&mut self, stretch: Range<usize>) {
+        if self.count.is_multiple_of(STEP) {
+            let (at, end, covered) = (self.bytes.len(), self.end, self.total);
+            self.landmarks.push(Landmark { at, end, covered });
+        }
+        leb128::write(stretch.start - self.end, &mut self.bytes);
+        leb128::write(stretch.len(), &mut self.bytes);
+        self.count += 1;
+        self.total += stretch.len();
+        self.end = stretch.end;
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// How much is covered.
     pub fn total(&self) -> usize {
-        self.from(usize::MAX).map(|stretch| stretch.len()).sum::<usize>()
-            + self.landmark(usize::MAX).map_or(0, |landmark| landmark.covered)
+        self.total
     }
 
     /// All stretches.
@@ -122,10 +143,7 @@ impl Iterator for Stretches<'_> {
 /// Stretches that are found one after the other.
 #[derive(Default)]
 pub(super) struct CoverWriter {
-    count: usize,
-    bytes: Vec<u8>,
-    /// Where the last one that is written ends.
-    end: usize,
+    cover: Cover,
     /// The one that may grow.
     last: Range<usize>,
 }
@@ -133,27 +151,24 @@ pub(super) struct CoverWriter {
 impl CoverWriter {
     /// Adds a stretch that does not begin before the end of the last one.
     pub fn push(&mut self, stretch: Range<usize>) {
-        if stretch.start != self.last.end {
-            self.flush();
-            self.last.start = stretch.start;
+        if stretch.start == self.last.end {
+            self.last.end = stretch.end;
+            return;
         }
-        self.last.end = stretch.end;
+        let last = mem::replace(&mut self.last, stretch);
+        self.add(last);
     }
 
-    fn flush(&mut self) {
-        if !self.last.is_empty() {
-            leb128::write(self.last.start - self.end, &mut self.bytes);
-            leb128::write(self.last.len(), &mut self.bytes);
-            self.count += 1;
-            self.end = self.last.end;
+    fn add(&mut self, stretch: Range<usize>) {
+        if !stretch.is_empty() {
+            self.cover.push(stretch);
         }
     }
 
-    /// Appends the stretches to `out`.
-    pub fn finish(mut self, out: &mut Vec<u8>) {
-        self.flush();
-        leb128::write(self.count, out);
-        out.extend(self.bytes);
+    pub fn finish(mut self) -> Cover {
+        let last = mem::take(&mut self.last);
+        self.add(last);
+        self.cover
     }
 }
 
@@ -166,12 +181,16 @@ mod tests {
         let bits: Vec<bool> = (0..3000_usize).map(|n| n * n / 7 % 5 < 2 || n % 800 < 50).collect();
         let mut writer = CoverWriter::default();
         (0..bits.len()).filter(|&n| bits[n]).for_each(|n| writer.push(n..n + 1));
-        let mut bytes = Vec::new();
-        writer.finish(&mut bytes);
-        let cover = Cover::read(&mut &bytes[..], bits.len()).unwrap();
-        let mut again = Vec::new();
-        cover.write(&mut again);
-        assert!(again == bytes && cover.landmarks.len() > 3);
+        let cover = writer.finish();
+        let mut coded = Vec::new();
+        let mut out = RangeEncoder::new(&mut coded);
+        cover.encode(&mut out);
+        out.finish();
+        let decoded =
+            |most, limit| Cover::decode(&mut RangeDecoder::new(&coded), &mut { most }, limit);
+        assert!(
+            decoded(cover.count, bits.len()).as_ref() == Ok(&cover) && cover.landmarks.len() > 3
+        );
         for at in 0..=bits.len() {
             let covered = bits[..at].iter().filter(|&&bit| bit).count();
             assert_eq!(cover.covered_before(at), covered, "before {at}");
@@ -180,7 +199,7 @@ mod tests {
         }
         assert_eq!(cover.total(), cover.covered_before(bits.len()));
         let last = bits.iter().rposition(|&bit| bit).unwrap();
-        assert!(Cover::read(&mut &bytes[..], last).is_err());
-        assert!(Cover::read(&mut &[1, 3, 0][..], 9).is_err());
+        assert!(decoded(cover.count, last).is_err());
+        assert!(decoded(cover.count - 1, bits.len()).is_err());
     }
 }

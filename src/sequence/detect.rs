@@ -14,7 +14,7 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 16..=1024;
 const BEGINNING: usize = 1 << 20;
 
 /// What the block holds, wherever in a file it stands, if most of it are sequences in lines.
-pub(crate) fn detect(block: &[u8]) -> Option<Kind> {
+pub fn detect(block: &[u8]) -> Option<Kind> {
     let step = (block.len() / WINDOWS).max(WINDOW);
     let windows = || block.chunks(step).map(|chunk| &chunk[..chunk.len().min(WINDOW)]);
     let size = windows().map(<[u8]>::len).sum::<usize>();
@@ -62,7 +62,7 @@ fn in_fastq(window: &[u8]) -> usize {
 }
 
 /// What a file that begins with `block` holds, where it is one of sequences as a whole.
-pub(crate) fn decide(block: &[u8]) -> Option<Kind> {
+pub fn decide(block: &[u8]) -> Option<Kind> {
     let begins = Lines(block).find(|line| !line.bytes.is_empty())?;
     let beginning = &block[..block.len().min(BEGINNING)];
     if begins.begins(b'@') {
@@ -86,7 +86,7 @@ pub(crate) fn decide(block: &[u8]) -> Option<Kind> {
 
 /// Where a block that goes on behind these bytes is cut, so that no line or record of FASTQ is
 /// torn: in its second half, if there is such a place.
-pub(crate) fn cut(bytes: &[u8], kind: Kind) -> Option<usize> {
+pub fn cut(bytes: &[u8], kind: Kind) -> Option<usize> {
     let half = bytes.len() / 2;
     let line_end = |end: usize| {
         let feed = memchr::memrchr(b'\n', &bytes[half..end])?;

@@ -11,7 +11,7 @@ use crate::error::Flaw;
 ///
 /// # Errors
 /// A [`Flaw`] where the text is not one of this layout.
-pub(crate) fn join(mut text: Vec<u8>, layout: &Layout) -> Result<Vec<u8>, Flaw> {
+pub fn join(mut text: Vec<u8>, layout: &Layout) -> Result<Vec<u8>, Flaw> {
     const SIZE: Flaw = Flaw("the sequences of a block are not of the size that its layout says");
     if text.len() != layout.text_size() {
         return Err(SIZE);

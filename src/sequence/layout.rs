@@ -7,8 +7,10 @@
 
 use super::cover::Cover;
 use super::units::{Lead, Place, Totals, Unit, Units};
+use crate::coder::BitTree;
+use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
 use crate::error::Flaw;
-use crate::{leb128, table_form};
+use crate::leb128;
 use std::ops::Range;
 
 const MISFIT: Flaw = Flaw("the layout of sequences is not that of the block");
@@ -16,7 +18,7 @@ const DAMAGED: Flaw = Flaw("the layout of sequences is damaged: its checksum is 
 
 /// What is in a block of sequences beside its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub struct Layout {
     /// Whether the last line has an end.
     pub(super) ends: bool,
     /// The lines that end by CRLF.
@@ -32,7 +34,7 @@ pub(crate) struct Layout {
 
 /// A base or an amino acid, by the record that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Base {
+pub struct Base {
     /// The number of records that begin in the block up to it: 0 is the record that goes on from
     /// the block before, 1 the first that begins in this one.
     pub record: usize,
@@ -44,7 +46,7 @@ pub(crate) struct Base {
 /// [`residues`](Self::residues), [`raw_start`](Self::raw_start), [`line_bases`](Self::line_bases)
 /// and [`line_width`](Self::line_width).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+pub struct Record {
     /// Text positions of the header line, `>` or `@` included, each byte as it is mapped; empty for
     /// the record that goes on from the block before.
     pub header: Range<usize>,
@@ -66,6 +68,23 @@ pub(crate) struct Record {
     pub is_regular: bool,
 }
 
+/// Units and stretches that the layout of a block may have, so that it takes no more memory than the
+/// block.
+fn most_entries(raw_size: usize) -> usize {
+    raw_size / 4 + 16
+}
+
+/// What a block adds to a stream of sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contribution {
+    /// Records that begin in it.
+    pub records: u64,
+    /// Residues of all records.
+    pub residues: u64,
+    /// Those of the last record in it.
+    pub of_last: u64,
+}
+
 impl Layout {
     /// Takes a layout off the front of a block's parameters.
     ///
@@ -74,9 +93,7 @@ impl Layout {
     /// that `raw_size` bounds.
     pub fn read(side: &mut &[u8], raw_size: usize) -> Result<Self, Flaw> {
         let whole = *side;
-        let (&form, rest) = side.split_first().ok_or(leb128::CUT)?;
-        *side = rest;
-        let size = leb128::read(side)?;
+        let (sequence_size, size) = (leb128::read(side)?, leb128::read(side)?);
         let (coded, rest) = side.split_at_checked(size).ok_or(leb128::CUT)?;
         let (checksum, rest) = rest.split_first_chunk().ok_or(leb128::CUT)?;
         let signed = &whole[..whole.len() - rest.len() - checksum.len()];
@@ -85,60 +102,64 @@ impl Layout {
         if !is_sound && !cfg!(fuzzing) {
             return Err(DAMAGED);
         }
-        if form > 1 {
-            return Err(Flaw("the layout of sequences is of an unknown form"));
+        let layout = Self::decode(coded, raw_size)?;
+        if layout.sequence_size() == sequence_size { Ok(layout) } else { Err(MISFIT) }
+    }
+
+    fn decode(coded: &[u8], raw_size: usize) -> Result<Self, Flaw> {
+        let mut from = RangeDecoder::new(coded);
+        let ends = BitTree::<1>::new().code(0, &mut from) == 1;
+        let mut most = most_entries(raw_size);
+        let (units, totals) = Units::decode(&mut from, &mut most, raw_size)?;
+        let others = totals.heads + totals.qualities;
+        let mut cover = |limit| Cover::decode(&mut from, &mut most, limit);
+        let crlf = cover(totals.lines)?;
+        let (small, escaped) = (cover(totals.sequence())?, cover(others)?);
+        if !from.is_at_end() {
+            return Err(Flaw("the layout of sequences does not end where its coded bytes do"));
         }
-        let plain = table_form::from_form(form == 1, coded, Self::most(raw_size), MISFIT)?;
-        Self::from_plain(&plain, raw_size)
+        let layout = Self::new(ends, units, [crlf, small, escaped], raw_size);
+        if layout.fits() { Ok(layout) } else { Err(MISFIT) }
+    }
+
+    pub(super) fn new(ends: bool, units: Units, covers: [Cover; 3], raw_size: usize) -> Self {
+        let (totals, [crlf, small, escaped]) = (units.totals(), covers);
+        Layout { ends, crlf, small, escaped, units, totals, raw_size }
+    }
+
+    /// Whether the lines add up to the block. A line without an end is the last one.
+    fn fits(&self) -> bool {
+        let lines = self.totals.lines;
+        let size = self.raw_before(&self.totals);
+        match self.ends {
+            true => size == self.raw_size,
+            false => lines > 0 && !self.ends_by_crlf(lines - 1) && size == self.raw_size + 1,
+        }
     }
 
     /// Appends it as a block's parameters.
     pub fn write(&self, side: &mut Vec<u8>) {
+        let mut coded = Vec::new();
+        let mut out = RangeEncoder::new(&mut coded);
+        BitTree::<1>::new().code(usize::from(self.ends), &mut out);
+        self.units.encode(&mut out);
+        for cover in [&self.crlf, &self.small, &self.escaped] {
+            cover.encode(&mut out);
+        }
+        out.finish();
         let start = side.len();
-        let (form, coded) = table_form::to_form(self.to_plain());
-        side.push(form);
+        leb128::write(self.sequence_size(), side);
         leb128::write(coded.len(), side);
         side.extend(coded);
         let checksum = crc32fast::hash(&side[start..]);
         side.extend(checksum.to_le_bytes());
     }
 
-    /// The bytes that a plain layout may have.
-    fn most(raw_size: usize) -> usize {
-        raw_size + 64
-    }
-
-    /// Whether a block may have it: it is not larger than all such layouts have to be.
+    /// Whether a block may have it: it has no more entries than a decoder takes.
     pub fn is_small(&self) -> bool {
-        self.to_plain().len() <= Self::most(self.raw_size)
-    }
-
-    pub(super) fn from_plain(mut plain: &[u8], raw_size: usize) -> Result<Self, Flaw> {
-        let (&ends, rest) = plain.split_first().ok_or(leb128::CUT)?;
-        plain = rest;
-        // What these may cover is known only behind them.
-        let crlf = Cover::read(&mut plain, raw_size)?;
-        let small = Cover::read(&mut plain, raw_size)?;
-        let escaped = Cover::read(&mut plain, raw_size)?;
-        let (units, totals) = Units::read(plain, raw_size + 1)?;
-        let layout = Layout { ends: ends == 1, crlf, small, escaped, units, totals, raw_size };
-        let has_end = layout.crlf.covered_before(totals.lines)
-            == layout.crlf.covered_before(totals.lines.saturating_sub(1));
-        let fits = ends <= 1
-            && (layout.ends || has_end)
-            && layout.crlf.end() <= totals.lines
-            && layout.small.end() <= totals.sequence()
-            && layout.escaped.end() <= totals.heads + totals.qualities
-            && layout.raw_before(&totals) - usize::from(!layout.ends && totals.lines > 0)
-                == raw_size;
-        if fits { Ok(layout) } else { Err(MISFIT) }
-    }
-
-    fn to_plain(&self) -> Vec<u8> {
-        let mut plain = vec![u8::from(self.ends)];
-        [&self.crlf, &self.small, &self.escaped].iter().for_each(|cover| cover.write(&mut plain));
-        self.units.write(&mut plain);
-        plain
+        let covers = [&self.crlf, &self.small, &self.escaped];
+        let entries = self.units.count() + covers.iter().map(|cover| cover.count()).sum::<usize>();
+        entries <= most_entries(self.raw_size)
     }
 
     /// Bytes of the raw block.
@@ -155,6 +176,16 @@ impl Layout {
     pub fn text_size(&self) -> usize {
         let Totals { heads, qualities, .. } = self.totals;
         self.totals.sequence() + heads + qualities + self.escaped.total()
+    }
+
+    /// What the block adds to the stream that it is of.
+    pub fn contribution(&self) -> Contribution {
+        let last = self.residues_before(self.totals.records).unwrap_or(0);
+        Contribution {
+            records: self.totals.records as u64,
+            residues: self.totals.residues as u64,
+            of_last: (self.totals.residues - last) as u64,
+        }
     }
 
     /// Residues of all records.

@@ -19,11 +19,6 @@ pub(super) enum End {
 }
 
 impl Line<'_> {
-    /// Bytes with the end.
-    pub fn size(&self) -> usize {
-        self.bytes.len() + self.end as usize
-    }
-
     pub fn begins(&self, byte: u8) -> bool {
         self.bytes.first() == Some(&byte)
     }

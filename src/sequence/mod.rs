@@ -26,14 +26,14 @@ mod split;
 mod tests;
 mod units;
 
-pub(crate) use detect::{cut, decide, detect};
-pub(crate) use join::join;
-pub(crate) use layout::{Base, Layout, Record};
-pub(crate) use split::split;
+pub use detect::{cut, decide, detect};
+pub use join::join;
+pub use layout::{Base, Contribution, Layout, Record};
+pub use split::split;
 
 /// What a block, or all of a file, holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Records of a header line that begins with `>` and lines of residues.
     Fasta,
     /// Records of four lines: `@` and a name, residues, `+`, a quality for each residue.

@@ -14,7 +14,7 @@ use crate::error::Flaw;
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub(crate) fn split(block: &[u8], kind: Kind) -> Result<(Vec<u8>, Layout), Flaw> {
+pub fn split(block: &[u8], kind: Kind) -> Result<(Vec<u8>, Layout), Flaw> {
     let mut split = Split::new(block.len())?;
     let (mut lines, mut before) = (Lines(block), None);
     while !lines.0.is_empty() {
@@ -166,10 +166,8 @@ impl Split {
         let mut escaped = CoverWriter::default();
         others::write(&heads, 0, &mut text, &mut escaped);
         others::write(&qualities, heads.len(), &mut text, &mut escaped);
-        let mut plain = vec![u8::from(self.ends)];
-        [crlf, small, escaped].into_iter().for_each(|cover| cover.finish(&mut plain));
-        units.finish(&mut plain);
-        let layout = Layout::from_plain(&plain, self.size)?;
+        let (crlf, small, escaped) = (crlf.finish(), small.finish(), escaped.finish());
+        let layout = Layout::new(self.ends, units.finish(), [crlf, small, escaped], self.size);
         Ok((text, layout))
     }
 }

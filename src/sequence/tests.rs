@@ -204,14 +204,18 @@ fn any_layout_is_survived() {
     let blocks = blocks();
     for (kind, block) in blocks.iter().filter(|(_, block)| !block.is_empty()).step_by(7) {
         let (text, layout) = split(block, *kind).unwrap();
-        let mut plain = Vec::new();
-        layout.write(&mut plain);
-        let size = plain.len();
-        // Form, a size of one byte, and the checksum.
-        let mut plain = plain[2..size - 4].to_vec();
-        for bit in 0..plain.len() * 8 {
-            plain[bit / 8] ^= 1 << (bit % 8);
-            if let Ok(damaged) = Layout::from_plain(&plain, block.len()) {
+        let mut side = Vec::new();
+        layout.write(&mut side);
+
+        let read = |side: &[u8], size| {
+            let (signed, _) = side.split_at(side.len() - 4);
+            let sealed = [signed, &crc32fast::hash(signed).to_le_bytes()].concat();
+            Layout::read(&mut &sealed[..], size)
+        };
+        for bit in 0..(side.len() - 4) * 8 {
+            side[bit / 8] ^= 1 << (bit % 8);
+            assert!(Layout::read(&mut &side[..], block.len()).is_err(), "bit {bit}");
+            if let Ok(damaged) = read(&side, block.len()) {
                 if let Ok(block) = join(text.clone(), &damaged) {
                     assert_eq!(block.len(), damaged.raw_size());
                 }
@@ -220,13 +224,13 @@ fn any_layout_is_survived() {
                     let _ = (damaged.base(number), damaged.record(number));
                 }
             }
-            plain[bit / 8] ^= 1 << (bit % 8);
+            side[bit / 8] ^= 1 << (bit % 8);
         }
-        for cut in 0..plain.len() {
-            let _ = Layout::from_plain(&plain[..cut], block.len());
+        for cut in 0..side.len() {
+            assert!(Layout::read(&mut &side[..cut], block.len()).is_err());
         }
         for size in [block.len() - 1, block.len() + 1] {
-            assert!(Layout::from_plain(&plain, size).is_err());
+            assert!(read(&side, size).is_err());
         }
     }
 }

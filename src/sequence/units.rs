@@ -1,9 +1,10 @@
 //! The lines of a block, in units: a record, a part of one, or another line, with the lines of
 //! residues that follow. FORMAT.md section 12.8.
 //!
-//! Equal units stand once. The four numbers of a unit stand in four columns, which zstd makes
-//! smaller than one row after the other. As in `cover`, there are landmarks.
+//! Equal units stand once. As in `cover`, there are landmarks.
 
+use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
+use crate::coder::{BitTree, NumberModel};
 use crate::error::Flaw;
 use crate::leb128;
 
@@ -89,6 +90,20 @@ impl Unit {
         }
     }
 
+    /// Whether there are residue lines of a width, or a `+` line.
+    fn has_width(&self) -> bool {
+        self.residues > 0 || self.lead == Lead::Read
+    }
+
+    /// Whether there is something in it, in lines that are not longer than their width.
+    fn is_possible(&self) -> bool {
+        match (self.lead, self.residues) {
+            (Lead::Read, _) => true,
+            (lead, 0) => lead != Lead::None,
+            (_, residues) => (1..=residues).contains(&self.width),
+        }
+    }
+
     pub fn begins_record(&self) -> bool {
         matches!(self.lead, Lead::Record | Lead::Read)
     }
@@ -99,37 +114,83 @@ impl Unit {
     }
 }
 
-/// The four columns: 4 * Lead_Size + Lead, Residues, Width, Times - 1.
-pub(super) struct Columns<'a>([&'a [u8]; 4]);
+/// The models of the numbers of units.
+struct Models {
+    lead: BitTree<2>,
+    times: NumberModel,
+    /// By the lead: Lead_Size, Residues and Width.
+    of_lead: [[LengthModel; 3]; 4],
+}
 
-impl Columns<'_> {
-    fn read(&mut self) -> Result<(Unit, usize), Flaw> {
-        let [leads, residues, widths, times] = &mut self.0;
-        let (tag, residues) = (leb128::read(leads)?, leb128::read(residues)?);
-        let lead = [Lead::None, Lead::Other, Lead::Record, Lead::Read][tag % 4];
-        let has_width = residues > 0 || lead == Lead::Read;
-        let width = if has_width { leb128::read(widths)? } else { 0 };
-        if (lead == Lead::None && (tag > 0 || residues == 0))
-            || (lead != Lead::Read && residues > 0 && !(1..=residues).contains(&width))
-        {
-            return Err(WIDTH);
-        }
-        Ok((Unit { lead, lead_len: tag / 4, residues, width }, leb128::read(times)? + 1))
+/// A length, which is often one of the last ones.
+struct LengthModel {
+    recent: [usize; 4],
+    which: BitTree<3>,
+    number: NumberModel,
+}
+
+/// None of the recent ones.
+const NEW: usize = 4;
+
+impl LengthModel {
+    fn new() -> Self {
+        LengthModel { recent: [0; 4], which: BitTree::new(), number: NumberModel::new() }
+    }
+
+    /// Encodes `length`, or decodes one whatever `length` is.
+    fn code(&mut self, length: usize, coder: &mut impl BinaryCoder) -> Result<usize, Flaw> {
+        let which = self.recent.iter().position(|&recent| recent == length).unwrap_or(NEW);
+        let length = match self.which.code(which, coder) {
+            NEW => self.number.code(length, coder),
+            which => *self.recent.get(which).ok_or(MISFIT)?,
+        };
+        let ago = self.recent.iter().position(|&recent| recent == length).unwrap_or(3);
+        self.recent[..=ago].rotate_right(1);
+        self.recent[0] = length;
+        Ok(length)
     }
 }
+
+impl Models {
+    fn new() -> Self {
+        let lengths = || [LengthModel::new(), LengthModel::new(), LengthModel::new()];
+        let of_lead = [lengths(), lengths(), lengths(), lengths()];
+        Models { lead: BitTree::new(), times: NumberModel::new(), of_lead }
+    }
+
+    /// Encodes a unit, or decodes one whatever this one is.
+    fn code(
+        &mut self,
+        unit: &Unit,
+        times: usize,
+        coder: &mut impl BinaryCoder,
+    ) -> Result<(Unit, usize), Flaw> {
+        let lead = LEADS[self.lead.code(unit.lead as usize, coder)];
+        let [lead_lens, residues, widths] = &mut self.of_lead[lead as usize];
+        let mut unit = Unit { lead, ..*unit };
+        let is_led = lead != Lead::None;
+        unit.lead_len = if is_led { lead_lens.code(unit.lead_len, coder)? } else { 0 };
+        unit.residues = residues.code(unit.residues, coder)?;
+        unit.width = if unit.has_width() { widths.code(unit.width, coder)? } else { 0 };
+        Ok((unit, self.times.code(times - 1, coder) + 1))
+    }
+}
+
+const LEADS: [Lead; 4] = [Lead::None, Lead::Other, Lead::Record, Lead::Read];
 
 /// All units of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Units {
     count: usize,
-    columns: [Vec<u8>; 4],
+    /// Of each 4 * Lead_Size + Lead, Residues, Width where there is one, and Times, as varints.
+    bytes: Vec<u8>,
     landmarks: Vec<Landmark>,
+    totals: Totals,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Landmark {
-    /// In each of the columns.
-    at: [usize; 4],
+    at: usize,
     before: Totals,
 }
 
@@ -142,57 +203,74 @@ pub(super) struct Place {
 }
 
 impl Units {
-    /// Reads units of at most `limit` bytes, line ends included, that fill `bytes`; gives their
-    /// totals too.
-    pub fn read(mut bytes: &[u8], limit: usize) -> Result<(Self, Totals), Flaw> {
-        let count = leb128::read(&mut bytes)?;
-        let mut columns = [&bytes[..0]; 4];
-        let sizes =
-            [leb128::read(&mut bytes)?, leb128::read(&mut bytes)?, leb128::read(&mut bytes)?];
-        for (column, size) in columns.iter_mut().zip(sizes) {
-            (*column, bytes) = bytes.split_at_checked(size).ok_or(leb128::CUT)?;
-        }
-        columns[3] = bytes;
-        let lens = columns.map(<[u8]>::len);
-        let mut units = Units { count, columns: columns.map(<[u8]>::to_vec), landmarks: vec![] };
-        let (mut rest, mut before) = (Columns(columns), Totals::default());
-        for number in 0..count {
-            if number % STEP == 0 {
-                let at = [0, 1, 2, 3].map(|column| lens[column] - rest.0[column].len());
-                units.landmarks.push(Landmark { at, before });
+    /// Decodes at most `most` units of at most `limit` bytes and a line end, and takes them off
+    /// `most`; gives their totals too.
+    pub fn decode(
+        from: &mut RangeDecoder,
+        most: &mut usize,
+        limit: usize,
+    ) -> Result<(Self, Totals), Flaw> {
+        let count = NumberModel::new().code(0, from);
+        *most = most.checked_sub(count).ok_or(MISFIT)?;
+        let (mut units, mut models) = (Units::default(), Models::new());
+        for _ in 0..count {
+            let (unit, times) = models.code(&Unit::default(), 1, from)?;
+            if !unit.is_possible() {
+                return Err(WIDTH);
             }
-            let (unit, times) = rest.read()?;
             let one = unit.totals();
-            // No factor is above 2^42.
-            let most = limit.saturating_sub(before.bytes() + before.lines);
-            if (one.bytes() + one.lines).checked_mul(times).is_none_or(|size| size > most) {
+            let left = (limit + 1).saturating_sub(units.totals.bytes() + units.totals.lines);
+            // Both factors are below 2^35.
+            if (one.bytes() + one.lines).checked_mul(times).is_none_or(|size| size > left) {
                 return Err(MISFIT);
             }
-            before = before.and(&one, times);
+            units.push(&unit, times);
         }
-        let is_used_up = rest.0.iter().all(|column| column.is_empty());
-        if is_used_up { Ok((units, before)) } else { Err(MISFIT) }
+        let totals = units.totals;
+        Ok((units, totals))
     }
 
-    pub fn write(&self, out: &mut Vec<u8>) {
-        leb128::write(self.count, out);
-        self.columns[..3].iter().for_each(|column| leb128::write(column.len(), out));
-        self.columns.iter().for_each(|column| out.extend(column));
+    pub fn encode(&self, out: &mut RangeEncoder) {
+        NumberModel::new().code(self.count, out);
+        let mut models = Models::new();
+        for Place { unit, times, .. } in self.iter() {
+            models.code(&unit, times, out).expect("any unit can be encoded");
+        }
+    }
+
+    fn push(&mut self, unit: &Unit, times: usize) {
+        if self.count.is_multiple_of(STEP) {
+            self.landmarks.push(Landmark { at: self.bytes.len(), before: self.totals });
+        }
+        leb128::write(4 * unit.lead_len + unit.lead as usize, &mut self.bytes);
+        leb128::write(unit.residues, &mut self.bytes);
+        if unit.has_width() {
+            leb128::write(unit.width, &mut self.bytes);
+        }
+        leb128::write(times, &mut self.bytes);
+        self.count += 1;
+        self.totals = self.totals.and(&unit.totals(), times);
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    pub fn totals(&self) -> Totals {
+        self.totals
     }
 
     /// All units in order.
     pub fn iter(&self) -> impl Iterator<Item = Place> + '_ {
-        self.from(Landmark { at: [0; 4], before: Totals::default() })
+        self.from(Landmark { at: 0, before: Totals::default() })
     }
 
-    fn from(&self, landmark: Landmark) -> impl Iterator<Item = Place> + '_ {
-        let column = |number: usize| &self.columns[number][landmark.at[number]..];
-        let mut rest = Columns([column(0), column(1), column(2), column(3)]);
-        let mut before = landmark.before;
+    fn from(&self, Landmark { at, mut before }: Landmark) -> impl Iterator<Item = Place> + '_ {
+        let mut rest = &self.bytes[at..];
         std::iter::from_fn(move || {
-            let (unit, times) = rest.read().ok()?;
+            let (unit, times) = read(&mut rest).ok()?;
             let place = Place { before, unit, times };
-            before = place.before.and(&unit.totals(), times);
+            before = before.and(&unit.totals(), times);
             Some(place)
         })
     }
@@ -201,9 +279,9 @@ impl Units {
     pub fn find(&self, target: usize, key: impl Fn(&Totals) -> usize) -> Option<Place> {
         let behind = self.landmarks.partition_point(|mark| key(&mark.before) <= target);
         let landmark = self.landmarks[behind.checked_sub(1)?];
-        let is_there =
-            |place: &Place| key(&place.before.and(&place.unit.totals(), place.times)) > target;
-        let Place { before, unit, times } = self.from(landmark).find(is_there)?;
+        let end = |place: &Place| place.before.and(&place.unit.totals(), place.times);
+        let found = self.from(landmark).find(|place| key(&end(place)) > target)?;
+        let Place { before, unit, times } = found;
         let one = unit.totals();
         let (mut low, mut high) = (0, times - 1);
         while low < high {
@@ -217,11 +295,19 @@ impl Units {
     }
 }
 
+fn read(rest: &mut &[u8]) -> Result<(Unit, usize), Flaw> {
+    let (tag, residues) = (leb128::read(rest)?, leb128::read(rest)?);
+    let mut unit = Unit { lead: LEADS[tag % 4], lead_len: tag / 4, residues, width: 0 };
+    if unit.has_width() {
+        unit.width = leb128::read(rest)?;
+    }
+    Ok((unit, leb128::read(rest)?))
+}
+
 /// Units that are found one after the other.
 #[derive(Default)]
 pub(super) struct UnitsWriter {
-    count: usize,
-    columns: [Vec<u8>; 4],
+    units: Units,
     last: Unit,
     times: usize,
 }
@@ -237,24 +323,13 @@ impl UnitsWriter {
     }
 
     fn flush(&mut self) {
-        if self.times == 0 {
-            return;
+        if self.times > 0 {
+            self.units.push(&self.last, self.times);
         }
-        let Unit { lead, lead_len, residues, width } = self.last;
-        let [leads, all_residues, widths, times] = &mut self.columns;
-        leb128::write(4 * lead_len + lead as usize, leads);
-        leb128::write(residues, all_residues);
-        if residues > 0 || lead == Lead::Read {
-            leb128::write(width, widths);
-        }
-        leb128::write(self.times - 1, times);
-        self.count += 1;
     }
 
-    /// Appends the units to `out`.
-    pub fn finish(mut self, out: &mut Vec<u8>) {
+    pub fn finish(mut self) -> Units {
         self.flush();
-        let UnitsWriter { count, columns, .. } = self;
-        Units { count, columns, landmarks: vec![] }.write(out);
+        self.units
     }
 }

@@ -1,6 +1,7 @@
-//! Form, FORMAT.md chapters 5, 10 and 12.8: a table stands as it is, or as one zstd frame where that is
+//! Form, FORMAT.md chapters 5 and 10: a table stands as it is, or as one zstd frame where that is
 //! smaller.
 
+use super::fields::ensure;
 use crate::error::Flaw;
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ const ZSTD_LEVEL: i32 = 6;
 const NEVER_SMALLER: usize = 16;
 
 /// The Form of a table, and the table in that form.
-pub(crate) fn to_form(plain: Vec<u8>) -> (u8, Vec<u8>) {
+pub(super) fn to_form(plain: Vec<u8>) -> (u8, Vec<u8>) {
     if plain.len() <= NEVER_SMALLER {
         return (0, plain);
     }
@@ -24,7 +25,7 @@ pub(crate) fn to_form(plain: Vec<u8>) -> (u8, Vec<u8>) {
 
 /// The plain table, of at most `most` bytes where it is compressed; `misfit` says what is wrong
 /// where there is none.
-pub(crate) fn from_form<'a>(
+pub(super) fn from_form<'a>(
     compressed: bool,
     coded: &'a [u8],
     most: usize,
@@ -35,9 +36,7 @@ pub(crate) fn from_form<'a>(
     }
     // One frame and nothing behind it: the library would take several.
     let whole = zstd::zstd_safe::find_frame_compressed_size(coded) == Ok(coded.len());
-    if !whole {
-        return Err(misfit);
-    }
+    ensure(whole, misfit.0)?;
     let said = zstd::zstd_safe::get_frame_content_size(coded).ok().flatten();
     let size = said.map_or(most, |size| usize::try_from(size).map_or(most, |size| size.min(most)));
     let plain = zstd::bulk::decompress(coded, size).map_err(|_| misfit)?;
@@ -46,12 +45,14 @@ pub(crate) fn from_form<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::FrameHeader;
+    use super::super::seek_table::Entry;
     use super::*;
 
     #[test]
     fn the_seek_table_of_one_block_is_not_smaller_as_a_zstd_frame() {
-        // Raw_Offset 0 and Frame_Offset 16.
-        let plain = [0_u64.to_le_bytes(), 16_u64.to_le_bytes()].concat();
+        let only = Entry { raw_offset: 0, frame_offset: FrameHeader::SIZE as u64 };
+        let plain = [only.raw_offset.to_le_bytes(), only.frame_offset.to_le_bytes()].concat();
         assert_eq!(plain.len(), NEVER_SMALLER);
         assert!(zstd::bulk::compress(&plain, ZSTD_LEVEL).unwrap().len() >= plain.len());
     }
