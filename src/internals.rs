@@ -16,7 +16,7 @@ use crate::filter::regions::{self, Region};
 use crate::filter::{Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter, Kind,
-    SeekTable, check_tables, pass_tables, tables_to_bytes,
+    SeekTable, Sequences, check_tables, pass_tables, tables_to_bytes,
 };
 use crate::options::{Options, restorable};
 use crate::raw::Spare;
@@ -119,6 +119,11 @@ pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Res
     header.coded_size = payload.len() as u64;
     header.payload_checksum = crc32fast::hash(&payload);
     Ok((header.to_bytes(), payload))
+}
+
+/// Reads the content of the table Sequences of so many blocks and writes it again.
+pub fn sequences_table(content: &[u8], blocks: usize) -> Result<Vec<u8>, Flaw> {
+    Sequences::from_bytes(content, blocks).map(|sequences| sequences.to_bytes())
 }
 
 /// The size of the tables that `bytes` begin with; read, and passed by.
