@@ -121,9 +121,10 @@ pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Res
     Ok((header.to_bytes(), payload))
 }
 
-/// Reads the content of the table Sequences of so many blocks and writes it again.
-pub fn sequences_table(content: &[u8], blocks: usize) -> Result<Vec<u8>, Flaw> {
-    Sequences::from_bytes(content, blocks).map(|sequences| sequences.to_bytes())
+/// Records_Before, Continued and Residues of so many blocks, as the table Sequences has them.
+pub fn sequences_table(content: &[u8], blocks: usize) -> Result<Vec<[u64; 3]>, Flaw> {
+    let blocks = Sequences::from_bytes(content, blocks)?.blocks.into_iter();
+    Ok(blocks.map(|block| [block.records_before, block.continued, block.residues]).collect())
 }
 
 /// The size of the tables that `bytes` begin with; read, and passed by.

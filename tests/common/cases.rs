@@ -150,8 +150,10 @@ pub fn reads(size: usize) -> Vec<u8> {
     let (mut file, noise) = (Vec::new(), random(size, 40));
     for (n, residues) in dna(size).chunks(100).enumerate().take(size / 190) {
         let residues = &residues[..100 - usize::from(noise[n] / 39) * n % 40];
-        let qualities: Vec<u8> =
-            noise[n * 100..][..residues.len()].iter().map(|q| b'I' - (q / 4) * (q / 4) / 3).collect();
+        let qualities: Vec<u8> = noise[n * 100..][..residues.len()]
+            .iter()
+            .map(|q| b'I' - (q / 4) * (q / 4) / 3)
+            .collect();
         file.extend(format!("@read.{n} {}:{}\n", noise[n], noise[n + 1]).bytes());
         file.extend([residues, &b"\n+\n"[..], &qualities, b"\n"].concat());
     }
