@@ -797,8 +797,10 @@ def read_units(decoder, raw_size):
         lead_size = models[lead][0].read(decoder) if lead > 0 else 0
         residues = models[lead][1].read(decoder)
         width = models[lead][2].read(decoder) if residues > 0 or lead == 3 else 0
+        if width == 0 and lead < 3:
+            width = residues
         unit = Unit(lead, lead_size, residues, width, times_number.read(decoder) + 1)
-        fits = lead == 3 or (1 <= width <= residues if residues > 0 else lead > 0)
+        fits = lead == 3 or (width <= residues if residues > 0 else lead > 0)
         require(fits, "R28", "lines of width %d in a unit of %d residues" % (width, residues))
         size = lead_size + residues + (width + residues if lead == 3 else 0)
         left -= (size + line_count(unit)) * unit.times
