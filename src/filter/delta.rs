@@ -9,9 +9,9 @@
 //! differences in an image are undone.
 
 use super::bcj::Direction;
-use super::leb128::{self, CUT};
 use crate::allocation;
 use crate::error::Flaw;
+use crate::leb128::{self, CUT};
 use crate::threads::Threads;
 
 /// The delta and transpose filter of a region of records.
