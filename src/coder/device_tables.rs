@@ -8,8 +8,8 @@ use super::context_tree::{AROUND, CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::frequency_table::FrequencyTable;
 use super::models::{EXTRA_TABLES, Models, SymbolCounts};
 use super::run_context::{
-    ALL_BY_MTF_RANK, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH, QUANTISED_RUN_LENGTHS,
-    SCALED_ROOTS,
+    ALL_BY_MTF_RANK, CLASS_BIT, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH,
+    QUANTISED_RUN_LENGTHS, SCALED_ROOTS,
 };
 use crate::error::Flaw;
 
@@ -45,7 +45,7 @@ impl ContextArrays {
             |by: &[u16; 1024], factor| std::array::from_fn(|at| (by[at] / factor) as u8);
         ContextArrays {
             roots: std::array::from_fn(|number| {
-                u32::from(SCALED_ROOTS[number]) | MTF_RANKS[number] << 24
+                u32::from(SCALED_ROOTS[number]) | MTF_RANKS[number] >> CLASS_BIT << 24
             }),
             run_context: quantised(&OWN_BY_RUN_LENGTH, 128),
             rank_context: quantised(&OWN_BY_MTF_RANK, 8),
@@ -134,7 +134,7 @@ mod tests {
         }
         for (number, ranked) in MTF_RANKS.iter().enumerate() {
             let root = arrays.roots[number];
-            assert_eq!(*ranked, (root & 0xffff) << 16 | root >> 24);
+            assert_eq!(*ranked, ((root & 0xffff) + 2) << 16 | root >> 24 << CLASS_BIT);
         }
     }
 

@@ -32,13 +32,13 @@ pub struct ExpGolomb {
 
 /// Takes `number` apart.
 #[inline(always)]
-pub const fn split(number: u32) -> ExpGolomb {
+pub fn split(number: u32) -> ExpGolomb {
     if number < DIRECT as u32 {
         return ExpGolomb { bucket: number as usize, width: 0, extra: 0 };
     }
     let shifted = number - 6;
     let width = shifted.ilog2();
-    let bucket = if width < 7 { 8 + width as usize } else { LAST_BUCKET };
+    let bucket = (8 + width as usize).min(LAST_BUCKET);
     ExpGolomb { bucket, width, extra: shifted - (1 << width) }
 }
 

@@ -46,6 +46,12 @@ impl FrequencyTable {
         std::array::from_fn(|symbol| self.slots(symbol).into())
     }
 
+    /// Whether `slot` belongs to `symbol` or one above it.
+    #[inline(always)]
+    pub fn reaches(&self, symbol: usize, slot: u32) -> bool {
+        slot >= u32::from(self.starts[symbol])
+    }
+
     /// The symbol that owns `slot`, and its slots.
     #[inline(always)]
     pub fn find<S: SlotSearch>(&self, slot: u32) -> (u32, Slots) {

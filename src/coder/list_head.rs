@@ -96,6 +96,7 @@ pub struct HeadSse2(__m128i);
 
 #[cfg(target_arch = "x86_64")]
 impl ListHead for HeadSse2 {
+    #[inline(always)]
     fn of(symbols: [u8; 16]) -> Self {
         // SAFETY: both types are 16 bytes in which every bit pattern is valid.
         HeadSse2(unsafe { transmute::<[u8; 16], __m128i>(symbols) })
@@ -135,7 +136,7 @@ impl ListHead for HeadSse2 {
     #[inline(always)]
     fn shift_out(&mut self, at: usize, symbol: u8) {
         let at = at % 16;
-        // SAFETY: every x86-64 processor has SSE2; the loads are within their arrays.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             let before = window(&BEFORE, 16 - at);
             let here = window(&HERE, 16 - at);
@@ -152,6 +153,7 @@ impl ListHead for HeadSse2 {
     }
 }
 
+/// Where 16 bytes from 16 - `at` on are set before `at`.
 #[cfg(target_arch = "x86_64")]
 static BEFORE: [u8; 32] = {
     let mut bytes = [0; 32];
@@ -163,6 +165,7 @@ static BEFORE: [u8; 32] = {
     bytes
 };
 
+/// Where 16 bytes from 16 - `at` on are set at `at`.
 #[cfg(target_arch = "x86_64")]
 static HERE: [u8; 32] = {
     let mut bytes = [0; 32];
@@ -170,11 +173,11 @@ static HERE: [u8; 32] = {
     bytes
 };
 
+/// Sixteen of 32 bytes, from `from` on, which is at most 16.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn window(bytes: &[u8; 32], from: usize) -> __m128i {
-    // SAFETY: `from` is 16 at most.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().add(from).cast()) }
+fn window(bytes: &[u8; 32], from: usize) -> __m128i {
+    HeadSse2::of(*bytes[from..].first_chunk().expect("sixteen of 32 bytes")).0
 }
 
 /// The shuffles that take the first symbol out and put it in at 0 to 15.
@@ -189,7 +192,13 @@ static PUT_BACK: Shuffles = {
     while at < 16 {
         let mut to = 0;
         while to < 16 {
-            all[at][to] = if to < at { to as u8 + 1 } else if to == at { 0 } else { to as u8 };
+            all[at][to] = if to < at {
+                to as u8 + 1
+            } else if to == at {
+                0
+            } else {
+                to as u8
+            };
             to += 1;
         }
         at += 1;
@@ -261,3 +270,35 @@ pub type HeadBaseline = HeadSse2;
 pub type HeadBaseline = HeadPlain;
 #[cfg(not(target_arch = "x86_64"))]
 pub type HeadAvx2 = HeadPlain;
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// A head after each kind of move, and what the moves gave.
+    fn moves<H: ListHead>(symbols: [u8; 16], at: usize, symbol: u8) -> ([[u8; 16]; 3], [u32; 2]) {
+        let [mut shifted_in, mut shifted_out, mut put_back] = [H::of(symbols); 3];
+        let found = shifted_in.shift_in(200, symbol).min(16);
+        shifted_out.shift_out(at, symbol);
+        put_back.put_back(at);
+        let heads = [shifted_in, shifted_out, put_back].map(H::symbols);
+        (heads, [found, put_back.first_two() & 0xffff])
+    }
+
+    #[test]
+    fn all_forms_move_alike() {
+        // Numbers whose bits differ at both ends, among them those that a borrow would reach.
+        let symbols: [u8; 16] = std::array::from_fn(|k| (k as u8).wrapping_mul(17) ^ 1);
+        for at in 0..16 {
+            for symbol in symbols.into_iter().chain([2, 99, 128]) {
+                let plain = moves::<HeadPlain>(symbols, at, symbol);
+                let there = symbols.iter().position(|&other| other == symbol);
+                assert_eq!(plain.1[0] as usize, there.unwrap_or(16));
+                assert_eq!(moves::<HeadSse2>(symbols, at, symbol), plain);
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    assert_eq!(moves::<HeadAvx2>(symbols, at, symbol), plain);
+                }
+            }
+        }
+    }
+}

@@ -29,8 +29,19 @@ pub static SCALED_ROOTS: [u16; 256] = {
     roots
 };
 
-/// Of an MTF rank, less one: from bit 16 on its scaled root, and below its class as the last one of
-/// its symbol: 0 to 3 themselves, then by powers of two up to 7.
+/// Of a run length, less one: its scaled root, and 2 more, so that averages are rounded.
+static ROUNDED_ROOTS: [u32; 256] = {
+    let mut roots = [0; 256];
+    let mut number = 0;
+    while number < 256 {
+        roots[number] = SCALED_ROOTS[number] as u32 + 2;
+        number += 1;
+    }
+    roots
+};
+
+/// Of an MTF rank, less one: from bit 16 on the same, and from bit 28 on its class as the last one
+/// of its symbol: 0 to 3 themselves, then by powers of two up to 7.
 pub static MTF_RANKS: [u32; 256] = {
     let mut ranks = [0; 256];
     let mut rank = 0;
@@ -40,11 +51,14 @@ pub static MTF_RANKS: [u32; 256] = {
             4..32 => 2 + (rank as u32).ilog2(),
             _ => 7,
         };
-        ranks[rank] = (SCALED_ROOTS[rank] as u32) << 16 | class;
+        ranks[rank] = class << CLASS_BIT | ROUNDED_ROOTS[rank] << 16;
         rank += 1;
     }
     ranks
 };
+
+/// Where the class is in [`MTF_RANKS`]: above all sums of roots.
+pub const CLASS_BIT: u32 = 28;
 
 /// The quantised value of each average, how many of these limits it reaches, times a factor.
 const fn quantiser<const N: usize>(limits: [u16; N], factor: u16) -> [u16; 1024] {
@@ -73,11 +87,8 @@ pub static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 
 /// What contexts need of the runs of a slice so far.
 #[derive(Debug)]
 pub struct ModelState<'a> {
-    /// By symbol: the averages of its run lengths and, from bit 16 on, of its MTF ranks. Both stay
-    /// below 1024.
-    averages: [u32; 256],
-    /// By symbol: what `own_contexts` has for it.
-    own: [u32; 256],
+    /// On the heap, so that what is below stays in registers.
+    symbols: Box<[SymbolState; 256]>,
     own_contexts: &'a OwnContexts,
     /// The average of all MTF ranks but the last, which is in `last`: the next one is decoded
     /// beside it.
@@ -86,33 +97,42 @@ pub struct ModelState<'a> {
     around: u32,
 }
 
+/// What is known of a symbol.
+#[derive(Debug, Clone, Copy)]
+struct SymbolState {
+    /// The averages of its run lengths and, from bit 16 on, of its MTF ranks. Both stay below 1024.
+    averages: u32,
+    /// What `own_contexts` has for it.
+    own: u32,
+}
+
 impl<'a> ModelState<'a> {
     pub fn new(own_contexts: &'a OwnContexts) -> Self {
-        let own = [own_contexts[0]; 256];
-        ModelState { averages: [0; 256], own, own_contexts, all: 0, last: 0, around: 0 }
+        let symbols = Box::new([SymbolState { averages: 0, own: own_contexts[0] }; 256]);
+        ModelState { symbols, own_contexts, all: 0, last: 2, around: 0 }
     }
 
     /// What `own_contexts` has for the length of a run of `symbol`, and the context of the MTF rank
     /// after it.
     #[inline(always)]
     pub fn contexts(&self, symbol: u8) -> [usize; 2] {
-        let own = self.own[usize::from(symbol)];
-        [(own & 0xff) as usize, ((own >> 16) + self.around) as usize % RANK_CONTEXTS]
+        let own = self.symbols[usize::from(symbol)].own;
+        [(own & 0xffff) as usize, ((own >> 16) + self.around) as usize % RANK_CONTEXTS]
     }
 
-    /// Adds a run of `symbol` and the MTF rank after it, each less one.
+    /// Adds a run of `symbol` and the MTF rank after it, each less one; 255 stands for longer runs.
     #[inline(always)]
-    pub fn add(&mut self, symbol: u8, run_length: u32, mtf_rank: u8) {
+    pub fn add(&mut self, symbol: u8, run_length: u8, mtf_rank: u8) {
         let ranked = MTF_RANKS[usize::from(mtf_rank)];
-        let both = ranked & 0xffff_0000 | u32::from(SCALED_ROOTS[run_length.min(255) as usize]);
-        let averages = &mut self.averages[usize::from(symbol)];
-        *averages = (3 * *averages + both + 0x2_0002) >> 2 & 0x3FFF_3FFF;
-        let by_run = OWN_BY_RUN_LENGTH[(*averages & 1023) as usize];
-        let by_rank = OWN_BY_MTF_RANK[(*averages >> 16 & 1023) as usize];
-        let key = u32::from(by_run | by_rank) | ranked & 7;
-        self.own[usize::from(symbol)] = self.own_contexts[key as usize % 2048];
-        self.all = (3 * self.all + self.last + 2) >> 2;
+        let both = ranked + ROUNDED_ROOTS[usize::from(run_length)];
+        let state = &mut self.symbols[usize::from(symbol)];
+        let averages = (3 * state.averages + both) >> 2 & 0x03FF_03FF;
+        let by_run = OWN_BY_RUN_LENGTH[(averages & 1023) as usize];
+        let by_rank = OWN_BY_MTF_RANK[(averages >> 16) as usize % 1024];
+        let key = u32::from(by_run | by_rank) | ranked >> CLASS_BIT;
+        *state = SymbolState { averages, own: self.own_contexts[key as usize % 2048] };
+        self.all = (3 * self.all + self.last) >> 2;
         self.around = ALL_BY_MTF_RANK[(self.all & 1023) as usize].into();
-        self.last = ranked >> 16;
+        self.last = ranked >> 16 & 0xfff;
     }
 }

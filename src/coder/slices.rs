@@ -9,7 +9,9 @@
 //! are given.
 
 use super::models::{Models, SymbolCounts};
-use super::static_rans::{SliceEncoder, SliceJob, SliceSymbols};
+use super::slice_symbols::SliceSymbols;
+use super::static_encoder::SliceEncoder;
+use super::static_rans::SliceJob;
 use super::{Coding, context_mixing, rle, static_rans};
 use crate::error::Flaw;
 use std::mem;
@@ -95,7 +97,7 @@ fn encode_static(
     let mut work: Vec<_> = symbols.into_iter().zip(coded).collect();
     each(&execute, slices, &mut work, |slice, (symbols, coded)| {
         let symbols = symbols.take().expect("every slice was read");
-        **coded = symbols.encode(slice.len(), &coder).unwrap_or_else(|| slice.to_vec());
+        **coded = coder.encode(&symbols, slice.len()).unwrap_or_else(|| slice.to_vec());
     });
 }
 

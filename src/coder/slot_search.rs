@@ -4,6 +4,11 @@
 //! numbers, which the tests compare. Compilers do not find the vector form by themselves.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
+use super::list_head::HeadPlain;
+use super::list_head::ListHead;
+#[cfg(target_arch = "x86_64")]
+use super::list_head::{HeadAvx2, HeadSse2};
 #[cfg(target_arch = "x86_64")]
 use std::{arch::x86_64::*, mem::transmute};
 
@@ -12,7 +17,8 @@ pub trait SlotSearch {
     /// How many of `starts`, which rise from 0 and stay below 2^15, are not above `slot`.
     fn not_above(starts: &[u16; 16], slot: u16) -> usize;
 
-    type Head: super::list_head::ListHead;
+    /// The move-to-front lists of the same processor.
+    type Head: ListHead;
 }
 
 /// The form that every processor of this architecture has.
@@ -30,7 +36,7 @@ pub struct SearchAvx2;
 
 #[cfg(target_arch = "x86_64")]
 impl SlotSearch for SearchAvx2 {
-    type Head = super::list_head::HeadAvx2;
+    type Head = HeadAvx2;
 
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
@@ -51,7 +57,7 @@ pub struct SearchSse2;
 
 #[cfg(target_arch = "x86_64")]
 impl SlotSearch for SearchSse2 {
-    type Head = super::list_head::HeadSse2;
+    type Head = HeadSse2;
 
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
@@ -73,7 +79,7 @@ pub struct SearchPlain;
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 impl SlotSearch for SearchPlain {
-    type Head = super::list_head::HeadPlain;
+    type Head = HeadPlain;
 
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {

@@ -5,17 +5,14 @@
 //! for run lengths and one for MTF ranks wait only for themselves, and the next run's symbol is
 //! known before the MTF rank is, so that a processor works on several runs at once.
 //!
-//! An encoder first reads all slices of a block ([`SliceSymbols::of`]): backwards for the MTF ranks
-//! and forwards for the contexts. With the counts of all it makes the models, and then codes each
-//! slice backwards. Cost: 4 bytes per run between the passes.
+//! This is the decoder; the encoder's passes are `slice_symbols` and `static_encoder`.
 
-use super::context_tree::{CONTEXTS, RANK_LEAVES, RUN_LEAVES};
-use super::exp_golomb::{self, DIRECT, LAST_BUCKET, LAST_BUCKET_WIDTH};
+use super::exp_golomb::{self, DIRECT, LAST_BUCKET};
 use super::list_head::ListHead;
-use super::models::{EXTRA_TABLES, Models, SymbolCounts, extra_table, high_bits};
-use super::mtf::{self, LONG, MtfList, MtfSteps};
+use super::models::{Models, extra_table};
+use super::mtf::MtfList;
+use super::rans::RansDecoder;
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
-use super::rans::{PreparedSlots, RansDecoder, RansStack};
 use super::rle::{self, BwtRun};
 use super::run_context::ModelState;
 use super::simd_dispatch::widest;
@@ -23,215 +20,7 @@ use super::slot_search::{SearchBaseline, SlotSearch};
 use crate::error::Flaw;
 
 /// Bits of the exp-Golomb width of a very long run, less the least.
-const WIDTH_BITS: u32 = 5;
-
-/// A slice as its symbols, between the two passes of an encoder.
-pub struct SliceSymbols {
-    runs: Vec<RunSymbols>,
-    /// The run lengths, each less one, that are [`LONG`] and above.
-    long: Vec<u32>,
-    /// The bytes of the slice in the order of their first runs.
-    list: Vec<u8>,
-}
-
-/// A run: its length and its MTF rank, each less one, and the leaves that they are coded by.
-#[derive(Clone, Copy, Default)]
-struct RunSymbols {
-    len: u8,
-    mtf_rank: u8,
-    run_leaf: u8,
-    rank_leaf: u8,
-}
-
-
-impl SliceSymbols {
-    /// Finds the symbols of a slice, and adds to `counts` how often each occurs.
-    pub fn of(slice: &[u8], counts: &mut SymbolCounts) -> Self {
-        widest!(
-            symbols_of::<super::slot_search::SearchAvx2, SearchBaseline>(
-                slice: &[u8], counts: &mut SymbolCounts
-            ) -> SliceSymbols
-        )
-    }
-
-    /// The coded form of the slice, or `None` where it takes as many bytes as the slice has.
-    pub fn encode(&self, slice_size: usize, coder: &SliceEncoder) -> Option<Vec<u8>> {
-        let symbols = self;
-        widest!(
-            encode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
-                symbols: &SliceSymbols, slice_size: usize, coder: &SliceEncoder
-            ) -> Option<Vec<u8>>
-        )
-    }
-}
-
-/// Uses no [`SlotSearch`], but the shifts of one instruction that come with AVX2.
-#[inline(always)]
-fn symbols_of<S: SlotSearch>(slice: &[u8], counts: &mut SymbolCounts) -> SliceSymbols {
-    let contexts = &*CONTEXTS;
-    let MtfSteps { steps, long, list } = mtf::encode::<S::Head>(slice);
-    let mut runs = vec![RunSymbols::default(); steps.len()];
-    let mut longs = long.iter().rev();
-    let mut state = ModelState::new(&contexts.own);
-    let mut seen = [[0u32; 256]; 2];
-    for (symbols, step) in runs.iter_mut().zip(&steps) {
-        let [run_leaf, rank_context] = state.contexts(step.symbol);
-        let rank_leaf = contexts.rank_leaves[rank_context];
-        // The last run has no MTF rank: 1 is coded.
-        let (short, mtf_rank) = (step.len, step.mtf_rank.saturating_sub(1));
-        *symbols = RunSymbols { len: short, mtf_rank, run_leaf: run_leaf as u8, rank_leaf };
-        counts.runs[run_leaf % RUN_LEAVES][usize::from(BUCKETS[usize::from(short)] % 16)] += 1;
-        counts.ranks[usize::from(rank_leaf) % RANK_LEAVES]
-            [usize::from(BUCKETS[usize::from(mtf_rank)] % 16)] += 1;
-        seen[0][usize::from(short)] += 1;
-        seen[1][usize::from(mtf_rank)] += 1;
-        let mut len = short.into();
-        if short == LONG {
-            len = *longs.next().expect("as many as there are");
-        }
-        state.add(step.symbol, len, mtf_rank);
-    }
-    for number in DIRECT..256 {
-        count_extra(number as u32, seen[1][number], MtfRanks, counts);
-        if number < LONG.into() {
-            count_extra(number as u32, seen[0][number], RunLengths, counts);
-        }
-    }
-    long.iter().for_each(|&len| count_extra(len, 1, RunLengths, counts));
-    list.iter().for_each(|&byte| counts.present[usize::from(byte)] = true);
-    SliceSymbols { runs, long, list }
-}
-
-static BUCKETS: [u8; 256] = {
-    let mut buckets = [0; 256];
-    let mut number = 0;
-    while number < 256 {
-        buckets[number] = exp_golomb::split(number as u32).bucket as u8;
-        number += 1;
-    }
-    buckets
-};
-
-#[inline(always)]
-fn count_extra(number: u32, times: u32, stream: RansStream, counts: &mut SymbolCounts) {
-    let split = exp_golomb::split(number);
-    counts.extra[extra_table(stream, split.width)][high_bits(split)] += times;
-}
-
-/// The models of a block as an encoder needs them.
-pub struct SliceEncoder {
-    /// By class.
-    runs: Vec<[PreparedSlots; 16]>,
-    ranks: Vec<[PreparedSlots; 16]>,
-    class_of_leaf: [[u8; 256]; 2],
-    extra: [[PreparedSlots; 16]; EXTRA_TABLES],
-    alphabet: Vec<u8>,
-}
-
-impl SliceEncoder {
-    pub fn new(models: &Models) -> Self {
-        SliceEncoder {
-            runs: models.runs.tables.iter().map(|table| table.prepared()).collect(),
-            ranks: models.ranks.tables.iter().map(|table| table.prepared()).collect(),
-            class_of_leaf: [models.runs.class_of_leaf, models.ranks.class_of_leaf],
-            extra: models.extra.each_ref().map(|table| table.prepared()),
-            alphabet: models.alphabet.clone(),
-        }
-    }
-}
-
-#[inline(always)]
-fn encode_with<S: SlotSearch>(
-    symbols: &SliceSymbols,
-    slice_size: usize,
-    coder: &SliceEncoder,
-) -> Option<Vec<u8>> {
-    // Words that fill the first of these are as many bytes as the slice; no run takes more than 8
-    // symbols or, where it is long, 12; the list comes on top.
-    let most = 8 * symbols.runs.len() + 4 * symbols.long.len() + 257;
-    let mut room = vec![[0; 2]; slice_size.div_ceil(2).min(most)];
-    let words = &mut room[..];
-    let mut stack = RansStack::new(words.len());
-    // The last one stands first.
-    let mut long = &symbols.long[..];
-    let [run_classes, rank_classes] = &coder.class_of_leaf;
-    let run_tables = coder.runs.first_chunk::<256>()?;
-    let rank_tables = coder.ranks.first_chunk::<256>()?;
-    for run in symbols.runs.iter().rev() {
-        let [len_bucket, rank_bucket] =
-            [run.len, run.mtf_rank].map(|number| usize::from(BUCKETS[usize::from(number)] % 16));
-        if run.mtf_rank >= DIRECT as u8 {
-            stack = push_extra(stack, words, MtfRanks, run.mtf_rank.into(), coder);
-        }
-        if run.len >= DIRECT as u8 {
-            let long = if run.len < LONG { None } else { long.split_off_first() };
-            let len = long.copied().unwrap_or(run.len.into());
-            stack = push_long(stack, words, len, coder);
-        }
-        let run_table = &run_tables[usize::from(run_classes[usize::from(run.run_leaf)])];
-        let rank_table = &rank_tables[usize::from(rank_classes[usize::from(run.rank_leaf)])];
-        stack.push_both(words, &rank_table[rank_bucket], &run_table[len_bucket]);
-    }
-    push_list(&mut stack, words, &symbols.list, &coder.alphabet);
-    let mut out = Vec::new();
-    stack.write(words, &mut out);
-    (out.len() < slice_size).then_some(out)
-}
-
-/// Pushes the extra bits of a run length, less one.
-#[inline(always)]
-fn push_long(
-    stack: RansStack,
-    words: &mut [[u8; 2]],
-    len: u32,
-    coder: &SliceEncoder,
-) -> RansStack {
-    push_extra(stack, words, RunLengths, len, coder)
-}
-
-/// Pushes the extra bits of a number.
-#[inline(always)]
-fn push_extra(
-    mut stack: RansStack,
-    words: &mut [[u8; 2]],
-    stream: RansStream,
-    number: u32,
-    coder: &SliceEncoder,
-) -> RansStack {
-    let split = exp_golomb::split(number);
-    let left = split.width.saturating_sub(4);
-    // The decoder takes eight bits at a time, and then what is left.
-    let mut done = left % 8;
-    if done > 0 {
-        stack.push_plain(words, stream, split.extra & ((1 << done) - 1), done);
-    }
-    while done < left {
-        stack.push_plain(words, stream, split.extra >> done & 255, 8);
-        done += 8;
-    }
-    let table = &coder.extra[extra_table(stream, split.width)];
-    stack.push_prepared(words, stream, &table[high_bits(split) % 16]);
-    if stream == RunLengths && split.bucket == LAST_BUCKET {
-        stack.push_plain(words, stream, split.width - LAST_BUCKET_WIDTH, WIDTH_BITS);
-    }
-    stack
-}
-
-/// Pushes the list of a slice: each byte as its number among those of the alphabet that are left.
-fn push_list(stack: &mut RansStack, words: &mut [[u8; 2]], list: &[u8], alphabet: &[u8]) {
-    let mut left = alphabet.to_vec();
-    let numbers: Vec<[u32; 2]> = list
-        .iter()
-        .map(|byte| {
-            let number = left.iter().position(|other| other == byte).expect("a byte of the block");
-            left.remove(number);
-            [number as u32, left.len() as u32 + 1]
-        })
-        .collect();
-    let numbers = numbers.into_iter().rev();
-    numbers.for_each(|[number, of]| stack.push_even(words, MtfRanks, number, of));
-    stack.push_even(words, MtfRanks, list.len() as u32 - 1, alphabet.len() as u32);
-}
+pub const WIDTH_BITS: u32 = 5;
 
 /// Takes the list of a slice.
 fn take_list(coder: &mut RansDecoder, alphabet: &[u8]) -> Vec<u8> {
@@ -263,15 +52,22 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
 
     /// Decodes a run into `out`, and tells whether it was the last.
     #[inline(always)]
-    fn step<S: SlotSearch<Head = H>>(&mut self, models: &Models, out: &mut [u8]) -> Result<bool, Flaw> {
+    fn step<S: SlotSearch<Head = H>>(
+        &mut self,
+        models: &Models,
+        out: &mut [u8],
+    ) -> Result<bool, Flaw> {
         let [run_class, rank_context] = self.state.contexts(self.symbol);
         let run_table = &models.runs.tables[run_class];
         let rank_table = &models.ranks.tables[usize::from(models.rank_classes[rank_context])];
-        let (mut len, run_slots) = run_table.find::<S>(self.coder.slot(RunLengths));
-        let (mut mtf_rank, rank_slots) = rank_table.find::<S>(self.coder.slot(MtfRanks));
+        let [run_slot, rank_slot] = [RunLengths, MtfRanks].map(|stream| self.coder.slot(stream));
+        // Asked of the slots, so that the processor knows as early as possible.
+        let large = run_table.reaches(DIRECT, run_slot) || rank_table.reaches(DIRECT, rank_slot);
+        let (mut len, run_slots) = run_table.find::<S>(run_slot);
+        let (mut mtf_rank, rank_slots) = rank_table.find::<S>(rank_slot);
         self.coder.take_both([run_slots, rank_slots]);
         // Most runs are short and not at the end.
-        if len.max(mtf_rank) < DIRECT as u32
+        if !large
             && mtf_rank + 1 < self.symbols
             && let Some(room) = out.get_mut(self.pos..).and_then(|out| out.first_chunk_mut::<16>())
         {
@@ -311,12 +107,16 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         let symbol = self.symbol;
         self.symbol = self.list.second();
         self.list.put_back(mtf_rank + 1);
-        self.state.add(symbol, len, mtf_rank);
+        self.state.add(symbol, len.min(255) as u8, mtf_rank);
     }
 
     /// Decodes all runs that are left.
     #[inline(always)]
-    fn rest<S: SlotSearch<Head = H>>(&mut self, models: &Models, out: &mut [u8]) -> Result<(), Flaw> {
+    fn rest<S: SlotSearch<Head = H>>(
+        &mut self,
+        models: &Models,
+        out: &mut [u8],
+    ) -> Result<(), Flaw> {
         while !self.step::<S>(models, out)? {}
         self.coder.finish()
     }
@@ -355,14 +155,16 @@ pub fn decode_two(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2]
 #[inline(always)]
 fn decode_two_with<S: SlotSearch>(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2] {
     let [first, second] = jobs;
-    let (mut one, mut two) =
-        match (SliceRuns::<S::Head>::new(models, first.coded), SliceRuns::<S::Head>::new(models, second.coded)) {
-            (Ok(one), Ok(two)) => (one, two),
-            (one, two) => {
-                let rest = |runs: Result<SliceRuns<S::Head>, Flaw>, out| runs?.rest::<S>(models, out);
-                return [rest(one, first.out), rest(two, second.out)];
-            }
-        };
+    let (mut one, mut two) = match (
+        SliceRuns::<S::Head>::new(models, first.coded),
+        SliceRuns::<S::Head>::new(models, second.coded),
+    ) {
+        (Ok(one), Ok(two)) => (one, two),
+        (one, two) => {
+            let rest = |runs: Result<SliceRuns<S::Head>, Flaw>, out| runs?.rest::<S>(models, out);
+            return [rest(one, first.out), rest(two, second.out)];
+        }
+    };
     loop {
         match one.step::<S>(models, first.out) {
             Ok(false) => {}
@@ -413,4 +215,27 @@ fn take_extra<S: SlotSearch>(
         extra = extra << bits | coder.take_plain(stream, bits);
     }
     exp_golomb::join(width, extra)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CodedBwt, Coding, SliceLimits, encode_slices};
+    use super::*;
+
+    #[test]
+    fn every_processor_decodes_alike() {
+        // Ranks on both sides of the list's head, and lengths on both sides of what is large.
+        let numbers = (0..60_000u32).map(|i| i.wrapping_mul(2_654_435_761) >> 8);
+        let runs = numbers.map(|n| vec![(n % 59 % (1 + n % 31)) as u8; 1 + (n >> 8 & 3) as usize]);
+        let bwt = [runs.flatten().collect(), vec![7; 300]].concat();
+        let limits = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
+        let CodedBwt { models, slices, .. } = encode_slices(&bwt, limits, Coding::StaticRans);
+        assert!(slices[0].len() < bwt.len());
+        let models = Models::decode(&models).unwrap();
+        let mut out = [(); 2].map(|()| vec![0; bwt.len()]);
+        let [fast, baseline] = &mut out;
+        decode(&models, SliceJob { coded: &slices[0], out: fast }).unwrap();
+        decode_with::<SearchBaseline>(&models, &slices[0], baseline).unwrap();
+        assert!(out.iter().all(|out| *out == bwt));
+    }
 }
