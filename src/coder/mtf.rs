@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A symbol that never returns goes behind all that still do. The last run's MTF rank is 0 here,
-//! and is not coded: 1 stands in its place. Cost: about 4 ns per run; MTF ranks up to 15, which are
+//! and 1 is coded instead. Cost: about 4 ns per run; MTF ranks up to 15, which are
 //! 60 to 99 % of them, touch one vector.
 //!
 //! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.

@@ -120,7 +120,7 @@ impl<'a> ModelState<'a> {
         [(own & 0xffff) as usize, ((own >> 16) + self.around) as usize % RANK_CONTEXTS]
     }
 
-    /// Adds a run of `symbol` and the MTF rank after it, each less one. Lengths above 255 are alike.
+    /// Adds a run of `symbol` and the MTF rank after it, each less one; 255 stands for longer runs.
     #[inline(always)]
     pub fn add(&mut self, symbol: u8, run_length: u8, mtf_rank: u8) {
         let ranked = MTF_RANKS[usize::from(mtf_rank)];

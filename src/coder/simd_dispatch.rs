@@ -5,18 +5,24 @@
 ///
 /// All that the function calls must be inlined into it, so that it is compiled for either.
 macro_rules! widest {
-    ($with:ident $(::<$avx2:ty, $baseline:ty>)? ($($name:ident: $kind:ty),*) -> $outcome:ty) => {{
+    ($with:ident::<$avx2:ty, $baseline:ty>($($name:ident: $kind:ty),*) -> $outcome:ty) => {
+        widest!(@ $with::<$avx2>, $with::<$baseline>, ($($name: $kind),*) -> $outcome)
+    };
+    ($with:ident($($name:ident: $kind:ty),*) -> $outcome:ty) => {
+        widest!(@ $with, $with, ($($name: $kind),*) -> $outcome)
+    };
+    (@ $fast:expr, $plain:expr, ($($name:ident: $kind:ty),*) -> $outcome:ty) => {{
         #[cfg(target_arch = "x86_64")]
         if $crate::coder::simd_dispatch::has_avx2() {
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
             fn with_avx2($($name: $kind),*) -> $outcome {
-                $with $(::<$avx2>)? ($($name),*)
+                $fast($($name),*)
             }
             // SAFETY: the processor has all that the function asks for.
             #[allow(unsafe_code)]
             return unsafe { with_avx2($($name),*) };
         }
-        $with $(::<$baseline>)? ($($name),*)
+        $plain($($name),*)
     }};
 }
 pub(super) use widest;

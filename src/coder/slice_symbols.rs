@@ -28,8 +28,8 @@ pub struct SliceSymbols {
     pub list: Vec<u8>,
 }
 
-/// A run: in the lower half its length and in the upper half its MTF rank, each as 16 times the leaf
-/// that it is coded by plus its bucket, with [`LARGE`] where it has extra bits.
+/// A run: in the lower half its length and in the upper half its MTF rank, each as 16 times the
+/// leaf that it is coded by plus its bucket, with [`LARGE`] where it has extra bits.
 pub type RunKey = u32;
 /// Of half a [`RunKey`]: there are extra bits.
 pub const LARGE: RunKey = 1 << 15;
