@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::events::Step;
 use crate::options::Options;
 use crate::raw::Raw;
-use crate::search::{FileSearch, Matches, PatternStream, ReadCost};
+use crate::search::{FileSearch, Matches, PatternStream, ReadCost, Searcher, Session};
 use crate::threads;
 use std::fmt;
 use std::io::{Read, Seek, Write};
@@ -153,8 +153,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Ok::<(), bwz::Error>(())
     /// ```
     pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
-        let matches = self.file_search().search(patterns, None)?;
-        Ok(matches.into_iter().map(|found| found.count).collect())
+        let mut session = Session::new(&self.options, 0)?;
+        Ok(self.file_search().search(patterns, None, &mut session)?.counts)
     }
 
     /// Counts like [`Archive::count`], and locates up to `limit` occurrences of each pattern.
@@ -168,7 +168,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         patterns: &[P],
         limit: usize,
     ) -> Result<Vec<Matches>> {
-        self.file_search().search(patterns, Some(limit))
+        let mut session = Session::new(&self.options, 0)?;
+        Ok(self.file_search().search(patterns, Some(limit), &mut session)?.into_matches())
     }
 
     /// Counts like [`Archive::count`], for patterns that come one by one: each is given back in its
@@ -212,6 +213,34 @@ impl<R: Read + Seek + Send> Archive<R> {
         I: IntoIterator<Item: AsRef<[u8]> + Sync>,
     {
         PatternStream::new(self.file_search(), patterns.into_iter(), Some(limit))
+    }
+
+    /// Starts searches of batch after batch, which share what they decode. This is the way to
+    /// search for very many patterns that stand in few allocations, and to read and print some
+    /// while others are searched.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new();
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let mut searcher = archive.searcher()?;
+    /// for batch in [["sea", "shore"], ["she", "shells"]] {
+    ///     let counts = searcher.count(&batch)?;
+    ///     println!("{batch:?}: {counts:?}");
+    /// }
+    /// # assert_eq!(searcher.count(&["sea", "shore"])?, [1000, 0]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
+    /// for.
+    pub fn searcher(&mut self) -> Result<Searcher<'_, R>> {
+        Searcher::new(self.file_search())
     }
 
     /// The raw bytes of a range; by the index where there is one and the range is short, else by

@@ -127,7 +127,7 @@ pub use events::{Event, Step};
 pub use frame::MAGIC;
 pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
-pub use search::{Matches, ReadCost};
+pub use search::{Matches, ReadCost, Searcher};
 
 /// The README's examples are tests too.
 #[cfg(doctest)]

@@ -3,21 +3,24 @@
 
 use super::args::Talk;
 use super::console::{self, Task};
-use super::descriptors;
 use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files;
 use super::input;
 use super::input_name::Name;
-use super::patterns::{self, Pattern, Patterns};
+use super::match_printer::{Hits, Printer};
+use super::pattern_batch::{Pattern, PatternBatch};
+use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::read_cost;
-use bwz::{Archive, Matches, Options, ReadCost, Result};
-use serde::Serialize;
+use bwz::{Archive, Matches, Options, ReadCost, Result, Searcher};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::mem;
+use std::io;
+use std::iter;
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::Instant;
 
 /// Matches whose surroundings are fetched together.
@@ -40,14 +43,6 @@ struct MatchLimits {
     context: Option<u64>,
 }
 
-/// What a pattern came to in a file.
-#[derive(Default)]
-struct Hits {
-    count: u64,
-    offsets: Option<Vec<u64>>,
-    context: Option<Vec<Vec<u8>>>,
-}
-
 struct FileSearch<'a> {
     patterns: &'a Patterns,
     wanted: Option<MatchLimits>,
@@ -68,9 +63,8 @@ fn run(args: &SearchArgs, wanted: Option<MatchLimits>) -> Exit {
         Ok(printer) => printer,
         Err(e) => return trouble(console::fail(&e.into())),
     };
-    let exit = files::each(&files, None, args.talk, Task::Reading, |name| {
-        search.file(name, |pattern, hits| printer.print(name, &pattern, hits))
-    });
+    let exit =
+        files::each(&files, None, args.talk, Task::Reading, |name| search.file(name, &mut printer));
     let exit = match printer.finish() {
         Ok(()) => exit,
         Err(e) => exit.max(console::fail(&e.into())),
@@ -88,40 +82,32 @@ pub fn trouble(exit: Exit) -> Exit {
 }
 
 impl FileSearch<'_> {
-    fn file(
-        &self,
-        name: &Name,
-        mut print: impl FnMut(Pattern, Hits) -> io::Result<()>,
-    ) -> Result<()> {
+    fn file(&self, name: &Name, printer: &mut Printer) -> Result<()> {
         let started = Instant::now();
         let mut archive = self.open(name)?;
         if archive.frames().iter().any(|frame| frame.blocks > 0 && frame.index.is_none()) {
             self.talk
                 .warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
         }
-        let mut cost = match self.wanted.and_then(|wanted| wanted.context) {
-            None => {
-                self.search(&mut archive, |pattern, hits| Ok(print(pattern, hits)?))?;
-                ReadCost::default()
-            }
-            Some(around) => {
-                // By itself, since the first one is at work.
-                let mut beside = self.open(name)?;
-                let (mut some, mut size) = (Vec::new(), 0);
-                self.search(&mut archive, |pattern, hits| {
-                    size += 1 + hits.offsets.as_ref().map_or(0, Vec::len);
-                    some.push((pattern, hits));
-                    if size < CONTEXTS {
-                        return Ok(());
-                    }
-                    size = 0;
-                    print_with_context(&mut beside, around, mem::take(&mut some), &mut print)
-                })?;
-                print_with_context(&mut beside, around, some, &mut print)?;
-                beside.search_cost()
+        let context = self.wanted.and_then(|wanted| wanted.context);
+        // By itself, since the first one is at work.
+        let mut beside = match context {
+            Some(around) => Some((self.open(name)?, around)),
+            None => None,
+        };
+        let print = |(batch, found): (PatternBatch, Found)| match &mut beside {
+            None => print(printer, name, &batch, found),
+            Some((archive, around)) => {
+                print_with_context(archive, *around, &batch, found, |pattern, hits| {
+                    printer.print(name, pattern, hits)
+                })
             }
         };
-        cost += archive.search_cost();
+        self.search(&mut archive, print)?;
+        let mut cost = archive.search_cost();
+        if let Some((beside, _)) = beside {
+            cost += beside.search_cost();
+        }
         self.report(name, cost, started);
         Ok(())
     }
@@ -131,32 +117,56 @@ impl FileSearch<'_> {
         Archive::open(input::open_seekable(name)?, &options)
     }
 
-    /// Searches for pattern after pattern.
+    /// Searches for batch after batch: while one is searched, the next one is read and the last one
+    /// printed.
     fn search(
         &self,
         archive: &mut Archive<File>,
-        mut take: impl FnMut(Pattern, Hits) -> Result<()>,
+        mut print: impl FnMut((PatternBatch, Found)) -> Result<()> + Send,
     ) -> Result<()> {
-        let mut unread = Ok(());
-        let patterns = self.patterns.iter().map_while(|pattern| match pattern {
-            Ok(pattern) => Some(pattern),
-            Err(e) => {
-                unread = Err(e);
-                None
+        let mut searcher = archive.searcher()?;
+        let mut batches = self.patterns.batches(searcher.batch_size());
+        thread::scope(|scope| {
+            let (read, unsearched) = bounded(1);
+            let (searched, unprinted) = bounded(1);
+            scope.spawn(move || batches.try_for_each(|batch| read.send(batch)));
+            let printing = scope.spawn(move || unprinted.into_iter().try_for_each(&mut print));
+            let found = self.search_batches(&mut searcher, unsearched, searched);
+            let printed = printing.join().unwrap_or_else(|panic| resume_unwind(panic));
+            printed.and(found)
+        })
+    }
+
+    /// Ends where there are no more batches, or nobody takes what they come to.
+    fn search_batches(
+        &self,
+        searcher: &mut Searcher<'_, File>,
+        batches: Receiver<Result<PatternBatch>>,
+        searched: Sender<(PatternBatch, Found)>,
+    ) -> Result<()> {
+        let mut any = false;
+        for batch in batches {
+            let batch = batch?;
+            any = true;
+            let found = self.search_batch(searcher, &batch)?;
+            if searched.send((batch, found)).is_err() {
+                return Ok(());
             }
-        });
-        match self.wanted {
-            None => archive.counts(patterns).try_for_each(|found| {
-                let (pattern, count) = found?;
-                take(pattern, Hits { count, ..Hits::default() })
-            })?,
-            Some(wanted) => archive.matches(patterns, wanted.limit).try_for_each(|found| {
-                let (pattern, matches) = found?;
-                let Matches { count, positions, .. } = matches;
-                take(pattern, Hits { count, offsets: Some(positions), context: None })
-            })?,
         }
-        unread
+        // Without patterns there may still be something to verify.
+        if any { Ok(()) } else { self.search_batch(searcher, &PatternBatch::default()).map(drop) }
+    }
+
+    fn search_batch(
+        &self,
+        searcher: &mut Searcher<'_, File>,
+        batch: &PatternBatch,
+    ) -> Result<Found> {
+        let patterns: Vec<&[u8]> = batch.iter().map(|pattern| pattern.bytes).collect();
+        Ok(match self.wanted {
+            None => Found::Counts(searcher.count(&patterns)?),
+            Some(wanted) => Found::Matches(searcher.locate(&patterns, wanted.limit)?),
+        })
     }
 
     fn report(&self, name: &Name, cost: ReadCost, started: Instant) {
@@ -165,12 +175,65 @@ impl FileSearch<'_> {
     }
 }
 
-/// Prints matches with the text around them, which takes one look into the file.
+/// What each pattern of a batch came to.
+enum Found {
+    Counts(Vec<u64>),
+    Matches(Vec<Matches>),
+}
+
+impl Found {
+    fn into_hits(self) -> Box<dyn Iterator<Item = Hits>> {
+        let located = |Matches { count, positions, .. }| Hits {
+            count,
+            offsets: Some(positions),
+            context: None,
+        };
+        match self {
+            Found::Counts(counts) => {
+                Box::new(counts.into_iter().map(|count| Hits { count, ..Hits::default() }))
+            }
+            Found::Matches(matches) => Box::new(matches.into_iter().map(located)),
+        }
+    }
+}
+
+fn print(printer: &mut Printer, name: &Name, batch: &PatternBatch, found: Found) -> Result<()> {
+    for (pattern, hits) in batch.iter().zip(found.into_hits()) {
+        printer.print(name, &pattern, hits)?;
+    }
+    Ok(())
+}
+
+/// Prints the matches of a batch with the text around them, as many at a time as take one look into
+/// the file.
 fn print_with_context(
     archive: &mut Archive<File>,
     around: u64,
+    batch: &PatternBatch,
+    found: Found,
+    mut print: impl FnMut(&Pattern, Hits) -> io::Result<()>,
+) -> Result<()> {
+    let mut found = batch.iter().zip(found.into_hits()).peekable();
+    while found.peek().is_some() {
+        let mut size = 0;
+        let some = iter::from_fn(|| {
+            if size >= CONTEXTS {
+                return None;
+            }
+            let next = found.next()?;
+            size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
+            Some(next)
+        });
+        add_context(archive, around, some.collect(), &mut print)?;
+    }
+    Ok(())
+}
+
+fn add_context(
+    archive: &mut Archive<File>,
+    around: u64,
     found: Vec<(Pattern, Hits)>,
-    print: &mut impl FnMut(Pattern, Hits) -> io::Result<()>,
+    print: &mut impl FnMut(&Pattern, Hits) -> io::Result<()>,
 ) -> Result<()> {
     let size = archive.raw_size();
     let range = |pos: u64, len: usize| -> Range<u64> {
@@ -187,118 +250,7 @@ fn print_with_context(
     for (pattern, mut hits) in found {
         let count = hits.offsets.as_ref().map_or(0, Vec::len);
         hits.context = Some(contexts.by_ref().take(count).collect());
-        print(pattern, hits)?;
+        print(&pattern, hits)?;
     }
     Ok(())
-}
-
-/// Writes what was found to standard output: a line for each count or match, or JSON.
-struct Printer {
-    out: BufWriter<File>,
-    strands: bool,
-    json: bool,
-    /// Objects written.
-    objects: u64,
-    /// Whether anything was found.
-    found: bool,
-}
-
-impl Printer {
-    fn new(args: &SearchArgs) -> io::Result<Self> {
-        let out = BufWriter::new(descriptors::stdout()?);
-        Ok(Printer { out, strands: args.revcomp, json: args.json, objects: 0, found: false })
-    }
-
-    fn print(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
-        self.found |= hits.count > 0;
-        if self.json { self.object(name, pattern, hits) } else { self.lines(name, pattern, &hits) }
-    }
-
-    fn lines(&mut self, name: &Name, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
-        let (file, called) = (escaped(name.to_string().as_bytes()), escaped(&pattern.name));
-        let strand = if self.strands { format!("{}\t", pattern.strand()) } else { String::new() };
-        let start = format!("{file}\t{called}\t{strand}");
-        let Some(offsets) = &hits.offsets else {
-            return writeln!(self.out, "{start}{}", hits.count);
-        };
-        for (n, offset) in offsets.iter().enumerate() {
-            write!(self.out, "{start}{offset}")?;
-            if let Some(context) = &hits.context {
-                write!(self.out, "\t{}", escaped(&context[n]))?;
-            }
-            writeln!(self.out)?;
-        }
-        Ok(())
-    }
-
-    fn object(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
-        let object = Object {
-            file: name.to_string(),
-            pattern: escaped(&pattern.name),
-            strand: self.strands.then_some(pattern.strand()),
-            count: hits.count,
-            offsets: hits.offsets,
-            context: hits.context.map(|all| all.iter().map(|bytes| escaped(bytes)).collect()),
-        };
-        self.out.write_all(if self.objects == 0 { b"[\n" } else { b",\n" })?;
-        self.objects += 1;
-        Ok(serde_json::to_writer_pretty(&mut self.out, &object)?)
-    }
-
-    /// Ends the list of objects.
-    fn finish(&mut self) -> io::Result<()> {
-        if self.json {
-            self.out.write_all(if self.objects == 0 { b"[]\n" } else { b"\n]\n" })?;
-        }
-        self.out.flush()
-    }
-}
-
-/// A pattern in a file, as `--json` shows it. Fields that are added later do not take the place of
-/// these.
-#[derive(Serialize)]
-struct Object {
-    file: String,
-    pattern: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    strand: Option<&'static str>,
-    count: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    offsets: Option<Vec<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<Vec<String>>,
-}
-
-/// Bytes in one field of one line: what is not UTF-8 or would end the field is escaped as in C.
-fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '\t' => text.push_str("\\t"),
-                '\n' => text.push_str("\\n"),
-                '\r' => text.push_str("\\r"),
-                '\\' => text.push_str("\\\\"),
-                c if c.is_control() => c.to_string().bytes().for_each(|b| push_hex(&mut text, b)),
-                c => text.push(c),
-            }
-        }
-        chunk.invalid().iter().for_each(|&b| push_hex(&mut text, b));
-    }
-    text
-}
-
-fn push_hex(text: &mut String, byte: u8) {
-    text.push_str(&format!("\\x{byte:02x}"));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_stay_in_their_line() {
-        assert_eq!(escaped(b"a\tb\n\\\0\x7f\xff"), r"a\tb\n\\\x00\x7f\xff");
-        assert_eq!(escaped("größe".as_bytes()), "größe");
-    }
 }

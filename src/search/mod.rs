@@ -2,7 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `pattern_stream` | patterns from an iterator, batch after batch |
+//! | `searcher`, `pattern_stream` | batch after batch, and patterns from an iterator |
 //! | `file_search`, `search_results` | a batch or a range, and what it gives |
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
@@ -26,11 +26,14 @@ mod pattern_stream;
 mod search_batch;
 mod search_results;
 mod searched_block;
+mod searcher;
 mod shared_input;
 
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;
 pub(crate) use pattern_stream::PatternStream;
+pub(crate) use search_batch::Session;
 pub use search_results::{Matches, ReadCost};
 pub(crate) use searched_block::SearchedBlock;
+pub use searcher::Searcher;
 pub(crate) use shared_input::SharedInput;

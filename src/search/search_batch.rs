@@ -3,7 +3,7 @@
 
 use super::boundary_matches::{self, Edges};
 use super::file_block::FileBlock;
-use super::search_results::Matches;
+use super::search_results::BatchMatches;
 use super::searched_block::{Found, GpuLease, SearchedBlock};
 use super::shared_input::SharedInput;
 use crate::contents::{self, BlockInfo, Contents, FrameInfo};
@@ -18,6 +18,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::time::Instant;
+
+/// Bytes that a decoded block takes per byte of its own at most.
+const INDEX_SHARE: u64 = 4;
 
 /// What is kept from one batch to the next: the GPU, and decoded blocks as far as there is room.
 pub struct Session {
@@ -51,6 +54,11 @@ impl Session {
         self.gpus.lease(symbols, threads)
     }
 
+    /// Whether there is room for all decoded blocks of so many bytes.
+    pub fn keeps(&self, raw_size: u64) -> bool {
+        raw_size.saturating_mul(INDEX_SHARE) <= self.share
+    }
+
     fn keep(&mut self, number: u64, index: Box<FmIndex>) {
         if let Some(left) = self.room.checked_sub(index.size() as u64) {
             self.room = left;
@@ -78,8 +86,12 @@ impl Batch<'_> {
         input: &SharedInput<R>,
         contents: &Contents,
         session: &mut Session,
-    ) -> Result<Vec<Matches>> {
-        let mut found = vec![Matches::default(); self.patterns.len()];
+    ) -> Result<BatchMatches> {
+        let located = if self.limit.is_some() { self.patterns.len() } else { 0 };
+        let mut found = BatchMatches {
+            counts: vec![0; self.patterns.len()],
+            positions: vec![Vec::new(); located],
+        };
         let mut edges = Vec::new();
         let file_blocks: Vec<_> = (0..)
             .zip(&contents.blocks)
@@ -88,7 +100,7 @@ impl Batch<'_> {
         check_streams(&contents.frames, &file_blocks)?;
         let reach = if file_blocks.len() > 1 { self.longest() - 1 } else { 0 };
         for group in file_blocks.chunks(self.side_by_side(&contents.blocks, session)) {
-            let limits = self.limits(&found);
+            let limits = self.limits(&found.positions);
             let opened = self.open(group, reach, session)?;
             let job = (limits.as_deref(), reach);
             let searched = self.find(opened, group, job, session)?;
@@ -101,12 +113,14 @@ impl Batch<'_> {
             }
         }
         let across = boundary_matches::search(&edges, self.patterns);
-        for (found, across) in found.iter_mut().zip(across) {
-            found.count += across.len() as u64;
-            let more = self.limit.unwrap_or(0).saturating_sub(found.positions.len());
-            found.positions.extend(across.into_iter().take(more));
-            found.positions.sort_unstable();
+        for (count, across) in found.counts.iter_mut().zip(&across) {
+            *count += across.len() as u64;
         }
+        for (positions, across) in found.positions.iter_mut().zip(across) {
+            let more = self.limit.unwrap_or(0).saturating_sub(positions.len());
+            positions.extend(across.into_iter().take(more));
+        }
+        found.positions.par_iter_mut().for_each(|positions| positions.sort_unstable());
         Ok(found)
     }
 
@@ -183,20 +197,19 @@ impl Batch<'_> {
     }
 
     /// How many occurrences of each pattern are still to be located.
-    fn limits(&self, found: &[Matches]) -> Option<Vec<usize>> {
+    fn limits(&self, found: &[Vec<u64>]) -> Option<Vec<usize>> {
         let limit = self.limit?;
-        Some(found.iter().map(|matches| limit - matches.positions.len()).collect())
+        Some(found.iter().map(|positions| limit - positions.len()).collect())
     }
 
     /// Adds what one block came to.
-    fn gather(&self, found: &mut [Matches], block: Found, start: u64) {
-        for (matches, count) in found.iter_mut().zip(block.counts) {
-            matches.count += u64::from(count);
+    fn gather(&self, found: &mut BatchMatches, block: Found, start: u64) {
+        for (count, more) in found.counts.iter_mut().zip(block.counts) {
+            *count += u64::from(more);
         }
-        for (matches, positions) in found.iter_mut().zip(block.positions) {
-            let more = self.limit.unwrap_or(0) - matches.positions.len();
-            let positions = positions.into_iter().take(more);
-            matches.positions.extend(positions.map(|pos| start + u64::from(pos)));
+        for (positions, found) in found.positions.iter_mut().zip(block.positions) {
+            let more = self.limit.unwrap_or(0) - positions.len();
+            positions.extend(found.into_iter().take(more).map(|pos| start + u64::from(pos)));
         }
     }
 }

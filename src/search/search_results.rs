@@ -29,3 +29,19 @@ pub struct Matches {
     /// Positions in the raw stream, ascending; all, or as many as were asked for.
     pub positions: Vec<u64>,
 }
+
+/// What a batch of patterns came to.
+#[derive(Debug, Default)]
+pub(crate) struct BatchMatches {
+    /// Of each pattern, how often it occurs.
+    pub counts: Vec<u64>,
+    /// Of each pattern, its positions; nothing if only counts were asked for.
+    pub positions: Vec<Vec<u64>>,
+}
+
+impl BatchMatches {
+    pub fn into_matches(self) -> Vec<Matches> {
+        let all = self.counts.into_iter().zip(self.positions);
+        all.map(|(count, positions)| Matches { count, positions }).collect()
+    }
+}
