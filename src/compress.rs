@@ -13,7 +13,7 @@ use crate::frame::{CodedBlock, FrameWriter};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
-use crate::raw::{RawBlock, RawBlocks, Spare};
+use crate::raw::{RawBlock, RawBlocks, SequenceCut, Spare};
 use crate::threads::{self, Threads};
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -53,14 +53,17 @@ pub fn compress<R: Read + Send, W: Write>(
     output: W,
     options: &Options,
 ) -> Result<Summary> {
-    let mut blocks = RawBlocks::new(input, first_block_size(options), options.listener().clone());
+    let cut = SequenceCut::new(options);
+    let mut blocks =
+        RawBlocks::new(input, first_block_size(options), cut, options.listener().clone());
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
         return Ok(summary(FrameWriter::start(output, 0)?.finish()?).1);
     };
-    let block_size = first.raw.len() as u32;
-    first.alone = block_size < options.block_size();
+    // A first block that others follow may have been cut shorter than they are.
+    first.alone = blocks.ended;
+    let block_size = if first.alone { first.raw.len() as u32 } else { options.block_size() };
     if first.alone && threads::calling_does(block_size, options) {
         let (_, encoder) = plan(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = FrameWriter::start(output, block_size)?;
@@ -154,6 +157,7 @@ pub struct Encoder<W: Write> {
     options: Options,
     block_size: usize,
     block: Vec<u8>,
+    cut: SequenceCut,
     spare: Spare,
     number: u64,
     offset: u64,
@@ -184,6 +188,7 @@ impl<W: Write> Encoder<W> {
             options: options.clone(),
             block_size: first_block_size(options) as usize,
             block: Vec::new(),
+            cut: SequenceCut::new(options),
             spare: Spare::default(),
             number: 0,
             offset: 0,
@@ -197,7 +202,7 @@ impl<W: Write> Encoder<W> {
     /// As [`compress`]; also where a write before has failed.
     pub fn finish(mut self) -> Result<(W, Summary)> {
         if !self.block.is_empty() {
-            self.submit()?;
+            self.submit(true)?;
         }
         match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => Ok(summary(FrameWriter::start(output, 0)?.finish()?)),
@@ -213,19 +218,23 @@ impl<W: Write> Encoder<W> {
 
     /// Hands the gathered block to the pipeline; first writes what is ready, and waits for the
     /// oldest one if the pipeline is full.
-    fn submit(&mut self) -> Result<()> {
+    fn submit(&mut self, is_last: bool) -> Result<()> {
         let mut next = self.spare.take();
         next.clear();
-        let bytes = mem::replace(&mut self.block, next);
+        let mut bytes = mem::replace(&mut self.block, next);
         let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
-        let (number, offset) = (self.number, self.offset);
-        let raw = RawBlock { number, offset, raw: bytes.into(), alone };
+        let begun = self.cut.cut(&mut bytes, is_last)?;
+        allocation::reserve(&mut self.block, begun.len()).ok_or(Flaw::NO_MEMORY)?;
+        self.block.extend(begun);
+        let (number, offset, sequences) = (self.number, self.offset, self.cut.kind);
+        let raw = RawBlock { number, offset, raw: bytes.into(), alone, sequences };
         self.number += 1;
         self.offset += raw.raw.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => {
-                let block_size = raw.raw.len() as u32;
+                let block_size =
+                    if alone { raw.raw.len() as u32 } else { self.options.block_size() };
                 let pipeline = start(block_size, &self.options, self.spare.clone())?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
@@ -253,7 +262,7 @@ impl<W: Write> Write for Encoder<W> {
             return Err(failed_before().into());
         }
         if self.block.len() == self.block_size {
-            self.submit()?;
+            self.submit(false)?;
             self.block_size = self.options.block_size() as usize;
         }
         let taken = bytes.len().min(self.block_size - self.block.len());

@@ -6,8 +6,8 @@
 
 use crate::error::{Error, Flaw, Result};
 use crate::frame::{
-    BlockHeader, CUT_OFF, CodedBlock, Footer, FrameHeader, Kind, MAGIC, NO_FOOTER, NOT_BWZ,
-    SeekTable, other_version, pass_tables, read_at, read_payload,
+    BlockHeader, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, Kind, MAGIC, NO_FOOTER, NOT_BWZ,
+    SEQUENCES, SeekTable, Sequences, find_table, other_version, read_at, read_payload,
 };
 use crate::options::MAX_SAMPLE_RATE;
 use crc32fast::Hasher;
@@ -30,6 +30,8 @@ pub struct FrameInfo {
     pub checksum: u32,
     /// How it is indexed, as its first block that is not stored says.
     pub index: Option<IndexInfo>,
+    /// Which records and residues its blocks hold, where it is searched by sequence.
+    pub(crate) sequences: Option<Sequences>,
 }
 
 /// What kind of index a frame has.
@@ -125,7 +127,7 @@ pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Fram
     if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u64 {
         return Err(misfit());
     }
-    let blocks = read_seek_table(input, table_start, &footer, start)?;
+    let (blocks, sequences) = read_seek_table(input, table_start, &footer, start)?;
     let mut frame = FrameInfo {
         coded: start..end,
         raw: 0..footer.total_raw_size,
@@ -133,6 +135,7 @@ pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Fram
         blocks: blocks.len() as u64,
         checksum: footer.stream_checksum,
         index: None,
+        sequences,
     };
     check_blocks(&frame, &blocks, first_block..table_start)
         .map_err(|flaw| flaw.at(None, table_start))?;
@@ -190,7 +193,7 @@ fn read_seek_table<R: Read + Seek>(
     table_start: u64,
     footer: &Footer,
     start: u64,
-) -> Result<Vec<BlockInfo>> {
+) -> Result<(Vec<BlockInfo>, Option<Sequences>)> {
     let located = |flaw: Flaw| flaw.at(None, table_start);
     let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
     let count = table.block_count();
@@ -204,20 +207,23 @@ fn read_seek_table<R: Read + Seek>(
     table.check_size(count).map_err(located)?;
     let coded = read_payload(input, table.entries_size)?;
     let entries = table.entries(&coded).map_err(located)?;
-    if table.tables && pass_tables(input)?.map_err(located)? != tables_size {
-        return Err(misfit());
+    let mut sequences = None;
+    if table.tables {
+        let (size, content) = find_table(input, Some(SEQUENCES))?.map_err(located)?;
+        if size != tables_size {
+            return Err(misfit());
+        }
+        let read = |content: Vec<u8>| Sequences::from_bytes(&content, entries.len());
+        sequences = content.map(read).transpose().map_err(located)?;
     }
     let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
     let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
-    Ok(entries
-        .iter()
-        .zip(ends)
-        .map(|(entry, (raw_end, coded_end))| BlockInfo {
-            coded: start.saturating_add(entry.frame_offset)..start.saturating_add(coded_end),
-            raw: entry.raw_offset..raw_end,
-            raw_offset: entry.raw_offset,
-        })
-        .collect())
+    let block = |(entry, (raw_end, coded_end)): (&Entry, (u64, u64))| BlockInfo {
+        coded: start.saturating_add(entry.frame_offset)..start.saturating_add(coded_end),
+        raw: entry.raw_offset..raw_end,
+        raw_offset: entry.raw_offset,
+    };
+    Ok((entries.iter().zip(ends).map(block).collect(), sequences))
 }
 
 /// Checks that the blocks lie in `area` without gaps and that none is empty or too large.
@@ -268,7 +274,7 @@ pub(crate) fn read_block<R: Read + Seek>(
     if (payload.len() as u64) < header.coded_size {
         return Err(CUT_OFF.at(Some(number), offset));
     }
-    Ok(CodedBlock { header, payload, number, offset })
+    Ok(CodedBlock { header, payload, sequences: None, number, offset })
 }
 
 /// Reads the header of the block that `info` describes and checks that it is that block's.

@@ -9,11 +9,11 @@ use crate::block::{self, BlockForm, Place, SortedText};
 use crate::bwt::huge_pages::TablePool;
 use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
 use crate::bwt::{Bwt, CpuSorter, Sorter, long_runs, merge, prefix_free};
-use crate::coder::{Coding, Effort, SliceLimits};
+use crate::coder::{Coding, SliceLimits};
 pub use crate::error::Flaw;
 use crate::error::Result;
 use crate::filter::regions::{self, Region};
-use crate::filter::{FASTA, Filtered, MATCHES, REGIONS, fasta, match_finder, matches};
+use crate::filter::{Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter, Kind,
     SeekTable, check_tables, pass_tables, tables_to_bytes,
@@ -34,6 +34,11 @@ pub mod coder {
 /// Raw block <-> the text that is sorted.
 pub mod filter {
     pub use crate::filter::*;
+}
+
+/// FASTA and FASTQ <-> their residues, what else they have, and the layout of their lines.
+pub mod sequence {
+    pub use crate::sequence::*;
 }
 
 /// Sorting, restoring and searching on GPUs.
@@ -99,7 +104,7 @@ pub fn frame(
     for (header, (_, payload)) in headers.into_iter().zip(blocks) {
         let header = BlockHeader { raw_offset, ..header };
         raw_offset += header.raw_size;
-        writer.block(&CodedBlock { header, payload, number: 0, offset: 0 })?;
+        writer.block(&CodedBlock { header, payload, sequences: None, number: 0, offset: 0 })?;
     }
     let tables = if tables.is_empty() { Vec::new() } else { tables_to_bytes(tables) };
     writer.finish_with(&tables).map(|(file, ..)| file)
@@ -122,11 +127,6 @@ pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
     ways.map(|size| size.ok().and_then(Result::ok))
 }
 
-/// A block whose lines of `width` bytes are joined, with an index of the text that this leaves.
-pub fn indexed_lines(raw: &[u8], width: usize) -> Result<BlockBytes> {
-    code(unwrap_fasta(raw, width)?, raw, BlockForm::new(raw.len() as u32, Effort::Default, true))
-}
-
 /// A block of slices of up to `bytes` bytes, with an index or without.
 pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> Result<BlockBytes> {
     let limits = SliceLimits { runs: usize::MAX, bytes };
@@ -137,7 +137,14 @@ fn code(filtered: Filtered, raw: &[u8], form: BlockForm) -> Result<BlockBytes> {
     let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
     let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
     let place = Place { number: 0, offset: 0, alone: true };
-    let sorted = SortedText { filtered, place, raw_size, checksum, sorted: Sorted::Bwt(bwt) };
+    let sorted = SortedText {
+        filtered,
+        sequences: None,
+        place,
+        raw_size,
+        checksum,
+        sorted: Sorted::Bwt(bwt),
+    };
     let (block, _) = block::code(sorted, form, &Threads::Calling, &Spare::default())?;
     Ok((block.header.to_bytes(), block.payload))
 }
@@ -146,7 +153,7 @@ fn code(filtered: Filtered, raw: &[u8], form: BlockForm) -> Result<BlockBytes> {
 pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     let header = BlockHeader::from_bytes(&header)?;
     let plan = Options::new().memory(u64::MAX).plan_to_decode(header.raw_size)?;
-    block::restore(CodedBlock { header, payload, number: 0, offset: 0 }, &plan)
+    block::restore(CodedBlock { header, payload, sequences: None, number: 0, offset: 0 }, &plan)
 }
 
 /// Locates `pattern` in a block that stays on disk, however few its slices are; `None` where
@@ -191,11 +198,13 @@ pub fn filter_on(pool: Arc<ThreadPool>, block: Vec<u8>) -> Result<Filtered, Flaw
     crate::filter::deduplicate(crate::filter::filter_but_last(block, &pool)?, &pool)
 }
 
-/// Joins lines of `width` bytes, wherever there are.
-pub fn unwrap_fasta(block: &[u8], width: usize) -> Result<Filtered, Flaw> {
+/// Takes `block` apart as FASTA or FASTQ, whatever it is. The text may be larger than the block.
+pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw> {
+    let kind = if is_fastq { sequence::Kind::Fastq } else { sequence::Kind::Fasta };
+    let (text, layout) = sequence::split(block, kind)?;
     let mut side = Vec::new();
-    let text = fasta::encode(block, width, &mut side)?;
-    Ok(Filtered { text, flags: FASTA, side })
+    layout.write(&mut side);
+    Ok(Filtered { text, flags: SEQUENCES, side })
 }
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.

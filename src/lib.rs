@@ -30,7 +30,8 @@
 //! | `gpu` | suffix sorting, its inverse, coding by static rANS and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
-//! | `filter` | raw block <-> the text that is sorted: repeats, tables, machine code, genomes in lines |
+//! | `sequence` | FASTA and FASTQ: raw block <-> residues, other bytes and the layout of its lines |
+//! | `filter` | raw block <-> the text that is sorted: sequences, repeats, tables, machine code |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
@@ -40,12 +41,13 @@
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //! | `allocation` | memory that may be refused |
+//! | `leb128` | numbers of any size as bytes |
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < coder, device < memory < events, gpu < options < threads < bwt
-//! < raw, device_pool, filter < frame, fm_index < sorters, contents < block < compress < decompress
-//! < recover, search < archive < internals < lib < cli`.
+//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
+//! < threads < bwt < sequence < raw, device_pool, filter < frame, fm_index < sorters, contents
+//! < block < compress < decompress < recover, search < archive < internals < lib < cli`.
 //! Three types pass between rooms: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
 //! [`fm_index`] are public for whoever searches texts in memory.
 //!
@@ -106,12 +108,14 @@ mod frame;
 mod gpu;
 #[doc(hidden)]
 pub mod internals;
+mod leb128;
 mod memory;
 mod options;
 mod pipeline;
 mod raw;
 mod recover;
 mod search;
+mod sequence;
 mod sorters;
 mod threads;
 

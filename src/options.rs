@@ -45,6 +45,7 @@ pub struct Options {
     device: Device,
     listener: Listener,
     index: Option<u32>,
+    index_of_bytes: bool,
     effort: Effort,
     verify: bool,
 }
@@ -73,6 +74,7 @@ impl Options {
             device: Device::Auto,
             listener: Listener::default(),
             index: None,
+            index_of_bytes: false,
             effort: Effort::Default,
             verify: false,
         }
@@ -197,6 +199,24 @@ impl Options {
         Ok(self)
     }
 
+    /// Has an index be one of the bytes as they stand in any input. Without this, an input that is
+    /// FASTA or FASTQ gets an index of its sequences, in which they are found across the ends of
+    /// lines and in either case.
+    ///
+    /// ```
+    /// use bwz::{DEFAULT_SAMPLE_RATE, Options};
+    ///
+    /// let options = Options::new().index(DEFAULT_SAMPLE_RATE)?.index_of_bytes(true);
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b">chr1\nACGT\nACGT\n"[..], &mut file, &options)?;
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn index_of_bytes(mut self, of_bytes: bool) -> Self {
+        self.index_of_bytes = of_bytes;
+        self
+    }
+
     /// Sets what coding may cost for what it saves.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
@@ -277,6 +297,11 @@ impl Options {
 
     pub(crate) fn index_rate(&self) -> Option<u32> {
         self.index
+    }
+
+    /// Whether an index is one of sequences where there are any.
+    pub(crate) fn looks_for_sequences(&self) -> bool {
+        self.index.is_some() && !self.index_of_bytes
     }
 
     pub(crate) fn verifies(&self) -> bool {

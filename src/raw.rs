@@ -4,10 +4,13 @@
 //! Such blocks are most of a sparse file or an empty disk. They take no memory between the stages,
 //! and two of the same length and byte are coded alike, so that only reading them takes time.
 
+use crate::allocation;
 use crate::bwt;
 use crate::coder;
-use crate::error::Result;
+use crate::error::{Flaw, Result};
 use crate::events::{Listener, Step};
+use crate::options::Options;
+use crate::sequence::{self, Kind};
 use crate::threads;
 use std::io::{self, Read, Write};
 use std::mem;
@@ -88,9 +91,42 @@ pub(crate) struct RawBlock {
     pub offset: u64,
     /// There is no other block, so that every thread can take part in sorting this one.
     pub alone: bool,
+    /// The stream is one of sequences, which are searched.
+    pub sequences: Option<Kind>,
 }
 
-/// Cuts a stream into blocks, of which only the last may be short.
+/// Whether a stream that gets an index is one of sequences. Its first block says so, and then
+/// blocks are cut where no line and no record of FASTQ is torn.
+#[derive(Default)]
+pub(crate) struct SequenceCut {
+    /// The next block is the first of a stream that may be one of sequences.
+    undecided: bool,
+    pub kind: Option<Kind>,
+}
+
+impl SequenceCut {
+    pub fn new(options: &Options) -> Self {
+        SequenceCut { undecided: options.looks_for_sequences(), kind: None }
+    }
+
+    /// Takes the bytes off the end of the next block that the one after it begins with; none where
+    /// it is the last.
+    pub fn cut(&mut self, block: &mut Vec<u8>, is_last: bool) -> Result<Vec<u8>> {
+        if mem::take(&mut self.undecided) {
+            self.kind = sequence::decide(block);
+        }
+        match self.kind.filter(|_| !is_last).and_then(|kind| sequence::cut(block, kind)) {
+            Some(at) => {
+                let rest = allocation::copied(&block[at..]).ok_or(Flaw::NO_MEMORY)?;
+                block.truncate(at);
+                Ok(rest)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Cuts a stream into blocks, of which only the last is short, but where one of sequences is cut.
 pub(crate) struct RawBlocks<R> {
     input: R,
     pub block_size: u32,
@@ -98,7 +134,10 @@ pub(crate) struct RawBlocks<R> {
     offset: u64,
     /// The input has ended. It is not asked again: a file that grows meanwhile, or a terminal,
     /// would go on behind a short block.
-    ended: bool,
+    pub ended: bool,
+    sequences: SequenceCut,
+    /// What was read of the next block.
+    begun: Vec<u8>,
     listener: Listener,
     pub spare: Spare,
 }
@@ -142,13 +181,15 @@ impl Spare {
 }
 
 impl<R: Read> RawBlocks<R> {
-    pub fn new(input: R, block_size: u32, listener: Listener) -> Self {
+    pub fn new(input: R, block_size: u32, sequences: SequenceCut, listener: Listener) -> Self {
         RawBlocks {
             input,
             block_size,
             number: 0,
             offset: 0,
             ended: false,
+            sequences,
+            begun: Vec::new(),
             listener,
             spare: Spare::default(),
         }
@@ -161,18 +202,23 @@ impl<R: Read> RawBlocks<R> {
         // they to be compressed.
         let start = if self.offset == 0 { size.min(small) } else { size };
         let mut bytes = self.spare.take_len(start)?;
-        let (mut len, mut is_run) = self.fill(&mut bytes, 0, true)?;
+        let begun = mem::take(&mut self.begun);
+        bytes[..begun.len()].copy_from_slice(&begun);
+        let is_run = begun.is_empty() || Run::of(&begun).is_some();
+        let (mut len, mut is_run) = self.fill(&mut bytes, begun.len(), is_run)?;
         if len == start && start < size {
             let first = mem::replace(&mut bytes, bwt::zeroed(size)?);
             bytes[..len].copy_from_slice(&first);
             (len, is_run) = self.fill(&mut bytes, len, is_run)?;
         }
         if is_run && len > 0 {
+            self.sequences.undecided = false;
             let run = Run { byte: bytes[0], len };
             self.spare.keep(bytes);
             return Ok(Raw::Run(run));
         }
         bytes.truncate(len);
+        self.begun = self.sequences.cut(&mut bytes, self.ended)?;
         Ok(Raw::Bytes(bytes))
     }
 
@@ -221,7 +267,8 @@ impl<R: Read> Iterator for RawBlocks<R> {
                 self.number += 1;
                 self.offset += raw.len() as u64;
                 self.listener.done(number, [(Step::Read, from, Instant::now())]);
-                Some(Ok(RawBlock { raw, number, offset, alone: false }))
+                let sequences = self.sequences.kind;
+                Some(Ok(RawBlock { raw, number, offset, alone: false, sequences }))
             }
         }
     }
@@ -262,7 +309,7 @@ mod tests {
     fn an_input_that_goes_on_behind_its_end_is_not_read_again() {
         for first in [&b""[..], b"abc", b"abcd", b"abcdefg", b"aaaaa"] {
             let input = Growing(vec![first, b"more", b"and more"]);
-            let blocks = RawBlocks::new(input, 4, Listener::default());
+            let blocks = RawBlocks::new(input, 4, SequenceCut::default(), Listener::default());
             let lens: Vec<usize> = blocks.map(|block| block.unwrap().raw.len()).collect();
             let expected: Vec<usize> = first.chunks(4).map(<[u8]>::len).collect();
             assert_eq!(lens, expected);

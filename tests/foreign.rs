@@ -12,7 +12,7 @@ use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 /// Raw bytes, and a file of them.
 fn files() -> Vec<(Vec<u8>, Vec<u8>)> {
     let (text, genome) = (cases::text(9000), common::fasta(9000));
-    let mut files = vec![(genome.clone(), common::indexed_fasta(&genome))];
+    let mut files = vec![(genome.clone(), common::indexed_sequences(&genome))];
     for rate in [None, Some(16)] {
         files.push((text.clone(), common::uneven(&text, rate)));
         files.push((text.clone(), common::with_tables(&text, rate)));
@@ -94,12 +94,12 @@ fn another_version_is_named_and_not_called_damaged() {
     let mut frozen = empty.clone();
     frozen[4] = 2;
     for (file, name) in [
-        (&DRAFT_8[..], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 9"),
-        (&DRAFT_8[..100], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 9"),
-        (&DRAFT_8[..5], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 9"),
+        (&DRAFT_8[..], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 10"),
+        (&DRAFT_8[..100], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 10"),
+        (&DRAFT_8[..5], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 10"),
         (&empty[..14], "the file ends in the middle"),
-        (&later[..50], "draft 31 of the bwz format; this bwz reads draft 9"),
-        (&frozen[..20], "version 2 of the bwz format; this bwz reads draft 9"),
+        (&later[..50], "draft 31 of the bwz format; this bwz reads draft 10"),
+        (&frozen[..20], "version 2 of the bwz format; this bwz reads draft 10"),
     ] {
         let said = said(file, &options(1));
         assert_eq!(said.len(), 5);

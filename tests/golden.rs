@@ -79,9 +79,9 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let (text, genome) = (cases::text(9000), common::fasta(9000));
     all.push(("uneven", text.clone(), common::uneven(&text, None)));
     all.push(("uneven-indexed", text.clone(), common::uneven(&text, Some(16))));
-    all.push(("fasta-indexed", genome.clone(), common::indexed_fasta(&genome)));
+    all.push(("fasta-indexed", genome.clone(), common::indexed_sequences(&genome)));
     all.push(("tables", text.clone(), common::with_tables(&text, Some(16))));
-    assert_eq!(all[all.len() - 2].2[16 + 9], 9, "FASTA unwrap and an index");
+    assert_eq!(all[all.len() - 2].2[16 + 9], 9, "sequences and an index");
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
     all.push(("concatenated", parts.concat(), file));

@@ -63,7 +63,7 @@ fn files_of_other_writers_are_searched() {
     let mut patterns = patterns(&genome, &[1, 2, 5, 20, 100]);
     let sequences = genome[100..].split(|&byte| byte == b'\n');
     patterns.extend(sequences.step_by(50).map(|line| line[..12.min(line.len())].to_vec()));
-    let file = common::indexed_fasta(&genome);
+    let file = common::indexed_sequences(&genome);
     check("FASTA", &genome, &file, &patterns);
     // Its index is of the text: what it finds are no positions of raw bytes.
     let on_disk = internals::locate_on_disk(&mut open(&file), 0, b"ACGT", usize::MAX);

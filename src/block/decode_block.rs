@@ -316,7 +316,7 @@ fn decode_with(
     spare: &Spare,
 ) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
-    let CodedBlock { header, payload, number, offset } = block;
+    let CodedBlock { header, payload, number, offset, .. } = block;
     let origin = Origin { header, number, offset };
     let Kind::Bwt(shape) = header.kind else {
         return Ok(Decoded { origin, content: Content::Stored(payload) });
@@ -368,7 +368,11 @@ fn invert(
 /// Undoes the filters.
 fn unfilter(Inverted { origin, text, index, side }: Inverted) -> Result<Unfiltered> {
     let header = &origin.header;
-    let sound = index.as_ref().map_or(Ok(()), |index| index.check_edges(&text));
+    let sound = index.as_ref().map_or(Ok(()), |index| {
+        let flags = if let Kind::Bwt(shape) = header.kind { shape.filters } else { 0 };
+        let searched = filter::searched_size(flags, &side, text.len() as u32)?;
+        index.check_edges(&text[..searched as usize])
+    });
     sound.map_err(|flaw| origin.error(flaw))?;
     let raw = match header.kind {
         Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {

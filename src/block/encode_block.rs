@@ -14,6 +14,7 @@ use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, 
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, RawBlock, Run, Spare};
+use crate::sequence::{self, Contribution};
 use crate::sorters::{BlockSorter, CodedTransform, Sorted};
 use crate::threads::Threads;
 use std::cell::Cell;
@@ -68,6 +69,8 @@ pub enum SortOutcome {
 /// A block between the sorter and the coder; its text stays for the case that it must be stored.
 pub struct SortedText {
     pub filtered: Filtered,
+    /// What it adds to a stream of sequences that is indexed.
+    pub sequences: Option<(sequence::Kind, Contribution)>,
     pub place: Place,
     pub raw_size: usize,
     pub checksum: u32,
@@ -121,15 +124,23 @@ impl BlockEncoder {
     }
 
     /// Filters and sorts a block.
-    pub fn sort(&self, RawBlock { raw, number, offset, alone }: RawBlock) -> Result<SortOutcome> {
+    pub fn sort(
+        &self,
+        RawBlock { raw, number, offset, alone, sequences }: RawBlock,
+    ) -> Result<SortOutcome> {
         let place = Place { number, offset, alone };
         match raw {
-            Raw::Bytes(bytes) => self.sort_bytes(bytes, place).map(SortOutcome::Sorted),
-            Raw::Run(run) => self.code_run(run, place).map(SortOutcome::CodedRun),
+            Raw::Bytes(bytes) => self.sort_bytes(bytes, sequences, place).map(SortOutcome::Sorted),
+            Raw::Run(run) => self.code_run(run, sequences, place).map(SortOutcome::CodedRun),
         }
     }
 
-    fn code_run(&self, run: Run, place: Place) -> Result<CodedBlock> {
+    fn code_run(
+        &self,
+        run: Run,
+        sequences: Option<sequence::Kind>,
+        place: Place,
+    ) -> Result<CodedBlock> {
         let from = Instant::now();
         let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, block)) = last.as_ref().filter(|(known, _)| *known == run) {
@@ -140,7 +151,7 @@ impl BlockEncoder {
         }
         let bytes = run.to_bytes()?;
         self.sorters.expect(bytes.len());
-        let block = self.code_sorted(self.sort_bytes(bytes, place)?)?;
+        let block = self.code_sorted(self.sort_bytes(bytes, sequences, place)?)?;
         *last = Some((run, block.clone()));
         Ok(block)
     }
@@ -153,31 +164,47 @@ impl BlockEncoder {
         }
     }
 
-    fn sort_bytes(&self, bytes: Vec<u8>, place: Place) -> Result<SortedText> {
+    fn sort_bytes(
+        &self,
+        bytes: Vec<u8>,
+        kind: Option<sequence::Kind>,
+        place: Place,
+    ) -> Result<SortedText> {
         let raw_size = bytes.len();
         let checksum = self.pool.install(|| crc32fast::hash(&bytes));
-        let filtered = self.filtered(bytes, place.number)?;
+        let (filtered, sequences) = self.filtered(bytes, kind, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
         let (sorted, steps) =
             self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
         self.listener.done(place.number, steps);
-        Ok(SortedText { filtered, place, raw_size, checksum, sorted })
+        Ok(SortedText { filtered, sequences, place, raw_size, checksum, sorted })
     }
 
-    /// What is searched for is in the raw bytes, so an indexed block gets no filters.
-    fn filtered(&self, block: Vec<u8>, number: u64) -> Result<Filtered, Flaw> {
+    /// What is searched for is in the raw bytes, so an indexed block gets no filters but the one
+    /// that joins sequences.
+    fn filtered(
+        &self,
+        block: Vec<u8>,
+        kind: Option<sequence::Kind>,
+        number: u64,
+    ) -> Result<(Filtered, Option<(sequence::Kind, Contribution)>), Flaw> {
         if self.index.is_some() {
-            return Ok(Filtered::unchanged(block));
+            let Some(kind) = kind else { return Ok((Filtered::unchanged(block), None)) };
+            return self.listener.time(number, Step::Filter, || {
+                let (filtered, adds) = self.pool.install(|| filter::separate(block, kind))?;
+                Ok((filtered, Some((kind, adds))))
+            });
         }
-        self.listener.time(number, Step::Filter, || {
+        let filtered = self.listener.time(number, Step::Filter, || {
             let block = filter::filter_but_last(block, &self.pool)?;
             // The workspace that the sorters keep makes room for the match finder.
             if block.is_repetitive() {
                 self.sorters.free();
             }
             filter::deduplicate(block, &self.pool)
-        })
+        })?;
+        Ok((filtered, None))
     }
 
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
@@ -228,7 +255,7 @@ pub fn code(
     pool: &Threads,
     spare: &Spare,
 ) -> Result<(CodedBlock, Duration)> {
-    let SortedText { filtered, place, raw_size, checksum, sorted } = sorted;
+    let SortedText { filtered, sequences, place, raw_size, checksum, sorted } = sorted;
     let took = Cell::new(Duration::ZERO);
     let execute = |tasks: Vec<Task>| took.set(took.get() + pool.each(tasks, |task| task()));
     let mut index = None;
@@ -237,8 +264,10 @@ pub fn code(
         Sorted::Bwt(Bwt { bytes, sample_rate, samples }) => {
             let coded = coder::encode_slices_with(execute, &bytes, limits, coding);
             let CodedBwt { raw_sizes, slices, .. } = &coded;
-            index = indexed
-                .then(|| BlockIndex::new(&filtered.text, &bytes, samples[0], raw_sizes, slices));
+            let Filtered { text, flags, side } = &filtered;
+            let searched = filter::searched_size(*flags, side, text.len() as u32)?;
+            let text = &text[..searched as usize];
+            index = indexed.then(|| BlockIndex::new(text, &bytes, samples[0], raw_sizes, slices));
             // The BWT is freed before the payload is built, since that is the peak of memory.
             CodedTransform { coded, sample_rate, samples }
         }
@@ -274,7 +303,7 @@ pub fn code(
         raw_offset: place.offset,
         payload_checksum: crc32fast::hash(&payload),
     };
-    Ok((CodedBlock { header, payload, number: place.number, offset: 0 }, took.get()))
+    Ok((CodedBlock { header, payload, sequences, number: place.number, offset: 0 }, took.get()))
 }
 
 #[cfg(test)]
@@ -300,7 +329,13 @@ mod tests {
             });
             encoder.sorters = BlockSorter::of(vec![wrong], Listener::default());
             let raw = Raw::Bytes(text.clone());
-            let end = encoder.encode(RawBlock { raw, number: 7, offset: 0, alone: false });
+            let end = encoder.encode(RawBlock {
+                raw,
+                number: 7,
+                offset: 0,
+                alone: false,
+                sequences: None,
+            });
             match (verify, end) {
                 (false, end) => assert!(end.is_ok()),
                 (true, Err(Error::Device(what))) => assert!(what.contains("block 7"), "{what}"),

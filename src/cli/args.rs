@@ -7,7 +7,9 @@ pub use super::shared_args::{Limits, Resources, Talk};
 use super::size::{self, Span};
 use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
@@ -156,8 +158,8 @@ pub struct FileArgs {
 pub struct IndexArgs {
     /// Add an index, by which count, locate and extract work without decompressing the file; takes
     /// 1 to 3 % of the raw size
-    #[arg(long)]
-    index: bool,
+    #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
+    index: Option<IndexOf>,
     /// With --index: keep every N-th position, a power of two from 8 to 16384; 0 keeps none, for
     /// count alone
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SAMPLE_RATE, requires = "index")]
@@ -167,8 +169,24 @@ pub struct IndexArgs {
 impl IndexArgs {
     /// The options with the index that is asked for.
     pub fn add_to(&self, options: Options) -> BwzResult<Options> {
-        if self.index { options.index(self.sample_rate) } else { Ok(options) }
+        match self.index {
+            None => Ok(options),
+            Some(of) => {
+                let options = options.index_of_bytes(matches!(of, IndexOf::Bytes));
+                options.index(self.sample_rate)
+            }
+        }
     }
+}
+
+/// What an index is of.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum IndexOf {
+    /// Of the sequences of FASTA and FASTQ, found across line ends and in either case; of the bytes
+    /// of anything else
+    Auto,
+    /// Of the bytes as they are
+    Bytes,
 }
 
 /// The last of these wins.

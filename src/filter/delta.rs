@@ -7,9 +7,9 @@
 //! the records are transposed, so that the same byte of all records stands together. A few passes,
 //! the transposition with a copy.
 
-use super::leb128::{self, CUT};
 use crate::allocation;
 use crate::error::Flaw;
+use crate::leb128::{self, CUT};
 
 /// The delta and transpose filter of a region of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@
 //! versions are at a repeat offset, as zstd calls the distances of the matches before, or next to
 //! the last. Decoding runs at the speed of copying.
 
-use super::leb128;
 use crate::allocation;
 use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
 use crate::error::Flaw;
+use crate::leb128;
 
 /// Bytes of the text that equal those `distance` before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

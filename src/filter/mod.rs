@@ -7,7 +7,7 @@
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
-//! | `fasta` | genomes and proteins in lines of one width | joins the lines |
+//! | [`sequence`] | FASTA and FASTQ | residues first, then headers and qualities |
 //! | `regions`: `delta` | tables, images, sound | differences and transposition |
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
@@ -28,9 +28,7 @@
 mod bcj;
 mod delta;
 mod detect_regions;
-pub(crate) mod fasta;
 mod key_table;
-mod leb128;
 mod long_range;
 pub(crate) mod match_finder;
 pub(crate) mod matches;
@@ -40,15 +38,17 @@ use crate::bwt::content_defined;
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
+use crate::leb128;
+use crate::sequence::{self, Contribution, Kind, Layout};
 use crate::threads::Threads;
 use std::mem;
 
 /// Flags of a block: which filters were applied.
-pub(crate) const FASTA: u8 = 1;
+pub(crate) const SEQUENCES: u8 = 1;
 pub(crate) const REGIONS: u8 = 2;
 pub(crate) const MATCHES: u8 = 4;
 /// All flags that there are.
-pub const ALL: u8 = FASTA | REGIONS | MATCHES;
+pub const ALL: u8 = SEQUENCES | REGIONS | MATCHES;
 
 /// Smaller blocks are not worth the look.
 const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
@@ -77,6 +77,31 @@ impl Filtered {
 /// [`Flaw::NO_MEMORY`].
 pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
     deduplicate(filter_but_last(block, &Threads::Calling)?, &Threads::Calling)
+}
+
+/// A block of a stream of sequences, with the one filter that an index may stand beside, and what
+/// it adds to the stream. It has no filter where that makes it larger.
+pub(crate) fn separate(block: Vec<u8>, kind: Kind) -> Result<(Filtered, Contribution), Flaw> {
+    let (text, layout) = sequence::split(&block, kind)?;
+    let contribution = layout.contribution();
+    if text.is_empty() || text.len() > block.len() || !layout.is_small() {
+        return Ok((Filtered::unchanged(block), contribution));
+    }
+    let mut side = Vec::new();
+    layout.write(&mut side);
+    Ok((Filtered { text, flags: SEQUENCES, side }, contribution))
+}
+
+/// How many bytes of a text of `text_size` are searched where it has an index.
+pub(crate) fn searched_size(flags: u8, mut side: &[u8], text_size: u32) -> Result<u32, Flaw> {
+    if flags & SEQUENCES == 0 {
+        return Ok(text_size);
+    }
+    let size = leb128::read(&mut side)?;
+    match u32::try_from(size) {
+        Ok(size) if size <= text_size => Ok(size),
+        _ => Err(Flaw("the sequences of a block are larger than its text")),
+    }
 }
 
 /// A block to which all filters are applied but the last.
@@ -111,10 +136,16 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         return Ok(Undeduplicated { filtered, repeats: Repeats::None });
     }
     let Filtered { text, flags, side } = &mut filtered;
-    let mut fasta_side = Vec::new();
-    if let Some(width) = fasta::detect(text) {
-        *text = pool.install(|| fasta::encode(text, width, &mut fasta_side))?;
-        *flags |= FASTA;
+    let mut layout_side = Vec::new();
+    if let Some(kind) = sequence::detect(text) {
+        let (split, layout) = pool.install(|| sequence::split(text, kind))?;
+        layout.write(&mut layout_side);
+        if split.len() + layout_side.len() < text.len() {
+            *text = split;
+            *flags |= SEQUENCES;
+        } else {
+            layout_side.clear();
+        }
     }
     let is_repetitive = content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
     // Repeats of code have the same relative targets, not the same absolute ones.
@@ -123,7 +154,7 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         regions::encode(text, &regions, side, pool)?;
         *flags |= REGIONS;
     }
-    side.extend(fasta_side);
+    side.extend(layout_side);
     let repeats = if is_repetitive { Repeats::Everywhere } else { Repeats::Some };
     Ok(Undeduplicated { filtered, repeats })
 }
@@ -160,8 +191,8 @@ pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
     if flags & REGIONS != 0 {
         regions::decode(&mut text, &mut rest)?;
     }
-    if flags & FASTA != 0 {
-        text = fasta::decode(&text, &mut rest, size)?;
+    if flags & SEQUENCES != 0 {
+        text = sequence::join(text, &Layout::read(&mut rest, size)?)?;
     }
     if text.len() == size && rest.is_empty() && flags & !ALL == 0 {
         Ok(text)

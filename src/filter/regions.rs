@@ -5,8 +5,8 @@
 
 use super::bcj::{self, Direction};
 use super::delta::Records;
-use super::leb128;
 use crate::error::Flaw;
+use crate::leb128;
 use crate::threads::Threads;
 
 /// The filter of a region.

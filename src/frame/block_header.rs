@@ -4,6 +4,7 @@ use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
 use crate::coder::Coding;
 use crate::error::{Error, Flaw};
 use crate::filter;
+use crate::sequence::{self, Contribution};
 use std::io::{self, Read};
 
 pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
@@ -34,7 +35,7 @@ const INDEXED: u8 = 8;
 const TABLES: u8 = 16;
 
 /// The filters after which a text still holds the sequences that its raw bytes hold.
-const SEARCHABLE: u8 = filter::FASTA;
+const SEARCHABLE: u8 = filter::SEQUENCES;
 
 /// What stands in front of a block's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub(crate) struct BlockHeader {
 pub(crate) struct CodedBlock {
     pub header: BlockHeader,
     pub payload: Vec<u8>,
+    /// What it adds to a frame of sequences that is written.
+    pub sequences: Option<(sequence::Kind, Contribution)>,
     /// Which block of the file this is, counted from 0.
     pub number: u64,
     /// Where its header starts in the file.

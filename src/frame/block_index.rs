@@ -22,8 +22,7 @@ pub(crate) struct BlockIndexHeader {
     primary_index: u64,
     /// CRC-32 of Samples as it stands in the file.
     samples_checksum: u32,
-    /// CRC-32 of the sizes of slices, of this header up to here, of all that follows in Index, and
-    /// of Models.
+    /// CRC-32 of [`Around`], of this header up to here, and of all that follows in Index.
     index_checksum: u32,
 }
 
@@ -33,7 +32,8 @@ pub(crate) struct BlockIndex {
     pub primary_index: u32,
     /// CRC-32 of each coded slice.
     pub slice_checksums: Vec<u32>,
-    /// The first bytes of the block's text, and the last: [`EDGE`] of them, or all.
+    /// The first bytes of what is searched of the block's text, and the last: [`EDGE`] of them, or
+    /// all.
     pub head: Vec<u8>,
     pub tail: Vec<u8>,
     pub counts: SliceCounts,
@@ -64,10 +64,10 @@ impl BlockIndexHeader {
         })
     }
 
-    /// Size of what follows this header in the index of a text of `text_size` bytes in so many
-    /// slices.
-    pub fn rest(&self, text_size: u32, slices: usize) -> usize {
-        4 * slices + 2 * edge(text_size) + self.counts_size as usize
+    /// Size of what follows this header in the index of a text of which `searched` bytes are
+    /// searched, in so many slices.
+    pub fn rest(&self, searched: u32, slices: usize) -> usize {
+        4 * slices + 2 * edge(searched) + self.counts_size as usize
     }
 
     /// Checks Samples as it stands in the file.
@@ -79,13 +79,32 @@ impl BlockIndexHeader {
     }
 }
 
-fn edge(text_size: u32) -> usize {
-    EDGE.min(text_size as usize)
+fn edge(searched: u32) -> usize {
+    EDGE.min(searched as usize)
+}
+
+/// What stands around an index in the file and is under its checksum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Around<'a> {
+    /// Text_Size, Side_Size and Sequence_Size, where there are any.
+    pub searched: &'a [u8],
+    /// Slice_Count to Coded_Sizes.
+    pub sizes: &'a [u8],
+    pub models: &'a [u8],
+}
+
+/// The sizes of a block's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextSizes {
+    /// All of it, in `1..2^31`.
+    pub all: u32,
+    /// The part of it that is searched: the first bytes, or all.
+    pub searched: u32,
 }
 
 impl BlockIndex {
-    /// The index of a block: of its text, its transform in slices of these sizes,
-    /// and its coded slices.
+    /// The index of a block: of what is searched of its text, its transform in slices of these
+    /// sizes, and its coded slices.
     pub fn new(
         text: &[u8],
         bwt: &[u8],
@@ -111,7 +130,7 @@ impl BlockIndex {
         ensure(sums_hold && counts_hold, "the block's index does not match its slices")
     }
 
-    /// Checks what it says of the ends of the block's text.
+    /// Checks what it says of the ends of what is searched of the block's text.
     pub fn check_edges(&self, text: &[u8]) -> Result<(), Flaw> {
         let holds = text.starts_with(&self.head) && text.ends_with(&self.tail);
         ensure(holds, "the block's index does not match its ends")
@@ -119,7 +138,7 @@ impl BlockIndex {
 
     /// Index as it stands behind Samples and the sizes of slices, and before Models, all as they
     /// stand in the file.
-    pub fn to_bytes(&self, samples: &[u8], sizes: &[u8], models: &[u8]) -> Vec<u8> {
+    pub fn to_bytes(&self, samples: &[u8], around: Around) -> Vec<u8> {
         let (form, coded) = to_form(self.counts.to_bytes());
         let mut bytes = vec![0; BlockIndexHeader::SIZE];
         bytes[0] = form;
@@ -130,29 +149,27 @@ impl BlockIndex {
         for part in [&self.head, &self.tail, &coded] {
             bytes.extend_from_slice(part);
         }
-        let checksum = index_checksum(sizes, &bytes, models);
+        let checksum = around.checksum(&bytes);
         bytes[16..20].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
     /// Takes apart an index whose header stands at the front of `bytes`, which end with it.
-    /// `text_size` is in `1..2^31`; `sizes` are those of the slices, and `models` those of the
-    /// block, as they stand in the file.
     pub fn from_bytes(
         header: &BlockIndexHeader,
         bytes: &[u8],
-        (sizes, models): (&[u8], &[u8]),
-        text_size: u32,
+        around: Around,
+        text: TextSizes,
         slices: usize,
     ) -> Result<Self, Flaw> {
-        let checksum = index_checksum(sizes, bytes, models);
+        let checksum = around.checksum(bytes);
         let sound = cfg!(fuzzing) || header.index_checksum == checksum;
         ensure(sound, "the block's index is damaged: its checksum is wrong")?;
-        let rows = 1..=u64::from(text_size);
+        let rows = 1..=u64::from(text.all);
         ensure(rows.contains(&header.primary_index), "the index's primary index is no row")?;
         let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * slices);
-        let (head, rest) = rest.split_at(edge(text_size));
-        let (tail, coded) = rest.split_at(edge(text_size));
+        let (head, rest) = rest.split_at(edge(text.searched));
+        let (tail, coded) = rest.split_at(edge(text.searched));
         Ok(BlockIndex {
             primary_index: header.primary_index as u32,
             slice_checksums: checksums.chunks_exact(4).map(|four| u32_at(four, 0)).collect(),
@@ -166,30 +183,32 @@ impl BlockIndex {
     pub fn take(
         payload: &mut &[u8],
         samples: &[u8],
-        coded_sizes: &[u8],
-        text_size: u32,
+        around: Around,
+        text: TextSizes,
         sizes: &SliceSizes,
     ) -> Result<Self, Flaw> {
         let cut = Flaw("the block's index is longer than the block");
         let header = payload.first_chunk().ok_or(cut)?;
         let header = BlockIndexHeader::from_bytes(header)?;
         header.check_samples(samples)?;
-        let size = BlockIndexHeader::SIZE + header.rest(text_size, sizes.raw.len());
+        let size = BlockIndexHeader::SIZE + header.rest(text.searched, sizes.raw.len());
         let (bytes, rest) = payload.split_at_checked(size).ok_or(cut)?;
         let models = rest.get(..sizes.models as usize).ok_or(cut)?;
         *payload = rest;
-        let around = (coded_sizes, models);
-        BlockIndex::from_bytes(&header, bytes, around, text_size, sizes.raw.len())
+        let around = Around { models, ..around };
+        BlockIndex::from_bytes(&header, bytes, around, text, sizes.raw.len())
     }
 }
 
-/// The checksum of all but the field that holds it.
-fn index_checksum(sizes: &[u8], bytes: &[u8], models: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    for part in [sizes, &bytes[..16], &bytes[20..], models] {
-        hasher.update(part);
+impl Around<'_> {
+    /// The checksum of this and an index, but for the field that holds it.
+    fn checksum(&self, index: &[u8]) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        for part in [self.searched, self.sizes, &index[..16], &index[20..], self.models] {
+            hasher.update(part);
+        }
+        hasher.finalize()
     }
-    hasher.finalize()
 }
 
 impl SliceCounts {
@@ -245,6 +264,8 @@ pub(crate) fn histogram(bytes: &[u8]) -> [u32; 256] {
 mod tests {
     use super::*;
 
+    const AROUND: Around = Around { searched: b"text", sizes: b"sizes", models: b"models" };
+
     fn index() -> BlockIndex {
         let bwt = [&b"annb"[..], b"aa"].concat().repeat(20_000);
         BlockIndex {
@@ -259,12 +280,13 @@ mod tests {
     fn reread(bytes: &[u8]) -> Result<BlockIndex, Flaw> {
         let sizes = SliceSizes { raw: vec![1 << 16, 54_464], models: 6, coded: vec![] };
         let bytes = [bytes, b"models, slices"].concat();
-        BlockIndex::take(&mut &bytes[..], b"samples", b"sizes", 120_000, &sizes)
+        let text = TextSizes { all: 120_000, searched: 110_000 };
+        BlockIndex::take(&mut &bytes[..], b"samples", AROUND, text, &sizes)
     }
 
     #[test]
     fn an_index_survives() {
-        let bytes = index().to_bytes(b"samples", b"sizes", b"models");
+        let bytes = index().to_bytes(b"samples", AROUND);
         assert_eq!(reread(&bytes), Ok(index()));
     }
 
@@ -283,7 +305,7 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_is_noticed() {
-        let good = index().to_bytes(b"samples", b"sizes", b"models");
+        let good = index().to_bytes(b"samples", AROUND);
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);

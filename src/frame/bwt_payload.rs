@@ -2,13 +2,14 @@
 //! index if there is one, models, slices. FORMAT.md chapter 4.
 
 use super::block_header::{Shape, largest_sample_rate_log};
-use super::block_index::BlockIndex;
+use super::block_index::{Around, BlockIndex, TextSizes};
 use super::fields::{ensure, put_uint, uint_at};
 use super::slice_sizes::SliceSizes;
 use super::{packed_array, tables};
 use crate::allocation;
 use crate::coder::Coding;
 use crate::error::Flaw;
+use crate::{filter, leb128};
 
 /// The parts of a bwt block's payload, in the order of the file.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,8 +41,11 @@ pub(crate) struct Filtered<'a> {
 }
 
 impl<'a> Filtered<'a> {
+    /// Bytes of the sizes in front of Side.
+    pub const SIZES: usize = 10;
+
     fn write(&self, out: &mut Vec<u8>) {
-        let mut sizes = [0; 10];
+        let mut sizes = [0; Self::SIZES];
         put_uint::<5>(&mut sizes, 0, self.text_size.into());
         put_uint::<5>(&mut sizes, 5, self.side.len() as u64);
         out.extend(sizes);
@@ -50,7 +54,7 @@ impl<'a> Filtered<'a> {
 
     fn read(payload: &mut &'a [u8], raw_size: u32, sample_rate_log: u8) -> Result<Self, Flaw> {
         const SIDE: Flaw = Flaw("the parameters of the block's filters end after the block");
-        let (sizes, rest) = payload.split_at_checked(10).ok_or(SIDE)?;
+        let (sizes, rest) = payload.split_at_checked(Self::SIZES).ok_or(SIDE)?;
         let (text_size, side_size) = (uint_at::<5>(sizes, 0), uint_at::<5>(sizes, 5));
         let (side, rest) = rest.split_at_checked(side_size as usize).ok_or(SIDE)?;
         *payload = rest;
@@ -76,13 +80,15 @@ impl<'a> BwtPayload<'a> {
         if let Some(filtered) = &self.filtered {
             filtered.write(&mut bytes);
         }
+        let searched = searched_fields(&bytes[self.tables.map_or(0, <[u8]>::len)..]).to_vec();
         let samples_start = bytes.len();
         packed_array::write(&self.samples, &mut bytes);
         let sizes_start = bytes.len();
         sizes.write(coding, &mut bytes);
         if let Some(index) = &self.index {
             let (samples, sizes) = bytes[samples_start..].split_at(sizes_start - samples_start);
-            let index = index.to_bytes(samples, sizes, self.models);
+            let around = Around { searched: &searched, sizes, models: self.models };
+            let index = index.to_bytes(samples, around);
             bytes.extend_from_slice(&index);
         }
         let coded_size = self.slices.iter().map(|slice| slice.len()).sum::<usize>();
@@ -97,19 +103,27 @@ impl<'a> BwtPayload<'a> {
     /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^31`.
     pub fn from_bytes(mut payload: &'a [u8], raw_size: u32, shape: Shape) -> Result<Self, Flaw> {
         let tables = shape.tables.then(|| tables::take(&mut payload)).transpose()?;
+        let from_filtered = payload;
         let filtered = (shape.filters != 0)
             .then(|| Filtered::read(&mut payload, raw_size, shape.sample_rate_log))
             .transpose()?;
         let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
         let from_samples = payload;
+        let searched = &from_filtered[..from_filtered.len() - payload.len()];
         let samples = packed_array::read(&mut payload, shape.samples(text_size))?;
         let (coded_samples, behind) = from_samples.split_at(from_samples.len() - payload.len());
         let rows = 1..=text_size;
         ensure(samples.iter().all(|row| rows.contains(row)), "a sample is no row of the block")?;
         let mut sizes = SliceSizes::read(&mut payload, shape.coding, text_size)?;
         let coded_sizes = &behind[..behind.len() - payload.len()];
-        let mut take_index =
-            || BlockIndex::take(&mut payload, coded_samples, coded_sizes, text_size, &sizes);
+        let mut take_index = || {
+            let side = filtered.map_or(&[][..], |filtered| filtered.side);
+            let searched_size = filter::searched_size(shape.filters, side, text_size)?;
+            let text = TextSizes { all: text_size, searched: searched_size };
+            let searched = searched_fields(searched);
+            let around = Around { searched, sizes: coded_sizes, models: &[] };
+            BlockIndex::take(&mut payload, coded_samples, around, text, &sizes)
+        };
         let index = if shape.indexed { Some(take_index()?) } else { None };
         let primary = index.as_ref().map_or(samples[0], |index| index.primary_index);
         ensure(primary == samples[0], "the index's primary index is not the first sample")?;
@@ -120,6 +134,14 @@ impl<'a> BwtPayload<'a> {
         let slices = sizes.coded.iter().map(&mut take).collect();
         Ok(BwtPayload { tables, filtered, samples, raw_sizes: sizes.raw, index, models, slices })
     }
+}
+
+/// What a search reads of the sizes and Side of an indexed block, where they begin `bytes`:
+/// Text_Size, Side_Size and Sequence_Size.
+fn searched_fields(bytes: &[u8]) -> &[u8] {
+    let mut behind = bytes.get(Filtered::SIZES..).unwrap_or_default();
+    let _ = leb128::read(&mut behind);
+    &bytes[..bytes.len() - behind.len()]
 }
 
 const LONG_MODELS: Flaw = Flaw("the models of the block are longer than the block");

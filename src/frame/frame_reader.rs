@@ -134,7 +134,7 @@ impl<R: Read> FrameReader<R> {
         self.blocks += 1;
         self.raw_size += size;
         self.options.listener().done(number, [(Step::Read, from, Instant::now())]);
-        Ok(CodedBlock { header, payload, number, offset })
+        Ok(CodedBlock { header, payload, sequences: None, number, offset })
     }
 
     /// Reads the next Frame_Header; false at the end of the file.

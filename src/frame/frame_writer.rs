@@ -4,7 +4,10 @@ use super::block_header::{BlockHeader, CodedBlock};
 use super::footer::Footer;
 use super::frame_header::FrameHeader;
 use super::seek_table::{Entry, SeekTable};
+use super::sequences::{SEQUENCES, Sequences};
+use super::tables;
 use crate::error::{Error, Result};
+use crate::sequence::{Contribution, Kind};
 use crc32fast::Hasher;
 use std::io::Write;
 
@@ -18,6 +21,8 @@ pub(crate) struct FrameWriter<W> {
     raw_size: u64,
     coded_size: u64,
     stream: Hasher,
+    /// What the blocks of a frame of sequences add to it.
+    sequences: Option<(Kind, Vec<Contribution>)>,
 }
 
 impl<W: Write> FrameWriter<W> {
@@ -29,6 +34,7 @@ impl<W: Write> FrameWriter<W> {
             raw_size: 0,
             coded_size: 0,
             stream: Hasher::new(),
+            sequences: None,
         };
         writer.put(&FrameHeader { block_size: block_size.into() }.to_bytes())?;
         Ok(writer)
@@ -44,13 +50,20 @@ impl<W: Write> FrameWriter<W> {
         let BlockHeader { raw_size, raw_checksum, .. } = block.header;
         self.stream.combine(&Hasher::new_with_initial_len(raw_checksum, raw_size));
         self.raw_size += raw_size;
+        if let Some((kind, contribution)) = block.sequences {
+            self.sequences.get_or_insert((kind, Vec::new())).1.push(contribution);
+        }
         self.put(&block.header.to_bytes())?;
         self.put(&block.payload)
     }
 
     /// Ends the frame; gives back the output and the frame's raw and coded size.
-    pub fn finish(self) -> Result<(W, u64, u64)> {
-        self.finish_with(&[])
+    pub fn finish(mut self) -> Result<(W, u64, u64)> {
+        let tables = self.sequences.take().map_or(Vec::new(), |(kind, blocks)| {
+            let content = Sequences::of(kind, blocks).to_bytes();
+            tables::to_bytes(&[(SEQUENCES, &content)])
+        });
+        self.finish_with(&tables)
     }
 
     /// The same with tables of the frame, as they stand in a file.

@@ -18,12 +18,13 @@ pub(crate) mod landmarks;
 pub(crate) mod packed_array;
 mod range_checksums;
 mod seek_table;
+mod sequences;
 mod slice_sizes;
 mod table_form;
 mod tables;
 
 pub(crate) use block_header::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
-pub(crate) use block_index::{BlockIndex, BlockIndexHeader, EDGE, histogram};
+pub(crate) use block_index::{Around, BlockIndex, BlockIndexHeader, EDGE, TextSizes, histogram};
 pub(crate) use bwt_payload::{BwtPayload, Filtered};
 pub(crate) use fields::{checksum_holds, read_at};
 pub(crate) use footer::{Footer, NO_FOOTER};
@@ -32,8 +33,10 @@ pub(crate) use frame_header::{FrameHeader, NOT_BWZ, other_version};
 pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
 pub(crate) use range_checksums::RangeChecksums;
-pub(crate) use seek_table::SeekTable;
+pub(crate) use seek_table::{Entry, SeekTable};
+pub(crate) use sequences::{SEQUENCES, Sequences};
 pub(crate) use slice_sizes::SliceSizes;
 pub(crate) use tables::{
-    LONG_TABLES, check as check_tables, pass as pass_tables, to_bytes as tables_to_bytes,
+    LONG_TABLES, check as check_tables, find as find_table, pass as pass_tables,
+    to_bytes as tables_to_bytes,
 };

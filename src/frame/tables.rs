@@ -1,8 +1,8 @@
 //! Tables, FORMAT.md section 8.2: what a block or a frame has beside what restores it, each of a
 //! type, so that readers can tell what they know.
 //!
-//! This draft knows no type. A reader passes those that it may pass, and refuses a file with others
-//! as one of a later version. Tables are read in small pieces: they take no memory.
+//! A reader passes those that it does not know and may pass, and refuses a file with others as one
+//! of a later version. Tables that are passed are read in small pieces: they take no memory.
 
 use super::fields::{ensure, put_uint, u32_at, uint_at};
 use crate::error::Flaw;
@@ -42,6 +42,13 @@ impl TableHeader {
     }
 
     /// Reads the content and checks it.
+    fn read(&self, input: &mut impl Read) -> io::Result<Result<Vec<u8>, Flaw>> {
+        let mut content = Vec::new();
+        input.take(self.size).read_to_end(&mut content)?;
+        Ok(self.check(&mut &content[..])?.map(|()| content))
+    }
+
+    /// Passes the content and checks it.
     fn check(&self, input: &mut impl Read) -> io::Result<Result<(), Flaw>> {
         let mut hasher = Hasher::new();
         hasher.update(&self.signed());
@@ -67,13 +74,25 @@ pub(crate) fn check(input: &mut impl Read) -> io::Result<Result<u64, Flaw>> {
 
 /// The same without reading what need not be read, in a file that does not end here.
 pub(crate) fn pass(input: &mut (impl Read + Seek)) -> io::Result<Result<u64, Flaw>> {
+    Ok(find(input, None)?.map(|(size, _)| size))
+}
+
+/// [`pass`], and the content of the last table of a type, which is checked.
+pub(crate) fn find(
+    input: &mut (impl Read + Seek),
+    kind: Option<u8>,
+) -> io::Result<Result<(u64, Option<Vec<u8>>), Flaw>> {
+    let mut content = None;
     let passed = walk(input, |input, table| {
+        if Some(table.kind) == kind {
+            return Ok(table.read(input)?.map(|found| content = Some(found)));
+        }
         // A size of 40 bits fits.
         input.seek(SeekFrom::Current(table.size as i64)).map(|_| Ok(()))
     });
     match passed {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Err(MISFIT)),
-        passed => passed,
+        passed => Ok(passed?.map(|size| (size, content))),
     }
 }
 

@@ -166,7 +166,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             self.options.plan_to_decode(header.raw_size).map_err(|e| e.at(number, offset))?;
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
-        let block = CodedBlock { header, payload, number, offset };
+        let block = CodedBlock { header, payload, sequences: None, number, offset };
         match self.pool.install(|| block::restore(block, &plan)) {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),

@@ -4,7 +4,9 @@
 use super::file_block::FileBlock;
 use crate::coder::SliceDecoder;
 use crate::error::{Flaw, Result};
-use crate::frame::{BlockHeader, BlockIndex, BlockIndexHeader, Shape, SliceSizes, packed_array};
+use crate::frame::{
+    Around, BlockHeader, BlockIndex, BlockIndexHeader, Shape, SliceSizes, TextSizes, packed_array,
+};
 use std::io::{Read, Seek};
 use std::iter;
 use std::ops::AddAssign;
@@ -62,8 +64,9 @@ impl DiskTables {
         sizes.complete(coded.end.checked_sub(slices_start).ok_or(CUT)?)?;
         let bytes = read(index_start, slices_start - index_start)?;
         let (bytes, models) = bytes.split_at_checked(index_size).ok_or(CUT)?;
-        let around = (coded_sizes, models);
-        let index = BlockIndex::from_bytes(&header, bytes, around, raw_size, slices)?;
+        let around = Around { searched: &[], sizes: coded_sizes, models };
+        let text = TextSizes { all: raw_size, searched: raw_size };
+        let index = BlockIndex::from_bytes(&header, bytes, around, text, slices)?;
         let starts = sums(0, &sizes.raw);
         let above = accumulate(&index, &starts)?;
         let offsets = sums(slices_start, &sizes.coded);

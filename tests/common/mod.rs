@@ -65,15 +65,14 @@ pub fn fasta(size: usize) -> Vec<u8> {
     raw
 }
 
-/// `raw`, which is FASTA, as blocks of about 5000 bytes without line feeds, with an index of that.
-pub fn indexed_fasta(raw: &[u8]) -> Vec<u8> {
-    let blocks = raw.chunks(5000).map(|piece| internals::indexed_lines(piece, 60).unwrap());
-    internals::frame(blocks, &[]).unwrap()
+/// `raw`, which is FASTA or FASTQ, as blocks of about 5000 bytes with an index of their sequences.
+pub fn indexed_sequences(raw: &[u8]) -> Vec<u8> {
+    indexed(raw, 5000, Some(8))
 }
 
 /// A frame of two blocks and of tables, of which one block has some too.
 pub fn with_tables(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
-    let tables: [(u8, &[u8]); 3] = [(1, b"content"), (127, b""), (0, &[7; 300])];
+    let tables: [(u8, &[u8]); 3] = [(2, b"content"), (127, b""), (0, &[7; 300])];
     let (first, second) = raw.split_at(raw.len() / 2);
     let first = internals::with_tables(block_of(first, rate), &tables).unwrap();
     internals::frame([first, block_of(second, rate)], &tables).unwrap()

@@ -35,7 +35,7 @@ pub fn filters(input: &[u8]) {
 fn filtered(choice: &[u8], block: Vec<u8>) -> Option<Filtered> {
     match choice[0] % 5 {
         1 => filter::apply(block).ok(),
-        2 => internals::unwrap_fasta(&block, u16_at(choice, 5) % 1024 + 1).ok(),
+        2 => internals::separate_sequences(&block, choice[5] % 2 == 1).ok(),
         3 => internals::change_region(block, &choice[1..]).ok(),
         _ => internals::take_out_repeats(block).unwrap(),
     }

@@ -5,7 +5,7 @@
 use crate::error::Flaw;
 
 /// Appends `number`.
-pub(super) fn write(mut number: usize, out: &mut Vec<u8>) {
+pub(crate) fn write(mut number: usize, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -14,7 +14,7 @@ pub(super) fn write(mut number: usize, out: &mut Vec<u8>) {
 }
 
 /// Takes a number below 2^40, in up to six bytes, off the front of `bytes`.
-pub(super) fn read(bytes: &mut &[u8]) -> Result<usize, Flaw> {
+pub(crate) fn read(bytes: &mut &[u8]) -> Result<usize, Flaw> {
     let mut number = 0;
     for shift in (0..42).step_by(7) {
         let (&byte, rest) = bytes.split_first().ok_or(CUT)?;
@@ -27,7 +27,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<usize, Flaw> {
     Err(LARGE)
 }
 
-pub(super) const CUT: Flaw = Flaw("the parameters of a block's filters end too early");
+pub(crate) const CUT: Flaw = Flaw("the parameters of a block's filters end too early");
 const LARGE: Flaw = Flaw("a parameter of a block's filters is out of range");
 
 #[cfg(test)]

@@ -1,0 +1,99 @@
+//! The table Sequences of a frame, FORMAT.md section 5.1: which records and residues its blocks
+//! hold, so that a search by sequence knows those of a block without the blocks before it.
+
+use super::fields::ensure;
+use super::table_form::{from_form, to_form};
+use crate::error::Flaw;
+use crate::leb128;
+use crate::sequence::{Contribution, Kind};
+
+/// The type of the table.
+pub(crate) const SEQUENCES: u8 = 1;
+
+const MISFIT: Flaw = Flaw("the frame's table of sequences does not match its blocks");
+
+/// What a frame of sequences holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sequences {
+    pub kind: Kind,
+    pub blocks: Vec<BlockSequences>,
+}
+
+/// What stands in a block, and before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockSequences {
+    /// Records that begin before the block.
+    pub records_before: u64,
+    /// Residues in front of the block of the record that goes on in it; 0 where one begins with it.
+    pub continued: u64,
+    /// Residues in the block.
+    pub residues: u64,
+}
+
+impl Sequences {
+    /// Those of blocks that add this each, in order.
+    pub fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
+        let (mut records_before, mut continued) = (0, 0);
+        let place = |Contribution { records, residues, of_last }: Contribution| {
+            let block = BlockSequences { records_before, continued, residues };
+            records_before += records;
+            continued = if records == 0 { continued + residues } else { of_last };
+            block
+        };
+        Sequences { kind, blocks: blocks.into_iter().map(place).collect() }
+    }
+
+    /// The content of the table.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut plain = vec![self.kind as u8];
+        for &BlockSequences { records_before, continued, residues } in &self.blocks {
+            let numbers = [records_before, continued, residues];
+            numbers.iter().for_each(|&number| leb128::write(number as usize, &mut plain));
+        }
+        let (form, coded) = to_form(plain);
+        [&[form][..], &coded].concat()
+    }
+
+    /// Reads the content of the table of a frame of so many blocks.
+    pub fn from_bytes(content: &[u8], blocks: usize) -> Result<Self, Flaw> {
+        let (&form, coded) = content.split_first().ok_or(MISFIT)?;
+        ensure(form <= 1, MISFIT.0)?;
+        let plain = from_form(form == 1, coded, 1 + 3 * 6 * blocks, MISFIT)?;
+        let (&kind, mut rest) = plain.split_first().ok_or(MISFIT)?;
+        let kind = match kind {
+            0 => Kind::Fasta,
+            1 => Kind::Fastq,
+            _ => return Err(Flaw("the frame is of sequences of an unknown kind")),
+        };
+        let mut number = || leb128::read(&mut rest).map(|n| n as u64);
+        let mut block = |_| {
+            let (records_before, continued, residues) = (number()?, number()?, number()?);
+            Ok(BlockSequences { records_before, continued, residues })
+        };
+        let blocks = (0..blocks).map(&mut block).collect::<Result<_, Flaw>>()?;
+        ensure(rest.is_empty(), MISFIT.0)?;
+        Ok(Sequences { kind, blocks })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_survives_and_says_what_stands_before_each_block() {
+        let add = |records, residues, of_last| Contribution { records, residues, of_last };
+        let blocks = [add(2, 100, 60), add(0, 70, 70), add(1, 30, 0), add(0, 5, 5)];
+        let table = Sequences::of(Kind::Fastq, blocks);
+        let before = |block: &BlockSequences| (block.records_before, block.continued);
+        let expected = [(0, 0), (2, 60), (2, 130), (3, 0)];
+        assert!(table.blocks.iter().map(before).eq(expected));
+        let bytes = table.to_bytes();
+        assert_eq!(Sequences::from_bytes(&bytes, 4), Ok(table));
+        assert!(Sequences::from_bytes(&bytes, 3).is_err());
+        assert!(Sequences::from_bytes(&bytes, 5).is_err());
+        let many = Sequences::of(Kind::Fasta, vec![add(0, 1 << 20, 1 << 20); 1000]);
+        let bytes = many.to_bytes();
+        assert_eq!((bytes[0], Sequences::from_bytes(&bytes, 1000)), (1, Ok(many)));
+    }
+}

@@ -1,0 +1,205 @@
+//! Ascending stretches of a line of numbers, such as which letters are small: each a gap and a
+//! length.
+//!
+//! What is asked of them is found in logarithmic time: every so many stretches there is a landmark,
+//! so that they take little more memory than the bytes they are read from.
+
+use crate::coder::NumberModel;
+use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
+use crate::error::Flaw;
+use crate::leb128;
+use std::mem;
+use std::ops::Range;
+
+/// Stretches between two landmarks.
+const STEP: usize = 32;
+
+const MISFIT: Flaw = Flaw("a stretch in the layout of sequences ends too late");
+
+/// Some stretches of `0..end`, none of them empty, as pairs of varints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cover {
+    count: usize,
+    bytes: Vec<u8>,
+    landmarks: Vec<Landmark>,
+    end: usize,
+    total: usize,
+}
+
+/// What comes before a stretch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Landmark {
+    /// Bytes.
+    at: usize,
+    /// Where the stretch before ends.
+    end: usize,
+    /// What the stretches before cover.
+    covered: usize,
+}
+
+impl Cover {
+    /// Decodes at most `most` stretches that end by `limit`, and takes them off `most`.
+    pub fn decode(from: &mut RangeDecoder, most: &mut usize, limit: usize) -> Result<Self, Flaw> {
+        let (mut count, mut gap, mut len) =
+            (NumberModel::new(), NumberModel::new(), NumberModel::new());
+        let count = count.code(0, from);
+        *most = most.checked_sub(count).ok_or(MISFIT)?;
+        let mut cover = Cover::default();
+        for _ in 0..count {
+            // Both are below 2^32.
+            let start = cover.end + gap.code(0, from);
+            let end = start + len.code(0, from) + 1;
+            if end > limit {
+                return Err(MISFIT);
+            }
+            cover.push(start..end);
+        }
+        Ok(cover)
+    }
+
+    pub fn encode(&self, out: &mut RangeEncoder) {
+        let (mut count, mut gap, mut len) =
+            (NumberModel::new(), NumberModel::new(), NumberModel::new());
+        count.code(self.count, out);
+        let mut end = 0;
+        for stretch in self.iter() {
+            gap.code(stretch.start - end, out);
+            len.code(stretch.len() - 1, out);
+            end = stretch.end;
+        }
+    }
+
+    /// Adds a stretch that does not begin before the end of the last one.
+    fn push(&mut self, stretch: Range<usize>) {
+        if self.count.is_multiple_of(STEP) {
+            let (at, end, covered) = (self.bytes.len(), self.end, self.total);
+            self.landmarks.push(Landmark { at, end, covered });
+        }
+        leb128::write(stretch.start - self.end, &mut self.bytes);
+        leb128::write(stretch.len(), &mut self.bytes);
+        self.count += 1;
+        self.total += stretch.len();
+        self.end = stretch.end;
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How much is covered.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// All stretches.
+    pub fn iter(&self) -> Stretches<'_> {
+        Stretches { bytes: &self.bytes, end: 0 }
+    }
+
+    /// The stretches from a landmark on that is not behind `at`.
+    fn from(&self, at: usize) -> Stretches<'_> {
+        self.landmark(at).map_or(self.iter(), |Landmark { at, end, .. }| Stretches {
+            bytes: &self.bytes[at..],
+            end,
+        })
+    }
+
+    /// The last landmark that is not behind `at`.
+    fn landmark(&self, at: usize) -> Option<Landmark> {
+        let behind = self.landmarks.partition_point(|landmark| landmark.end <= at);
+        self.landmarks[..behind].last().copied()
+    }
+
+    /// The stretches that end behind `at`.
+    pub fn stretches_behind(&self, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.from(at).skip_while(move |stretch| stretch.end <= at)
+    }
+
+    /// How much of `0..at` is covered.
+    pub fn covered_before(&self, at: usize) -> usize {
+        let before = self.landmark(at).map_or(0, |landmark| landmark.covered);
+        let part = |stretch: Range<usize>| stretch.end.min(at) - stretch.start.min(at);
+        before + self.from(at).take_while(|stretch| stretch.start < at).map(part).sum::<usize>()
+    }
+}
+
+/// Stretches as they are read.
+#[derive(Clone, Debug)]
+pub(super) struct Stretches<'a> {
+    bytes: &'a [u8],
+    end: usize,
+}
+
+impl Iterator for Stretches<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let start = self.end + leb128::read(&mut self.bytes).ok()?;
+        self.end = start + leb128::read(&mut self.bytes).ok()?;
+        Some(start..self.end)
+    }
+}
+
+/// Stretches that are found one after the other.
+#[derive(Default)]
+pub(super) struct CoverWriter {
+    cover: Cover,
+    /// The one that may grow.
+    last: Range<usize>,
+}
+
+impl CoverWriter {
+    /// Adds a stretch that does not begin before the end of the last one.
+    pub fn push(&mut self, stretch: Range<usize>) {
+        if stretch.start == self.last.end {
+            self.last.end = stretch.end;
+            return;
+        }
+        let last = mem::replace(&mut self.last, stretch);
+        self.add(last);
+    }
+
+    fn add(&mut self, stretch: Range<usize>) {
+        if !stretch.is_empty() {
+            self.cover.push(stretch);
+        }
+    }
+
+    pub fn finish(mut self) -> Cover {
+        let last = mem::take(&mut self.last);
+        self.add(last);
+        self.cover
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_answer_as_a_list_of_bits_does() {
+        let bits: Vec<bool> = (0..3000_usize).map(|n| n * n / 7 % 5 < 2 || n % 800 < 50).collect();
+        let mut writer = CoverWriter::default();
+        (0..bits.len()).filter(|&n| bits[n]).for_each(|n| writer.push(n..n + 1));
+        let cover = writer.finish();
+        let mut coded = Vec::new();
+        let mut out = RangeEncoder::new(&mut coded);
+        cover.encode(&mut out);
+        out.finish();
+        let decoded =
+            |most, limit| Cover::decode(&mut RangeDecoder::new(&coded), &mut { most }, limit);
+        assert!(
+            decoded(cover.count, bits.len()).as_ref() == Ok(&cover) && cover.landmarks.len() > 3
+        );
+        for at in 0..=bits.len() {
+            let covered = bits[..at].iter().filter(|&&bit| bit).count();
+            assert_eq!(cover.covered_before(at), covered, "before {at}");
+            let next = cover.stretches_behind(at).next().map(|stretch| stretch.start.max(at));
+            assert_eq!(next, (at..bits.len()).find(|&n| bits[n]), "behind {at}");
+        }
+        assert_eq!(cover.total(), cover.covered_before(bits.len()));
+        let last = bits.iter().rposition(|&bit| bit).unwrap();
+        assert!(decoded(cover.count, last).is_err());
+        assert!(decoded(cover.count - 1, bits.len()).is_err());
+    }
+}

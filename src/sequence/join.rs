@@ -1,0 +1,139 @@
+//! Text and layout -> raw block.
+
+use super::layout::Layout;
+use super::lines::End;
+use super::others;
+use super::units::{Lead, Unit};
+use crate::allocation;
+use crate::error::Flaw;
+
+/// Puts a block together.
+///
+/// # Errors
+/// A [`Flaw`] where the text is not one of this layout.
+pub fn join(mut text: Vec<u8>, layout: &Layout) -> Result<Vec<u8>, Flaw> {
+    const SIZE: Flaw = Flaw("the sequences of a block are not of the size that its layout says");
+    if text.len() != layout.text_size() {
+        return Err(SIZE);
+    }
+    let (sequence, heads) = text.split_at_mut(layout.sequence_size());
+    others::restore(heads, &layout.escaped)?;
+    layout.small.iter().for_each(|stretch| sequence[stretch].make_ascii_lowercase());
+    let (heads, qualities) = heads.split_at(layout.totals.heads);
+    let block = allocation::with_capacity(layout.raw_size()).ok_or(Flaw::NO_MEMORY)?;
+    let ends = Ends::new(layout);
+    let mut join = Join { block, sequence, heads, qualities, ends };
+    for place in layout.units.iter() {
+        for _ in 0..place.times {
+            join.unit(&place.unit)?;
+        }
+    }
+    if join.block.len() == layout.raw_size() { Ok(join.block) } else { Err(SIZE) }
+}
+
+struct Join<'a> {
+    block: Vec<u8>,
+    sequence: &'a [u8],
+    heads: &'a [u8],
+    qualities: &'a [u8],
+    ends: Ends<'a>,
+}
+
+impl Join<'_> {
+    fn unit(&mut self, unit: &Unit) -> Result<(), Flaw> {
+        if unit.lead != Lead::None {
+            self.line(Part::Heads, unit.lead_len);
+        }
+        if unit.begins_record() {
+            let rest = self.sequence.strip_prefix(b"\n");
+            self.sequence =
+                rest.ok_or(Flaw("a record of sequences does not begin where its layout says"))?;
+        }
+        let (mut left, width) = (unit.residues, unit.line_width());
+        while left > width {
+            self.line(Part::Residues, width);
+            left -= width;
+        }
+        if left > 0 || unit.lead == Lead::Read {
+            self.line(Part::Residues, left);
+        }
+        if unit.lead == Lead::Read {
+            self.line(Part::Heads, unit.width);
+            self.line(Part::Qualities, unit.residues);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn line(&mut self, part: Part, len: usize) {
+        let bytes = match part {
+            Part::Heads => &mut self.heads,
+            Part::Residues => &mut self.sequence,
+            Part::Qualities => &mut self.qualities,
+        };
+        let (line, rest) = bytes.split_at(len);
+        *bytes = rest;
+        self.block.extend_from_slice(line);
+        match self.ends.next() {
+            End::Lf => self.block.push(b'\n'),
+            End::CrLf => self.block.extend_from_slice(b"\r\n"),
+            End::None => {}
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Heads,
+    Residues,
+    Qualities,
+}
+
+/// The ends of the lines in order.
+struct Ends<'a> {
+    layout: &'a Layout,
+    /// Lines that end alike, and how.
+    left: usize,
+    crlf: bool,
+    rest: super::cover::Stretches<'a>,
+    /// The stretch of CRLF that comes next, and the line that is next.
+    next: Option<std::ops::Range<usize>>,
+    line: usize,
+}
+
+impl<'a> Ends<'a> {
+    fn new(layout: &'a Layout) -> Self {
+        let mut rest = layout.crlf.iter();
+        let next = rest.next();
+        Ends { layout, left: 0, crlf: true, rest, next, line: 0 }
+    }
+
+    #[inline]
+    fn next(&mut self) -> End {
+        if self.left == 0 {
+            self.turn();
+        }
+        self.left -= 1;
+        self.line += 1;
+        match self.crlf {
+            true => End::CrLf,
+            false if self.line == self.layout.totals.lines && !self.layout.ends => End::None,
+            false => End::Lf,
+        }
+    }
+
+    /// Goes to the next lines that end alike.
+    #[cold]
+    fn turn(&mut self) {
+        match self.next.clone() {
+            Some(next) if next.start == self.line => {
+                (self.left, self.crlf) = (next.len(), true);
+                self.next = self.rest.next();
+            }
+            next => {
+                let until = next.map_or(usize::MAX, |next| next.start);
+                (self.left, self.crlf) = (until - self.line, false);
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Sequences: FASTA and FASTQ taken apart, so that what is sorted and searched is residues. FORMAT.md
+//! section 12.8.
+//!
+//! raw block -> [`split`] -> text, [`Layout`] -> [`join`] -> raw block. The *text* is
+//!
+//! | part | bytes |
+//! |---|---|
+//! | residues of the record that goes on from the block before | upper case |
+//! | for each record that begins in the block | `0A`, then its residues |
+//! | the other lines: headers, comments, `+` lines | all above 127 |
+//! | the qualities of FASTQ | all above 127 |
+//!
+//! The first two are what is searched; a pattern of residues is found across line ends, in either
+//! case, and never across records. The layout has the lengths of the lines, their ends, and where
+//! letters were small: a few bytes for a record. It maps positions to and from raw offsets in
+//! logarithmic time. Taking apart and putting together is one pass over the block each.
+
+mod cover;
+mod detect;
+mod join;
+mod layout;
+mod lines;
+mod others;
+mod split;
+#[cfg(test)]
+mod tests;
+mod units;
+
+pub use detect::{cut, decide, detect};
+pub use join::join;
+pub use layout::{Base, Contribution, Layout, Record};
+pub use split::split;
+
+/// What a block, or all of a file, holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Records of a header line that begins with `>` and lines of residues.
+    Fasta,
+    /// Records of four lines: `@` and a name, residues, `+`, a quality for each residue.
+    Fastq,
+}
