@@ -46,6 +46,7 @@ pub struct Options {
     listener: Listener,
     index: Option<u32>,
     index_of_bytes: bool,
+    match_case: bool,
     effort: Effort,
     verify: bool,
 }
@@ -75,6 +76,7 @@ impl Options {
             listener: Listener::default(),
             index: None,
             index_of_bytes: false,
+            match_case: false,
             effort: Effort::Default,
             verify: false,
         }
@@ -217,6 +219,28 @@ impl Options {
         self
     }
 
+    /// Has a search by sequence find only what is of the same case; without this, `acgt` and `ACGT`
+    /// are one. A search by bytes is always so. Counting takes as long as locating then.
+    ///
+    /// ```
+    /// use bwz::{Archive, DEFAULT_SAMPLE_RATE, Options};
+    /// use std::io::Cursor;
+    ///
+    /// let options = Options::new().index(DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b">chr1\nACGTac\ngtACGT\n"[..], &mut file, &options)?;
+    /// assert_eq!(Archive::open(Cursor::new(&file), &options)?.count(&["acgt"])?, [3]);
+    ///
+    /// let options = options.match_case(true);
+    /// assert_eq!(Archive::open(Cursor::new(&file), &options)?.count(&["acgt"])?, [1]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn match_case(mut self, match_case: bool) -> Self {
+        self.match_case = match_case;
+        self
+    }
+
     /// Sets what coding may cost for what it saves.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
@@ -302,6 +326,11 @@ impl Options {
     /// Whether an index is one of sequences where there are any.
     pub(crate) fn looks_for_sequences(&self) -> bool {
         self.index.is_some() && !self.index_of_bytes
+    }
+
+    /// Whether a search by sequence tells small letters from capital ones.
+    pub(crate) fn matches_case(&self) -> bool {
+        self.match_case
     }
 
     pub(crate) fn verifies(&self) -> bool {

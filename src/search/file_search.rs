@@ -4,6 +4,7 @@ use super::file_block::FileBlock;
 use super::search_batch::{Batch, Session};
 use super::search_results::{BatchMatches, ReadCost};
 use super::searched_block;
+use super::sections::Layouts;
 use super::shared_input::SharedInput;
 use crate::allocation;
 use crate::contents::Contents;
@@ -20,6 +21,8 @@ pub(crate) struct FileSearch<'a, R> {
     pub options: &'a Options,
     /// What this search takes is added to it.
     pub cost: &'a mut ReadCost,
+    /// Of blocks of sequences in which something was located.
+    pub layouts: &'a mut Layouts,
 }
 
 impl<R: Read + Seek + Send> FileSearch<'_, R> {
@@ -37,7 +40,7 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
             let pool = threads::pool(self.options)?;
             let input = SharedInput::new(&mut *self.input);
             let batch = Batch { patterns: &words, limit, options: self.options };
-            found = pool.install(|| batch.run(&input, self.contents, session))?;
+            found = pool.install(|| batch.run(&input, self.contents, session, self.layouts))?;
             *self.cost += input.cost();
         }
         if words.len() < patterns.len() {

@@ -7,6 +7,8 @@
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
 //! | `disk_block`, `disk_tables` | search in a block that stays on disk, slice by slice |
+//! | `sections`, `sequence_text`, `folded_patterns` | what is searched by sequence, and what by bytes |
+//! | `records` | the records of a file, their places and their bases |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
 //! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |
@@ -22,18 +24,24 @@ mod disk_block;
 mod disk_tables;
 mod file_block;
 mod file_search;
+mod folded_patterns;
 mod pattern_stream;
+mod records;
 mod search_batch;
 mod search_results;
 mod searched_block;
 mod searcher;
+mod sections;
+mod sequence_text;
 mod shared_input;
 
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;
 pub(crate) use pattern_stream::PatternStream;
+pub use records::{Place, RecordInfo};
 pub(crate) use search_batch::Session;
 pub use search_results::{Matches, ReadCost};
 pub(crate) use searched_block::SearchedBlock;
 pub use searcher::Searcher;
+pub(crate) use sections::Layouts;
 pub(crate) use shared_input::SharedInput;

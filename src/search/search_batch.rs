@@ -3,10 +3,12 @@
 
 use super::boundary_matches::{self, Edges};
 use super::file_block::FileBlock;
+use super::folded_patterns::FoldedPatterns;
 use super::search_results::BatchMatches;
 use super::searched_block::{Found, GpuLease, SearchedBlock};
+use super::sections::{Layouts, Section, sections};
 use super::shared_input::SharedInput;
-use crate::contents::{self, BlockInfo, Contents, FrameInfo};
+use crate::contents::Contents;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
@@ -86,26 +88,67 @@ impl Batch<'_> {
         input: &SharedInput<R>,
         contents: &Contents,
         session: &mut Session,
+        layouts: &mut Layouts,
     ) -> Result<BatchMatches> {
-        let located = if self.limit.is_some() { self.patterns.len() } else { 0 };
-        let mut found = BatchMatches {
-            counts: vec![0; self.patterns.len()],
-            positions: vec![Vec::new(); located],
-        };
+        let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
+        for section in sections(input, contents, self.options)? {
+            if section.by_sequence {
+                let text = FoldedPatterns::new(self.patterns)?;
+                let folded = text.patterns(self.patterns);
+                let matches = self.options.matches_case();
+                let limit = if matches { Some(usize::MAX) } else { self.limit };
+                let batch = Batch { patterns: &folded, limit, options: self.options };
+                let mut more = batch.run_section(&section.blocks, session)?;
+                if matches {
+                    self.keep_case(&section, &mut more, layouts)?;
+                }
+                for positions in &mut more.positions {
+                    section.raw_offsets(positions, layouts)?;
+                }
+                found.append(more, self.limit);
+            } else {
+                found.append(self.run_section(&section.blocks, session)?, self.limit);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Drops the matches that differ from their patterns in case.
+    fn keep_case<R: Read + Seek + Send>(
+        &self,
+        section: &Section<R>,
+        found: &mut BatchMatches,
+        layouts: &mut Layouts,
+    ) -> Result<()> {
+        let all = self.patterns.iter().zip(&mut found.counts).zip(&mut found.positions);
+        for ((pattern, count), positions) in all {
+            let mut kept = Vec::new();
+            for &position in positions.iter() {
+                if section.case_matches(pattern, position, layouts)? {
+                    kept.push(position);
+                }
+            }
+            (*count, *positions) = (kept.len() as u64, kept);
+        }
+        Ok(())
+    }
+
+    /// Searches the blocks of a section. Positions are those in the section.
+    fn run_section<R: Read + Seek + Send>(
+        &self,
+        file_blocks: &[FileBlock<R>],
+        session: &mut Session,
+    ) -> Result<BatchMatches> {
+        let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
         let mut edges = Vec::new();
-        let file_blocks: Vec<_> = (0..)
-            .zip(&contents.blocks)
-            .map(|(number, info)| FileBlock::new(input, info, number, self.options))
-            .collect::<Result<_>>()?;
-        check_streams(&contents.frames, &file_blocks)?;
         let reach = if file_blocks.len() > 1 { self.longest() - 1 } else { 0 };
-        for group in file_blocks.chunks(self.side_by_side(&contents.blocks, session)) {
+        for group in file_blocks.chunks(self.side_by_side(file_blocks, session)) {
             let limits = self.limits(&found.positions);
             let opened = self.open(group, reach, session)?;
             let job = (limits.as_deref(), reach);
             let searched = self.find(opened, group, job, session)?;
             for (searched, file_block) in searched.into_iter().zip(group) {
-                self.gather(&mut found, searched.found, file_block.info.raw.start);
+                self.gather(&mut found, searched.found, file_block.searched.start);
                 edges.push(searched.edges);
                 if let SearchedBlock::InMemory(index) = searched.block {
                     session.keep(file_block.number, index);
@@ -143,7 +186,7 @@ impl Batch<'_> {
         let symbols = self.symbols();
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
         let open = |(kept, file_block): (Option<Box<FmIndex>>, &'a FileBlock<'a, R>)| {
-            let edge = file_block.len().min(reach);
+            let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
             match kept {
@@ -165,9 +208,10 @@ impl Batch<'_> {
     ) -> Result<Vec<Searched<'a, R>>> {
         let one = |block: SearchedBlock<'a, R>, file_block, lease: &mut GpuLease| {
             let (block, found) = block.find(file_block, self.patterns, limits, lease)?;
-            let (len, edge) = (file_block.len(), file_block.len().min(reach));
+            let len = file_block.searched_size();
+            let edge = len.min(reach);
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
-            Ok(Searched { block, found, edges: Edges { head, tail, end: file_block.info.raw.end } })
+            Ok(Searched { block, found, edges: Edges { head, tail, end: file_block.searched.end } })
         };
         let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
@@ -187,8 +231,9 @@ impl Batch<'_> {
 
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused
     /// only if it must be decoded.
-    fn side_by_side(&self, blocks: &[BlockInfo], session: &Session) -> usize {
-        let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
+    fn side_by_side<R>(&self, blocks: &[FileBlock<R>], session: &Session) -> usize {
+        let size = |block: &FileBlock<R>| block.info.raw.end - block.info.raw.start;
+        let largest = blocks.iter().map(size).max();
         let mut allowed = self.options.allowance();
         allowed.memory = allowed.memory.saturating_sub(session.share);
         restorable(largest.unwrap_or(0))
@@ -212,17 +257,6 @@ impl Batch<'_> {
             positions.extend(found.into_iter().take(more).map(|pos| start + u64::from(pos)));
         }
     }
-}
-
-/// Checks that the blocks of each frame make up the stream whose checksum its footer has, as far as
-/// their headers tell.
-fn check_streams<R>(frames: &[FrameInfo], file_blocks: &[FileBlock<R>]) -> Result<()> {
-    let mut file_blocks = file_blocks.iter();
-    for frame in frames {
-        let blocks = file_blocks.by_ref().take(frame.blocks as usize);
-        contents::check_stream(frame, blocks.map(|file_block| &file_block.header))?;
-    }
-    Ok(())
 }
 
 /// A block after its search, and what was found in it.

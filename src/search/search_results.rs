@@ -40,6 +40,23 @@ pub(crate) struct BatchMatches {
 }
 
 impl BatchMatches {
+    /// Nothing found of so many patterns.
+    pub fn none(patterns: usize, located: bool) -> Self {
+        let located = if located { patterns } else { 0 };
+        BatchMatches { counts: vec![0; patterns], positions: vec![Vec::new(); located] }
+    }
+
+    /// Adds what the next part of the file came to, and up to `limit` positions in all.
+    pub fn append(&mut self, more: Self, limit: Option<usize>) {
+        for (count, more) in self.counts.iter_mut().zip(more.counts) {
+            *count += more;
+        }
+        for (positions, mut more) in self.positions.iter_mut().zip(more.positions) {
+            more.truncate(limit.unwrap_or(0) - positions.len());
+            if positions.is_empty() { *positions = more } else { positions.append(&mut more) }
+        }
+    }
+
     pub fn into_matches(self) -> Vec<Matches> {
         let all = self.counts.into_iter().zip(self.positions);
         all.map(|(count, positions)| Matches { count, positions }).collect()

@@ -12,6 +12,7 @@ use crate::block;
 use crate::bwt::{self, Bwt, CpuInverse, Sorter};
 use crate::device_pool::Lease;
 use crate::error::Result;
+use crate::filter;
 use crate::fm_index::FmIndex;
 use crate::frame::Kind;
 use crate::gpu::Searcher;
@@ -62,7 +63,10 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
 ) -> Result<Option<DiskBlock<'a, R>>> {
     if let Kind::Bwt(shape) = block.header.kind
         && shape.indexed
-        && shape.filters == 0
+        && match &block.sequences {
+            Some(sequences) => sequences.front.is_some(),
+            None => shape.filters == 0,
+        }
         && let Ok(raw_size) = restorable(block.header.raw_size)
         && !block.options.verifies()
     {
@@ -87,6 +91,19 @@ pub fn extract<R: Read + Seek + Send>(
     }
 }
 
+/// A range of the text of a block that is searched by sequence.
+pub fn text<R: Read + Seek + Send>(block: &FileBlock<R>, range: Range<usize>) -> Result<Vec<u8>> {
+    if let Some(block) = open_on_disk(block, range.len() as u64, 1)? {
+        return block.extract(range);
+    }
+    let raw = block::restore_decoded(block.decode()?, &CpuInverse::new())?;
+    let text = match &block.sequences {
+        Some(sequences) => sequences.text(block, raw)?,
+        None => raw,
+    };
+    Ok(text[range].to_vec())
+}
+
 impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Opens a block for a job of about so many steps, and walks from samples.
     pub fn open(block: &'a FileBlock<'a, R>, steps: u64, walks: u64) -> Result<Self> {
@@ -99,10 +116,18 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Decodes the whole block for search, and checks it.
     fn load(block: &FileBlock<R>) -> Result<Self> {
         let decoded = block.decode()?;
-        let searchable = decoded.bwt_of_raw().map(copy).transpose()?;
+        let joined = block.sequences.as_ref().is_some_and(|text| text.front.is_some());
+        let filters = if joined { filter::SEQUENCES } else { 0 };
+        let searchable = match (joined, &block.sequences) {
+            (false, Some(_)) => None,
+            _ => decoded.bwt_with(filters).map(copy).transpose()?,
+        };
         let raw = block::restore_decoded(decoded, &CpuInverse::new())?;
         let Some(bwt) = searchable else {
-            return Ok(SearchedBlock::Plain(raw));
+            return Ok(SearchedBlock::Plain(match &block.sequences {
+                Some(sequences) => sequences.text(block, raw)?,
+                None => raw,
+            }));
         };
         drop(raw);
         let index = FmIndex::new(bwt).map_err(|e| block.locate(e))?;
@@ -119,7 +144,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         lease: &mut GpuLease,
     ) -> Result<(Self, Found)> {
         let intervals = match &self {
-            SearchedBlock::Plain(raw) if patterns.len() < MANY => {
+            SearchedBlock::Plain(raw) if patterns.len() < MANY || raw.is_empty() => {
                 let found = scan(raw, patterns, limits);
                 return Ok((self, found));
             }
@@ -187,7 +212,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         }
     }
 
-    /// Bytes of the block; the range is within it.
+    /// Bytes of the searched text; the range is within it.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         match self {
             SearchedBlock::OnDisk(block) => block.extract(range),
