@@ -8,12 +8,12 @@ use super::exit::Exit;
 use super::files;
 use super::input;
 use super::input_name::Name;
-use super::match_printer::{Hits, Printer};
+use super::match_printer::{Form, Hits, Printer};
 use super::pattern_batch::{Pattern, PatternBatch};
 use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::read_cost;
-use bwz::{Archive, Matches, Options, ReadCost, Result, Searcher};
+use bwz::{Archive, Error, Matches, Options, ReadCost, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::io;
@@ -24,16 +24,25 @@ use std::thread;
 use std::time::Instant;
 
 /// Matches whose surroundings are fetched together.
-const CONTEXTS: usize = 1 << 20;
+const MATCHES: usize = 1 << 20;
+
+/// Of sequences, not even one of so many is found where something is wrong.
+const FEW: u64 = 100;
 
 /// Prints how often each pattern occurs in each file.
 pub fn count(args: &SearchArgs) -> Exit {
-    run(args, None)
+    run(args, None, if args.json { Form::Json } else { Form::Lines })
 }
 
 /// Prints where each pattern occurs in each file.
 pub fn locate(args: &LocateArgs) -> Exit {
-    run(&args.search, Some(MatchLimits { limit: args.limit, context: args.context }))
+    let form = match args {
+        LocateArgs { sam: true, .. } => Form::Sam,
+        LocateArgs { bed: true, .. } => Form::Bed,
+        _ if args.search.json => Form::Json,
+        _ => Form::Lines,
+    };
+    run(&args.search, Some(MatchLimits { limit: args.limit, context: args.context }), form)
 }
 
 /// What locate prints of each pattern.
@@ -46,20 +55,37 @@ struct MatchLimits {
 struct FileSearch<'a> {
     patterns: &'a Patterns,
     wanted: Option<MatchLimits>,
+    form: Form,
+    /// Patterns are sequences.
+    reads: bool,
     talk: Talk,
     event_lines: EventLines,
     options: Options,
 }
 
-fn run(args: &SearchArgs, wanted: Option<MatchLimits>) -> Exit {
-    let (patterns, files) = match patterns::gather(args) {
+fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: Form) -> Exit {
+    let (patterns, files) = match patterns::gather(args, args.revcomp || form == Form::Sam) {
         Ok(gathered) => gathered,
         Err(e) => return trouble(console::fail(&e)),
     };
+    if form == Form::Sam && files.len() > 1 {
+        return trouble(console::fail(&Error::Usage(
+            "--sam takes one file: it has one header".into(),
+        )));
+    }
     let (options, event_lines) =
-        (args.resources.options().verify(args.verify), EventLines::default());
-    let search = FileSearch { patterns: &patterns, wanted, talk: args.talk, event_lines, options };
-    let mut printer = match Printer::new(args) {
+        (args.resources.options().verify(args.verify).match_case(args.case), EventLines::default());
+    let reads = !args.fasta.is_empty();
+    let search = FileSearch {
+        patterns: &patterns,
+        wanted,
+        form,
+        reads,
+        talk: args.talk,
+        event_lines,
+        options,
+    };
+    let mut printer = match Printer::new(args, form) {
         Ok(printer) => printer,
         Err(e) => return trouble(console::fail(&e.into())),
     };
@@ -89,27 +115,52 @@ impl FileSearch<'_> {
             self.talk
                 .warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
         }
-        let context = self.wanted.and_then(|wanted| wanted.context);
-        // By itself, since the first one is at work.
-        let mut beside = match context {
-            Some(around) => Some((self.open(name)?, around)),
-            None => None,
-        };
-        let print = |(batch, found): (PatternBatch, Found)| match &mut beside {
-            None => print(printer, name, &batch, found),
-            Some((archive, around)) => {
-                print_with_context(archive, *around, &batch, found, |pattern, hits| {
-                    printer.print(name, pattern, hits)
-                })
+        let by_sequence = archive.has_sequences();
+        if !by_sequence && matches!(self.form, Form::Bed | Form::Sam) {
+            return Err(Error::Usage(
+                "has no index of sequences, which --bed and --sam go by; bwz --index of FASTA or FASTQ makes one"
+                    .into(),
+            ));
+        }
+        let mut surroundings = self.surroundings(name, by_sequence)?;
+        if let Some(Surroundings { archive, by_sequence: true, .. }) = &mut surroundings {
+            printer.begin(archive.records()?.to_vec())?;
+        }
+        let (mut patterns, mut found) = (0, 0);
+        let print = |(batch, matches): (PatternBatch, Found)| {
+            let mut print = |pattern: &Pattern, hits: Hits| {
+                patterns += 1;
+                found += u64::from(hits.count > 0);
+                printer.print(name, pattern, hits)
+            };
+            match &mut surroundings {
+                None => print_plain(&batch, matches, print),
+                Some(surroundings) => surroundings.print(&batch, matches, &mut print),
             }
         };
         self.search(&mut archive, print)?;
+        if self.reads && !by_sequence && found * FEW <= patterns {
+            self.talk.warn(name, format_args!(
+                "{found} of {patterns} sequences were found: it is searched by its bytes, so that no match goes on \
+                 in the next line or is of the other case; bwz --index of FASTA or FASTQ makes an index of sequences"
+            ));
+        }
         let mut cost = archive.search_cost();
-        if let Some((beside, _)) = beside {
-            cost += beside.search_cost();
+        if let Some(Surroundings { archive, .. }) = surroundings {
+            cost += archive.search_cost();
         }
         self.report(name, cost, started);
         Ok(())
+    }
+
+    /// What else is printed of each match, if anything.
+    fn surroundings(&self, name: &Name, by_sequence: bool) -> Result<Option<Surroundings>> {
+        let Some(MatchLimits { context, .. }) = self.wanted else { return Ok(None) };
+        if context.is_none() && !by_sequence {
+            return Ok(None);
+        }
+        // By itself, since the first one is at work.
+        Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence }))
     }
 
     fn open(&self, name: &Name) -> Result<Archive<File>> {
@@ -186,7 +237,7 @@ impl Found {
         let located = |Matches { count, positions, .. }| Hits {
             count,
             offsets: Some(positions),
-            context: None,
+            ..Hits::default()
         };
         match self {
             Found::Counts(counts) => {
@@ -197,60 +248,83 @@ impl Found {
     }
 }
 
-fn print(printer: &mut Printer, name: &Name, batch: &PatternBatch, found: Found) -> Result<()> {
-    for (pattern, hits) in batch.iter().zip(found.into_hits()) {
-        printer.print(name, &pattern, hits)?;
-    }
-    Ok(())
-}
-
-/// Prints the matches of a batch with the text around them, as many at a time as take one look into
-/// the file.
-fn print_with_context(
-    archive: &mut Archive<File>,
-    around: u64,
+fn print_plain(
     batch: &PatternBatch,
     found: Found,
     mut print: impl FnMut(&Pattern, Hits) -> io::Result<()>,
 ) -> Result<()> {
-    let mut found = batch.iter().zip(found.into_hits()).peekable();
-    while found.peek().is_some() {
-        let mut size = 0;
-        let some = iter::from_fn(|| {
-            if size >= CONTEXTS {
-                return None;
-            }
-            let next = found.next()?;
-            size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
-            Some(next)
-        });
-        add_context(archive, around, some.collect(), &mut print)?;
+    for (pattern, hits) in batch.iter().zip(found.into_hits()) {
+        print(&pattern, hits)?;
     }
     Ok(())
 }
 
-fn add_context(
-    archive: &mut Archive<File>,
-    around: u64,
-    found: Vec<(Pattern, Hits)>,
-    print: &mut impl FnMut(&Pattern, Hits) -> io::Result<()>,
-) -> Result<()> {
-    let size = archive.raw_size();
-    let range = |pos: u64, len: usize| -> Range<u64> {
-        pos.saturating_sub(around)..pos.saturating_add(len as u64).saturating_add(around).min(size)
-    };
-    let ranges: Vec<Range<u64>> = found
-        .iter()
-        .flat_map(|(pattern, hits)| {
+/// Where matches are, and what stands around them.
+struct Surroundings {
+    archive: Archive<File>,
+    context: Option<u64>,
+    by_sequence: bool,
+}
+
+impl Surroundings {
+    /// Prints the matches of a batch, as many at a time as take one look into the file.
+    fn print(
+        &mut self,
+        batch: &PatternBatch,
+        found: Found,
+        print: &mut impl FnMut(&Pattern, Hits) -> io::Result<()>,
+    ) -> Result<()> {
+        let mut found = batch.iter().zip(found.into_hits()).peekable();
+        while found.peek().is_some() {
+            let mut size = 0;
+            let some = iter::from_fn(|| {
+                if size >= MATCHES {
+                    return None;
+                }
+                let next = found.next()?;
+                size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
+                Some(next)
+            });
+            self.print_some(some.collect(), print)?;
+        }
+        Ok(())
+    }
+
+    fn print_some(
+        &mut self,
+        mut found: Vec<(Pattern, Hits)>,
+        print: &mut impl FnMut(&Pattern, Hits) -> io::Result<()>,
+    ) -> Result<()> {
+        if self.by_sequence {
+            let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
+            let mut places = self.archive.places(&offsets.collect::<Vec<_>>())?.into_iter();
+            for (_, hits) in &mut found {
+                let count = hits.offsets.as_ref().map_or(0, Vec::len);
+                hits.places = Some(places.by_ref().take(count).collect());
+            }
+        }
+        if let Some(around) = self.context {
+            self.add_context(around, &mut found)?;
+        }
+        Ok(found.into_iter().try_for_each(|(pattern, hits)| print(&pattern, hits))?)
+    }
+
+    fn add_context(&mut self, around: u64, found: &mut [(Pattern, Hits)]) -> Result<()> {
+        let size = self.archive.raw_size();
+        let range = |pos: u64, len: usize| -> Range<u64> {
+            let end = pos.saturating_add(len as u64).saturating_add(around);
+            pos.saturating_sub(around)..end.min(size)
+        };
+        let ranges = found.iter().flat_map(|(pattern, hits)| {
             let offsets = hits.offsets.iter().flatten();
             offsets.map(|&pos| range(pos, pattern.bytes.len()))
-        })
-        .collect();
-    let mut contexts = archive.extract_all(&ranges)?.into_iter();
-    for (pattern, mut hits) in found {
-        let count = hits.offsets.as_ref().map_or(0, Vec::len);
-        hits.context = Some(contexts.by_ref().take(count).collect());
-        print(&pattern, hits)?;
+        });
+        let ranges: Vec<Range<u64>> = ranges.collect();
+        let mut contexts = self.archive.extract_all(&ranges)?.into_iter();
+        for (_, hits) in found {
+            let count = hits.offsets.as_ref().map_or(0, Vec::len);
+            hits.context = Some(contexts.by_ref().take(count).collect());
+        }
+        Ok(())
     }
-    Ok(())
 }

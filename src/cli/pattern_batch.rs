@@ -91,7 +91,7 @@ impl PatternBatch {
 }
 
 /// The complement of a base, in the ambiguity codes of IUPAC too; whatever else is its own.
-fn complement(base: u8) -> u8 {
+pub fn complement(base: u8) -> u8 {
     const OF: [u8; 256] = complements();
     OF[usize::from(base)]
 }

@@ -30,15 +30,15 @@ enum PatternSource {
     Sequences(PathBuf),
 }
 
-/// The patterns and the files that the arguments name.
-pub fn gather(args: &SearchArgs) -> Result<(Patterns, Vec<PathBuf>)> {
+/// The patterns, on one strand or on both, and the files that the arguments name.
+pub fn gather(args: &SearchArgs, both_strands: bool) -> Result<(Patterns, Vec<PathBuf>)> {
     let named = args.patterns.is_empty() && args.lines.is_empty() && args.fasta.is_empty();
     let (first, files) = args.words.split_at(usize::from(named));
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     if files.is_empty() {
         return Err(Error::Usage("name the files to search, behind the pattern".into()));
     }
-    let mut patterns = Patterns { sources: Vec::new(), hex: args.hex, both_strands: args.revcomp };
+    let mut patterns = Patterns { sources: Vec::new(), hex: args.hex, both_strands };
     let mut words = PatternBatch::default();
     for word in first.iter().chain(&args.patterns) {
         let from = words.bytes.len();

@@ -18,7 +18,7 @@ const BLOCKS_SHARE: u64 = 4;
 /// A batch need not be larger to be worth what it costs beside the search itself: where decoded
 /// blocks are kept, and where each batch decodes them anew.
 const LARGEST_BATCH: u64 = 64 << 20;
-const LARGEST_COLD_BATCH: u64 = 256 << 20;
+const LARGEST_ANEW: u64 = 256 << 20;
 
 /// Searches of batches of patterns in one file, as
 /// [`Archive::searcher`](crate::Archive::searcher) starts them.
@@ -43,7 +43,7 @@ impl<'a, R: Read + Seek + Send> Searcher<'a, R> {
     /// cost more per pattern, more gain nothing.
     pub fn batch_size(&self) -> u64 {
         let warm = self.session.keeps(self.file.contents.raw_size());
-        let largest = if warm { LARGEST_BATCH } else { LARGEST_COLD_BATCH };
+        let largest = if warm { LARGEST_BATCH } else { LARGEST_ANEW };
         (self.file.options.memory_limit() / BATCH_SHARE).min(largest)
     }
 
