@@ -47,6 +47,7 @@ pub struct Options {
     index: Option<u32>,
     index_of_bytes: bool,
     match_case: bool,
+    max_mismatches: u8,
     effort: Effort,
     verify: bool,
 }
@@ -77,6 +78,7 @@ impl Options {
             index: None,
             index_of_bytes: false,
             match_case: false,
+            max_mismatches: 0,
             effort: Effort::Default,
             verify: false,
         }
@@ -241,6 +243,31 @@ impl Options {
         self
     }
 
+    /// Has counting and locating find what differs from a pattern in up to so many bytes, each place
+    /// once. Patterns have two bytes at least then.
+    ///
+    /// ```
+    /// use bwz::{Archive, Options};
+    /// use std::io::Cursor;
+    ///
+    /// let options = Options::new().max_mismatches(1)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells"[..], &mut file, &options)?;
+    /// let found = Archive::open(Cursor::new(file), &options)?.locate(&["sell"], 10)?;
+    /// assert_eq!(found[0].positions, [4, 15]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for more than one.
+    pub fn max_mismatches(mut self, max: u8) -> Result<Self> {
+        if max > 1 {
+            return Err(Error::Usage("more than one mismatch is not searched for".into()));
+        }
+        self.max_mismatches = max;
+        Ok(self)
+    }
+
     /// Sets what coding may cost for what it saves.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
@@ -326,6 +353,11 @@ impl Options {
     /// Whether an index is one of sequences where there are any.
     pub(crate) fn looks_for_sequences(&self) -> bool {
         self.index.is_some() && !self.index_of_bytes
+    }
+
+    /// How many bytes of a match may differ from its pattern.
+    pub(crate) fn allowed_mismatches(&self) -> u8 {
+        self.max_mismatches
     }
 
     /// Whether a search by sequence tells small letters from capital ones.

@@ -73,8 +73,12 @@ fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: Form) -> Exit {
             "--sam takes one file: it has one header".into(),
         )));
     }
-    let (options, event_lines) =
-        (args.resources.options().verify(args.verify).match_case(args.case), EventLines::default());
+    let options = args.resources.options().verify(args.verify).match_case(args.case);
+    let options = match options.max_mismatches(args.max_mismatches) {
+        Ok(options) => options,
+        Err(e) => return trouble(console::fail(&e)),
+    };
+    let event_lines = EventLines::default();
     let reads = !args.fasta.is_empty();
     let search = FileSearch {
         patterns: &patterns,

@@ -28,6 +28,9 @@ pub struct SearchArgs {
     /// Search for the reverse complement of each pattern too, and tell the strand
     #[arg(long, conflicts_with = "hex")]
     pub revcomp: bool,
+    /// Find what differs from the pattern in up to N bytes too, 0 or 1
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub max_mismatches: u8,
     /// In files that are searched by sequence, tell small letters from capital ones
     #[arg(long)]
     pub case: bool,

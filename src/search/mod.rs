@@ -9,6 +9,7 @@
 //! | `disk_block`, `disk_tables` | search in a block that stays on disk, slice by slice |
 //! | `sections`, `sequence_text`, `folded_patterns` | what is searched by sequence, and what by bytes |
 //! | `records` | the records of a file, their places and their bases |
+//! | `mismatches` | matches of which one byte differs |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
 //! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |
@@ -25,6 +26,7 @@ mod disk_tables;
 mod file_block;
 mod file_search;
 mod folded_patterns;
+mod mismatches;
 mod pattern_stream;
 mod records;
 mod search_batch;

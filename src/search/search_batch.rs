@@ -4,6 +4,7 @@
 use super::boundary_matches::{self, Edges};
 use super::file_block::FileBlock;
 use super::folded_patterns::FoldedPatterns;
+use super::mismatches;
 use super::search_results::BatchMatches;
 use super::searched_block::{Found, GpuLease, SearchedBlock};
 use super::sections::{Layouts, Section, sections};
@@ -98,7 +99,7 @@ impl Batch<'_> {
                 let matches = self.options.matches_case();
                 let limit = if matches { Some(usize::MAX) } else { self.limit };
                 let batch = Batch { patterns: &folded, limit, options: self.options };
-                let mut more = batch.run_section(&section.blocks, session)?;
+                let mut more = batch.run_any(&section, session)?;
                 if matches {
                     self.keep_case(&section, &mut more, layouts)?;
                 }
@@ -107,10 +108,22 @@ impl Batch<'_> {
                 }
                 found.append(more, self.limit);
             } else {
-                found.append(self.run_section(&section.blocks, session)?, self.limit);
+                found.append(self.run_any(&section, session)?, self.limit);
             }
         }
         Ok(found)
+    }
+
+    /// Searches a section, for exact matches or others too.
+    fn run_any<R: Read + Seek + Send>(
+        &self,
+        section: &Section<R>,
+        session: &mut Session,
+    ) -> Result<BatchMatches> {
+        match self.options.allowed_mismatches() {
+            0 => self.run_section(&section.blocks, session),
+            _ => mismatches::search(self, section, session),
+        }
     }
 
     /// Drops the matches that differ from their patterns in case.
@@ -134,7 +147,7 @@ impl Batch<'_> {
     }
 
     /// Searches the blocks of a section. Positions are those in the section.
-    fn run_section<R: Read + Seek + Send>(
+    pub fn run_section<R: Read + Seek + Send>(
         &self,
         file_blocks: &[FileBlock<R>],
         session: &mut Session,

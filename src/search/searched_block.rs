@@ -19,6 +19,7 @@ use crate::gpu::Searcher;
 use crate::options::restorable;
 use memchr::memmem;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::io::{Read, Seek};
 use std::ops::Range;
 
@@ -91,17 +92,37 @@ pub fn extract<R: Read + Seek + Send>(
     }
 }
 
-/// A range of the text of a block that is searched by sequence.
-pub fn text<R: Read + Seek + Send>(block: &FileBlock<R>, range: Range<usize>) -> Result<Vec<u8>> {
-    if let Some(block) = open_on_disk(block, range.len() as u64, 1)? {
-        return block.extract(range);
+/// The text of a block: all of it, or what its index gives of it.
+pub(crate) enum BlockText<'a, R> {
+    OnDisk(Box<DiskBlock<'a, R>>),
+    InMemory(Vec<u8>),
+}
+
+impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
+    /// Opens a block of which so many bytes are wanted, in so many ranges.
+    pub fn open(block: &'a FileBlock<'a, R>, size: u64, ranges: u64) -> Result<Self> {
+        if let Some(block) = open_on_disk(block, size, ranges)? {
+            return Ok(BlockText::OnDisk(Box::new(block)));
+        }
+        let raw = block::restore_decoded(block.decode()?, &CpuInverse::new())?;
+        Ok(BlockText::InMemory(match &block.sequences {
+            Some(sequences) => sequences.text(block, raw)?,
+            None => raw,
+        }))
     }
-    let raw = block::restore_decoded(block.decode()?, &CpuInverse::new())?;
-    let text = match &block.sequences {
-        Some(sequences) => sequences.text(block, raw)?,
-        None => raw,
-    };
-    Ok(text[range].to_vec())
+
+    /// A range of it.
+    pub fn get(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
+        match self {
+            BlockText::OnDisk(block) => Ok(block.extract(range)?.into()),
+            BlockText::InMemory(text) => Ok(text[range].into()),
+        }
+    }
+}
+
+/// A range of the text of a block.
+pub fn text<R: Read + Seek + Send>(block: &FileBlock<R>, range: Range<usize>) -> Result<Vec<u8>> {
+    Ok(BlockText::open(block, range.len() as u64, 1)?.get(range)?.into_owned())
 }
 
 impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
