@@ -9,7 +9,7 @@ use super::input;
 use super::input_name::Name;
 use super::output::Output;
 use super::pattern_batch::complement;
-use super::regions::{Region, read_bed};
+use super::record_regions::{Region, read_bed};
 use super::search_args::ExtractArgs;
 use super::size::read_cost;
 use bwz::{Archive, Error, ReadCost, Result};

@@ -11,7 +11,7 @@
 //! | `bench` | measuring |
 //! | `search_args`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `patterns`, `pattern_batch`, `sequence_file`, `match_printer` | what is searched, in batches, and how what is found is printed |
-//! | `regions`, `sam_lines` | stretches of records, and the hits of reads |
+//! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
 //! | `timeline` | the trace of a run, and how busy GPUs were |
@@ -47,8 +47,8 @@ mod parallel_reads;
 mod pattern_batch;
 mod patterns;
 mod progress_bar;
+mod record_regions;
 mod recover_command;
-mod regions;
 mod sam_lines;
 mod search_args;
 mod sequence_file;

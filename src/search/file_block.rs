@@ -5,9 +5,8 @@ use super::shared_input::SharedInput;
 use crate::block::{self, Decoded};
 use crate::contents::{self, BlockInfo};
 use crate::error::{Error, Flaw, Result};
-use crate::frame::{BlockHeader, LONG_TABLES, pass_tables};
+use crate::frame::{BlockHeader, Kind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
-use crate::sequence::{self, Layout};
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
@@ -54,25 +53,12 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         })
     }
 
-    /// Has the block be searched by sequence, in a text of so many bytes as far as that is known,
-    /// which stands at `position` in its section. Gives the position behind it.
-    pub fn search_sequences(
-        &mut self,
-        kind: sequence::Kind,
-        size: Option<u64>,
-        position: u64,
-    ) -> Result<u64> {
-        let text = SequenceText::of(self, kind, size)?;
-        self.searched = position..position + text.size;
-        self.sequences = Some(text);
-        Ok(self.searched.end)
-    }
-
-    /// Where everything in a block is that is searched by sequence.
-    pub fn layout(&self) -> Result<Layout> {
-        match &self.sequences {
-            Some(sequences) => sequences.layout(self),
-            None => Err(self.flaw(Flaw("the block has no sequences"))),
+    /// Where the payload begins, its tables passed. Errors know no place.
+    pub fn payload_start(&self) -> Result<u64> {
+        let start = self.info.coded.start + BlockHeader::SIZE as u64;
+        match self.header.kind {
+            Kind::Bwt(Shape { tables: true, .. }) => Ok(start + self.pass_tables(start)?),
+            _ => Ok(start),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The searches of a file, block by block, and ranges of its bytes by the same ways.
 
+use super::batch_in_sections;
 use super::file_block::FileBlock;
 use super::search_batch::{Batch, Session};
 use super::search_results::{BatchMatches, ReadCost};
@@ -40,7 +41,9 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
             let pool = threads::pool(self.options)?;
             let input = SharedInput::new(&mut *self.input);
             let batch = Batch { patterns: &words, limit, options: self.options };
-            found = pool.install(|| batch.run(&input, self.contents, session, self.layouts))?;
+            found = pool.install(|| {
+                batch_in_sections::run(&batch, &input, self.contents, session, self.layouts)
+            })?;
             *self.cost += input.cost();
         }
         if words.len() < patterns.len() {

@@ -7,7 +7,8 @@
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
 //! | `disk_block`, `disk_tables` | search in a block that stays on disk, slice by slice |
-//! | `sections`, `sequence_text`, `folded_patterns` | what is searched by sequence, and what by bytes |
+//! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
+//! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
 //! | `records` | the records of a file, their places and their bases |
 //! | `mismatches` | matches of which one byte differs |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
@@ -20,6 +21,7 @@
 //! other; where it fails, the CPU searches that block again, and all others. What it found is not
 //! checked.
 
+mod batch_in_sections;
 mod boundary_matches;
 mod disk_block;
 mod disk_tables;
@@ -34,6 +36,7 @@ mod search_results;
 mod searched_block;
 mod searcher;
 mod sections;
+mod sequence_block;
 mod sequence_text;
 mod shared_input;
 

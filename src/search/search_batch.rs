@@ -3,13 +3,8 @@
 
 use super::boundary_matches::{self, Edges};
 use super::file_block::FileBlock;
-use super::folded_patterns::FoldedPatterns;
-use super::mismatches;
 use super::search_results::BatchMatches;
 use super::searched_block::{Found, GpuLease, SearchedBlock};
-use super::sections::{Layouts, Section, sections};
-use super::shared_input::SharedInput;
-use crate::contents::Contents;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
@@ -77,6 +72,7 @@ impl Session {
 }
 
 /// Patterns, none of them empty, that are searched together.
+#[derive(Clone, Copy)]
 pub struct Batch<'p> {
     pub patterns: &'p [&'p [u8]],
     pub limit: Option<usize>,
@@ -84,68 +80,6 @@ pub struct Batch<'p> {
 }
 
 impl Batch<'_> {
-    pub fn run<R: Read + Seek + Send>(
-        &self,
-        input: &SharedInput<R>,
-        contents: &Contents,
-        session: &mut Session,
-        layouts: &mut Layouts,
-    ) -> Result<BatchMatches> {
-        let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
-        for section in sections(input, contents, self.options)? {
-            if section.by_sequence {
-                let text = FoldedPatterns::new(self.patterns)?;
-                let folded = text.patterns(self.patterns);
-                let matches = self.options.matches_case();
-                let limit = if matches { Some(usize::MAX) } else { self.limit };
-                let batch = Batch { patterns: &folded, limit, options: self.options };
-                let mut more = batch.run_any(&section, session)?;
-                if matches {
-                    self.keep_case(&section, &mut more, layouts)?;
-                }
-                for positions in &mut more.positions {
-                    section.raw_offsets(positions, layouts)?;
-                }
-                found.append(more, self.limit);
-            } else {
-                found.append(self.run_any(&section, session)?, self.limit);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Searches a section, for exact matches or others too.
-    fn run_any<R: Read + Seek + Send>(
-        &self,
-        section: &Section<R>,
-        session: &mut Session,
-    ) -> Result<BatchMatches> {
-        match self.options.allowed_mismatches() {
-            0 => self.run_section(&section.blocks, session),
-            _ => mismatches::search(self, section, session),
-        }
-    }
-
-    /// Drops the matches that differ from their patterns in case.
-    fn keep_case<R: Read + Seek + Send>(
-        &self,
-        section: &Section<R>,
-        found: &mut BatchMatches,
-        layouts: &mut Layouts,
-    ) -> Result<()> {
-        let all = self.patterns.iter().zip(&mut found.counts).zip(&mut found.positions);
-        for ((pattern, count), positions) in all {
-            let mut kept = Vec::new();
-            for &position in positions.iter() {
-                if section.case_matches(pattern, position, layouts)? {
-                    kept.push(position);
-                }
-            }
-            (*count, *positions) = (kept.len() as u64, kept);
-        }
-        Ok(())
-    }
-
     /// Searches the blocks of a section. Positions are those in the section.
     pub fn run_section<R: Read + Seek + Send>(
         &self,

@@ -105,10 +105,7 @@ impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
             return Ok(BlockText::OnDisk(Box::new(block)));
         }
         let raw = block::restore_decoded(block.decode()?, &CpuInverse::new())?;
-        Ok(BlockText::InMemory(match &block.sequences {
-            Some(sequences) => sequences.text(block, raw)?,
-            None => raw,
-        }))
+        Ok(BlockText::InMemory(block.text_of(raw)?))
     }
 
     /// A range of it.
@@ -145,10 +142,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         };
         let raw = block::restore_decoded(decoded, &CpuInverse::new())?;
         let Some(bwt) = searchable else {
-            return Ok(SearchedBlock::Plain(match &block.sequences {
-                Some(sequences) => sequences.text(block, raw)?,
-                None => raw,
-            }));
+            return Ok(SearchedBlock::Plain(block.text_of(raw)?));
         };
         drop(raw);
         let index = FmIndex::new(bwt).map_err(|e| block.locate(e))?;

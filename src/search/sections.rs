@@ -12,6 +12,7 @@ use crate::error::{Flaw, Result};
 use crate::options::Options;
 use crate::sequence::Layout;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{Read, Seek};
 
 /// Blocks that are searched as one text.
@@ -123,8 +124,8 @@ pub(crate) fn layout<'l, R: Read + Seek + Send>(
     block: &FileBlock<R>,
     layouts: &'l mut Layouts,
 ) -> Result<&'l Layout> {
-    if !layouts.contains_key(&block.number) {
-        layouts.insert(block.number, block.layout()?);
+    match layouts.entry(block.number) {
+        Entry::Occupied(entry) => Ok(entry.into_mut()),
+        Entry::Vacant(entry) => Ok(entry.insert(block.layout()?)),
     }
-    Ok(&layouts[&block.number])
 }
