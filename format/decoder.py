@@ -138,8 +138,8 @@ def decode_frame(reader, header, give_out):
 def read_frame_header(header):
     """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is of %s of the format, and only draft 9 is known" % version_name(header[4])
-        require(header[4] == 128 + 9, "R02", what)
+        what = "this is of %s of the format, and only draft 10 is known" % version_name(header[4])
+        require(header[4] == 128 + 10, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
     require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
@@ -220,9 +220,9 @@ def decode_payload(payload, header):
     sizes, at = read_sizes(payload, sizes_start, text_size, header.coding)
     index = None
     if header.flags & INDEXED:
-        edge = min(text_size, 128)
+        searched = read_searched(payload, tables_end, filters, side, text_size)
         where = (start, sizes_start, at)
-        index, at = read_index(payload, where, sizes, edge)
+        index, at = read_index(payload, where, sizes, searched)
         is_first = index["primary"] == samples[0]
         require(is_first, "R27", "a Primary_Index that is not Samples[0]")
     sizes.coded.append(len(payload) - at - sizes.models - sum(sizes.coded))
@@ -232,7 +232,9 @@ def decode_payload(payload, header):
     bwt = decode_slices(payload, at, sizes, header.coding, index)
     text = invert(bwt, samples, sample_rate)
     if index:
-        edges_hold = text.startswith(index["head"]) and text.endswith(index["tail"])
+        searched_text = text[:searched.size]
+        edges_hold = searched_text.startswith(index["head"])
+        edges_hold = edges_hold and searched_text.endswith(index["tail"])
         require(edges_hold, "R27", "a Head or Tail that is not the text's")
     return undo_filters(text, filters, side, header.raw_size)
 
@@ -412,7 +414,20 @@ def invert(bwt, samples, sample_rate):
 # 10. Index
 
 
-def read_index(payload, where, sizes, edge):
+Searched = collections.namedtuple("Searched", ("size", "fields"))
+
+
+def read_searched(payload, at, filters, side, text_size):
+    """Section 10.1: how many bytes of the text are searched, and the fields at `at` that say so."""
+    if filters == 0:
+        return Searched(text_size, b"")
+    reader = Side(side)
+    size = reader.varint()
+    require(size <= text_size, "R28", "a Sequence_Size of %d" % size)
+    return Searched(size, payload[at:at + 10 + reader.at])
+
+
+def read_index(payload, where, sizes, searched):
     """Section 10.1: Index; gives its fields, and where it ends. `where` has the offsets of Samples,
     Slice_Count and Index in the payload.
 
@@ -425,14 +440,14 @@ def read_index(payload, where, sizes, edge):
     samples_checksum, index_checksum = struct.unpack_from("<II", payload, start + 12)
     require(reserved == 0, "R04", "a Reserved bit of an Index is set")
     require(form <= 1, "R26", "an Index of Form %d" % form)
-    slices = len(sizes.raw)
+    slices, edge = len(sizes.raw), min(searched.size, 128)
     head = start + 20 + 4 * slices
     counts, end = head + 2 * edge, head + 2 * edge + counts_size
     models_end = end + sizes.models
     require(models_end <= len(payload), "R26", "an Index that ends after the payload")
     samples_hold = zlib.crc32(payload[samples_start:sizes_start]) == samples_checksum
     require(samples_hold, "R25", "a wrong Samples_Checksum")
-    checked = payload[sizes_start:start + 16] + payload[start + 20:models_end]
+    checked = searched.fields + payload[sizes_start:start + 16] + payload[start + 20:models_end]
     require(zlib.crc32(checked) == index_checksum, "R25", "a wrong Index_Checksum")
     plain = payload[counts:end]
     if form == 1:
@@ -591,7 +606,7 @@ def undo_filters(text, filters, side_bytes, raw_size):
     if filters & 2:
         text = undo_regions(text, side)
     if filters & 1:
-        text = undo_unwrap(text, side)
+        text = undo_sequences(text, side, raw_size)
     require(side.at == len(side_bytes), "R28", "bytes of Side left over")
     require(len(text) == raw_size, "R28", "filters that give another number of bytes than Raw_Size")
     return text
@@ -715,26 +730,160 @@ def undo_arm64(region, start):
         region[at:at + 4] = word.to_bytes(4, "little")
 
 
-def undo_unwrap(text, side):
+Unit = collections.namedtuple("Unit", ("lead", "lead_size", "residues", "width", "times"))
+
+
+class LengthModel:
+    """Section 12.8: a number that is often one of the last four different ones."""
+
+    def __init__(self):
+        self.recent, self.which, self.number = [0, 0, 0, 0], BitTree(3), NumberModel()
+
+    def read(self, decoder):
+        """A length."""
+        which = self.which.read(decoder)
+        require(which <= 4, "R28", "a length of number %d" % which)
+        length = self.recent[which] if which < 4 else self.number.read(decoder)
+        if length in self.recent:
+            self.recent.remove(length)
+        self.recent = ([length] + self.recent)[:4]
+        return length
+
+
+def undo_sequences(text, side, raw_size):
     """Section 12.8."""
-    line_width, exception_count = side.varint(), side.varint()
-    require(line_width >= 1, "R28", "a Line_Width of 0")
-    pairs = [(side.varint(), side.varint()) for _ in range(exception_count)]
-    lines, n = text.split(b"\n"), 0
-    exceptions = set()
-    for step, times in pairs:
-        is_new = step > 0 or times == 0 or n == 0 and not exceptions and times == 1
-        is_line = n + step * times < len(lines)
-        require(is_new and is_line, "R28", "a line that is not there, or is listed twice")
-        exceptions.update(n + step * (k + 1) for k in range(times))
-        n += step * times
-    wrapped = []
-    for n, line in enumerate(lines):
-        if n in exceptions or not line:
-            wrapped.append(line)
-        else:
-            wrapped += [line[at:at + line_width] for at in range(0, len(line), line_width)]
-    return b"\n".join(wrapped)
+    start = side.at
+    sequence_size, layout_size = side.varint(), side.varint()
+    layout = side.take(layout_size)
+    layout_holds = zlib.crc32(side.data[start:side.at]) == field(side.take(4), 0, 4)
+    require(layout_holds, "R28", "a wrong Layout_Checksum")
+    decoder = BinaryDecoder(layout, 0, "R28")
+    last_line_ends = BitTree(1).read(decoder) == 1
+    units, entries = read_units(decoder, raw_size)
+    lines = sum(line_count(unit) * unit.times for unit in units)
+    records = sum(unit.times for unit in units if unit.lead >= 2)
+    residues = sum(unit.residues * unit.times for unit in units)
+    heads = sum((unit.lead_size + (unit.lead == 3) * unit.width) * unit.times for unit in units)
+    qualities = sum(unit.residues * unit.times for unit in units if unit.lead == 3)
+    limits = (lines, residues + records, heads + qualities)
+    crlf, small, escaped = read_stretches(decoder, limits, entries)
+    decoder.require_end()
+    fits = sequence_size == residues + records and sequence_size <= len(text)
+    require(fits, "R28", "a Sequence_Size of %d" % sequence_size)
+    sequence = bytearray(text[:sequence_size])
+    for first, end in small:
+        sequence[first:end] = sequence[first:end].lower()
+    others = undo_escapes(text[sequence_size:], escaped, heads + qualities)
+    parts = LineParts(bytes(sequence), others[:heads], others[heads:])
+    ends = [b"\n"] * lines
+    for first, end in crlf:
+        ends[first:end] = [b"\r\n"] * (end - first)
+    if not last_line_ends:
+        require(ends and ends[-1] == b"\n", "R28", "a last line by CRLF that has no end")
+        ends[-1] = b""
+    raw_lines = (line for unit in units for _ in range(unit.times) for line in parts.lines(unit))
+    return b"".join(line + end for line, end in zip(raw_lines, ends))
+
+
+def read_units(decoder, raw_size):
+    """Section 12.8: the units, and how many stretches there may be."""
+    unit_count, entries = NumberModel().read(decoder), raw_size // 4 + 16
+    require(unit_count <= entries, "R28", "a layout of %d units" % unit_count)
+    lead_tree, times_number = BitTree(2), NumberModel()
+    models = [[LengthModel() for _ in range(3)] for _ in range(4)]
+    units, left = [], raw_size + 1
+    for _ in range(unit_count):
+        lead = lead_tree.read(decoder)
+        lead_size = models[lead][0].read(decoder) if lead > 0 else 0
+        residues = models[lead][1].read(decoder)
+        width = models[lead][2].read(decoder) if residues > 0 or lead == 3 else 0
+        if width == 0 and lead < 3:
+            width = residues
+        unit = Unit(lead, lead_size, residues, width, times_number.read(decoder) + 1)
+        fits = lead == 3 or (width <= residues if residues > 0 else lead > 0)
+        require(fits, "R28", "lines of width %d in a unit of %d residues" % (width, residues))
+        size = lead_size + residues + (width + residues if lead == 3 else 0)
+        left -= (size + line_count(unit)) * unit.times
+        require(left >= 0, "R28", "lines that are more than the block")
+        units.append(unit)
+    return units, entries - unit_count
+
+
+def line_count(unit):
+    """Section 12.8: the lines of a unit, once."""
+    if unit.lead == 3:
+        return 4
+    return (unit.lead > 0) + (-(-unit.residues // unit.width) if unit.residues > 0 else 0)
+
+
+def read_stretches(decoder, limits, entries):
+    """Section 12.8: three lists of stretches, each as pairs of first and end."""
+    lists = []
+    for limit in limits:
+        count = NumberModel().read(decoder)
+        entries -= count
+        require(entries >= 0, "R28", "a layout of %d stretches" % count)
+        gap, length, stretches, end = NumberModel(), NumberModel(), [], 0
+        for _ in range(count):
+            first = end + gap.read(decoder)
+            end = first + length.read(decoder) + 1
+            require(end <= limit, "R28", "a stretch that ends too late")
+            stretches.append((first, end))
+        lists.append(stretches)
+    return lists
+
+
+def undo_escapes(mapped, escaped, size):
+    """Section 12.8: the other bytes, of which there are so many."""
+    others, at = bytearray(), 0
+    for first, end in escaped + [(size, size)]:
+        plain = mapped[at:at + first - len(others)]
+        is_plain = len(plain) == first - len(others) and min(plain, default=255) > 129
+        require(is_plain, "R28", "an other byte that is below 130")
+        others += bytes(byte - 128 for byte in plain)
+        at += len(plain)
+        for _ in range(first, end):
+            pair = mapped[at:at + 2]
+            is_pair = len(pair) == 2 and pair[1] > 127
+            is_pair = is_pair and (pair[0] == 128 or pair[0] == 129 and pair[1] < 130)
+            require(is_pair, "R28", "an escaped byte that is none")
+            others.append(pair[1] if pair[0] == 128 else pair[1] - 128)
+            at += 2
+    require(at == len(mapped), "R28", "a text that is longer than its layout says")
+    return bytes(others)
+
+
+class LineParts:
+    """Section 12.8: what the lines of a block are taken from."""
+
+    def __init__(self, sequence, heads, qualities):
+        self.sequence, self.heads, self.qualities = sequence, heads, qualities
+        self.at, self.heads_at, self.qualities_at = 0, 0, 0
+
+    def residues(self, size):
+        """The next residues."""
+        self.at += size
+        return self.sequence[self.at - size:self.at]
+
+    def head(self, size):
+        """The next bytes of the other lines."""
+        self.heads_at += size
+        return self.heads[self.heads_at - size:self.heads_at]
+
+    def lines(self, unit):
+        """The lines of a unit, once, without their ends."""
+        if unit.lead > 0:
+            yield self.head(unit.lead_size)
+        if unit.lead >= 2:
+            require(self.residues(1) == b"\n", "R28", "a record that does not begin with 0A")
+        if unit.lead == 3:
+            yield self.residues(unit.residues)
+            yield self.head(unit.width)
+            self.qualities_at += unit.residues
+            yield self.qualities[self.qualities_at - unit.residues:self.qualities_at]
+            return
+        for at in range(0, unit.residues, unit.width or 1):
+            yield self.residues(min(unit.width, unit.residues - at))
 
 
 # 13. Slices

@@ -209,12 +209,12 @@ fn read_seek_table<R: Read + Seek>(
     let entries = table.entries(&coded).map_err(located)?;
     let mut sequences = None;
     if table.tables {
-        let (size, content) = find_table(input, Some(SEQUENCES))?.map_err(located)?;
-        if size != tables_size {
+        let found = find_table(input, Some(SEQUENCES))?.map_err(located)?;
+        if found.size != tables_size {
             return Err(misfit());
         }
         let read = |content: Vec<u8>| Sequences::from_bytes(&content, entries.len());
-        sequences = content.map(read).transpose().map_err(located)?;
+        sequences = found.content.map(read).transpose().map_err(located)?;
     }
     let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
     let ends = ends.chain([(footer.total_raw_size, table_start - start)]);

@@ -16,7 +16,7 @@ use crate::filter::regions::{self, Region};
 use crate::filter::{Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter, Kind,
-    SeekTable, check_tables, pass_tables, tables_to_bytes,
+    SeekTable, Sequences, check_tables, pass_tables, tables_to_bytes,
 };
 use crate::options::{Options, restorable};
 use crate::raw::Spare;
@@ -119,6 +119,12 @@ pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Res
     header.coded_size = payload.len() as u64;
     header.payload_checksum = crc32fast::hash(&payload);
     Ok((header.to_bytes(), payload))
+}
+
+/// Records_Before, Continued and Residues of so many blocks, as the table Sequences has them.
+pub fn sequences_table(content: &[u8], blocks: usize) -> Result<Vec<[u64; 3]>, Flaw> {
+    let blocks = Sequences::from_bytes(content, blocks)?.blocks.into_iter();
+    Ok(blocks.map(|block| [block.records_before, block.continued, block.residues]).collect())
 }
 
 /// The size of the tables that `bytes` begin with; read, and passed by.

@@ -26,8 +26,17 @@ fn folder() -> PathBuf {
 }
 
 /// Files of the kinds that filters are for, in the order of [`cases::filtered`].
-const FILTERED: [&str; 8] =
-    ["lines", "table", "image", "x86", "arm64", "regions", "matches", "lines-and-matches"];
+const FILTERED: [&str; 9] = [
+    "sequences",
+    "reads",
+    "table",
+    "image",
+    "x86",
+    "arm64",
+    "regions",
+    "matches",
+    "sequences-and-matches",
+];
 
 /// Name, raw bytes, and the file as this version writes it, or its parts are put together.
 fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
@@ -51,6 +60,15 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let (text, bits) = (cases::text(30_000), cases::random(200_000, 2));
     all.push(("indexed", text.clone(), indexed(&text, 20_000, Some(64))));
     all.push(("indexed-for-counting", bits.clone(), indexed(&bits, 1 << 20, Some(0))));
+    for (name, raw) in [
+        ("fasta-indexed", common::fasta(9000)),
+        ("fasta-oddities", common::odd_fasta()),
+        ("fastq-indexed", cases::reads(9000)),
+    ] {
+        let file = common::indexed_sequences(&raw);
+        assert_eq!(file[16 + 9], 9, "{name}: sequences and an index");
+        all.push((name, raw, file));
+    }
     // Filters are tried on blocks that are large enough.
     let filtered = cases::filtered(33_000);
     assert_eq!(filtered.len(), FILTERED.len());
@@ -76,12 +94,10 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         all.push((name, raw, file));
     }
     // What this encoder does not write and decoders must read.
-    let (text, genome) = (cases::text(9000), common::fasta(9000));
+    let text = cases::text(9000);
     all.push(("uneven", text.clone(), common::uneven(&text, None)));
     all.push(("uneven-indexed", text.clone(), common::uneven(&text, Some(16))));
-    all.push(("fasta-indexed", genome.clone(), common::indexed_sequences(&genome)));
     all.push(("tables", text.clone(), common::with_tables(&text, Some(16))));
-    assert_eq!(all[all.len() - 2].2[16 + 9], 9, "sequences and an index");
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
     all.push(("concatenated", parts.concat(), file));

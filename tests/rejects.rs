@@ -12,7 +12,7 @@ mod parts;
 mod patient;
 
 use common::{cases, compressed, decompressed, indexed};
-use parts::{filter_rejects, size_rejects, slice_rejects, table_rejects};
+use parts::{filter_rejects, sequence_rejects, size_rejects, slice_rejects, table_rejects};
 use patient::{BLOCK, PAYLOAD, Parts, Patient, one_value, with_counts, with_index};
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,8 +53,8 @@ fn rejects() -> Vec<Reject> {
         ("R01-bzip2", Patient(b"BZh91AY&SY".to_vec()), "not a bwz file"),
         ("R02-version-1", t().frame(4, &[1]), "draft 8 of the bwz format, or an earlier one"),
         ("R02-version-2", t().frame(4, &[2]), "version 2 of the bwz format"),
-        ("R02-draft-10", t().frame(4, &[138]), "draft 10 of the bwz format"),
-        ("R02-draft-10-other-checksum", t().set(4, &[138]), "this bwz reads draft 9"),
+        ("R02-draft-11", t().frame(4, &[139]), "draft 11 of the bwz format"),
+        ("R02-draft-11-other-checksum", t().set(4, &[139]), "this bwz reads draft 10"),
         ("R03-frame-header-checksum", t().set(13, &[0xEE]), "frame header is damaged"),
         ("R04-index-reserved", put(1, &[1]), "reserved bit of the index"),
         ("R04-frame-flags", t().frame(5, &[1]), "reserved bit of the frame header"),
@@ -127,6 +127,7 @@ fn rejects() -> Vec<Reject> {
         .chain(size_rejects())
         .chain(slice_rejects())
         .chain(filter_rejects())
+        .chain(sequence_rejects())
         .chain(table_rejects())
         .map(|(name, file, says)| (name, file.0, says))
         .collect()

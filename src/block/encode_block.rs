@@ -264,10 +264,10 @@ pub fn code(
         Sorted::Bwt(Bwt { bytes, sample_rate, samples }) => {
             let coded = coder::encode_slices_with(execute, &bytes, limits, coding);
             let CodedBwt { raw_sizes, slices, .. } = &coded;
-            let Filtered { text, flags, side } = &filtered;
-            let searched = filter::searched_size(*flags, side, text.len() as u32)?;
-            let text = &text[..searched as usize];
-            index = indexed.then(|| BlockIndex::new(text, &bytes, samples[0], raw_sizes, slices));
+            if indexed {
+                let text = filtered.searched()?;
+                index = Some(BlockIndex::new(text, &bytes, samples[0], raw_sizes, slices));
+            }
             // The BWT is freed before the payload is built, since that is the peak of memory.
             CodedTransform { coded, sample_rate, samples }
         }

@@ -13,7 +13,7 @@
 //! | step | thread | memory | check |
 //! |---|---|---|---|
 //! | read | `bwz-reader` (`raw`); the first block: the caller's | one block, in the memory of one that was coded where it fits | - |
-//! | filter | the pool, for a worker of the first stage; not where there is an index | the text, mostly in the block's place; side information | the raw CRC-32 is taken here |
+//! | filter | the pool, for a worker of the first stage; where there is an index, sequences alone | the text, mostly in the block's place; side information | the raw CRC-32 is taken here |
 //! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | counts of bytes, range of samples; what fails is sorted by the CPU |
 //! | sort, GPU, where the block is not coded there | the same | pinned block, the GPU's arena, pinned BWT, BWT | the same |
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |

@@ -9,7 +9,7 @@
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `file_commands` | compress, decompress, test |
 //! | `bench` | measuring |
-//! | `search_args`, `count_locate`, `extract_command` | count, locate, extract |
+//! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `patterns`, `pattern_batch`, `sequence_file`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
@@ -51,6 +51,7 @@ mod record_regions;
 mod recover_command;
 mod sam_lines;
 mod search_args;
+mod search_help;
 mod sequence_file;
 mod shared_args;
 mod size;

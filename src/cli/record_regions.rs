@@ -1,4 +1,5 @@
-//! Stretches of records as people name them: as samtools does, `chrIV:1,000-2,000`, or in BED files.
+//! Stretches of records as people name them: as samtools does, `chrIV:1,000-2,000`, or in BED
+//! files.
 
 use bwz::{Error, Result};
 use std::ops::Range;

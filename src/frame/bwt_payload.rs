@@ -200,12 +200,14 @@ mod tests {
     fn tables_stand_before_all_else_and_an_index_is_of_the_text() {
         let tables = tables::to_bytes(&[(3, b"content")]);
         let (text, bwt) = ([b'x'; 200], [b'x'; 200]);
+        // Sequence_Size is 50.
+        let (searched, side) = (&text[..50], b"\x32, and more");
         let parts = BwtPayload {
             tables: Some(&tables),
-            filtered: Some(Filtered { text_size: 200, side: b"side" }),
+            filtered: Some(Filtered { text_size: 200, side }),
             samples: vec![7],
             raw_sizes: vec![200],
-            index: Some(BlockIndex::new(&text, &bwt, 7, &[200], &[b"one"])),
+            index: Some(BlockIndex::new(searched, &bwt, 7, &[200], &[b"one"])),
             models: b"models",
             slices: vec![b"one"],
         };

@@ -74,14 +74,22 @@ pub(crate) fn check(input: &mut impl Read) -> io::Result<Result<u64, Flaw>> {
 
 /// The same without reading what need not be read, in a file that does not end here.
 pub(crate) fn pass(input: &mut (impl Read + Seek)) -> io::Result<Result<u64, Flaw>> {
-    Ok(find(input, None)?.map(|(size, _)| size))
+    Ok(find(input, None)?.map(|found| found.size))
+}
+
+/// Tables that were passed.
+pub(crate) struct Found {
+    /// That of all of it, Tables_Size included.
+    pub size: u64,
+    /// The content of the table that was looked for.
+    pub content: Option<Vec<u8>>,
 }
 
 /// [`pass`], and the content of the last table of a type, which is checked.
 pub(crate) fn find(
     input: &mut (impl Read + Seek),
     kind: Option<u8>,
-) -> io::Result<Result<(u64, Option<Vec<u8>>), Flaw>> {
+) -> io::Result<Result<Found, Flaw>> {
     let mut content = None;
     let passed = walk(input, |input, table| {
         if Some(table.kind) == kind {
@@ -92,7 +100,7 @@ pub(crate) fn find(
     });
     match passed {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Err(MISFIT)),
-        passed => Ok(passed?.map(|size| (size, content))),
+        passed => Ok(passed?.map(|size| Found { size, content })),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Whether a block is one of sequences, and where one may be cut.
 
-use super::Kind;
-use super::lines::{self, Lines, is_residues};
+use super::lines::{self, Kind, Lines, is_residues};
 
 /// The part of a block that is looked at: so many windows of so many bytes.
 const WINDOWS: usize = 16;
@@ -88,26 +87,21 @@ pub fn decide(block: &[u8]) -> Option<Kind> {
 /// torn: in its second half, if there is such a place.
 pub fn cut(bytes: &[u8], kind: Kind) -> Option<usize> {
     let half = bytes.len() / 2;
-    let line_end = |end: usize| {
-        let feed = memchr::memrchr(b'\n', &bytes[half..end])?;
-        Some(half + feed + 1)
-    };
-    let last = line_end(bytes.len())?;
-    if kind == Kind::Fasta {
-        return Some(last);
-    }
-    // The last record that is whole begins not more than seven lines before.
-    let mut start = last;
-    for _ in 0..LINES_OF_TWO_RECORDS {
-        let before = start.checked_sub(1).filter(|&before| before > half);
-        let Some(line) = before.and_then(line_end) else { break };
-        start = line;
-        if let Some((_, rest)) = lines::read(Lines(&bytes[start..last])) {
-            return Some(last - rest.0.len());
+    let line_start = |end| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |feed| feed + 1);
+    let last = Some(line_start(bytes.len())).filter(|&last| last > half)?;
+    if kind == Kind::Fastq {
+        let mut start = last;
+        for _ in 0..LINES_OF_TWO_RECORDS {
+            let Some(before) = start.checked_sub(1) else { break };
+            start = line_start(before);
+            if let Some((_, rest)) = lines::read(Lines(&bytes[start..last])) {
+                let end = last - rest.0.len();
+                return Some(if end > half { end } else { last });
+            }
         }
     }
     Some(last)
 }
 
-/// The lines in which a whole record ends, wherever they are cut.
+/// The last whole record ends in these last lines, wherever they are cut.
 const LINES_OF_TWO_RECORDS: usize = 8;

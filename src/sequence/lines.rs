@@ -1,7 +1,15 @@
 //! The lines of a block, and what they are.
 
-use super::Kind;
 use super::units::Lead;
+
+/// What a block, or all of a file, holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Records of a header line that begins with `>` and lines of residues.
+    Fasta,
+    /// Records of four lines: `@` and a name, residues, `+`, a quality for each residue.
+    Fastq,
+}
 
 /// A line without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Sequences: FASTA and FASTQ taken apart, so that what is sorted and searched is residues. FORMAT.md
-//! section 12.8.
+//! Sequences: FASTA and FASTQ taken apart, so that what is sorted and searched is residues.
+//! FORMAT.md section 12.8.
 //!
 //! raw block -> [`split`] -> text, [`Layout`] -> [`join`] -> raw block. The *text* is
 //!
@@ -17,25 +17,17 @@
 
 mod cover;
 mod detect;
-mod join;
-mod layout;
+mod join_lines;
+mod line_layout;
 mod lines;
 mod others;
-mod split;
+mod split_records;
 #[cfg(test)]
 mod tests;
 mod units;
 
 pub use detect::{cut, decide, detect};
-pub use join::join;
-pub use layout::{Base, Contribution, Layout, Record};
-pub use split::split;
-
-/// What a block, or all of a file, holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Records of a header line that begins with `>` and lines of residues.
-    Fasta,
-    /// Records of four lines: `@` and a name, residues, `+`, a quality for each residue.
-    Fastq,
-}
+pub use join_lines::join;
+pub use line_layout::{Base, Contribution, Layout, Record};
+pub use lines::Kind;
+pub use split_records::split;

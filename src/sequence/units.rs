@@ -171,7 +171,15 @@ impl Models {
         let is_led = lead != Lead::None;
         unit.lead_len = if is_led { lead_lens.code(unit.lead_len, coder)? } else { 0 };
         unit.residues = residues.code(unit.residues, coder)?;
-        unit.width = if unit.has_width() { widths.code(unit.width, coder)? } else { 0 };
+        unit.width = match (unit.has_width(), lead) {
+            (false, _) => 0,
+            (true, Lead::Read) => widths.code(unit.width, coder)?,
+            // 0 stands for one line, whose length is coded once.
+            (true, _) => match widths.code(unit.width % unit.residues, coder)? {
+                0 => unit.residues,
+                width => width,
+            },
+        };
         Ok((unit, self.times.code(times - 1, coder) + 1))
     }
 }

@@ -134,6 +134,7 @@ fn next(state: &mut u64) -> u32 {
 pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
     vec![
         ("wrapped DNA", wrapped(&dna(size)), 1),
+        ("reads", reads(size), 1),
         ("table", table(size), 2),
         ("image of 16 bits", image(size), 2),
         ("x86", x86(size), 2),
@@ -142,6 +143,21 @@ pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
         ("versions", versions(&text(size / 6)), 4),
         ("wrapped versions", wrapped(&versions(&dna(size / 6))), 5),
     ]
+}
+
+/// Records of FASTQ, of 100 residues each or less.
+pub fn reads(size: usize) -> Vec<u8> {
+    let (mut file, noise) = (Vec::new(), random(size, 40));
+    for (n, residues) in dna(size).chunks(100).enumerate().take(size / 190) {
+        let residues = &residues[..100 - usize::from(noise[n] / 39) * n % 40];
+        let qualities: Vec<u8> = noise[n * 100..][..residues.len()]
+            .iter()
+            .map(|q| b'I' - (q / 4) * (q / 4) / 3)
+            .collect();
+        file.extend(format!("@read.{n} {}:{}\n", noise[n], noise[n + 1]).bytes());
+        file.extend([residues, &b"\n+\n"[..], &qualities, b"\n"].concat());
+    }
+    file
 }
 
 fn dna(size: usize) -> Vec<u8> {

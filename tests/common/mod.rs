@@ -65,6 +65,26 @@ pub fn fasta(size: usize) -> Vec<u8> {
     raw
 }
 
+/// FASTA with lower case, lines that end by CRLF, lines of other widths, comments, blank lines,
+/// records without residues, headers that no byte above 127 stands for alone, and no end.
+pub fn odd_fasta() -> Vec<u8> {
+    let mut raw = b";a comment\n\n".to_vec();
+    for (n, sequence) in cases::random(12_000, 7).chunks(1100).enumerate() {
+        raw.extend(format!(">s\u{e9}quence {n} \u{1}\n").bytes());
+        for (line, letters) in sequence.chunks(50 + n % 3).enumerate() {
+            let soft = if line / 7 % 3 == 1 { 0x20 } else { 0 };
+            raw.extend(letters.iter().map(|&letter| b"ACGTN*-"[usize::from(letter)] | soft));
+            raw.extend(if n % 4 == 1 { &b"\r\n"[..] } else { b"\n" });
+            if line % 40 == 13 {
+                raw.extend([&b"\n"[..], b"12 not residues\n", b"; note\n", b"ACG\n"][n % 4]);
+            }
+        }
+        raw.extend(if n % 5 == 2 { &b">empty\n"[..] } else { b"" });
+    }
+    raw.pop();
+    raw
+}
+
 /// `raw`, which is FASTA or FASTQ, as blocks of about 5000 bytes with an index of their sequences.
 pub fn indexed_sequences(raw: &[u8]) -> Vec<u8> {
     indexed(raw, 5000, Some(8))

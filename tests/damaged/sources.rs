@@ -5,12 +5,13 @@ use super::vouch::vouch;
 use crate::common::mutation::parts::{self, Kind, Part};
 use crate::common::mutation::random::Random;
 use crate::common::mutation::repair;
-use crate::common::{cases, compressed, indexed, options};
+use crate::common::{cases, compressed, indexed, odd_fasta, options};
 use bwz::Effort;
 use bwz::internals::coder::Coding;
 use bwz::internals::{
     self,
     filter::{self, Filtered},
+    separate_sequences,
 };
 use std::fs;
 use std::path::Path;
@@ -117,15 +118,21 @@ fn filtered() -> Vec<(String, Vec<u8>)> {
     let regions =
         [records(4, 0), records(0x84, 40), [&size[..], &[2]].concat(), [&size[..], &[3]].concat()];
     let of_regions = [&table[..], &table, &x86, &arm64].concat();
-    // Lines of 60 bytes but for the second and the fourth.
-    let lines: &[u8] = &[60, 1, 2, 2];
+    let sequences = separate_sequences(&odd_fasta()[..700], false).unwrap();
+    // One line of residues is its own text.
+    let line: Vec<u8> = text.iter().map(|byte| b'A' + byte % 26).collect();
+    let one_line = separate_sequences(&line, false).unwrap().side;
     let no_matches: &[u8] = &[0xD8, 4, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0];
     let one_region = [&size[..], &[0]].concat();
     vec![
         ("small regions".to_owned(), with_side(&of_regions, 2, &regions.concat())),
-        ("small lines".to_owned(), with_side(&text, 1, lines)),
+        ("small sequences".to_owned(), with_side(&sequences.text, 1, &sequences.side)),
+        ("indexed sequences".to_owned(), indexed(&odd_fasta(), 3000, Some(8))),
         ("small matches".to_owned(), with_side(&text, 4, no_matches)),
-        ("all filters".to_owned(), with_side(&text, 7, &[no_matches, &one_region, lines].concat())),
+        (
+            "all filters".to_owned(),
+            with_side(&line, 7, &[no_matches, &one_region, &one_line].concat()),
+        ),
     ]
 }
 

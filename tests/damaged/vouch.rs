@@ -59,7 +59,8 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
     }
     let bwt = Bwt { bytes: bytes.clone(), sample_rate: 1 << rate_log, samples };
     let text = bwt::invert(bwt).ok()?;
-    let side = payload().filter(|part| part.kind == Kind::Side);
+    let side = payload()
+        .filter(|part| matches!(part.kind, Kind::Side | Kind::SequenceSize | Kind::LayoutChecksum));
     let side = side.flat_map(|part| &part.bytes).copied().collect();
     let filtered = Filtered { text: text.clone(), flags: header.get(9, 1) as u8 & 7, side };
     Some((bytes, text, filter::undo(filtered, raw_size).ok()?))
@@ -75,6 +76,9 @@ fn raw_sizes(block: &[Part], text_size: usize) -> Vec<u32> {
 
 /// Head, Tail and Counts of an indexed block, where they have the form that they must have.
 fn vouch_index(block: &mut [Part], bwt: &[u8], raw_sizes: &[u32], text: &[u8]) {
+    let searched = block.iter().find(|part| part.kind == Kind::SequenceSize);
+    let searched = searched.map_or(text.len(), |part| parts::from_varint(&part.bytes));
+    let text = &text[..searched.min(text.len())];
     let edge = text.len().min(128);
     let edges = [&text[..edge], &text[text.len() - edge..]];
     let places = block.iter_mut().filter(|part| part.kind == Kind::Edge);

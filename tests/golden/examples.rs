@@ -131,13 +131,12 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
 #[test]
 fn chapter_12_filters() {
     let repeated = ["abcd".repeat(11), "xy".to_owned()].concat();
-    let wrapped = b">s1 human\nACGT\nACGT\nAC";
     for (name, flags, text, raw) in [
         ("matches", 4, &b"abcdxy"[..], repeated.as_bytes()),
         ("delta", 2, example("text-delta"), example("raw-delta")),
         ("x86", 2, example("text-x86"), example("raw-x86")),
         ("arm64", 2, example("text-arm64"), example("raw-arm64")),
-        ("unwrap", 1, b">s1 human\nACGTACGTAC", wrapped),
+        ("sequences", 1, example("text-sequences"), example("raw-sequences")),
     ] {
         let name = format!("side-{name}");
         let filtered = Filtered { text: text.to_vec(), flags, side: example(&name).to_vec() };
@@ -145,6 +144,21 @@ fn chapter_12_filters() {
         let undo = format!("list(undo_filters(bytes({text:?}), {flags}, x, {}))", raw.len());
         assert_python_says(&name, &undo, &format!("{raw:?}"));
     }
+}
+
+/// This encoder writes the example as it stands there.
+#[test]
+fn section_12_8_sequences() {
+    let separated = bwz::internals::separate_sequences(example("raw-sequences"), false).unwrap();
+    assert_eq!(separated.text, example("text-sequences"));
+    assert_eq!(separated.side, example("side-sequences"), "{:02X?}", separated.side);
+}
+
+#[test]
+fn section_5_1_sequences() {
+    let table = bwz::internals::sequences_table(example("sequences-table"), 2);
+    assert_eq!(table.unwrap(), [[0, 0, 10], [2, 3, 4]]);
+    assert!(bwz::internals::sequences_table(example("sequences-table"), 3).is_err());
 }
 
 /// Slices, with the Models of static rANS as decoder.py reads them, and what they hold.
@@ -186,5 +200,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 27);
+    assert_eq!(EXAMPLES.len(), 30);
 }

@@ -5,6 +5,8 @@ use crate::common::{self, cases, compressed, decompressed};
 use crate::patient::{BLOCK, Parts, Patient};
 use bwz::Effort;
 use bwz::internals::coder::{Coding, SliceDecoder};
+use bwz::internals::filter::{Filtered, undo};
+use bwz::internals::separate_sequences;
 
 /// Those of R15, of one slice and of two.
 pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
@@ -144,11 +146,11 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     };
     let text_size = raw.len() as u32;
     let side = |flags: u8, side: &[u8]| filtered(flags, text_size, side.len() as u32, side);
-    // The number 600 as a varint: lines of that width break nothing, so this side is sound.
+    // The number 600 as a varint, and one region of so many bytes that stays as it is.
     let all = [0xD8, 4];
     let sound = [0xD8, 4, 0];
-    assert_eq!(decompressed(&side(1, &sound).0).0, raw);
-    let sizes = |text: u32, side: u32| filtered(1, text, side, &sound);
+    assert_eq!(decompressed(&side(2, &sound).0).0, raw);
+    let sizes = |text: u32, side: u32| filtered(2, text, side, &sound);
     let region = |kind: &[u8]| side(2, &[&all, kind].concat());
     let larger = (text_size + 1).to_le_bytes();
     // One match in 8 bytes, which begin with these.
@@ -157,12 +159,9 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-text-size-0", sizes(0, 3), "what the filters left"),
         ("R28-text-size-large", sizes(text_size + 1, 3), "what the filters left"),
         ("R28-side-size", sizes(text_size, u32::MAX), "end after the block"),
-        ("R28-side-cut", side(1, &sound[..2]), "end too early"),
-        ("R28-side-left-over", side(1, &[&sound[..], &[0]].concat()), "do not restore as many"),
-        ("R28-varint", side(1, &[0xFF; 6]), "out of range"),
-        ("R28-lines-width-0", side(1, &[0, 0]), "0 bytes wide"),
-        ("R28-lines-width", side(1, &[59, 0]), "lines do not add up"),
-        ("R28-lines-not-there", side(1, &[&all[..], &[1, 100, 1]].concat()), "lines do not add up"),
+        ("R28-side-cut", side(2, &sound[..2]), "end too early"),
+        ("R28-side-left-over", side(2, &[&sound[..], &[0]].concat()), "do not restore as many"),
+        ("R28-varint", side(2, &[0xFF; 6]), "out of range"),
         ("R28-region-empty", side(2, &[0, 0]), "regions of a block do not add up"),
         ("R28-region-large", side(2, &[0xFF, 0xFF, 0xFF, 1, 0]), "regions of a block do not"),
         ("R28-region-kind-4", region(&[4]), "unknown kind"),
@@ -191,9 +190,61 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-matches-distance", one_match([253, 226, 0, 0]), "matches and"),
         ("R28-matches-literals", one_match([173, 185, 189, 0]), "matches and"),
         ("R28-matches-left-over", one_match([196, 37, 230, 157]), "do not end where"),
-        ("R28-lines-twice", side(1, &[&all[..], &[1, 0, 2]].concat()), "lines do not add up"),
         ("R28-records-cut", region(&[1, 24]), "end too early"),
     ]
+}
+
+/// Those of R28 in the layout of sequences.
+pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+    let letters: Vec<u8> =
+        cases::random(600, 4).iter().map(|&letter| b"ACGT"[usize::from(letter)]).collect();
+    let with = |text: &[u8], side: &[u8]| {
+        let plain = Patient(compressed(text, 1 << 20));
+        let sizes = [text.len() as u64, side.len() as u64].map(u64::to_le_bytes);
+        let payload = &plain.0[plain.payload()];
+        let payload = [&sizes[0][..5], &sizes[1][..5], side, payload].concat();
+        plain.clone().with_payload(&payload).block(9, &[1])
+    };
+    let side = |block: &[u8]| separate_sequences(block, false).unwrap().side;
+    let odd = side(&common::odd_fasta()[..600]);
+    // One line of residues is its own text.
+    let sound = side(&letters);
+    assert_eq!(decompressed(&with(&letters, &sound).0).0, letters);
+    let header = side(&[b">\n", &letters[2..]].concat());
+    let escaped = side(&[b"\xFF\n", &letters[2..]].concat());
+    let other = [&letters[1..], &[0xBE]].concat();
+    let mut size = sound.clone();
+    size[0] -= 1;
+    let flipped = |says: &str| {
+        let found = flips(&odd[3..odd.len() - 4])
+            .map(|layout| sealed(&[&odd[..3], &layout].concat()))
+            .find(|side| {
+                let filtered = Filtered { text: letters.clone(), flags: 1, side: side.clone() };
+                undo(filtered, letters.len()).is_err_and(|flaw| flaw.0.contains(says))
+            });
+        with(&letters, &found.unwrap_or_else(|| panic!("no bit makes {says:?}")))
+    };
+    let (lines, width) = ("do not add up to the block", "an impossible width");
+    let (stretch, end) = ("ends too late", "does not end where its coded bytes do");
+    let (block, record) = ("is not that of the block", "does not begin where its layout says");
+    let (below, escape) = ("is one of sequences", "is none");
+    vec![
+        ("R28-layout-checksum", with(&letters, &size), "its checksum is wrong"),
+        ("R28-layout-lines", flipped(lines), lines),
+        ("R28-layout-width", flipped(width), width),
+        ("R28-layout-stretch", flipped(stretch), stretch),
+        ("R28-layout-end", flipped(end), end),
+        ("R28-layout-of-another-block", flipped(block), block),
+        ("R28-sequence-size", with(&letters, &sealed(&size[..size.len() - 4])), block),
+        ("R28-sequence-record", with(&other, &header), record),
+        ("R28-sequence-other", with(&letters, &header), below),
+        ("R28-sequence-escape", with(&letters, &escaped), escape),
+    ]
+}
+
+/// A layout with its checksum.
+fn sealed(layout: &[u8]) -> Vec<u8> {
+    [layout, &crc32fast::hash(layout).to_le_bytes()].concat()
 }
 
 /// Those of R29 and R30, in a block and in a frame.
@@ -219,7 +270,7 @@ pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     }
     decompressed(&in_frame(&sound(127)).0).1.unwrap();
     let changed = |at: usize, byte: u8| {
-        let mut tables = sound(1);
+        let mut tables = sound(2);
         tables[at] = byte;
         tables
     };

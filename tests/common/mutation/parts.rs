@@ -29,6 +29,10 @@ pub enum Kind {
     FilterSizes,
     /// One field of Side.
     Side,
+    /// Sequence_Size, in Side.
+    SequenceSize,
+    /// Layout_Checksum, in Side.
+    LayoutChecksum,
     Samples,
     SliceCount,
     RawSizes,
@@ -199,10 +203,14 @@ impl<'a> Reader<'a> {
             self.tables()?;
         }
         let mut text_size = number(&header[12..17]) as usize;
+        let mut searched = text_size;
         if header[9] & 7 != 0 {
             let sizes = self.part(Kind::FilterSizes, 10)?;
             text_size = number(&sizes[..5]) as usize;
+            let first = self.parts.len();
             self.side(header[9], text_size, number(&sizes[5..]) as usize)?;
+            let part = self.parts.get(first).filter(|part| part.kind == Kind::SequenceSize);
+            searched = part.map_or(text_size, |part| from_varint(&part.bytes));
         }
         self.array(Kind::Samples, text_size.div_ceil(1 << header[10].min(30)))?;
         let slices = self.array(Kind::SliceCount, 1)?[0].clamp(1, 1 << 20) as usize;
@@ -212,8 +220,8 @@ impl<'a> Reader<'a> {
         if header[9] & 8 != 0 {
             let index = self.part(Kind::IndexHeader, 20)?;
             self.part(Kind::SliceChecksums, 4 * slices)?;
-            self.part(Kind::Edge, text_size.min(128))?;
-            self.part(Kind::Edge, text_size.min(128))?;
+            self.part(Kind::Edge, searched.min(128))?;
+            self.part(Kind::Edge, searched.min(128))?;
             self.table(Kind::Counts, number(&index[2..7]) as usize, index[0] == 1)?;
         }
         if header[11] == 0 {
@@ -276,28 +284,35 @@ impl<'a> Reader<'a> {
     fn side_fields(&mut self, filters: u8, text_size: usize) -> Option<()> {
         let mut size = text_size;
         if filters & 4 != 0 {
-            size = self.varint()?;
-            self.varint()?;
-            let matches = self.varint()?;
+            size = self.varint(Kind::Side)?;
+            self.varint(Kind::Side)?;
+            let matches = self.varint(Kind::Side)?;
             self.part(Kind::Side, matches)?;
         }
         while filters & 2 != 0 && size > 0 {
-            size = size.saturating_sub(self.varint()?);
+            size = size.saturating_sub(self.varint(Kind::Side)?);
             if self.part(Kind::Side, 1)? == [1] {
                 self.part(Kind::Side, 1)?;
                 self.part(Kind::Side, 1)?;
-                self.varint()?;
+                self.varint(Kind::Side)?;
             }
         }
-        while filters & 1 != 0 && !self.rest.is_empty() {
-            self.varint()?;
+        if filters & 1 != 0 {
+            self.varint(Kind::SequenceSize)?;
+            let layout = self.varint(Kind::Side)?;
+            self.part(Kind::Side, layout)?;
+            self.part(Kind::LayoutChecksum, 4)?;
         }
         Some(())
     }
 
-    fn varint(&mut self) -> Option<usize> {
+    fn varint(&mut self, kind: Kind) -> Option<usize> {
         let size = self.rest.iter().take(6).position(|byte| byte & 0x80 == 0)? + 1;
-        let digits = self.part(Kind::Side, size)?.iter().rev();
-        Some(digits.fold(0, |number, digit| number << 7 | usize::from(digit & 0x7F)))
+        self.part(kind, size).map(from_varint)
     }
+}
+
+/// FORMAT.md section 12.2.
+pub fn from_varint(bytes: &[u8]) -> usize {
+    bytes.iter().rev().fold(0, |number, digit| number << 7 | usize::from(digit & 0x7F))
 }

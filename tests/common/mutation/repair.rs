@@ -118,7 +118,9 @@ fn tables_sizes(parts: &mut [Part], at: usize) {
 
 fn block_sizes(parts: &mut [Part], block: Range<usize>) {
     let payload = block.start + 1..block.end;
-    let side_size = sizes_of(parts, payload.clone(), Kind::Side).iter().sum();
+    let of_side = [Kind::Side, Kind::SequenceSize, Kind::LayoutChecksum];
+    let sizes = of_side.map(|kind| sizes_of(parts, payload.clone(), kind).iter().sum::<u64>());
+    let side_size = sizes.iter().sum();
     slice_sizes(parts, payload.clone());
     if let Some(at) = find(parts, payload.clone(), Kind::FilterSizes) {
         parts[at].set(5, 5, side_size);
@@ -199,6 +201,7 @@ pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
             }
             Kind::BlockHeader => {
                 let block = block_at(parts, at);
+                sign_layout(parts, block.clone(), care, random);
                 sign_index(parts, block.clone(), care, random);
                 let sum = hash(&parts[at + 1..block.end]);
                 if find(parts, block, Kind::Stored).is_some() {
@@ -238,6 +241,16 @@ fn sign_tables(parts: &mut [Part], care: Care, random: &mut Random) {
     }
 }
 
+/// Layout_Checksum, section 12.8.
+fn sign_layout(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
+    let first = find(parts, block.clone(), Kind::SequenceSize);
+    let (Some(first), Some(at)) = (first, find(parts, block, Kind::LayoutChecksum)) else { return };
+    if first < at {
+        let sum = hash(&parts[first..at]);
+        put(&mut parts[at], 0, sum, care, random);
+    }
+}
+
 /// The checksums of an Index, chapter 10.
 fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
     let Some(index) = find(parts, block.clone(), Kind::IndexHeader) else { return };
@@ -257,6 +270,10 @@ fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut 
     let sizes = find(parts, block.start..index, Kind::SliceCount).unwrap_or(index);
     let end = find(parts, index..block.end, Kind::Slice).unwrap_or(block.end);
     let mut hasher = crc32fast::Hasher::new();
+    for kind in [Kind::FilterSizes, Kind::SequenceSize] {
+        let field = find(parts, block.clone(), kind);
+        field.into_iter().for_each(|n| hasher.update(&parts[n].bytes));
+    }
     parts[sizes..index].iter().for_each(|part| hasher.update(&part.bytes));
     hasher.update(parts[index].bytes.get(..16).unwrap_or_default());
     parts[index + 1..end].iter().for_each(|part| hasher.update(&part.bytes));

@@ -1,6 +1,6 @@
 //! Text and layout -> raw block.
 
-use super::layout::Layout;
+use super::line_layout::Layout;
 use super::lines::End;
 use super::others;
 use super::units::{Lead, Unit};

@@ -1,9 +1,8 @@
 //! Raw block -> text and layout.
 
-use super::Kind;
 use super::cover::CoverWriter;
-use super::layout::Layout;
-use super::lines::{self, End, Line, Lines};
+use super::line_layout::Layout;
+use super::lines::{self, End, Kind, Line, Lines};
 use super::others;
 use super::units::{Lead, Unit, UnitsWriter};
 use crate::allocation;

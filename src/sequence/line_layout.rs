@@ -68,8 +68,7 @@ pub struct Record {
     pub is_regular: bool,
 }
 
-/// Units and stretches that the layout of a block may have, so that it takes no more memory than the
-/// block.
+/// Units and stretches that the layout of a block may have, so that the block bounds its memory.
 fn most_entries(raw_size: usize) -> usize {
     raw_size / 4 + 16
 }
