@@ -220,7 +220,7 @@ fn records_and_regions_are_those_of_the_genome() {
 #[test]
 fn odd_records_are_searched_and_said_to_be_odd() {
     let raw = b">odd\nACGTACGTAC\nGT\nACGTACGTACG\n\n>even\nACG\nTT\n";
-    let file = indexed(&raw.repeat(1), 1 << 20, Some(8));
+    let file = indexed(raw, 1 << 20, Some(8));
     let mut archive = open(&file, &options(1));
     let regular: Vec<bool> = archive.records().unwrap().iter().map(|r| r.is_regular).collect();
     assert_eq!(regular, [false, true]);

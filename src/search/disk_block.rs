@@ -43,8 +43,8 @@ struct Cache {
 const KEPT: usize = 4;
 
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
-    /// Reads the index of a block of `raw_size` bytes that has one of what is searched; `None` where
-    /// the block has fewer slices than `least`.
+    /// Reads the index of a block of `raw_size` bytes that has one of what is searched; `None`
+    /// where the block has fewer slices than `least`.
     pub fn open(
         file_block: &'a FileBlock<'a, R>,
         raw_size: u32,
