@@ -109,6 +109,11 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         Ok(bytes)
     }
 
+    /// Bytes of the text, of which the first may be all that is searched.
+    pub fn text_size(&self) -> usize {
+        self.text_size as usize
+    }
+
     /// How many slices there are.
     pub fn slices(&self) -> u64 {
         self.tables.offsets.len() as u64 - 1

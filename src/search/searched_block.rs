@@ -11,7 +11,7 @@ use super::file_block::FileBlock;
 use crate::block;
 use crate::bwt::{self, Bwt, CpuInverse, Sorter};
 use crate::device_pool::Lease;
-use crate::error::Result;
+use crate::error::{Flaw, Result};
 use crate::filter;
 use crate::fm_index::FmIndex;
 use crate::frame::Kind;
@@ -108,8 +108,15 @@ impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
         Ok(BlockText::InMemory(block.text_of(raw)?))
     }
 
-    /// A range of it.
+    /// A range of it. A layout that is not the block's may ask for more than there is.
     pub fn get(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
+        let size = match self {
+            BlockText::OnDisk(block) => block.text_size(),
+            BlockText::InMemory(text) => text.len(),
+        };
+        if range.end > size {
+            return Err(Flaw("the layout of sequences is not that of the block's text").into());
+        }
         match self {
             BlockText::OnDisk(block) => Ok(block.extract(range)?.into()),
             BlockText::InMemory(text) => Ok(text[range].into()),
@@ -119,7 +126,9 @@ impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
 
 /// A range of the text of a block.
 pub fn text<R: Read + Seek + Send>(block: &FileBlock<R>, range: Range<usize>) -> Result<Vec<u8>> {
-    Ok(BlockText::open(block, range.len() as u64, 1)?.get(range)?.into_owned())
+    let text = BlockText::open(block, range.len() as u64, 1)?;
+    let bytes = text.get(range).map_err(|e| block.locate(e))?;
+    Ok(bytes.into_owned())
 }
 
 impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
