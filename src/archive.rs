@@ -5,12 +5,15 @@
 
 use crate::contents::{self, BlockInfo, Contents, FrameInfo};
 use crate::decompress;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::Step;
 use crate::options::Options;
 use crate::raw::Raw;
-use crate::search::{FileSearch, Matches, PatternStream, ReadCost};
+use crate::search::{
+    FileSearch, Layouts, Matches, PatternStream, Place, ReadCost, RecordInfo, Searcher, Session,
+};
 use crate::threads;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{Read, Seek, Write};
 use std::ops::Range;
@@ -38,7 +41,12 @@ pub struct Archive<R> {
     pub(crate) options: Options,
     pub(crate) contents: Contents,
     cost: ReadCost,
+    layouts: Layouts,
+    /// The records, and their numbers by name, once they are read.
+    records: Option<Records>,
 }
+
+type Records = (Vec<RecordInfo>, HashMap<Vec<u8>, usize>);
 
 impl<R> fmt::Debug for Archive<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,7 +89,14 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// damaged end.
     pub fn open(mut input: R, options: &Options) -> Result<Self> {
         let contents = Contents::read(&mut input)?;
-        Ok(Archive { input, options: options.clone(), contents, cost: ReadCost::default() })
+        Ok(Archive {
+            input,
+            options: options.clone(),
+            contents,
+            cost: ReadCost::default(),
+            layouts: Layouts::default(),
+            records: None,
+        })
     }
 
     /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
@@ -153,8 +168,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Ok::<(), bwz::Error>(())
     /// ```
     pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
-        let matches = self.file_search().search(patterns, None)?;
-        Ok(matches.into_iter().map(|found| found.count).collect())
+        let mut session = Session::new(&self.options, 0)?;
+        Ok(self.file_search().search(patterns, None, &mut session)?.counts)
     }
 
     /// Counts like [`Archive::count`], and locates up to `limit` occurrences of each pattern.
@@ -168,7 +183,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         patterns: &[P],
         limit: usize,
     ) -> Result<Vec<Matches>> {
-        self.file_search().search(patterns, Some(limit))
+        let mut session = Session::new(&self.options, 0)?;
+        Ok(self.file_search().search(patterns, Some(limit), &mut session)?.into_matches())
     }
 
     /// Counts like [`Archive::count`], for patterns that come one by one: each is given back in its
@@ -214,6 +230,34 @@ impl<R: Read + Seek + Send> Archive<R> {
         PatternStream::new(self.file_search(), patterns.into_iter(), Some(limit))
     }
 
+    /// Starts searches of batch after batch, which share what they decode. This is the way to
+    /// search for very many patterns that stand in few allocations, and to read and print some
+    /// while others are searched.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new();
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let mut searcher = archive.searcher()?;
+    /// for batch in [["sea", "shore"], ["she", "shells"]] {
+    ///     let counts = searcher.count(&batch)?;
+    ///     println!("{batch:?}: {counts:?}");
+    /// }
+    /// # assert_eq!(searcher.count(&["sea", "shore"])?, [1000, 0]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
+    /// for.
+    pub fn searcher(&mut self) -> Result<Searcher<'_, R>> {
+        Searcher::new(self.file_search())
+    }
+
     /// The raw bytes of a range; by the index where there is one and the range is short, else by
     /// decoding the blocks that hold it.
     ///
@@ -233,8 +277,88 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.file_search().extract(ranges)
     }
 
+    /// Whether there are sequences: then patterns are found across line ends and in either case,
+    /// in all frames that hold sequences.
+    pub fn has_sequences(&self) -> bool {
+        self.frames().iter().any(|frame| frame.sequences.is_some())
+    }
+
+    /// The records of all frames that hold sequences, in order: what a `.fai` file says of them.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b">chr1 first\nACGTac\ngtAC\n>chr2\nTTT\n"[..], &mut file, &options)?;
+    ///
+    /// let mut genome = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let chr1 = &genome.records()?[0];
+    /// assert_eq!((&chr1.name[..], chr1.length, chr1.offset), (&b"chr1"[..], 10, 12));
+    /// assert_eq!((chr1.line_bases, chr1.line_width, chr1.is_regular), (6, 7, true));
+    ///
+    /// // Bases 4 to 7 of it, across the line end, as they stand in the file.
+    /// assert_eq!(genome.region("chr1", 4..8)?, b"acgt");
+    ///
+    /// // A match is at a raw offset, which is a base of a record.
+    /// let found = genome.locate(&["ACGTAC"], 10)?;
+    /// assert_eq!(found[0].positions, [12, 16]);
+    /// assert_eq!(genome.places(&found[0].positions)?[1].base, Some((0, 4)));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Archive::extract`].
+    pub fn records(&mut self) -> Result<&[RecordInfo]> {
+        Ok(&self.named_records()?.0)
+    }
+
+    fn named_records(&mut self) -> Result<&Records> {
+        if self.records.is_none() {
+            let records = self.file_search().records()?;
+            let mut numbers = HashMap::new();
+            for (n, record) in records.iter().enumerate() {
+                numbers.entry(record.name.clone()).or_insert(n);
+            }
+            self.records = Some((records, numbers));
+        }
+        Ok(self.records.as_ref().expect("just read"))
+    }
+
+    /// The number of the first record of a name.
+    ///
+    /// # Errors
+    /// As [`Archive::records`].
+    pub fn find_record(&mut self, name: impl AsRef<[u8]>) -> Result<Option<usize>> {
+        Ok(self.named_records()?.1.get(name.as_ref()).copied())
+    }
+
+    /// Bases of a record as they stand in the file, from 0 and without the end of the range; those
+    /// behind the end of the record do not count. By the index where the range is short, else by
+    /// decoding the blocks that hold it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no record of that name; else as [`Archive::extract`].
+    pub fn region(&mut self, name: impl AsRef<[u8]>, range: Range<u64>) -> Result<Vec<u8>> {
+        let Some(number) = self.find_record(&name)? else {
+            let name = String::from_utf8_lossy(name.as_ref()).into_owned();
+            return Err(Error::Usage(format!("there is no record `{name}`").into()));
+        };
+        let record = self.records()?[number].clone();
+        let end = range.end.min(record.length);
+        self.file_search().bases(&record, range.start.min(end)..end)
+    }
+
+    /// Where the bytes at raw offsets stand: in which record, and which base of it they are.
+    ///
+    /// # Errors
+    /// As [`Archive::extract`].
+    pub fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
+        self.file_search().places(offsets)
+    }
+
     fn file_search(&mut self) -> FileSearch<'_, R> {
-        let Archive { input, options, contents, cost } = self;
-        FileSearch { input, options, contents, cost }
+        let Archive { input, options, contents, cost, layouts, .. } = self;
+        FileSearch { input, options, contents, cost, layouts }
     }
 }

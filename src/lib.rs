@@ -23,6 +23,7 @@
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> filters -> sort -> code -> frame |
 //! | [`decompress()`], [`Decoder`] | frame -> decode -> inverse -> filters undone -> raw stream |
 //! | [`Archive`], `contents` | what is in a file, and any range of its bytes |
+//! | [`Archive::records`], [`Archive::region`], [`Archive::places`] | the records of genomes and reads, and the bases of a place |
 //! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
@@ -131,7 +132,7 @@ pub use events::{Event, Step};
 pub use frame::MAGIC;
 pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, MAX_BLOCK_SIZE, Options};
 pub use recover::{Lost, Recovery, recover};
-pub use search::{Matches, ReadCost};
+pub use search::{Matches, Place, ReadCost, RecordInfo, Searcher};
 
 /// The README's examples are tests too.
 #[cfg(doctest)]

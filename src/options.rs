@@ -1,5 +1,7 @@
 //! What a caller may choose. Everything else follows from the input.
 
+mod search_options;
+
 use crate::coder::Effort;
 use crate::device::Device;
 use crate::error::{Bound, Error, Result};
@@ -46,6 +48,8 @@ pub struct Options {
     listener: Listener,
     index: Option<u32>,
     index_of_bytes: bool,
+    match_case: bool,
+    max_mismatches: u8,
     effort: Effort,
     verify: bool,
 }
@@ -75,6 +79,8 @@ impl Options {
             listener: Listener::default(),
             index: None,
             index_of_bytes: false,
+            match_case: false,
+            max_mismatches: 0,
             effort: Effort::Default,
             verify: false,
         }

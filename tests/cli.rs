@@ -31,6 +31,8 @@ mod safety;
 mod say;
 #[path = "cli/search.rs"]
 mod search;
+#[path = "cli/sequences.rs"]
+mod sequences;
 #[path = "cli/sparse.rs"]
 mod sparse;
 #[path = "cli/stalled.rs"]

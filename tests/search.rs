@@ -50,24 +50,15 @@ fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
     }
 }
 
-/// Blocks of any size, with tables and without, and with an index of a text that is not the raw
-/// bytes.
+/// Blocks of any size, with tables and without.
 #[test]
 fn files_of_other_writers_are_searched() {
-    let (text, genome) = (cases::text(9000), common::fasta(30_000));
+    let text = cases::text(9000);
     for rate in [None, Some(0), Some(8)] {
         let patterns = patterns(&text, &[1, 2, 5, 20, 800, 4500]);
         check("uneven", &text, &common::uneven(&text, rate), &patterns);
         check("tables", &text, &common::with_tables(&text, rate), &patterns);
     }
-    let mut patterns = patterns(&genome, &[1, 2, 5, 20, 100]);
-    let sequences = genome[100..].split(|&byte| byte == b'\n');
-    patterns.extend(sequences.step_by(50).map(|line| line[..12.min(line.len())].to_vec()));
-    let file = common::indexed_sequences(&genome);
-    check("FASTA", &genome, &file, &patterns);
-    // Its index is of the text: what it finds are no positions of raw bytes.
-    let on_disk = internals::locate_on_disk(&mut open(&file), 0, b"ACGT", usize::MAX);
-    assert_eq!(on_disk.unwrap(), None);
 }
 
 /// A block that stays on disk is found behind its tables.

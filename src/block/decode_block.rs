@@ -288,11 +288,13 @@ struct Unfiltered {
 }
 
 impl Decoded {
-    /// The transform of the raw bytes; `None` where the block is stored, or the transform is of
-    /// what filters made of them.
-    pub fn bwt_of_raw(&self) -> Option<&Bwt> {
+    /// The transform of what these filters made of the raw bytes; `None` where the block is stored,
+    /// or has other filters.
+    pub fn bwt_with(&self, wanted: u8) -> Option<&Bwt> {
         match (&self.content, self.origin.header.kind) {
-            (Content::Bwt { bwt, .. }, Kind::Bwt(Shape { filters: 0, .. })) => Some(bwt),
+            (Content::Bwt { bwt, .. }, Kind::Bwt(Shape { filters, .. })) if filters == wanted => {
+                Some(bwt)
+            }
             _ => None,
         }
     }

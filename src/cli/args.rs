@@ -2,6 +2,7 @@
 //! completions.
 
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
+use super::search_help::{COUNT_HELP, LOCATE_HELP, SEARCH_CHECKS};
 use super::shared_args::path;
 pub use super::shared_args::{Limits, Resources, Talk};
 use super::size::{self, Span};
@@ -53,22 +54,15 @@ The empty pattern occurs at every position and at the end.
 
 With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -I bwz -xf x.tar.bwz.";
 
-const SEARCH_CHECKS: &str = "\
-Checks: a block without an index, and one that is decoded because there is much to look for, is checked as -t checks it. Where an \
-index is used in its place on disk, only what is read is checked: the checksums of the headers, of the index and of each slice \
-and table that is decoded, that each slice holds the symbols that the index counts, and (but for extract) that the \
-checksums of all blocks make up that of the file. This finds what storage or a wire has changed. It does not find an index that \
-was made to contradict its block, with checksums to match: --verify does, and takes as long as -t.";
-
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Write files, or a range of their bytes, decompressed to standard output
     Cat(CatArgs),
     /// Count the occurrences of patterns in compressed files
-    #[command(after_long_help = SEARCH_CHECKS)]
+    #[command(after_long_help = COUNT_HELP)]
     Count(SearchArgs),
     /// Print the positions of patterns in compressed files
-    #[command(after_long_help = SEARCH_CHECKS)]
+    #[command(after_long_help = LOCATE_HELP)]
     Locate(LocateArgs),
     /// Write ranges of compressed files to standard output, by their index
     #[command(after_long_help = SEARCH_CHECKS)]
@@ -132,6 +126,10 @@ pub struct FileArgs {
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,
+    /// With --list: print the records of FASTA or FASTQ that is indexed by sequence, as the .fai
+    /// files of samtools have them
+    #[arg(long, conflicts_with = "json")]
+    pub records: bool,
     /// Compressing, restore each block on the CPU before it is written; takes as long as -t besides
     #[arg(long)]
     pub verify: bool,

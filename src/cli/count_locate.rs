@@ -3,34 +3,46 @@
 
 use super::args::Talk;
 use super::console::{self, Task};
-use super::descriptors;
 use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files;
 use super::input;
 use super::input_name::Name;
-use super::patterns::{self, Pattern, Patterns};
+use super::match_printer::{Form, Hits, Printer};
+use super::pattern_batch::{Pattern, PatternBatch};
+use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::read_cost;
-use bwz::{Archive, Matches, Options, ReadCost, Result};
-use serde::Serialize;
+use bwz::{Archive, Error, Matches, Options, ReadCost, Result, Searcher};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::mem;
+use std::io;
+use std::iter;
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::Instant;
 
 /// Matches whose surroundings are fetched together.
-const CONTEXTS: usize = 1 << 20;
+const MATCHES: usize = 1 << 20;
+
+/// Of sequences, not even one of so many is found where something is wrong.
+const FEW: u64 = 100;
 
 /// Prints how often each pattern occurs in each file.
 pub fn count(args: &SearchArgs) -> Exit {
-    run(args, None)
+    run(args, None, if args.json { Form::Json } else { Form::Lines })
 }
 
 /// Prints where each pattern occurs in each file.
 pub fn locate(args: &LocateArgs) -> Exit {
-    run(&args.search, Some(MatchLimits { limit: args.limit, context: args.context }))
+    let form = match args {
+        LocateArgs { sam: true, .. } => Form::Sam,
+        LocateArgs { bed: true, .. } => Form::Bed,
+        _ if args.search.json => Form::Json,
+        _ => Form::Lines,
+    };
+    run(&args.search, Some(MatchLimits { limit: args.limit, context: args.context }), form)
 }
 
 /// What locate prints of each pattern.
@@ -40,37 +52,49 @@ struct MatchLimits {
     context: Option<u64>,
 }
 
-/// What a pattern came to in a file.
-#[derive(Default)]
-struct Hits {
-    count: u64,
-    offsets: Option<Vec<u64>>,
-    context: Option<Vec<Vec<u8>>>,
-}
-
 struct FileSearch<'a> {
     patterns: &'a Patterns,
     wanted: Option<MatchLimits>,
+    form: Form,
+    /// Patterns are sequences.
+    reads: bool,
     talk: Talk,
     event_lines: EventLines,
     options: Options,
 }
 
-fn run(args: &SearchArgs, wanted: Option<MatchLimits>) -> Exit {
-    let (patterns, files) = match patterns::gather(args) {
+fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: Form) -> Exit {
+    let (patterns, files) = match patterns::gather(args, args.revcomp || form == Form::Sam) {
         Ok(gathered) => gathered,
         Err(e) => return trouble(console::fail(&e)),
     };
-    let (options, event_lines) =
-        (args.resources.options().verify(args.verify), EventLines::default());
-    let search = FileSearch { patterns: &patterns, wanted, talk: args.talk, event_lines, options };
-    let mut printer = match Printer::new(args) {
+    if form == Form::Sam && files.len() > 1 {
+        return trouble(console::fail(&Error::Usage(
+            "--sam takes one file: it has one header".into(),
+        )));
+    }
+    let options = args.resources.options().verify(args.verify).match_case(args.case);
+    let options = match options.max_mismatches(args.max_mismatches) {
+        Ok(options) => options,
+        Err(e) => return trouble(console::fail(&e)),
+    };
+    let event_lines = EventLines::default();
+    let reads = !args.fasta.is_empty();
+    let search = FileSearch {
+        patterns: &patterns,
+        wanted,
+        form,
+        reads,
+        talk: args.talk,
+        event_lines,
+        options,
+    };
+    let mut printer = match Printer::new(args, form) {
         Ok(printer) => printer,
         Err(e) => return trouble(console::fail(&e.into())),
     };
-    let exit = files::each(&files, None, args.talk, Task::Reading, |name| {
-        search.file(name, |pattern, hits| printer.print(name, &pattern, hits))
-    });
+    let exit =
+        files::each(&files, None, args.talk, Task::Reading, |name| search.file(name, &mut printer));
     let exit = match printer.finish() {
         Ok(()) => exit,
         Err(e) => exit.max(console::fail(&e.into())),
@@ -88,42 +112,59 @@ pub fn trouble(exit: Exit) -> Exit {
 }
 
 impl FileSearch<'_> {
-    fn file(
-        &self,
-        name: &Name,
-        mut print: impl FnMut(Pattern, Hits) -> io::Result<()>,
-    ) -> Result<()> {
+    fn file(&self, name: &Name, printer: &mut Printer) -> Result<()> {
         let started = Instant::now();
         let mut archive = self.open(name)?;
         if archive.frames().iter().any(|frame| frame.blocks > 0 && frame.index.is_none()) {
             self.talk
                 .warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
         }
-        let mut cost = match self.wanted.and_then(|wanted| wanted.context) {
-            None => {
-                self.search(&mut archive, |pattern, hits| Ok(print(pattern, hits)?))?;
-                ReadCost::default()
-            }
-            Some(around) => {
-                // By itself, since the first one is at work.
-                let mut beside = self.open(name)?;
-                let (mut some, mut size) = (Vec::new(), 0);
-                self.search(&mut archive, |pattern, hits| {
-                    size += 1 + hits.offsets.as_ref().map_or(0, Vec::len);
-                    some.push((pattern, hits));
-                    if size < CONTEXTS {
-                        return Ok(());
-                    }
-                    size = 0;
-                    print_with_context(&mut beside, around, mem::take(&mut some), &mut print)
-                })?;
-                print_with_context(&mut beside, around, some, &mut print)?;
-                beside.search_cost()
+        let by_sequence = archive.has_sequences();
+        if !by_sequence && matches!(self.form, Form::Bed | Form::Sam) {
+            return Err(Error::Usage(
+                "has no index of sequences, which --bed and --sam go by; bwz --index of FASTA or FASTQ makes one"
+                    .into(),
+            ));
+        }
+        let mut surroundings = self.surroundings(name, by_sequence)?;
+        if let Some(Surroundings { archive, by_sequence: true, .. }) = &mut surroundings {
+            printer.begin(archive.records()?.to_vec())?;
+        }
+        let (mut patterns, mut found) = (0, 0);
+        let print = |(batch, matches): (PatternBatch, Found)| {
+            let mut print = |pattern: &Pattern, hits: Hits| {
+                patterns += 1;
+                found += u64::from(hits.count > 0);
+                printer.print(name, pattern, hits)
+            };
+            match &mut surroundings {
+                None => print_plain(&batch, matches, print),
+                Some(surroundings) => surroundings.print(&batch, matches, &mut print),
             }
         };
-        cost += archive.search_cost();
+        self.search(&mut archive, print)?;
+        if self.reads && !by_sequence && found * FEW <= patterns {
+            self.talk.warn(name, format_args!(
+                "{found} of {patterns} sequences were found: it is searched by its bytes, so that no match goes on \
+                 in the next line or is of the other case; bwz --index of FASTA or FASTQ makes an index of sequences"
+            ));
+        }
+        let mut cost = archive.search_cost();
+        if let Some(Surroundings { archive, .. }) = surroundings {
+            cost += archive.search_cost();
+        }
         self.report(name, cost, started);
         Ok(())
+    }
+
+    /// What else is printed of each match, if anything.
+    fn surroundings(&self, name: &Name, by_sequence: bool) -> Result<Option<Surroundings>> {
+        let Some(MatchLimits { context, .. }) = self.wanted else { return Ok(None) };
+        if context.is_none() && !by_sequence {
+            return Ok(None);
+        }
+        // By itself, since the first one is at work.
+        Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence }))
     }
 
     fn open(&self, name: &Name) -> Result<Archive<File>> {
@@ -131,32 +172,56 @@ impl FileSearch<'_> {
         Archive::open(input::open_seekable(name)?, &options)
     }
 
-    /// Searches for pattern after pattern.
+    /// Searches for batch after batch: while one is searched, the next one is read and the last one
+    /// printed.
     fn search(
         &self,
         archive: &mut Archive<File>,
-        mut take: impl FnMut(Pattern, Hits) -> Result<()>,
+        mut print: impl FnMut((PatternBatch, Found)) -> Result<()> + Send,
     ) -> Result<()> {
-        let mut unread = Ok(());
-        let patterns = self.patterns.iter().map_while(|pattern| match pattern {
-            Ok(pattern) => Some(pattern),
-            Err(e) => {
-                unread = Err(e);
-                None
+        let mut searcher = archive.searcher()?;
+        let mut batches = self.patterns.batches(searcher.batch_size());
+        thread::scope(|scope| {
+            let (read, unsearched) = bounded(1);
+            let (searched, unprinted) = bounded(1);
+            scope.spawn(move || batches.try_for_each(|batch| read.send(batch)));
+            let printing = scope.spawn(move || unprinted.into_iter().try_for_each(&mut print));
+            let found = self.search_batches(&mut searcher, unsearched, searched);
+            let printed = printing.join().unwrap_or_else(|panic| resume_unwind(panic));
+            printed.and(found)
+        })
+    }
+
+    /// Ends where there are no more batches, or nobody takes what they come to.
+    fn search_batches(
+        &self,
+        searcher: &mut Searcher<'_, File>,
+        batches: Receiver<Result<PatternBatch>>,
+        searched: Sender<(PatternBatch, Found)>,
+    ) -> Result<()> {
+        let mut any = false;
+        for batch in batches {
+            let batch = batch?;
+            any = true;
+            let found = self.search_batch(searcher, &batch)?;
+            if searched.send((batch, found)).is_err() {
+                return Ok(());
             }
-        });
-        match self.wanted {
-            None => archive.counts(patterns).try_for_each(|found| {
-                let (pattern, count) = found?;
-                take(pattern, Hits { count, ..Hits::default() })
-            })?,
-            Some(wanted) => archive.matches(patterns, wanted.limit).try_for_each(|found| {
-                let (pattern, matches) = found?;
-                let Matches { count, positions, .. } = matches;
-                take(pattern, Hits { count, offsets: Some(positions), context: None })
-            })?,
         }
-        unread
+        // Without patterns there may still be something to verify.
+        if any { Ok(()) } else { self.search_batch(searcher, &PatternBatch::default()).map(drop) }
+    }
+
+    fn search_batch(
+        &self,
+        searcher: &mut Searcher<'_, File>,
+        batch: &PatternBatch,
+    ) -> Result<Found> {
+        let patterns: Vec<&[u8]> = batch.iter().map(|pattern| pattern.bytes).collect();
+        Ok(match self.wanted {
+            None => Found::Counts(searcher.count(&patterns)?),
+            Some(wanted) => Found::Matches(searcher.locate(&patterns, wanted.limit)?),
+        })
     }
 
     fn report(&self, name: &Name, cost: ReadCost, started: Instant) {
@@ -165,140 +230,105 @@ impl FileSearch<'_> {
     }
 }
 
-/// Prints matches with the text around them, which takes one look into the file.
-fn print_with_context(
-    archive: &mut Archive<File>,
-    around: u64,
-    found: Vec<(Pattern, Hits)>,
-    print: &mut impl FnMut(Pattern, Hits) -> io::Result<()>,
+/// What each pattern of a batch came to.
+enum Found {
+    Counts(Vec<u64>),
+    Matches(Vec<Matches>),
+}
+
+impl Found {
+    fn into_hits(self) -> Box<dyn Iterator<Item = Hits>> {
+        let located = |Matches { count, positions, .. }| Hits {
+            count,
+            offsets: Some(positions),
+            ..Hits::default()
+        };
+        match self {
+            Found::Counts(counts) => {
+                Box::new(counts.into_iter().map(|count| Hits { count, ..Hits::default() }))
+            }
+            Found::Matches(matches) => Box::new(matches.into_iter().map(located)),
+        }
+    }
+}
+
+fn print_plain(
+    batch: &PatternBatch,
+    found: Found,
+    mut print: impl FnMut(&Pattern, Hits) -> io::Result<()>,
 ) -> Result<()> {
-    let size = archive.raw_size();
-    let range = |pos: u64, len: usize| -> Range<u64> {
-        pos.saturating_sub(around)..pos.saturating_add(len as u64).saturating_add(around).min(size)
-    };
-    let ranges: Vec<Range<u64>> = found
-        .iter()
-        .flat_map(|(pattern, hits)| {
-            let offsets = hits.offsets.iter().flatten();
-            offsets.map(|&pos| range(pos, pattern.bytes.len()))
-        })
-        .collect();
-    let mut contexts = archive.extract_all(&ranges)?.into_iter();
-    for (pattern, mut hits) in found {
-        let count = hits.offsets.as_ref().map_or(0, Vec::len);
-        hits.context = Some(contexts.by_ref().take(count).collect());
-        print(pattern, hits)?;
+    for (pattern, hits) in batch.iter().zip(found.into_hits()) {
+        print(&pattern, hits)?;
     }
     Ok(())
 }
 
-/// Writes what was found to standard output: a line for each count or match, or JSON.
-struct Printer {
-    out: BufWriter<File>,
-    strands: bool,
-    json: bool,
-    /// Objects written.
-    objects: u64,
-    /// Whether anything was found.
-    found: bool,
+/// Where matches are, and what stands around them.
+struct Surroundings {
+    archive: Archive<File>,
+    context: Option<u64>,
+    by_sequence: bool,
 }
 
-impl Printer {
-    fn new(args: &SearchArgs) -> io::Result<Self> {
-        let out = BufWriter::new(descriptors::stdout()?);
-        Ok(Printer { out, strands: args.revcomp, json: args.json, objects: 0, found: false })
-    }
-
-    fn print(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
-        self.found |= hits.count > 0;
-        if self.json { self.object(name, pattern, hits) } else { self.lines(name, pattern, &hits) }
-    }
-
-    fn lines(&mut self, name: &Name, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
-        let (file, called) = (escaped(name.to_string().as_bytes()), escaped(&pattern.name));
-        let strand = if self.strands { format!("{}\t", pattern.strand()) } else { String::new() };
-        let start = format!("{file}\t{called}\t{strand}");
-        let Some(offsets) = &hits.offsets else {
-            return writeln!(self.out, "{start}{}", hits.count);
-        };
-        for (n, offset) in offsets.iter().enumerate() {
-            write!(self.out, "{start}{offset}")?;
-            if let Some(context) = &hits.context {
-                write!(self.out, "\t{}", escaped(&context[n]))?;
-            }
-            writeln!(self.out)?;
+impl Surroundings {
+    /// Prints the matches of a batch, as many at a time as take one look into the file.
+    fn print(
+        &mut self,
+        batch: &PatternBatch,
+        found: Found,
+        print: &mut impl FnMut(&Pattern, Hits) -> io::Result<()>,
+    ) -> Result<()> {
+        let mut found = batch.iter().zip(found.into_hits()).peekable();
+        while found.peek().is_some() {
+            let mut size = 0;
+            let some = iter::from_fn(|| {
+                if size >= MATCHES {
+                    return None;
+                }
+                let next = found.next()?;
+                size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
+                Some(next)
+            });
+            self.print_some(some.collect(), print)?;
         }
         Ok(())
     }
 
-    fn object(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
-        let object = Object {
-            file: name.to_string(),
-            pattern: escaped(&pattern.name),
-            strand: self.strands.then_some(pattern.strand()),
-            count: hits.count,
-            offsets: hits.offsets,
-            context: hits.context.map(|all| all.iter().map(|bytes| escaped(bytes)).collect()),
-        };
-        self.out.write_all(if self.objects == 0 { b"[\n" } else { b",\n" })?;
-        self.objects += 1;
-        Ok(serde_json::to_writer_pretty(&mut self.out, &object)?)
-    }
-
-    /// Ends the list of objects.
-    fn finish(&mut self) -> io::Result<()> {
-        if self.json {
-            self.out.write_all(if self.objects == 0 { b"[]\n" } else { b"\n]\n" })?;
-        }
-        self.out.flush()
-    }
-}
-
-/// A pattern in a file, as `--json` shows it. Fields that are added later do not take the place of
-/// these.
-#[derive(Serialize)]
-struct Object {
-    file: String,
-    pattern: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    strand: Option<&'static str>,
-    count: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    offsets: Option<Vec<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<Vec<String>>,
-}
-
-/// Bytes in one field of one line: what is not UTF-8 or would end the field is escaped as in C.
-fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '\t' => text.push_str("\\t"),
-                '\n' => text.push_str("\\n"),
-                '\r' => text.push_str("\\r"),
-                '\\' => text.push_str("\\\\"),
-                c if c.is_control() => c.to_string().bytes().for_each(|b| push_hex(&mut text, b)),
-                c => text.push(c),
+    fn print_some(
+        &mut self,
+        mut found: Vec<(Pattern, Hits)>,
+        print: &mut impl FnMut(&Pattern, Hits) -> io::Result<()>,
+    ) -> Result<()> {
+        if self.by_sequence {
+            let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
+            let mut places = self.archive.places(&offsets.collect::<Vec<_>>())?.into_iter();
+            for (_, hits) in &mut found {
+                let count = hits.offsets.as_ref().map_or(0, Vec::len);
+                hits.places = Some(places.by_ref().take(count).collect());
             }
         }
-        chunk.invalid().iter().for_each(|&b| push_hex(&mut text, b));
+        if let Some(around) = self.context {
+            self.add_context(around, &mut found)?;
+        }
+        Ok(found.into_iter().try_for_each(|(pattern, hits)| print(&pattern, hits))?)
     }
-    text
-}
 
-fn push_hex(text: &mut String, byte: u8) {
-    text.push_str(&format!("\\x{byte:02x}"));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_stay_in_their_line() {
-        assert_eq!(escaped(b"a\tb\n\\\0\x7f\xff"), r"a\tb\n\\\x00\x7f\xff");
-        assert_eq!(escaped("größe".as_bytes()), "größe");
+    fn add_context(&mut self, around: u64, found: &mut [(Pattern, Hits)]) -> Result<()> {
+        let size = self.archive.raw_size();
+        let range = |pos: u64, len: usize| -> Range<u64> {
+            let end = pos.saturating_add(len as u64).saturating_add(around);
+            pos.saturating_sub(around)..end.min(size)
+        };
+        let ranges = found.iter().flat_map(|(pattern, hits)| {
+            let offsets = hits.offsets.iter().flatten();
+            offsets.map(|&pos| range(pos, pattern.bytes.len()))
+        });
+        let ranges: Vec<Range<u64>> = ranges.collect();
+        let mut contexts = self.archive.extract_all(&ranges)?.into_iter();
+        for (_, hits) in found {
+            let count = hits.offsets.as_ref().map_or(0, Vec::len);
+            hits.context = Some(contexts.by_ref().take(count).collect());
+        }
+        Ok(())
     }
 }

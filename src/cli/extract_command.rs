@@ -1,16 +1,23 @@
-//! `bwz extract`: ranges of files to standard output, by the index where there is one.
+//! `bwz extract`: ranges of files, and stretches of records, to standard output, by the index where
+//! there is one.
 
 use super::args::Limits;
 use super::console::Task;
 use super::exit::Exit;
 use super::files;
 use super::input;
+use super::input_name::Name;
 use super::output::Output;
+use super::pattern_batch::complement;
+use super::record_regions::{Region, read_bed};
 use super::search_args::ExtractArgs;
 use super::size::read_cost;
 use bwz::{Archive, Error, ReadCost, Result};
-use std::io::Write;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 
 /// Longer ranges are decoded block by block, and never held in memory as a whole.
 const SHORT: u64 = 1 << 20;
@@ -22,6 +29,12 @@ pub fn run(args: &ExtractArgs) -> Exit {
         let file = input::open_seekable(name)?;
         let mut output = Output::stdout(Some(&file.metadata()?))?;
         let mut archive = Archive::open(file, &options)?;
+        if args.range.is_empty() {
+            write_regions(args, name, &mut archive, &mut output)?;
+            output.finish(None, false)?;
+            args.talk.report(name, read_cost(archive.search_cost()));
+            return Ok(());
+        }
         let raw_size = archive.raw_size();
         let ranges: Vec<_> = args.range.iter().map(|span| span.within(raw_size)).collect();
         check(&ranges, &args.limits)?;
@@ -38,6 +51,65 @@ pub fn run(args: &ExtractArgs) -> Exit {
         args.talk.report(name, read_cost(cost));
         Ok(())
     })
+}
+
+/// Bases in a line of FASTA, as samtools writes it.
+const COLUMNS: usize = 60;
+
+/// Writes stretches of records as FASTA.
+fn write_regions(
+    args: &ExtractArgs,
+    file: &Name,
+    archive: &mut Archive<File>,
+    output: &mut Output,
+) -> Result<()> {
+    if !archive.has_sequences() {
+        return Err(Error::Usage(
+            "has no index of sequences, which --region goes by; bwz --index of FASTA or FASTQ makes one"
+                .into(),
+        ));
+    }
+    archive.records()?;
+    let mut out = BufWriter::with_capacity(1 << 18, output);
+    for mut region in wanted_regions(args, archive)? {
+        region.reverse ^= args.reverse_complement;
+        let Some(number) = archive.find_record(&region.name)? else {
+            let name = String::from_utf8_lossy(&region.name);
+            let what = format!("has no record `{name}`; bwz -l --records {file} lists them");
+            return Err(Error::Usage(what.into()));
+        };
+        let length = archive.records()?[number].length;
+        if region.range.start >= length && region.range.start > 0 {
+            let title = String::from_utf8_lossy(&region.title);
+            args.talk
+                .warn(file, format_args!("{title} is behind the {length} bases of the record"));
+        }
+        let mut bases = archive.region(&region.name, region.range.clone())?;
+        if region.reverse {
+            bases.reverse();
+            bases.iter_mut().for_each(|base| *base = complement(*base));
+        }
+        out.write_all(&[b">", &region.title()[..], b"\n"].concat())?;
+        for line in bases.chunks(COLUMNS) {
+            out.write_all(line)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// The regions that the arguments name, in their order.
+fn wanted_regions(args: &ExtractArgs, archive: &mut Archive<File>) -> Result<Vec<Region>> {
+    let names: HashSet<&[u8]> = archive.records()?.iter().map(|record| &record.name[..]).collect();
+    let is_name = |name: &[u8]| names.contains(name);
+    let named = args.region.iter().map(|region| Region::parse(region.as_bytes(), is_name));
+    let mut regions = named.collect::<Result<Vec<_>>>()?;
+    for path in &args.regions {
+        let text =
+            fs::read(path).map_err(|e| Error::Usage(format!("{}: {e}", path.display()).into()))?;
+        regions.extend(read_bed(&text, path)?);
+    }
+    Ok(regions)
 }
 
 /// Refuses ranges that are too much together, before any of them is written.

@@ -54,6 +54,7 @@ fn check(args: &FileArgs) -> Result<()> {
             usage("-o takes one file; -c writes several behind each other")
         }
         (Mode::List, _) if args.trace.is_some() => usage("--trace goes with -z, -d and -t"),
+        (mode, _) if args.records && mode != Mode::List => usage("--records goes with -l"),
         (mode, _) if args.json && mode != Mode::List => usage("--json goes with -l"),
         (Mode::Compress | Mode::List, _) if args.limits.limit_output.is_some() => {
             usage("--limit-output goes with -d and -t")

@@ -9,13 +9,18 @@ use super::files;
 use super::input;
 use super::input_name::Name;
 use super::size::{human, ratio, ratio_text};
-use bwz::{Archive, FrameInfo, Options, Result};
+use bwz::{Archive, Error, FrameInfo, Options, RecordInfo, Result};
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
 
 /// Lists each file.
 pub fn run(args: &FileArgs, walk: Option<files::Wanted>, options: &Options) -> Exit {
+    if args.records {
+        return files::each(&args.files, walk, args.talk, Task::Reading, |name| {
+            print_records(name, options)
+        });
+    }
     let mut listings = Vec::new();
     let exit = files::each(&args.files, walk, args.talk, Task::Reading, |name| {
         listings.push(Listing::of(name, options)?);
@@ -29,6 +34,36 @@ pub fn run(args: &FileArgs, walk: Option<files::Wanted>, options: &Options) -> E
         Ok(()) => exit,
         Err(e) => exit.max(console::fail(&e.into())),
     }
+}
+
+/// Prints a line for each record, as in a `.fai` file.
+fn print_records(name: &Name, options: &Options) -> Result<()> {
+    let mut archive = Archive::open(input::open_seekable(name)?, options)?;
+    if !archive.has_sequences() {
+        return Err(Error::Usage(
+            "has no index of sequences; bwz --index of FASTA or FASTQ makes one".into(),
+        ));
+    }
+    let mut out = BufWriter::new(descriptors::stdout()?);
+    for record in archive.records()? {
+        if !record.is_regular {
+            out.flush()?;
+            let name = String::from_utf8_lossy(&record.name);
+            let what = format!(
+                "the lines of record `{name}` are of different lengths, which .fai has no words for; \
+                 bwz extract --region works all the same"
+            );
+            return Err(Error::Usage(what.into()));
+        }
+        let RecordInfo { length, offset, line_bases, line_width, .. } = record;
+        out.write_all(&record.name)?;
+        write!(out, "\t{length}\t{offset}\t{line_bases}\t{line_width}")?;
+        if let Some(qualities) = record.quality_offset {
+            write!(out, "\t{qualities}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(out.flush()?)
 }
 
 /// A file, as `--json` shows it. Fields that are added later do not take the place of these.

@@ -9,7 +9,9 @@
 //! | `descriptors` | standard input and output, which may be closed |
 //! | `file_commands` | compress, decompress, test |
 //! | `bench` | measuring |
-//! | `search_args`, `patterns`, `count_locate`, `extract_command` | count, locate, extract |
+//! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
+//! | `patterns`, `pattern_batch`, `sequence_file`, `match_printer` | what is searched, in batches, and how what is found is printed |
+//! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
 //! | `timeline` | the trace of a run, and how busy GPUs were |
@@ -39,12 +41,18 @@ mod input_name;
 mod io_errors;
 mod list_command;
 mod man_and_completions;
+mod match_printer;
 mod output;
 mod parallel_reads;
+mod pattern_batch;
 mod patterns;
 mod progress_bar;
+mod record_regions;
 mod recover_command;
+mod sam_lines;
 mod search_args;
+mod search_help;
+mod sequence_file;
 mod shared_args;
 mod size;
 mod sparse_output;

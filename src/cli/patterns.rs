@@ -1,40 +1,22 @@
 //! The patterns to search for: words, lines, hexadecimal digits, sequences.
 
 use super::descriptors;
-use super::input::Input;
+use super::input::{Input, InputSource};
 use super::input_name::Name;
+use super::pattern_batch::PatternBatch;
 use super::search_args::SearchArgs;
+use super::sequence_file::SequenceFile;
 use bwz::{Error, Result};
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::slice;
 
-/// A pattern as its results name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    pub bytes: Vec<u8>,
-    /// What results call it: itself, as it was given, or its sequence's name.
-    pub name: Vec<u8>,
-    /// Whether it is the reverse complement of what was given.
-    pub reverse: bool,
-}
-
-impl AsRef<[u8]> for Pattern {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-impl Pattern {
-    /// Its strand, as results have it.
-    pub fn strand(&self) -> &'static str {
-        if self.reverse { "-" } else { "+" }
-    }
-}
-
-/// The patterns that the arguments name. They are read while they are searched, and anew for each
+/// The patterns that the arguments name. They are read while others are searched, and anew for each
 /// file, so that there may be more of them than memory holds.
 pub struct Patterns {
     sources: Vec<PatternSource>,
@@ -43,26 +25,27 @@ pub struct Patterns {
 }
 
 enum PatternSource {
-    Held(Vec<Pattern>),
+    Held(PatternBatch),
     Lines(PathBuf),
     Sequences(PathBuf),
 }
 
-/// The patterns and the files that the arguments name.
-pub fn gather(args: &SearchArgs) -> Result<(Patterns, Vec<PathBuf>)> {
+/// The patterns, on one strand or on both, and the files that the arguments name.
+pub fn gather(args: &SearchArgs, both_strands: bool) -> Result<(Patterns, Vec<PathBuf>)> {
     let named = args.patterns.is_empty() && args.lines.is_empty() && args.fasta.is_empty();
     let (first, files) = args.words.split_at(usize::from(named));
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     if files.is_empty() {
         return Err(Error::Usage("name the files to search, behind the pattern".into()));
     }
-    let words = first.iter().chain(&args.patterns);
-    let words = words.map(|word| given(word.as_bytes(), args.hex)).collect::<Result<_>>()?;
-    let mut patterns = Patterns {
-        sources: vec![PatternSource::Held(words)],
-        hex: args.hex,
-        both_strands: args.revcomp,
-    };
+    let mut patterns = Patterns { sources: Vec::new(), hex: args.hex, both_strands };
+    let mut words = PatternBatch::default();
+    for word in first.iter().chain(&args.patterns) {
+        let from = words.bytes.len();
+        words.bytes.extend_from_slice(word.as_bytes());
+        patterns.add_given(&mut words, from)?;
+    }
+    patterns.sources.push(PatternSource::Held(words));
     let lines = args.lines.iter().cloned().map(PatternSource::Lines);
     for source in lines.chain(args.fasta.iter().cloned().map(PatternSource::Sequences)) {
         let source = if files.len() > 1 { patterns.held(source)? } else { source };
@@ -72,47 +55,121 @@ pub fn gather(args: &SearchArgs) -> Result<(Patterns, Vec<PathBuf>)> {
 }
 
 impl Patterns {
-    /// All patterns in order, each followed by its reverse complement where that is wanted. What
-    /// cannot be read is an error in its place.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Pattern>> {
-        let both = self.both_strands;
-        self.sources.iter().flat_map(|source| self.read(source)).flat_map(move |pattern| {
-            let (forward, reverse) = match pattern {
-                Ok(pattern) if both => (Ok(pattern.clone()), reverse(pattern)),
-                pattern => (pattern, None),
-            };
-            std::iter::once(forward).chain(reverse.map(Ok))
+    /// All patterns in order, each followed by its reverse complement where that is wanted, in
+    /// batches of about `size` bytes. What cannot be read is an error in its place, and the end.
+    pub fn batches(&self, size: u64) -> impl Iterator<Item = Result<PatternBatch>> {
+        let (mut sources, mut reader, mut failed) = (self.sources.iter(), None, None);
+        std::iter::from_fn(move || {
+            let mut batch = PatternBatch::default();
+            while failed.is_none() && batch.size() < size {
+                match self.next(&mut sources, &mut reader, &mut batch) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(e) => (failed, reader, sources) = (Some(e), None, [].iter()),
+                }
+            }
+            if batch.is_empty() { failed.take().map(Err) } else { Some(Ok(batch)) }
         })
     }
 
-    fn read<'a>(
-        &self,
-        source: &'a PatternSource,
-    ) -> Box<dyn Iterator<Item = Result<Pattern>> + 'a> {
-        let read: Result<Box<dyn Iterator<Item = Result<Pattern>> + 'a>> = match source {
-            PatternSource::Held(patterns) => Ok(Box::new(patterns.iter().cloned().map(Ok))),
-            PatternSource::Lines(path) => Input::open(&Name::from(&**path), true)
-                .map(|input| Box::new(lines(input.source, path, self.hex)) as _)
-                .map_err(|e| failed(path, e)),
-            PatternSource::Sequences(path) => sequences(path).map(|all| Box::new(all) as _),
-        };
-        read.unwrap_or_else(|e| Box::new(std::iter::once(Err(e))))
+    /// Adds the next pattern to `batch`, with its reverse complement; says whether there was one.
+    fn next<'s>(
+        &'s self,
+        sources: &mut slice::Iter<'s, PatternSource>,
+        reader: &mut Option<Reader<'s>>,
+        batch: &mut PatternBatch,
+    ) -> Result<bool> {
+        loop {
+            if let Some(open) = reader {
+                if open.next(self, batch)? {
+                    return Ok(true);
+                }
+                *reader = None;
+            }
+            let Some(source) = sources.next() else { return Ok(false) };
+            *reader = Some(Reader::open(source)?);
+        }
     }
 
     /// A source that can be read several times: what is no regular file is held in memory.
     fn held(&self, source: PatternSource) -> Result<PatternSource> {
         match &source {
             PatternSource::Lines(path) | PatternSource::Sequences(path) if !path.is_file() => {
-                Ok(PatternSource::Held(self.read(&source).collect::<Result<_>>()?))
+                let (mut reader, mut batch) = (Reader::open(&source)?, PatternBatch::default());
+                while reader.next(self, &mut batch)? {}
+                Ok(PatternSource::Held(batch))
             }
             _ => Ok(source),
         }
     }
+
+    /// Makes a pattern of the bytes of `batch` from `from` on, which name it too.
+    fn add_given(&self, batch: &mut PatternBatch, from: usize) -> Result<()> {
+        let name = from..batch.bytes.len();
+        let pattern = if self.hex { decode_hex(&mut batch.bytes, &name)? } else { name.clone() };
+        batch.add(name, pattern);
+        if self.both_strands {
+            batch.add_reverse();
+        }
+        Ok(())
+    }
 }
 
-fn given(word: &[u8], hex: bool) -> Result<Pattern> {
-    let bytes = if hex { from_hex(word)? } else { word.to_vec() };
-    Ok(Pattern { bytes, name: word.to_vec(), reverse: false })
+/// A source that is being read.
+enum Reader<'s> {
+    Held(&'s PatternBatch, usize),
+    Lines(BufReader<InputSource>, &'s Path),
+    Sequences(SequenceFile<'s>, &'s Path),
+}
+
+impl<'s> Reader<'s> {
+    fn open(source: &'s PatternSource) -> Result<Self> {
+        match source {
+            PatternSource::Held(batch) => Ok(Reader::Held(batch, 0)),
+            PatternSource::Lines(path) => {
+                let input = Input::open(&Name::from(&**path), true).map_err(|e| failed(path, e))?;
+                Ok(Reader::Lines(BufReader::with_capacity(1 << 18, input.source), path))
+            }
+            PatternSource::Sequences(path) => {
+                let file = open(path).map_err(|e| failed(path, e))?;
+                let file = SequenceFile::open(file).map_err(|e| failed(path, e))?;
+                Ok(Reader::Sequences(file, path))
+            }
+        }
+    }
+
+    fn next(&mut self, patterns: &Patterns, batch: &mut PatternBatch) -> Result<bool> {
+        match self {
+            Reader::Held(held, n) => {
+                let pattern = held.get(*n);
+                *n += 1;
+                Ok(pattern.map(|pattern| batch.copy(pattern)).is_some())
+            }
+            Reader::Lines(input, path) => {
+                let from = batch.bytes.len();
+                let read = line(input, &mut batch.bytes).map_err(|e| failed(path, e))?;
+                if read {
+                    patterns.add_given(batch, from)?;
+                }
+                Ok(read)
+            }
+            Reader::Sequences(file, path) => {
+                let read = file.next(batch).map_err(|e| failed(path, e))?;
+                if read && patterns.both_strands {
+                    batch.add_reverse();
+                }
+                Ok(read)
+            }
+        }
+    }
+}
+
+/// A file of sequences, which may be standard input.
+fn open(path: &Path) -> Result<File> {
+    match path.as_os_str() == OsStr::new("-") {
+        true => Ok(descriptors::stdin()?),
+        false => Ok(File::open(path)?),
+    }
 }
 
 /// An error with a file of patterns.
@@ -120,27 +177,20 @@ fn failed(path: &Path, e: impl Display) -> Error {
     Error::Usage(format!("{}: {e}", path.display()).into())
 }
 
-/// A pattern for each line; the last one may lack its end.
-fn lines(input: impl Read, path: &Path, hex: bool) -> impl Iterator<Item = Result<Pattern>> {
-    let lines = BufReader::new(input).split(b'\n');
-    lines.map(move |line| given(&line.map_err(|e| failed(path, e))?, hex))
+/// Appends the next line, of which the last one may lack its end.
+fn line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> std::io::Result<bool> {
+    let read = input.read_until(b'\n', bytes)?;
+    if read > 0 && bytes.last() == Some(&b'\n') {
+        bytes.pop();
+    }
+    Ok(read > 0)
 }
 
-/// A pattern for each sequence.
-fn sequences(path: &Path) -> Result<impl Iterator<Item = Result<Pattern>>> {
-    let reader = match path.as_os_str() == OsStr::new("-") {
-        true => needletail::parse_fastx_reader(descriptors::stdin()?),
-        false => needletail::parse_fastx_file(path),
-    };
-    let mut reader = reader.map_err(|e| failed(path, e))?;
-    Ok(std::iter::from_fn(move || {
-        let record = match reader.next()? {
-            Ok(record) => record,
-            Err(e) => return Some(Err(failed(path, e))),
-        };
-        let name = record.id().split(u8::is_ascii_whitespace).next().unwrap_or_default().to_vec();
-        Some(Ok(Pattern { bytes: record.seq().into_owned(), name, reverse: false }))
-    }))
+/// Appends the bytes that some hexadecimal digits stand for.
+fn decode_hex(bytes: &mut Vec<u8>, digits: &Range<usize>) -> Result<Range<usize>> {
+    let decoded = from_hex(&bytes[digits.clone()])?;
+    bytes.extend_from_slice(&decoded);
+    Ok(digits.end..bytes.len())
 }
 
 fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
@@ -153,26 +203,6 @@ fn from_hex(digits: &[u8]) -> Result<Vec<u8>> {
         let text = String::from_utf8_lossy(digits);
         Error::Usage(format!("`{text}` is not pairs of hexadecimal digits").into())
     })
-}
-
-/// The reverse complement of a pattern, unless it is the same.
-fn reverse(forward: Pattern) -> Option<Pattern> {
-    let bytes: Vec<u8> = forward.bytes.iter().rev().map(|&c| complement(c)).collect();
-    (bytes != forward.bytes).then_some(Pattern { bytes, name: forward.name, reverse: true })
-}
-
-/// The complement of a base, in the ambiguity codes of IUPAC too; whatever else is its own.
-fn complement(base: u8) -> u8 {
-    const PAIRS: [[u8; 2]; 6] = [*b"AT", *b"CG", *b"RY", *b"KM", *b"BV", *b"DH"];
-    let upper = base.to_ascii_uppercase();
-    let other = PAIRS.iter().find_map(|&[a, b]| match upper {
-        b'U' => Some(b'A'),
-        _ if upper == a => Some(b),
-        _ if upper == b => Some(a),
-        _ => None,
-    });
-    let other = other.unwrap_or(upper);
-    if base.is_ascii_lowercase() { other.to_ascii_lowercase() } else { other }
 }
 
 #[cfg(test)]
@@ -188,8 +218,13 @@ mod tests {
 
     #[test]
     fn a_line_is_a_pattern_even_if_it_is_empty() {
-        let of = |text: &[u8]| {
-            lines(text, Path::new("x"), false).map(|p| p.unwrap().bytes).collect::<Vec<_>>()
+        let of = |mut text: &[u8]| {
+            let mut all = Vec::new();
+            let mut bytes = Vec::new();
+            while line(&mut text, &mut bytes).unwrap() {
+                all.push(std::mem::take(&mut bytes));
+            }
+            all
         };
         assert_eq!(of(b""), [b""; 0]);
         assert_eq!(of(b"a\nb"), [b"a", b"b"]);
@@ -197,14 +232,25 @@ mod tests {
     }
 
     #[test]
-    fn strands_are_complements() {
-        let strands = |bases: &[u8]| {
-            let sources = vec![PatternSource::Held(vec![given(bases, false).unwrap()])];
-            let patterns = Patterns { sources, hex: false, both_strands: true };
-            patterns.iter().map(Result::unwrap).map(|p| (p.bytes, p.reverse)).collect::<Vec<_>>()
+    fn batches_hold_all_patterns_in_order() {
+        let mut held = PatternBatch::default();
+        let patterns = |held, both_strands| Patterns {
+            sources: vec![PatternSource::Held(held)],
+            hex: false,
+            both_strands,
         };
-        assert_eq!(strands(b"ACGTTn"), [(b"ACGTTn".to_vec(), false), (b"nAACGT".to_vec(), true)]);
-        assert_eq!(strands(b"ACGT"), [(b"ACGT".to_vec(), false)]);
-        assert_eq!(complement(b'u'), b'a');
+        let strands = patterns(PatternBatch::default(), true);
+        for n in 0..100 {
+            let from = held.bytes.len();
+            held.bytes.extend_from_slice(format!("AC{n}").as_bytes());
+            strands.add_given(&mut held, from).unwrap();
+        }
+        let patterns = patterns(held, true);
+        let batches: Vec<_> = patterns.batches(1000).map(Result::unwrap).collect();
+        assert!(batches.len() > 5, "{}", batches.len());
+        let all: Vec<_> = batches.iter().flat_map(|batch| batch.iter()).collect();
+        assert_eq!(all.len(), 200);
+        assert_eq!((all[14].bytes, all[15].bytes), (&b"AC7"[..], &b"7GT"[..]));
+        assert_eq!((all[15].name, all[15].reverse), (&b"AC7"[..], true));
     }
 }

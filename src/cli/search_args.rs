@@ -28,6 +28,12 @@ pub struct SearchArgs {
     /// Search for the reverse complement of each pattern too, and tell the strand
     #[arg(long, conflicts_with = "hex")]
     pub revcomp: bool,
+    /// Find what differs from the pattern in up to N bytes too, 0 or 1
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub max_mismatches: u8,
+    /// In files that are searched by sequence, tell small letters from capital ones
+    #[arg(long)]
+    pub case: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -51,6 +57,13 @@ pub struct LocateArgs {
     /// Print N bytes on either side of each match too
     #[arg(short = 'C', long, value_name = "N", value_parser = size::bytes)]
     pub context: Option<u64>,
+    /// Print BED lines: record, start from 0, end, pattern, 0, strand
+    #[arg(long, conflicts_with_all = ["json", "sam", "context"])]
+    pub bed: bool,
+    /// Print SAM for the reads of --fasta, searched on both strands in one file; those without a
+    /// hit too
+    #[arg(long, conflicts_with_all = ["json", "context", "hex"])]
+    pub sam: bool,
 }
 
 #[derive(Args, Debug)]
@@ -60,8 +73,18 @@ pub struct ExtractArgs {
     pub files: Vec<PathBuf>,
     /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are
     /// written one after the other
-    #[arg(short, long, required = true, value_parser = size::span)]
+    #[arg(short, long, required_unless_present_any = ["region", "regions"], value_parser = size::span)]
     pub range: Vec<Span>,
+    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end;
+    /// written as FASTA. NAME alone is all of it
+    #[arg(long, value_name = "REGION", conflicts_with = "range")]
+    pub region: Vec<OsString>,
+    /// The stretches of a BED file, from 0 and without the end; written as FASTA
+    #[arg(long, value_name = "FILE", conflicts_with = "range")]
+    pub regions: Vec<PathBuf>,
+    /// With --region and --regions: write the reverse complement
+    #[arg(short = 'i', long, conflicts_with = "range")]
+    pub reverse_complement: bool,
     /// Decode and check each block as -t does, its index included, before anything is believed
     #[arg(long)]
     pub verify: bool,

@@ -44,6 +44,11 @@ impl<'a> Filtered<'a> {
     /// Bytes of the sizes in front of Side.
     pub const SIZES: usize = 10;
 
+    /// Text_Size and Side_Size.
+    pub fn sizes(bytes: &[u8]) -> (u64, u64) {
+        (uint_at::<5>(bytes, 0), uint_at::<5>(bytes, 5))
+    }
+
     fn write(&self, out: &mut Vec<u8>) {
         let mut sizes = [0; Self::SIZES];
         put_uint::<5>(&mut sizes, 0, self.text_size.into());
@@ -55,7 +60,7 @@ impl<'a> Filtered<'a> {
     fn read(payload: &mut &'a [u8], raw_size: u32, sample_rate_log: u8) -> Result<Self, Flaw> {
         const SIDE: Flaw = Flaw("the parameters of the block's filters end after the block");
         let (sizes, rest) = payload.split_at_checked(Self::SIZES).ok_or(SIDE)?;
-        let (text_size, side_size) = (uint_at::<5>(sizes, 0), uint_at::<5>(sizes, 5));
+        let (text_size, side_size) = Self::sizes(sizes);
         let (side, rest) = rest.split_at_checked(side_size as usize).ok_or(SIDE)?;
         *payload = rest;
         let fits = (1..=raw_size.into()).contains(&text_size)

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A block of which only its index is in memory.
 pub(crate) struct DiskBlock<'a, R> {
     file_block: &'a FileBlock<'a, R>,
-    raw_size: u32,
+    text_size: u32,
     shape: Shape,
     tables: DiskTables,
     starts: Box<[u32; 257]>,
@@ -43,8 +43,8 @@ struct Cache {
 const KEPT: usize = 4;
 
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
-    /// Reads the index of a block of `raw_size` bytes that has one, and no filters; `None` where
-    /// the block has fewer slices than `least`.
+    /// Reads the index of a block of `raw_size` bytes that has one of what is searched; `None`
+    /// where the block has fewer slices than `least`.
     pub fn open(
         file_block: &'a FileBlock<'a, R>,
         raw_size: u32,
@@ -58,7 +58,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         let (slices, order) = (HashMap::new(), VecDeque::new());
         Ok(Some(DiskBlock {
             file_block,
-            raw_size,
+            text_size: tables.text_size,
             shape,
             starts: fm_index::starts(&tables.above[tables.above.len() - 1]),
             tables,
@@ -69,7 +69,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
 
     /// The rows of the suffixes that start with `pattern`.
     pub fn interval(&self, pattern: &[u8]) -> Result<Range<u32>> {
-        let mut interval = 0..self.raw_size + 1;
+        let mut interval = 0..self.text_size + 1;
         for &c in pattern.iter().rev() {
             interval = self.step(c, interval)?;
             if interval.is_empty() {
@@ -85,15 +85,15 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         rows.par_iter().map(|&row| self.position(samples, row)).collect()
     }
 
-    /// Bytes of the block.
+    /// Bytes of the text.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         let index = &self.tables.index;
-        let (raw_size, edge) = (self.raw_size as usize, index.head.len());
+        let (searched, edge) = (self.file_block.searched_size(), index.head.len());
         if range.end <= edge {
             return Ok(index.head[range].to_vec());
         }
-        if range.start >= raw_size - edge {
-            let skipped = raw_size - edge;
+        if range.start >= searched - edge && range.end <= searched {
+            let skipped = searched - edge;
             return Ok(index.tail[range.start - skipped..range.end - skipped].to_vec());
         }
         let (mut row, mut pos) = self.samples()?.behind(range.end);
@@ -107,6 +107,11 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
             }
         }
         Ok(bytes)
+    }
+
+    /// Bytes of the text, of which the first may be all that is searched.
+    pub fn text_size(&self) -> usize {
+        self.text_size as usize
     }
 
     /// How many slices there are.
@@ -123,7 +128,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         for steps in 0..=samples.rate() {
             if let Some(pos) = samples.pos(row) {
                 let pos = u64::from(pos) + u64::from(steps);
-                return if pos <= u64::from(self.raw_size) { Ok(pos as u32) } else { break };
+                return if pos <= u64::from(self.text_size) { Ok(pos as u32) } else { break };
             }
             row = self.lf(row)?.1;
         }
@@ -134,7 +139,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     fn lf(&self, row: u32) -> Result<(u8, u32)> {
         // The primary index has no byte: any will do, since no walk of an intact block goes on from
         // there.
-        let at = self.stored(row).min(self.raw_size as usize - 1);
+        let at = self.stored(row).min(self.text_size as usize - 1);
         let (k, offset) = self.split(at);
         let slice = self.slice(k)?;
         let byte = slice[offset];
@@ -148,7 +153,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     /// The interval of cP from that of P.
     fn step(&self, c: u8, interval: Range<u32>) -> Result<Range<u32>> {
         let (first, end) = (self.starts[usize::from(c)], self.starts[usize::from(c) + 1]);
-        if interval == (0..self.raw_size + 1) || first == end {
+        if interval == (0..self.text_size + 1) || first == end {
             return Ok(first..end);
         }
         let (lo, hi) = (self.stored(interval.start), self.stored(interval.end));
@@ -224,11 +229,11 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         let coded = self.file_block.input.read(offset, size)?;
         let samples = || {
             self.tables.header.check_samples(&coded)?;
-            let rows = packed_array::read(&mut &coded[..], self.shape.samples(self.raw_size))?;
+            let rows = packed_array::read(&mut &coded[..], self.shape.samples(self.text_size))?;
             if rows[0] != self.tables.index.primary_index {
                 return Err(Flaw("the first sample of the block is not its primary index"));
             }
-            Samples::new(rows, 1 << self.shape.sample_rate_log, self.raw_size as usize)
+            Samples::new(rows, 1 << self.shape.sample_rate_log, self.text_size as usize)
         };
         samples().map_err(|flaw| self.file_block.flaw(flaw))
     }

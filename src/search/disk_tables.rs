@@ -5,7 +5,7 @@ use super::file_block::FileBlock;
 use crate::coder::SliceDecoder;
 use crate::error::{Flaw, Result};
 use crate::frame::{
-    Around, BlockHeader, BlockIndex, BlockIndexHeader, Shape, SliceSizes, TextSizes, packed_array,
+    Around, BlockIndex, BlockIndexHeader, Shape, SliceSizes, TextSizes, packed_array,
 };
 use std::io::{Read, Seek};
 use std::iter;
@@ -13,6 +13,8 @@ use std::ops::AddAssign;
 
 /// The tables of a block, but for its samples.
 pub struct DiskTables {
+    /// Bytes of the text, of which the first may be all that is searched.
+    pub text_size: u32,
     pub header: BlockIndexHeader,
     pub index: BlockIndex,
     /// `above[k][c]`: occurrences of c above slice k; behind the last one, in all.
@@ -40,18 +42,21 @@ impl DiskTables {
         let read = |offset, size: u64| {
             file_block.input.read(offset, size.min(coded.end.saturating_sub(offset)) as u32)
         };
-        let payload_start = coded.start + BlockHeader::SIZE as u64;
-        let tables_size = if shape.tables { file_block.pass_tables(payload_start)? } else { 0 };
-        let samples_start = payload_start + tables_size;
+        let sequences = file_block.sequences.as_ref();
+        let front = sequences.and_then(|sequences| sequences.front.as_ref());
+        let (samples_start, text_size, searched) = match front {
+            None => (file_block.payload_start()?, raw_size, raw_size),
+            Some(front) => (front.side.end, front.text_size, file_block.searched_size() as u32),
+        };
         let width = *read(samples_start, 1)?.first().ok_or(CUT)?;
-        let samples_size = packed_array::size(width, shape.samples(raw_size))?;
+        let samples_size = packed_array::size(width, shape.samples(text_size))?;
         let sizes_start = samples_start + samples_size;
         let count = read(sizes_start, packed_array::size(packed_array::WIDEST, 1)?)?;
         // The sizes of slices and the part of the index whose size is known, at once.
         let most = SliceSizes::most(&count)? + BlockIndexHeader::SIZE as u64;
         let front = read(sizes_start, most)?;
         let mut behind = &front[..];
-        let mut sizes = SliceSizes::read(&mut behind, shape.coding, raw_size)?;
+        let mut sizes = SliceSizes::read(&mut behind, shape.coding, text_size)?;
         let slices = sizes.raw.len();
         if (slices as u64) < least {
             return Ok(None);
@@ -59,20 +64,31 @@ impl DiskTables {
         let coded_sizes = &front[..front.len() - behind.len()];
         let header = BlockIndexHeader::from_bytes(behind.first_chunk().ok_or(CUT)?)?;
         let index_start = sizes_start + coded_sizes.len() as u64;
-        let index_size = BlockIndexHeader::SIZE + header.rest(raw_size, slices);
+        let index_size = BlockIndexHeader::SIZE + header.rest(searched, slices);
         let slices_start = index_start + index_size as u64 + u64::from(sizes.models);
         sizes.complete(coded.end.checked_sub(slices_start).ok_or(CUT)?)?;
         let bytes = read(index_start, slices_start - index_start)?;
         let (bytes, models) = bytes.split_at_checked(index_size).ok_or(CUT)?;
-        let around = Around { searched: &[], sizes: coded_sizes, models };
-        let text = TextSizes { all: raw_size, searched: raw_size };
+        let fields = sequences.and_then(|sequences| sequences.front.as_ref());
+        let fields = fields.map_or(&[][..], |front| &front.fields);
+        let around = Around { searched: fields, sizes: coded_sizes, models };
+        let text = TextSizes { all: text_size, searched };
         let index = BlockIndex::from_bytes(&header, bytes, around, text, slices)?;
         let starts = sums(0, &sizes.raw);
         let above = accumulate(&index, &starts)?;
         let offsets = sums(slices_start, &sizes.coded);
         let decoder = SliceDecoder::new(shape.coding, models)?;
         let samples_at = (samples_start, samples_size as u32);
-        Ok(Some(DiskTables { header, index, above, starts, offsets, decoder, samples_at }))
+        Ok(Some(DiskTables {
+            text_size,
+            header,
+            index,
+            above,
+            starts,
+            offsets,
+            decoder,
+            samples_at,
+        }))
     }
 }
 

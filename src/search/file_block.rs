@@ -1,12 +1,14 @@
 //! A block of a file that is searched: where it stands, and what decoding it may cost.
 
+use super::sequence_text::SequenceText;
 use super::shared_input::SharedInput;
 use crate::block::{self, Decoded};
 use crate::contents::{self, BlockInfo};
 use crate::error::{Error, Flaw, Result};
-use crate::frame::{BlockHeader, LONG_TABLES, pass_tables};
+use crate::frame::{BlockHeader, Kind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 
 /// A block that has not been read, but for its header.
 pub(crate) struct FileBlock<'a, R> {
@@ -15,6 +17,14 @@ pub(crate) struct FileBlock<'a, R> {
     pub header: BlockHeader,
     pub number: u64,
     pub options: &'a Options,
+    /// Where its searched text stands among those of its section.
+    pub searched: Range<u64>,
+    /// Where the block is searched by sequence.
+    pub sequences: Option<SequenceText>,
+    /// There, records of its frame that begin before it, and bases before it of the one that goes
+    /// on in it.
+    pub records_before: Option<u64>,
+    pub continued: u64,
 }
 
 impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
@@ -28,7 +38,28 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         let header = input
             .with_input(|input| contents::read_block_header(input, info))
             .map_err(|e| e.at(number, info.coded.start))?;
-        Ok(FileBlock { input, info, header, number, options })
+        let searched = info.raw.clone();
+        let (sequences, records_before, continued) = (None, None, 0);
+        Ok(FileBlock {
+            input,
+            info,
+            header,
+            number,
+            options,
+            searched,
+            sequences,
+            records_before,
+            continued,
+        })
+    }
+
+    /// Where the payload begins, its tables passed. Errors know no place.
+    pub fn payload_start(&self) -> Result<u64> {
+        let start = self.info.coded.start + BlockHeader::SIZE as u64;
+        match self.header.kind {
+            Kind::Bwt(Shape { tables: true, .. }) => Ok(start + self.pass_tables(start)?),
+            _ => Ok(start),
+        }
     }
 
     /// Passes the tables that stand at `offset`; gives their size. Errors know no place.
@@ -41,9 +72,9 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         })
     }
 
-    /// Bytes of the block.
-    pub fn len(&self) -> usize {
-        (self.info.raw.end - self.info.raw.start) as usize
+    /// Bytes of the searched text.
+    pub fn searched_size(&self) -> usize {
+        (self.searched.end - self.searched.start) as usize
     }
 
     /// Says of an error which block it is in.

@@ -1,9 +1,11 @@
 //! The searches of a file, block by block, and ranges of its bytes by the same ways.
 
+use super::batch_in_sections;
 use super::file_block::FileBlock;
 use super::search_batch::{Batch, Session};
-use super::search_results::{Matches, ReadCost};
+use super::search_results::{BatchMatches, ReadCost};
 use super::searched_block;
+use super::sections::Layouts;
 use super::shared_input::SharedInput;
 use crate::allocation;
 use crate::contents::Contents;
@@ -20,6 +22,8 @@ pub(crate) struct FileSearch<'a, R> {
     pub options: &'a Options,
     /// What this search takes is added to it.
     pub cost: &'a mut ReadCost,
+    /// Of blocks of sequences in which something was located.
+    pub layouts: &'a mut Layouts,
 }
 
 impl<R: Read + Seek + Send> FileSearch<'_, R> {
@@ -28,32 +32,47 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
         &mut self,
         patterns: &[P],
         limit: Option<usize>,
-    ) -> Result<Vec<Matches>> {
-        self.search_batch(patterns, limit, &mut Session::new(self.options, 0)?)
-    }
-
-    /// The same for one batch of many.
-    pub fn search_batch<P: AsRef<[u8]> + Sync>(
-        &mut self,
-        patterns: &[P],
-        limit: Option<usize>,
         session: &mut Session,
-    ) -> Result<Vec<Matches>> {
+    ) -> Result<BatchMatches> {
         let words: Vec<&[u8]> =
             patterns.iter().map(AsRef::as_ref).filter(|p| !p.is_empty()).collect();
-        let mut found = vec![Matches::default(); words.len()].into_iter();
+        let mut found = BatchMatches::default();
         if !words.is_empty() || self.options.verifies() {
             let pool = threads::pool(self.options)?;
             let input = SharedInput::new(&mut *self.input);
             let batch = Batch { patterns: &words, limit, options: self.options };
-            found = pool.install(|| batch.run(&input, self.contents, session))?.into_iter();
+            found = pool.install(|| {
+                batch_in_sections::run(&batch, &input, self.contents, session, self.layouts)
+            })?;
             *self.cost += input.cost();
         }
-        let of = |pattern: &P| match pattern.as_ref() {
-            [] => everywhere(self.contents.raw_size(), limit.unwrap_or(0)),
-            _ => Ok(found.next().unwrap_or_default()),
-        };
-        patterns.iter().map(of).collect()
+        if words.len() < patterns.len() {
+            found = self.with_empty(patterns, limit, found)?;
+        }
+        Ok(found)
+    }
+
+    /// Puts the matches of empty patterns among those of the others.
+    fn with_empty<P: AsRef<[u8]>>(
+        &self,
+        patterns: &[P],
+        limit: Option<usize>,
+        found: BatchMatches,
+    ) -> Result<BatchMatches> {
+        let (mut counts, mut positions) = (found.counts.into_iter(), found.positions.into_iter());
+        let mut all = BatchMatches::default();
+        for pattern in patterns {
+            let is_empty = pattern.as_ref().is_empty();
+            let count = if is_empty { Some(self.contents.raw_size() + 1) } else { counts.next() };
+            all.counts.extend(count);
+            if let Some(limit) = limit {
+                all.positions.extend(match is_empty {
+                    true => Some(everywhere(self.contents.raw_size(), limit)?),
+                    false => positions.next(),
+                });
+            }
+        }
+        Ok(all)
     }
 
     /// The raw bytes of each range. A block that must be decoded is decoded once for all of them.
@@ -90,12 +109,12 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
     }
 }
 
-/// The matches of the empty pattern. A few bytes of a file can claim any size.
-fn everywhere(raw_size: u64, limit: usize) -> Result<Matches> {
+/// The positions of the empty pattern. A few bytes of a file can claim any size.
+fn everywhere(raw_size: u64, limit: usize) -> Result<Vec<u64>> {
     let most = limit.min(usize::try_from(raw_size).unwrap_or(usize::MAX).saturating_add(1));
     let mut positions = allocation::with_capacity(most).ok_or_else(no_room)?;
     positions.extend((0..=raw_size).take(most));
-    Ok(Matches { count: raw_size + 1, positions })
+    Ok(positions)
 }
 
 fn no_room() -> Error {

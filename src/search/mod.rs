@@ -2,11 +2,15 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `pattern_stream` | patterns from an iterator, batch after batch |
+//! | `searcher`, `pattern_stream` | batch after batch, and patterns from an iterator |
 //! | `file_search`, `search_results` | a batch or a range, and what it gives |
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
 //! | `disk_block`, `disk_tables` | search in a block that stays on disk, slice by slice |
+//! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
+//! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
+//! | `records` | the records of a file, their places and their bases |
+//! | `mismatches` | matches of which one byte differs |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
 //! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |
@@ -17,20 +21,32 @@
 //! other; where it fails, the CPU searches that block again, and all others. What it found is not
 //! checked.
 
+mod batch_in_sections;
 mod boundary_matches;
 mod disk_block;
 mod disk_tables;
 mod file_block;
 mod file_search;
+mod folded_patterns;
+mod mismatches;
 mod pattern_stream;
+mod records;
 mod search_batch;
 mod search_results;
 mod searched_block;
+mod searcher;
+mod sections;
+mod sequence_block;
+mod sequence_text;
 mod shared_input;
 
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;
 pub(crate) use pattern_stream::PatternStream;
+pub use records::{Place, RecordInfo};
+pub(crate) use search_batch::Session;
 pub use search_results::{Matches, ReadCost};
 pub(crate) use searched_block::SearchedBlock;
+pub use searcher::Searcher;
+pub(crate) use sections::Layouts;
 pub(crate) use shared_input::SharedInput;

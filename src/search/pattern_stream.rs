@@ -1,30 +1,20 @@
 //! Patterns from an iterator: more of them than memory holds, in batches as large as it allows.
-//!
-//! Blocks that a batch decodes are kept for the next one, in a quarter of the memory; so is the
-//! GPU, with the index that it searched last.
 
 use super::file_search::FileSearch;
-use super::search_batch::Session;
 use super::search_results::Matches;
+use super::searcher::Searcher;
 use crate::error::Result;
 use std::io::{Read, Seek};
 use std::vec;
-
-/// Parts of the memory that a batch of patterns and decoded blocks may take: one in so many.
-const BATCH_SHARE: u64 = 16;
-const BLOCKS_SHARE: u64 = 4;
-
-/// A batch need not be larger to be worth what it costs beside the search itself.
-const LARGEST_BATCH: u64 = 256 << 20;
 
 /// Bytes that a pattern takes beside its own, with all that is found but for positions.
 const PER_PATTERN: u64 = 128;
 
 /// Patterns that come one by one, each given back with its matches.
 pub(crate) struct PatternStream<'a, R, I: Iterator> {
-    file: FileSearch<'a, R>,
-    /// `None` until the first batch.
-    session: Option<Session>,
+    /// The file, until the first batch starts a searcher of it.
+    file: Option<FileSearch<'a, R>>,
+    searcher: Option<Searcher<'a, R>>,
     patterns: I,
     limit: Option<usize>,
     /// Patterns of the last batch, with their matches, that have not been asked for.
@@ -37,13 +27,16 @@ impl<'a, R: Read + Seek + Send, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternSt
     /// Counts, and with a limit locates.
     pub fn new(file: FileSearch<'a, R>, patterns: I, limit: Option<usize>) -> Self {
         let ready = Vec::new().into_iter().zip(Vec::new());
-        PatternStream { file, session: None, patterns, limit, ready, over: false }
+        PatternStream { file: Some(file), searcher: None, patterns, limit, ready, over: false }
     }
 
     /// Searches the next batch, if there is one.
     fn search(&mut self) -> Result<()> {
-        let (options, memory) = (self.file.options, self.file.options.memory_limit());
-        let mut left = (memory / BATCH_SHARE).min(LARGEST_BATCH);
+        if let Some(file) = self.file.take() {
+            self.searcher = Some(Searcher::new(file)?);
+        }
+        let Some(searcher) = &mut self.searcher else { return Ok(()) };
+        let mut left = searcher.batch_size();
         let mut patterns = Vec::new();
         while left > 0
             && let Some(pattern) = self.patterns.next()
@@ -51,11 +44,13 @@ impl<'a, R: Read + Seek + Send, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternSt
             left = left.saturating_sub(pattern.as_ref().len() as u64 + PER_PATTERN);
             patterns.push(pattern);
         }
-        let session = match &mut self.session {
-            Some(session) => session,
-            none => none.insert(Session::new(options, memory / BLOCKS_SHARE)?),
+        let found = match self.limit {
+            Some(limit) => searcher.locate(&patterns, limit)?,
+            None => {
+                let counts = searcher.count(&patterns)?.into_iter();
+                counts.map(|count| Matches { count, ..Matches::default() }).collect()
+            }
         };
-        let found = self.file.search_batch(&patterns, self.limit, session)?;
         self.ready = patterns.into_iter().zip(found);
         Ok(())
     }

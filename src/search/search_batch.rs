@@ -3,10 +3,8 @@
 
 use super::boundary_matches::{self, Edges};
 use super::file_block::FileBlock;
-use super::search_results::Matches;
+use super::search_results::BatchMatches;
 use super::searched_block::{Found, GpuLease, SearchedBlock};
-use super::shared_input::SharedInput;
-use crate::contents::{self, BlockInfo, Contents, FrameInfo};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::fm_index::FmIndex;
@@ -18,6 +16,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::time::Instant;
+
+/// Bytes that a decoded block takes per byte of its own at most.
+const INDEX_SHARE: u64 = 4;
 
 /// What is kept from one batch to the next: the GPU, and decoded blocks as far as there is room.
 pub struct Session {
@@ -51,6 +52,11 @@ impl Session {
         self.gpus.lease(symbols, threads)
     }
 
+    /// Whether there is room for all decoded blocks of so many bytes.
+    pub fn keeps(&self, raw_size: u64) -> bool {
+        raw_size.saturating_mul(INDEX_SHARE) <= self.share
+    }
+
     fn keep(&mut self, number: u64, index: Box<FmIndex>) {
         if let Some(left) = self.room.checked_sub(index.size() as u64) {
             self.room = left;
@@ -66,6 +72,7 @@ impl Session {
 }
 
 /// Patterns, none of them empty, that are searched together.
+#[derive(Clone, Copy)]
 pub struct Batch<'p> {
     pub patterns: &'p [&'p [u8]],
     pub limit: Option<usize>,
@@ -73,27 +80,22 @@ pub struct Batch<'p> {
 }
 
 impl Batch<'_> {
-    pub fn run<R: Read + Seek + Send>(
+    /// Searches the blocks of a section. Positions are those in the section.
+    pub fn run_section<R: Read + Seek + Send>(
         &self,
-        input: &SharedInput<R>,
-        contents: &Contents,
+        file_blocks: &[FileBlock<R>],
         session: &mut Session,
-    ) -> Result<Vec<Matches>> {
-        let mut found = vec![Matches::default(); self.patterns.len()];
+    ) -> Result<BatchMatches> {
+        let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
         let mut edges = Vec::new();
-        let file_blocks: Vec<_> = (0..)
-            .zip(&contents.blocks)
-            .map(|(number, info)| FileBlock::new(input, info, number, self.options))
-            .collect::<Result<_>>()?;
-        check_streams(&contents.frames, &file_blocks)?;
         let reach = if file_blocks.len() > 1 { self.longest() - 1 } else { 0 };
-        for group in file_blocks.chunks(self.side_by_side(&contents.blocks, session)) {
-            let limits = self.limits(&found);
+        for group in file_blocks.chunks(self.side_by_side(file_blocks, session)) {
+            let limits = self.limits(&found.positions);
             let opened = self.open(group, reach, session)?;
             let job = (limits.as_deref(), reach);
             let searched = self.find(opened, group, job, session)?;
             for (searched, file_block) in searched.into_iter().zip(group) {
-                self.gather(&mut found, searched.found, file_block.info.raw.start);
+                self.gather(&mut found, searched.found, file_block.searched.start);
                 edges.push(searched.edges);
                 if let SearchedBlock::InMemory(index) = searched.block {
                     session.keep(file_block.number, index);
@@ -101,12 +103,14 @@ impl Batch<'_> {
             }
         }
         let across = boundary_matches::search(&edges, self.patterns);
-        for (found, across) in found.iter_mut().zip(across) {
-            found.count += across.len() as u64;
-            let more = self.limit.unwrap_or(0).saturating_sub(found.positions.len());
-            found.positions.extend(across.into_iter().take(more));
-            found.positions.sort_unstable();
+        for (count, across) in found.counts.iter_mut().zip(&across) {
+            *count += across.len() as u64;
         }
+        for (positions, across) in found.positions.iter_mut().zip(across) {
+            let more = self.limit.unwrap_or(0).saturating_sub(positions.len());
+            positions.extend(across.into_iter().take(more));
+        }
+        found.positions.par_iter_mut().for_each(|positions| positions.sort_unstable());
         Ok(found)
     }
 
@@ -129,7 +133,7 @@ impl Batch<'_> {
         let symbols = self.symbols();
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
         let open = |(kept, file_block): (Option<Box<FmIndex>>, &'a FileBlock<'a, R>)| {
-            let edge = file_block.len().min(reach);
+            let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
             match kept {
@@ -151,9 +155,10 @@ impl Batch<'_> {
     ) -> Result<Vec<Searched<'a, R>>> {
         let one = |block: SearchedBlock<'a, R>, file_block, lease: &mut GpuLease| {
             let (block, found) = block.find(file_block, self.patterns, limits, lease)?;
-            let (len, edge) = (file_block.len(), file_block.len().min(reach));
+            let len = file_block.searched_size();
+            let edge = len.min(reach);
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
-            Ok(Searched { block, found, edges: Edges { head, tail, end: file_block.info.raw.end } })
+            Ok(Searched { block, found, edges: Edges { head, tail, end: file_block.searched.end } })
         };
         let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
@@ -173,8 +178,9 @@ impl Batch<'_> {
 
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused
     /// only if it must be decoded.
-    fn side_by_side(&self, blocks: &[BlockInfo], session: &Session) -> usize {
-        let largest = blocks.iter().map(|block| block.raw.end - block.raw.start).max();
+    fn side_by_side<R>(&self, blocks: &[FileBlock<R>], session: &Session) -> usize {
+        let size = |block: &FileBlock<R>| block.info.raw.end - block.info.raw.start;
+        let largest = blocks.iter().map(size).max();
         let mut allowed = self.options.allowance();
         allowed.memory = allowed.memory.saturating_sub(session.share);
         restorable(largest.unwrap_or(0))
@@ -183,33 +189,21 @@ impl Batch<'_> {
     }
 
     /// How many occurrences of each pattern are still to be located.
-    fn limits(&self, found: &[Matches]) -> Option<Vec<usize>> {
+    fn limits(&self, found: &[Vec<u64>]) -> Option<Vec<usize>> {
         let limit = self.limit?;
-        Some(found.iter().map(|matches| limit - matches.positions.len()).collect())
+        Some(found.iter().map(|positions| limit - positions.len()).collect())
     }
 
     /// Adds what one block came to.
-    fn gather(&self, found: &mut [Matches], block: Found, start: u64) {
-        for (matches, count) in found.iter_mut().zip(block.counts) {
-            matches.count += u64::from(count);
+    fn gather(&self, found: &mut BatchMatches, block: Found, start: u64) {
+        for (count, more) in found.counts.iter_mut().zip(block.counts) {
+            *count += u64::from(more);
         }
-        for (matches, positions) in found.iter_mut().zip(block.positions) {
-            let more = self.limit.unwrap_or(0) - matches.positions.len();
-            let positions = positions.into_iter().take(more);
-            matches.positions.extend(positions.map(|pos| start + u64::from(pos)));
+        for (positions, found) in found.positions.iter_mut().zip(block.positions) {
+            let more = self.limit.unwrap_or(0) - positions.len();
+            positions.extend(found.into_iter().take(more).map(|pos| start + u64::from(pos)));
         }
     }
-}
-
-/// Checks that the blocks of each frame make up the stream whose checksum its footer has, as far as
-/// their headers tell.
-fn check_streams<R>(frames: &[FrameInfo], file_blocks: &[FileBlock<R>]) -> Result<()> {
-    let mut file_blocks = file_blocks.iter();
-    for frame in frames {
-        let blocks = file_blocks.by_ref().take(frame.blocks as usize);
-        contents::check_stream(frame, blocks.map(|file_block| &file_block.header))?;
-    }
-    Ok(())
 }
 
 /// A block after its search, and what was found in it.

@@ -29,3 +29,36 @@ pub struct Matches {
     /// Positions in the raw stream, ascending; all, or as many as were asked for.
     pub positions: Vec<u64>,
 }
+
+/// What a batch of patterns came to.
+#[derive(Debug, Default)]
+pub(crate) struct BatchMatches {
+    /// Of each pattern, how often it occurs.
+    pub counts: Vec<u64>,
+    /// Of each pattern, its positions; nothing if only counts were asked for.
+    pub positions: Vec<Vec<u64>>,
+}
+
+impl BatchMatches {
+    /// Nothing found of so many patterns.
+    pub fn none(patterns: usize, located: bool) -> Self {
+        let located = if located { patterns } else { 0 };
+        BatchMatches { counts: vec![0; patterns], positions: vec![Vec::new(); located] }
+    }
+
+    /// Adds what the next part of the file came to, and up to `limit` positions in all.
+    pub fn append(&mut self, more: Self, limit: Option<usize>) {
+        for (count, more) in self.counts.iter_mut().zip(more.counts) {
+            *count += more;
+        }
+        for (positions, mut more) in self.positions.iter_mut().zip(more.positions) {
+            more.truncate(limit.unwrap_or(0) - positions.len());
+            if positions.is_empty() { *positions = more } else { positions.append(&mut more) }
+        }
+    }
+
+    pub fn into_matches(self) -> Vec<Matches> {
+        let all = self.counts.into_iter().zip(self.positions);
+        all.map(|(count, positions)| Matches { count, positions }).collect()
+    }
+}

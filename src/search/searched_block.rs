@@ -11,13 +11,15 @@ use super::file_block::FileBlock;
 use crate::block;
 use crate::bwt::{self, Bwt, CpuInverse, Sorter};
 use crate::device_pool::Lease;
-use crate::error::Result;
+use crate::error::{Flaw, Result};
+use crate::filter;
 use crate::fm_index::FmIndex;
 use crate::frame::Kind;
 use crate::gpu::Searcher;
 use crate::options::restorable;
 use memchr::memmem;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::io::{Read, Seek};
 use std::ops::Range;
 
@@ -62,7 +64,10 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
 ) -> Result<Option<DiskBlock<'a, R>>> {
     if let Kind::Bwt(shape) = block.header.kind
         && shape.indexed
-        && shape.filters == 0
+        && match &block.sequences {
+            Some(sequences) => sequences.front.is_some(),
+            None => shape.filters == 0,
+        }
         && let Ok(raw_size) = restorable(block.header.raw_size)
         && !block.options.verifies()
     {
@@ -87,6 +92,45 @@ pub fn extract<R: Read + Seek + Send>(
     }
 }
 
+/// The text of a block: all of it, or what its index gives of it.
+pub(crate) enum BlockText<'a, R> {
+    OnDisk(Box<DiskBlock<'a, R>>),
+    InMemory(Vec<u8>),
+}
+
+impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
+    /// Opens a block of which so many bytes are wanted, in so many ranges.
+    pub fn open(block: &'a FileBlock<'a, R>, size: u64, ranges: u64) -> Result<Self> {
+        if let Some(block) = open_on_disk(block, size, ranges)? {
+            return Ok(BlockText::OnDisk(Box::new(block)));
+        }
+        let raw = block::restore_decoded(block.decode()?, &CpuInverse::new())?;
+        Ok(BlockText::InMemory(block.text_of(raw)?))
+    }
+
+    /// A range of it. A layout that is not the block's may ask for more than there is.
+    pub fn get(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
+        let size = match self {
+            BlockText::OnDisk(block) => block.text_size(),
+            BlockText::InMemory(text) => text.len(),
+        };
+        if range.end > size {
+            return Err(Flaw("the layout of sequences is not that of the block's text").into());
+        }
+        match self {
+            BlockText::OnDisk(block) => Ok(block.extract(range)?.into()),
+            BlockText::InMemory(text) => Ok(text[range].into()),
+        }
+    }
+}
+
+/// A range of the text of a block.
+pub fn text<R: Read + Seek + Send>(block: &FileBlock<R>, range: Range<usize>) -> Result<Vec<u8>> {
+    let text = BlockText::open(block, range.len() as u64, 1)?;
+    let bytes = text.get(range).map_err(|e| block.locate(e))?;
+    Ok(bytes.into_owned())
+}
+
 impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Opens a block for a job of about so many steps, and walks from samples.
     pub fn open(block: &'a FileBlock<'a, R>, steps: u64, walks: u64) -> Result<Self> {
@@ -99,10 +143,15 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Decodes the whole block for search, and checks it.
     fn load(block: &FileBlock<R>) -> Result<Self> {
         let decoded = block.decode()?;
-        let searchable = decoded.bwt_of_raw().map(copy).transpose()?;
+        let joined = block.sequences.as_ref().is_some_and(|text| text.front.is_some());
+        let filters = if joined { filter::SEQUENCES } else { 0 };
+        let searchable = match (joined, &block.sequences) {
+            (false, Some(_)) => None,
+            _ => decoded.bwt_with(filters).map(copy).transpose()?,
+        };
         let raw = block::restore_decoded(decoded, &CpuInverse::new())?;
         let Some(bwt) = searchable else {
-            return Ok(SearchedBlock::Plain(raw));
+            return Ok(SearchedBlock::Plain(block.text_of(raw)?));
         };
         drop(raw);
         let index = FmIndex::new(bwt).map_err(|e| block.locate(e))?;
@@ -119,7 +168,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         lease: &mut GpuLease,
     ) -> Result<(Self, Found)> {
         let intervals = match &self {
-            SearchedBlock::Plain(raw) if patterns.len() < MANY => {
+            SearchedBlock::Plain(raw) if patterns.len() < MANY || raw.is_empty() => {
                 let found = scan(raw, patterns, limits);
                 return Ok((self, found));
             }
@@ -187,7 +236,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         }
     }
 
-    /// Bytes of the block; the range is within it.
+    /// Bytes of the searched text; the range is within it.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         match self {
             SearchedBlock::OnDisk(block) => block.extract(range),

@@ -187,6 +187,11 @@ impl Layout {
         }
     }
 
+    /// Whether the last line has an end.
+    pub fn ends_line(&self) -> bool {
+        self.ends
+    }
+
     /// Residues of all records.
     pub fn residues(&self) -> usize {
         self.totals.residues

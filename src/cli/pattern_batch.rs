@@ -1,0 +1,135 @@
+//! Patterns in one stretch of memory: a batch costs a few allocations, not a few per pattern.
+
+use std::ops::Range;
+
+/// A pattern as its results name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern<'b> {
+    pub bytes: &'b [u8],
+    /// What results call it: itself, as it was given, or its sequence's name.
+    pub name: &'b [u8],
+    /// Whether it is the reverse complement of what was given.
+    pub reverse: bool,
+}
+
+impl Pattern<'_> {
+    /// Its strand, as results have it.
+    pub fn strand(&self) -> &'static str {
+        if self.reverse { "-" } else { "+" }
+    }
+}
+
+/// Patterns that are searched together.
+#[derive(Debug, Default)]
+pub struct PatternBatch {
+    /// Names and patterns, which may share bytes.
+    pub bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// Where a pattern stands in the bytes of its batch.
+#[derive(Debug)]
+struct Place {
+    name: Range<usize>,
+    pattern: Range<usize>,
+    reverse: bool,
+}
+
+impl PatternBatch {
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Bytes of memory.
+    pub fn size(&self) -> u64 {
+        (self.bytes.len() + self.places.len() * size_of::<Place>()) as u64
+    }
+
+    /// Makes a pattern of bytes that are there already.
+    pub fn add(&mut self, name: Range<usize>, pattern: Range<usize>) {
+        self.places.push(Place { name, pattern, reverse: false });
+    }
+
+    /// Adds the reverse complement of the last pattern, unless it is the same.
+    pub fn add_reverse(&mut self) {
+        let Some(Place { name, pattern, .. }) = self.places.last() else { return };
+        let (name, from) = (name.clone(), self.bytes.len());
+        self.bytes.extend_from_within(pattern.clone());
+        let (before, strand) = self.bytes.split_at_mut(from);
+        strand.reverse();
+        strand.iter_mut().for_each(|base| *base = complement(*base));
+        if *strand == before[pattern.clone()] {
+            self.bytes.truncate(from);
+        } else {
+            self.places.push(Place { name, pattern: from..self.bytes.len(), reverse: true });
+        }
+    }
+
+    /// Adds a pattern of another batch.
+    pub fn copy(&mut self, pattern: Pattern) {
+        let name = self.bytes.len();
+        self.bytes.extend_from_slice(pattern.name);
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(pattern.bytes);
+        let (name, end, reverse) = (name..start, self.bytes.len(), pattern.reverse);
+        self.places.push(Place { name, pattern: start..end, reverse });
+    }
+
+    pub fn get(&self, n: usize) -> Option<Pattern<'_>> {
+        let Place { name, pattern, reverse } = self.places.get(n)?;
+        let (name, bytes) = (&self.bytes[name.clone()], &self.bytes[pattern.clone()]);
+        Some(Pattern { bytes, name, reverse: *reverse })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Pattern<'_>> {
+        (0..self.len()).filter_map(|n| self.get(n))
+    }
+}
+
+/// The complement of a base, in the ambiguity codes of IUPAC too; whatever else is its own.
+pub fn complement(base: u8) -> u8 {
+    const OF: [u8; 256] = complements();
+    OF[usize::from(base)]
+}
+
+const fn complements() -> [u8; 256] {
+    const PAIRS: [[u8; 2]; 6] = [*b"AT", *b"CG", *b"RY", *b"KM", *b"BV", *b"DH"];
+    let mut of = [0; 256];
+    let mut c = 0;
+    while c < 256 {
+        of[c] = c as u8;
+        c += 1;
+    }
+    let mut n = 0;
+    while n < PAIRS.len() {
+        let [a, b] = PAIRS[n];
+        (of[a as usize], of[b as usize]) = (b, a);
+        let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
+        (of[a as usize], of[b as usize]) = (b, a);
+        n += 1;
+    }
+    (of[b'U' as usize], of[b'u' as usize]) = (b'A', b'a');
+    of
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strands_are_complements() {
+        let strands = |bases: &[u8]| {
+            let mut batch = PatternBatch { bytes: bases.to_vec(), ..Default::default() };
+            batch.add(0..bases.len(), 0..bases.len());
+            batch.add_reverse();
+            batch.iter().map(|p| (p.bytes.to_vec(), p.reverse)).collect::<Vec<_>>()
+        };
+        assert_eq!(strands(b"ACGTTn"), [(b"ACGTTn".to_vec(), false), (b"nAACGT".to_vec(), true)]);
+        assert_eq!(strands(b"ACGT"), [(b"ACGT".to_vec(), false)]);
+        assert_eq!((complement(b'u'), complement(b'd'), complement(b'-')), (b'a', b'h', b'-'));
+    }
+}

@@ -1,0 +1,63 @@
+//! The options of a search.
+
+use super::Options;
+use crate::error::{Error, Result};
+
+impl Options {
+    /// Has a search by sequence find only what is of the same case; without this, `acgt` and `ACGT`
+    /// are one. A search by bytes is always so. Counting takes as long as locating then.
+    ///
+    /// ```
+    /// use bwz::{Archive, DEFAULT_SAMPLE_RATE, Options};
+    /// use std::io::Cursor;
+    ///
+    /// let options = Options::new().index(DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b">chr1\nACGTac\ngtACGT\n"[..], &mut file, &options)?;
+    /// assert_eq!(Archive::open(Cursor::new(&file), &options)?.count(&["acgt"])?, [3]);
+    ///
+    /// let options = options.match_case(true);
+    /// assert_eq!(Archive::open(Cursor::new(&file), &options)?.count(&["acgt"])?, [1]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn match_case(mut self, match_case: bool) -> Self {
+        self.match_case = match_case;
+        self
+    }
+
+    /// Has counting and locating find what differs from a pattern in up to so many bytes, each
+    /// place once. Patterns have two bytes at least then.
+    ///
+    /// ```
+    /// use bwz::{Archive, Options};
+    /// use std::io::Cursor;
+    ///
+    /// let options = Options::new().max_mismatches(1)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells"[..], &mut file, &options)?;
+    /// let found = Archive::open(Cursor::new(file), &options)?.locate(&["sell"], 10)?;
+    /// assert_eq!(found[0].positions, [4, 15]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for more than one.
+    pub fn max_mismatches(mut self, max: u8) -> Result<Self> {
+        if max > 1 {
+            return Err(Error::Usage("more than one mismatch is not searched for".into()));
+        }
+        self.max_mismatches = max;
+        Ok(self)
+    }
+
+    /// How many bytes of a match may differ from its pattern.
+    pub(crate) fn allowed_mismatches(&self) -> u8 {
+        self.max_mismatches
+    }
+
+    /// Whether a search by sequence tells small letters from capital ones.
+    pub(crate) fn matches_case(&self) -> bool {
+        self.match_case
+    }
+}

@@ -1,0 +1,71 @@
+//! Patterns as a search by sequence takes them: residues in upper case.
+
+use crate::error::{Error, Result};
+
+/// Upper case of patterns, in one stretch of memory; nothing where all are so already.
+pub(crate) struct FoldedPatterns(Vec<u8>);
+
+impl FoldedPatterns {
+    /// # Errors
+    /// [`Error::Usage`] where a pattern has a byte that no sequence holds.
+    pub fn new(patterns: &[&[u8]]) -> Result<Self> {
+        let mut any_small = false;
+        for pattern in patterns {
+            if let Some(at) = pattern.iter().position(|&byte| !is_residue(byte)) {
+                return Err(refusal(pattern, at));
+            }
+            any_small |= pattern.iter().any(u8::is_ascii_lowercase);
+        }
+        let mut bytes = Vec::new();
+        if any_small {
+            bytes.reserve_exact(patterns.iter().map(|pattern| pattern.len()).sum());
+            patterns.iter().for_each(|pattern| bytes.extend_from_slice(pattern));
+            bytes.make_ascii_uppercase();
+        }
+        Ok(FoldedPatterns(bytes))
+    }
+
+    /// The patterns that it was made of, in upper case.
+    pub fn patterns<'p>(&'p self, of: &[&'p [u8]]) -> Vec<&'p [u8]> {
+        let mut rest = &self.0[..];
+        let mut take = |len| rest.split_off(..len).unwrap_or_default();
+        match self.0.is_empty() {
+            true => of.to_vec(),
+            false => of.iter().map(|pattern| take(pattern.len())).collect(),
+        }
+    }
+}
+
+/// Whether sequences may hold the byte: letters, and the signs of stops and gaps.
+fn is_residue(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || matches!(byte, b'*' | b'-' | b'.')
+}
+
+fn refusal(pattern: &[u8], at: usize) -> Error {
+    const SHOWN: usize = 40;
+    let start =
+        String::from_utf8_lossy(&pattern[..pattern.len().min(SHOWN)]).escape_debug().to_string();
+    let byte = char::from(pattern[at]).escape_debug();
+    let text = format!(
+        "this file is searched by sequence, and no sequence holds the `{byte}` at byte {at} of the \
+         pattern `{start}`; a file made with --index=bytes is searched by its bytes"
+    );
+    Error::Usage(text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_folded_or_refused() {
+        for patterns in [&[&b"acGT"[..], b"N*-.", b"t"], &[b"ACGT", b"N*-.", b"T"]] {
+            let folded = FoldedPatterns::new(patterns).unwrap();
+            assert_eq!(folded.patterns(patterns), [&b"ACGT"[..], b"N*-.", b"T"]);
+        }
+        for wrong in [&b"AC GT"[..], b">chr1", b"AC\n", b"4", b"\xC1"] {
+            let said = FoldedPatterns::new(&[b"AC", wrong]).err().unwrap().to_string();
+            assert!(said.contains("--index=bytes"), "{said}");
+        }
+    }
+}

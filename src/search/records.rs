@@ -1,0 +1,243 @@
+//! The records of a file that is searched by sequence: their names and lengths, the place of a
+//! base, and the bases of a place.
+//!
+//! Names and lengths take the layout of each block and the header lines of its text, which are
+//! decoded slice by slice where there are few. A stretch of bases takes the slices that it is in.
+
+use super::file_block::FileBlock;
+use super::file_search::FileSearch;
+use super::searched_block;
+use super::sections::{Layouts, OUTSIDE, Section, layout, sections};
+use super::shared_input::SharedInput;
+use crate::error::{Error, Result};
+use crate::sequence::{Base, Kind, Record};
+use crate::threads;
+use std::io::{Read, Seek};
+use std::ops::Range;
+
+/// A record of a FASTA or FASTQ file. The numbers are those of a `.fai` file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordInfo {
+    /// The header line up to the first blank, without its mark.
+    pub name: Vec<u8>,
+    /// Bases, or amino acids.
+    pub length: u64,
+    /// Raw offset of the first one, or of where it would be.
+    pub offset: u64,
+    /// Bases in each line but the last.
+    pub line_bases: u64,
+    /// Bytes of each line but the last, its end included.
+    pub line_width: u64,
+    /// Raw offset of the first quality of a FASTQ record.
+    pub quality_offset: Option<u64>,
+    /// Whether all lines but the last are of the same width, and nothing stands between them, so
+    /// that the numbers tell where each base is.
+    pub is_regular: bool,
+    /// The block in which it begins, and its number there.
+    block: u64,
+    number: usize,
+    /// Bases in the last line so far.
+    last_line: u64,
+}
+
+/// Where a byte of a file stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// Its raw offset.
+    pub offset: u64,
+    /// Where it is a base of a record: the number of the record, of all in the file, and the number
+    /// of the base, both from 0.
+    pub base: Option<(u64, u64)>,
+}
+
+impl RecordInfo {
+    fn new(
+        name: Vec<u8>,
+        block: &FileBlock<impl Read + Seek + Send>,
+        number: usize,
+        part: &Record,
+    ) -> Self {
+        RecordInfo {
+            name,
+            length: part.residues.len() as u64,
+            offset: block.info.raw.start + part.raw_start as u64,
+            line_bases: part.line_bases as u64,
+            line_width: part.line_width as u64,
+            quality_offset: None,
+            is_regular: part.is_regular,
+            block: block.number,
+            number,
+            last_line: part.last_line as u64,
+        }
+    }
+
+    /// Adds what stands of it in the next block.
+    fn go_on(&mut self, block_start: u64, part: &Record) {
+        let (line_bases, width) = (part.line_bases as u64, part.line_width as u64);
+        if self.length == 0 {
+            self.offset = block_start + part.raw_start as u64;
+            (self.line_bases, self.line_width) = (line_bases, width);
+        } else {
+            let one_line = part.residues.len() == part.last_line;
+            let like_before = (line_bases, width) == (self.line_bases, self.line_width);
+            self.is_regular &= self.last_line == self.line_bases
+                && (like_before || one_line && line_bases <= self.line_bases);
+        }
+        self.is_regular &= part.is_regular;
+        self.length += part.residues.len() as u64;
+        self.last_line = part.last_line as u64;
+    }
+}
+
+impl<R: Read + Seek + Send> FileSearch<'_, R> {
+    /// All records, in order.
+    pub fn records(&mut self) -> Result<Vec<RecordInfo>> {
+        let input = SharedInput::new(&mut *self.input);
+        let mut records: Vec<RecordInfo> = Vec::new();
+        for section in sections(&input, self.contents, self.options)? {
+            if !section.by_sequence {
+                continue;
+            }
+            let first = records.len();
+            for block in &section.blocks {
+                let layout = layout(block, self.layouts)?;
+                let part = |n| layout.record(n).ok_or_else(|| block.flaw(OUTSIDE));
+                let before = part(0)?;
+                if let Some(last) =
+                    records[first..].last_mut().filter(|_| !before.residues.is_empty())
+                {
+                    last.go_on(block.info.raw.start, &before);
+                }
+                let parts = (1..=layout.records()).map(part).collect::<Result<Vec<_>>>()?;
+                let (Some(from), Some(to)) = (parts.first(), parts.last()) else { continue };
+                let headers = from.header.start..to.header.end;
+                let pool = threads::pool(self.options)?;
+                let text = pool.install(|| searched_block::text(block, headers.clone()))?;
+                let fastq = block.sequences.as_ref().is_some_and(|text| text.kind == Kind::Fastq);
+                for (part, number) in parts.iter().zip(1..) {
+                    let range = part.header.start - headers.start..part.header.end - headers.start;
+                    let name = name(&text[range]);
+                    let mut record = RecordInfo::new(name, block, number, part);
+                    if fastq {
+                        // Its line ends the record.
+                        let next = parts
+                            .get(number)
+                            .and_then(|next| layout.raw_offset(next.residues.start - 1));
+                        let end = next.unwrap_or(layout.raw_size());
+                        let width = if next.is_none() && !layout.ends_line() {
+                            record.length
+                        } else {
+                            record.line_width
+                        };
+                        record.quality_offset =
+                            Some(block.info.raw.start + (end as u64).saturating_sub(width));
+                    }
+                    records.push(record);
+                }
+            }
+        }
+        *self.cost += input.cost();
+        Ok(records)
+    }
+
+    /// Where bytes at raw offsets stand.
+    pub fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
+        let input = SharedInput::new(&mut *self.input);
+        let sections = sections(&input, self.contents, self.options)?;
+        let mut before = Vec::new();
+        let mut records = 0;
+        for section in &sections {
+            before.push(records);
+            if let Some(last) = section.blocks.last().filter(|_| section.by_sequence) {
+                let begin = layout(last, self.layouts)?.records() as u64;
+                records += last.records_before.unwrap_or(0) + begin;
+            }
+        }
+        let mut place = |&offset: &u64| {
+            let n = sections.partition_point(|section| section.raw_end() <= offset);
+            let base = match sections.get(n).filter(|section| section.by_sequence) {
+                None => None,
+                Some(section) => base(section, offset, self.layouts)?,
+            };
+            Ok(Place { offset, base: base.map(|(record, base)| (before[n] + record, base)) })
+        };
+        offsets.iter().map(&mut place).collect()
+    }
+
+    /// Bases of a record, as they stand in the file.
+    pub fn bases(&mut self, record: &RecordInfo, range: Range<u64>) -> Result<Vec<u8>> {
+        if range.start > range.end || range.end > record.length {
+            let (Range { start, end }, length) = (range, record.length);
+            let what = format!("bases {start}..{end} are not within the {length} of the record");
+            return Err(Error::Usage(what.into()));
+        }
+        self.options.check_output(0, range.end - range.start, || "the region".to_owned())?;
+        let input = SharedInput::new(&mut *self.input);
+        let pool = threads::pool(self.options)?;
+        let mut bases = Vec::new();
+        let (mut number, mut start) = (record.number, 0);
+        for section in sections(&input, self.contents, self.options)? {
+            for block in section.blocks.iter().filter(|block| block.number >= record.block) {
+                if start >= range.end {
+                    break;
+                }
+                let layout = layout(block, self.layouts)?;
+                let part = layout.record(number).ok_or_else(|| block.flaw(OUTSIDE))?;
+                let end = start + part.residues.len() as u64;
+                let within =
+                    |base: u64| part.residues.start + (base.clamp(start, end) - start) as usize;
+                let wanted = within(range.start)..within(range.end);
+                if !wanted.is_empty() {
+                    let mut piece = pool.install(|| searched_block::text(block, wanted.clone()))?;
+                    for small in layout.small(wanted.clone()) {
+                        piece[small.start - wanted.start..small.end - wanted.start]
+                            .make_ascii_lowercase();
+                    }
+                    bases.append(&mut piece);
+                }
+                (number, start) = (0, end);
+            }
+        }
+        *self.cost += input.cost();
+        Ok(bases)
+    }
+}
+
+/// The record of a section, and the base, that stands at a raw offset.
+fn base<R: Read + Seek + Send>(
+    section: &Section<R>,
+    offset: u64,
+    layouts: &mut Layouts,
+) -> Result<Option<(u64, u64)>> {
+    let n = section.blocks.partition_point(|block| block.info.raw.end <= offset);
+    let Some(block) = section.blocks.get(n) else { return Ok(None) };
+    let layout = layout(block, layouts)?;
+    let position = layout.text_position((offset - block.info.raw.start) as usize);
+    let Some(Base { record, offset }) = position.and_then(|at| layout.base(at)) else {
+        return Ok(None);
+    };
+    let before = block.records_before.unwrap_or(0);
+    let number = (before + record as u64).checked_sub(1);
+    let continued = if record == 0 { block.continued } else { 0 };
+    Ok(number.map(|number| (number, continued + offset as u64)))
+}
+
+/// The name in a header line as the text has it.
+fn name(header: &[u8]) -> Vec<u8> {
+    let mut name = Vec::new();
+    let mut rest = header.iter().skip(1);
+    while let Some(&byte) = rest.next() {
+        let byte = match byte {
+            0x80 => rest.next().copied().unwrap_or_default(),
+            0x81 => rest.next().copied().unwrap_or_default() & 0x7F,
+            _ => byte & 0x7F,
+        };
+        if byte.is_ascii_whitespace() {
+            break;
+        }
+        name.push(byte);
+    }
+    name
+}

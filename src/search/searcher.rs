@@ -1,0 +1,77 @@
+//! Batch after batch of patterns in one file: what one decodes serves those that come next.
+//!
+//! Decoded blocks are kept in a quarter of the memory; so is the GPU, with the index that it
+//! searched last.
+
+use super::file_search::FileSearch;
+use super::search_batch::Session;
+use super::search_results::{BatchMatches, Matches};
+use crate::error::Result;
+use std::fmt;
+use std::io::{Read, Seek};
+
+/// Parts of the memory that a batch of patterns and decoded blocks may take: one in so many.
+/// Several batches are under way where they are read and printed beside the search.
+const BATCH_SHARE: u64 = 64;
+const BLOCKS_SHARE: u64 = 4;
+
+/// A batch need not be larger to be worth what it costs beside the search itself: where decoded
+/// blocks are kept, and where each batch decodes them anew.
+const LARGEST_BATCH: u64 = 64 << 20;
+const LARGEST_ANEW: u64 = 256 << 20;
+
+/// Searches of batches of patterns in one file, as
+/// [`Archive::searcher`](crate::Archive::searcher) starts them.
+pub struct Searcher<'a, R> {
+    file: FileSearch<'a, R>,
+    session: Session,
+}
+
+impl<R> fmt::Debug for Searcher<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Searcher").finish_non_exhaustive()
+    }
+}
+
+impl<'a, R: Read + Seek + Send> Searcher<'a, R> {
+    pub(crate) fn new(file: FileSearch<'a, R>) -> Result<Self> {
+        let session = Session::new(file.options, file.options.memory_limit() / BLOCKS_SHARE)?;
+        Ok(Searcher { file, session })
+    }
+
+    /// Bytes of memory, in patterns and what stands beside them, that make up a good batch: fewer
+    /// cost more per pattern, more gain nothing.
+    pub fn batch_size(&self) -> u64 {
+        let warm = self.session.keeps(self.file.contents.raw_size());
+        let largest = if warm { LARGEST_BATCH } else { LARGEST_ANEW };
+        (self.file.options.memory_limit() / BATCH_SHARE).min(largest)
+    }
+
+    /// Counts like [`Archive::count`](crate::Archive::count).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
+        Ok(self.search(patterns, None)?.counts)
+    }
+
+    /// Locates like [`Archive::locate`](crate::Archive::locate).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn locate<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: usize,
+    ) -> Result<Vec<Matches>> {
+        Ok(self.search(patterns, Some(limit))?.into_matches())
+    }
+
+    fn search<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: Option<usize>,
+    ) -> Result<BatchMatches> {
+        self.file.search(patterns, limit, &mut self.session)
+    }
+}

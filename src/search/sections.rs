@@ -1,0 +1,131 @@
+//! The parts of a file that are searched each as one text: a frame of sequences by its sequences,
+//! all other frames that follow each other by their bytes.
+//!
+//! A position in a section counts in the searched texts of its blocks, one behind the other, from
+//! the raw offset at which the section begins. For bytes it is a raw offset. Sequences are no
+//! longer than the raw bytes that they stand in, so positions of sections do not meet.
+
+use super::file_block::FileBlock;
+use super::shared_input::SharedInput;
+use crate::contents::{self, Contents};
+use crate::error::{Flaw, Result};
+use crate::options::Options;
+use crate::sequence::Layout;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io::{Read, Seek};
+
+/// Blocks that are searched as one text.
+pub(crate) struct Section<'a, R> {
+    pub blocks: Vec<FileBlock<'a, R>>,
+    /// Whether it is searched by sequence.
+    pub by_sequence: bool,
+}
+
+/// The layouts of blocks, by their numbers.
+pub(crate) type Layouts = HashMap<u64, Layout>;
+
+/// The sections of a file. It is checked that the blocks of each frame make up the stream whose
+/// checksum its footer has, as far as their headers tell.
+pub(crate) fn sections<'a, R: Read + Seek + Send>(
+    input: &'a SharedInput<R>,
+    contents: &'a Contents,
+    options: &'a Options,
+) -> Result<Vec<Section<'a, R>>> {
+    let mut all: Vec<Section<R>> = Vec::new();
+    let mut infos = (0..).zip(&contents.blocks);
+    for frame in &contents.frames {
+        let mut blocks = infos
+            .by_ref()
+            .take(frame.blocks as usize)
+            .map(|(number, info)| FileBlock::new(input, info, number, options))
+            .collect::<Result<Vec<_>>>()?;
+        contents::check_stream(frame, blocks.iter().map(|block| &block.header))?;
+        let mut position = frame.raw.start;
+        for (n, block) in blocks.iter_mut().enumerate() {
+            if let Some(sequences) = &frame.sequences {
+                let here = &sequences.blocks[n];
+                let records = sequences
+                    .blocks
+                    .get(n + 1)
+                    .map(|next| next.records_before.saturating_sub(here.records_before));
+                let size = records.map(|records| here.residues.saturating_add(records));
+                position = block.search_sequences(sequences.kind, size, position)?;
+                block.records_before = Some(here.records_before);
+                block.continued = here.continued;
+            }
+        }
+        match (all.last_mut(), &frame.sequences) {
+            (Some(Section { by_sequence: false, blocks: before }), None) => before.extend(blocks),
+            (_, sequences) => all.push(Section { blocks, by_sequence: sequences.is_some() }),
+        }
+    }
+    Ok(all)
+}
+
+impl<R: Read + Seek + Send> Section<'_, R> {
+    /// The raw offset behind it.
+    pub fn raw_end(&self) -> u64 {
+        self.blocks.last().map_or(0, |block| block.info.raw.end)
+    }
+
+    /// The block that holds a position.
+    fn block_at(&self, position: u64) -> Option<&FileBlock<'_, R>> {
+        let n = self.blocks.partition_point(|block| block.searched.end <= position);
+        self.blocks.get(n)
+    }
+
+    /// Makes raw offsets of positions.
+    pub fn raw_offsets(&self, positions: &mut [u64], layouts: &mut Layouts) -> Result<()> {
+        for position in positions {
+            let Some(block) = self.block_at(*position).filter(|_| self.by_sequence) else {
+                continue;
+            };
+            let at = (*position - block.searched.start) as usize;
+            let offset = layout(block, layouts)?.raw_offset(at);
+            let offset = offset.ok_or_else(|| block.flaw(OUTSIDE))?;
+            *position = block.info.raw.start + offset as u64;
+        }
+        Ok(())
+    }
+
+    /// Whether the letters of `pattern` are of the same case where it was found.
+    pub fn case_matches(
+        &self,
+        pattern: &[u8],
+        position: u64,
+        layouts: &mut Layouts,
+    ) -> Result<bool> {
+        let mut small = vec![false; pattern.len()];
+        let end = position + pattern.len() as u64;
+        let mut at = position;
+        while at < end
+            && let Some(block) = self.block_at(at)
+        {
+            let start = block.searched.start;
+            let to = end.min(block.searched.end);
+            let range = (at - start) as usize..(to - start) as usize;
+            for stretch in layout(block, layouts)?.small(range.clone()) {
+                let shift = (at - position) as usize;
+                let from = stretch.start - range.start + shift;
+                small[from..from + stretch.len()].fill(true);
+            }
+            at = to;
+        }
+        let mut pairs = pattern.iter().zip(small);
+        Ok(pairs.all(|(c, small)| !c.is_ascii_alphabetic() || c.is_ascii_lowercase() == small))
+    }
+}
+
+pub(crate) const OUTSIDE: Flaw = Flaw("the block's index finds sequences where it has none");
+
+/// The layout of a block, which is read once.
+pub(crate) fn layout<'l, R: Read + Seek + Send>(
+    block: &FileBlock<R>,
+    layouts: &'l mut Layouts,
+) -> Result<&'l Layout> {
+    match layouts.entry(block.number) {
+        Entry::Occupied(entry) => Ok(entry.into_mut()),
+        Entry::Vacant(entry) => Ok(entry.insert(block.layout()?)),
+    }
+}

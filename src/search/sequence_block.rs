@@ -1,0 +1,90 @@
+//! A block that is searched by sequence: its searched text and its layout.
+//!
+//! A block without the filter, in which escapes would have made the text larger, is restored and
+//! taken apart in memory.
+
+use super::file_block::FileBlock;
+use super::sequence_text::{Front, SequenceText};
+use crate::block;
+use crate::bwt::CpuInverse;
+use crate::error::{Flaw, Result};
+use crate::filter::SEQUENCES;
+use crate::frame::{Kind, Shape};
+use crate::sequence::{self, Layout};
+use std::io::{Read, Seek};
+
+const MISFIT: Flaw = Flaw("the block's sequences are not those of the frame's table");
+
+impl<R: Read + Seek + Send> FileBlock<'_, R> {
+    /// Has the block be searched by sequence, in a text of so many bytes as far as that is known,
+    /// which stands at `position` in its section. Gives the position behind it.
+    pub fn search_sequences(
+        &mut self,
+        kind: sequence::Kind,
+        expected: Option<u64>,
+        position: u64,
+    ) -> Result<u64> {
+        let joined = matches!(self.header.kind, Kind::Bwt(Shape { filters: SEQUENCES, .. }));
+        let (front, size) = match (joined, expected) {
+            (true, _) => {
+                let (front, size) = self.front().map_err(|e| self.locate(e))?;
+                (Some(front), size)
+            }
+            (false, Some(size)) => (None, size),
+            (false, None) => (None, self.split(kind)?.1.sequence_size() as u64),
+        };
+        if expected.is_some_and(|expected| expected != size) {
+            return Err(self.flaw(MISFIT));
+        }
+        self.searched = position..position.saturating_add(size);
+        self.sequences = Some(SequenceText { kind, size, front });
+        Ok(self.searched.end)
+    }
+
+    /// Where everything in the block is.
+    pub fn layout(&self) -> Result<Layout> {
+        let Some(text) = &self.sequences else {
+            return Err(self.flaw(Flaw("the block has no sequences")));
+        };
+        let layout = match &text.front {
+            Some(Front { side, .. }) => {
+                let bytes = self.input.read(side.start, (side.end - side.start) as u32)?;
+                let layout = Layout::read(&mut &bytes[..], self.raw_size());
+                layout.map_err(|flaw| self.flaw(flaw))?
+            }
+            None => self.split(text.kind)?.1,
+        };
+        match layout.sequence_size() as u64 == text.size {
+            true => Ok(layout),
+            false => Err(self.flaw(MISFIT)),
+        }
+    }
+
+    /// The text of a block that is decoded as a whole: its raw bytes where it is searched by these.
+    pub fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>> {
+        let Some(SequenceText { kind, size, .. }) = self.sequences else { return Ok(raw) };
+        let (text, layout) = sequence::split(&raw, kind).map_err(|flaw| self.flaw(flaw))?;
+        match layout.sequence_size() as u64 == size {
+            true => Ok(text),
+            false => Err(self.flaw(MISFIT)),
+        }
+    }
+
+    /// What stands in front of the payload, and how much of the text is searched. Errors know no
+    /// place.
+    fn front(&self) -> Result<(Front, u64)> {
+        let place = self.payload_start()?..self.info.coded.end;
+        let most = place.end.saturating_sub(place.start).min(Front::MOST);
+        let bytes = self.input.read(place.start, most as u32)?;
+        Ok(Front::parse(&bytes, place, self.raw_size() as u64)?)
+    }
+
+    fn split(&self, kind: sequence::Kind) -> Result<(Vec<u8>, Layout)> {
+        let raw = block::restore_decoded(self.decode()?, &CpuInverse::new())?;
+        sequence::split(&raw, kind).map_err(|flaw| self.flaw(flaw))
+    }
+
+    fn raw_size(&self) -> usize {
+        (self.info.raw.end - self.info.raw.start) as usize
+    }
+}

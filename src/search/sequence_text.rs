@@ -1,0 +1,49 @@
+//! What is searched of a block in a frame of sequences: the first bytes of its text, which are
+//! residues and a `0A` in front of each record.
+
+use crate::error::{Flaw, Result};
+use crate::frame::Filtered;
+use crate::{leb128, sequence};
+use std::ops::Range;
+
+/// The searched text of a block.
+#[derive(Clone, Debug)]
+pub(crate) struct SequenceText {
+    pub kind: sequence::Kind,
+    /// Bytes that are searched.
+    pub size: u64,
+    /// `None` where the block has no filter, or others too.
+    pub front: Option<Front>,
+}
+
+/// What stands in front of the payload of a block with the filter.
+#[derive(Clone, Debug)]
+pub(crate) struct Front {
+    pub text_size: u32,
+    /// Where the parameters of the filter stand in the file.
+    pub side: Range<u64>,
+    /// Text_Size, Side_Size and Sequence_Size as they stand there.
+    pub fields: Vec<u8>,
+}
+
+impl Front {
+    /// Bytes that it takes at most: the sizes, and a number of up to six.
+    pub const MOST: u64 = Filtered::SIZES as u64 + 6;
+
+    /// Takes apart the `bytes` at the start of the payload, of which `place` is the rest of the
+    /// block in the file. Gives it and how much of the text is searched.
+    pub fn parse(bytes: &[u8], place: Range<u64>, raw_size: u64) -> Result<(Self, u64), Flaw> {
+        let cut = Flaw("the block ends before its text's sizes");
+        let (sizes, mut behind) = bytes.split_at_checked(Filtered::SIZES).ok_or(cut)?;
+        let size = leb128::read(&mut behind)? as u64;
+        let (text_size, side_size) = Filtered::sizes(sizes);
+        let side = place.start + Filtered::SIZES as u64;
+        let side = side..side.saturating_add(side_size);
+        let fits = text_size <= raw_size && size <= text_size && text_size < 1 << 31;
+        if !fits || side.end > place.end {
+            return Err(Flaw("the size of what the filters left does not fit the block"));
+        }
+        let fields = bytes[..bytes.len() - behind.len()].to_vec();
+        Ok((Front { text_size: text_size as u32, side, fields }, size))
+    }
+}

@@ -1,0 +1,149 @@
+//! Genomes and reads as commands: positions in records, BED, SAM, regions and `.fai`, beside those
+//! of samtools where it is installed.
+
+use crate::support::{Dir, has_all, is_there, stderr, stdout};
+
+const GENOME: &str =
+    ">chrI the first\nACGTTGCA\nACCTgaat\nTC\n>chrII\nGGGGNNNN\nACGTTGCA\n>empty\n";
+
+/// `g.bwz`, indexed by sequence, and `bytes.bwz`, by bytes.
+fn genome() -> Dir {
+    let dir = Dir::new();
+    dir.write("g", GENOME.as_bytes());
+    dir.write("bytes", GENOME.as_bytes());
+    dir.bwz("--index g").assert().success();
+    dir.bwz("--index=bytes bytes").assert().success();
+    dir
+}
+
+#[test]
+fn matches_go_over_lines_and_case_and_have_places() {
+    let dir = genome();
+    let run = dir.bwz("count -e GCAACC -e ctgaATTC -e NNNN g.bwz").assert().success();
+    assert_eq!(stdout(run), "g.bwz\tGCAACC\t1\ng.bwz\tctgaATTC\t1\ng.bwz\tNNNN\t1\n");
+    dir.bwz("count --case ctgaATTC g.bwz").assert().code(1);
+    dir.bwz("count --case CTgaat g.bwz").assert().success();
+    let run = dir.bwz("locate -e GCAACC -e TTGCA g.bwz").assert().success();
+    let lines =
+        "g.bwz\tGCAACC\t21\tchrI:6-11\ng.bwz\tTTGCA\t19\tchrI:4-8\ng.bwz\tTTGCA\t56\tchrII:12-16\n";
+    assert_eq!(stdout(run), lines);
+    let run = dir.bwz("locate --revcomp --bed -e GCAACC -e TGCAACGT -e ACGT g.bwz").assert();
+    let lines = "chrI\t5\t11\tGCAACC\t0\t+\nchrI\t0\t8\tTGCAACGT\t0\t-\nchrII\t8\t16\tTGCAACGT\t0\t-\n\
+                 chrI\t0\t4\tACGT\t0\t+\nchrII\t8\t12\tACGT\t0\t+\n";
+    assert_eq!(stdout(run.success()), lines);
+    let json = stdout(dir.bwz("locate --json GCAACC g.bwz").assert().success());
+    has_all(&json, &["\"record\": \"chrI\"", "\"start\": 6", "\"end\": 11"]);
+    let run = dir.bwz("locate --max-mismatches 1 GCATCC g.bwz").assert().success();
+    assert_eq!(stdout(run), "g.bwz\tGCATCC\t21\tchrI:6-11\n");
+}
+
+#[test]
+fn what_cannot_be_found_is_said() {
+    let dir = genome();
+    has_all(&stderr(dir.bwz("count chrI1 g.bwz").assert().code(2)), &["--index=bytes"]);
+    dir.bwz("count >chrI bytes.bwz").assert().success();
+    dir.write("r.fa", b">r\nGCAACC\n");
+    let said = stderr(dir.bwz("count --fasta r.fa bytes.bwz").assert().code(1));
+    has_all(&said, &["0 of 1 sequences", "bwz --index"]);
+    let said = stderr(dir.bwz("count --fasta r.fa g.bwz").assert().success());
+    assert!(!said.contains("sequences were found"), "{said}");
+    for arguments in ["locate --bed A bytes.bwz", "locate --sam A bytes.bwz"] {
+        has_all(&stderr(dir.bwz(arguments).assert().code(2)), &["no index of sequences"]);
+    }
+    dir.bwz("locate --sam A g.bwz g.bwz").assert().code(2);
+    for arguments in ["extract --region chrI bytes.bwz", "-l --records bytes.bwz"] {
+        has_all(&stderr(dir.bwz(arguments).assert().code(1)), &["no index of sequences"]);
+    }
+    let said = stderr(dir.bwz("extract --region chrX:1-5 g.bwz").assert().code(1));
+    has_all(&said, &["no record `chrX", "bwz -l --records g.bwz"]);
+    has_all(&stderr(dir.bwz("extract --region chrI:5-1 g.bwz").assert().code(1)), &["no region"]);
+}
+
+#[test]
+fn sam_has_a_line_for_each_hit_and_for_reads_without() {
+    let dir = genome();
+    dir.write(
+        "r.fq",
+        b"@one x\nGCAACC\n+\nIIIIII\n@two\nTGCAACGT\n+\nIIIIIIII\n@no\nAAAA\n+\nIIII\n",
+    );
+    let sam = stdout(dir.bwz("locate --sam --fasta r.fq g.bwz").assert().success());
+    let (header, lines): (Vec<_>, Vec<_>) = sam.lines().partition(|line| line.starts_with('@'));
+    assert_eq!(header[1..3], ["@SQ\tSN:chrI\tLN:18", "@SQ\tSN:chrII\tLN:16"]);
+    let wanted = [
+        "one\t0\tchrI\t6\t60\t6M\t*\t0\t0\tGCAACC\t*",
+        "two\t16\tchrI\t1\t3\t8M\t*\t0\t0\tACGTTGCA\t*",
+        "two\t272\tchrII\t9\t3\t8M\t*\t0\t0\t*\t*",
+        "no\t4\t*\t0\t0\t*\t*\t0\t0\tAAAA\t*",
+    ];
+    assert_eq!(lines, wanted);
+    if is_there("samtools") {
+        dir.write("x.sam", sam.as_bytes());
+        dir.sh("samtools quickcheck x.sam && samtools view -b x.sam > x.bam").assert().success();
+        let count =
+            |flags: &str| stdout(dir.sh(&format!("samtools view -c {flags} x.bam")).assert());
+        assert_eq!([count(""), count("-F 4"), count("-F 260")], ["4\n", "3\n", "2\n"]);
+    }
+}
+
+#[test]
+fn regions_are_written_as_fasta() {
+    let dir = genome();
+    let run = dir.bwz("extract --region chrI:8-13 --region chrII:9- g.bwz").assert().success();
+    assert_eq!(stdout(run), ">chrI:8-13\nAACCTg\n>chrII:9-\nACGTTGCA\n");
+    let run = dir.bwz("extract -i --region chrI:11-14 g.bwz").assert().success();
+    assert_eq!(stdout(run), ">chrI:11-14/rc\ntcAG\n");
+    dir.write("x.bed", b"chrI\t7\t13\nchrI\t10\t14\tx\t0\t-\n");
+    let run = dir.bwz("extract --regions x.bed g.bwz").assert().success();
+    assert_eq!(stdout(run), ">chrI:8-13\nAACCTg\n>chrI:11-14/rc\ntcAG\n");
+    let run = dir.bwz("extract --region empty g.bwz").assert().success();
+    assert_eq!(stdout(run), ">empty\n");
+}
+
+#[test]
+fn records_and_regions_are_those_of_samtools() {
+    let dir = Dir::new();
+    let mut state = 1_u32;
+    let mut base = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b"ACGTacgtN"[(state >> 16) as usize % 9]
+    };
+    for (name, columns, end) in [("a", 60, "\n"), ("b", 80, "\r\n"), ("c", 100_000, "\n")] {
+        let mut raw = Vec::new();
+        for size in [30_001, 60, 1, 5000] {
+            raw.extend(format!(">r{size} of {name}{end}").bytes());
+            let bases: Vec<u8> = std::iter::repeat_with(&mut base).take(size).collect();
+            for line in bases.chunks(columns) {
+                raw.extend_from_slice(line);
+                raw.extend(end.bytes());
+            }
+        }
+        dir.write(name, &raw);
+        dir.bwz(&format!("--index -1 {name}")).assert().success();
+        let fai = stdout(dir.bwz(&format!("-l --records {name}.bwz")).assert().success());
+        let columns = columns.min(30_001);
+        let width = columns + end.len();
+        let start = format!(">r30001 of {name}{end}").len();
+        assert_eq!(
+            fai.lines().next(),
+            Some(&*format!("r30001\t30001\t{start}\t{columns}\t{width}"))
+        );
+        if !is_there("samtools") {
+            continue;
+        }
+        dir.sh(&format!("samtools faidx {name}")).assert().success();
+        assert_eq!(fai.as_bytes(), dir.read(&format!("{name}.fai")));
+        for region in
+            ["r30001", "r30001:1,000-2,000", "r5000:4999", "r60:61-", "r1:1-1", "-i r60:5-50"]
+        {
+            let theirs = stdout(dir.sh(&format!("samtools faidx {name} {region}")).assert());
+            let ours = region.replace("-i r", "-i --region r").replace(' ', "  ");
+            let ours = if ours.contains("--region") { ours } else { format!("--region {ours}") };
+            let ours = stdout(dir.bwz(&format!("extract {ours} {name}.bwz")).assert().success());
+            assert_eq!(ours, theirs, "{name} {region}");
+        }
+    }
+    dir.write("odd", b">x\nACGT\nAC\nACGT\n");
+    dir.bwz("--index odd").assert().success();
+    has_all(&stderr(dir.bwz("-l --records odd.bwz").assert().code(1)), &["different lengths"]);
+    dir.bwz("-z --records odd").assert().code(1);
+}
