@@ -204,8 +204,8 @@ impl<'a> Parse<'a> {
     }
 
     /// The position that is looked at after one without a match. Among literals those of every
-    /// second `STEP` are: the shortest match at a new distance has keys at twice as many positions in
-    /// a row, and the table has the key that one of any `STEP` of them repeats.
+    /// second `STEP` are: the shortest match at a new distance has keys at twice as many positions
+    /// in a row, and the table has the key that one of any `STEP` of them repeats.
     fn after(&self, at: usize) -> usize {
         const { assert!(LEAST_NEW - KEY + 1 >= 2 * STEP) };
         let next = at + 1;

@@ -3,8 +3,9 @@
 use crate::common::mutation::random::Random;
 use crate::library::occurrences;
 use crate::tally::End;
+use bwz::{Archive, Options};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Cursor};
 use std::mem::MaybeUninit;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -54,7 +55,11 @@ impl Shell {
         let same = read.code == 0 && read.out == decompressed.out;
         assert!(!sound || same, "cat of a sound file: {}", read.code);
         self.parts(&read, random);
-        self.searches(&read, sound, random);
+        let options = Options::new().memory(64 << 20);
+        match Archive::open(Cursor::new(file), &options) {
+            Ok(archive) if archive.has_sequences() => self.sequences(),
+            _ => self.searches(&read, sound, random),
+        }
         let recovered = self.bwz(&["recover", "x.bwz", "-o", "-"]);
         let alike = recovered.code == 0 && recovered.out == decompressed.out;
         assert!(!sound || alike, "recover of a sound file: {}", recovered.code);
@@ -78,6 +83,14 @@ impl Shell {
                 assert!(part.out == read.out[start..end], "{way}: other bytes");
             }
         }
+    }
+
+    /// Searches of a file of sequences, which end in order whatever it holds.
+    fn sequences(&mut self) {
+        self.bwz(&["count", "x.bwz", "-e", "ACGT", "--revcomp", "--verify"]);
+        self.bwz(&["locate", "x.bwz", "-e", "GATTACA", "--max-mismatches", "1", "--bed"]);
+        self.bwz(&["-l", "--records", "x.bwz"]);
+        self.bwz(&["extract", "--region", "first:2-5", "x.bwz"]);
     }
 
     /// Searches of a file whose whole is `read`. Those that check all find what a plain search
@@ -135,7 +148,7 @@ impl Shell {
 
 /// Memory and threads, for those who take them.
 fn limits(arguments: &[&str]) -> &'static [&'static str] {
-    if arguments[0] == "-lv" { &[] } else { &["--memory", "200M", "--threads", "2"] }
+    if arguments[0].starts_with("-l") { &[] } else { &["--memory", "200M", "--threads", "2"] }
 }
 
 /// Code 1 of a search means that nothing was found.

@@ -37,7 +37,9 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
             let options = options.verify(verify);
             let mut archive = Archive::open(Cursor::new(file), &options).unwrap();
             let checked = verify || sound || !is_indexed(file);
-            if let Err(e) = search(&mut archive, whole.as_deref(), checked, random) {
+            if archive.has_sequences() {
+                search_sequences(&mut archive, whole.as_deref(), checked, random);
+            } else if let Err(e) = search(&mut archive, whole.as_deref(), checked, random) {
                 assert!(!sound, "a search of a sound file fails: {e}");
             }
         }
@@ -139,6 +141,42 @@ fn search(
         assert!(part == raw[range.start as usize..range.end as usize], "wrong bytes extracted");
     }
     Ok(())
+}
+
+/// Searches, records and a region of a file of sequences. All may fail, also where the file is
+/// restored, as its table of sequences is not needed for that. What a search that checks all finds
+/// is there.
+fn search_sequences(
+    archive: &mut Archive<Cursor<&[u8]>>,
+    whole: Option<&[u8]>,
+    checked: bool,
+    random: &mut Random,
+) {
+    let raw = whole.unwrap_or_default();
+    let start = random.below(raw.len());
+    let pattern: Vec<u8> = residues(&raw[start.min(raw.len())..]).take(12).collect();
+    let pattern = if pattern.is_empty() { b"AC".to_vec() } else { pattern };
+    let (_, found) = (archive.count(&[&pattern]), archive.locate(&[&pattern], 100));
+    if let (Ok(found), true) = (found, checked && whole.is_some()) {
+        for &at in &found[0].positions {
+            let there = residues(&raw[at as usize..]).take(pattern.len());
+            assert!(there.eq(pattern.iter().copied()), "a wrong position");
+        }
+    }
+    let mut named = |archive: &mut Archive<_>| {
+        let records = archive.records().ok()?;
+        let record = records.get(random.below(records.len()))?;
+        Some((String::from_utf8_lossy(&record.name).into_owned(), record.length))
+    };
+    if let Some((name, length)) = named(archive) {
+        let _ = archive.region(&name, 0..length.min(100));
+    }
+}
+
+/// The letters of lines, in upper case.
+fn residues(raw: &[u8]) -> impl Iterator<Item = u8> {
+    let lines = raw.iter().take_while(|&&byte| !matches!(byte, b'>' | b'@' | b'+' | b';'));
+    lines.filter(|byte| byte.is_ascii_alphabetic()).map(u8::to_ascii_uppercase)
 }
 
 /// A few patterns that occur in `raw`, one across two blocks, and some that may not.
