@@ -85,7 +85,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Reads the tables of all frames of `input`.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) where it is not a bwz file, is cut off or has a
+    /// [`Error::Format`] where it is not a bwz file, is cut off or has a
     /// damaged end.
     pub fn open(mut input: R, options: &Options) -> Result<Self> {
         let contents = Contents::read(&mut input)?;
@@ -102,7 +102,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) where the range is not within the raw stream; else as
+    /// [`Error::Usage`] where the range is not within the raw stream; else as
     /// [`decompress`](crate::decompress()).
     pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<ReadCost> {
         self.contents.check_range(&range)?;
@@ -252,7 +252,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
+    /// [`Error::Device`] where a GPU is asked for that this build has no CUDA
     /// for.
     pub fn searcher(&mut self) -> Result<Searcher<'_, R>> {
         Searcher::new(self.file_search())
@@ -262,7 +262,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// decoding the blocks that hold it.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) where the range is not within the raw stream; else as
+    /// [`Error::Usage`] where the range is not within the raw stream; else as
     /// [`Archive::count`].
     pub fn extract(&mut self, range: Range<u64>) -> Result<Vec<u8>> {
         Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
