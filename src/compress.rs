@@ -1,6 +1,7 @@
 //! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
-//! Blocks flow reader -> sorters (after the filters) -> coders -> writer through a [`Pipeline`].
+//! Blocks flow reader -> sorters (after the filters; a GPU codes too) -> coders -> writer through a
+//! [`Pipeline`].
 //! What takes long is done on one rayon pool of as many threads as the options say, slice by
 //! slice; the pipeline's own threads put blocks together and hand them on. `memory` says what
 //! that takes.

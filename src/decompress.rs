@@ -1,8 +1,8 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
 //! Blocks flow reader -> slice decoders -> inverse -> writer through a [`Pipeline`]; slices of
-//! one block after another and lanes of one inverse are spread over the same rayon pool; GPUs take
-//! part in the inverse where that is faster. No byte is given out before its block's checksum held.
+//! one block after another and lanes of one inverse are spread over the same rayon pool. Where GPUs
+//! may decode and invert a block, the first stage passes it on as it is. No byte is given out before its block's checksum held.
 
 use crate::block::BlockDecoder;
 use crate::compress::Summary;

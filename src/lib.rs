@@ -37,7 +37,7 @@
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too; the algorithms are in `bwt` and `gpu` |
-//! | `block` | one block, raw <-> coded: filters, sort, coding and checks together |
+//! | `block` | one block, raw <-> coded: filters, sort, coding and checks together; its page has the way of a block, with threads and checks |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
@@ -49,8 +49,8 @@
 //! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
 //! < threads < bwt < sequence < raw, device_pool, filter < frame, fm_index < sorters, contents
 //! < block < compress < decompress < recover, search < archive < internals < lib < cli`.
-//! Three types pass between rooms: the raw block, [`bwt::Bwt`] and the coded block. [`bwt`] and
-//! [`fm_index`] are public for whoever searches texts in memory.
+//! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
+//! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for whoever searches texts in memory.
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.

@@ -181,8 +181,8 @@ impl BlockEncoder {
         Ok(SortedText { filtered, sequences, place, raw_size, checksum, sorted })
     }
 
-    /// What is searched for is in the raw bytes, so an indexed block gets no filters but the one
-    /// that joins sequences.
+    /// What is searched for is in the raw bytes or in sequences, so an indexed block gets no filter
+    /// but the one that sets sequences apart.
     fn filtered(
         &self,
         block: Vec<u8>,
@@ -209,14 +209,19 @@ impl BlockEncoder {
 
     fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
         let raw_size = sorted.raw_size;
-        let (block, took) =
-            self.listener.time(sorted.place.number, Step::Code(Device::Cpu), || {
-                if self.one_by_one {
-                    // The sorter's workspace makes room for the symbols.
-                    self.sorters.free();
-                }
-                code(sorted, self.form, &self.pool, &self.spare)
-            })?;
+        let (number, is_coded) = (sorted.place.number, matches!(sorted.sorted, Sorted::Coded(_)));
+        let code = || {
+            if self.one_by_one {
+                // The sorter's workspace makes room for the symbols.
+                self.sorters.free();
+            }
+            code(sorted, self.form, &self.pool, &self.spare)
+        };
+        // What a GPU has coded is only put together here.
+        let (block, took) = match is_coded {
+            true => code()?,
+            false => self.listener.time(number, Step::Code(Device::Cpu), code)?,
+        };
         self.sorters.coded(raw_size, took);
         if let Some(plan) = &self.verify {
             self.listener.time(block.number, Step::Check, || self.restored(&block, plan))?;

@@ -8,24 +8,26 @@
 //! | `gpu_input` | coded block -> what a GPU takes of it |
 //!
 //! # The way of a block
-//! Into a file, from a stream (`compress`), on these threads; a worker is one of the pipeline's:
+//! Into a file, from a stream (`compress`), on these threads. A worker is one of the pipeline's, named
+//! `bwz`; the pool is rayon's, named `bwz-N`:
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`raw`); the first block: the caller's | one block, in the memory of one that was coded where it fits | - |
+//! | read | `bwz-reader` (`raw`); the first block: the caller's; of a file, `bwz-piece` threads beside it | one block, in the memory of one that was coded where it fits | - |
 //! | filter | the pool, for a worker of the first stage; where there is an index, sequences alone | the text, mostly in the block's place; side information | the raw CRC-32 is taken here |
-//! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | counts of bytes, range of samples; what fails is sorted by the CPU |
+//! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary row; in the pool, counts of bytes and range of samples; what fails is sorted by the CPU |
 //! | sort, GPU, where the block is not coded there | the same | pinned block, the GPU's arena, pinned BWT, BWT | the same |
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
-//! | code, CPU | a worker of the second stage; slices in the pool | coded slices, then the payload; stored where that is smaller | the payload's CRC-32 is taken here |
+//! | code slices, CPU | a worker of the second stage; slices in the pool | coded slices | - |
+//! | put together | a worker of the second stage | the payload; stored where that is smaller | the payload's CRC-32 is taken here |
 //! | check, with `--verify` | the pool | the whole way back | raw CRC-32 |
-//! | write | the caller's | - | headers; at the end seek table and footer |
+//! | write | the caller's | headers; at the end seek table and footer | - |
 //!
 //! Back to a stream (`decompress`):
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`frame`); frame headers: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
+//! | read | `bwz-reader` (`frame`); the first frame header: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
 //! | decode and invert, GPU | a worker of the second stage, with a lease | the payload, its slices, pinned, the GPU's arenas, the text | the payload's CRC-32, its tables, coder states, one cycle, samples; what fails is done by the CPU |
 //! | decode, CPU | a worker of the first stage, or where a GPU might have done it the second; slices in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
 //! | invert, GPU | a worker of the second stage, with a lease | pinned copy, the GPU's arena | one cycle, samples; what fails is inverted by the CPU |

@@ -60,7 +60,7 @@ impl ParallelReads {
             iter::from_fn(next).map(fill).collect()
         };
         let mut filled = thread::scope(|scope| {
-            let reader = || thread::Builder::new().name("bwz-reader".into()).stack_size(STACK);
+            let reader = || thread::Builder::new().name("bwz-piece".into()).stack_size(STACK);
             // Where no more threads can be had, there are fewer.
             let others = (1..readers).map_while(|_| reader().spawn_scoped(scope, read).ok());
             let others: Vec<_> = others.collect();

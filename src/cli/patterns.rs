@@ -16,6 +16,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::slice;
 
+/// The first batch is so much smaller than the others: with it the file to search is opened, and
+/// decoded, while the next one is read.
+const FIRST_PART: u64 = 16;
+
 /// The patterns that the arguments name. They are read while others are searched, and anew for each
 /// file, so that there may be more of them than memory holds.
 pub struct Patterns {
@@ -59,8 +63,10 @@ impl Patterns {
     /// batches of about `size` bytes. What cannot be read is an error in its place, and the end.
     pub fn batches(&self, size: u64) -> impl Iterator<Item = Result<PatternBatch>> {
         let (mut sources, mut reader, mut failed) = (self.sources.iter(), None, None);
+        let mut enough = size / FIRST_PART;
         std::iter::from_fn(move || {
             let mut batch = PatternBatch::default();
+            let size = std::mem::replace(&mut enough, size);
             while failed.is_none() && batch.size() < size {
                 match self.next(&mut sources, &mut reader, &mut batch) {
                     Ok(true) => {}

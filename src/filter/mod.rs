@@ -15,15 +15,17 @@
 //! They are applied in this order. All are undone at the speed of a few passes over the block.
 //!
 //! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, and
-//! `detect_regions` to find its data); any other needs a flag below, and its turn in
-//! [`filter_but_last`] and [`undo`]. Then follow, in this order:
+//! `detect_regions` to find its data, which leaves text alone today); any other needs a flag below,
+//! which `frame::block_header` has to know, and its turn in [`filter_but_last`] and [`undo`]. Then
+//! follow, in this order:
 //!
-//! - `format/FORMAT.md` chapter 12 and the versions, `format/decoder.py` (`undo_filters`);
-//! - data of its kind in `cases::filtered`, which the tests below try, and a name in `FILTERED` of
-//!   `tests/golden.rs`, which writes its file;
+//! - `format/FORMAT.md` chapters 4 and 12 and the versions, with the draft in
+//!   `frame::frame_header`, and `format/decoder.py` (`undo_filters`, `undo_regions`);
+//! - data of its kind in `cases::filtered`, which the tests below try, a name in `FILTERED` of
+//!   `tests/golden.rs`, which writes its file, and `tests/damaged/sources.rs`;
 //! - what a decoder rejects, in `tests/rejects/parts.rs`, and its parameters in `side_fields` of
 //!   `tests/common/mutation/parts.rs`;
-//! - a door in `internals`, for `tests/common/targets/filters.rs`.
+//! - unless it is one of regions, a door in `internals`, for `tests/common/targets/filters.rs`.
 
 mod bcj;
 mod delta;

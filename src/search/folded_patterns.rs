@@ -1,6 +1,7 @@
 //! Patterns as a search by sequence takes them: residues in upper case.
 
 use crate::error::{Error, Result};
+use rayon::prelude::*;
 
 /// Upper case of patterns, in one stretch of memory; nothing where all are so already.
 pub(crate) struct FoldedPatterns(Vec<u8>);
@@ -9,15 +10,13 @@ impl FoldedPatterns {
     /// # Errors
     /// [`Error::Usage`] where a pattern has a byte that no sequence holds.
     pub fn new(patterns: &[&[u8]]) -> Result<Self> {
-        let mut any_small = false;
-        for pattern in patterns {
-            if let Some(at) = pattern.iter().position(|&byte| !is_residue(byte)) {
-                return Err(refusal(pattern, at));
-            }
-            any_small |= pattern.iter().any(u8::is_ascii_lowercase);
+        let wrong = |pattern: &&&[u8]| !pattern.iter().all(|&byte| RESIDUES[usize::from(byte)]);
+        if let Some(pattern) = patterns.par_iter().find_first(wrong) {
+            let at = pattern.iter().position(|&byte| !is_residue(byte)).unwrap_or(0);
+            return Err(refusal(pattern, at));
         }
         let mut bytes = Vec::new();
-        if any_small {
+        if patterns.par_iter().any(|pattern| pattern.iter().any(u8::is_ascii_lowercase)) {
             bytes.reserve_exact(patterns.iter().map(|pattern| pattern.len()).sum());
             patterns.iter().for_each(|pattern| bytes.extend_from_slice(pattern));
             bytes.make_ascii_uppercase();
@@ -36,8 +35,18 @@ impl FoldedPatterns {
     }
 }
 
+/// By byte, whether sequences may hold it.
+const RESIDUES: [bool; 256] = {
+    let (mut residues, mut byte) = ([false; 256], 0);
+    while byte < 256 {
+        residues[byte] = is_residue(byte as u8);
+        byte += 1;
+    }
+    residues
+};
+
 /// Whether sequences may hold the byte: letters, and the signs of stops and gaps.
-fn is_residue(byte: u8) -> bool {
+const fn is_residue(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || matches!(byte, b'*' | b'-' | b'.')
 }
 

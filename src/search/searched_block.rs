@@ -1,5 +1,5 @@
 //! One block as a search takes it: on disk, in memory as an FM-index, or, where it was stored or
-//! has filters, as plain bytes, whatever its index.
+//! has filters that its index is not one of, as plain bytes.
 //!
 //! Single patterns on an indexed block decode the few slices that they need. As soon as a batch
 //! would decode about as many as there are, or the block has no index, it is cheaper to decode all
@@ -55,7 +55,7 @@ fn on_gpu<T>(lease: &mut GpuLease, work: impl FnOnce(&mut Searcher) -> Result<T>
     lease.as_mut()?.run(work)?.ok()
 }
 
-/// The block as it stands in the file, if it has an index of its raw bytes that may be believed,
+/// The block as it stands in the file, if it has an index of what is searched that may be believed,
 /// and a job of about so many steps, and walks from samples, decodes fewer slices than it has.
 fn open_on_disk<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,

@@ -83,7 +83,7 @@ impl BlockInverter {
         BlockInverter { gpus, cpu: CpuInverse::new(), on_cpu: AtomicUsize::new(0) }
     }
 
-    /// BlockInverter that are open at once and used whatever the block.
+    /// Of GPUs that are open at once and used whatever the block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuInvert>, listener: Listener) -> Self {
         let open: OpenGpus<_> =

@@ -3,8 +3,8 @@
 //!
 //! | file | way |
 //! |---|---|
-//! | `sort_blocks` | block -> transform |
-//! | `invert_blocks` | transform -> block |
+//! | `sort_blocks` | block -> transform, coded where a GPU does that |
+//! | `invert_blocks` | transform, coded or not -> block |
 //! | `coded_transform` | what stands for a transform that a GPU has coded, or decodes |
 //!
 //! A GPU codes what it sorted, and decodes what it inverts, wherever the coding is static rANS and
