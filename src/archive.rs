@@ -41,7 +41,7 @@ pub struct Archive<R> {
     pub(crate) options: Options,
     pub(crate) contents: Contents,
     cost: ReadCost,
-    layouts: Layouts,
+    pub(crate) layouts: Layouts,
     /// The records, and their numbers by name, once they are read.
     records: Option<Records>,
 }

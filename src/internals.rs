@@ -20,7 +20,7 @@ use crate::frame::{
 };
 use crate::options::{Options, restorable};
 use crate::raw::Spare;
-use crate::search::{FileBlock, SearchedBlock, SharedInput};
+use crate::search::{self, BlockText, FileBlock, SearchedBlock, SharedInput};
 use crate::sorters::Sorted;
 use crate::threads::Threads;
 use rayon::ThreadPool;
@@ -127,6 +127,11 @@ pub fn sequences_table(content: &[u8], blocks: usize) -> Result<Vec<[u64; 3]>, F
     Ok(blocks.map(|block| [block.records_before, block.continued, block.residues]).collect())
 }
 
+/// Reads the table Sequences of so many blocks and writes it again.
+pub fn sequences(content: &[u8], blocks: usize) -> Result<Vec<u8>, Flaw> {
+    Sequences::from_bytes(content, blocks).map(|table| table.to_bytes())
+}
+
 /// The size of the tables that `bytes` begin with; read, and passed by.
 pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
     let ways = [check_tables(&mut &*bytes), pass_tables(&mut Cursor::new(bytes))];
@@ -179,6 +184,32 @@ pub fn locate_on_disk(
     block.positions(&rows).map(Some)
 }
 
+/// Locates `pattern` in the blocks of sequences that have an index, which stay on disk, and reads
+/// the header lines of some records. Gives raw offsets.
+pub fn find_sequences(
+    Archive { input, options, contents, layouts, .. }: &mut Archive<Cursor<&[u8]>>,
+    pattern: &[u8],
+    limit: usize,
+) -> Result<Vec<u64>> {
+    let (input, mut all) = (SharedInput::new(input), Vec::new());
+    for section in search::sections(&input, contents, options)? {
+        let mut found = Vec::new();
+        for block in section.blocks.iter().filter(|_| section.by_sequence) {
+            let SearchedBlock::OnDisk(index) = SearchedBlock::open(block, 0, 0)? else { continue };
+            let rows: Vec<u32> = index.interval(pattern)?.take(limit).collect();
+            let positions = index.positions(&rows)?.into_iter();
+            found.extend(positions.map(|at| block.searched.start + u64::from(at)));
+            let (layout, text) = (block.layout()?, BlockText::OnDisk(index));
+            for record in (0..limit).map_while(|number| layout.record(number)) {
+                text.get(record.header)?;
+            }
+        }
+        section.raw_offsets(&mut found, layouts)?;
+        all.append(&mut found);
+    }
+    Ok(all)
+}
+
 /// Sorts a block, however small it is, by way of a text without runs of `long` bytes; `None` where
 /// there are too few.
 pub fn sort_long_runs(block: &[u8], sample_rate: u32, long: usize) -> Result<Option<Bwt>> {
@@ -209,10 +240,14 @@ pub fn undo_on(pool: Arc<ThreadPool>, filtered: Filtered, size: usize) -> Result
     crate::filter::undo_on(filtered, size, &Threads::Pool(pool))
 }
 
-/// Takes `block` apart as FASTA or FASTQ, whatever it is. The text may be larger than the block.
+/// Takes `block` apart as FASTA or FASTQ, whatever it is. The text may be larger than the block; a
+/// layout of more entries than a block may have is refused.
 pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw> {
     let kind = if is_fastq { sequence::Kind::Fastq } else { sequence::Kind::Fasta };
     let (text, layout) = sequence::split(block, kind)?;
+    if !layout.is_small() {
+        return Err(Flaw("the layout of the block's sequences is too large"));
+    }
     let mut side = Vec::new();
     layout.write(&mut side);
     Ok(Filtered { text, flags: SEQUENCES, side })

@@ -47,6 +47,13 @@ fn restore(file: &[u8]) -> Option<u64> {
 
 /// The patterns come from the middle of the file, where an index keeps the ends of its block.
 fn search(mut archive: Archive<Cursor<&[u8]>>, file: &[u8]) {
+    if archive.has_sequences() && archive.raw_size() <= LARGEST {
+        for pattern in [&b"A"[..], b"GT", b"\n"] {
+            let found = internals::find_sequences(&mut archive, pattern, LOCATED);
+            let within = |at: &u64| *at <= archive.raw_size();
+            assert!(found.unwrap_or_default().iter().all(within));
+        }
+    }
     for number in 0..archive.blocks().len().min(4) {
         let raw = &archive.blocks()[number].raw;
         if raw.end - raw.start <= LARGEST_SEARCHED {

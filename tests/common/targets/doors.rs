@@ -3,6 +3,9 @@
 use bwz::{Archive, Decoder, Effort, Encoder, Options};
 use std::io::{Cursor, Read, Write};
 
+/// The largest file that is searched by sequence.
+const LARGEST: u64 = 1 << 16;
+
 /// What begins as a file does is read as one; in all else the first byte chooses.
 pub fn doors(input: &[u8]) {
     match input.split_first() {
@@ -26,8 +29,27 @@ fn decompress(file: &[u8]) {
         if archive.read_range(0..size, &mut whole).is_ok() {
             assert_eq!(whole.len() as u64, size);
         }
+        if archive.has_sequences() && size <= LARGEST {
+            let _ = sequences(archive);
+        }
     }
     let _ = bwz::recover(Cursor::new(file), std::io::sink(), &options);
+}
+
+/// What is found by sequence is at bases of records, and these are where their records say.
+fn sequences(mut archive: Archive<Cursor<&[u8]>>) -> bwz::Result<()> {
+    for found in archive.locate(&["A", "gt"], 3)? {
+        for place in archive.places(&found.positions)? {
+            assert!(place.offset <= archive.raw_size());
+        }
+    }
+    let records = archive.records()?.to_vec();
+    for record in [records.first(), records.last()].into_iter().flatten() {
+        let bases = archive.region(&record.name, 0..3)?;
+        assert!(bases.len() as u64 <= record.length.min(3) || records.len() > 1);
+        assert!(archive.find_record(&record.name)?.is_some());
+    }
+    Ok(())
 }
 
 /// Any bytes under any options are restored, by the library's two pairs of doors.

@@ -4,10 +4,14 @@ use super::{damage, u16_at};
 use bwz::internals::{
     self,
     filter::{self, Filtered},
+    sequence::Layout,
 };
 
 /// The largest block that is filtered: time goes by it.
 const LARGEST: usize = 1 << 14;
+
+/// So many places of a layout are mapped.
+const PLACES: usize = 8;
 
 /// A filter is undone; with two bytes of its parameters changed, or with parameters that no filter
 /// gave, it fails or gives a block of the right size.
@@ -42,7 +46,32 @@ fn filtered(choice: &[u8], block: Vec<u8>) -> Option<Filtered> {
 }
 
 fn survive(filtered: Filtered, size: usize) {
+    if filtered.flags == 1 {
+        map_places(&filtered.side, size);
+    }
     if let Ok(block) = filter::undo(filtered, size) {
         assert_eq!(block.len(), size);
+    }
+}
+
+/// A layout, whether it is that of a text or not, maps each residue there and back.
+fn map_places(mut side: &[u8], size: usize) {
+    let Ok(layout) = Layout::read(&mut side, size) else { return };
+    for n in 0..PLACES {
+        let place = |count: usize| count * n / PLACES;
+        let position = place(layout.sequence_size() + PLACES);
+        if let Some(base) = layout.base(position) {
+            assert_eq!(layout.position(base), Some(position));
+            let raw = layout.raw_offset(position).unwrap();
+            assert!(raw < size && layout.text_position(raw) == Some(position));
+        }
+        assert!(layout.text_position(place(size)).is_none_or(|at| layout.base(at).is_some()));
+        if let Some(record) = layout.record(place(layout.records() + PLACES)) {
+            assert!(record.header.end <= layout.text_size());
+            // Behind a header line that ends the block, and has no end itself, a line end is missing.
+            assert!(record.raw_start <= size + usize::from(!layout.ends_line()));
+            let small: usize = layout.small(record.residues.clone()).map(|small| small.len()).sum();
+            assert!(small <= record.residues.len());
+        }
     }
 }

@@ -17,6 +17,7 @@ pub fn parsers(input: &[u8]) {
                 table(tables, |tables| internals::payload(header, tables));
             }
         }
+        _ if *choice > 5 => table(bytes, |bytes| internals::sequences(bytes, (choice / 6).into())),
         _ => {
             let [read, passed] = internals::tables(bytes);
             assert!(read.is_none() || read == passed);
