@@ -150,8 +150,9 @@ fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Opt
     for info in blocks.iter().take(LOOKED_AT) {
         match read_block_header(input, info) {
             Ok(BlockHeader { kind: Kind::Bwt(shape), .. }) => {
-                let rate = 1u32 << shape.sample_rate_log;
-                let sample_rate = (rate <= MAX_SAMPLE_RATE).then_some(rate);
+                // Of a block that is larger than this can decode, it may be 2^33.
+                let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
+                let sample_rate = rate.filter(|&rate| rate <= MAX_SAMPLE_RATE);
                 return Ok(shape.indexed.then_some(IndexInfo { sample_rate }));
             }
             Ok(_) => {}

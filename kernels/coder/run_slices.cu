@@ -1,4 +1,4 @@
-// The runs of a BWT, and the slices of so many runs each.
+// The runs of a BWT, and the slices of so many runs each: what `cut` in src/coder/slices.rs does.
 
 #include "coder/encode_args.cuh"
 

@@ -1,5 +1,5 @@
 // What the runs of a slice are coded as: MTF ranks, and which table has which symbol how often. A
-// warp for each slice, 32 runs at a time.
+// warp for each slice, 32 runs at a time. The CPU's way is src/coder/mtf.rs and slice_symbols.rs.
 
 #include "coder/encode_args.cuh"
 

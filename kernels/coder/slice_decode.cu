@@ -38,7 +38,7 @@ struct SHARED DecodeArgs {
 
 namespace {
 
-// What is wrong with a slice; src/gpu/coder/static_decoder.rs knows the words for it.
+// What is wrong with a slice; the tests of src/gpu/bwt_decoder.rs know the CPU's words for it.
 enum Flaw {
     WHOLE = 0,
     ENDS_EARLY = 1,
@@ -254,6 +254,8 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         what = next_what;
         const uint32_t averages = added(symbol_averages, what);
         shared.averages[at.averages + symbol] = averages;
+        // Every lane writes what it will read; this keeps the writes of one run before the next's.
+        __syncwarp();
         run_context = shared.maps.run_context[averages & 1023];
         rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];
         symbol_averages = shared.averages[at.averages + next_symbol];

@@ -1,7 +1,8 @@
 // Slices by static rANS: a warp for each slice, from its last run to its first, as rANS is a stack.
 //
 // The run half of the warp has the state of run lengths, the rank half that of MTF ranks, and a run
-// costs a step in which both take a bucket. 32 runs are prepared at a time, a lane for each.
+// costs a step in which both take a bucket. 32 runs are prepared at a time, a lane for each. The
+// CPU's way is src/coder/static_encoder.rs.
 
 #include "coder/encode_args.cuh"
 

@@ -37,7 +37,8 @@
 //!
 //! Run lengths and MTF ranks by context are the way of libbsc's QLFC coder; the contexts are moving
 //! averages instead of last values. That contexts share clustered tables is as in brotli and JPEG
-//! XL. Each file names its own sources. The layout is chapter 13 of `format/FORMAT.md`.
+//! XL. Each file names its own sources. The layout is in chapters 11 and 13 to 15 of
+//! `format/FORMAT.md`.
 
 mod bit_models;
 mod context_mixing;

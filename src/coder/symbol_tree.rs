@@ -88,7 +88,7 @@ impl SymbolTree {
             .filter(|(_, log)| **log > 0)
             .map(|(symbol, log)| (symbol, 1 << log))
             .collect();
-        // Slice k of the leaves becomes node k.
+        // Range k of the leaves becomes node k.
         let mut slices: Vec<_> = std::iter::once(0..leaves.len()).collect();
         let mut nodes = Vec::with_capacity(leaves.len());
         if leaves.len() == 1 {

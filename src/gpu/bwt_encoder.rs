@@ -175,6 +175,7 @@ impl BwtEncoder {
         // What kernels read beside a BWT and words: whole words of memory.
         gpu.zero(arrays.bwt.part(shape.n..arrays.bwt.len()))?;
         gpu.zero(arrays.words)?;
+        gpu.zero(arrays.slices)?;
         run_slices::find_slices(gpu, &encoding)?;
         slice_contexts::count_symbols(gpu, &encoding)?;
         self.words.download(gpu, arrays.counts, 0..at.tables)?;

@@ -1,5 +1,6 @@
-//! Suffix sorting, its inverse and search on NVIDIA GPUs, in builds with the feature `cuda`;
-//! running it takes a driver and nothing else. In other builds `absent` stands in its place.
+//! Suffix sorting, its inverse, coding by static rANS and search on NVIDIA GPUs, in builds with the
+//! feature `cuda`; running it takes a driver and nothing else. In other builds `absent` stands in
+//! its place.
 //!
 //! | room | job |
 //! |---|---|
