@@ -216,6 +216,19 @@ fn records_and_regions_are_those_of_the_genome() {
     }
 }
 
+/// What stands between lines is noticed where a block ends beside it too.
+#[test]
+fn a_record_with_an_empty_line_is_odd_wherever_blocks_end() {
+    let lines = |count| b"ACGTACGTACGTACGTACGT\n".repeat(count);
+    let raw = [&b">odd\n"[..], &lines(20), b"\n", &lines(20), b">even\n", &lines(30)].concat();
+    for block in 100..raw.len() as u32 {
+        let file = indexed(&raw, block, Some(8));
+        let mut archive = open(&file, &options(1));
+        let regular: Vec<bool> = archive.records().unwrap().iter().map(|r| r.is_regular).collect();
+        assert_eq!(regular, [false, true], "blocks of {block}");
+    }
+}
+
 /// Lines of different lengths, and what is between them, are found but not regular.
 #[test]
 fn odd_records_are_searched_and_said_to_be_odd() {

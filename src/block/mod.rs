@@ -20,7 +20,7 @@
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
 //! | code slices, CPU | a worker of the second stage; slices in the pool | coded slices | - |
 //! | put together | a worker of the second stage | the payload; stored where that is smaller | the payload's CRC-32 is taken here |
-//! | check, with `--verify` | the pool | the whole way back | raw CRC-32 |
+//! | check, with `--verify` | the pool | the whole way back | raw CRC-32; what fails is an error |
 //! | write | the caller's | headers; at the end seek table and footer | - |
 //!
 //! Back to a stream (`decompress`):

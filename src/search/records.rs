@@ -82,7 +82,10 @@ impl RecordInfo {
         } else {
             let one_line = part.residues.len() == part.last_line;
             let like_before = (line_bases, width) == (self.line_bases, self.line_width);
+            // Where the next line is if nothing stands between.
+            let next = self.offset + self.length / self.line_bases * self.line_width;
             self.is_regular &= self.last_line == self.line_bases
+                && block_start + part.raw_start as u64 == next
                 && (like_before || one_line && line_bases <= self.line_bases);
         }
         self.is_regular &= part.is_regular;
