@@ -2,7 +2,8 @@
 //!
 //! Blocks flow reader -> slice decoders -> inverse -> writer through a [`Pipeline`]; slices of
 //! one block after another and lanes of one inverse are spread over the same rayon pool. Where GPUs
-//! may decode and invert a block, the first stage passes it on as it is. No byte is given out before its block's checksum held.
+//! may decode and invert a block, the first stage passes it on as it is. No byte is given out
+//! before its block's checksum held.
 
 use crate::block::BlockDecoder;
 use crate::compress::Summary;

@@ -50,7 +50,8 @@
 //! < threads < bwt < sequence < raw, device_pool, filter < frame, fm_index < sorters, contents
 //! < block < compress < decompress < recover, search < archive < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
-//! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for whoever searches texts in memory.
+//! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
+//! whoever searches texts in memory.
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.

@@ -8,8 +8,8 @@
 //! | `gpu_input` | coded block -> what a GPU takes of it |
 //!
 //! # The way of a block
-//! Into a file, from a stream (`compress`), on these threads. A worker is one of the pipeline's, named
-//! `bwz`; the pool is rayon's, named `bwz-N`:
+//! Into a file, from a stream (`compress`), on these threads. A worker is one of the pipeline's,
+//! named `bwz`; the pool is rayon's, named `bwz-N`:
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|

@@ -1,5 +1,5 @@
-//! A range coder for binary symbols: the last stage of context mixing, of the models of static rANS,
-//! and of lists in `filter` and `sequence`. FORMAT.md chapter 11.
+//! A range coder for binary symbols: the last stage of context mixing, of the models of static
+//! rANS, and of lists in `filter` and `sequence`. FORMAT.md chapter 11.
 //!
 //! Every binary symbol narrows an interval of 64 bits in the ratio of its two probabilities, which
 //! are multiples of 2^-16; bytes leave four at a time as they become certain. Encoder and decoder

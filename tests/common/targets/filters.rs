@@ -68,7 +68,7 @@ fn map_places(mut side: &[u8], size: usize) {
         assert!(layout.text_position(place(size)).is_none_or(|at| layout.base(at).is_some()));
         if let Some(record) = layout.record(place(layout.records() + PLACES)) {
             assert!(record.header.end <= layout.text_size());
-            // Behind a header line that ends the block, and has no end itself, a line end is missing.
+            // Behind a header line that ends the block, and has no end itself, there is none.
             assert!(record.raw_start <= size + usize::from(!layout.ends_line()));
             let small: usize = layout.small(record.residues.clone()).map(|small| small.len()).sum();
             assert!(small <= record.residues.len());
