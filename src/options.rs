@@ -283,6 +283,21 @@ impl Options {
         Err(Error::Limit { what: what.into(), needed, allowed, by: Bound::Memory })
     }
 
+    /// Checks that so many records may be listed. A small file may say that it has very many.
+    ///
+    /// # Errors
+    /// [`Error::Limit`].
+    pub(crate) fn check_records(&self, count: usize) -> Result<()> {
+        // A record, and its name in the list and in the table of names, as long as most are.
+        const RECORD: u64 = 256;
+        let (needed, allowed) = (count as u64 * RECORD, self.memory_limit());
+        if needed > allowed {
+            let what = format!("a list of {count} records").into();
+            return Err(Error::Limit { what, needed, allowed, by: Bound::Memory });
+        }
+        Ok(())
+    }
+
     /// Checks that `what` may add `size` bytes to an output of `before`.
     pub(crate) fn check_output(
         &self,

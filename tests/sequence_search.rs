@@ -3,7 +3,7 @@
 
 mod common;
 
-use bwz::{Archive, Options};
+use bwz::{Archive, Error, Options};
 use common::{cases, indexed, options};
 use memchr::memmem;
 use std::io::Cursor;
@@ -373,4 +373,19 @@ fn matches_may_differ_in_one_byte() {
         }
         assert!(archive.count(&["a"]).is_err());
     }
+}
+
+/// Not even where a small file says that it has very many.
+#[test]
+fn a_list_of_records_takes_no_more_memory_than_is_allowed() {
+    let mut file = Vec::new();
+    let options = Options::new().index(bwz::DEFAULT_SAMPLE_RATE).unwrap();
+    let reads = b">a\nA\n".repeat(200_000);
+    bwz::compress(&reads[..], &mut file, &options).unwrap();
+    let records = |memory| {
+        let mut archive = Archive::open(Cursor::new(&file), &options.clone().memory(memory))?;
+        archive.records().map(<[_]>::len)
+    };
+    assert_eq!(records(256 << 20).unwrap(), 200_000);
+    assert!(matches!(records(32 << 20), Err(Error::Limit { .. })));
 }

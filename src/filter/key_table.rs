@@ -1,9 +1,9 @@
 //! A table of where each key of a text stands, for [`super::match_finder`].
 //!
 //! The places are sorted by the hashes of their keys, by all threads: each stretch of the text by
-//! ranges of hashes, then each range. Two smaller tables settle for most keys that they were not met
-//! before, without a look at where those of their hash stand. 4 3/4 bytes of memory per byte of the
-//! text while it is made, 2 3/4 of which stay.
+//! ranges of hashes, then each range. Two smaller tables settle for most keys that they were not
+//! met before, without a look at where those of their hash stand. 4 3/4 bytes of memory per byte of
+//! the text while it is made, 2 3/4 of which stay.
 
 use crate::allocation::zeroed;
 use crate::bwt::content_defined::hash;

@@ -113,21 +113,24 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
                 {
                     last.go_on(block.info.raw.start, &before);
                 }
-                let parts = (1..=layout.records()).map(part).collect::<Result<Vec<_>>>()?;
-                let (Some(from), Some(to)) = (parts.first(), parts.last()) else { continue };
-                let headers = from.header.start..to.header.end;
+                let count = layout.records();
+                self.options.check_records(records.len() + count).map_err(|e| block.locate(e))?;
+                if count == 0 {
+                    continue;
+                }
+                let headers = part(1)?.header.start..part(count)?.header.end;
                 let pool = threads::pool(self.options)?;
                 let text = pool.install(|| searched_block::text(block, headers.clone()))?;
                 let fastq = block.sequences.as_ref().is_some_and(|text| text.kind == Kind::Fastq);
-                for (part, number) in parts.iter().zip(1..) {
+                for number in 1..=count {
+                    let part = part(number)?;
                     let range = part.header.start - headers.start..part.header.end - headers.start;
                     let name = name(&text[range]);
-                    let mut record = RecordInfo::new(name, block, number, part);
+                    let mut record = RecordInfo::new(name, block, number, &part);
                     if fastq {
                         // Its line ends the record.
-                        let next = parts
-                            .get(number)
-                            .and_then(|next| layout.raw_offset(next.residues.start - 1));
+                        let next = (number < count).then(|| layout.record(number + 1)).flatten();
+                        let next = next.and_then(|next| layout.raw_offset(next.residues.start - 1));
                         let end = next.unwrap_or(layout.raw_size());
                         let width = if next.is_none() && !layout.ends_line() {
                             record.length

@@ -179,7 +179,11 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
             }
             SearchedBlock::InMemory(index) => {
                 let mut intervals = vec![0..0; patterns.len()];
-                if on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals)).is_none() {
+                let found = on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals));
+                // Rows that there are not would be looked up.
+                let rows = 0..=index.len() as u32 + 1;
+                let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);
+                if found.is_none() || !intervals.par_iter().all(are_rows) {
                     index.search(patterns, &mut intervals);
                 }
                 intervals
