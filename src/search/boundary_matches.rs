@@ -4,9 +4,29 @@
 //! of the last m - 1 bytes of that block and the m - 1 bytes behind it, with m the length of the
 //! pattern; those may take several short blocks. So each match is found once, in a block or at one
 //! boundary.
+//!
+//! Windows are searched when there are enough of them, so that the ends of blocks take no more
+//! memory than these and the longest pattern. Patterns of about the same length share their
+//! windows: few are looked for in each, many are searched in an index of all of them, which costs
+//! little beside the search of the blocks.
 
-use super::searched_block::occurrences;
+use super::search_results::Matches;
+use super::searched_block::{MANY, occurrences};
+use crate::bwt::Sorter;
+use crate::error::Result;
+use crate::fm_index::FmIndex;
 use rayon::prelude::*;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Bytes of ends of blocks, or of windows, that are searched together.
+const ENOUGH: usize = 4 << 20;
+
+/// Rows of an index of windows that are located together.
+const ROWS: usize = 1 << 20;
+
+/// The sample rate of such an index.
+const RATE: u32 = 8;
 
 /// The ends of a block: as many bytes as the longest pattern has but one, or the whole block if it
 /// is shorter.
@@ -18,57 +38,205 @@ pub struct Edges {
     pub end: u64,
 }
 
-/// The bytes around a block boundary.
-struct Window {
+/// The search at the boundaries of blocks that come one after the other.
+pub struct Boundaries<'p> {
+    patterns: &'p [&'p [u8]],
+    /// Positions wanted of each pattern.
+    limit: usize,
+    /// Of blocks whose boundaries have not been searched, and of the one before them.
+    edges: Vec<Edges>,
+    enough: usize,
+    found: HashMap<usize, Matches>,
+}
+
+impl<'p> Boundaries<'p> {
+    /// Counts, and with a limit locates.
+    pub fn new(patterns: &'p [&'p [u8]], limit: Option<usize>) -> Self {
+        let (limit, found) = (limit.unwrap_or(0), HashMap::new());
+        Boundaries { patterns, limit, edges: Vec::new(), enough: ENOUGH, found }
+    }
+
+    /// Adds the next block.
+    pub fn add(&mut self, edges: Edges) -> Result<()> {
+        self.edges.push(edges);
+        let size: usize = self.edges.iter().map(|edges| edges.head.len() + edges.tail.len()).sum();
+        match size >= self.enough {
+            true => self.search(self.known()),
+            false => Ok(()),
+        }
+    }
+
+    /// The matches of those patterns that cross any boundary, by their numbers; positions ascend.
+    pub fn finish(mut self) -> Result<HashMap<usize, Matches>> {
+        self.search(self.edges.len().saturating_sub(1))?;
+        Ok(self.found)
+    }
+
+    /// How many boundaries have behind them all that a match may reach.
+    fn known(&self) -> usize {
+        let longest = self.patterns.iter().map(|p| p.len()).max().unwrap_or(1);
+        let mut behind = 0;
+        let open = self.edges.iter().rev().take_while(|edges| {
+            behind += edges.head.len();
+            behind < longest - 1
+        });
+        (self.edges.len() - open.count()).saturating_sub(1)
+    }
+
+    /// Searches the first boundaries, and forgets what stands before them.
+    fn search(&mut self, boundaries: usize) -> Result<()> {
+        if boundaries == 0 {
+            return Ok(());
+        }
+        let lengths = self.patterns.par_iter().map(|p| 1_u64 << p.len().ilog2());
+        let lengths = lengths.reduce(|| 0, |a, b| a | b);
+        // A single byte crosses nothing.
+        for log in (1..u64::BITS).filter(|log| lengths >> log & 1 == 1) {
+            self.search_lengths(log, boundaries)?;
+        }
+        self.edges.drain(..boundaries);
+        Ok(())
+    }
+
+    /// Searches for the patterns of 2^log to 2^(log + 1) - 1 bytes.
+    fn search_lengths(&mut self, log: u32, boundaries: usize) -> Result<()> {
+        let numbers = (0..self.patterns.len()).into_par_iter();
+        let numbers: Vec<usize> =
+            numbers.filter(|&n| self.patterns[n].len().ilog2() == log).collect();
+        let longest = numbers.par_iter().map(|&n| self.patterns[n].len()).max().unwrap_or(1);
+        let mut next = 1;
+        while next <= boundaries {
+            let mut windows = Windows::default();
+            while next <= boundaries && windows.bytes.len() < self.enough {
+                windows.add(&self.edges[next - 1..], longest - 1);
+                next += 1;
+            }
+            let many = numbers.len() >= MANY && 2 * longest <= self.enough;
+            match many && !windows.bytes.is_empty() {
+                true => self.search_index(&numbers, &windows)?,
+                false => self.scan(&numbers, &windows),
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for each pattern in each window.
+    fn scan(&mut self, numbers: &[usize], windows: &Windows) {
+        let find = |&n: &usize| {
+            let pattern = self.patterns[n];
+            let in_window = |window: &Window| -> Vec<u64> {
+                let around = window.around(pattern.len());
+                let pos = |at| window.pos_of(around.start + at);
+                occurrences(pattern, &windows.bytes[around.clone()]).map(pos).collect()
+            };
+            (n, windows.all.iter().flat_map(in_window).collect::<Vec<u64>>())
+        };
+        let found: Vec<_> =
+            numbers.par_iter().map(find).filter(|(_, all)| !all.is_empty()).collect();
+        found.into_iter().for_each(|(n, positions)| self.note(n, positions));
+    }
+
+    /// Searches for the patterns in an index of the windows.
+    fn search_index(&mut self, numbers: &[usize], windows: &Windows) -> Result<()> {
+        let index = FmIndex::new(Sorter::Cpu.sort(&windows.bytes, RATE)?)?;
+        let patterns: Vec<&[u8]> = numbers.par_iter().map(|&n| self.patterns[n]).collect();
+        let mut intervals = vec![0..0; patterns.len()];
+        index.search(&patterns, &mut intervals);
+        let found = numbers.par_iter().copied().zip(intervals);
+        let found: Vec<_> = found.filter(|(_, interval)| !interval.is_empty()).collect();
+        let mut found = found.into_iter().peekable();
+        while found.peek().is_some() {
+            let mut rows = Vec::new();
+            let mut some = Vec::new();
+            while rows.len() < ROWS
+                && let Some((n, interval)) = found.next()
+            {
+                some.push((n, interval.len()));
+                rows.extend(interval);
+            }
+            let mut places = index.positions(&rows)?.into_iter();
+            for (n, count) in some {
+                let len = self.patterns[n].len();
+                let places = places.by_ref().take(count);
+                let crossing = places.filter_map(|at| windows.crossing(at as usize, len));
+                self.note(n, crossing.collect());
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds matches of pattern `n`, which stand behind those that it has.
+    fn note(&mut self, n: usize, mut positions: Vec<u64>) {
+        if positions.is_empty() {
+            return;
+        }
+        let matches = self.found.entry(n).or_default();
+        matches.count += positions.len() as u64;
+        positions.sort_unstable();
+        positions.truncate(self.limit.saturating_sub(matches.positions.len()));
+        matches.positions.append(&mut positions);
+    }
+}
+
+/// The bytes around some boundaries, one window behind the other.
+#[derive(Default)]
+struct Windows {
     bytes: Vec<u8>,
-    /// How many of them are before the boundary.
-    before: usize,
+    all: Vec<Window>,
+}
+
+/// Where a window stands in the bytes of all, and its boundary there.
+struct Window {
+    start: usize,
+    boundary: usize,
+    end: usize,
     /// Pos of the boundary.
     pos: u64,
 }
 
-/// The positions of each pattern across block boundaries, ascending.
-pub fn search<P: AsRef<[u8]> + Sync>(edges: &[Edges], patterns: &[P]) -> Vec<Vec<u64>> {
-    let longest = patterns.iter().map(|p| p.as_ref().len()).max().unwrap_or(0);
-    let mut found = vec![Vec::new(); patterns.len()];
-    // One window at a time: for long patterns they are large.
-    for k in 1..edges.len() {
-        let window = Window::new(edges, k, longest);
-        let add =
-            |(found, pattern): (&mut Vec<u64>, &P)| found.extend(window.matches(pattern.as_ref()));
-        found.par_iter_mut().zip(patterns).for_each(add);
+impl Windows {
+    /// Adds the window of the boundary behind the first of some blocks, with so many bytes on each
+    /// side.
+    fn add(&mut self, edges: &[Edges], reach: usize) {
+        let [Edges { tail, end, .. }, behind @ ..] = edges else { return };
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&tail[tail.len().saturating_sub(reach)..]);
+        let boundary = self.bytes.len();
+        for next in behind {
+            let missing = boundary + reach - self.bytes.len();
+            if missing == 0 {
+                break;
+            }
+            self.bytes.extend_from_slice(&next.head[..missing.min(next.head.len())]);
+        }
+        self.all.push(Window { start, boundary, end: self.bytes.len(), pos: *end });
     }
-    found
+
+    /// The pos of a match of `len` bytes at `at`, if it crosses the boundary of its window.
+    fn crossing(&self, at: usize, len: usize) -> Option<u64> {
+        let window = &self.all[self.all.partition_point(|window| window.end <= at)];
+        let crosses =
+            at < window.boundary && (window.boundary + 1..=window.end).contains(&(at + len));
+        crosses.then(|| window.pos_of(at))
+    }
 }
 
 impl Window {
-    /// The window of the boundary before block `k`.
-    fn new(edges: &[Edges], k: usize, longest: usize) -> Self {
-        let Edges { tail, end, .. } = &edges[k - 1];
-        let mut bytes = tail.clone();
-        for next in &edges[k..] {
-            let missing = (tail.len() + longest).saturating_sub(bytes.len() + 1);
-            bytes.extend_from_slice(&next.head[..missing.min(next.head.len())]);
-            if missing <= next.head.len() {
-                break;
-            }
-        }
-        Window { bytes, before: tail.len(), pos: *end }
+    /// Where a pattern of `len` bytes may stand that crosses the boundary.
+    fn around(&self, len: usize) -> Range<usize> {
+        self.start.max((self.boundary + 1).saturating_sub(len))
+            ..self.end.min(self.boundary + len - 1)
     }
 
-    /// Where `pattern` starts before the boundary and ends behind it.
-    fn matches(&self, pattern: &[u8]) -> Vec<u64> {
-        let before = self.before.min(pattern.len() - 1);
-        let end = self.bytes.len().min(self.before + pattern.len() - 1);
-        let window = &self.bytes[self.before - before..end];
-        let start = self.pos - before as u64;
-        occurrences(pattern, window).map(|at| start + at as u64).collect()
+    fn pos_of(&self, at: usize) -> u64 {
+        self.pos - (self.boundary - at) as u64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases;
 
     /// The ends of blocks of `size` bytes, for patterns of up to `longest`.
     fn cut(text: &[u8], size: usize, longest: usize) -> Vec<Edges> {
@@ -83,21 +251,63 @@ mod tests {
             .collect()
     }
 
+    /// What stands across the boundaries of blocks of `size` bytes, where so many are enough.
+    fn search(text: &[u8], size: usize, patterns: &[&[u8]], enough: usize) -> Vec<Vec<u64>> {
+        let longest = patterns.iter().map(|p| p.len()).max().unwrap();
+        let mut boundaries = Boundaries { enough, ..Boundaries::new(patterns, Some(usize::MAX)) };
+        for edges in cut(text, size, longest) {
+            boundaries.add(edges).unwrap();
+            let kept: usize = boundaries.edges.iter().map(|e| e.head.len() + e.tail.len()).sum();
+            assert!(kept <= enough + 6 * longest, "{kept} bytes of blocks of {size}");
+        }
+        let mut found = boundaries.finish().unwrap();
+        let of = |n| found.remove(&n).unwrap_or_default();
+        let all: Vec<Matches> = (0..patterns.len()).map(of).collect();
+        assert!(all.iter().all(|matches| matches.count == matches.positions.len() as u64));
+        all.into_iter().map(|matches| matches.positions).collect()
+    }
+
+    /// Where a pattern stands across boundaries.
+    fn plainly(text: &[u8], size: usize, pattern: &[u8]) -> Vec<u64> {
+        let inside = |at: usize| at / size == (at + pattern.len() - 1) / size;
+        let found = occurrences(pattern, text).filter(|&at| !inside(at));
+        found.map(|at| at as u64).collect()
+    }
+
     #[test]
     fn each_match_across_a_boundary_is_found_once() {
         let text = b"abaababaabaababaababaabaababaabaab";
         for size in 1..=text.len() {
             for len in 1..=12 {
                 for pattern in text.windows(len).map(<[u8]>::to_vec).chain([vec![b'a'; len]]) {
-                    let inside = |at: usize| at / size == (at + len - 1) / size;
-                    let wanted: Vec<u64> = (0..=text.len() - len)
-                        .filter(|&at| text[at..].starts_with(&pattern) && !inside(at))
-                        .map(|at| at as u64)
-                        .collect();
-                    let found = search(&cut(text, size, 12), &[&pattern[..], b"abababababab"]);
-                    assert_eq!(found[0], wanted, "blocks of {size}, {pattern:?}");
+                    let wanted = plainly(text, size, &pattern);
+                    for enough in [1, 20, 1000] {
+                        let found = search(text, size, &[&pattern, b"abababababab"], enough);
+                        assert_eq!(found[0], wanted, "blocks of {size}, {pattern:?}");
+                    }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn many_patterns_are_found_as_few_are() {
+        let text: Vec<u8> = cases::random(3000, 2).iter().map(|b| b"ab"[usize::from(*b)]).collect();
+        let cut = |n: usize| &text[n % 2900..][..1 + n % 37];
+        let patterns: Vec<&[u8]> = (0..20 * MANY).map(|n| cut(n * 7919)).collect();
+        for size in [1, 10, 36, 500, 1700, 3000] {
+            for enough in [100, 1000, ENOUGH] {
+                let found = search(&text, size, &patterns, enough);
+                for (pattern, found) in patterns.iter().zip(found) {
+                    assert_eq!(found, plainly(&text, size, pattern), "{size}, {enough}");
+                }
+            }
+        }
+        let mut boundaries = Boundaries::new(&patterns, Some(2));
+        super::tests::cut(&text, 10, 37).into_iter().for_each(|e| boundaries.add(e).unwrap());
+        for (n, Matches { count, positions }) in boundaries.finish().unwrap() {
+            let all = plainly(&text, 10, patterns[n]);
+            assert_eq!((count, &positions[..]), (all.len() as u64, &all[..all.len().min(2)]));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Patterns that are searched together, block after block, and what is kept for those that come
 //! next.
 
-use super::boundary_matches::{self, Edges};
+use super::boundary_matches::{Boundaries, Edges};
 use super::file_block::FileBlock;
 use super::search_results::BatchMatches;
 use super::searched_block::{Found, GpuLease, SearchedBlock};
@@ -87,7 +87,7 @@ impl Batch<'_> {
         session: &mut Session,
     ) -> Result<BatchMatches> {
         let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
-        let mut edges = Vec::new();
+        let mut boundaries = Boundaries::new(self.patterns, self.limit);
         let reach = if file_blocks.len() > 1 { self.longest() - 1 } else { 0 };
         for group in file_blocks.chunks(self.side_by_side(file_blocks, session)) {
             let limits = self.limits(&found.positions);
@@ -96,19 +96,18 @@ impl Batch<'_> {
             let searched = self.find(opened, group, job, session)?;
             for (searched, file_block) in searched.into_iter().zip(group) {
                 self.gather(&mut found, searched.found, file_block.searched.start);
-                edges.push(searched.edges);
+                boundaries.add(searched.edges)?;
                 if let SearchedBlock::InMemory(index) = searched.block {
                     session.keep(file_block.number, index);
                 }
             }
         }
-        let across = boundary_matches::search(&edges, self.patterns);
-        for (count, across) in found.counts.iter_mut().zip(&across) {
-            *count += across.len() as u64;
-        }
-        for (positions, across) in found.positions.iter_mut().zip(across) {
-            let more = self.limit.unwrap_or(0).saturating_sub(positions.len());
-            positions.extend(across.into_iter().take(more));
+        for (n, across) in boundaries.finish()? {
+            found.counts[n] += across.count;
+            if let Some(positions) = found.positions.get_mut(n) {
+                let more = self.limit.unwrap_or(0).saturating_sub(positions.len());
+                positions.extend(across.positions.into_iter().take(more));
+            }
         }
         found.positions.par_iter_mut().for_each(|positions| positions.sort_unstable());
         Ok(found)

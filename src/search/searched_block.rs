@@ -27,7 +27,7 @@ use std::ops::Range;
 const DENSE: u32 = 8;
 
 /// Patterns from which sorting plain bytes is faster than looking for each in it.
-const MANY: usize = 200;
+pub const MANY: usize = 200;
 
 /// The matches of patterns in one block.
 #[derive(Debug, Default)]
