@@ -217,7 +217,7 @@ impl FileSearch<'_> {
         searcher: &mut Searcher<'_, File>,
         batch: &PatternBatch,
     ) -> Result<Found> {
-        let patterns: Vec<&[u8]> = batch.iter().map(|pattern| pattern.bytes).collect();
+        let patterns = batch.bytes();
         Ok(match self.wanted {
             None => Found::Counts(searcher.count(&patterns)?),
             Some(wanted) => Found::Matches(searcher.locate(&patterns, wanted.limit)?),

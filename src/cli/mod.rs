@@ -10,7 +10,7 @@
 //! | `file_commands` | compress, decompress, test |
 //! | `bench` | measuring |
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
-//! | `patterns`, `pattern_batch`, `sequence_file`, `match_printer` | what is searched, in batches, and how what is found is printed |
+//! | `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
@@ -45,6 +45,9 @@ mod match_printer;
 mod output;
 mod parallel_reads;
 mod pattern_batch;
+mod pattern_chunks;
+mod pattern_file;
+mod pattern_syntax;
 mod patterns;
 mod progress_bar;
 mod record_regions;
@@ -52,7 +55,6 @@ mod recover_command;
 mod sam_lines;
 mod search_args;
 mod search_help;
-mod sequence_file;
 mod shared_args;
 mod size;
 mod sparse_output;

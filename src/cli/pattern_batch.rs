@@ -1,6 +1,7 @@
-//! Patterns in one stretch of memory: a batch costs a few allocations, not a few per pattern.
+//! Patterns in a few stretches of memory: a batch costs a few allocations, not a few per pattern.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A pattern as its results name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +23,54 @@ impl Pattern<'_> {
 /// Patterns that are searched together.
 #[derive(Debug, Default)]
 pub struct PatternBatch {
+    parts: Vec<Arc<PatternPart>>,
+}
+
+impl PatternBatch {
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.places.len()).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of memory.
+    pub fn size(&self) -> u64 {
+        self.parts.iter().map(|part| part.size()).sum()
+    }
+
+    pub fn push(&mut self, part: Arc<PatternPart>) {
+        self.parts.push(part);
+    }
+
+    pub fn into_parts(self) -> Vec<Arc<PatternPart>> {
+        self.parts
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Pattern<'_>> {
+        self.parts.iter().flat_map(|part| part.iter())
+    }
+
+    /// The bytes of each pattern.
+    pub fn bytes(&self) -> Vec<&[u8]> {
+        let mut all = Vec::with_capacity(self.len());
+        for part in &self.parts {
+            all.extend(part.places.iter().map(|place| &part.bytes[place.pattern.clone()]));
+        }
+        all
+    }
+}
+
+/// Patterns of which the bytes stand in one stretch of memory.
+#[derive(Debug, Default)]
+pub struct PatternPart {
     /// Names and patterns, which may share bytes.
     pub bytes: Vec<u8>,
     places: Vec<Place>,
 }
 
-/// Where a pattern stands in the bytes of its batch.
+/// Where a pattern stands in the bytes of its part.
 #[derive(Debug)]
 struct Place {
     name: Range<usize>,
@@ -35,13 +78,10 @@ struct Place {
     reverse: bool,
 }
 
-impl PatternBatch {
-    pub fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+impl PatternPart {
+    /// Bytes of which no patterns have been made.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        PatternPart { bytes, places: Vec::new() }
     }
 
     /// Bytes of memory.
@@ -69,24 +109,12 @@ impl PatternBatch {
         }
     }
 
-    /// Adds a pattern of another batch.
-    pub fn copy(&mut self, pattern: Pattern) {
-        let name = self.bytes.len();
-        self.bytes.extend_from_slice(pattern.name);
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(pattern.bytes);
-        let (name, end, reverse) = (name..start, self.bytes.len(), pattern.reverse);
-        self.places.push(Place { name, pattern: start..end, reverse });
-    }
-
-    pub fn get(&self, n: usize) -> Option<Pattern<'_>> {
-        let Place { name, pattern, reverse } = self.places.get(n)?;
-        let (name, bytes) = (&self.bytes[name.clone()], &self.bytes[pattern.clone()]);
-        Some(Pattern { bytes, name, reverse: *reverse })
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = Pattern<'_>> {
-        (0..self.len()).filter_map(|n| self.get(n))
+        self.places.iter().map(|Place { name, pattern, reverse }| Pattern {
+            bytes: &self.bytes[pattern.clone()],
+            name: &self.bytes[name.clone()],
+            reverse: *reverse,
+        })
     }
 }
 
@@ -123,10 +151,10 @@ mod tests {
     #[test]
     fn strands_are_complements() {
         let strands = |bases: &[u8]| {
-            let mut batch = PatternBatch { bytes: bases.to_vec(), ..Default::default() };
-            batch.add(0..bases.len(), 0..bases.len());
-            batch.add_reverse();
-            batch.iter().map(|p| (p.bytes.to_vec(), p.reverse)).collect::<Vec<_>>()
+            let mut part = PatternPart::new(bases.to_vec());
+            part.add(0..bases.len(), 0..bases.len());
+            part.add_reverse();
+            part.iter().map(|p| (p.bytes.to_vec(), p.reverse)).collect::<Vec<_>>()
         };
         assert_eq!(strands(b"ACGTTn"), [(b"ACGTTn".to_vec(), false), (b"nAACGT".to_vec(), true)]);
         assert_eq!(strands(b"ACGT"), [(b"ACGT".to_vec(), false)]);

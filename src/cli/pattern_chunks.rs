@@ -1,0 +1,216 @@
+//! A file of patterns in chunks that end where a pattern does, read straight into the memory in
+//! which the patterns stay.
+
+use super::pattern_syntax::Format;
+use bwz::Result;
+use flate2::bufread::MultiGzDecoder;
+use std::io::{self, BufReader, Cursor, Read};
+
+const BUFFER: usize = 256 << 10;
+const GZIP: &[u8] = b"\x1f\x8b";
+
+/// A file of patterns that is being read.
+pub struct PatternChunks<'a> {
+    input: Box<dyn Read + Send + 'a>,
+    pub format: Format,
+    /// Bytes of a chunk, which a pattern may be longer than.
+    size: usize,
+    /// Memory that each chunk gets for each of its bytes.
+    copies: usize,
+    /// What was read behind the last chunk.
+    rest: Vec<u8>,
+    is_over: bool,
+    failed: Option<io::Error>,
+}
+
+/// Some patterns as they stand in a file.
+pub struct Chunk {
+    pub bytes: Vec<u8>,
+    /// The file ends with it.
+    pub is_last: bool,
+}
+
+impl<'a> PatternChunks<'a> {
+    /// Lines.
+    pub fn lines(input: impl Read + Send + 'a, size: usize) -> Self {
+        Self::new(Box::new(input), Format::Lines, size)
+    }
+
+    /// FASTA or FASTQ, which may be compressed with gzip.
+    ///
+    /// # Errors
+    /// [`bwz::Error::Usage`] where it is neither.
+    pub fn sequences(mut input: impl Read + Send + 'a, size: usize) -> Result<Self> {
+        let mut first = Vec::new();
+        input.by_ref().take(GZIP.len() as u64).read_to_end(&mut first)?;
+        if first != GZIP {
+            let format = Format::of_sequences(first.first().copied())?;
+            return Ok(PatternChunks { rest: first, ..Self::new(Box::new(input), format, size) });
+        }
+        let compressed = BufReader::with_capacity(BUFFER, Cursor::new(first).chain(input));
+        let mut input = MultiGzDecoder::new(compressed);
+        let mut first = Vec::new();
+        input.by_ref().take(1).read_to_end(&mut first)?;
+        let format = Format::of_sequences(first.first().copied())?;
+        Ok(PatternChunks { rest: first, ..Self::new(Box::new(input), format, size) })
+    }
+
+    fn new(input: Box<dyn Read + Send + 'a>, format: Format, size: usize) -> Self {
+        let (rest, is_over, failed) = (Vec::new(), false, None);
+        PatternChunks { input, format, size, copies: 1, rest, is_over, failed }
+    }
+
+    /// Gives chunks room for so many copies of their bytes.
+    pub fn with_room(self, copies: usize) -> Self {
+        PatternChunks { copies, ..self }
+    }
+}
+
+impl Iterator for PatternChunks<'_> {
+    type Item = io::Result<Chunk>;
+
+    /// The next chunk. What could not be read is an error behind the patterns before it, and the
+    /// end.
+    fn next(&mut self) -> Option<io::Result<Chunk>> {
+        if self.is_over {
+            return self.failed.take().map(Err);
+        }
+        let mut bytes = Vec::with_capacity(self.copies * self.size);
+        bytes.append(&mut self.rest);
+        loop {
+            let wanted = self.size.max(2 * bytes.len()) - bytes.len();
+            match self.input.by_ref().take(wanted as u64).read_to_end(&mut bytes) {
+                Ok(read) => self.is_over = read < wanted,
+                Err(error) => (self.is_over, self.failed) = (true, Some(error)),
+            }
+            if self.is_over && self.failed.is_none() {
+                return Some(Ok(Chunk { bytes, is_last: true }));
+            }
+            let whole = self.format.whole(&bytes);
+            if whole > 0 || self.is_over {
+                self.rest = bytes.split_off(whole);
+                return Some(Ok(Chunk { bytes, is_last: false }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pattern_syntax::PatternSyntax;
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    type Records = Vec<(String, String)>;
+
+    /// Names and patterns, and what is wrong behind them in which line.
+    fn parse(chunks: PatternChunks) -> (Records, Option<(u64, String)>) {
+        let syntax = PatternSyntax { format: chunks.format, hex: false, both_strands: false };
+        let (mut records, mut lines) = (Vec::new(), 0);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        for chunk in chunks {
+            let parsed = syntax.parse(chunk.unwrap());
+            records.extend(parsed.part.iter().map(|p| (text(p.name), text(p.bytes))));
+            lines += parsed.lines;
+            if let Some(flaw) = parsed.flaw {
+                return (records, Some((lines, flaw)));
+            }
+        }
+        (records, None)
+    }
+
+    /// The same in chunks of all sizes, plain and with gzip.
+    fn read(file: &[u8]) -> (Records, Option<(u64, String)>) {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(file).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let whole = parse(PatternChunks::sequences(file, 1 << 20).unwrap());
+        for size in 1..file.len() + 2 {
+            for file in [file, &gzip] {
+                let found = parse(PatternChunks::sequences(file, size).unwrap());
+                assert_eq!(found, whole, "{size}");
+            }
+        }
+        whole
+    }
+
+    fn records(all: &[(&str, &str)]) -> Records {
+        all.iter().map(|&(name, bases)| (name.to_owned(), bases.to_owned())).collect()
+    }
+
+    #[test]
+    fn records_are_read_whatever_their_lines() {
+        let wanted = records(&[("a", "ACGT"), ("b", ""), ("", "NN")]);
+        for file in [
+            ">a x y\nAC\nGT\n>b\n> z\nNN\n",
+            ">a\tx\r\nAC\r\n\r\nGT\r\n>b\r\n>\r\nNN",
+            ">a\nACGT\n>b\n\n>\nN\nN\n\n",
+        ] {
+            assert_eq!(read(file.as_bytes()), (wanted.clone(), None), "{file:?}");
+        }
+        let wanted = records(&[("a", "ACGT"), ("b", ""), ("c", "@")]);
+        for file in [
+            "@a x\nACGT\n+\n@+@+\n@b\n\n+b\n\n@c\n@\n+\n>\n\n",
+            "@a\r\nACGT\r\n+a\r\nIIII\r\n@b\n\n+\n\n@c\n@\n+\n+",
+            "@a\nACGT\n+\n@a@a\n\r\n\n\n@b\r\n\r\n+\r\n\r\n\r\n@c\n@\n+\n@\r\n",
+        ] {
+            assert_eq!(read(file.as_bytes()), (wanted.clone(), None), "{file:?}");
+        }
+    }
+
+    #[test]
+    fn flaws_come_behind_what_is_whole() {
+        for (file, said) in [(&b""[..], "is empty"), (b"x\n", "neither FASTA nor FASTQ")] {
+            let error = PatternChunks::sequences(file, 9).err().unwrap().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        for (file, whole, line, said) in [
+            (">a\nAC\n>b", 1, 3, "the file ends"),
+            ("@a\nAC\n+\nII\n@b\nAC\nII\n", 1, 7, "a line that begins with +"),
+            ("@a\nAC\n+\nII\n@b\nAC\n+\nI\n", 1, 8, "the sequence has 2 bases, but 1 qual"),
+            ("@a\nAC\n+\nII\nACGT\n", 1, 5, "a record begins with @"),
+            ("@a\nAC\n+\nII\n@b\nAC\n", 1, 6, "the file ends"),
+        ] {
+            let (records, flaw) = read(file.as_bytes());
+            assert_eq!(records.len(), whole, "{file:?}");
+            let (at, flaw) = flaw.unwrap();
+            assert!(at == line && flaw.contains(said), "{file:?}: line {at}: {flaw}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_pattern_even_if_it_is_empty() {
+        for (file, lines) in [
+            ("", &[][..]),
+            ("a\nb", &["a", "b"]),
+            ("a\n\nb\r\n", &["a", "", "b\r"]),
+            ("\n\n", &["", ""]),
+        ] {
+            let wanted: Records = lines.iter().map(|&l| (l.into(), l.into())).collect();
+            for size in 1..9 {
+                let found = parse(PatternChunks::lines(file.as_bytes(), size));
+                assert_eq!(found, (wanted.clone(), None), "{file:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error_behind_what_can() {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
+        gzip.write_all(b">a\nAC\n>b\nAC\n").unwrap();
+        let gzip = gzip.finish().unwrap();
+        for size in [1, 8, 100] {
+            let cut = &gzip[..gzip.len() - 9];
+            let (mut bytes, mut failed) = (Vec::new(), false);
+            for chunk in PatternChunks::sequences(cut, size).unwrap() {
+                match chunk {
+                    Ok(chunk) => bytes.extend(chunk.bytes),
+                    Err(_) => failed = true,
+                }
+            }
+            assert!(failed && bytes == b">a\nAC\n", "{size}");
+        }
+    }
+}
