@@ -344,9 +344,37 @@ impl<R: Read + Seek + Send> Archive<R> {
             let name = String::from_utf8_lossy(name.as_ref()).into_owned();
             return Err(Error::Usage(format!("there is no record `{name}`").into()));
         };
-        let record = self.records()?[number].clone();
-        let end = range.end.min(record.length);
-        self.file_search().bases(&record, range.start.min(end)..end)
+        Ok(self.regions(&[(number, range)])?.concat())
+    }
+
+    /// Bases like [`Archive::region`], of records by their numbers; a block that holds several is
+    /// opened once for all of them.
+    ///
+    /// ```
+    /// # use std::io::Cursor;
+    /// # let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// # let mut file = Vec::new();
+    /// # bwz::compress(&b">chr1 first\nACGTac\ngtAC\n>chr2\nTTT\n"[..], &mut file, &options)?;
+    /// # let mut genome = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// assert_eq!(genome.regions(&[(1, 0..9), (0, 4..8)])?, [&b"TTT"[..], b"acgt"]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no record of a number; else as [`Archive::extract`].
+    pub fn regions(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
+        self.named_records()?;
+        let Archive { input, options, contents, cost, layouts, records } = self;
+        let records = &records.as_ref().expect("just read").0;
+        let within = |(number, range): &(usize, Range<u64>)| {
+            let Some(record) = records.get(*number) else {
+                return Err(Error::Usage(format!("there is no record of number {number}").into()));
+            };
+            let end = range.end.min(record.length);
+            Ok((record, range.start.min(end)..end))
+        };
+        let wanted = regions.iter().map(within).collect::<Result<Vec<_>>>()?;
+        FileSearch { input, options, contents, cost, layouts }.bases(&wanted)
     }
 
     /// Where the bytes at raw offsets stand: in which record, and which base of it they are.

@@ -263,3 +263,49 @@ fn any_device_finds_the_same() {
     }
     say(format_args!("{} patterns", patterns.len()));
 }
+
+/// A genome of two records in lines, with small letters and a run of N, and reads of both strands.
+fn genome_and_reads() -> (Vec<u8>, Vec<Vec<u8>>) {
+    let mut bases = cases::random(300_000, 4);
+    bases.iter_mut().for_each(|base| *base = b"ACGT"[usize::from(*base)]);
+    bases[100_000..100_500].fill(b'N');
+    bases[200_000..230_000].make_ascii_lowercase();
+    let mut raw = Vec::new();
+    for (name, record) in [("a", &bases[..170_000]), ("b", &bases[170_000..])] {
+        raw.extend(format!(">{name}\n").bytes());
+        record.chunks(60).for_each(|line| raw.extend([line, b"\n"].concat()));
+    }
+    let complement = |base: &u8| match base.to_ascii_uppercase() {
+        b'A' => b'T',
+        b'C' => b'G',
+        b'G' => b'C',
+        b'T' => b'A',
+        other => other,
+    };
+    let read = |n: usize| {
+        let read = bases[n * 7919 % 299_850..][..50 + n % 100].to_vec();
+        if n % 2 == 0 { read } else { read.iter().rev().map(complement).collect() }
+    };
+    let strands = |read: Vec<u8>| [read.iter().rev().map(complement).collect(), read];
+    (raw, (0..5000).map(read).flat_map(strands).collect())
+}
+
+#[test]
+fn every_device_finds_the_same_reads() {
+    if !has_gpu() {
+        return;
+    }
+    let (raw, reads) = genome_and_reads();
+    for block_size in [100_000, 1 << 20] {
+        let file = indexed(&raw, block_size, Some(64));
+        assert!(Archive::open(Cursor::new(&file[..]), &Options::new()).unwrap().has_sequences());
+        for (mismatches, reads) in [(0, &reads[..]), (1, &reads[..200])] {
+            let options = common::options(1).max_mismatches(mismatches).unwrap();
+            let (on_cpu, _) = searched(&file, reads, 10, options.clone().device(Device::Cpu));
+            assert!(on_cpu.0.iter().filter(|&&count| count > 0).count() >= reads.len() / 2);
+            let (on_gpu, warnings) = searched(&file, reads, 10, options.device(gpu(0)));
+            assert!(on_gpu == on_cpu, "blocks of {block_size}, {mismatches} mismatches");
+            assert_eq!(warnings, [""; 0]);
+        }
+    }
+}

@@ -26,6 +26,9 @@ use std::time::Instant;
 /// Matches whose surroundings are fetched together.
 const MATCHES: usize = 1 << 20;
 
+/// Of these, hits of reads whose bases are fetched too.
+const HITS: usize = 1 << 16;
+
 /// Of sequences, not even one of so many is found where something is wrong.
 const FEW: u64 = 100;
 
@@ -58,6 +61,7 @@ struct FileSearch<'a> {
     form: Form,
     /// Patterns are sequences.
     reads: bool,
+    mismatches: u8,
     talk: Talk,
     event_lines: EventLines,
     options: Options,
@@ -85,6 +89,7 @@ fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: Form) -> Exit {
         wanted,
         form,
         reads,
+        mismatches: args.max_mismatches,
         talk: args.talk,
         event_lines,
         options,
@@ -164,7 +169,8 @@ impl FileSearch<'_> {
             return Ok(None);
         }
         // By itself, since the first one is at work.
-        Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence }))
+        let reference = self.form == Form::Sam && self.mismatches > 0;
+        Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence, reference }))
     }
 
     fn open(&self, name: &Name) -> Result<Archive<File>> {
@@ -268,6 +274,8 @@ struct Surroundings {
     archive: Archive<File>,
     context: Option<u64>,
     by_sequence: bool,
+    /// The bases of each match are wanted, which may differ from the pattern's.
+    reference: bool,
 }
 
 impl Surroundings {
@@ -282,7 +290,7 @@ impl Surroundings {
         while found.peek().is_some() {
             let mut size = 0;
             let some = iter::from_fn(|| {
-                if size >= MATCHES {
+                if size >= if self.reference { HITS } else { MATCHES } {
                     return None;
                 }
                 let next = found.next()?;
@@ -307,10 +315,28 @@ impl Surroundings {
                 hits.places = Some(places.by_ref().take(count).collect());
             }
         }
+        if self.reference {
+            self.add_reference(&mut found)?;
+        }
         if let Some(around) = self.context {
             self.add_context(around, &mut found)?;
         }
         Ok(found.into_iter().try_for_each(|(pattern, hits)| print(&pattern, hits))?)
+    }
+
+    /// Every match is in a record.
+    fn add_reference(&mut self, found: &mut [(Pattern, Hits)]) -> Result<()> {
+        let ranges = found.iter().flat_map(|(pattern, hits)| {
+            let bases = hits.places.iter().flatten().filter_map(|place| place.base);
+            let len = pattern.bytes.len() as u64;
+            bases.map(move |(record, base)| (record as usize, base..base.saturating_add(len)))
+        });
+        let mut bases = self.archive.regions(&ranges.collect::<Vec<_>>())?.into_iter();
+        for (_, hits) in found {
+            let count = hits.places.iter().flatten().filter(|place| place.base.is_some()).count();
+            hits.reference = Some(bases.by_ref().take(count).collect());
+        }
+        Ok(())
     }
 
     fn add_context(&mut self, around: u64, found: &mut [(Pattern, Hits)]) -> Result<()> {

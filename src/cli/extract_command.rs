@@ -56,6 +56,9 @@ pub fn run(args: &ExtractArgs) -> Exit {
 /// Bases in a line of FASTA, as samtools writes it.
 const COLUMNS: usize = 60;
 
+/// Bases that are extracted together: a block is decoded once for all of them.
+const TOGETHER: u64 = 64 << 20;
+
 /// Writes stretches of records as FASTA.
 fn write_regions(
     args: &ExtractArgs,
@@ -71,6 +74,7 @@ fn write_regions(
     }
     archive.records()?;
     let mut out = BufWriter::with_capacity(1 << 18, output);
+    let (mut some, mut size) = (Vec::new(), 0);
     for mut region in wanted_regions(args, archive)? {
         region.reverse ^= args.reverse_complement;
         let Some(number) = archive.find_record(&region.name)? else {
@@ -84,7 +88,26 @@ fn write_regions(
             args.talk
                 .warn(file, format_args!("{title} is behind the {length} bases of the record"));
         }
-        let mut bases = archive.region(&region.name, region.range.clone())?;
+        size += region.range.end.min(length).saturating_sub(region.range.start);
+        some.push((number, region));
+        if size >= TOGETHER {
+            write_bases(archive, std::mem::take(&mut some), &mut out)?;
+            size = 0;
+        }
+    }
+    write_bases(archive, some, &mut out)?;
+    Ok(out.flush()?)
+}
+
+/// Writes some regions, each with the number of its record.
+fn write_bases(
+    archive: &mut Archive<File>,
+    regions: Vec<(usize, Region)>,
+    out: &mut impl Write,
+) -> Result<()> {
+    let ranges = regions.iter().map(|(number, region)| (*number, region.range.clone()));
+    let bases = archive.regions(&ranges.collect::<Vec<_>>())?;
+    for ((_, region), mut bases) in regions.into_iter().zip(bases) {
         if region.reverse {
             bases.reverse();
             bases.iter_mut().for_each(|base| *base = complement(*base));
@@ -95,7 +118,7 @@ fn write_regions(
             out.write_all(b"\n")?;
         }
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// The regions that the arguments name, in their order.

@@ -23,6 +23,8 @@ pub struct Hits {
     /// Where these are, in a file that is searched by sequence.
     pub places: Option<Vec<Place>>,
     pub context: Option<Vec<Vec<u8>>>,
+    /// The bases there, where they may differ from the pattern's and are shown.
+    pub reference: Option<Vec<Vec<u8>>>,
 }
 
 /// What a line is.
@@ -90,7 +92,7 @@ impl Printer {
             Form::Lines => self.lines(name, pattern, &hits)?,
             Form::Json => self.object(name, pattern, hits)?,
             Form::Bed => self.bed(pattern, &hits)?,
-            Form::Sam => self.sam(pattern, &hits)?,
+            Form::Sam => self.sam(pattern, hits)?,
         }
         if self.text.len() >= FULL { self.write() } else { Ok(()) }
     }
@@ -155,7 +157,7 @@ impl Printer {
     }
 
     /// A read is printed when both of its strands are there.
-    fn sam(&mut self, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
+    fn sam(&mut self, pattern: &Pattern, mut hits: Hits) -> io::Result<()> {
         if !pattern.reverse {
             self.end_read()?;
         }
@@ -164,8 +166,12 @@ impl Printer {
             read.name = pattern.name.to_vec();
         }
         read.strands[usize::from(pattern.reverse)] = pattern.bytes.to_vec();
-        let hit = |(record, base)| Hit { record, base, reverse: pattern.reverse };
-        read.hits.extend(bases(hits).map(hit));
+        let mut references = hits.reference.take().into_iter().flatten();
+        let hit = |(record, base)| {
+            let reference = references.next();
+            Hit { record, base, reverse: pattern.reverse, reference }
+        };
+        read.hits.extend(bases(&hits).map(hit));
         read.count += hits.count;
         Ok(())
     }

@@ -6,16 +6,19 @@
 //! | MAPQ | 60 where the read has one hit, else -10 log10(1 - 1/n) of n hits, rounded |
 //! | CIGAR | all of the read matches |
 //! | SEQ | the read, on the strand of the hit; `*` in hits that are not the first |
+//! | NM, MD | how many bases differ, and which; letters that are none of ACGT count as differing |
 
 use bwz::RecordInfo;
 use std::io::{self, Write};
 
 /// A place of a read: the record, the base from 0, and the strand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     pub record: usize,
     pub base: u64,
     pub reverse: bool,
+    /// The bases that stand there, where they may differ from the read's.
+    pub reference: Option<Vec<u8>>,
 }
 
 /// Appends the header lines.
@@ -53,9 +56,28 @@ pub fn read(
         text.extend_from_slice(&records[hit.record].name);
         write!(text, "\t{}\t{}\t{}M\t*\t0\t0\t", hit.base + 1, quality(count), bases.len())?;
         text.extend_from_slice(if n > 0 { b"*" } else { sequence(bases) });
-        text.extend_from_slice(b"\t*\n");
+        text.extend_from_slice(b"\t*\t");
+        differences(text, bases, hit.reference.as_deref().unwrap_or(bases))?;
+        text.push(b'\n');
     }
     Ok(())
+}
+
+/// Appends the tags NM and MD (samtools.github.io/hts-specs/SAMtags.pdf).
+fn differences(text: &mut Vec<u8>, read: &[u8], reference: &[u8]) -> io::Result<()> {
+    let same = |a: u8, b: u8| a.eq_ignore_ascii_case(&b) && b"ACGTacgt".contains(&a);
+    let (mut differing, mut matching, mut shown) = (0, 0, Vec::new());
+    for (&base, &other) in read.iter().zip(reference) {
+        if same(base, other) {
+            matching += 1;
+        } else {
+            write!(shown, "{matching}{}", char::from(other.to_ascii_uppercase()))?;
+            (differing, matching) = (differing + 1, 0);
+        }
+    }
+    write!(text, "NM:i:{differing}\tMD:Z:")?;
+    text.extend_from_slice(&shown);
+    write!(text, "{matching}")
 }
 
 /// MAPQ of a read with so many hits.
@@ -69,6 +91,19 @@ fn quality(hits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn differences_are_shown_as_samtools_does() {
+        let tags = |read: &[u8], reference: &[u8]| {
+            let mut text = Vec::new();
+            differences(&mut text, read, reference).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        assert_eq!(tags(b"acGT", b"ACGt"), "NM:i:0\tMD:Z:4");
+        assert_eq!(tags(b"ACGT", b"cCGN"), "NM:i:2\tMD:Z:0C2N0");
+        assert_eq!(tags(b"ANNT", b"ANNT"), "NM:i:2\tMD:Z:1N0N1");
+        assert_eq!(tags(b"", b""), "NM:i:0\tMD:Z:0");
+    }
 
     #[test]
     fn many_hits_tell_little() {

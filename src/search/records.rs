@@ -120,7 +120,8 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
                 }
                 let headers = part(1)?.header.start..part(count)?.header.end;
                 let pool = threads::pool(self.options)?;
-                let text = pool.install(|| searched_block::text(block, headers.clone()))?;
+                let range = [headers.clone()];
+                let text = pool.install(|| searched_block::texts(block, &range))?.concat();
                 let fastq = block.sequences.as_ref().is_some_and(|text| text.kind == Kind::Fastq);
                 for number in 1..=count {
                     let part = part(number)?;
@@ -172,43 +173,68 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
         offsets.iter().map(&mut place).collect()
     }
 
-    /// Bases of a record, as they stand in the file.
-    pub fn bases(&mut self, record: &RecordInfo, range: Range<u64>) -> Result<Vec<u8>> {
-        if range.start > range.end || range.end > record.length {
-            let (Range { start, end }, length) = (range, record.length);
-            let what = format!("bases {start}..{end} are not within the {length} of the record");
-            return Err(Error::Usage(what.into()));
+    /// Bases of records, as they stand in the file. A block is opened once for all of them.
+    pub fn bases(&mut self, wanted: &[(&RecordInfo, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
+        let mut size = 0;
+        for (record, Range { start, end }) in wanted {
+            if start > end || *end > record.length {
+                let length = record.length;
+                let what =
+                    format!("bases {start}..{end} are not within the {length} of the record");
+                return Err(Error::Usage(what.into()));
+            }
+            self.options.check_output(size, end - start, || "the regions".to_owned())?;
+            size += end - start;
         }
-        self.options.check_output(0, range.end - range.start, || "the region".to_owned())?;
         let input = SharedInput::new(&mut *self.input);
         let pool = threads::pool(self.options)?;
-        let mut bases = Vec::new();
-        let (mut number, mut start) = (record.number, 0);
-        for section in sections(&input, self.contents, self.options)? {
-            for block in section.blocks.iter().filter(|block| block.number >= record.block) {
-                if start >= range.end {
-                    break;
+        let mut bases = vec![Vec::new(); wanted.len()];
+        // The number of each record in the next block, and how many of its bases come before.
+        let mut reached: Vec<_> = wanted.iter().map(|(record, _)| (record.number, 0)).collect();
+        let sections = sections(&input, self.contents, self.options)?;
+        for block in sections.iter().flat_map(|section| &section.blocks) {
+            let pieces = pieces(block, wanted, &mut reached, self.layouts)?;
+            if pieces.is_empty() {
+                continue;
+            }
+            let ranges: Vec<_> = pieces.iter().map(|(_, range)| range.clone()).collect();
+            let texts = pool.install(|| searched_block::texts(block, &ranges))?;
+            let layout = layout(block, self.layouts)?;
+            for ((n, range), mut text) in pieces.into_iter().zip(texts) {
+                for small in layout.small(range.clone()) {
+                    let small = small.start - range.start..small.end - range.start;
+                    text[small].make_ascii_lowercase();
                 }
-                let layout = layout(block, self.layouts)?;
-                let part = layout.record(number).ok_or_else(|| block.flaw(OUTSIDE))?;
-                let end = start + part.residues.len() as u64;
-                let within =
-                    |base: u64| part.residues.start + (base.clamp(start, end) - start) as usize;
-                let wanted = within(range.start)..within(range.end);
-                if !wanted.is_empty() {
-                    let mut piece = pool.install(|| searched_block::text(block, wanted.clone()))?;
-                    for small in layout.small(wanted.clone()) {
-                        piece[small.start - wanted.start..small.end - wanted.start]
-                            .make_ascii_lowercase();
-                    }
-                    bases.append(&mut piece);
-                }
-                (number, start) = (0, end);
+                bases[n].append(&mut text);
             }
         }
         *self.cost += input.cost();
         Ok(bases)
     }
+}
+
+/// What stands of wanted bases in a block: the number of each and where it is in the text.
+fn pieces<R: Read + Seek + Send>(
+    block: &FileBlock<R>,
+    wanted: &[(&RecordInfo, Range<u64>)],
+    reached: &mut [(usize, u64)],
+    layouts: &mut Layouts,
+) -> Result<Vec<(usize, Range<usize>)>> {
+    let mut pieces = Vec::new();
+    for (n, ((record, range), (number, start))) in wanted.iter().zip(reached).enumerate() {
+        if block.number < record.block || *start >= range.end {
+            continue;
+        }
+        let part = layout(block, layouts)?.record(*number).ok_or_else(|| block.flaw(OUTSIDE))?;
+        let end = *start + part.residues.len() as u64;
+        let within = |base: u64| part.residues.start + (base.clamp(*start, end) - *start) as usize;
+        let piece = within(range.start)..within(range.end);
+        if !piece.is_empty() {
+            pieces.push((n, piece));
+        }
+        (*number, *start) = (0, end);
+    }
+    Ok(pieces)
 }
 
 /// The record of a section, and the base, that stands at a raw offset.

@@ -124,11 +124,16 @@ impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
     }
 }
 
-/// A range of the text of a block.
-pub fn text<R: Read + Seek + Send>(block: &FileBlock<R>, range: Range<usize>) -> Result<Vec<u8>> {
-    let text = BlockText::open(block, range.len() as u64, 1)?;
-    let bytes = text.get(range).map_err(|e| block.locate(e))?;
-    Ok(bytes.into_owned())
+/// Ranges of the text of a block, which is opened once for all of them.
+pub fn texts<R: Read + Seek + Send>(
+    block: &FileBlock<R>,
+    ranges: &[Range<usize>],
+) -> Result<Vec<Vec<u8>>> {
+    let size = ranges.iter().map(|range| range.len() as u64).sum();
+    let text = BlockText::open(block, size, ranges.len() as u64)?;
+    let get = |range: &Range<usize>| text.get(range.clone()).map(Cow::into_owned);
+    let pieces: Result<_> = ranges.par_iter().map(get).collect();
+    pieces.map_err(|e| block.locate(e))
 }
 
 impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {

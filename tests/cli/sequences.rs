@@ -70,9 +70,9 @@ fn sam_has_a_line_for_each_hit_and_for_reads_without() {
     let (header, lines): (Vec<_>, Vec<_>) = sam.lines().partition(|line| line.starts_with('@'));
     assert_eq!(header[1..3], ["@SQ\tSN:chrI\tLN:18", "@SQ\tSN:chrII\tLN:16"]);
     let wanted = [
-        "one\t0\tchrI\t6\t60\t6M\t*\t0\t0\tGCAACC\t*",
-        "two\t16\tchrI\t1\t3\t8M\t*\t0\t0\tACGTTGCA\t*",
-        "two\t272\tchrII\t9\t3\t8M\t*\t0\t0\t*\t*",
+        "one\t0\tchrI\t6\t60\t6M\t*\t0\t0\tGCAACC\t*\tNM:i:0\tMD:Z:6",
+        "two\t16\tchrI\t1\t3\t8M\t*\t0\t0\tACGTTGCA\t*\tNM:i:0\tMD:Z:8",
+        "two\t272\tchrII\t9\t3\t8M\t*\t0\t0\t*\t*\tNM:i:0\tMD:Z:8",
         "no\t4\t*\t0\t0\t*\t*\t0\t0\tAAAA\t*",
     ];
     assert_eq!(lines, wanted);
@@ -82,6 +82,36 @@ fn sam_has_a_line_for_each_hit_and_for_reads_without() {
         let count =
             |flags: &str| stdout(dir.sh(&format!("samtools view -c {flags} x.bam")).assert());
         assert_eq!([count(""), count("-F 4"), count("-F 260")], ["4\n", "3\n", "2\n"]);
+    }
+}
+
+#[test]
+fn sam_tells_how_reads_differ() {
+    let dir = genome();
+    dir.write("r.fa", b">exact\nTGCAACCTGA\n>one\nACGTTGAA\n>reverse\nTTCAGGTTGC\n>n\nGNNNNACGT\n");
+    let run = dir.bwz("locate --sam --max-mismatches 1 --fasta r.fa g.bwz").assert().success();
+    let sam = stdout(run);
+    let tags: Vec<String> = sam
+        .lines()
+        .filter(|line| !line.starts_with('@'))
+        .map(|line| {
+            let fields: Vec<_> = line.split('\t').collect();
+            [fields[0], fields[3], &fields[11..].join(" ")].join(" ")
+        })
+        .collect();
+    let wanted = [
+        "exact 5 NM:i:0 MD:Z:10",
+        "one 1 NM:i:1 MD:Z:6C1",
+        "one 9 NM:i:1 MD:Z:6C1",
+        "reverse 6 NM:i:0 MD:Z:10",
+        "n 4 NM:i:4 MD:Z:1N0N0N0N4",
+    ];
+    assert_eq!(tags, wanted);
+    if is_there("samtools") {
+        dir.write("x.sam", sam.as_bytes());
+        let said = "samtools calmd x.sam g 2>&1 >x.md | grep -c different; grep -v ^@ x.md";
+        let run = stdout(dir.sh(said).assert());
+        assert!(run.starts_with("0\n"), "{run}");
     }
 }
 
