@@ -204,8 +204,9 @@ pub fn find_sequences(
                 text.get(record.header)?;
             }
         }
+        let mut found = [found];
         section.raw_offsets(&mut found, layouts)?;
-        all.append(&mut found);
+        all.extend(found.into_iter().flatten());
     }
     Ok(all)
 }

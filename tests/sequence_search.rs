@@ -389,3 +389,36 @@ fn a_list_of_records_takes_no_more_memory_than_is_allowed() {
     assert_eq!(records(256 << 20).unwrap(), 200_000);
     assert!(matches!(records(32 << 20), Err(Error::Limit { .. })));
 }
+
+/// Little memory makes many stretches of patterns.
+#[test]
+fn little_memory_finds_the_same() {
+    let (raw, _) = genome(&[20_000, 3000, 0, 9000], 60, "\n");
+    for block in [1 << 20, 5000] {
+        let file = indexed(&raw, block, Some(8));
+        let bases = |n: usize| {
+            let bases = (0..4 + n % 3).map(|at| b"ACGTacgt"[(n * 7919 >> (2 * at)) % 8]);
+            bases.collect::<Vec<u8>>()
+        };
+        let patterns: Vec<Vec<u8>> = (0..60).map(bases).collect();
+        for options in [options(1).match_case(true), options(1).max_mismatches(1).unwrap()] {
+            let wanted = open(&file, &options).locate(&patterns, usize::MAX).unwrap();
+            let places: Vec<u64> =
+                wanted.iter().flat_map(|found| found.positions.clone()).collect();
+            let standing = open(&file, &options).places(&places).unwrap();
+            let little = options.clone().memory(20 << 20);
+            let found = open(&file, &little).locate(&patterns, usize::MAX).unwrap();
+            assert!(found == wanted, "blocks of {block}");
+            let counts = open(&file, &little).count(&patterns).unwrap();
+            assert!(counts.into_iter().eq(wanted.iter().map(|found| found.count)));
+            assert!(open(&file, &little).places(&places).unwrap() == standing);
+            let some = open(&file, &little).locate(&patterns, 3).unwrap();
+            for (some, all) in some.iter().zip(&wanted) {
+                assert_eq!(
+                    (some.count, some.positions.len()),
+                    (all.count, all.positions.len().min(3))
+                );
+            }
+        }
+    }
+}

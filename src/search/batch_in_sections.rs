@@ -8,7 +8,9 @@ use super::sections::{Layouts, Section, sections};
 use super::shared_input::SharedInput;
 use crate::contents::Contents;
 use crate::error::Result;
+use rayon::prelude::*;
 use std::io::{Read, Seek};
+use std::ops::Range;
 
 /// Searches a file. Positions are raw offsets.
 pub(crate) fn run<R: Read + Seek + Send>(
@@ -39,18 +41,37 @@ fn by_sequence<R: Read + Seek + Send>(
     let patterns = folded.patterns(batch.patterns);
     let matches_case = batch.options.matches_case();
     let limit = if matches_case { Some(usize::MAX) } else { batch.limit };
-    let mut found = search(&Batch { patterns: &patterns, limit, ..*batch }, section, session)?;
-    if matches_case {
-        keep_case(batch, section, &mut found, layouts)?;
-    }
-    for positions in &mut found.positions {
-        section.raw_offsets(positions, layouts)?;
+    let all = Batch { patterns: &patterns, limit, ..*batch };
+    let mut found = BatchMatches::default();
+    for range in stretches(&all, section, session)? {
+        let patterns = &patterns[range.clone()];
+        let mut some = search_some(&Batch { patterns, ..all }, section, session)?;
+        if matches_case {
+            keep_case(&batch.patterns[range], section, &mut some, layouts)?;
+            let wanted = batch.limit.unwrap_or(0);
+            some.positions.iter_mut().for_each(|positions| positions.truncate(wanted));
+        }
+        section.raw_offsets(&mut some.positions, layouts)?;
+        found.extend(some);
     }
     Ok(found)
 }
 
-/// Searches a section, for exact matches or others too.
+/// Searches a section by its bytes, for exact matches or others too.
 fn search<R: Read + Seek + Send>(
+    batch: &Batch,
+    section: &Section<R>,
+    session: &mut Session,
+) -> Result<BatchMatches> {
+    let mut found = BatchMatches::default();
+    for range in stretches(batch, section, session)? {
+        let patterns = &batch.patterns[range];
+        found.extend(search_some(&Batch { patterns, ..*batch }, section, session)?);
+    }
+    Ok(found)
+}
+
+fn search_some<R: Read + Seek + Send>(
     batch: &Batch,
     section: &Section<R>,
     session: &mut Session,
@@ -61,22 +82,82 @@ fn search<R: Read + Seek + Send>(
     }
 }
 
+/// Bytes of memory that a candidate takes, which is a match only if more is as it should be.
+const CANDIDATE: u64 = 64;
+/// Candidates may take one part of so many of the memory.
+const CANDIDATES_SHARE: u64 = 8;
+/// So few patterns are not worth to be counted first.
+const FEW: usize = 16;
+
+/// Cuts the patterns so that each stretch has no more candidates than there is room for, unless it
+/// is a single pattern. They are counted first, which costs little beside locating them.
+fn stretches<R: Read + Seek + Send>(
+    batch: &Batch,
+    section: &Section<R>,
+    session: &mut Session,
+) -> Result<Vec<Range<usize>>> {
+    let (options, patterns) = (batch.options, batch.patterns);
+    let has_halves = options.allowed_mismatches() > 0;
+    if patterns.len() <= FEW || !(has_halves || options.matches_case() && section.by_sequence) {
+        return Ok(vec![0..patterns.len()]);
+    }
+    let halves = if has_halves { mismatches::halves(patterns)? } else { Vec::new() };
+    let parts = if has_halves { &halves } else { patterns };
+    let counting = Batch { patterns: parts, limit: None, options };
+    let counts = counting.run_section(&section.blocks, session)?.counts;
+    let counts = counts.chunks(parts.len() / patterns.len()).map(|counts| counts.iter().sum());
+    Ok(cut(counts, options.memory_limit() / CANDIDATES_SHARE / CANDIDATE))
+}
+
+/// Stretches of which the counts come to `most`, or that are of one.
+fn cut(counts: impl Iterator<Item = u64>, most: u64) -> Vec<Range<usize>> {
+    let (mut all, mut range, mut sum) = (Vec::new(), 0..0, 0_u64);
+    for count in counts {
+        if sum.saturating_add(count) > most && !range.is_empty() {
+            all.push(range.clone());
+            (range.start, sum) = (range.end, 0);
+        }
+        range.end += 1;
+        sum = sum.saturating_add(count);
+    }
+    all.push(range);
+    all
+}
+
 /// Drops the matches that differ from their patterns in case.
 fn keep_case<R: Read + Seek + Send>(
-    batch: &Batch,
+    patterns: &[&[u8]],
     section: &Section<R>,
     found: &mut BatchMatches,
     layouts: &mut Layouts,
 ) -> Result<()> {
-    let all = batch.patterns.iter().zip(&mut found.counts).zip(&mut found.positions);
-    for ((pattern, count), positions) in all {
-        let mut kept = Vec::new();
-        for &position in positions.iter() {
-            if section.case_matches(pattern, position, layouts)? {
-                kept.push(position);
-            }
+    let numbered = found.positions.iter().enumerate();
+    let all = numbered.flat_map(|(n, positions)| positions.iter().map(move |&at| (at, n)));
+    let mut all: Vec<(u64, usize)> = all.collect();
+    // From block to block.
+    all.par_sort_unstable();
+    found.positions.iter_mut().for_each(Vec::clear);
+    for (position, n) in all {
+        if section.case_matches(patterns[n], position, layouts)? {
+            found.positions[n].push(position);
         }
-        (*count, *positions) = (kept.len() as u64, kept);
+    }
+    for (count, positions) in found.counts.iter_mut().zip(&found.positions) {
+        *count = positions.len() as u64;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_have_no_more_than_there_is_room_for() {
+        let cut = |counts: &[u64], most| cut(counts.iter().copied(), most);
+        assert_eq!(cut(&[3, 4, 3, 9, 50, 0, 1], 10), [0..3, 3..4, 4..5, 5..7]);
+        assert_eq!(cut(&[u64::MAX, u64::MAX], u64::MAX), [0..2]);
+        assert_eq!(cut(&[1, 1], 0), [0..1, 1..2]);
+        assert_eq!(cut(&[], 10), [0..0]);
+    }
 }

@@ -3,7 +3,7 @@
 //! Both halves of each pattern are searched; where one stands, the bytes that the pattern would
 //! have there are compared with it. These are extracted by the index where there are few, else
 //! the block is decoded. Time and memory go with the occurrences of the halves: patterns of a few
-//! bytes have very many.
+//! bytes have very many. So `batch_in_sections` searches some patterns at a time.
 
 use super::search_batch::{Batch, Session};
 use super::search_results::BatchMatches;
@@ -74,23 +74,28 @@ pub(crate) fn search<R: Read + Seek + Send>(
     Ok(found)
 }
 
+/// Where a pattern is parted.
+fn middle(pattern: &[u8]) -> usize {
+    pattern.len() / 2
+}
+
+/// Both halves of each pattern.
+pub(crate) fn halves<'p>(patterns: &[&'p [u8]]) -> Result<Vec<&'p [u8]>> {
+    if patterns.iter().any(|pattern| pattern.len() < 2) {
+        return Err(Error::Usage(
+            "a pattern of one byte matches everything with a mismatch; take longer ones".into(),
+        ));
+    }
+    Ok(patterns.iter().flat_map(|p| [&p[..middle(p)], &p[middle(p)..]]).collect())
+}
+
 /// Where a half of a pattern stands, each place once, in the order of patterns and positions.
 fn candidates<R: Read + Seek + Send>(
     batch: &Batch,
     section: &Section<R>,
     session: &mut Session,
 ) -> Result<Vec<Candidate>> {
-    if batch.patterns.iter().any(|pattern| pattern.len() < 2) {
-        return Err(Error::Usage(
-            "a pattern of one byte matches everything with a mismatch; take longer ones".into(),
-        ));
-    }
-    let middle = |pattern: &[u8]| pattern.len() / 2;
-    let parts: Vec<&[u8]> = batch
-        .patterns
-        .iter()
-        .flat_map(|pattern| [&pattern[..middle(pattern)], &pattern[middle(pattern)..]])
-        .collect();
+    let parts = halves(batch.patterns)?;
     let exact = Batch { patterns: &parts, limit: Some(usize::MAX), options: batch.options };
     let found = exact.run_section(&section.blocks, session)?;
     let (first, end) = match (section.blocks.first(), section.blocks.last()) {

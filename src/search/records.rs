@@ -12,6 +12,7 @@ use super::shared_input::SharedInput;
 use crate::error::{Error, Result};
 use crate::sequence::{Base, Kind, Record};
 use crate::threads;
+use rayon::prelude::*;
 use std::io::{Read, Seek};
 use std::ops::Range;
 
@@ -162,7 +163,7 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
                 records += last.records_before.unwrap_or(0) + begin;
             }
         }
-        let mut place = |&offset: &u64| {
+        let mut place = |offset: u64| -> Result<Place> {
             let n = sections.partition_point(|section| section.raw_end() <= offset);
             let base = match sections.get(n).filter(|section| section.by_sequence) {
                 None => None,
@@ -170,7 +171,14 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
             };
             Ok(Place { offset, base: base.map(|(record, base)| (before[n] + record, base)) })
         };
-        offsets.iter().map(&mut place).collect()
+        // From block to block.
+        let mut order: Vec<usize> = (0..offsets.len()).collect();
+        order.par_sort_unstable_by_key(|&n| offsets[n]);
+        let mut places = vec![Place { offset: 0, base: None }; offsets.len()];
+        for n in order {
+            places[n] = place(offsets[n])?;
+        }
+        Ok(places)
     }
 
     /// Bases of records, as they stand in the file. A block is opened once for all of them.

@@ -57,6 +57,12 @@ impl BatchMatches {
         }
     }
 
+    /// Adds what other patterns came to.
+    pub fn extend(&mut self, more: Self) {
+        self.counts.extend(more.counts);
+        self.positions.extend(more.positions);
+    }
+
     pub fn into_matches(self) -> Vec<Matches> {
         let all = self.counts.into_iter().zip(self.positions);
         all.map(|(count, positions)| Matches { count, positions }).collect()

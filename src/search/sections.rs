@@ -11,8 +11,8 @@ use crate::contents::{self, Contents};
 use crate::error::{Flaw, Result};
 use crate::options::Options;
 use crate::sequence::Layout;
+use rayon::prelude::*;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::io::{Read, Seek};
 
 /// Blocks that are searched as one text.
@@ -22,8 +22,29 @@ pub(crate) struct Section<'a, R> {
     pub by_sequence: bool,
 }
 
-/// The layouts of blocks, by their numbers.
-pub(crate) type Layouts = HashMap<u64, Layout>;
+/// Layouts take up to one part of so many of the memory.
+const LAYOUTS_SHARE: u64 = 16;
+
+/// The layouts of blocks, by their numbers, as far as there is room: whoever goes from block to
+/// block reads each once.
+#[derive(Default)]
+pub(crate) struct Layouts {
+    all: HashMap<u64, Layout>,
+    size: u64,
+}
+
+impl Layouts {
+    /// Keeps a layout, and no others if all do not fit into `most` bytes.
+    fn keep(&mut self, number: u64, layout: Layout, most: u64) {
+        let size = layout.size() as u64;
+        if self.size + size > most {
+            self.all.clear();
+            self.size = 0;
+        }
+        self.size += size;
+        self.all.insert(number, layout);
+    }
+}
 
 /// The sections of a file. It is checked that the blocks of each frame make up the stream whose
 /// checksum its footer has, as far as their headers tell.
@@ -75,8 +96,10 @@ impl<R: Read + Seek + Send> Section<'_, R> {
         self.blocks.get(n)
     }
 
-    /// Makes raw offsets of positions.
-    pub fn raw_offsets(&self, positions: &mut [u64], layouts: &mut Layouts) -> Result<()> {
+    /// Makes raw offsets of positions, from block to block.
+    pub fn raw_offsets(&self, all: &mut [Vec<u64>], layouts: &mut Layouts) -> Result<()> {
+        let mut positions: Vec<&mut u64> = all.iter_mut().flatten().collect();
+        positions.par_sort_unstable();
         for position in positions {
             let Some(block) = self.block_at(*position).filter(|_| self.by_sequence) else {
                 continue;
@@ -119,13 +142,34 @@ impl<R: Read + Seek + Send> Section<'_, R> {
 
 pub(crate) const OUTSIDE: Flaw = Flaw("the block's index finds sequences where it has none");
 
-/// The layout of a block, which is read once.
+/// The layout of a block, which is read if it is not kept.
 pub(crate) fn layout<'l, R: Read + Seek + Send>(
     block: &FileBlock<R>,
     layouts: &'l mut Layouts,
 ) -> Result<&'l Layout> {
-    match layouts.entry(block.number) {
-        Entry::Occupied(entry) => Ok(entry.into_mut()),
-        Entry::Vacant(entry) => Ok(entry.insert(block.layout()?)),
+    if !layouts.all.contains_key(&block.number) {
+        let most = block.options.memory_limit() / LAYOUTS_SHARE;
+        layouts.keep(block.number, block.layout()?, most);
+    }
+    Ok(&layouts.all[&block.number])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sequence::{self, Kind};
+
+    #[test]
+    fn layouts_take_no_more_than_their_part_of_the_memory() {
+        let (_, layout) = sequence::split(b">a\nACgt\nAC\n", Kind::Fasta).unwrap();
+        let (size, mut layouts) = (layout.size() as u64, Layouts::default());
+        for number in 0..10 {
+            layouts.keep(number, layout.clone(), 3 * size);
+            assert!(layouts.size <= 3 * size && layouts.all.contains_key(&number));
+            assert_eq!(layouts.size, size * layouts.all.len() as u64);
+        }
+        // The one that is in use is kept, however large.
+        layouts.keep(10, layout, 0);
+        assert_eq!(layouts.all.len(), 1);
     }
 }

@@ -38,6 +38,11 @@ struct Landmark {
 }
 
 impl Cover {
+    /// Bytes of memory beside itself.
+    pub fn memory(&self) -> usize {
+        self.bytes.len() + self.landmarks.len() * size_of::<Landmark>()
+    }
+
     /// Decodes at most `most` stretches that end by `limit`, and takes them off `most`.
     pub fn decode(from: &mut RangeDecoder, most: &mut usize, limit: usize) -> Result<Self, Flaw> {
         let (mut count, mut gap, mut len) =

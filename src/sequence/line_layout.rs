@@ -161,6 +161,13 @@ impl Layout {
         entries <= most_entries(self.raw_size)
     }
 
+    /// Bytes of memory that it takes.
+    pub fn size(&self) -> usize {
+        let covers = [&self.crlf, &self.small, &self.escaped];
+        let covers: usize = covers.into_iter().map(Cover::memory).sum();
+        size_of::<Self>() + covers + self.units.memory()
+    }
+
     /// Bytes of the raw block.
     pub fn raw_size(&self) -> usize {
         self.raw_size

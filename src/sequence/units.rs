@@ -211,6 +211,11 @@ pub(super) struct Place {
 }
 
 impl Units {
+    /// Bytes of memory beside itself.
+    pub fn memory(&self) -> usize {
+        self.bytes.len() + self.landmarks.len() * size_of::<Landmark>()
+    }
+
     /// Decodes at most `most` units of at most `limit` bytes and a line end, and takes them off
     /// `most`; gives their totals too.
     pub fn decode(
