@@ -14,7 +14,7 @@ use crate::frame::{CodedBlock, FrameWriter};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
-use crate::raw::{RawBlock, RawBlocks, SequenceCut, Spare};
+use crate::raw::{BlockCut, RawBlock, RawBlocks, Spare};
 use crate::threads::{self, Threads};
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -54,7 +54,7 @@ pub fn compress<R: Read + Send, W: Write>(
     output: W,
     options: &Options,
 ) -> Result<Summary> {
-    let cut = SequenceCut::new(options);
+    let cut = BlockCut::new(options);
     let mut blocks =
         RawBlocks::new(input, first_block_size(options), cut, options.listener().clone());
     let first = blocks.next().transpose()?;
@@ -158,7 +158,7 @@ pub struct Encoder<W: Write> {
     options: Options,
     block_size: usize,
     block: Vec<u8>,
-    cut: SequenceCut,
+    cut: BlockCut,
     spare: Spare,
     number: u64,
     offset: u64,
@@ -189,7 +189,7 @@ impl<W: Write> Encoder<W> {
             options: options.clone(),
             block_size: first_block_size(options) as usize,
             block: Vec::new(),
-            cut: SequenceCut::new(options),
+            cut: BlockCut::new(options),
             spare: Spare::default(),
             number: 0,
             offset: 0,
@@ -202,6 +202,10 @@ impl<W: Write> Encoder<W> {
     /// # Errors
     /// As [`compress`]; also where a write before has failed.
     pub fn finish(mut self) -> Result<(W, Summary)> {
+        // A full block is cut as `compress` does it, which cannot know that nothing follows.
+        if self.block.len() == self.block_size {
+            self.submit(false)?;
+        }
         if !self.block.is_empty() {
             self.submit(true)?;
         }

@@ -1,5 +1,6 @@
 //! What a caller may choose. Everything else follows from the input.
 
+mod block_options;
 mod search_options;
 
 use crate::coder::Effort;
@@ -26,8 +27,9 @@ pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
 
 /// Settings of compression and decompression.
 ///
-/// Only the block size, the effort and the index change what is written: the same input with the
-/// same three gives the same bytes whatever the threads, the memory and the device.
+/// Only the block size, where blocks are split, the effort and the index change what is written:
+/// the same input with the same four gives the same bytes whatever the threads, the memory and the
+/// device.
 ///
 /// ```
 /// let options = bwz::Options::new().level(9)?.threads(2).memory(4 << 30);
@@ -37,6 +39,7 @@ pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
 #[derive(Clone, Debug)]
 pub struct Options {
     block_size: u32,
+    separator: Option<u8>,
     threads: usize,
     memory: u64,
     /// Memory was asked for, so that blocks above those of the levels may take it.
@@ -69,6 +72,7 @@ impl Options {
     pub fn new() -> Self {
         Options {
             block_size: level_block_size(DEFAULT_LEVEL),
+            separator: None,
             threads: thread::available_parallelism().map_or(1, usize::from),
             memory: memory::default_limit(),
             memory_asked: false,
@@ -84,31 +88,6 @@ impl Options {
             effort: Effort::Default,
             verify: false,
         }
-    }
-
-    /// Sets the block size by level: `1 MiB << (level - 1)`, so 1 MiB at 1 and 256 MiB at 9.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where `level` is not in `1..=9`.
-    pub fn level(self, level: u8) -> Result<Self> {
-        if !(1..=9).contains(&level) {
-            return Err(Error::Usage(format!("level {level} is not one of 1 to 9").into()));
-        }
-        self.with_block_size(level_block_size(level))
-    }
-
-    /// Sets the raw size of a block in bytes, for sizes that no level has.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where it is 0 or above [`MAX_BLOCK_SIZE`].
-    pub fn with_block_size(mut self, bytes: u32) -> Result<Self> {
-        if bytes == 0 || bytes > MAX_BLOCK_SIZE {
-            return Err(Error::Usage(
-                format!("block size {bytes} is not one of 1 to {MAX_BLOCK_SIZE} bytes").into(),
-            ));
-        }
-        self.block_size = bytes;
-        Ok(self)
     }
 
     /// Sets how many threads compute; 0 means one per core. Reading and writing take no part in the
@@ -245,12 +224,6 @@ impl Options {
         self
     }
 
-    /// Raw bytes per block.
-    #[must_use]
-    pub fn block_size(&self) -> u32 {
-        self.block_size
-    }
-
     /// The threads and the memory to use.
     pub(crate) fn allowance(&self) -> Allowance {
         Allowance::new(self.threads, self.memory, self.space, self.thread_space)
@@ -351,27 +324,7 @@ pub(crate) fn restorable(raw_size: u64) -> Result<u32> {
     Err(Error::Limit { what, needed: raw_size, allowed, by: Bound::BlockSize })
 }
 
+/// Raw bytes per block at a level.
 const fn level_block_size(level: u8) -> u32 {
     1 << (19 + level)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_double_the_block() {
-        let size = |level| Options::new().level(level).map(|o| o.block_size());
-        assert_eq!(size(1).unwrap(), 1 << 20);
-        assert_eq!(size(6).unwrap(), 32 << 20);
-        assert_eq!(size(9).unwrap(), 256 << 20);
-        assert!(size(0).is_err() && size(10).is_err());
-    }
-
-    #[test]
-    fn block_sizes_have_bounds() {
-        assert!(Options::new().with_block_size(0).is_err());
-        assert!(Options::new().with_block_size(MAX_BLOCK_SIZE).is_ok());
-        assert!(Options::new().with_block_size(MAX_BLOCK_SIZE + 1).is_err());
-    }
 }

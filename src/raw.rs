@@ -4,14 +4,15 @@
 //! Such blocks are most of a sparse file or an empty disk. They take no memory between the stages,
 //! and two of the same length and byte are coded alike, so that only reading them takes time.
 
-use crate::allocation;
+mod block_cut;
+
 use crate::bwt;
 use crate::coder;
-use crate::error::{Flaw, Result};
+use crate::error::Result;
 use crate::events::{Listener, Step};
-use crate::options::Options;
-use crate::sequence::{self, Kind};
+use crate::sequence::Kind;
 use crate::threads;
+pub(crate) use block_cut::BlockCut;
 use std::io::{self, Read, Write};
 use std::mem;
 use std::ops::Range;
@@ -95,38 +96,7 @@ pub(crate) struct RawBlock {
     pub sequences: Option<Kind>,
 }
 
-/// Whether a stream that gets an index is one of sequences. Its first block says so, and then
-/// blocks are cut where no line and no record of FASTQ is torn.
-#[derive(Default)]
-pub(crate) struct SequenceCut {
-    /// The next block is the first of a stream that may be one of sequences.
-    undecided: bool,
-    pub kind: Option<Kind>,
-}
-
-impl SequenceCut {
-    pub fn new(options: &Options) -> Self {
-        SequenceCut { undecided: options.looks_for_sequences(), kind: None }
-    }
-
-    /// Takes the bytes off the end of the next block that the one after it begins with; none where
-    /// it is the last.
-    pub fn cut(&mut self, block: &mut Vec<u8>, is_last: bool) -> Result<Vec<u8>> {
-        if mem::take(&mut self.undecided) {
-            self.kind = sequence::decide(block);
-        }
-        match self.kind.filter(|_| !is_last).and_then(|kind| sequence::cut(block, kind)) {
-            Some(at) => {
-                let rest = allocation::copied(&block[at..]).ok_or(Flaw::NO_MEMORY)?;
-                block.truncate(at);
-                Ok(rest)
-            }
-            None => Ok(Vec::new()),
-        }
-    }
-}
-
-/// Cuts a stream into blocks, of which only the last is short, but where one of sequences is cut.
+/// Cuts a stream into blocks, of which only the last is short, but where [`BlockCut`] says.
 pub(crate) struct RawBlocks<R> {
     input: R,
     pub block_size: u32,
@@ -135,7 +105,7 @@ pub(crate) struct RawBlocks<R> {
     /// The input has ended. It is not asked again: a file that grows meanwhile, or a terminal,
     /// would go on behind a short block.
     pub ended: bool,
-    sequences: SequenceCut,
+    cut: BlockCut,
     /// What was read of the next block.
     begun: Vec<u8>,
     listener: Listener,
@@ -181,14 +151,14 @@ impl Spare {
 }
 
 impl<R: Read> RawBlocks<R> {
-    pub fn new(input: R, block_size: u32, sequences: SequenceCut, listener: Listener) -> Self {
+    pub fn new(input: R, block_size: u32, cut: BlockCut, listener: Listener) -> Self {
         RawBlocks {
             input,
             block_size,
             number: 0,
             offset: 0,
             ended: false,
-            sequences,
+            cut,
             begun: Vec::new(),
             listener,
             spare: Spare::default(),
@@ -212,13 +182,13 @@ impl<R: Read> RawBlocks<R> {
             (len, is_run) = self.fill(&mut bytes, len, is_run)?;
         }
         if is_run && len > 0 {
-            self.sequences.undecided = false;
+            self.cut.pass_run();
             let run = Run { byte: bytes[0], len };
             self.spare.keep(bytes);
             return Ok(Raw::Run(run));
         }
         bytes.truncate(len);
-        self.begun = self.sequences.cut(&mut bytes, self.ended)?;
+        self.begun = self.cut.cut(&mut bytes, self.ended)?;
         Ok(Raw::Bytes(bytes))
     }
 
@@ -267,7 +237,7 @@ impl<R: Read> Iterator for RawBlocks<R> {
                 self.number += 1;
                 self.offset += raw.len() as u64;
                 self.listener.done(number, [(Step::Read, from, Instant::now())]);
-                let sequences = self.sequences.kind;
+                let sequences = self.cut.kind;
                 Some(Ok(RawBlock { raw, number, offset, alone: false, sequences }))
             }
         }
@@ -309,7 +279,7 @@ mod tests {
     fn an_input_that_goes_on_behind_its_end_is_not_read_again() {
         for first in [&b""[..], b"abc", b"abcd", b"abcdefg", b"aaaaa"] {
             let input = Growing(vec![first, b"more", b"and more"]);
-            let blocks = RawBlocks::new(input, 4, SequenceCut::default(), Listener::default());
+            let blocks = RawBlocks::new(input, 4, BlockCut::default(), Listener::default());
             let lens: Vec<usize> = blocks.map(|block| block.unwrap().raw.len()).collect();
             let expected: Vec<usize> = first.chunks(4).map(<[u8]>::len).collect();
             assert_eq!(lens, expected);

@@ -1,6 +1,7 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the
 //! completions.
 
+use super::byte_escape;
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::search_help::{COUNT_HELP, LOCATE_HELP, SEARCH_CHECKS};
 use super::shared_args::path;
@@ -140,6 +141,11 @@ pub struct FileArgs {
     pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub level: Level,
+    /// End each block behind the last BYTE that it holds, or where it is full, so that no record is
+    /// torn: \n, \t, \0, \x1e or a byte as it is. FASTA and FASTQ with --index are cut between
+    /// records first
+    #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size")]
+    pub split_at: Option<u8>,
     #[command(flatten)]
     pub effort: Effort,
     #[command(flatten)]
@@ -286,6 +292,11 @@ impl Effort {
 /// Whether `word`, in first place, is a command.
 pub fn is_command(word: &OsStr) -> bool {
     Cli::command().get_subcommands().any(|command| word == command.get_name())
+}
+
+/// One byte, which may be escaped as in C.
+fn one_byte() -> impl TypedValueParser<Value = u8> {
+    OsStringValueParser::new().try_map(byte_escape::byte)
 }
 
 /// What a file's name may end with.

@@ -22,7 +22,11 @@ use std::time::{Duration, Instant};
 /// Does what the arguments ask for with each file.
 pub fn run(args: &FileArgs) -> Exit {
     let resources = || args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
-    let options = || args.index.add_to(resources().verify(args.verify).level(args.level.0)?);
+    let blocks = || -> Result<Options> {
+        let options = resources().verify(args.verify).level(args.level.0)?;
+        Ok(args.split_at.into_iter().fold(options, Options::split_at))
+    };
+    let options = || args.index.add_to(blocks()?);
     let wanted: files::Wanted = &|path| wanted(args, path);
     let walk = args.recursive.then_some(wanted);
     match check(args).and_then(|()| options()) {

@@ -24,6 +24,7 @@ mod allocator;
 mod args;
 mod bench;
 mod bugs;
+mod byte_escape;
 mod cat_command;
 mod console;
 mod count_locate;

@@ -157,7 +157,7 @@ fn help_mentions_every_flag() {
         "--compress --decompress --test --list --keep --force --stdout --output --quiet --verbose --recursive",
         "--threads --memory --device --rm --no-progress --json --suffix --no-name --license --to-stdout --memlimit --fast --best --help --version --uncompress",
         "-1 -2 -3 -4 -5 -6 -7 -8 -9 BWZ_OPT NO_COLOR bunwz bwzcat tar",
-        "cat count locate extract recover bench devices completions man --index --sample-rate",
+        "cat count locate extract recover bench devices completions man --index --sample-rate --split-at",
     ] {
         has_all(&help, &flags.split_whitespace().collect::<Vec<_>>());
     }

@@ -48,6 +48,26 @@ fn a_frame_behind_a_frame_is_one_file() {
 }
 
 #[test]
+fn blocks_end_where_lines_do() {
+    let mut content = Vec::new();
+    for n in 0..90_000 {
+        content.extend(format!("{n}: {}\r\n", "word ".repeat(n % 7)).bytes());
+    }
+    let dir = Dir::with(&content);
+    let file = pipe(&dir, r"-1 --split-at \n -T1", &content);
+    for arguments in [r"-1 -T4 --split-at=\x0a", r"-1 --split-at , --split-at \012"] {
+        assert!(pipe(&dir, arguments, &content) == file, "{arguments}");
+    }
+    let listed = dir.bwz("-1 x").env("BWZ_OPT", r"--split-at '\n'").assert().success();
+    listed.stdout("");
+    assert!(dir.read("x.bwz") == file);
+    assert_eq!(pipe(&dir, "-d", &file), content);
+    for wrong in ["", "ab", r"\q", r"\x100"] {
+        dir.run(BWZ).args(["--split-at", wrong]).assert().code(1);
+    }
+}
+
+#[test]
 fn tar_filters_through_it() {
     if !is_there("tar") {
         return;

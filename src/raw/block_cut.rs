@@ -1,0 +1,70 @@
+//! Where a block ends that others follow: between records, as far as the stream has such places.
+//!
+//! The bytes behind the cut begin the next block. It costs one look backwards in each block, and a
+//! copy of the shorter part.
+
+use crate::allocation;
+use crate::error::{Flaw, Result};
+use crate::options::Options;
+use crate::sequence::{self, Kind};
+use std::mem;
+
+/// How the blocks of one stream are cut.
+///
+/// Where an index of sequences is wanted, the first block says whether the stream is one of
+/// sequences; then blocks are cut where no line and no record of FASTQ is torn. Where that finds no
+/// place, or the stream is another, a block ends behind the last separator that it holds.
+#[derive(Default)]
+pub(crate) struct BlockCut {
+    /// The next block is the first of a stream that may be one of sequences.
+    undecided: bool,
+    pub kind: Option<Kind>,
+    separator: Option<u8>,
+}
+
+impl BlockCut {
+    pub fn new(options: &Options) -> Self {
+        BlockCut {
+            undecided: options.looks_for_sequences(),
+            kind: None,
+            separator: options.separator(),
+        }
+    }
+
+    /// Passes a block that is one byte over and over: it is no sequence, and either each of its
+    /// bytes is a separator or none.
+    pub fn pass_run(&mut self) {
+        self.undecided = false;
+    }
+
+    /// Takes the bytes off the end of the next block that the one after it begins with; none where
+    /// it is the last.
+    pub fn cut(&mut self, block: &mut Vec<u8>, is_last: bool) -> Result<Vec<u8>> {
+        if mem::take(&mut self.undecided) {
+            self.kind = sequence::decide(block);
+        }
+        match self.place(block).filter(|&at| !is_last && at < block.len()) {
+            Some(at) => split_off(block, at).ok_or(Flaw::NO_MEMORY.into()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn place(&self, block: &[u8]) -> Option<usize> {
+        let between_records = self.kind.and_then(|kind| sequence::cut(block, kind));
+        let behind = |separator| Some(memchr::memrchr(separator, block)? + 1);
+        between_records.or_else(|| self.separator.and_then(behind))
+    }
+}
+
+/// As [`Vec::split_off`], where the longer part stays in its memory, so that both take at most half
+/// as much again.
+fn split_off(bytes: &mut Vec<u8>, at: usize) -> Option<Vec<u8>> {
+    if at >= bytes.len() / 2 {
+        let rest = allocation::copied(&bytes[at..])?;
+        bytes.truncate(at);
+        return Some(rest);
+    }
+    let first = allocation::copied(&bytes[..at])?;
+    bytes.drain(..at);
+    Some(mem::replace(bytes, first))
+}
