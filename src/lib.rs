@@ -25,6 +25,7 @@
 //! | [`Archive`], `contents` | what is in a file, and any range of its bytes |
 //! | [`Archive::records`], [`Archive::region`], [`Archive::places`] | the records of genomes and reads, and the bases of a place |
 //! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
+//! | [`repeats`] | which bytes of a collection of files occur before in it |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
 //! | [`cuda`] | the GPUs that are there |
@@ -48,7 +49,7 @@
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
 //! < threads < bwt < sequence < raw, device_pool, filter < frame, fm_index < sorters, contents
-//! < block < compress < decompress < recover, search < archive < internals < lib < cli`.
+//! < block < compress < decompress < recover, search < archive < repeats < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
@@ -116,6 +117,7 @@ mod options;
 mod pipeline;
 mod raw;
 mod recover;
+pub mod repeats;
 mod search;
 mod sequence;
 mod sorters;

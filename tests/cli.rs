@@ -5,6 +5,9 @@
 
 #![cfg(all(feature = "cli", unix))]
 
+#[path = "common/cases.rs"]
+#[allow(dead_code, reason = "shared with other tests, which use all of it")]
+mod cases;
 #[path = "cli/damage.rs"]
 mod damage;
 #[path = "cli/descriptors.rs"]
@@ -25,6 +28,8 @@ mod looking;
 mod pipes;
 #[path = "cli/refusals.rs"]
 mod refusals;
+#[path = "cli/repeats.rs"]
+mod repeats;
 #[path = "cli/safety.rs"]
 mod safety;
 #[path = "common/say.rs"]

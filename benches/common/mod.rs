@@ -78,6 +78,8 @@ impl Common {
     }
 }
 
+pub use cases::fibonacci;
+
 /// The text that is measured with where no file is named.
 pub fn generated() -> Vec<u8> {
     cases::text(1 << 24)

@@ -2,6 +2,7 @@
 //! completions.
 
 use super::byte_escape;
+use super::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::search_help::{COUNT_HELP, LOCATE_HELP, SEARCH_CHECKS};
 use super::shared_args::path;
@@ -49,7 +50,7 @@ quotes keeps the next character. Nothing else is special. NO_COLOR turns colours
 SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB are other words for K).
 
 Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments, a file of another version of the format), or an input changed while it was read; 2 damaged input; 3 a bug in bwz. \
-Of several files, the worst counts. count and locate end as grep does: 0 found, 1 not found, 2 any trouble, 3 a bug.
+Of several files, the worst counts. count, locate and repeats end as grep does: 0 found, 1 not found, 2 any trouble, 3 a bug.
 
 The empty pattern occurs at every position and at the end.
 
@@ -68,6 +69,9 @@ pub enum Command {
     /// Write ranges of compressed files to standard output, by their index
     #[command(after_long_help = SEARCH_CHECKS)]
     Extract(ExtractArgs),
+    /// Find what occurs before in the same files, compressed or not, and write them without it
+    #[command(after_long_help = REPEATS_HELP)]
+    Repeats(RepeatsArgs),
     /// Save every intact block of a damaged file
     Recover(RecoverArgs),
     /// Measure the speed and the size of compression and decompression, in memory

@@ -59,6 +59,13 @@ impl Talk {
         }
     }
 
+    /// Says something of the whole run unless it is to be quiet.
+    pub fn state(self, what: impl Display) {
+        if !self.quiet {
+            say(what);
+        }
+    }
+
     /// Whether there is a line for each block.
     pub fn wants_blocks(self) -> bool {
         self.verbose > 1

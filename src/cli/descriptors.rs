@@ -52,6 +52,20 @@ pub fn widen(file: &File) {
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_file: &File) {}
 
+/// Lets this process have as many files open as the system allows it to ask for.
+#[allow(unsafe_code)]
+pub fn allow_many() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointers are to a struct of ours that lives through the calls. Where the limit
+    // cannot be raised, it stays.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
 #[allow(unsafe_code)]
 fn opened_for(way: libc::c_int, descriptor: BorrowedFd) -> io::Result<File> {
     // SAFETY: this reads the flags of a descriptor and touches no memory.

@@ -259,7 +259,7 @@ fn escaped(bytes: &[u8]) -> String {
 
 /// Appends bytes as one field of one line: what is not UTF-8 or would end the field is escaped as
 /// in C.
-fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
+pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
     if bytes.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\') {
         return text.extend_from_slice(bytes);
     }

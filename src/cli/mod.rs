@@ -12,6 +12,7 @@
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
+//! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
 //! | `timeline` | the trace of a run, and how busy GPUs were |
@@ -53,6 +54,9 @@ mod patterns;
 mod progress_bar;
 mod record_regions;
 mod recover_command;
+mod repeats_args;
+mod repeats_command;
+mod repeats_report;
 mod sam_lines;
 mod search_args;
 mod search_help;
@@ -90,7 +94,7 @@ fn run() -> Exit {
         Ok(cli) => dispatch(cli),
         Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
-            Some(word) if word == "count" || word == "locate" => {
+            Some(word) if ["count", "locate", "repeats"].iter().any(|name| word == *name) => {
                 count_locate::trouble(usage::usage(&e))
             }
             Some(_) => usage::usage(&e),
@@ -107,6 +111,7 @@ fn dispatch(cli: Cli) -> Exit {
         Some(Command::Count(args)) => count_locate::count(&args),
         Some(Command::Locate(args)) => count_locate::locate(&args),
         Some(Command::Extract(args)) => extract_command::run(&args),
+        Some(Command::Repeats(args)) => repeats_command::run(&args),
         Some(Command::Recover(args)) => recover_command::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Devices) => devices_command::run(),

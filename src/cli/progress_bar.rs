@@ -44,6 +44,15 @@ impl Progress {
         Progress { waiter: show_later(bar.clone()), bar }
     }
 
+    /// Tells the bar how much is done, of how much there is to do.
+    pub fn teller(&self) -> impl Fn(u64, u64) + Send + Sync + use<> {
+        let bar = self.bar.clone();
+        move |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        }
+    }
+
     /// Counts what is read from `inner`.
     pub fn count<R>(&self, inner: R) -> CountedReads<R> {
         CountedReads { inner, bar: self.bar.clone() }

@@ -1,0 +1,77 @@
+//! The arguments of `repeats`, and what its help says at its end.
+
+use super::shared_args::{Resources, Talk, path};
+use bwz::repeats::Unit;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub struct RepeatsArgs {
+    /// Files to search together, in their order; - is standard input. Those that bwz compressed
+    /// are searched as what is in them
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
+    pub files: Vec<PathBuf>,
+    /// Find stretches of N bytes or more; with --tokens, of N tokens
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub min_length: u64,
+    /// Find what of the FILEs occurs in A, and nothing that only occurs in themselves
+    #[arg(long, value_name = "A", value_parser = path())]
+    pub across: Option<PathBuf>,
+    /// The files are little-endian tokens of this size: only those stretches count that begin at a
+    /// multiple of it in both places
+    #[arg(long, value_name = "TYPE")]
+    pub tokens: Option<Tokens>,
+    /// Print no ranges, but write each FILE without its later copies to a file of its name in DIR,
+    /// without .bwz
+    #[arg(short, long, value_name = "DIR", value_parser = path())]
+    pub output: Option<PathBuf>,
+    /// With -o: cut out whole lines only
+    #[arg(long, requires = "output")]
+    pub lines: bool,
+    /// With -o: overwrite files
+    #[arg(short, long, requires = "output")]
+    pub force: bool,
+    /// Print JSON; with -o, what is cut out too
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// The type of tokens.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Tokens {
+    U16,
+    U32,
+}
+
+impl RepeatsArgs {
+    pub fn unit(&self) -> Unit {
+        match self.tokens {
+            None => Unit::Byte,
+            Some(Tokens::U16) => Unit::U16,
+            Some(Tokens::U32) => Unit::U32,
+        }
+    }
+}
+
+pub const REPEATS_HELP: &str = "\
+A stretch of N bytes is a copy where an equal one begins earlier: in a FILE before, or before it in the same FILE, where it may \
+overlap. No stretch goes from one FILE into the next. What is found is each byte of each copy. With --tokens, bytes behind the \
+last whole token belong to no stretch.
+
+Lines: file, start, end; in bytes from 0, without the end, those of a compressed file decompressed. Ranges are in order and do \
+not touch. The share that is repeated, the longest range and the stretch of N bytes with the most copies are said on standard \
+error, this last one where all files fit --memory together.
+
+With -o, the bytes of copies are cut out, but for those that are of the first of equal stretches too: so each stretch of N bytes \
+that was there more than once is still there, and where a copy overlaps its original that stays whole. What was apart may come \
+together and repeat something again: a second run finds it. With --lines a line goes only where each byte of it would, its line \
+feed included. Standard input is written as `stdin`.
+
+More than --memory holds is read in parts, each several times, two at a time; what is found is the same. Standard input and other \
+pipes are kept in a temporary file (in TMPDIR).
+
+Exit codes: 0 something is repeated, 1 nothing is, 2 any trouble, 3 a bug.";

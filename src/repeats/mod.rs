@@ -1,0 +1,244 @@
+//! Exact repeats: which bytes of a collection of texts occur before in it, however far back.
+//!
+//! ```
+//! use bwz::repeats::Search;
+//!
+//! let texts: [&[u8]; 2] = [b"she sells sea shells", b"where the sea shells are"];
+//! let found = Search::new(10)?.find(&texts, &bwz::Options::new())?;
+//! assert!(found.files[0].ranges.is_empty());
+//! assert_eq!(found.files[1].ranges, [9..20]); // " sea shells"
+//! # Ok::<(), bwz::Error>(())
+//! ```
+//!
+//! A window of N bytes is a copy where an equal one starts earlier: in a text before, or before it
+//! in its own, which it may overlap. What is found is the bytes of all copies, as ranges. A
+//! position of any text is in a range exactly if some window of N bytes around it is a copy.
+//!
+//! # The way of a search
+//!
+//! | file | job |
+//! |---|---|
+//! | `parts` | texts larger than memory: parts, two of them at a time |
+//! | `collection` | what is read: slices, files, compressed files |
+//! | `search_texts` | the search of what is in memory |
+//! | `window_minimizers` | one position chosen by content for many windows |
+//! | `equal_windows` | the windows around positions of equal content, compared |
+//! | `texts`, `rolling_hash`, `window_marks` | positions, hashes, a bit for each window |
+//! | `whole_lines` | ranges cut at line ends |
+//!
+//! It takes 10 ns a byte on one thread, about 1.3 bytes of memory beside each byte where windows
+//! have 100, and time in proportion to the size whatever the texts hold, as far as hashes are
+//! random. The result does not depend on threads, memory and chance.
+
+mod collection;
+mod equal_windows;
+mod parts;
+mod rolling_hash;
+mod search_texts;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod whole_lines;
+mod window_marks;
+mod window_minimizers;
+
+pub use collection::Input;
+pub use whole_lines::whole_lines;
+
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::threads;
+use parts::PartSearch;
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{Read, Seek};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The largest length of a window, in units.
+const MOST_LENGTH: u64 = 1 << 30;
+
+/// What a text is made of. Windows begin at multiples of its size from the start of their text, and
+/// bytes behind the last whole one are in no window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    #[default]
+    Byte,
+    /// Tokens of 2 bytes.
+    U16,
+    /// Tokens of 4 bytes.
+    U32,
+}
+
+impl Unit {
+    /// Bytes of a unit.
+    #[must_use]
+    pub fn size(self) -> usize {
+        match self {
+            Unit::Byte => 1,
+            Unit::U16 => 2,
+            Unit::U32 => 4,
+        }
+    }
+}
+
+/// A search for what is repeated.
+#[derive(Clone)]
+pub struct Search {
+    len: usize,
+    unit: Unit,
+    is_across: bool,
+    keeps_originals: bool,
+    progress: Arc<Progress>,
+    /// Bytes of a part, in the place of what the memory allows; for tests.
+    part_size: Option<u64>,
+}
+
+/// Is told bytes that are done and all bytes.
+type Progress = dyn Fn(u64, u64) + Send + Sync;
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Search { len, unit, is_across, .. } = self;
+        let mut shown = f.debug_struct("Search");
+        shown.field("len", len).field("unit", unit).field("is_across", is_across);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl Search {
+    /// A search for windows of so many bytes, or other units.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where it is not one of 1 to 2^30.
+    pub fn new(min_length: u64) -> Result<Self> {
+        if !(1..=MOST_LENGTH).contains(&min_length) {
+            let what = format!("a length of {min_length} is not one of 1 to {MOST_LENGTH}");
+            return Err(Error::Usage(what.into()));
+        }
+        Ok(Search {
+            len: min_length as usize,
+            unit: Unit::Byte,
+            is_across: false,
+            keeps_originals: false,
+            progress: Arc::new(|_, _| ()),
+            part_size: None,
+        })
+    }
+
+    /// Sets what the texts are made of, and lengths count.
+    #[must_use]
+    pub fn unit(mut self, unit: Unit) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// Has only those copies count whose original is in the first text; copies in that one do not.
+    #[must_use]
+    pub fn across(mut self, is_across: bool) -> Self {
+        self.is_across = is_across;
+        self
+    }
+
+    /// Has [`FileRepeats::later_copies`] be found too, for an eighth of a byte of memory a unit.
+    #[must_use]
+    pub fn later_copies(mut self, are_wanted: bool) -> Self {
+        self.keeps_originals = are_wanted;
+        self
+    }
+
+    /// Sets a function that is told how many bytes are done, and how many there are to do; texts
+    /// that do not fit memory are gone through several times, and counted so.
+    #[must_use]
+    pub fn on_progress(mut self, tell: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
+        self.progress = Arc::new(tell);
+        self
+    }
+
+    #[cfg(test)]
+    fn in_parts(mut self, bytes: u64) -> Self {
+        self.part_size = Some(bytes);
+        self
+    }
+
+    /// Searches texts in memory, in their order.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where the memory is too small even for short parts, [`Error::Io`] where
+    /// the system has none.
+    pub fn find(&self, texts: &[&[u8]], options: &Options) -> Result<Repeats> {
+        let sizes = texts.iter().map(|text| text.len() as u64).collect();
+        let load = |text: usize, range: Range<u64>, _| {
+            Ok(Cow::Borrowed(&texts[text][range.start as usize..range.end as usize]))
+        };
+        self.run(sizes, load, options)
+    }
+
+    /// Searches files, in their order. Those that do not fit the memory of `options` together are
+    /// read in parts, each several times.
+    ///
+    /// # Errors
+    /// As [`Search::find`]; what a read gives; of compressed files what
+    /// [`Archive::read_range`](crate::Archive::read_range) gives.
+    pub fn find_in<R: Read + Seek + Send>(
+        &self,
+        inputs: &mut [Input<R>],
+        options: &Options,
+    ) -> Result<Repeats> {
+        let sizes = inputs.iter().map(Input::size).collect();
+        let load = |input: usize, range, memory| {
+            let read = inputs[input].read(range, memory);
+            read.map(Cow::Owned)
+        };
+        self.run(sizes, load, options)
+    }
+
+    fn run<'a>(
+        &self,
+        sizes: Vec<u64>,
+        load: impl FnMut(usize, Range<u64>, u64) -> Result<Cow<'a, [u8]>> + Send,
+        options: &Options,
+    ) -> Result<Repeats> {
+        let pool = threads::pool(options)?;
+        let mut search = PartSearch::new(self, sizes, load, options)?;
+        pool.install(|| search.run())
+    }
+}
+
+/// What is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeats {
+    /// For each text.
+    pub files: Vec<FileRepeats>,
+    /// The window with the most copies, the first of several; `None` where there are no copies,
+    /// or where it is not known since the texts did not fit memory together.
+    pub most_frequent: Option<MostFrequent>,
+    /// In how many parts the texts were read.
+    pub parts: usize,
+}
+
+/// What is found in one text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileRepeats {
+    /// Bytes of the text.
+    pub size: u64,
+    /// The bytes of copies, in ascending order; ranges do not touch each other.
+    pub ranges: Vec<Range<u64>>,
+    /// Of those the bytes that belong to no original, if [`Search::later_copies`] asked for them.
+    /// An original is the first of equal windows: where these ranges are cut out, each window that
+    /// was there more than once is still there. Where a copy overlaps its original, that stays
+    /// whole.
+    pub later_copies: Vec<Range<u64>>,
+}
+
+/// A window that has copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MostFrequent {
+    /// The text where it comes first, counted from 0.
+    pub file: usize,
+    /// Where it begins there, in bytes.
+    pub offset: u64,
+    /// How many later windows are equal to it.
+    pub copies: u64,
+}

@@ -1,0 +1,153 @@
+//! repeats as a command.
+
+use crate::cases;
+use crate::support::{Dir, has_all, stderr, stdout};
+use std::thread;
+use std::time::Duration;
+
+/// `a`, noise with a stretch of 300 bytes in it, and `b`, which has the stretch at another offset,
+/// and twice.
+fn files() -> Dir {
+    let dir = Dir::new();
+    let noise = cases::random(4000, 256);
+    let stretch = &noise[500..800];
+    dir.write("a", &noise[..2000]);
+    dir.write("b", &[&noise[3000..3100], stretch, &noise[3100..3200], stretch].concat());
+    dir
+}
+
+#[test]
+fn ranges_are_lines_and_statistics_are_beside() {
+    let dir = files();
+    let run = dir.bwz("repeats a b").assert().code(0);
+    let run = run.stdout("b\t100\t400\nb\t500\t800\n");
+    let said = [
+        "600 of 2800 bytes are repeated (21.43 %), in 2 ranges",
+        "the longest range: 300 bytes, b at byte 100",
+        "the most copies: 2 copies of 100 bytes, a at byte 500",
+    ];
+    has_all(&stderr(run), &said);
+    dir.bwz("repeats -q -n 301 a b").assert().code(1).stdout("").stderr("");
+    dir.bwz("repeats -q b a").assert().code(0).stdout("b\t500\t800\na\t500\t800\n");
+}
+
+#[test]
+fn compressed_files_and_standard_input_are_searched_as_raw_ones() {
+    let dir = files();
+    dir.bwz("a b").assert().success();
+    let lines = "b.bwz\t100\t400\nb.bwz\t500\t800\n";
+    dir.bwz("repeats -q a.bwz b.bwz").assert().code(0).stdout(lines);
+    let run = dir.bwz("repeats -q a -").write_stdin(dir.read("b")).assert().code(0);
+    assert_eq!(stdout(run), lines.replace("b.bwz", "(stdin)"));
+    let run = dir.sh("bwz repeats -q a.bwz <(cat b.bwz) - < b").assert().code(0);
+    assert_eq!(stdout(run).lines().count(), 3);
+}
+
+#[test]
+fn across_finds_what_occurs_in_one_file() {
+    let dir = files();
+    dir.write("c", &dir.read("b")[350..]);
+    dir.bwz("repeats -q --across a b c")
+        .assert()
+        .code(0)
+        .stdout("b\t100\t400\nb\t500\t800\nc\t150\t450\n");
+    dir.bwz("repeats -q --across c a").assert().code(0).stdout("a\t500\t800\n");
+    dir.bwz("repeats -q --across a a").assert().code(0).stdout("a\t0\t2000\n");
+}
+
+#[test]
+fn json_is_for_programs() {
+    let dir = files();
+    let run = dir.bwz("repeats -q --json a b").assert().code(0);
+    let found: serde_json::Value = serde_json::from_str(&stdout(run)).unwrap();
+    assert_eq!(found["repeated"], 600);
+    assert_eq!(found["files"][1]["ranges"], serde_json::json!([[100, 400], [500, 800]]));
+    assert_eq!(found["most_frequent"]["copies"], 2);
+    assert!(found["files"][0]["removed"].is_null());
+}
+
+#[test]
+fn files_are_written_without_later_copies() {
+    let dir = files();
+    dir.bwz("b").assert().success();
+    dir.bwz("repeats -q -o out a b.bwz").assert().code(0).stdout("");
+    let b = dir.read("b");
+    assert_eq!(dir.read("out/a"), dir.read("a"));
+    assert_eq!(dir.read("out/b"), [&b[..100], &b[400..500]].concat());
+    dir.bwz("repeats -q -o out a b.bwz").assert().code(2);
+    dir.bwz("repeats -q -f -o out a b.bwz").assert().code(0);
+    let run = dir.bwz("repeats -o new b b.bwz").assert().code(2);
+    has_all(&stderr(run), &["two files would be written as new/b"]);
+    dir.bwz("repeats -q -o new --across a b").assert().code(0);
+    assert!(!dir.has("new/a") && dir.read("new/b").len() == 200);
+    // The first hundred of these are what the others repeat.
+    dir.write("run", &[b'-'; 5000]);
+    dir.bwz("repeats -q -o new run").assert().code(0);
+    assert_eq!(dir.read("new/run"), [b'-'; 100]);
+}
+
+#[test]
+fn whole_lines_go_or_stay() {
+    let dir = Dir::new();
+    let text = "first line of it\nsecond line of it\nthird line of it\n";
+    dir.write("a", text.as_bytes());
+    let moved = format!("no {text}first line of it\nlast second line of it");
+    dir.write("b", moved.as_bytes());
+    dir.bwz("repeats -q -n 10 --lines -o out a b").assert().code(0);
+    assert_eq!(dir.read("out/a"), text.as_bytes());
+    let left = "no first line of it\nlast second line of it";
+    assert_eq!(String::from_utf8(dir.read("out/b")).unwrap(), left);
+    dir.bwz("repeats --lines a").assert().code(2);
+}
+
+#[test]
+fn tokens_are_aligned() {
+    let dir = Dir::new();
+    let noise = cases::random(1000, 256);
+    dir.write("a", &noise);
+    dir.write("even", &[&[0; 8], &noise[400..700]].concat());
+    dir.write("odd", &[&[0; 9], &noise[400..700]].concat());
+    dir.bwz("repeats -q --tokens u16 -n 50 a even odd").assert().code(0).stdout("even\t8\t308\n");
+    dir.bwz("repeats -q --tokens u32 -n 75 a even odd").assert().code(0).stdout("even\t8\t308\n");
+    dir.bwz("repeats -q --tokens u32 -n 76 a even odd").assert().code(1);
+}
+
+#[test]
+fn little_memory_finds_the_same() {
+    let dir = Dir::new();
+    let noise = cases::random(24 << 20, 256);
+    dir.write("a", &noise[..20 << 20]);
+    dir.write("b", &noise[5 << 20..]);
+    let lines = "b\t0\t15728640\n";
+    dir.bwz("repeats -q a b").assert().code(0).stdout(lines);
+    let run = dir.bwz("repeats -v -T1 -M 30M a b").assert().code(0).stdout(lines);
+    has_all(&stderr(run), &["read in "]);
+    let run = dir.bwz("repeats -T1 -M 3M a b").assert().code(2);
+    has_all(&stderr(run), &["of memory, 3 MiB allowed"]);
+}
+
+#[test]
+fn trouble_is_2() {
+    let dir = files();
+    for arguments in ["absent a", "a absent", "--min-length 0 a", "", "--tokens u8 a", "."] {
+        dir.bwz(&format!("repeats {arguments}")).assert().code(2).stdout("");
+    }
+    let mut file = dir.read("a");
+    dir.bwz("a").assert().success();
+    file = dir.read("a.bwz").into_iter().take(file.len() / 2).collect();
+    dir.write("cut.bwz", &file);
+    dir.bwz("repeats cut.bwz").assert().code(2);
+    dir.bwz("repeats --help").assert().code(0);
+}
+
+#[test]
+fn an_interrupt_leaves_no_file() {
+    let dir = Dir::new();
+    dir.write("a", &cases::random(30 << 20, 256));
+    let mut run = dir.process(crate::support::BWZ);
+    let mut child = run.args(["repeats", "-q", "-o", "out", "a"]).spawn().unwrap();
+    thread::sleep(Duration::from_millis(300));
+    let _ = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let status = child.wait().unwrap();
+    assert!(status.success() || !dir.has("out/a"));
+}
