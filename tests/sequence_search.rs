@@ -397,7 +397,7 @@ fn little_memory_finds_the_same() {
     for block in [1 << 20, 5000] {
         let file = indexed(&raw, block, Some(8));
         let bases = |n: usize| {
-            let bases = (0..4 + n % 3).map(|at| b"ACGTacgt"[(n * 7919 >> (2 * at)) % 8]);
+            let bases = (0..4 + n % 3).map(|at| b"ACGTacgt"[((n * 7919) >> (2 * at)) % 8]);
             bases.collect::<Vec<u8>>()
         };
         let patterns: Vec<Vec<u8>> = (0..60).map(bases).collect();

@@ -1,5 +1,5 @@
-//! A file of patterns that several threads read and parse: they take turns at reading a chunk, which
-//! each parses by itself.
+//! A file of patterns that several threads read and parse: they take turns at reading a chunk,
+//! which each parses by itself.
 
 use super::input::Input;
 use super::input_name::Name;

@@ -10,6 +10,13 @@ impl FoldedPatterns {
     /// # Errors
     /// [`Error::Usage`] where a pattern has a byte that no sequence holds.
     pub fn new(patterns: &[&[u8]]) -> Result<Self> {
+        // As nearly all are; this looks at many bytes at a time.
+        let is_upper = |pattern: &&[u8]| {
+            pattern.iter().fold(true, |upper, byte| upper & byte.is_ascii_uppercase())
+        };
+        if patterns.par_iter().all(is_upper) {
+            return Ok(FoldedPatterns(Vec::new()));
+        }
         let wrong = |pattern: &&&[u8]| !pattern.iter().all(|&byte| RESIDUES[usize::from(byte)]);
         if let Some(pattern) = patterns.par_iter().find_first(wrong) {
             let at = pattern.iter().position(|&byte| !is_residue(byte)).unwrap_or(0);
