@@ -1,6 +1,7 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the
 //! completions.
 
+use super::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::search_help::{COUNT_HELP, LOCATE_HELP, SEARCH_CHECKS};
 use super::shared_args::path;
@@ -67,6 +68,9 @@ pub enum Command {
     /// Write ranges of compressed files to standard output, by their index
     #[command(after_long_help = SEARCH_CHECKS)]
     Extract(ExtractArgs),
+    /// Find what sequences have in common: longest regions, maximal matches, overlaps of reads
+    #[command(after_long_help = OVERLAP_HELP)]
+    Overlap(OverlapArgs),
     /// Save every intact block of a damaged file
     Recover(RecoverArgs),
     /// Measure the speed and the size of compression and decompression, in memory

@@ -12,6 +12,7 @@
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `patterns`, `pattern_batch`, `sequence_file`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
+//! | `overlap_args`, `overlap_command`, `overlap_lines` | what sequences have in common, and how it is printed |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
 //! | `timeline` | the trace of a run, and how busy GPUs were |
@@ -43,6 +44,9 @@ mod list_command;
 mod man_and_completions;
 mod match_printer;
 mod output;
+mod overlap_args;
+mod overlap_command;
+mod overlap_lines;
 mod parallel_reads;
 mod pattern_batch;
 mod patterns;
@@ -104,6 +108,7 @@ fn dispatch(cli: Cli) -> Exit {
         Some(Command::Count(args)) => count_locate::count(&args),
         Some(Command::Locate(args)) => count_locate::locate(&args),
         Some(Command::Extract(args)) => extract_command::run(&args),
+        Some(Command::Overlap(args)) => overlap_command::run(&args),
         Some(Command::Recover(args)) => recover_command::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Devices) => devices_command::run(),
