@@ -32,6 +32,8 @@
 //! | `gpu` | suffix sorting, its inverse, coding by static rANS and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
+//! | [`lcp`] | a text in memory -> its suffix array and LCP array, range minima, common extensions |
+//! | [`overlap`] | what sequences have in common: longest regions, maximal matches, overlaps of reads |
 //! | `sequence` | FASTA and FASTQ: raw block <-> residues, other bytes and the layout of its lines |
 //! | `filter` | raw block <-> the text that is sorted: sequences, repeats, tables, machine code |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
@@ -48,8 +50,9 @@
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
-//! < threads < bwt < sequence < raw, device_pool, filter < frame, fm_index < sorters, contents
-//! < block < compress < decompress < recover, search < archive < repeats < internals < lib < cli`.
+//! < threads < bwt, lcp < sequence, overlap < raw, device_pool, filter < frame, fm_index < sorters,
+//! contents < block < compress < decompress < recover, search < archive < repeats < internals < lib
+//! < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
@@ -69,6 +72,8 @@ compile_error!(
 
 pub mod bwt;
 pub mod fm_index;
+pub mod lcp;
+pub mod overlap;
 /// The GPUs of this machine, and what this build has for them.
 ///
 /// An index in memory is searched on a GPU by a [`Searcher`](cuda::Searcher), which keeps it:

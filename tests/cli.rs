@@ -24,6 +24,8 @@ mod habits;
 mod limits;
 #[path = "cli/looking.rs"]
 mod looking;
+#[path = "cli/overlaps.rs"]
+mod overlaps;
 #[path = "cli/pipes.rs"]
 mod pipes;
 #[path = "cli/refusals.rs"]

@@ -3,6 +3,7 @@
 
 use super::byte_escape;
 use super::repeats_args::{REPEATS_HELP, RepeatsArgs};
+use super::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::search_help::{COUNT_HELP, LOCATE_HELP, SEARCH_CHECKS};
 use super::shared_args::path;
@@ -72,6 +73,9 @@ pub enum Command {
     /// Find what occurs before in the same files, compressed or not, and write them without it
     #[command(after_long_help = REPEATS_HELP)]
     Repeats(RepeatsArgs),
+    /// Find what sequences have in common: longest regions, maximal matches, overlaps of reads
+    #[command(after_long_help = OVERLAP_HELP)]
+    Overlap(OverlapArgs),
     /// Save every intact block of a damaged file
     Recover(RecoverArgs),
     /// Measure the speed and the size of compression and decompression, in memory

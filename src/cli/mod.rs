@@ -13,6 +13,7 @@
 //! | `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
 //! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
+//! | `overlap_args`, `overlap_command`, `overlap_lines` | what sequences have in common, and how it is printed |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
 //! | `timeline` | the trace of a run, and how busy GPUs were |
@@ -45,6 +46,9 @@ mod list_command;
 mod man_and_completions;
 mod match_printer;
 mod output;
+mod overlap_args;
+mod overlap_command;
+mod overlap_lines;
 mod parallel_reads;
 mod pattern_batch;
 mod pattern_chunks;
@@ -112,6 +116,7 @@ fn dispatch(cli: Cli) -> Exit {
         Some(Command::Locate(args)) => count_locate::locate(&args),
         Some(Command::Extract(args)) => extract_command::run(&args),
         Some(Command::Repeats(args)) => repeats_command::run(&args),
+        Some(Command::Overlap(args)) => overlap_command::run(&args),
         Some(Command::Recover(args)) => recover_command::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Devices) => devices_command::run(),

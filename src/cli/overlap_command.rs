@@ -1,0 +1,111 @@
+//! `bwz overlap`: what two files of sequences have in common, or the reads of one.
+
+use super::console::{self, Task};
+use super::descriptors;
+use super::event_lines::EventLines;
+use super::exit::Exit;
+use super::input::{self, Input};
+use super::input_name::Name;
+use super::overlap_args::OverlapArgs;
+use super::overlap_lines::{print_gfa, print_matches, print_paf, print_regions, regions};
+use super::pattern_batch::PatternBatch;
+use super::progress_bar::Progress;
+use super::sequence_file::SequenceFile;
+use bwz::overlap::{
+    Sequences, Strands, longest_common, maximal_matches, read_overlaps, unique_matches,
+};
+use bwz::{Decoder, Error, Options, Result};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+
+/// The length of mummer's matches where none is given.
+const USUAL_LENGTH: u32 = 20;
+
+/// What may be at the start of FASTA, FASTQ and gzip.
+const STARTS: &[u8] = b">@\x1f";
+
+/// Prints what is asked for.
+pub fn run(args: &OverlapArgs) -> Exit {
+    if args.min.is_none() && args.files.len() != 2 {
+        let what = "takes two files, A and B; with --min any number of files of reads";
+        return console::fail(&Error::Usage(format!("overlap {what}").into()));
+    }
+    let names: Vec<Name> = args.files.iter().map(|path| Name::from(path.as_path())).collect();
+    let (mut sets, options) = (Vec::new(), args.resources.options());
+    for name in &names {
+        if args.min.is_none() || sets.is_empty() {
+            sets.push(Sequences::new());
+        }
+        let set = sets.last_mut().expect("there is one");
+        if let Err(e) = read(name, set, args, &options) {
+            return console::fail_with(&e, name, Task::Reading);
+        }
+    }
+    let bases = sets.iter().map(Sequences::total).sum::<u64>();
+    args.talk.sum_up(format_args!("{bases} bases read"));
+    let all: Vec<String> = names.iter().map(Name::to_string).collect();
+    let all = Name::File(all.join(", ").into());
+    match search(&sets, args, &options) {
+        Ok(()) => Exit::Fine,
+        Err(e) => console::fail_with(&e, &all, Task::Reading),
+    }
+}
+
+/// Adds the records of a file.
+fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) -> Result<()> {
+    if *name == Name::Stdin {
+        input::refuse_terminal()?;
+    }
+    let Input { source, about, stop } = Input::open(name, true)?;
+    let options = EventLines::default().add_to(options, name, args.talk, stop);
+    let progress = Progress::start(name, about.size(), args.talk, true);
+    let mut source = BufReader::new(progress.count(source));
+    let is_compressed = source.fill_buf()?.starts_with(&bwz::MAGIC);
+    let text: Box<dyn Read + Send> = match is_compressed {
+        true => Box::new(Decoder::new(source, &options)),
+        false => Box::new(source),
+    };
+    let mut text = BufReader::new(text);
+    if text.fill_buf()?.first().is_some_and(|first| !STARTS.contains(first)) {
+        let what = "is neither FASTA nor FASTQ, which begin with > and @";
+        return Err(Error::Usage(what.into()));
+    }
+    let mut file = SequenceFile::open(text)?;
+    let mut record = PatternBatch::default();
+    while file.next(&mut record)? {
+        for sequence in record.iter() {
+            to.add(sequence.name, sequence.bytes)?;
+        }
+        record = PatternBatch::default();
+    }
+    Ok(())
+}
+
+fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<()> {
+    let strands = if args.forward { Strands::Forward } else { Strands::Both };
+    let mut out = BufWriter::new(descriptors::stdout()?);
+    match (sets, args.min) {
+        ([reads], Some(least)) => {
+            let found = read_overlaps(reads, least, strands, options)?;
+            args.talk.sum_up(format_args!("{} overlaps", found.len()));
+            match args.gfa {
+                true => print_gfa(&mut out, reads, &found)?,
+                false => print_paf(&mut out, reads, &found)?,
+            }
+        }
+        ([a, b], _) if args.mem.is_some() || args.mum => {
+            let find = if args.mum { unique_matches } else { maximal_matches };
+            let found = find(a, b, args.mem.unwrap_or(USUAL_LENGTH), strands, options)?;
+            args.talk.sum_up(format_args!("{} matches", found.len()));
+            print_matches(&mut out, a, b, strands, &found)?;
+        }
+        ([a, b], _) => {
+            let found = longest_common(a, b, strands, options)?;
+            match args.json {
+                true => descriptors::print_json(&regions(a, b, &found))?,
+                false => print_regions(&mut out, &regions(a, b, &found))?,
+            }
+        }
+        _ => {}
+    }
+    Ok(out.flush()?)
+}

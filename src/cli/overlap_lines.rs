@@ -1,0 +1,121 @@
+//! What `overlap` prints: tables, what mummer prints, PAF and GFA.
+
+use bwz::overlap::{Match, Overlap, Sequences, Strands};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// A common region, as `--json` shows it. Positions are from 0, without the end.
+#[derive(Serialize)]
+pub struct Region<'n> {
+    a: Cow<'n, str>,
+    a_start: u32,
+    a_end: u32,
+    b: Cow<'n, str>,
+    b_start: u32,
+    b_end: u32,
+    strand: char,
+    length: u32,
+}
+
+pub fn regions<'n>(a: &'n Sequences, b: &'n Sequences, found: &[Match]) -> Vec<Region<'n>> {
+    let region = |m: &Match| Region {
+        a: String::from_utf8_lossy(a.name(m.a)),
+        a_start: m.a_start,
+        a_end: m.a_start + m.length,
+        b: String::from_utf8_lossy(b.name(m.b)),
+        b_start: m.b_start,
+        b_end: m.b_start + m.length,
+        strand: if m.is_reverse { '-' } else { '+' },
+        length: m.length,
+    };
+    found.iter().map(region).collect()
+}
+
+pub fn print_regions(out: &mut impl Write, regions: &[Region]) -> io::Result<()> {
+    for Region { a, a_start, a_end, b, b_start, b_end, strand, length } in regions {
+        writeln!(out, "{a}\t{a_start}\t{a_end}\t{b}\t{b_start}\t{b_end}\t{strand}\t{length}")?;
+    }
+    Ok(())
+}
+
+/// Prints matches as mummer does, under a line for each strand of each record of `b`.
+pub fn print_matches(
+    out: &mut impl Write,
+    a: &Sequences,
+    b: &Sequences,
+    strands: Strands,
+    found: &[Match],
+) -> io::Result<()> {
+    let width = (0..a.len() as u32).map(|record| a.name(record).len()).max().unwrap_or(0);
+    let mut rest = found;
+    for record in 0..b.len() as u32 {
+        for is_reverse in [false, true] {
+            if is_reverse && strands == Strands::Forward {
+                continue;
+            }
+            out.write_all(b"> ")?;
+            out.write_all(b.name(record))?;
+            out.write_all(if is_reverse { b" Reverse\n" } else { b"\n" })?;
+            while let Some((m, others)) = rest.split_first()
+                && (m.b, m.is_reverse) == (record, is_reverse)
+            {
+                let length = b.bases(record).len() as u32;
+                let start = if is_reverse { length - m.b_start - m.length } else { m.b_start };
+                let name = a.name(m.a);
+                out.write_all(b"  ")?;
+                out.write_all(name)?;
+                let (pad, a_start, b_start) = (width - name.len(), m.a_start + 1, start + 1);
+                writeln!(out, "{:pad$}  {a_start:>8}  {b_start:>8}  {:>8}", "", m.length)?;
+                rest = others;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn print_paf(out: &mut impl Write, reads: &Sequences, found: &[Overlap]) -> io::Result<()> {
+    for overlap in found {
+        let length = overlap.length;
+        print_side(out, reads, overlap.a, !overlap.a_is_reverse, length)?;
+        let is_reverse = overlap.a_is_reverse != overlap.b_is_reverse;
+        out.write_all(if is_reverse { b"-\t" } else { b"+\t" })?;
+        print_side(out, reads, overlap.b, overlap.b_is_reverse, length)?;
+        writeln!(out, "{length}\t{length}\t255")?;
+    }
+    Ok(())
+}
+
+/// Prints a read, and its last bases or its first.
+fn print_side(
+    out: &mut impl Write,
+    reads: &Sequences,
+    read: u32,
+    is_at_end: bool,
+    length: u32,
+) -> io::Result<()> {
+    let size = reads.bases(read).len() as u32;
+    let start = if is_at_end { size - length } else { 0 };
+    out.write_all(reads.name(read))?;
+    write!(out, "\t{size}\t{start}\t{}\t", start + length)
+}
+
+/// Prints reads without their bases, and links between them.
+pub fn print_gfa(out: &mut impl Write, reads: &Sequences, found: &[Overlap]) -> io::Result<()> {
+    writeln!(out, "H\tVN:Z:1.0")?;
+    for read in 0..reads.len() as u32 {
+        out.write_all(b"S\t")?;
+        out.write_all(reads.name(read))?;
+        writeln!(out, "\t*\tLN:i:{}", reads.bases(read).len())?;
+    }
+    for overlap in found {
+        let orientation = |is_reverse: bool| if is_reverse { "\t-\t" } else { "\t+\t" };
+        out.write_all(b"L\t")?;
+        out.write_all(reads.name(overlap.a))?;
+        out.write_all(orientation(overlap.a_is_reverse).as_bytes())?;
+        out.write_all(reads.name(overlap.b))?;
+        out.write_all(orientation(overlap.b_is_reverse).as_bytes())?;
+        writeln!(out, "{}M", overlap.length)?;
+    }
+    Ok(())
+}

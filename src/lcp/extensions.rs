@@ -1,0 +1,119 @@
+//! Longest common extensions: how far two positions of a text agree, by the least of the LCP values
+//! between their suffixes.
+
+use super::{LcpArrays, RangeMinima, no_memory};
+use crate::allocation;
+use crate::error::{Bound, Error, Result};
+use crate::options::Options;
+use crate::threads;
+use rayon::prelude::*;
+
+/// Queries that a thread takes at a time.
+const QUERIES: usize = 1 << 12;
+
+/// The text's suffixes, ready to be asked how far any two of them agree.
+///
+/// It takes 8 bytes per byte of the text and the table of [`RangeMinima`]; while it is made, 4
+/// more.
+#[derive(Clone, Debug)]
+pub struct Extensions {
+    /// The row of each position's suffix.
+    rows: Vec<u32>,
+    lcp: RangeMinima,
+}
+
+impl Extensions {
+    /// Takes the arrays of a text, in linear time.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where `Options::memory` allows less than it takes, [`Error::Io`] where
+    /// there is no memory.
+    pub fn new(arrays: LcpArrays, options: &Options) -> Result<Self> {
+        let LcpArrays { suffixes, lcp } = arrays;
+        let needed = 8 * suffixes.len() as u64 + RangeMinima::size(lcp.len());
+        let allowed = options.memory_limit();
+        if needed > allowed {
+            let what = format!("the extensions of {} positions", suffixes.len()).into();
+            return Err(Error::Limit { what, needed, allowed, by: Bound::Memory });
+        }
+        let mut rows: Vec<u32> = allocation::zeroed(suffixes.len()).ok_or_else(no_memory)?;
+        for (row, &pos) in (0..).zip(&suffixes) {
+            rows[pos as usize] = row;
+        }
+        drop(suffixes);
+        Ok(Extensions { rows, lcp: RangeMinima::new(lcp, options)? })
+    }
+
+    /// How many bytes from position `a` on equal those from `b` on; from a position itself, all to
+    /// the end of the text.
+    ///
+    /// # Panics
+    /// If one of them is not in the text.
+    #[must_use]
+    pub fn longest(&self, a: u32, b: u32) -> u32 {
+        let (row, other) = (self.rows[a as usize] as usize, self.rows[b as usize] as usize);
+        let between = self.lcp.least(row.min(other) + 1..row.max(other) + 1);
+        between.unwrap_or_else(|| self.rows.len() as u32 - a)
+    }
+
+    /// [`Extensions::longest`] of each pair, on as many threads as the options say.
+    ///
+    /// ```
+    /// use bwz::{Options, lcp::{Extensions, LcpArrays}};
+    ///
+    /// let options = Options::new();
+    /// let extensions = Extensions::new(LcpArrays::new(b"mississippi", &options)?, &options)?;
+    /// assert_eq!(extensions.all(&[(1, 4), (2, 3), (0, 0)], &options)?, [4, 1, 11]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a position that is not in the text, [`Error::Io`] where there is no
+    /// memory, or no threads can be started.
+    pub fn all(&self, pairs: &[(u32, u32)], options: &Options) -> Result<Vec<u32>> {
+        let end = self.rows.len();
+        if let Some((a, b)) = pairs.iter().find(|(a, b)| *a.max(b) as usize >= end) {
+            let what = format!("positions {a} and {b} are not both in a text of {end} bytes");
+            return Err(Error::Usage(what.into()));
+        }
+        let mut found = allocation::zeroed(pairs.len()).ok_or_else(no_memory)?;
+        threads::pool(options)?.install(|| {
+            let parts = found.par_chunks_mut(QUERIES).zip(pairs.par_chunks(QUERIES));
+            parts.for_each(|(found, pairs)| {
+                for (found, &(a, b)) in found.iter_mut().zip(pairs) {
+                    *found = self.longest(a, b);
+                }
+            });
+        });
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive;
+    use super::*;
+    use crate::cases;
+
+    #[test]
+    fn extensions_are_the_naive_ones_in_all_cases() {
+        for (name, text) in cases::shapes(1500) {
+            let options = Options::new().threads(2);
+            let arrays = LcpArrays::new(&text, &options).unwrap();
+            let extensions = Extensions::new(arrays, &options).unwrap();
+            let some = cases::random(8000, 256);
+            let pos = |bytes: &[u8]| u32::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+            let len = text.len() as u32;
+            let pairs: Vec<_> = match len {
+                0 => vec![],
+                _ => some.chunks(4).map(|q| (pos(q) % len, pos(&q[2..]) % len)).collect(),
+            };
+            let found = extensions.all(&pairs, &options).unwrap();
+            for (&(a, b), found) in pairs.iter().zip(found) {
+                let expected = naive::common(&text[a as usize..], &text[b as usize..]);
+                assert_eq!(found as usize, expected, "{name}: {a} and {b}");
+            }
+            assert!(extensions.all(&[(0, len)], &options).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The least of a range of values in constant time: the minima of blocks of 64, a sparse table over
+//! them, and the values at both ends (M. A. Bender and M. Farach-Colton, *The LCA problem
+//! revisited*, 2000, without their tables inside blocks: 64 values are four cache lines, which a
+//! processor compares faster than it finds a table).
+
+use super::no_memory;
+use crate::allocation;
+use crate::error::{Bound, Error, Result};
+use crate::options::Options;
+use std::ops::Range;
+
+const BLOCK: usize = 64;
+
+/// Values of which the least in any range is found in constant time.
+///
+/// Beside the 4 bytes of each value it takes 1/16 byte for each power of two up to the number of
+/// blocks of 64 values: 1.1 bytes a value for 10^7 values, 1.5 for 2^30.
+///
+/// ```
+/// let minima = bwz::lcp::RangeMinima::new(vec![3, 1, 4, 1, 5], &bwz::Options::new())?;
+/// assert_eq!(minima.least(2..5), Some(1));
+/// assert_eq!(minima.least(4..5), Some(5));
+/// assert_eq!(minima.least(2..2), None);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RangeMinima {
+    values: Vec<u32>,
+    /// `levels[k][b]` is the least of the 2^k blocks from b on.
+    levels: Vec<Vec<u32>>,
+}
+
+impl RangeMinima {
+    /// Makes the table, in linear time.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where `Options::memory` allows less than the values and the table take,
+    /// [`Error::Io`] where there is no memory.
+    pub fn new(values: Vec<u32>, options: &Options) -> Result<Self> {
+        let blocks = values.len().div_ceil(BLOCK);
+        let (needed, allowed) = (Self::size(values.len()), options.memory_limit());
+        if needed > allowed {
+            let what = format!("a table of the minima of {} values", values.len()).into();
+            return Err(Error::Limit { what, needed, allowed, by: Bound::Memory });
+        }
+        let mut level = allocation::with_capacity(blocks).ok_or_else(no_memory)?;
+        level.extend(values.chunks(BLOCK).map(least_of));
+        let mut levels = vec![level];
+        for k in 1..levels_of(blocks) {
+            let (below, half) = (&levels[k - 1], 1 << (k - 1));
+            let mut level = allocation::with_capacity(below.len() - half).ok_or_else(no_memory)?;
+            level.extend(below.iter().zip(&below[half..]).map(|(&a, &b)| a.min(b)));
+            levels.push(level);
+        }
+        Ok(RangeMinima { values, levels })
+    }
+
+    /// Bytes of memory of so many values and their table, at most.
+    #[must_use]
+    pub fn size(values: usize) -> u64 {
+        let blocks = values.div_ceil(BLOCK);
+        4 * (values + blocks * levels_of(blocks)) as u64
+    }
+
+    /// The values.
+    #[must_use]
+    pub fn values(&self) -> &[u32] {
+        &self.values
+    }
+
+    /// The least value of a range; `None` where that is empty.
+    ///
+    /// # Panics
+    /// If it goes beyond the values.
+    #[must_use]
+    pub fn least(&self, range: Range<usize>) -> Option<u32> {
+        let (from, to) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
+        if from >= to {
+            return self.values[range].iter().copied().min();
+        }
+        let level = (to - from).ilog2() as usize;
+        let blocks = &self.levels[level];
+        let inner = blocks[from].min(blocks[to - (1 << level)]);
+        let left = least_of(&self.values[range.start..from * BLOCK]);
+        Some(inner.min(left).min(least_of(&self.values[to * BLOCK..range.end])))
+    }
+}
+
+fn levels_of(blocks: usize) -> usize {
+    blocks.checked_ilog2().map_or(0, |log| log as usize + 1).max(1)
+}
+
+fn least_of(values: &[u32]) -> u32 {
+    values.iter().copied().fold(u32::MAX, u32::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+
+    #[test]
+    fn minima_are_the_naive_ones_of_all_ranges() {
+        for len in [0, 1, 63, 64, 65, 128, 300, 517] {
+            let values: Vec<u32> = cases::random(len, 251).into_iter().map(u32::from).collect();
+            let minima = RangeMinima::new(values.clone(), &Options::new()).unwrap();
+            for from in 0..=len {
+                for to in from..=len {
+                    let expected = values[from..to].iter().copied().min();
+                    assert_eq!(minima.least(from..to), expected, "{from}..{to} of {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_that_is_not_allowed_is_refused() {
+        let options = Options::new().memory(RangeMinima::size(1000) - 1);
+        assert!(matches!(RangeMinima::new(vec![1; 1000], &options), Err(Error::Limit { .. })));
+    }
+}

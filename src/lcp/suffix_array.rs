@@ -1,0 +1,41 @@
+//! The suffix array, by libsais.
+
+use super::{MAX_TEXT, check_memory, no_memory};
+use crate::allocation;
+use crate::error::{Error, Result};
+use crate::options::Options;
+use libsais::SuffixArrayConstruction;
+
+/// The positions of all suffixes of `text` but the empty one, in the order of the suffixes.
+///
+/// Takes linear time on the calling thread, and 4 bytes of memory per byte beside the text.
+///
+/// ```
+/// let suffixes = bwz::lcp::suffix_array(b"banana", &bwz::Options::new())?;
+/// assert_eq!(suffixes, [5, 3, 1, 0, 4, 2]);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Usage`] for a text above [`MAX_TEXT`], [`Error::Limit`] where `Options::memory` allows
+/// less than 5 bytes for each byte of it, [`Error::Io`] where there is no memory.
+pub fn suffix_array(text: &[u8], options: &Options) -> Result<Vec<u32>> {
+    let size = text.len();
+    if size > MAX_TEXT {
+        let what = format!(
+            "a text of {size} bytes is above the {MAX_TEXT} whose suffixes are sorted; cut it"
+        );
+        return Err(Error::Usage(what.into()));
+    }
+    check_memory("the suffix array of", size as u64, 5 * size as u64, options)?;
+    let mut suffixes: Vec<i32> = allocation::zeroed(size).ok_or_else(no_memory)?;
+    if size > 0 {
+        SuffixArrayConstruction::for_text(text)
+            .in_borrowed_buffer(&mut suffixes)
+            .single_threaded()
+            .run()
+            .map_err(|_| no_memory())?;
+    }
+    // In place: both take 4 bytes.
+    Ok(suffixes.into_iter().map(i32::cast_unsigned).collect())
+}

@@ -1,0 +1,203 @@
+//! What two sets of sequences have in common: the longest regions, all maximal exact matches, and
+//! those that are unique.
+
+use super::interval_walk::{Pair, Walk};
+use super::joined_text::JoinedText;
+use super::result_budget::Budget;
+use super::sequences::{Sequences, Strands};
+use crate::allocation;
+use crate::error::{Error, Result};
+use crate::lcp::LcpArrays;
+use crate::options::Options;
+use rayon::prelude::*;
+
+/// A stretch that a record of each of two sets has. Positions are from 0, in the records as they are
+/// given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// The record of the first set.
+    pub a: u32,
+    /// Where it starts there.
+    pub a_start: u32,
+    /// The record of the second set.
+    pub b: u32,
+    /// Where it starts there; of a reverse one this is where its complement's last base is.
+    pub b_start: u32,
+    /// Whether it is the reverse complement that the second record has.
+    pub is_reverse: bool,
+    /// How many bases it has.
+    pub length: u32,
+}
+
+/// The longest regions that a record of `a` and one of `b` have in common, all of that length.
+///
+/// They are in the order of `b`: by record, forward before reverse, by position on that strand, then
+/// by record and position in `a`. One that is its own reverse complement is found on both strands.
+/// This is the problem of Y. Zhong et al., *Solving the longest overlap region problem for noncoding
+/// DNA sequences with GPU*, arXiv:1404.3448, 2014.
+///
+/// # Errors
+/// [`Error::Usage`] for more than 2^31 - 1 bases with their strands, [`Error::Limit`] where
+/// `Options::memory` allows too little, [`Error::Io`] where there is none.
+pub fn longest_common(
+    a: &Sequences,
+    b: &Sequences,
+    strands: Strands,
+    options: &Options,
+) -> Result<Vec<Match>> {
+    let (text, arrays) = sort(a, b, strands, options)?;
+    let end = text.first_end();
+    let sides = arrays.suffixes.windows(2).map(|pair| (pair[0] < end) != (pair[1] < end));
+    let lcp = arrays.lcp.iter().skip(1).zip(sides);
+    match lcp.filter_map(|(&lcp, differ)| differ.then_some(lcp)).max() {
+        None | Some(0) => Ok(Vec::new()),
+        Some(least) => matches(&text, &arrays, least, false, options),
+    }
+}
+
+/// All matches of at least `least` bases that cannot be made longer at either end, in the order of
+/// [`longest_common`]. These are what `mummer -maxmatch -n` finds.
+///
+/// ```
+/// use bwz::overlap::{Sequences, Strands, maximal_matches};
+///
+/// let (mut a, mut b) = (Sequences::new(), Sequences::new());
+/// a.add(b"a", b"CCACGTTTACGT")?;
+/// b.add(b"b", b"GACGTG")?;
+/// let found = maximal_matches(&a, &b, 4, Strands::Forward, &bwz::Options::new())?;
+/// let places: Vec<_> = found.iter().map(|m| (m.a_start, m.b_start, m.length)).collect();
+/// assert_eq!(places, [(2, 1, 4), (8, 1, 4)]);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`longest_common`]; [`Error::Usage`] for a `least` of 0.
+pub fn maximal_matches(
+    a: &Sequences,
+    b: &Sequences,
+    least: u32,
+    strands: Strands,
+    options: &Options,
+) -> Result<Vec<Match>> {
+    check_least(least)?;
+    let (text, arrays) = sort(a, b, strands, options)?;
+    matches(&text, &arrays, least, false, options)
+}
+
+/// Those of the [`maximal_matches`] that stand once in `a` and once in their strand of the record
+/// of `b`. These are what `mummer -mum -n` finds.
+///
+/// # Errors
+/// As [`maximal_matches`].
+pub fn unique_matches(
+    a: &Sequences,
+    b: &Sequences,
+    least: u32,
+    strands: Strands,
+    options: &Options,
+) -> Result<Vec<Match>> {
+    check_least(least)?;
+    let (text, arrays) = sort(a, b, strands, options)?;
+    matches(&text, &arrays, least, true, options)
+}
+
+/// Checks a length that matches have at least.
+pub fn check_least(least: u32) -> Result<()> {
+    match least {
+        0 => Err(Error::Usage("a match has 1 base at least".into())),
+        _ => Ok(()),
+    }
+}
+
+fn sort(
+    a: &Sequences,
+    b: &Sequences,
+    strands: Strands,
+    options: &Options,
+) -> Result<(JoinedText, LcpArrays)> {
+    let text = JoinedText::new(a, b, strands, options)?;
+    let arrays = text.arrays(options)?;
+    Ok((text, arrays))
+}
+
+fn matches(
+    text: &JoinedText,
+    arrays: &LcpArrays,
+    least: u32,
+    unique: bool,
+    options: &Options,
+) -> Result<Vec<Match>> {
+    let budget = Budget::new(text.bytes.len(), options);
+    let mut pairs = Walk { text, arrays, least, once: unique, budget: &budget }.pairs(options)?;
+    if unique {
+        keep_unique(&mut pairs, text, arrays)?;
+    }
+    crate::threads::pool(options)?.install(|| pairs.par_sort_unstable());
+    let no_memory = || Error::out_of_memory("there is not enough memory for the matches");
+    let mut found = allocation::with_capacity(pairs.len()).ok_or_else(no_memory)?;
+    found.extend(pairs.into_iter().map(|Pair { b, a, length }| {
+        let (of_a, of_b) = (strand(text, a), strand(text, b));
+        Match {
+            a: of_a.record,
+            a_start: of_a.place(a, length),
+            b: of_b.record,
+            b_start: of_b.place(b, length),
+            is_reverse: of_b.is_reverse,
+            length,
+        }
+    }));
+    Ok(found)
+}
+
+fn strand(text: &JoinedText, pos: u32) -> &super::joined_text::Strand {
+    &text.strands[text.strand_at(pos) as usize]
+}
+
+/// Keeps the pairs that stand once in the first set and once in their strand of the second.
+fn keep_unique(pairs: &mut Vec<Pair>, text: &JoinedText, arrays: &LcpArrays) -> Result<()> {
+    let repeated = repeated_lengths(text, arrays)?;
+    pairs.retain(|pair| pair.length > repeated[pair.a as usize]);
+    // A stretch that stands once in the first set and again in a strand is a part of another pair
+    // there, or all of it.
+    let key = |pair: &Pair| (text.strand_at(pair.b), pair.a, u32::MAX - pair.length, pair.b);
+    pairs.sort_by_cached_key(key);
+    let mut kept = Vec::new();
+    let (mut strand, mut covered) = (u32::MAX, 0);
+    for (n, pair) in pairs.iter().enumerate() {
+        let (here, end) = (text.strand_at(pair.b), pair.a + pair.length);
+        if here != strand {
+            (strand, covered) = (here, 0);
+        }
+        let is_twice = pairs.get(n + 1).is_some_and(|next| {
+            (next.a, next.length) == (pair.a, pair.length) && text.strand_at(next.b) == here
+        });
+        if end > covered && !is_twice {
+            kept.push(*pair);
+        }
+        covered = covered.max(end);
+    }
+    *pairs = kept;
+    Ok(())
+}
+
+/// For each position of the first set, how far it agrees with any other of that set.
+fn repeated_lengths(text: &JoinedText, arrays: &LcpArrays) -> Result<Vec<u32>> {
+    let end = text.first_end();
+    let lengths = allocation::filled(0, end as usize);
+    let mut lengths = lengths
+        .ok_or_else(|| Error::out_of_memory("there is not enough memory for the matches"))?;
+    let (mut last, mut since) = (None, 0);
+    for (&pos, &lcp) in arrays.suffixes.iter().zip(&arrays.lcp) {
+        since = lcp.min(since);
+        if pos < end {
+            let lengths = &mut lengths[..];
+            if let Some(last) = last {
+                let last: &mut u32 = &mut lengths[last as usize];
+                *last = since.max(*last);
+                lengths[pos as usize] = since;
+            }
+            (last, since) = (Some(pos), u32::MAX);
+        }
+    }
+    Ok(lengths)
+}

@@ -1,0 +1,210 @@
+//! The overlaps of reads: suffixes of one that are prefixes of another (D. Gusfield, G. M. Landau
+//! and B. Schieber, *An efficient algorithm for the all pairs suffix-prefix problem*, 1992, on the
+//! suffix array).
+//!
+//! In the order of the suffixes, one that ends with its read comes before all that it is a prefix
+//! of. So rows are walked from the first to the last with a stack of such suffixes, each of them a
+//! prefix of the next; where the walk comes to the row of a whole read, the stack holds all suffixes
+//! that are prefixes of it. Of each read only the longest counts: a list holds the reads that have
+//! any, with the longest each. Threads walk stretches of rows, which begin where neighbours agree
+//! for too little.
+
+use super::common_regions::check_least;
+use super::interval_walk::cuts;
+use super::joined_text::{JoinedText, Strand};
+use super::result_budget::Budget;
+use super::sequences::{END, Sequences, Strands};
+use crate::allocation;
+use crate::error::{Error, Result};
+use crate::lcp::LcpArrays;
+use crate::options::Options;
+use crate::threads;
+use rayon::prelude::*;
+
+/// Stretches of rows for each thread.
+const STRETCHES: usize = 4;
+
+/// A suffix of one read that is a prefix of another. Reads are numbered from 0.
+///
+/// Of the same two reads there may be four: each may come first, and either may be reversed. That
+/// `a` reversed is followed by `b` reversed is not one of them: `b` is followed by `a` then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Overlap {
+    /// The read whose suffix it is.
+    pub a: u32,
+    /// The read whose prefix it is.
+    pub b: u32,
+    /// Whether it is a suffix of the reverse complement of `a`, so that it is at the start of `a`.
+    pub a_is_reverse: bool,
+    /// Whether it is a prefix of the reverse complement of `b`, so that it is at the end of `b`.
+    pub b_is_reverse: bool,
+    /// Bases.
+    pub length: u32,
+}
+
+/// The longest overlap of at least `least` bases of each ordered pair of different reads, and with
+/// [`Strands::Both`] of each pair of which one is reversed, in the order of `a` and `b`.
+///
+/// An overlap may be all of one read or of both: so reads that are a prefix or a suffix of others
+/// have overlaps with them, and equal reads have two. A read that lies inside of another has none
+/// with it, no read has any with itself.
+///
+/// ```
+/// use bwz::overlap::{Sequences, Strands, read_overlaps};
+///
+/// let mut reads = Sequences::new();
+/// reads.add(b"r1", b"AAACCCGT")?;
+/// reads.add(b"r2", b"CCCGTTTT")?;
+/// let found = read_overlaps(&reads, 4, Strands::Forward, &bwz::Options::new())?;
+/// assert_eq!(found.len(), 1);
+/// assert_eq!((found[0].a, found[0].b, found[0].length), (0, 1, 5));
+/// # Ok::<(), bwz::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Usage`] for a `least` of 0 and for more than 2^31 - 1 bases with their strands,
+/// [`Error::Limit`] where `Options::memory` allows too little, [`Error::Io`] where there is none.
+pub fn read_overlaps(
+    reads: &Sequences,
+    least: u32,
+    strands: Strands,
+    options: &Options,
+) -> Result<Vec<Overlap>> {
+    check_least(least)?;
+    let text = JoinedText::new(&Sequences::new(), reads, strands, options)?;
+    let arrays = text.arrays(options)?;
+    let budget = Budget::new(text.bytes.len(), options);
+    let pool = threads::pool(options)?;
+    let ends = cuts(&arrays.lcp, least, STRETCHES * pool.current_num_threads());
+    let starts = [0].into_iter().chain(ends.iter().copied());
+    let stretches: Vec<_> = starts.zip(&ends).map(|(from, &to)| from..to).collect();
+    let walk = |rows: std::ops::Range<usize>| {
+        let mut walk = SuffixWalk::new(&text, &arrays, least, &budget)?;
+        let mut row = rows.start;
+        while row < rows.end {
+            row = walk.group(row, rows.end)?;
+        }
+        Ok(walk.found)
+    };
+    let found: Result<Vec<Vec<Overlap>>> =
+        pool.install(|| stretches.into_par_iter().map(walk).collect());
+    let found = found?;
+    let mut all = allocation::with_capacity(found.iter().map(Vec::len).sum())
+        .ok_or_else(|| Error::out_of_memory("there is not enough memory for the overlaps"))?;
+    found.into_iter().for_each(|some| all.extend(some));
+    pool.install(|| all.par_sort_unstable());
+    Ok(all)
+}
+
+/// A suffix that ends with its read, and the next shorter one of that read in the stack, or 0.
+struct Suffix {
+    strand: u32,
+    length: u32,
+    shorter: u32,
+}
+
+struct SuffixWalk<'t> {
+    text: &'t JoinedText,
+    arrays: &'t LcpArrays,
+    least: u32,
+    budget: &'t Budget,
+    /// Suffixes, each a prefix of the next.
+    stack: Vec<Suffix>,
+    /// The longest of each strand in the stack, or 0.
+    longest: Vec<u32>,
+    /// The strands that have any in the stack, in the order of their shortest.
+    strands: Vec<u32>,
+    found: Vec<Overlap>,
+}
+
+impl<'t> SuffixWalk<'t> {
+    fn new(
+        text: &'t JoinedText,
+        arrays: &'t LcpArrays,
+        least: u32,
+        budget: &'t Budget,
+    ) -> Result<Self> {
+        budget.take(4 * text.strands.len())?;
+        let longest = allocation::zeroed(text.strands.len())
+            .ok_or_else(|| Error::out_of_memory("there is not enough memory for the overlaps"))?;
+        let (stack, strands, found) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(SuffixWalk { text, arrays, least, budget, stack, longest, strands, found })
+    }
+
+    /// Takes a row, and those after it where all are the same suffix and end with their reads; gives
+    /// the row behind them.
+    fn group(&mut self, row: usize, end: usize) -> Result<usize> {
+        let LcpArrays { suffixes, lcp } = self.arrays;
+        self.shrink(lcp[row]);
+        let next = if row + 1 < end { lcp[row + 1] } else { 0 };
+        let length = lcp[row].max(next);
+        if length < self.least {
+            return Ok(row + 1);
+        }
+        let mut behind = row + 1;
+        if self.ends_after(suffixes[row], length) {
+            while behind < end && lcp[behind] == length && self.ends_after(suffixes[behind], length)
+            {
+                behind += 1;
+            }
+            for &pos in &suffixes[row..behind] {
+                self.push(self.text.strand_at(pos), length)?;
+            }
+        }
+        for &pos in &suffixes[row..behind] {
+            // Before a whole read is the end of another, or nothing.
+            if pos == 0 || self.text.bytes[pos as usize - 1] == END {
+                self.report(self.text.strand_at(pos))?;
+            }
+        }
+        Ok(behind)
+    }
+
+    fn ends_after(&self, pos: u32, length: u32) -> bool {
+        self.text.bytes[pos as usize + length as usize] == END
+    }
+
+    /// Leaves the suffixes of up to `length` bases in the stack.
+    fn shrink(&mut self, length: u32) {
+        while let Some(suffix) = self.stack.pop_if(|top| top.length > length) {
+            self.longest[suffix.strand as usize] = suffix.shorter;
+            if suffix.shorter == 0 {
+                // It came last of those that are left.
+                self.strands.pop();
+            }
+        }
+    }
+
+    fn push(&mut self, strand: u32, length: u32) -> Result<()> {
+        let shorter = std::mem::replace(&mut self.longest[strand as usize], length);
+        if shorter == 0 {
+            self.budget.push(&mut self.strands, strand)?;
+        }
+        self.budget.push(&mut self.stack, Suffix { strand, length, shorter })
+    }
+
+    /// Adds what overlaps the start of a strand.
+    fn report(&mut self, strand: u32) -> Result<()> {
+        let b = &self.text.strands[strand as usize];
+        for &suffix in &self.strands {
+            let a = &self.text.strands[suffix as usize];
+            if is_wanted(a, b) {
+                let length = self.longest[suffix as usize];
+                let (a_is_reverse, b_is_reverse) = (a.is_reverse, b.is_reverse);
+                let (a, b) = (a.record, b.record);
+                let overlap = Overlap { a, b, a_is_reverse, b_is_reverse, length };
+                self.budget.push(&mut self.found, overlap)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether this is the one of two ways to say the same.
+fn is_wanted(a: &Strand, b: &Strand) -> bool {
+    match (a.is_reverse, b.is_reverse) {
+        (false, false) => a.record != b.record,
+        (true, true) => false,
+        _ => a.record < b.record,
+    }
+}
