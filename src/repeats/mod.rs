@@ -27,8 +27,9 @@
 //! | `texts`, `rolling_hash`, `window_marks` | positions, hashes, a bit for each window |
 //! | `whole_lines` | ranges cut at line ends |
 //!
-//! It takes 10 ns a byte on one thread, about 1.3 bytes of memory beside each byte where windows
-//! have 100, and time in proportion to the size whatever the texts hold, as far as hashes are
+//! Of a tar of sources of which half is repeated it takes 30 ns a byte on one thread, and for
+//! windows of 100 bytes about 1.6 bytes of memory beside each byte. Time is in proportion to the
+//! size whatever the texts hold, as far as hashes are
 //! random. The result does not depend on threads, memory and chance.
 
 mod collection;
