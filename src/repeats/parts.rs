@@ -7,11 +7,12 @@
 //! number of parts.
 
 use super::equal_windows::{Frequent, Marks};
+use super::repeated_ranges::{FileRepeats, MostFrequent, Repeats};
 use super::search_texts::{TextSearch, expected_memory};
+use super::settings::Settings;
 use super::texts::Texts;
 use super::window_marks::{WindowMarks, subtract};
 use super::window_minimizers::MOST_UNITS;
-use super::{FileRepeats, MostFrequent, Repeats, Search};
 use crate::error::{Bound, Error, Result};
 use crate::options::Options;
 use std::borrow::Cow;
@@ -39,7 +40,7 @@ type Part = Vec<Piece>;
 
 /// A search of texts that `load` gives ranges of, within so much memory besides.
 pub(super) struct PartSearch<'s, L> {
-    search: &'s Search,
+    search: &'s Settings,
     sizes: Vec<u64>,
     load: L,
     /// Bytes for everything but what is kept of all texts.
@@ -70,7 +71,7 @@ where
     ///
     /// # Errors
     /// [`Error::Limit`] where there is no memory for two parts of a MiB, or of a few windows.
-    pub fn new(search: &'s Search, sizes: Vec<u64>, load: L, options: &Options) -> Result<Self> {
+    pub fn new(search: &'s Settings, sizes: Vec<u64>, load: L, options: &Options) -> Result<Self> {
         let (all, width) = (sizes.iter().sum(), search.unit.size() as u64);
         let originals = if search.keeps_originals { all / width / 8 } else { 0 };
         let fixed = BASE + THREAD * options.thread_count() as u64 + originals;
@@ -289,13 +290,13 @@ fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
 }
 
 /// The memory for texts of so many bytes and their search.
-fn needed(search: &Search, bytes: u64) -> u64 {
+fn needed(search: &Settings, bytes: u64) -> u64 {
     let units = bytes / search.unit.size() as u64;
     bytes + units / 4 + expected_memory(units, search.len)
 }
 
 /// The bytes of parts of which two fit.
-fn largest_part(search: &Search, memory: u64, fixed: u64) -> Result<u64> {
+fn largest_part(search: &Settings, memory: u64, fixed: u64) -> Result<u64> {
     const UNIT: u64 = 1 << 30;
     // Both parts, the marks of the second one once more, and units behind the last window.
     let each = 2 * needed(search, UNIT) + UNIT / search.unit.size() as u64 / 8;
