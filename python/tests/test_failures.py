@@ -155,7 +155,9 @@ os._exit(1)
 
 @pytest.mark.parametrize("way", ["compress", "write"])
 def test_an_interrupt_ends_work_at_once(way):
-    ran = subprocess.run([sys.executable, "-c", INTERRUPTED, way], capture_output=True, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, way], check=False, capture_output=True, timeout=60
+    )
     assert ran.returncode == 0, ran.stderr
     assert float(ran.stdout) < 0.5
 

@@ -98,7 +98,9 @@ def test_a_stream_that_does_not_seek(path, text):
 
 
 def test_pandas_and_pyarrow_read_a_file(tmp_path):
-    table = pandas.DataFrame({"n": range(50_000), "word": ["a b c".split()[n % 3] for n in range(50_000)]})
+    table = pandas.DataFrame(
+        {"n": range(50_000), "word": [["a", "b", "c"][n % 3] for n in range(50_000)]}
+    )
     path = tmp_path / "table.bwz"
     with bwz.open(path, "wt", encoding="utf-8", newline="") as out:
         table.to_csv(out, index=False)
