@@ -156,6 +156,8 @@ class Decompressor:
     def decompress(self, data: Buffer, max_length: int = -1) -> bytes:
         """Takes ``data``; gives all that can be decompressed by now.
 
+        What stands before damage is given; the call after that says what is damaged.
+
         Args:
             data: The next bytes of the file; nothing where :attr:`needs_input` is false.
             max_length: Bytes to give at most; the rest waits for the next call. -1 is all.

@@ -51,6 +51,11 @@ def test_damage_is_named_by_block_and_offset(text):
     def archive():
         bwz.Archive(io.BytesIO(file)).read_range(1_499_999, 2_000_000)
 
+    def steps():
+        decompressor = bwz.Decompressor()
+        assert decompressor.decompress(file) == text[:1_500_000]
+        decompressor.flush()
+
     def seek():
         raw = bwz.open(io.BytesIO(file))
         raw.seek(1_600_000)
@@ -59,7 +64,7 @@ def test_damage_is_named_by_block_and_offset(text):
     ways = [
         lambda: bwz.decompress(file),
         lambda: bwz.open(io.BytesIO(file)).read(),
-        lambda: bwz.Decompressor().decompress(file),
+        steps,
         archive,
         seek,
     ]
