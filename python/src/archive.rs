@@ -162,11 +162,7 @@ impl Archive {
         Ok(PyBytes::new(py, &bases))
     }
 
-    fn places(
-        &self,
-        py: Python<'_>,
-        offsets: Vec<u64>,
-    ) -> PyResult<Vec<Option<(u64, u64)>>> {
+    fn places(&self, py: Python<'_>, offsets: Vec<u64>) -> PyResult<Vec<Option<(u64, u64)>>> {
         let places = self.handle.work(py, move |archive| archive.places(&offsets))?;
         Ok(places.into_iter().map(|place| place.base).collect())
     }
@@ -185,10 +181,7 @@ impl Archive {
 
 /// The bytes of a range: by the index where there is one and the range is short, and then the
 /// archive counts what that took.
-fn range(
-    archive: &mut bwz::Archive<Input>,
-    range: Range<u64>,
-) -> bwz::Result<(Vec<u8>, ReadCost)> {
+fn range(archive: &mut bwz::Archive<Input>, range: Range<u64>) -> bwz::Result<(Vec<u8>, ReadCost)> {
     if range.end.saturating_sub(range.start) <= SHORT {
         return Ok((archive.extract(range)?, ReadCost::default()));
     }

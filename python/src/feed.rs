@@ -138,12 +138,7 @@ pub enum Taken {
 
 impl Tap {
     /// Fills the start of `out`, or with `None` passes over up to `most` bytes; waits for one.
-    pub fn take(
-        &mut self,
-        py: Python<'_>,
-        out: Option<&mut [u8]>,
-        most: usize,
-    ) -> PyResult<Taken> {
+    pub fn take(&mut self, py: Python<'_>, out: Option<&mut [u8]>, most: usize) -> PyResult<Taken> {
         while self.given == self.piece.len() && !self.ended {
             let from = &self.from;
             let part = wait::until(py, |time| match from.recv_timeout(time) {

@@ -180,8 +180,10 @@ impl Reader {
         if position == 0 || !self.source.is_seekable() {
             return Ok(true);
         }
-        let after_block =
-            self.block.as_ref().is_some_and(|block| block.start + block.bytes.len() as u64 == position);
+        let after_block = self
+            .block
+            .as_ref()
+            .is_some_and(|block| block.start + block.bytes.len() as u64 == position);
         let left = self.table(py)?.block(position).end - position;
         Ok(after_block || asked as u64 > left)
     }
@@ -220,12 +222,7 @@ impl Reader {
     }
 
     /// Takes what is decoded ahead, or passes over it.
-    fn take(
-        &mut self,
-        py: Python<'_>,
-        out: Option<&mut [u8]>,
-        most: usize,
-    ) -> PyResult<usize> {
+    fn take(&mut self, py: Python<'_>, out: Option<&mut [u8]>, most: usize) -> PyResult<usize> {
         let Some(ahead) = &mut self.ahead else { return Ok(0) };
         match ahead.tap.take(py, out, most)? {
             Taken::Bytes(count) => {
@@ -262,8 +259,6 @@ fn decode(
 ) -> bwz::Result<()> {
     match end {
         None => bwz::decompress(input, sink, options).map(drop),
-        Some(end) => {
-            bwz::Archive::open(input, options)?.read_range(position..end, sink).map(drop)
-        }
+        Some(end) => bwz::Archive::open(input, options)?.read_range(position..end, sink).map(drop),
     }
 }

@@ -46,7 +46,11 @@ impl Source {
             let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
             let mut file = File::from(borrowed.try_clone_to_owned()?);
             let origin = if by_position { Some(file.stream_position()?) } else { None };
-            return Ok(Source(Arc::new(Inner { kind: Kind::File(file), origin, released: false.into() })));
+            return Ok(Source(Arc::new(Inner {
+                kind: Kind::File(file),
+                origin,
+                released: false.into(),
+            })));
         }
         let origin = match by_position {
             true => Some(object.call_method0("tell")?.extract()?),

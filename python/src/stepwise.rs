@@ -253,9 +253,11 @@ impl Drop for Compressor {
 fn finish<'py>(exchange: &Exchange, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
     exchange.change(|state| state.wanted = usize::MAX);
     let ended = wait::until(py, |time| {
-        exchange.wait_for(Some(time), |state| state.end.is_some(), |state| {
-            state.output.drain(..).collect::<Vec<u8>>()
-        })
+        exchange.wait_for(
+            Some(time),
+            |state| state.end.is_some(),
+            |state| state.output.drain(..).collect::<Vec<u8>>(),
+        )
     });
     let rest = ended.inspect_err(|_| exchange.change(|state| state.abandoned = true))?;
     exchange.check(py)?;

@@ -69,5 +69,7 @@ pub fn on_thread<T: Send + 'static>(
 
 /// The error for a thread that ended without a result.
 pub fn panicked() -> PyErr {
-    PyRuntimeError::new_err("a thread of bwz panicked; please report it, with what it said on stderr")
+    PyRuntimeError::new_err(
+        "a thread of bwz panicked; please report it, with what it said on stderr",
+    )
 }
