@@ -8,7 +8,7 @@ worker is lost is done again anywhere, with the same result; the number of worke
 >>> lines = bwz.dask.read_text("logs/*.bwz", blocksize=128 << 20)              # doctest: +SKIP
 >>> lines.map(len).sum().compute()                                             # doctest: +SKIP
 >>> bwz.dask.count("logs/*.bwz", ["ERROR", "timeout"]).compute()               # doctest: +SKIP
-[Counts(url='/data/logs/1.bwz', counts=[17, 4]), ...]
+[Counts(path='/data/logs/1.bwz', counts=[17, 4]), ...]
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ Options = dict[str, Any] | None
 
 
 class Counts(NamedTuple):
-    """The occurrences in a file of each pattern."""
+    """The occurrences in a file of each pattern, in the order of the patterns."""
 
-    url: str
+    path: str
     counts: list[int]
 
 
 class Matches(NamedTuple):
-    """The raw positions in a file of each pattern, in order."""
+    """The raw positions in a file of each pattern, in bytes and in rising order."""
 
-    url: str
+    path: str
     positions: list[list[int]]
 
 
@@ -80,8 +80,8 @@ def read_bytes(
         checks that, and raises ValueError where it is not so. Without this, or where blocks are full, a reader decodes
         the block behind its last as well, or where there is an index 64 KiB.
     """
-    bag = _partitioned(urls, _bytes, blocksize, delimiter, trust_cuts, storage_options)
-    return [Delayed(key, bag.dask, layer=bag.name) for key in bag.__dask_keys__()]
+    parts = _partitioned(urls, _bytes, blocksize, delimiter, trust_cuts, storage_options)
+    return [Delayed(key, parts.dask, layer=parts.name) for key in parts.__dask_keys__()]
 
 
 def bag(

@@ -20,4 +20,4 @@ lines = bwz.dask.read_text(f"{folder}/small/*.bwz", blocksize=64 << 20)
 print(lines.filter(lambda line: line.endswith("error\n")).count().compute(), "errors")
 
 for file in bwz.dask.count(f"{folder}/small/*.bwz", ["error", "fine"]).compute():
-    print(Path(file.url).name, file.counts)
+    print(Path(file.path).name, file.counts)

@@ -84,7 +84,7 @@ def test_patterns_are_counted_and_located(client: Client, folder: Path) -> None:
     expected = [[positions(raw, pattern) for pattern in PATTERNS] for raw in raws()]
     assert [found.positions for found in matches.compute()] == expected
     assert [found.counts for found in counts.compute()] == [[len(places) for places in file] for file in expected]
-    assert [Path(found.url).name for found in counts.compute()] == [f"{n}.bwz" for n in range(FILES)]
+    assert [Path(found.path).name for found in counts.compute()] == [f"{n}.bwz" for n in range(FILES)]
     few = bwz.dask.locate(f"{folder}/*.bwz", ["sea"], 3).compute()
     assert all(len(found.positions[0]) == 3 for found in few)
 
