@@ -1,0 +1,58 @@
+"""bwz: block-sorting compression with seekable files that are searched as they are.
+
+>>> import bwz
+>>> text = b"she sells sea shells by the sea shore. " * 1000
+>>> file = bwz.compress(text, level=9, index=True)
+>>> bwz.decompress(file) == text
+True
+>>> bwz.Archive(io.BytesIO(file)).count([b"sea", b"land"])
+[2000, 0]
+
+Sizes, offsets and limits are bytes. The bytes written depend on ``level`` or ``block_size``,
+``effort`` and ``index`` alone, and are those that the command ``bwz`` writes; ``threads``, ``memory``
+and ``device`` say what the work may take. No function holds the GIL while it works, and Ctrl-C
+ends each at once.
+"""
+
+from ._archive import Archive, Block, Frame, Info, Matches, Record, Region
+from ._bwz import CUDA_BUILT, DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, __version__
+from ._errors import (
+    BwzError,
+    DeviceError,
+    FormatError,
+    LimitError,
+    OutputLimitError,
+    TruncatedError,
+    UsageError,
+    VersionError,
+)
+from ._file import BwzFile, open
+from ._steps import Compressor, Decompressor, compress, decompress
+
+__all__ = [
+    "CUDA_BUILT",
+    "DEFAULT_LEVEL",
+    "DEFAULT_SAMPLE_RATE",
+    "Archive",
+    "Block",
+    "BwzError",
+    "BwzFile",
+    "Compressor",
+    "Decompressor",
+    "DeviceError",
+    "FormatError",
+    "Frame",
+    "Info",
+    "LimitError",
+    "Matches",
+    "OutputLimitError",
+    "Record",
+    "Region",
+    "TruncatedError",
+    "UsageError",
+    "VersionError",
+    "__version__",
+    "compress",
+    "decompress",
+    "open",
+]

@@ -1,0 +1,385 @@
+"""``bwz.open`` and the file object that it gives."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Literal, TextIO, cast, overload
+
+from . import _bwz
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._types import Buffer, Effort, PathOrFile
+
+# What a buffered reader asks for at once.
+_BUFFER = 128 << 10
+
+
+class _RawReader(io.RawIOBase):
+    """The raw stream, unbuffered."""
+
+    def __init__(self, reader: _bwz.Reader, seekable: bool) -> None:
+        self._reader = reader
+        self._seekable = seekable
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._seekable
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        return self._reader.readinto(view if view.format == "B" else view.cast("B"))
+
+    def readall(self) -> bytes:
+        parts = bytearray()
+        piece = memoryview(bytearray(1 << 20))
+        while count := self._reader.readinto(piece):
+            parts += piece[:count]
+        return bytes(parts)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if not self._seekable:
+            raise io.UnsupportedOperation("the file object below does not seek")
+        if whence == io.SEEK_CUR:
+            offset += self._reader.tell()
+        elif whence == io.SEEK_END:
+            offset += self._reader.size()
+        elif whence != io.SEEK_SET:
+            raise ValueError(f"whence {whence} is none of 0, 1 and 2")
+        if offset < 0:
+            raise ValueError(f"position {offset} is before the start")
+        self._reader.seek(offset)
+        return offset
+
+    def tell(self) -> int:
+        return self._reader.tell()
+
+
+class BwzFile(io.BufferedIOBase):
+    """A bwz file, open to read or to write its raw bytes.
+
+    Reading decodes ahead on threads. Seeking goes by the file's seek table and decodes the one block
+    that it leads to; where the file object below does not seek, this does not either. Frames that
+    follow each other are one stream. A file object that was given is not closed, and belongs to
+    this one until this is closed: threads read from it ahead of the caller, one at a time.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryFile() as file:
+    ...     with BwzFile(file, "wb", level=1) as out:
+    ...         _ = out.write(b"0123456789" * 1000)
+    ...     _ = file.seek(0)
+    ...     with BwzFile(file) as raw:
+    ...         _ = raw.seek(-5, 2)
+    ...         raw.read()
+    b'56789'
+    """
+
+    def __init__(
+        self,
+        file: PathOrFile,
+        mode: str = "rb",
+        level: int | None = None,
+        *,
+        block_size: int | None = None,
+        effort: Effort | None = None,
+        threads: int | None = None,
+        memory: int | None = None,
+        device: str | None = None,
+        index: bool | int | None = None,
+        verify: bool | None = None,
+    ) -> None:
+        """Opens ``file`` as ``builtins.open`` does, with the options of :func:`bwz.compress`.
+
+        Args:
+            file: A path, or a file object opened in binary mode.
+            mode: ``"r"``, ``"w"``, ``"x"`` (which fails where there is a file) or ``"a"`` (which adds
+                a frame), with or without ``"b"``.
+        """
+        self._lock = threading.RLock()
+        self._own: io.FileIO | None = None
+        self._writer: _bwz.Writer | None = None
+        self._buffer: io.BufferedReader | None = None
+        self._reader: _bwz.Reader | None = None
+        self._file: Any = file
+        self._position = 0
+        if mode not in ("r", "rb", "w", "wb", "x", "xb", "a", "ab"):
+            raise ValueError(f"mode {mode!r} is none of r, w, x and a, with or without b")
+        self.mode = mode[0] + "b"
+        if isinstance(file, (str, bytes, os.PathLike)):
+            self._own = io.FileIO(file, mode[0])  # type: ignore[arg-type]
+            self._file = self._own
+        elif not hasattr(file, "read" if mode[0] == "r" else "write"):
+            raise TypeError(f"a path or a file object is needed, not {type(file).__name__}")
+        below: Any = self._own.fileno() if self._own else self._file
+        try:
+            if mode[0] == "r":
+                seekable = _is_seekable(self._file)
+                self._reader = _bwz.Reader(
+                    # One that does not seek is read as it is, so that closing ends that.
+                    below if seekable else self._file,
+                    seekable,
+                    threads=threads,
+                    memory=memory,
+                    device=device,
+                )
+                self._buffer = io.BufferedReader(_RawReader(self._reader, seekable), _BUFFER)
+            else:
+                self._writer = _bwz.Writer(
+                    below,
+                    level=level,
+                    block_size=block_size,
+                    effort=effort,
+                    threads=threads,
+                    memory=memory,
+                    device=device,
+                    index=index,
+                    verify=verify,
+                )
+        except BaseException:
+            if self._own:
+                self._own.close()
+            raise
+
+    @property
+    def name(self) -> Any:
+        """The name of the file, where it has one."""
+        return getattr(self._file, "name", None)
+
+    def close(self) -> None:
+        """Writes what is left, ends the frame and ends all work; says what went wrong with that."""
+        # It may not have come to be.
+        if self.closed or not hasattr(self, "_lock"):
+            return
+        with self._lock:
+            try:
+                if self._writer:
+                    writer, self._writer = self._writer, None
+                    writer.finish()
+                elif self._reader:
+                    self._reader.release()
+            finally:
+                if self._own:
+                    self._own.close()
+                super().close()
+
+    def abandon(self) -> None:
+        """Closes without ending the frame: what was written is no whole file."""
+        with self._lock:
+            if self._writer:
+                writer, self._writer = self._writer, None
+                writer.abandon()
+            self.close()
+
+    def _reading(self) -> io.BufferedReader:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        if self._buffer is None:
+            raise io.UnsupportedOperation("the file is not open for reading")
+        return self._buffer
+
+    def readable(self) -> bool:
+        """Whether it was opened to be read."""
+        self._check()
+        return self._buffer is not None
+
+    def writable(self) -> bool:
+        """Whether it was opened to be written."""
+        self._check()
+        return self._buffer is None
+
+    def seekable(self) -> bool:
+        """Whether it is read and the file below seeks."""
+        self._check()
+        return self._buffer is not None and self._buffer.seekable()
+
+    def _check(self) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+
+    def fileno(self) -> int:
+        """The descriptor of the compressed file."""
+        self._check()
+        return self._file.fileno()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Up to ``size`` raw bytes, fewer at the end only; all that are left with -1."""
+        return self._reading().read(size)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Up to ``size`` raw bytes, those that are there without much waiting."""
+        return self._reading().read1(_BUFFER if size < 0 else size)
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Fills ``buffer`` with raw bytes; says how many, fewer than it holds at the end only."""
+        return self._reading().readinto(buffer)
+
+    def readinto1(self, buffer: Buffer, /) -> int:
+        """Fills the start of ``buffer`` with what is there without much waiting."""
+        return self._reading().readinto1(buffer)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """The bytes to the end of the line, up to ``size``."""
+        return self._reading().readline(-1 if size is None else size)
+
+    def readlines(self, hint: int | None = -1, /) -> list[bytes]:
+        """Lines until they have ``hint`` bytes; all with -1."""
+        return self._reading().readlines(-1 if hint is None else hint)
+
+    def __next__(self) -> bytes:
+        """The next line."""
+        return next(self._reading())
+
+    def peek(self, size: int = 0, /) -> bytes:
+        """Raw bytes that come next, one at least unless at the end, without passing them."""
+        return self._reading().peek(size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Goes to a raw offset: from the start, from here (1) or from the end (2)."""
+        return self._reading().seek(offset, whence)
+
+    def tell(self) -> int:
+        """The raw offset of the next byte."""
+        self._check()
+        return self._position if self._buffer is None else self._buffer.tell()
+
+    def write(self, data: Buffer, /) -> int:
+        """Takes all of ``data``, which threads compress block by block; says how many bytes."""
+        self._check()
+        if self._writer is None:
+            raise io.UnsupportedOperation("the file is not open for writing")
+        with self._lock:
+            count = self._writer.write(data)
+            self._position += count
+            return count
+
+    def writelines(self, lines: Iterable[Buffer], /) -> None:
+        """Writes one after the other."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Does nothing but check that the file is open: to cut a block short costs size."""
+        self._check()
+
+    def detach(self) -> Any:
+        """Not supported: threads hold the file below."""
+        raise io.UnsupportedOperation("detach")
+
+
+def _is_seekable(file: Any) -> bool:
+    try:
+        return bool(file.seekable())
+    except AttributeError:
+        return hasattr(file, "seek") and hasattr(file, "tell")
+
+
+@overload
+def open(
+    file: PathOrFile,
+    mode: Literal["r", "rb", "w", "wb", "x", "xb", "a", "ab"] = "rb",
+    level: int | None = None,
+    *,
+    effort: Effort | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    device: str | None = None,
+    index: bool | int | None = None,
+    block_size: int | None = None,
+    verify: bool | None = None,
+    encoding: None = None,
+    errors: None = None,
+    newline: None = None,
+) -> BwzFile: ...
+@overload
+def open(
+    file: PathOrFile,
+    mode: Literal["rt", "wt", "xt", "at"],
+    level: int | None = None,
+    *,
+    effort: Effort | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    device: str | None = None,
+    index: bool | int | None = None,
+    block_size: int | None = None,
+    verify: bool | None = None,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+) -> TextIO: ...
+@overload
+def open(
+    file: PathOrFile,
+    mode: str,
+    level: int | None = None,
+    *,
+    effort: Effort | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    device: str | None = None,
+    index: bool | int | None = None,
+    block_size: int | None = None,
+    verify: bool | None = None,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+) -> BwzFile | TextIO: ...
+def open(
+    file: PathOrFile,
+    mode: str = "rb",
+    level: int | None = None,
+    *,
+    effort: Effort | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    device: str | None = None,
+    index: bool | int | None = None,
+    block_size: int | None = None,
+    verify: bool | None = None,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+) -> BwzFile | TextIO:
+    """Opens a bwz file as ``bz2.open`` opens its.
+
+    Args:
+        file: A path, or a file object opened in binary mode, which need not seek.
+        mode: As of :class:`BwzFile`, or with ``"t"`` as text.
+        level: As of :func:`bwz.compress`, like the options that follow.
+        encoding: Of text, like ``errors`` and ``newline``, as of ``builtins.open``.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "poem.bwz")
+    >>> with open(path, "wt", encoding="utf-8") as poem:
+    ...     _ = poem.write("Tiger, tiger,\\nburning bright")
+    >>> with open(path, "rt", encoding="utf-8") as poem:
+    ...     poem.readlines()
+    ['Tiger, tiger,\\n', 'burning bright']
+    """
+    is_text = "t" in mode
+    if is_text and "b" in mode:
+        raise ValueError(f"mode {mode!r} is text and binary at once")
+    if not is_text and (encoding, errors, newline) != (None, None, None):
+        raise ValueError("encoding, errors and newline are for text: add t to the mode")
+    raw = BwzFile(
+        file,
+        mode.replace("t", ""),
+        level,
+        block_size=block_size,
+        effort=effort,
+        threads=threads,
+        memory=memory,
+        device=device,
+        index=index,
+        verify=verify,
+    )
+    if not is_text:
+        return raw
+    return cast(TextIO, io.TextIOWrapper(raw, io.text_encoding(encoding), errors, newline))
+
+

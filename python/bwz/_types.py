@@ -1,0 +1,19 @@
+"""The types of arguments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import IO, Any, Literal, TypeAlias
+
+Buffer: TypeAlias = Any
+"""Anything with the buffer protocol whose bytes are one stretch."""
+
+Effort: TypeAlias = Literal["fast", "default", "best"]
+
+PathOrFile: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
+
+Pattern: TypeAlias = bytes | bytearray | str
+"""``str`` stands for its bytes in UTF-8."""
+
+Patterns: TypeAlias = Iterable[Pattern]

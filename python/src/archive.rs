@@ -1,0 +1,221 @@
+//! Ranges, search and records of a file.
+//!
+//! Calls of one archive wait for each other. One that a signal ended may still be under way, with
+//! nobody waiting; the next one waits for that.
+
+use crate::source::{Input, SharedStop, Source};
+use crate::wait::{self, Stop};
+use crate::{errors, settings};
+use bwz::{BlockInfo, FrameInfo, Options, ReadCost};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyDict};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Longer ranges are decoded block by block.
+const SHORT: u64 = 1 << 20;
+
+/// An open [`bwz::Archive`], for the threads that work on it one after the other.
+#[derive(Clone)]
+pub struct Handle {
+    archive: Arc<Mutex<bwz::Archive<Input>>>,
+    stop: SharedStop,
+}
+
+impl Handle {
+    /// Reads the tables of a file.
+    pub fn open(py: Python<'_>, source: Source, options: Options) -> PyResult<Self> {
+        let stop = Stop::default();
+        let shared = SharedStop::new(Mutex::new(stop.clone()));
+        let input = Input::new(source, Arc::clone(&shared));
+        let opened = wait::on_thread(py, &stop, move || bwz::Archive::open(input, &options))?;
+        let archive = Arc::new(Mutex::new(opened.map_err(|e| errors::raise(py, e))?));
+        Ok(Handle { archive, stop: shared })
+    }
+
+    /// Does `work` with the archive, on a thread.
+    pub fn work<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut bwz::Archive<Input>) -> bwz::Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let stop = Stop::default();
+        let (Handle { archive, stop: shared }, mine) = (self.clone(), stop.clone());
+        let done = wait::on_thread(py, &stop, move || {
+            let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
+            *shared.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+            work(&mut archive)
+        });
+        done?.map_err(|e| errors::raise(py, e))
+    }
+}
+
+/// Of a frame: where it stands in the file and in the raw stream, how many blocks it has of how
+/// many bytes at most, the CRC-32 of its raw bytes, whether it is indexed, and the distance of the
+/// positions that the index keeps.
+type Frame = (u64, u64, u64, u64, u64, u64, u32, bool, Option<u32>);
+
+fn frame(frame: &FrameInfo) -> Frame {
+    let (coded, raw) = (&frame.coded, &frame.raw);
+    let rate = frame.index.and_then(|index| index.sample_rate);
+    let (blocks, size) = (frame.blocks, frame.block_size);
+    let indexed = frame.index.is_some();
+    (raw.start, raw.end, coded.start, coded.end, blocks, size, frame.checksum, indexed, rate)
+}
+
+/// Of a block: where it stands in the raw stream and in the file.
+fn block(block: &BlockInfo) -> (u64, u64, u64, u64) {
+    (block.raw.start, block.raw.end, block.coded.start, block.coded.end)
+}
+
+/// Of a record: its name, and the numbers of a `.fai` file.
+type Record = (Vec<u8>, u64, u64, u64, u64, Option<u64>, bool);
+
+/// Of patterns: how often each occurs, and where.
+type Found = Vec<(u64, Vec<u64>)>;
+
+/// A file that is read by position and searched.
+#[pyclass(frozen, module = "bwz._bwz")]
+pub struct Archive {
+    handle: Handle,
+    source: Source,
+    /// What ranges took; searches are counted by the archive.
+    cost: Mutex<ReadCost>,
+}
+
+#[pymethods]
+impl Archive {
+    #[new]
+    #[pyo3(signature = (file, /, **options))]
+    fn new(file: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = settings::options(file.py(), options)?;
+        let source = Source::of(file, true)?;
+        let handle = Handle::open(file.py(), source.clone(), options)?;
+        Ok(Archive { handle, source, cost: Mutex::default() })
+    }
+
+    fn frames(&self, py: Python<'_>) -> PyResult<Vec<Frame>> {
+        self.handle.work(py, |archive| Ok(archive.frames().iter().map(frame).collect()))
+    }
+
+    fn blocks(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64, u64, u64)>> {
+        self.handle.work(py, |archive| Ok(archive.blocks().iter().map(block).collect()))
+    }
+
+    fn has_sequences(&self, py: Python<'_>) -> PyResult<bool> {
+        self.handle.work(py, |archive| Ok(archive.has_sequences()))
+    }
+
+    fn read_range<'py>(
+        &self,
+        py: Python<'py>,
+        start: u64,
+        end: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (bytes, cost) = self.handle.work(py, move |archive| range(archive, start..end))?;
+        *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn extract<'py>(
+        &self,
+        py: Python<'py>,
+        ranges: Vec<(u64, u64)>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let ranges: Vec<Range<u64>> = ranges.into_iter().map(|(start, end)| start..end).collect();
+        let found = self.handle.work(py, move |archive| archive.extract_all(&ranges))?;
+        Ok(found.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+    }
+
+    fn count(&self, patterns: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+        let (py, patterns) = (patterns.py(), all_patterns(patterns)?);
+        self.handle.work(py, move |archive| archive.count(&patterns))
+    }
+
+    fn locate(&self, patterns: &Bound<'_, PyAny>, limit: usize) -> PyResult<Found> {
+        let (py, patterns) = (patterns.py(), all_patterns(patterns)?);
+        let found = self.handle.work(py, move |archive| archive.locate(&patterns, limit))?;
+        Ok(found.into_iter().map(|matches| (matches.count, matches.positions)).collect())
+    }
+
+    fn records(&self, py: Python<'_>) -> PyResult<Vec<Record>> {
+        let records = self.handle.work(py, |archive| archive.records().map(<[_]>::to_vec))?;
+        let record = |record: bwz::RecordInfo| {
+            let bwz::RecordInfo { name, length, offset, line_bases, line_width, .. } = record;
+            let (quality, regular) = (record.quality_offset, record.is_regular);
+            (name, length, offset, line_bases, line_width, quality, regular)
+        };
+        Ok(records.into_iter().map(record).collect())
+    }
+
+    fn region<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        start: u64,
+        end: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let name = pattern(name)?;
+        let bases = self.handle.work(py, move |archive| archive.region(&name, start..end))?;
+        Ok(PyBytes::new(py, &bases))
+    }
+
+    fn places(
+        &self,
+        py: Python<'_>,
+        offsets: Vec<u64>,
+    ) -> PyResult<Vec<Option<(u64, u64)>>> {
+        let places = self.handle.work(py, move |archive| archive.places(&offsets))?;
+        Ok(places.into_iter().map(|place| place.base).collect())
+    }
+
+    /// Bytes read from the file, slices and blocks decoded so far.
+    fn cost(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
+        let mut cost = self.handle.work(py, |archive| Ok(archive.search_cost()))?;
+        cost += *self.cost.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok((cost.coded_bytes, cost.slices, cost.blocks))
+    }
+
+    fn release(&self, py: Python<'_>) -> PyResult<()> {
+        self.source.release(py)
+    }
+}
+
+/// The bytes of a range: by the index where there is one and the range is short, and then the
+/// archive counts what that took.
+fn range(
+    archive: &mut bwz::Archive<Input>,
+    range: Range<u64>,
+) -> bwz::Result<(Vec<u8>, ReadCost)> {
+    if range.end.saturating_sub(range.start) <= SHORT {
+        return Ok((archive.extract(range)?, ReadCost::default()));
+    }
+    let mut bytes = Vec::new();
+    let cost = archive.read_range(range, &mut bytes)?;
+    Ok((bytes, cost))
+}
+
+/// Patterns from anything that gives some, but not from one alone: its letters are none.
+fn all_patterns(patterns: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
+    if pattern(patterns).is_ok() {
+        let said = "patterns are a list of bytes or str, not one of them: give [pattern]";
+        return Err(PyTypeError::new_err(said));
+    }
+    patterns.try_iter()?.map(|each| pattern(&each?)).collect()
+}
+
+/// The bytes of `bytes`, `bytearray`, or `str` in UTF-8.
+fn pattern(pattern: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(bytes) = pattern.extract::<PyBackedBytes>() {
+        return Ok(bytes.to_vec());
+    }
+    match pattern.extract::<PyBackedStr>() {
+        Ok(text) => Ok(text.as_bytes().to_vec()),
+        Err(_) => {
+            let said = format!("a pattern is bytes or str, not {}", pattern.get_type());
+            Err(PyTypeError::new_err(said))
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Files and Python's file objects as `Read`, `Seek` and `Write`, used from threads of ours.
+//!
+//! A file is a descriptor of our own, read by position without the GIL. Of an object the methods
+//! `read`, `seek`, `write` and `flush` are called, from one thread at a time, though not always the
+//! same one. Once it is released, no thread calls it any more.
+
+use crate::wait::{self, Stop};
+use pyo3::exceptions::{PyBlockingIOError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::thread;
+
+/// The most bytes that are asked for or given in one call of an object.
+const MOST: usize = 4 << 20;
+
+/// A file or a file object, shared by threads. Positions count from where it stood at first.
+#[derive(Clone)]
+pub struct Source(Arc<Inner>);
+
+struct Inner {
+    kind: Kind,
+    /// Where it stood; `None` where it cannot be read by position.
+    origin: Option<u64>,
+    /// Nothing is written any more.
+    released: AtomicBool,
+}
+
+enum Kind {
+    File(File),
+    /// Nothing is left once it is released.
+    Object(Mutex<Option<Py<PyAny>>>),
+}
+
+impl Source {
+    /// The descriptor or the object. Its position is looked at where it is to be read by position.
+    pub fn of(object: &Bound<'_, PyAny>, by_position: bool) -> PyResult<Self> {
+        if let Ok(descriptor) = object.extract::<i32>() {
+            // SAFETY: the caller's file object, which holds it open, outlives this call.
+            let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+            let mut file = File::from(borrowed.try_clone_to_owned()?);
+            let origin = if by_position { Some(file.stream_position()?) } else { None };
+            return Ok(Source(Arc::new(Inner { kind: Kind::File(file), origin, released: false.into() })));
+        }
+        let origin = match by_position {
+            true => Some(object.call_method0("tell")?.extract()?),
+            false => None,
+        };
+        let kind = Kind::Object(Mutex::new(Some(object.clone().unbind())));
+        Ok(Source(Arc::new(Inner { kind, origin, released: false.into() })))
+    }
+
+    /// Whether it is read by position.
+    pub fn is_seekable(&self) -> bool {
+        self.0.origin.is_some()
+    }
+
+    /// Waits until no thread is in a call of the object, and keeps all from it from then on.
+    pub fn release(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.released.store(true, Ordering::Relaxed);
+        let Kind::Object(object) = &self.0.kind else { return Ok(()) };
+        let taken = wait::until(py, |time| match object.try_lock() {
+            Ok(mut object) => Some(object.take()),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner().take()),
+            Err(TryLockError::WouldBlock) => {
+                thread::sleep(time / 50);
+                None
+            }
+        })?;
+        drop(taken);
+        Ok(())
+    }
+
+    fn read(&self, position: u64, out: &mut [u8]) -> io::Result<usize> {
+        match (&self.0.kind, self.0.origin) {
+            (Kind::File(file), Some(origin)) => file.read_at(out, origin + position),
+            (Kind::File(file), None) => (&*file).read(out),
+            (Kind::Object(object), origin) => call(object, |object| {
+                if let Some(origin) = origin {
+                    object.call_method1("seek", (origin + position,))?;
+                }
+                read_object(object, out)
+            }),
+        }
+    }
+
+    /// How many bytes there are.
+    fn size(&self) -> io::Result<u64> {
+        let end = match &self.0.kind {
+            Kind::File(file) => file.metadata()?.len(),
+            Kind::Object(object) => {
+                call(object, |object| object.call_method1("seek", (0, 2))?.extract())?
+            }
+        };
+        Ok(end.saturating_sub(self.0.origin.unwrap_or(0)))
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::other("the file is closed")
+}
+
+/// Calls an object that is not released, with the GIL.
+fn call<T>(
+    object: &Mutex<Option<Py<PyAny>>>,
+    work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> io::Result<T> {
+    let object = object.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(object) = &*object else {
+        return Err(closed());
+    };
+    let ending = || io::Error::other("Python is shutting down");
+    let done = Python::try_attach(|py| work(object.bind(py)));
+    done.ok_or_else(ending)?.map_err(io::Error::other)
+}
+
+fn read_object(object: &Bound<'_, PyAny>, out: &mut [u8]) -> PyResult<usize> {
+    let asked = out.len().min(MOST);
+    let read = object.call_method1("read", (asked,))?;
+    if read.is_none() {
+        return Err(PyBlockingIOError::new_err("the file object has nothing to read for now"));
+    }
+    let Ok(bytes) = read.extract::<PyBackedBytes>() else {
+        let said = format!("read() of the file object gave {}, not bytes", read.get_type());
+        return Err(PyTypeError::new_err(said));
+    };
+    match out.get_mut(..bytes.len()).filter(|_| bytes.len() <= asked) {
+        Some(out) => out.copy_from_slice(&bytes),
+        None => return Err(PyTypeError::new_err("read() of the file object gave too much")),
+    }
+    Ok(bytes.len())
+}
+
+/// Reads a [`Source`], by position where it can be, until it is stopped.
+pub struct Input {
+    source: Source,
+    position: u64,
+    stop: SharedStop,
+}
+
+/// The stop of the work that is under way.
+pub type SharedStop = Arc<Mutex<Stop>>;
+
+impl Input {
+    pub fn new(source: Source, stop: SharedStop) -> Self {
+        Input { source, position: 0, stop }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.stop.lock().unwrap_or_else(PoisonError::into_inner).is_stopped() {
+            return Err(io::Error::other("stopped"));
+        }
+        let read = self.source.read(self.position, out)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Input {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => self.source.size()?.checked_add_signed(by),
+        };
+        let before = || io::Error::new(io::ErrorKind::InvalidInput, "a position before the start");
+        self.position = position.ok_or_else(before)?;
+        Ok(self.position)
+    }
+}
+
+/// Writes to a file or an object.
+pub struct Output(pub Source);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(MOST)];
+        match &self.0.0.kind {
+            Kind::File(_) if self.0.0.released.load(Ordering::Relaxed) => Err(closed()),
+            Kind::File(file) => (&*file).write(bytes),
+            Kind::Object(object) => call(object, |object| {
+                let written = object.call_method1("write", (PyBytes::new(object.py(), bytes),))?;
+                // Some writers give nothing, and take all.
+                let written = if written.is_none() { bytes.len() } else { written.extract()? };
+                Ok(written.min(bytes.len()))
+            }),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &self.0.0.kind {
+            Kind::File(_) => Ok(()),
+            Kind::Object(object) => call(object, |object| {
+                if object.hasattr("flush")? {
+                    object.call_method0("flush")?;
+                }
+                Ok(())
+            }),
+        }
+    }
+}

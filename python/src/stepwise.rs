@@ -1,0 +1,333 @@
+//! `Compressor` and `Decompressor`: bytes in, bytes out, step by step.
+
+use crate::bytes::Lent;
+use crate::{errors, settings, wait};
+use bwz::{Event, Options, Step, Summary};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Bytes that wait for a caller, at most, before the work waits for him.
+const AHEAD: usize = 1 << 20;
+/// A footer, which ends a frame.
+const FOOTER: usize = 32;
+
+/// What the caller and the work know of each other.
+#[derive(Default)]
+struct State {
+    input: VecDeque<u8>,
+    /// No more input comes.
+    closed: bool,
+    /// Nobody wants what comes of it.
+    abandoned: bool,
+    /// The work waits for input.
+    hungry: bool,
+    /// The last bytes that it took.
+    last: VecDeque<u8>,
+    /// Blocks that it has begun and not given out.
+    owed: u64,
+    output: VecDeque<u8>,
+    /// How many bytes of output the caller waits for.
+    wanted: usize,
+    end: Option<bwz::Result<Summary>>,
+}
+
+impl State {
+    /// Nothing more comes without more input.
+    fn is_idle(&self) -> bool {
+        self.end.is_some() || self.hungry && self.input.is_empty() && self.owed == 0
+    }
+
+    /// What was taken so far ends where a frame does.
+    fn is_at_end(&self) -> bool {
+        let footer: Vec<u8> = self.last.iter().copied().collect();
+        let footer = <&[u8; FOOTER]>::try_from(&footer[..]);
+        self.is_idle() && footer.is_ok_and(|bytes| bwz::internals::footer(bytes).is_ok())
+    }
+}
+
+/// A piece of work on a thread, and what goes in and out.
+#[derive(Clone, Default)]
+struct Exchange(Arc<(Mutex<State>, Condvar)>);
+
+impl Exchange {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state and says so.
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.0.1.notify_all();
+    }
+
+    /// Waits until `is_so`, for a time at most; changes the state then.
+    fn wait_for<T>(
+        &self,
+        time: Option<Duration>,
+        is_so: impl Fn(&State) -> bool,
+        change: impl FnOnce(&mut State) -> T,
+    ) -> Option<T> {
+        let (state, changed) = (self.lock(), &self.0.1);
+        let mut state = match time {
+            Some(time) => {
+                let waited = changed.wait_timeout_while(state, time, |state| !is_so(state));
+                let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                if timeout.timed_out() {
+                    return None;
+                }
+                state
+            }
+            None => changed
+                .wait_while(state, |state| !is_so(state))
+                .unwrap_or_else(PoisonError::into_inner),
+        };
+        let changed = change(&mut state);
+        self.0.1.notify_all();
+        Some(changed)
+    }
+
+    /// Starts the work on a thread, whose panic ends it too.
+    fn start(
+        &self,
+        work: impl FnOnce(Exchange) -> bwz::Result<Summary> + Send + 'static,
+    ) -> io::Result<()> {
+        let here = self.clone();
+        let worker = move || {
+            let ending = Ending(here.clone());
+            let end = work(here);
+            ending.0.change(|state| state.end = Some(end));
+        };
+        thread::Builder::new().name("bwz-work".into()).spawn(worker).map(drop)
+    }
+
+    /// Gives input and takes output: when all is worked on, or there is so much.
+    fn step(&self, py: Python<'_>, data: &[u8], most: usize, all: bool) -> PyResult<Vec<u8>> {
+        self.change(|state| {
+            state.input.extend(data);
+            state.wanted = most;
+        });
+        // Without `all`, what waits is bounded.
+        let is_done = |state: &State| {
+            state.is_idle() || state.output.len() >= most || !all && state.input.len() <= AHEAD
+        };
+        let taken = wait::until(py, |time| {
+            self.wait_for(Some(time), is_done, |state| {
+                state.wanted = 0;
+                let count = most.min(state.output.len());
+                state.output.drain(..count).collect::<Vec<u8>>()
+            })
+        });
+        let taken = taken.inspect_err(|_| self.change(|state| state.abandoned = true))?;
+        if taken.is_empty() {
+            self.check(py)?;
+        }
+        Ok(taken)
+    }
+
+    /// Fails where the work has.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let mut state = self.lock();
+        match state.end.take_if(|end| end.is_err()) {
+            Some(Err(e)) => {
+                state.abandoned = true;
+                drop(state);
+                Err(errors::raise(py, e))
+            }
+            _ if state.abandoned => {
+                Err(PyValueError::new_err("it has failed before, or was interrupted"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Says that the work has panicked, unless it has ended.
+struct Ending(Exchange);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let panicked = || bwz::Error::Io(io::Error::other(wait::panicked()));
+            self.0.change(|state| state.end = Some(Err(panicked())));
+        }
+    }
+}
+
+impl Read for Exchange {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.change(|state| state.hungry = true);
+        let is_so = |state: &State| !state.input.is_empty() || state.closed || state.abandoned;
+        let read = self.wait_for(None, is_so, |state| {
+            if state.abandoned {
+                return Err(io::Error::other("abandoned"));
+            }
+            state.hungry = false;
+            let count = state.input.read(out)?;
+            let last = count.saturating_sub(FOOTER);
+            state.last.extend(&out[last..count]);
+            let old = state.last.len().saturating_sub(FOOTER);
+            state.last.drain(..old);
+            Ok(count)
+        });
+        read.unwrap_or(Ok(0))
+    }
+}
+
+impl Write for Exchange {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let has_room =
+            |state: &State| state.output.len() < state.wanted.max(AHEAD) || state.abandoned;
+        let written = self.wait_for(None, has_room, |state| {
+            if state.abandoned {
+                return Err(io::Error::other("abandoned"));
+            }
+            let count = bytes.len().min(AHEAD);
+            state.output.extend(&bytes[..count]);
+            Ok(count)
+        });
+        written.unwrap_or(Ok(0))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Compresses bytes that come step by step into one frame.
+#[pyclass(module = "bwz._bwz")]
+pub struct Compressor(Exchange);
+
+#[pymethods]
+impl Compressor {
+    #[new]
+    #[pyo3(signature = (**options))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = settings::options(py, options)?;
+        let exchange = Exchange::default();
+        exchange.start(move |here| bwz::compress(here.clone(), here, &options))?;
+        Ok(Compressor(exchange))
+    }
+
+    /// Takes `data`; gives what is compressed by now.
+    fn compress<'py>(
+        &mut self,
+        py: Python<'py>,
+        data: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.check_open()?;
+        let data = Lent::of(data)?;
+        Ok(PyBytes::new(py, &self.0.step(py, data.as_ref(), usize::MAX, false)?))
+    }
+
+    /// Ends the frame; gives what is left of it.
+    fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.check_open()?;
+        self.0.change(|state| state.closed = true);
+        finish(&self.0, py)
+    }
+}
+
+impl Compressor {
+    fn check_open(&self) -> PyResult<()> {
+        if self.0.lock().closed {
+            return Err(PyValueError::new_err("the compressor has been flushed"));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Compressor {
+    fn drop(&mut self) {
+        self.0.change(|state| state.abandoned = true);
+    }
+}
+
+/// All that comes until the work ends.
+fn finish<'py>(exchange: &Exchange, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    exchange.change(|state| state.wanted = usize::MAX);
+    let ended = wait::until(py, |time| {
+        exchange.wait_for(Some(time), |state| state.end.is_some(), |state| {
+            state.output.drain(..).collect::<Vec<u8>>()
+        })
+    });
+    let rest = ended.inspect_err(|_| exchange.change(|state| state.abandoned = true))?;
+    exchange.check(py)?;
+    Ok(PyBytes::new(py, &rest))
+}
+
+/// Decompresses bytes that come step by step, of one frame or several.
+#[pyclass(module = "bwz._bwz")]
+pub struct Decompressor(Exchange);
+
+#[pymethods]
+impl Decompressor {
+    #[new]
+    #[pyo3(signature = (**options))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = settings::options(py, options)?;
+        let exchange = Exchange::default();
+        let options = counted(options, &exchange);
+        exchange.start(move |here| bwz::decompress(here.clone(), here, &options))?;
+        Ok(Decompressor(exchange))
+    }
+
+    /// Takes `data`; gives all that it decompresses to, or up to `max_length` bytes of that.
+    #[pyo3(signature = (data, max_length = -1))]
+    fn decompress<'py>(
+        &mut self,
+        py: Python<'py>,
+        data: &Bound<'py, PyAny>,
+        max_length: isize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        if self.0.lock().closed {
+            return Err(PyValueError::new_err("the decompressor has been flushed"));
+        }
+        let data = Lent::of(data)?;
+        let most = usize::try_from(max_length).unwrap_or(usize::MAX);
+        Ok(PyBytes::new(py, &self.0.step(py, data.as_ref(), most, true)?))
+    }
+
+    /// Says that no more comes; gives what is left.
+    fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.0.change(|state| state.closed = true);
+        finish(&self.0, py)
+    }
+
+    /// Whether what was given ends with a frame, and all of it was given back.
+    #[getter]
+    fn eof(&self) -> bool {
+        let state = self.0.lock();
+        state.output.is_empty() && state.is_at_end()
+    }
+
+    /// Whether nothing more comes without more input.
+    #[getter]
+    fn needs_input(&self) -> bool {
+        let state = self.0.lock();
+        state.output.is_empty() && state.is_idle() && !state.closed
+    }
+}
+
+impl Drop for Decompressor {
+    fn drop(&mut self) {
+        self.0.change(|state| state.abandoned = true);
+    }
+}
+
+/// Options whose listener counts the blocks that are under way.
+fn counted(options: Options, exchange: &Exchange) -> Options {
+    let there = exchange.clone();
+    options.on_event(move |event| match event {
+        Event::Done { step: Step::Read, .. } => there.change(|state| state.owed += 1),
+        Event::Done { step: Step::Write, .. } => {
+            there.change(|state| state.owed = state.owed.saturating_sub(1));
+        }
+        _ => {}
+    })
+}
