@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -164,7 +165,7 @@ def _files(urls: Urls, storage_options: Options) -> tuple[Any, list[str]]:
 def _bag(name: str, function: Callable[[Any], Any], items: list[Any]) -> Bag:
     """A bag with one task in each partition: ``function`` of each item."""
     name = f"bwz-{name}-{tokenize(function, items)}"
-    tasks = {(name, n): (partial(function, item),) for n, item in enumerate(items)}
+    tasks: dict[Any, Any] = {(name, n): (partial(function, item),) for n, item in enumerate(items)}
     return Bag(HighLevelGraph.from_collections(name, tasks), name, len(items))
 
 
@@ -229,8 +230,8 @@ def _count(path: str, fs: AbstractFileSystem, patterns: list[bytes]) -> list[Cou
 
 def _locate(path: str, fs: AbstractFileSystem, patterns: list[bytes], limit: int | None) -> list[Matches]:
     with open_archive(fs, path, threads=1) as archive:
-        found = archive.locate(patterns) if limit is None else archive.locate(patterns, limit)
-        return [Matches(path, [sorted(positions) for positions in found])]
+        found = archive.locate(patterns, sys.maxsize if limit is None else limit)
+        return [Matches(path, [matches.positions for matches in found])]
 
 
 def _compress(

@@ -40,8 +40,22 @@ def open_ranged(fs: AbstractFileSystem, path: str) -> Any:
 @contextmanager
 def open_archive(fs: AbstractFileSystem, path: str, **options: Any) -> Iterator[bwz.Archive]:
     """The archive in the file ``path`` of ``fs``; ``options`` are those of :class:`bwz.Archive`."""
-    with open_ranged(fs, path) as file:
-        yield bwz.Archive(file, **options)
+    with open_ranged(fs, path) as file, bwz.Archive(file, **options) as archive:
+        yield archive
+
+
+class _File(bwz.BwzFile):
+    """A file of which the one below is closed with it."""
+
+    def __init__(self, below: Any, **options: Any) -> None:
+        self._below = below
+        super().__init__(below, **options)
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self._below.close()
 
 
 def is_compressed(path: str) -> bool:
@@ -92,7 +106,7 @@ class BwzFileSystem(ChainedFileSystem):
         if info["type"] != "file" or not is_compressed(info["name"]):
             return info
         with self._archive(info["name"]) as archive:
-            return {**info, "size": archive.raw_size, "compressed_size": info["size"]}
+            return {**info, "size": archive.info.raw_size, "compressed_size": info["size"]}
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         """As of the other filesystem; with ``detail`` each compressed file is opened for its raw size."""
@@ -105,7 +119,7 @@ class BwzFileSystem(ChainedFileSystem):
         if not is_compressed(path):
             return self.fs.cat_file(path, start=start, end=end, **kwargs)
         with self._archive(path) as archive:
-            begin, behind, _ = slice(start, end).indices(archive.raw_size)
+            begin, behind, _ = slice(start, end).indices(archive.info.raw_size)
             return archive.read_range(begin, max(begin, behind))
 
     def _open(self, path: str, mode: str = "rb", **kwargs: Any) -> Any:
@@ -113,7 +127,7 @@ class BwzFileSystem(ChainedFileSystem):
             raise NotImplementedError(f'bwz:: is for reading, not for "{mode}"; write with compression="bwz"')
         if not is_compressed(path):
             return self.fs.open(path, mode)
-        return bwz.open(open_ranged(self.fs, path), mode, threads=self.threads)
+        return _File(open_ranged(self.fs, path), threads=self.threads)
 
     def created(self, path: str) -> Any:
         return self.fs.created(path)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from typing import Any
 
-from bwz import Archive
+from bwz import Archive, Block, Info
 
 SHORT = 64 << 10
 """Raw bytes in which most records end, which an index gives without decoding a block."""
@@ -42,37 +42,29 @@ class Part:
 
 def take_apart(archive: Archive, fs: Any, path: str, size: int, trust_cuts: bool) -> list[Part]:
     """Takes a file apart: as many whole blocks as fit ``size`` raw bytes, at least one, in each part."""
-    ends = list(_ends(archive, size))
-    cuts = _cuts(archive) if trust_cuts else frozenset()
-    whole = cuts | {0, archive.raw_size}
-    return [Part(fs, path, a, b, a in whole, b in whole) for a, b in pairwise([0, *ends])]
+    info, blocks = archive.info, archive.blocks()
+    whole = {0, info.raw_size} | (_cuts(info, blocks) if trust_cuts else set())
+    return [Part(fs, path, a, b, a in whole, b in whole) for a, b in pairwise([0, *_ends(blocks, size)])]
 
 
-def _ends(archive: Archive, size: int) -> Iterator[int]:
+def _ends(blocks: list[Block], size: int) -> Iterator[int]:
     """Where parts end."""
     start = end = 0
-    for block in archive.blocks():
-        if end > start and block[1] - start > size:
+    for block in blocks:
+        if end > start and block.raw_end - start > size:
             yield end
             start = end
-        end = block[1]
+        end = block.raw_end
     if end > start:
         yield end
 
 
-def _cuts(archive: Archive) -> frozenset[int]:
+def _cuts(info: Info, blocks: list[Block]) -> set[int]:
     """The ends of blocks that their writer has cut short; the last of a frame is short by itself."""
-    cuts = set()
-    blocks = iter(archive.blocks())
-    for frame_start, frame_end, block_size in archive.frames():
-        if frame_start == frame_end:
-            continue
-        for start, end, *_ in blocks:
-            if end == frame_end:
-                break
-            if end - start < block_size:
-                cuts.add(end)
-    return frozenset(cuts)
+    sizes = chain.from_iterable(repeat(frame.block_size, frame.blocks) for frame in info.frames)
+    last = {frame.raw_end for frame in info.frames}
+    short = (b.raw_end for b, size in zip(blocks, sizes, strict=True) if b.raw_end - b.raw_start < size)
+    return set(short) - last
 
 
 def read(archive: Archive, part: Part, delimiter: bytes) -> bytes:
@@ -81,7 +73,7 @@ def read(archive: Archive, part: Part, delimiter: bytes) -> bytes:
     Raises ValueError where a block that was cut short does not end with the delimiter.
     """
     raw = archive.read_range(part.start, part.end)
-    if part.ends and part.end < archive.raw_size and not raw.endswith(delimiter):
+    if part.ends and not raw.endswith(delimiter) and part.end < archive.info.raw_size:
         raise ValueError(
             f"{part.path}: the block before raw byte {part.end} was cut, but not behind {delimiter!r}: "
             "name the delimiter that it was split at, or use trust_cuts=False"
@@ -98,7 +90,7 @@ def _rest_of_record(archive: Archive, start: int, delimiter: bytes) -> bytes:
     """The raw bytes from ``start`` through the first delimiter, or to the end of the file."""
     found = b""
     for end in _reaches(archive, start):
-        found += archive.extract(start + len(found), end)
+        found += archive.read_range(start + len(found), end)
         at = found.find(delimiter)
         if at >= 0:
             return found[: at + len(delimiter)]
@@ -107,8 +99,9 @@ def _rest_of_record(archive: Archive, start: int, delimiter: bytes) -> bytes:
 
 def _reaches(archive: Archive, start: int) -> Iterator[int]:
     """How far to read behind ``start``: block by block, after a short way where an index makes that cheap."""
-    for begin, end, *_ in archive.blocks():
-        if end > start:
-            if archive.indexed and end - begin > SHORT:
-                yield begin + SHORT
-            yield end
+    indexed = archive.info.indexed
+    for block in archive.blocks():
+        if block.raw_end > start:
+            if indexed and block.raw_end - block.raw_start > SHORT:
+                yield block.raw_start + SHORT
+            yield block.raw_end

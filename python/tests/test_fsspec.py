@@ -84,7 +84,8 @@ def test_writing_is_by_compression(memory: fsspec.AbstractFileSystem) -> None:
 
 def test_a_range_reads_the_blocks_that_it_touches(tmp_path: Path) -> None:
     (tmp_path / "x.bwz").write_bytes(FILE)
-    blocks = bwz.Archive(str(tmp_path / "x.bwz")).blocks()
+    with bwz.Archive(tmp_path / "x.bwz") as archive:
+        blocks = archive.blocks()
     assert len(blocks) == 6
     with serve(tmp_path) as url:
         fs, path = fsspec.url_to_fs(f"bwz::{url}/x.bwz")
@@ -93,8 +94,8 @@ def test_a_range_reads_the_blocks_that_it_touches(tmp_path: Path) -> None:
         assert 0 < tables <= 3 * READ_AHEAD
         for first, last in [(0, 0), (2, 2), (3, 4)]:
             RangeHandler.sent = 0
-            start, end = blocks[first][0] + 7, blocks[last][1] - 7
+            start, end = blocks[first].raw_start + 7, blocks[last].raw_end - 7
             assert fs.cat_file(path, start, end) == RAW[start:end]
-            coded = blocks[last][3] - blocks[first][2]
+            coded = blocks[last].coded_end - blocks[first].coded_start
             assert coded <= RangeHandler.sent <= coded + tables + 2 * READ_AHEAD
             assert RangeHandler.sent < len(FILE) * 3 // 4

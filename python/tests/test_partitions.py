@@ -69,7 +69,7 @@ class Counted:
         self.ranges = 0
 
     def __getattr__(self, name: str) -> object:
-        self.ranges += name in ("read_range", "extract")
+        self.ranges += name == "read_range"
         return getattr(self.archive, name)
 
 
