@@ -1,6 +1,6 @@
 """bwz: block-sorting compression with seekable files that are searched as they are.
 
->>> import bwz
+>>> import bwz, io
 >>> text = b"she sells sea shells by the sea shore. " * 1000
 >>> file = bwz.compress(text, level=9, index=True)
 >>> bwz.decompress(file) == text

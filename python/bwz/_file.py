@@ -388,5 +388,3 @@ def open(
     if not is_text:
         return raw
     return cast(TextIO, io.TextIOWrapper(raw, io.text_encoding(encoding), errors, newline))
-
-

@@ -210,6 +210,7 @@ impl Compressor {
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = settings::options(py, options)?;
         let exchange = Exchange::default();
+        let options = watched(options, &exchange);
         exchange.start(move |here| bwz::compress(here.clone(), here, &options))?;
         Ok(Compressor(exchange))
     }
@@ -272,7 +273,7 @@ impl Decompressor {
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = settings::options(py, options)?;
         let exchange = Exchange::default();
-        let options = counted(options, &exchange);
+        let options = watched(options, &exchange);
         exchange.start(move |here| bwz::decompress(here.clone(), here, &options))?;
         Ok(Decompressor(exchange))
     }
@@ -320,14 +321,16 @@ impl Drop for Decompressor {
     }
 }
 
-/// Options whose listener counts the blocks that are under way.
-fn counted(options: Options, exchange: &Exchange) -> Options {
+/// Options whose listener counts the blocks that are under way, and ends the wait for input of work
+/// that has failed.
+fn watched(options: Options, exchange: &Exchange) -> Options {
     let there = exchange.clone();
     options.on_event(move |event| match event {
         Event::Done { step: Step::Read, .. } => there.change(|state| state.owed += 1),
         Event::Done { step: Step::Write, .. } => {
             there.change(|state| state.owed = state.owed.saturating_sub(1));
         }
+        Event::Failed => there.change(|state| state.abandoned = true),
         _ => {}
     })
 }
