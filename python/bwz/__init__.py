@@ -9,7 +9,7 @@ True
 [2000, 0]
 
 Sizes, offsets and limits are bytes. The bytes written depend on ``level`` or ``block_size``,
-``effort`` and ``index`` alone, and are those that the command ``bwz`` writes; ``threads``, ``memory``
+``split_at``, ``effort`` and ``index`` alone, and are those that the command ``bwz`` writes; ``threads``, ``memory``
 and ``device`` say what the work may take. No function holds the GIL while it works, and Ctrl-C
 ends each at once.
 """

@@ -15,6 +15,7 @@ def compress(
     level: int | None = None,
     *,
     block_size: int | None = None,
+    split_at: bytes | None = None,
     effort: Effort | None = None,
     threads: int | None = None,
     memory: int | None = None,
@@ -28,6 +29,8 @@ def compress(
         data: Anything with bytes in one stretch.
         level: 1 to 9, for blocks of 1 MiB to 256 MiB; 6 (32 MiB) where nothing is said.
         block_size: Raw bytes of a block instead, 1 to 2147483647.
+        split_at: A byte, as ``b"\\n"``, behind whose last occurrence each block ends, so that no
+            record is torn; one without any is full.
         effort: ``"fast"``, ``"default"``, or ``"best"`` for the smallest size.
         threads: Threads that compute; 0 or ``None`` for one per core.
         memory: Bytes of memory to use at most; half of the machine's where nothing is said.
@@ -44,6 +47,7 @@ def compress(
         data,
         level=level,
         block_size=block_size,
+        split_at=split_at,
         effort=effort,
         threads=threads,
         memory=memory,
@@ -101,6 +105,7 @@ class Compressor:
         level: int | None = None,
         *,
         block_size: int | None = None,
+        split_at: bytes | None = None,
         effort: Effort | None = None,
         threads: int | None = None,
         memory: int | None = None,
@@ -111,6 +116,7 @@ class Compressor:
         self._work = _bwz.Compressor(
             level=level,
             block_size=block_size,
+            split_at=split_at,
             effort=effort,
             threads=threads,
             memory=memory,

@@ -4,6 +4,7 @@ use crate::errors;
 use bwz::{Device, Effort, Options};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBool, PyDict};
 
 /// The options that `arguments` ask for; one that is `None` is as if it were not there.
@@ -30,6 +31,7 @@ fn set(
     let set = match name {
         "level" => options.level(number(value, "level")?),
         "block_size" => options.with_block_size(number(value, "block_size")?),
+        "split_at" => Ok(options.split_at(byte(value)?)),
         "effort" => Ok(options.effort(effort(value.extract()?)?)),
         "threads" => Ok(options.threads(number(value, "threads")?)),
         "memory" => Ok(options.memory(number(value, "memory")?)),
@@ -58,6 +60,14 @@ where
         true => PyTypeError::new_err(format!("{name} is a whole number, not {value:?}")),
         false => PyValueError::new_err(format!("{name} of {value} is out of range")),
     })
+}
+
+/// The one byte of `bytes`.
+fn byte(value: &Bound<'_, PyAny>) -> PyResult<u8> {
+    match value.extract::<PyBackedBytes>().as_deref() {
+        Ok(&[byte]) => Ok(byte),
+        _ => Err(PyValueError::new_err(format!("split_at is one byte, as b'\\n', not {value:?}"))),
+    }
 }
 
 fn effort(name: &str) -> PyResult<Effort> {

@@ -1,0 +1,143 @@
+"""fsspec: the files of any filesystem, read as what they hold.
+
+Importing this module gives fsspec the filesystem ``bwz``, which stands in front of another one, and the compression
+``bwz``. (The wheel's entry point imports it when ``bwz::`` is first used.)
+
+>>> import fsspec, bwz, bwz.fsspec
+>>> with fsspec.open("memory://sea.txt.bwz", "wb", compression="bwz") as file:
+...     _ = file.write(b"she sells sea shells")
+>>> fs, path = fsspec.url_to_fs("bwz::memory://sea.txt.bwz")
+>>> fs.size(path), fs.cat_file(path, start=4, end=9)
+(20, b'sells')
+
+A file is known by its name, which ends in ``.bwz``; others pass as they are. Of a range only the blocks that it touches
+are read: about their compressed size, and 64 KiB for the tables at the end of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import bwz
+from fsspec import AbstractFileSystem, filesystem
+from fsspec.compression import register_compression
+from fsspec.implementations.chained import ChainedFileSystem
+
+SUFFIX = ".bwz"
+
+READ_AHEAD = 64 << 10
+"""Bytes that are fetched at least from a remote file: a file's tables are a few small reads."""
+
+
+def open_ranged(fs: AbstractFileSystem, path: str) -> Any:
+    """Opens ``path`` for reading here and there, so that little more than what is asked for is fetched."""
+    return fs.open(path, "rb", cache_type="readahead", block_size=READ_AHEAD)
+
+
+@contextmanager
+def open_archive(fs: AbstractFileSystem, path: str, **options: Any) -> Iterator[bwz.Archive]:
+    """The archive in the file ``path`` of ``fs``; ``options`` are those of :class:`bwz.Archive`."""
+    with open_ranged(fs, path) as file, bwz.Archive(file, **options) as archive:
+        yield archive
+
+
+class _File(bwz.BwzFile):
+    """A file of which the one below is closed with it."""
+
+    def __init__(self, below: Any, **options: Any) -> None:
+        self._below = below
+        super().__init__(below, **options)
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self._below.close()
+
+
+def is_compressed(path: str) -> bool:
+    """Whether a file is one of bwz by its name; a URL may have a query behind it."""
+    return path.endswith(SUFFIX) or "://" in path and urlsplit(path).path.endswith(SUFFIX)
+
+
+class BwzFileSystem(ChainedFileSystem):
+    """The files of another filesystem, where those called ``.bwz`` have the size and the bytes of what they hold.
+
+    It is for reading. To write, open the other filesystem's file with ``compression="bwz"``.
+
+    Parameters
+    ----------
+    target_protocol, target_options:
+        The other filesystem, as in ``fsspec.filesystem(target_protocol, **target_options)``.
+    fs:
+        That filesystem itself, in place of those two.
+    threads:
+        Threads that decode; 0 is one per core.
+    """
+
+    protocol = "bwz"
+    root_marker = ""
+
+    def __init__(
+        self,
+        target_protocol: str | None = None,
+        target_options: dict[str, Any] | None = None,
+        fs: AbstractFileSystem | None = None,
+        threads: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if fs is None and target_protocol is None:
+            raise ValueError("bwz stands in front of another filesystem: bwz::s3://bucket/name.bwz, bwz::file:///name.bwz")
+        self.fs = filesystem(target_protocol, **(target_options or {})) if fs is None else fs
+        self.threads = threads
+
+    def _archive(self, path: str) -> Any:
+        return open_archive(self.fs, path, threads=self.threads)
+
+    def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
+        """As of the other filesystem; ``size`` is the raw size in bytes, ``compressed_size`` that of the file."""
+        return self._raw_info(self.fs.info(self._strip_protocol(path), **kwargs))
+
+    def _raw_info(self, info: dict[str, Any]) -> dict[str, Any]:
+        if info["type"] != "file" or not is_compressed(info["name"]):
+            return info
+        with self._archive(info["name"]) as archive:
+            return {**info, "size": archive.info.raw_size, "compressed_size": info["size"]}
+
+    def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
+        """As of the other filesystem; with ``detail`` each compressed file is opened for its raw size."""
+        entries = self.fs.ls(self._strip_protocol(path), detail=detail, **kwargs)
+        return [self._raw_info(entry) for entry in entries] if detail else entries
+
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
+        """The raw bytes from ``start`` to ``end``; negative ones count from the end of the file."""
+        path = self._strip_protocol(path)
+        if not is_compressed(path):
+            return self.fs.cat_file(path, start=start, end=end, **kwargs)
+        with self._archive(path) as archive:
+            begin, behind, _ = slice(start, end).indices(archive.info.raw_size)
+            return archive.read_range(begin, max(begin, behind))
+
+    def _open(self, path: str, mode: str = "rb", **kwargs: Any) -> Any:
+        if mode != "rb":
+            raise NotImplementedError(f'bwz:: is for reading, not for "{mode}"; write with compression="bwz"')
+        if not is_compressed(path):
+            return self.fs.open(path, mode)
+        return _File(open_ranged(self.fs, path), threads=self.threads)
+
+    def created(self, path: str) -> Any:
+        return self.fs.created(path)
+
+    def modified(self, path: str) -> Any:
+        return self.fs.modified(path)
+
+
+def _compression(file: Any, mode: str = "rb", **kwargs: Any) -> Any:
+    return bwz.open(file, mode if "b" in mode else mode + "b", **kwargs)
+
+
+register_compression("bwz", _compression, "bwz", force=True)
