@@ -78,7 +78,10 @@ impl Common {
     }
 }
 
-pub use cases::fibonacci;
+/// So many letters of the Fibonacci word.
+pub fn fibonacci(len: usize) -> Vec<u8> {
+    cases::fibonacci(len)
+}
 
 /// The text that is measured with where no file is named.
 pub fn generated() -> Vec<u8> {

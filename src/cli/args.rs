@@ -2,8 +2,8 @@
 //! completions.
 
 use super::byte_escape;
-use super::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use super::overlap_args::{OVERLAP_HELP, OverlapArgs};
+use super::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use super::search_help::{COUNT_HELP, LOCATE_HELP, SEARCH_CHECKS};
 use super::shared_args::path;
