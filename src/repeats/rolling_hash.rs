@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn rolling_comes_to_the_hash_of_what_is_there() {
-        let units: Vec<u64> = (0..300).map(|n: u64| n * n * 77 % 65536 << (n % 17)).collect();
+        let units: Vec<u64> = (0..300).map(|n: u64| (n * n * 77 % 65536) << (n % 17)).collect();
         for len in [1, 2, 7, 64, 299] {
             let hash = RollingHash::new(random_base(), len);
             let mut rolled = hash.of(units[..len].iter().copied());

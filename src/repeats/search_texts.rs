@@ -67,27 +67,39 @@ impl<'a> TextSearch<'a> {
         let winnowing = Winnowing::new(self.len, base);
         let tasks = self.tasks();
         let units: u64 = tasks.iter().flatten().map(|(_, windows)| windows.len() as u64).sum();
-        let most = AtomicUsize::new(0);
         let expected = expected_memory(units, self.len);
         let mut slices = expected.div_ceil(self.memory.max(LEAST) as u64).next_power_of_two();
-        'again: loop {
-            let mut frequent = None;
-            let mut runs = Vec::new();
-            for slice in 0..slices {
-                let is_wanted = |hash: u64| mixed(hash) % slices == slice;
-                let Some(found) = self.minimizers(&winnowing, &tasks, is_wanted, slices) else {
-                    slices *= 2;
-                    continue 'again;
-                };
-                let (minimizers, new_runs) = found?;
-                self.mark_runs(&new_runs, marks);
-                let comparison = self.comparison(&winnowing, marks, &new_runs, &most);
-                frequent = frequent.max(compare(&comparison, &minimizers));
-                runs.extend(new_runs);
+        loop {
+            if let Some(frequent) = self.run_in_slices(slices, &winnowing, &tasks, marks)? {
+                return Ok(frequent);
             }
-            self.finish_runs(&runs, marks);
-            return Ok(frequent);
+            slices *= 2;
         }
+    }
+
+    /// The same with so many parts of all hashes, one after the other; `None` where one of them
+    /// has too many minimizers.
+    fn run_in_slices(
+        &self,
+        slices: u64,
+        winnowing: &Winnowing,
+        tasks: &[Vec<Stretch>],
+        marks: &Marks,
+    ) -> Result<Option<Option<Frequent>>> {
+        let (most, mut frequent, mut runs) = (AtomicUsize::new(0), None, Vec::new());
+        for slice in 0..slices {
+            let is_wanted = |hash: u64| mixed(hash) % slices == slice;
+            let Some(found) = self.minimizers(winnowing, tasks, is_wanted, slices) else {
+                return Ok(None);
+            };
+            let (minimizers, new_runs) = found?;
+            self.mark_runs(&new_runs, marks);
+            let comparison = self.comparison(winnowing, marks, &new_runs, &most);
+            frequent = frequent.max(compare(&comparison, &minimizers));
+            runs.extend(new_runs);
+        }
+        self.finish_runs(&runs, marks);
+        Ok(Some(frequent))
     }
 
     /// Stretches of about [`TASK`] windows, of segments that are all sources or all targets or

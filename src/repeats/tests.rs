@@ -5,6 +5,7 @@ use crate::cases;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io::Cursor;
+use std::slice;
 
 /// What the definition says.
 fn by_definition(texts: &[&[u8]], search: &Search) -> Repeats {
@@ -207,7 +208,8 @@ fn memory_makes_parts_or_is_too_little() {
     let found = with(24).unwrap();
     assert!(found.parts > 2);
     assert_eq!(found.files[0].ranges, []);
-    assert_eq!(found.files[1].ranges, [0..1 << 20]);
+    let (first, others) = found.files[1].ranges.split_first().unwrap();
+    assert!(*first == (0..1 << 20) && others.is_empty());
     let Err(Error::Limit { needed, .. }) = with(10) else { panic!() };
     assert!(with((needed >> 20) + 1).is_ok());
 }
@@ -233,8 +235,8 @@ fn what_is_left_holds_each_repeated_window_and_no_later_copy() {
         let search = Search::new(len).unwrap().later_copies(true);
         let found = search.find(&texts, &Options::new()).unwrap();
         let kept = texts.iter().zip(&found.files).map(|(text, found)| {
-            let whole = [0..text.len() as u64];
-            let kept = window_marks::subtract(&whole, &found.later_copies);
+            let whole = 0..text.len() as u64;
+            let kept = window_marks::subtract(slice::from_ref(&whole), &found.later_copies);
             kept.into_iter().map(|range| &text[range.start as usize..range.end as usize]).collect()
         });
         let kept: Vec<Vec<&[u8]>> = kept.collect();
