@@ -177,6 +177,13 @@ class BwzFile(io.BufferedIOBase):
                 writer.abandon()
             self.close()
 
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """Closes; where Ctrl-C or an exit ended the work, without waiting for the frame's end."""
+        if kind is None or issubclass(kind, Exception):
+            self.close()
+        else:
+            self.abandon()
+
     def _reading(self) -> io.BufferedReader:
         if self.closed:
             raise ValueError("I/O operation on closed file")
@@ -252,10 +259,16 @@ class BwzFile(io.BufferedIOBase):
     def write(self, data: Buffer, /) -> int:
         """Takes all of ``data``, which threads compress block by block; says how many bytes."""
         self._check()
-        if self._writer is None:
-            raise io.UnsupportedOperation("the file is not open for writing")
         with self._lock:
-            count = self._writer.write(data)
+            if self._writer is None:
+                raise io.UnsupportedOperation("the file is not open for writing, or has failed")
+            try:
+                count = self._writer.write(data)
+            except BaseException:
+                # What is wrong is said once; closing does not wait for work that has ended.
+                writer, self._writer = self._writer, None
+                writer.abandon()
+                raise
             self._position += count
             return count
 
