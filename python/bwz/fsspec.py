@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import bwz
-from fsspec import AbstractFileSystem, filesystem
+from fsspec import AbstractFileSystem, filesystem, register_implementation
 from fsspec.compression import register_compression
 from fsspec.implementations.chained import ChainedFileSystem
 
@@ -140,4 +140,5 @@ def _compression(file: Any, mode: str = "rb", **kwargs: Any) -> Any:
     return bwz.open(file, mode if "b" in mode else mode + "b", **kwargs)
 
 
+register_implementation("bwz", BwzFileSystem, clobber=True)
 register_compression("bwz", _compression, "bwz", force=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import bwz
+from numcodecs import register_codec
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
 
@@ -44,3 +45,6 @@ class Bwz(Codec):
 
 def _bytes(buf: Any) -> memoryview:
     return memoryview(ensure_contiguous_ndarray(buf)).cast("B")
+
+
+register_codec(Bwz)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
+
 import numcodecs
 import numpy as np
 import pytest
@@ -23,3 +25,9 @@ def test_arrays_come_back(kind: str) -> None:
 
 def test_empty_chunks_come_back() -> None:
     assert bytes(Bwz().decode(Bwz().encode(b""))) == b""
+
+
+@pytest.mark.parametrize("group", ["fsspec.specs", "numcodecs.codecs"])
+def test_it_is_found_by_its_entry_point(group: str) -> None:
+    [entry] = entry_points(group=group, name="bwz")
+    assert entry.load().__module__.startswith("bwz.")
