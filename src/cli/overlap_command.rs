@@ -8,9 +8,9 @@ use super::input::{self, Input};
 use super::input_name::Name;
 use super::overlap_args::OverlapArgs;
 use super::overlap_lines::{print_gfa, print_matches, print_paf, print_regions, regions};
-use super::pattern_batch::PatternBatch;
+use super::pattern_chunks::PatternChunks;
+use super::pattern_syntax::{ParsedChunk, PatternSyntax};
 use super::progress_bar::Progress;
-use super::sequence_file::SequenceFile;
 use bwz::overlap::{
     Sequences, Strands, longest_common, maximal_matches, read_overlaps, unique_matches,
 };
@@ -19,6 +19,9 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 
 /// The length of mummer's matches where none is given.
 const USUAL_LENGTH: u32 = 20;
+
+/// Bytes that are parsed at once; a longer record is one chunk.
+const CHUNK: usize = 1 << 20;
 
 /// What may be at the start of FASTA, FASTQ and gzip.
 const STARTS: &[u8] = b">@\x1f";
@@ -69,13 +72,16 @@ fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) 
         let what = "is neither FASTA nor FASTQ, which begin with > and @";
         return Err(Error::Usage(what.into()));
     }
-    let mut file = SequenceFile::open(text)?;
-    let mut record = PatternBatch::default();
-    while file.next(&mut record)? {
-        for sequence in record.iter() {
-            to.add(sequence.name, sequence.bytes)?;
+    let chunks = PatternChunks::sequences(text, CHUNK)?;
+    let syntax = PatternSyntax { format: chunks.format, hex: false, both_strands: false };
+    let mut line = 0;
+    for chunk in chunks {
+        let ParsedChunk { part, lines, flaw } = syntax.parse(chunk?);
+        part.iter().try_for_each(|record| to.add(record.name, record.bytes))?;
+        line += lines;
+        if let Some(flaw) = flaw {
+            return Err(Error::Usage(format!("line {line}: {flaw}").into()));
         }
-        record = PatternBatch::default();
     }
     Ok(())
 }
