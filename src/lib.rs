@@ -32,7 +32,8 @@
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | `sequence` | FASTA and FASTQ: raw block <-> residues, other bytes and the layout of its lines |
-//! | `filter` | raw block <-> the text that is sorted: sequences, repeats, tables, machine code |
+//! | `fields` | logs and tables <-> templates of lines and columns of values |
+//! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
@@ -46,9 +47,9 @@
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
-//! < threads < bwt < sequence < raw, device_pool, filter < frame, fm_index < sorters, contents
-//! < block < compress < decompress < recover, search < archive < internals < lib < cli`.
+//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options <
+//! threads < bwt < sequence, fields < raw, device_pool, filter < frame, fm_index < sorters,
+//! contents < block < compress < decompress < recover, search < archive < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
@@ -104,6 +105,7 @@ mod device;
 mod device_pool;
 mod error;
 mod events;
+mod fields;
 mod filter;
 mod frame;
 #[cfg_attr(not(feature = "cuda"), path = "gpu/absent.rs")]

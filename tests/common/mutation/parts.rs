@@ -297,6 +297,10 @@ impl<'a> Reader<'a> {
                 self.varint(Kind::Side)?;
             }
         }
+        if filters & 32 != 0 {
+            self.varint(Kind::Side)?;
+            self.varint(Kind::Side)?;
+        }
         if filters & 1 != 0 {
             self.varint(Kind::SequenceSize)?;
             let layout = self.varint(Kind::Side)?;
