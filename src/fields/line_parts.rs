@@ -25,13 +25,16 @@ const SAMPLED: usize = 8192;
 /// Slots before a column that may predict it.
 const MOST_DISTANCE: usize = 16;
 
+/// The text of a block and its parameters.
+pub(super) type TextAndSide = (Vec<u8>, Vec<u8>);
+
 /// Takes `block` apart by `tokens`: the text and the parameters. `None` where it has too many slots
 /// or does not get smaller.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub fn take_apart(block: &[u8], tokens: Tokens) -> Result<Option<(Vec<u8>, Vec<u8>)>, Flaw> {
-    let is_smaller = |(text, side): &(Vec<u8>, Vec<u8>)| text.len() + side.len() < block.len();
+pub fn take_apart(block: &[u8], tokens: Tokens) -> Result<Option<TextAndSide>, Flaw> {
+    let is_smaller = |(text, side): &TextAndSide| text.len() + side.len() < block.len();
     Ok(take_any_apart(block, tokens)?.filter(is_smaller))
 }
 
@@ -39,10 +42,7 @@ pub fn take_apart(block: &[u8], tokens: Tokens) -> Result<Option<(Vec<u8>, Vec<u
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub(super) fn take_any_apart(
-    block: &[u8],
-    tokens: Tokens,
-) -> Result<Option<(Vec<u8>, Vec<u8>)>, Flaw> {
+pub(super) fn take_any_apart(block: &[u8], tokens: Tokens) -> Result<Option<TextAndSide>, Flaw> {
     if u32::try_from(block.len()).is_err() {
         return Ok(None);
     }
