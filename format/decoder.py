@@ -138,8 +138,8 @@ def decode_frame(reader, header, give_out):
 def read_frame_header(header):
     """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is of %s of the format, and only draft 10 is known" % version_name(header[4])
-        require(header[4] == 128 + 10, "R02", what)
+        what = "this is of %s of the format, and only draft 11 is known" % version_name(header[4])
+        require(header[4] == 128 + 11, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
     require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
@@ -155,7 +155,7 @@ def version_name(version):
 
 # 4. Block
 
-FILTERS, INDEXED, HAS_TABLES = 7, 8, 16  # bits of Flags
+FILTERS, INDEXED, HAS_TABLES = 39, 8, 16  # bits of Flags
 BlockHeader = collections.namedtuple("BlockHeader", (
     "block_kind", "flags", "sample_rate_log", "coding", "raw_size", "coded_size",
     "raw_checksum", "raw_offset", "payload_checksum"))
@@ -193,8 +193,9 @@ def read_block_header(reader, block_size):
         is_raw_size = header.coded_size == header.raw_size
         require(is_raw_size, "R11", "a Coded_Size that is not Raw_Size in a stored block")
         return header
-    hidden = header.flags & FILTERS > 1 and header.flags & INDEXED
-    require(not hidden, "R04", "a block that is Indexed and has bit 1 or 2 of Filters")
+    hidden = header.flags & FILTERS & ~1 and header.flags & INDEXED
+    require(not hidden, "R04", "a block that is Indexed and has bit 1, 2 or 5 of Filters")
+    require(header.flags & 33 != 33, "R04", "a block that has bits 0 and 5 of Filters")
     in_range = 3 <= header.sample_rate_log <= largest_sample_rate_log(header.raw_size)
     require(in_range, "R09", "a Sample_Rate_Log of %d" % header.sample_rate_log)
     require(header.coding <= 1, "R09", "a Coding of %d" % header.coding)
@@ -586,6 +587,13 @@ class Side:
         """A field of 1 byte."""
         return self.take(1)[0]
 
+    def line(self):
+        """The bytes in front of the next `0A`, which is passed."""
+        end = self.data.find(b"\n", self.at)
+        require(end >= 0, "R28", "a line of the filter fields without its end")
+        start, self.at = self.at, end + 1
+        return self.data[start:end]
+
     def varint(self):
         """Section 12.2."""
         value = 0
@@ -605,6 +613,8 @@ def undo_filters(text, filters, side_bytes, raw_size):
         text = undo_matches(text, side, raw_size)
     if filters & 2:
         text = undo_regions(text, side)
+    if filters & 32:
+        text = undo_fields(text, side, raw_size)
     if filters & 1:
         text = undo_sequences(text, side, raw_size)
     require(side.at == len(side_bytes), "R28", "bytes of Side left over")
@@ -748,6 +758,158 @@ class LengthModel:
             self.recent.remove(length)
         self.recent = ([length] + self.recent)[:4]
         return length
+
+
+def undo_fields(text, side, raw_size):
+    """Section 12.9."""
+    template_count, line_code = side.varint(), side.varint()
+    line_count = line_code // 2
+    fits = template_count <= 16319 and line_count <= raw_size < 1 << 32
+    require(fits, "R28", "%d templates and %d lines" % (template_count, line_count))
+    parts = Side(bytes(text))
+    templates, depths = read_templates(parts, template_count)
+    lines = [read_template_number(parts, template_count) for _ in range(line_count)]
+    uses, counts = [0] * len(templates), [0] * len(depths)
+    for number in lines:
+        uses[number] += 1
+    for (_, columns), used in zip(templates, uses):
+        for column in columns:
+            counts[column] += used
+    columns = [Column(parts, count, depth) for count, depth in zip(counts, depths)]
+    entries = sum(1 << column.bits for column in columns if column.form == 2)
+    require(entries <= 1 << 22, "R28", "tables of %d entries" % entries)
+    require(parts.at == len(text), "R28", "bytes behind the last column")
+    block = bytearray()
+    for number in lines:
+        block += join_line(templates[number], columns) + b"\n"
+        require(len(block) <= raw_size + 1, "R28", "lines that are more than Raw_Size bytes")
+    if line_code % 2 == 1:
+        del block[-1:]
+    return bytes(block)
+
+
+def read_templates(parts, count):
+    """Section 12.9: gives the bytes around the slots and the columns of each template, and how many
+    slots are in front of each column."""
+    templates, depths, places = [([b"", b""], [0])], [0], {}
+    for _ in range(count):
+        around, columns, before = parts.line().split(b"\1"), [], None
+        for between in around[:-1]:
+            if (before, between) not in places:
+                places[before, between] = len(depths)
+                depths.append(len(columns))
+            before = places[before, between]
+            columns.append(before)
+        templates.append((around, columns))
+    slots = sum(len(columns) for _, columns in templates[1:])
+    require(slots <= 1 << 18, "R28", "templates of %d slots" % slots)
+    return templates, depths
+
+
+def read_template_number(parts, template_count):
+    """Section 12.9: the number of a line's template."""
+    number = parts.take(1)[0]
+    require(number < 255, "R28", "the number of a template that begins with 255")
+    if number >= 192:
+        number = 192 + (number - 192) * 256 + parts.take(1)[0]
+    require(number <= template_count, "R28", "a template %d" % number)
+    return number
+
+
+def join_line(template, columns):
+    """Section 12.9: a line without its end."""
+    around, slots = template
+    line, values = around[0], []
+    for column, behind in zip(slots, around[1:]):
+        values.append(columns[column].next(values))
+        line += values[-1] + behind
+    return line
+
+
+class Column:
+    """Section 12.9: the values of a slot, as they are stored, and what the last ones were."""
+
+    def __init__(self, parts, count, depth):
+        self.form, self.parameter = 0, 0
+        if count >= 16:
+            self.form = parts.take(1)[0]
+            require(self.form <= 2, "R28", "a column of form %d" % self.form)
+            if self.form == 1:
+                self.parameter = parts.line()
+                require_pattern(self.parameter)
+            if self.form == 2:
+                self.parameter = parts.take(1)[0]
+        fits = self.form != 2 or 1 <= self.parameter <= depth
+        require(fits, "R28", "a Distance of %r" % self.parameter)
+        read = read_difference if self.form == 1 else Side.line
+        self.stored = [read(parts) for _ in range(count)]
+        self.at, self.number, self.last = 0, 0, {}
+        self.bits = min(max(count - 1, 0).bit_length(), 16)
+
+    def next(self, values):
+        """The next value, which stands behind these of its line."""
+        stored = self.stored[self.at]
+        self.at += 1
+        if self.form == 1 and isinstance(stored, int):
+            self.number += stored
+            return self.digits()
+        if self.form != 2:
+            return stored
+        entry = hash_of_key(values[-self.parameter]) >> (32 - self.bits)
+        value = self.last.get(entry, b"") if stored == b"" else stored
+        self.last[entry] = b"" if stored == b"\1" else value
+        return self.last[entry]
+
+    def digits(self):
+        """The number in decimal."""
+        require(abs(self.number) < 10 ** 18, "R28", "a Number of %d" % self.number)
+        if self.parameter == b"":
+            return b"%d" % self.number
+        value, rest = bytearray(self.parameter), self.number
+        for at in reversed(range(len(value))):
+            if value[at] == 48:
+                rest, digit = divmod(rest, radix(self.parameter, at))
+                value[at] += digit
+        require(rest == 0, "R28", "a Number that Pattern has no room for")
+        return bytes(value)
+
+
+def require_pattern(pattern):
+    """Section 12.9: what Pattern may be."""
+    is_one = len(pattern) <= 32 and 1 <= pattern.count(b"0") <= 18
+    is_one = is_one and not any(digit in pattern for digit in b"123456789")
+    require(pattern == b"" or is_one, "R28", "a Pattern that is none")
+
+
+def radix(pattern, at):
+    """Section 12.9: the radix of the digit at a place of Pattern."""
+    in_front, behind = pattern[at - 1:at], pattern[at + 1:at + 3]
+    return 6 if in_front == b":" and behind != b"00" and behind[:1] == b"0" else 10
+
+
+def read_difference(parts):
+    """Section 12.9: a difference, or what stands for no number."""
+    first = parts.take(1)[0]
+    if first == 0:
+        return parts.line()
+    known = first <= 8 or 16 <= first <= 251
+    require(known, "R28", "a number that begins with %d" % first)
+    if first <= 8:
+        mapped = 11456 + int.from_bytes(parts.take(first), "big")
+    elif first < 208:
+        mapped = first - 16
+    else:
+        mapped = 192 + (first - 208) * 256 + parts.take(1)[0]
+    require(mapped < 1 << 64, "R28", "a Z of %d" % mapped)
+    return mapped // 2 if mapped % 2 == 0 else -(mapped // 2) - 1
+
+
+def hash_of_key(key):
+    """Section 12.9."""
+    value = 0
+    for byte in key:
+        value = (value + 1 + byte) * 0x9E3779B1 & 0xFFFFFFFF
+    return value
 
 
 def undo_sequences(text, side, raw_size):

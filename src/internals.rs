@@ -12,8 +12,9 @@ use crate::bwt::{Bwt, CpuSorter, Sorter, long_runs, merge, prefix_free};
 use crate::coder::{Coding, SliceLimits};
 pub use crate::error::Flaw;
 use crate::error::Result;
+use crate::fields::{self, Tokens};
 use crate::filter::regions::{self, Region};
-use crate::filter::{Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
+use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter, Kind,
     SeekTable, Sequences, check_tables, pass_tables, tables_to_bytes,
@@ -252,6 +253,17 @@ pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw
     let mut side = Vec::new();
     layout.write(&mut side);
     Ok(Filtered { text, flags: SEQUENCES, side })
+}
+
+/// Takes `block` apart as lines of fields, whatever it is, where that makes it smaller: with 0 by
+/// words that hold a digit, else by this delimiter.
+pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>, Flaw> {
+    let tokens = match delimiter {
+        0 => Tokens::Words,
+        _ => Tokens::Fields(delimiter),
+    };
+    let apart = fields::take_apart(block, tokens)?;
+    Ok(apart.map(|(text, side)| Filtered { text, flags: FIELDS, side }))
 }
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.

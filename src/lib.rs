@@ -35,7 +35,8 @@
 //! | [`lcp`] | a text in memory -> its suffix array and LCP array, range minima, common extensions |
 //! | [`overlap`] | what sequences have in common: longest regions, maximal matches, overlaps of reads |
 //! | `sequence` | FASTA and FASTQ: raw block <-> residues, other bytes and the layout of its lines |
-//! | `filter` | raw block <-> the text that is sorted: sequences, repeats, tables, machine code |
+//! | `fields` | logs and tables <-> templates of lines and columns of values |
+//! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
@@ -50,9 +51,9 @@
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
-//! < threads < bwt, lcp < sequence, overlap < raw, device_pool, filter < frame, fm_index < sorters,
-//! contents < block < compress < decompress < recover, search < archive < repeats < internals < lib
-//! < cli`.
+//! < threads < bwt, lcp < sequence, overlap, fields < raw, device_pool, filter < frame, fm_index
+//! < sorters, contents < block < compress < decompress < recover, search < archive < repeats
+//! < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
@@ -110,6 +111,7 @@ mod device;
 mod device_pool;
 mod error;
 mod events;
+mod fields;
 mod filter;
 mod frame;
 #[cfg_attr(not(feature = "cuda"), path = "gpu/absent.rs")]

@@ -26,7 +26,7 @@ fn folder() -> PathBuf {
 }
 
 /// Files of the kinds that filters are for, in the order of [`cases::filtered`].
-const FILTERED: [&str; 9] = [
+const FILTERED: [&str; 11] = [
     "sequences",
     "reads",
     "table",
@@ -36,6 +36,8 @@ const FILTERED: [&str; 9] = [
     "regions",
     "matches",
     "sequences-and-matches",
+    "log",
+    "values",
 ];
 
 /// Name, raw bytes, and the file as this version writes it, or its parts are put together.

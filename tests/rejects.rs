@@ -12,7 +12,9 @@ mod parts;
 mod patient;
 
 use common::{cases, compressed, decompressed, indexed};
-use parts::{filter_rejects, sequence_rejects, size_rejects, slice_rejects, table_rejects};
+use parts::{
+    field_rejects, filter_rejects, sequence_rejects, size_rejects, slice_rejects, table_rejects,
+};
 use patient::{BLOCK, PAYLOAD, Parts, Patient, one_value, with_counts, with_index};
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,13 +55,15 @@ fn rejects() -> Vec<Reject> {
         ("R01-bzip2", Patient(b"BZh91AY&SY".to_vec()), "not a bwz file"),
         ("R02-version-1", t().frame(4, &[1]), "draft 8 of the bwz format, or an earlier one"),
         ("R02-version-2", t().frame(4, &[2]), "version 2 of the bwz format"),
-        ("R02-draft-11", t().frame(4, &[139]), "draft 11 of the bwz format"),
-        ("R02-draft-11-other-checksum", t().set(4, &[139]), "this bwz reads draft 10"),
+        ("R02-draft-12", t().frame(4, &[140]), "draft 12 of the bwz format"),
+        ("R02-draft-12-other-checksum", t().set(4, &[140]), "this bwz reads draft 11"),
         ("R03-frame-header-checksum", t().set(13, &[0xEE]), "frame header is damaged"),
         ("R04-index-reserved", put(1, &[1]), "reserved bit of the index"),
         ("R04-frame-flags", t().frame(5, &[1]), "reserved bit of the frame header"),
         ("R04-frame-reserved", t().frame(6, &[0x80]), "reserved bit of the frame header"),
-        ("R04-block-flags", t().block(9, &[32]), "reserved bit of the block header"),
+        ("R04-block-flags", t().block(9, &[64]), "reserved bit of the block header"),
+        ("R04-fields-and-index", t().block(9, &[40]), "both an index and filters"),
+        ("R04-sequences-and-fields", t().block(9, &[33]), "both one of sequences and one of"),
         ("R04-regions-and-index", t().block(9, &[10]), "both an index and filters"),
         ("R04-matches-and-index", t().block(9, &[13]), "both an index and filters"),
         ("R04-stored-flags", stored.clone().block(9, &[1]), "reserved bit of the block header"),
@@ -128,6 +132,7 @@ fn rejects() -> Vec<Reject> {
         .chain(slice_rejects())
         .chain(filter_rejects())
         .chain(sequence_rejects())
+        .chain(field_rejects())
         .chain(table_rejects())
         .map(|(name, file, says)| (name, file.0, says))
         .collect()

@@ -8,6 +8,7 @@
 //! | filter | kind of data | what it does |
 //! |---|---|---|
 //! | [`sequence`] | FASTA and FASTQ | residues first, then headers and qualities |
+//! | [`fields`] | lines of logs and tables | values of a slot first, column after column |
 //! | `regions`: `delta` | tables, images, sound | differences and transposition |
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
@@ -41,6 +42,7 @@ use crate::bwt::content_defined;
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
+use crate::fields;
 use crate::leb128;
 use crate::sequence::{self, Contribution, Kind, Layout};
 use crate::threads::Threads;
@@ -50,8 +52,10 @@ use std::mem;
 pub(crate) const SEQUENCES: u8 = 1;
 pub(crate) const REGIONS: u8 = 2;
 pub(crate) const MATCHES: u8 = 4;
+/// Bits 3 and 4 say something else of a block.
+pub(crate) const FIELDS: u8 = 32;
 /// All flags that there are.
-pub const ALL: u8 = SEQUENCES | REGIONS | MATCHES;
+pub const ALL: u8 = SEQUENCES | REGIONS | MATCHES | FIELDS;
 
 /// Smaller blocks are not worth the look.
 const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
@@ -157,6 +161,15 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         }
     }
     let is_repetitive = content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
+    if *flags == 0
+        && !is_repetitive
+        && let Some(tokens) = fields::choose(text)?
+        && let Some((apart, parameters)) = fields::take_apart(text, tokens)?
+    {
+        *text = apart;
+        layout_side = parameters;
+        *flags |= FIELDS;
+    }
     // Repeats of code have the same relative targets, not the same absolute ones.
     let regions = detect_regions::detect(text, !is_repetitive, pool);
     if !regions.is_empty() {
@@ -204,6 +217,9 @@ pub(crate) fn undo_on(filtered: Filtered, size: usize, pool: &Threads) -> Result
     }
     if flags & REGIONS != 0 {
         regions::decode(&mut text, &mut rest, pool)?;
+    }
+    if flags & FIELDS != 0 {
+        text = pool.install(|| fields::put_together(&text, &mut rest, size))?;
     }
     if flags & SEQUENCES != 0 {
         let layout = Layout::read(&mut rest, size)?;
@@ -260,7 +276,7 @@ mod tests {
             for bit in 0..filtered.side.len().min(60) * 8 {
                 let mut side = filtered.side.clone();
                 side[bit / 8] ^= 1 << (bit % 8);
-                for flags in [filtered.flags, 7] {
+                for flags in [filtered.flags, 7, ALL] {
                     let damaged = Filtered { text: text.to_vec(), flags, side: side.clone() };
                     if let Ok(restored) = undo(damaged, block.len()) {
                         assert_eq!(restored.len(), block.len());

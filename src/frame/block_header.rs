@@ -170,6 +170,10 @@ impl Kind {
             searchable || !indexed,
             "the block has both an index and filters that hide its text",
         )?;
+        ensure(
+            filters & filter::SEQUENCES == 0 || filters & filter::FIELDS == 0,
+            "the block is both one of sequences and one of fields",
+        )?;
         Ok(Kind::Bwt(Shape {
             filters,
             sample_rate_log: rate,

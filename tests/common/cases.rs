@@ -142,7 +142,49 @@ pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
         ("table, x86 and text", [table(size), x86(size), text(size)].concat(), 2),
         ("versions", versions(&text(size / 6)), 4),
         ("wrapped versions", wrapped(&versions(&dna(size / 6))), 5),
+        ("log", log(size), 32),
+        ("comma-separated values", values(size), 32),
     ]
+}
+
+/// Lines of a log: times, numbers, addresses, and now and then something else.
+fn log(size: usize) -> Vec<u8> {
+    let (noise, mut lines, mut time) = (random(size, 251), Vec::new(), 36_000);
+    for n in noise.chunks_exact(5).take_while(|n| n.len() == 5) {
+        time += u32::from(n[0] / 50);
+        let clock = format!("{:02}:{:02}:{:02}", time / 3600 % 24, time / 60 % 60, time % 60);
+        let (process, address) = (700 + u32::from(n[1] % 9), format!("10.0.{}.{}", n[2] % 4, n[3]));
+        let said = match n[4] % 20 {
+            0..9 => format!("Failed password for root from {address} port {}", 4096 + time % 977),
+            9..13 => format!("Accepted key 0x{:04x} of {address}", u32::from(n[4]) * 259),
+            13..19 => format!("session {} closed", time / 2),
+            _ => "no slot at all".to_owned(),
+        };
+        lines.extend(format!("Mar  1 {clock} web-01 sshd[{process}]: {said}\n").bytes());
+        if lines.len() > size {
+            break;
+        }
+    }
+    lines.truncate(size);
+    lines
+}
+
+/// Lines of values with commas between, some of them quoted or left out.
+fn values(size: usize) -> Vec<u8> {
+    let (noise, mut lines) = (random(size, 251), b"number,town,code,count,share\r\n".to_vec());
+    for (number, n) in noise.chunks_exact(4).enumerate() {
+        let town =
+            ["\"Vila, AD\"", "Encamp", "", "\"the \"\"old\"\" town\""][usize::from(n[0] % 4)];
+        let (code, count) = (["VL", "EN", "", "OT"][usize::from(n[0] % 4)], u32::from(n[1]) * 37);
+        let number = 3_038_832 + 7 * number;
+        let share = f64::from(n[2]) / 100.0;
+        lines.extend(format!("{number},{town},{code},{count},{share:.3}\r\n").bytes());
+        if lines.len() > size {
+            break;
+        }
+    }
+    lines.truncate(size);
+    lines
 }
 
 /// Records of FASTQ, of 100 residues each or less.

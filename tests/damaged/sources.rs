@@ -11,7 +11,7 @@ use bwz::internals::coder::Coding;
 use bwz::internals::{
     self,
     filter::{self, Filtered},
-    separate_sequences,
+    separate_sequences, take_fields_apart,
 };
 use std::fs;
 use std::path::Path;
@@ -122,11 +122,13 @@ fn filtered() -> Vec<(String, Vec<u8>)> {
     // One line of residues is its own text.
     let line: Vec<u8> = text.iter().map(|byte| b'A' + byte % 26).collect();
     let one_line = separate_sequences(&line, false).unwrap().side;
+    let fields = take_fields_apart(&named("comma-separated values"), b',').unwrap().unwrap();
     let no_matches: &[u8] = &[0xD8, 4, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0];
     let one_region = [&size[..], &[0]].concat();
     vec![
         ("small regions".to_owned(), with_side(&of_regions, 2, &regions.concat())),
         ("small sequences".to_owned(), with_side(&sequences.text, 1, &sequences.side)),
+        ("small fields".to_owned(), with_side(&fields.text, 32, &fields.side)),
         ("indexed sequences".to_owned(), indexed(&odd_fasta(), 3000, Some(8))),
         ("small matches".to_owned(), with_side(&text, 4, no_matches)),
         (

@@ -137,6 +137,7 @@ fn chapter_12_filters() {
         ("x86", 2, example("text-x86"), example("raw-x86")),
         ("arm64", 2, example("text-arm64"), example("raw-arm64")),
         ("sequences", 1, example("text-sequences"), example("raw-sequences")),
+        ("fields", 32, example("text-fields"), lines_of_fields().as_bytes()),
     ] {
         let name = format!("side-{name}");
         let filtered = Filtered { text: text.to_vec(), flags, side: example(&name).to_vec() };
@@ -144,6 +145,20 @@ fn chapter_12_filters() {
         let undo = format!("list(undo_filters(bytes({text:?}), {flags}, x, {}))", raw.len());
         assert_python_says(&name, &undo, &format!("{raw:?}"));
     }
+}
+
+/// The raw bytes of the example of section 12.9.
+fn lines_of_fields() -> String {
+    (995..=1010).map(|number| format!("at {number}: 7\n")).collect()
+}
+
+/// This encoder writes the example as it stands there.
+#[test]
+fn section_12_9_fields() {
+    let lines = lines_of_fields();
+    let apart = bwz::internals::take_fields_apart(lines.as_bytes(), 0).unwrap().unwrap();
+    assert_eq!(apart.text, example("text-fields"), "{:02X?}", apart.text);
+    assert_eq!(apart.side, example("side-fields"));
 }
 
 /// This encoder writes the example as it stands there.
@@ -200,5 +215,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 30);
+    assert_eq!(EXAMPLES.len(), 32);
 }

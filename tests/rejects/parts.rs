@@ -6,7 +6,7 @@ use crate::patient::{BLOCK, Parts, Patient};
 use bwz::Effort;
 use bwz::internals::coder::{Coding, SliceDecoder};
 use bwz::internals::filter::{Filtered, undo};
-use bwz::internals::separate_sequences;
+use bwz::internals::{separate_sequences, take_fields_apart};
 
 /// Those of R15, of one slice and of two.
 pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
@@ -239,6 +239,56 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-sequence-record", with(&other, &header), record),
         ("R28-sequence-other", with(&letters, &header), below),
         ("R28-sequence-escape", with(&letters, &escaped), escape),
+    ]
+}
+
+/// Those of R28 in lines of fields.
+pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+    let raw: String =
+        (0..40).map(|n| format!("at {}: {} {}\n", 995 + n, n % 3, n % 3 * 7)).collect();
+    let with = |text: &[u8], side: &[u8]| {
+        let plain = Patient(compressed(text, 1 << 20));
+        let sizes = [text.len() as u64, side.len() as u64].map(u64::to_le_bytes);
+        let payload = &plain.0[plain.payload()];
+        let payload = [&sizes[0][..5], &sizes[1][..5], side, payload].concat();
+        let size = (raw.len() as u32).to_le_bytes();
+        let patient = plain.clone().with_payload(&payload).block(9, &[32]);
+        patient
+            .frame(7, &size)
+            .block(12, &size)
+            .block(22, &crc32fast::hash(raw.as_bytes()).to_le_bytes())
+    };
+    let Filtered { text, side, .. } = take_fields_apart(raw.as_bytes(), 0).unwrap().unwrap();
+    assert_eq!(decompressed(&with(&text, &side).0).0, raw.as_bytes());
+    let changed = |at: usize, byte: u8| {
+        let mut text = text.clone();
+        text[at] = byte;
+        with(&text, &side)
+    };
+    let (lines, first) = (text.iter().position(|&byte| byte == b'\n').unwrap() + 1, 1);
+    let form = lines + 40;
+    let (unknown, none) = ("of an unknown form", "holds what is none");
+    let (early, misfit) = ("too early", "do not add up to it");
+    let cut = |len: usize| with(&text[..len], &side);
+    let patterned =
+        |pattern: &[u8]| with(&[&text[..=form], pattern, &text[form + 1..]].concat(), &side);
+    vec![
+        ("R28-fields-templates", with(&text, &[0xC0, 0x7F, 80]), misfit),
+        ("R28-fields-lines", with(&text, &[first, 0xFF, 0xFF, 1]), misfit),
+        ("R28-fields-template-cut", with(&text, &[0xBF, 0x7F, 80]), early),
+        ("R28-fields-template-number", changed(lines, 2), "that is not there"),
+        ("R28-fields-template-255", changed(lines, 255), "that is not there"),
+        ("R28-fields-form-3", changed(form, 3), unknown),
+        ("R28-fields-pattern-of-a-digit", patterned(b"1"), unknown),
+        ("R28-fields-pattern-long", patterned(&[b'0'; 19]), unknown),
+        ("R28-fields-distance-1", changed(form, 2), unknown),
+        ("R28-fields-number-9", changed(form + 4, 9), none),
+        ("R28-fields-number-255", changed(form + 4, 255), none),
+        ("R28-fields-number-large", patterned(b"00"), "out of range"),
+        ("R28-fields-cut", cut(text.len() - 1), early),
+        ("R28-fields-cut-in-lines", cut(lines + 39), early),
+        ("R28-fields-left-over", with(&[&text[..], b"7\n"].concat(), &side), "goes on"),
+        ("R28-fields-size", with(&[b"x", &text[..]].concat(), &side), misfit),
     ]
 }
 

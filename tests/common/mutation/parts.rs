@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
         }
         let mut text_size = number(&header[12..17]) as usize;
         let mut searched = text_size;
-        if header[9] & 7 != 0 {
+        if header[9] & 39 != 0 {
             let sizes = self.part(Kind::FilterSizes, 10)?;
             text_size = number(&sizes[..5]) as usize;
             let first = self.parts.len();
@@ -296,6 +296,10 @@ impl<'a> Reader<'a> {
                 self.part(Kind::Side, 1)?;
                 self.varint(Kind::Side)?;
             }
+        }
+        if filters & 32 != 0 {
+            self.varint(Kind::Side)?;
+            self.varint(Kind::Side)?;
         }
         if filters & 1 != 0 {
             self.varint(Kind::SequenceSize)?;

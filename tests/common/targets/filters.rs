@@ -13,13 +13,13 @@ const LARGEST: usize = 1 << 14;
 /// So many places of a layout are mapped.
 const PLACES: usize = 8;
 
-/// A filter is undone; with two bytes of its parameters changed, or with parameters that no filter
-/// gave, it fails or gives a block of the right size.
+/// A filter is undone; with two bytes of its parameters changed (of fields: of its text), or with
+/// parameters that no filter gave, it fails or gives a block of the right size.
 pub fn filters(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(7) else { return };
     if choice[0] % 5 == 0 {
         let (side, text) = bytes.split_at(u16_at(choice, 1).min(bytes.len()));
-        let filtered = Filtered { text: text.to_vec(), flags: choice[3] % 8, side: side.to_vec() };
+        let filtered = Filtered { text: text.to_vec(), flags: choice[3] & 39, side: side.to_vec() };
         return survive(filtered, u16_at(choice, 4) % LARGEST);
     }
     let mut block = bytes.repeat(usize::from(choice[0] / 10) + 1);
@@ -31,7 +31,10 @@ pub fn filters(input: &[u8]) {
     if choice[0] / 5 % 2 == 0 {
         assert!(filter::undo(filtered, block.len()).unwrap() == block);
     } else {
-        damage(&mut filtered.side, &choice[1..]);
+        damage(
+            if filtered.flags == 32 { &mut filtered.text } else { &mut filtered.side },
+            &choice[1..],
+        );
         survive(filtered, block.len());
     }
 }
@@ -40,6 +43,10 @@ fn filtered(choice: &[u8], block: Vec<u8>) -> Option<Filtered> {
     match choice[0] % 5 {
         1 => filter::apply(block).ok(),
         2 => internals::separate_sequences(&block, choice[5] % 2 == 1).ok(),
+        3 if choice[0] >= 128 => {
+            let delimiter = [0, b',', b' ', b'\t'][usize::from(choice[5] % 4)];
+            internals::take_fields_apart(&block, delimiter).unwrap()
+        }
         3 => internals::change_region(block, &choice[1..]).ok(),
         _ => internals::take_out_repeats(block).unwrap(),
     }

@@ -1,0 +1,99 @@
+//! Whether a block is one of lines of fields, and what its slots are: by samples.
+//!
+//! Few lines tell most other data apart. What is left is decided by the size that samples are coded
+//! in, which is the same on every machine.
+
+use super::line_parts::take_apart;
+use super::tokens::Tokens;
+use crate::bwt::Sorter;
+use crate::coder::{self, Coding, SliceLimits};
+use crate::error::Flaw;
+use std::ops::Range;
+
+/// So many windows of so many bytes are taken as a sample.
+const WINDOWS: usize = 3;
+const WINDOW: usize = 96 << 10;
+
+/// A sample has lines of so many bytes on average.
+const LINES: Range<usize> = 8..2048;
+
+/// Bytes that stand between fields.
+const DELIMITERS: [u8; 5] = *b",\t;| ";
+
+/// One part in so many has to be gained in the sample.
+const LEAST_GAIN: usize = 32;
+
+/// The slots that make a sample of `block` smallest, where that is enough smaller.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub fn choose(block: &[u8]) -> Result<Option<Tokens>, Flaw> {
+    let sample = sample(block);
+    let candidates = candidates(&sample);
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let whole = coded_size(&sample)?;
+    let mut best = (whole - whole / LEAST_GAIN, None);
+    for tokens in candidates {
+        if let Some((text, side)) = take_apart(&sample, tokens)? {
+            let size = coded_size(&text)? + side.len();
+            if size < best.0 {
+                best = (size, Some(tokens));
+            }
+        }
+    }
+    Ok(best.1)
+}
+
+/// Whole lines from all over `block`.
+fn sample(block: &[u8]) -> Vec<u8> {
+    let step = block.len().saturating_sub(WINDOW) / (WINDOWS - 1);
+    let mut sample = Vec::new();
+    for start in (0..WINDOWS).map(|n| n * step) {
+        let window = &block[start..(start + WINDOW).min(block.len())];
+        let first = memchr::memchr(b'\n', window).map_or(window.len(), |feed| feed + 1);
+        let end = memchr::memrchr(b'\n', window).map_or(0, |feed| feed + 1);
+        sample.extend_from_slice(&window[first.min(end)..end]);
+    }
+    sample
+}
+
+/// The slots that the lines of a sample may have.
+fn candidates(sample: &[u8]) -> Vec<Tokens> {
+    let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').collect();
+    let is_binary = sample.iter().filter(|&&byte| byte < b'\t').count() > lines.len() / 64;
+    if lines.len() < 16 || !LINES.contains(&(sample.len() / lines.len())) || is_binary {
+        return Vec::new();
+    }
+    let mut candidates = Vec::new();
+    let mut slots = Vec::new();
+    let mut slots_of = |line: &[u8], tokens: Tokens| {
+        tokens.find(line, &mut slots);
+        slots.len()
+    };
+    let with_words = lines.iter().filter(|line| slots_of(line, Tokens::Words) > 0).count();
+    if with_words * 2 > lines.len() {
+        candidates.push(Tokens::Words);
+    }
+    for delimiter in DELIMITERS {
+        let tokens = Tokens::Fields(delimiter);
+        let mut counts = [0; 64];
+        lines.iter().for_each(|line| counts[slots_of(line, tokens).min(63)] += 1);
+        // Fields of a table, not words of a text: most lines have as many.
+        counts[..3].fill(0);
+        counts.sort_unstable();
+        if (counts[63] + counts[62]) * 10 >= lines.len() * 6 {
+            candidates.push(tokens);
+        }
+    }
+    candidates
+}
+
+/// What static rANS makes of `text`, on the calling thread.
+fn coded_size(text: &[u8]) -> Result<usize, Flaw> {
+    let bwt = Sorter::Cpu.sort(text, 1 << 16).map_err(|_| Flaw::NO_MEMORY)?;
+    let limits = SliceLimits::new(bwt.bytes.len(), Coding::StaticRans);
+    let here = |tasks: Vec<coder::Task>| tasks.into_iter().for_each(|task| task());
+    Ok(coder::encode_slices_with(here, &bwt.bytes, limits, Coding::StaticRans).size())
+}

@@ -1,0 +1,33 @@
+//! Fields: lines of logs and tables taken apart into columns. FORMAT.md section 12.9.
+//!
+//! raw block -> [`take_apart`] -> text, parameters -> [`put_together`] -> raw block. Each line is
+//! a *template*, which many lines have in common, and the *values* of its slots. The text is
+//!
+//! | part | bytes |
+//! |---|---|
+//! | the templates, in the order of their first lines | a line each, `01` for a slot |
+//! | the template of each line | its number, in 1 or 2 bytes |
+//! | the columns, in the order of their first lines | the values, in the form of the column |
+//!
+//! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a
+//! time in front of all lines of a log is one column. What the slots are is the encoder's choice,
+//! which [`tokens`] makes from samples; a decoder does not know it. Both ways are one pass over the
+//! block. The idea is CLP's (Rodrigues et al. 2021), and columns by number and by prefix are those
+//! of Denum (Yu et al. 2024) and of Drain (He et al. 2017).
+
+mod choose_tokens;
+mod column_form;
+mod line_parts;
+mod numbers;
+mod predictions;
+mod rejoin;
+mod templates;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod value_cost;
+
+pub use choose_tokens::choose;
+pub use line_parts::take_apart;
+pub use rejoin::put_together;
+pub use tokens::Tokens;

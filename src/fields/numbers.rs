@@ -1,0 +1,251 @@
+//! Integers of a column as differences to the one before.
+//!
+//! | byte | means |
+//! |---|---|
+//! | 0 | no number: the value follows, and `0A` |
+//! | 1 to 8 | so many bytes follow, the highest first: the difference less 11456 |
+//! | 16 to 207 | the difference, and 16 |
+//! | 208 to 251 | the difference less 192: (byte - 208) x 256 and the next byte |
+//!
+//! A difference is mapped to 0, 1, 2, ... for 0, -1, 1, -2, ...
+
+use crate::error::Flaw;
+
+pub(super) const OUT_OF_RANGE: Flaw = Flaw("a number of a column is out of range");
+
+/// Digits of a number at most.
+pub(super) const MOST_DIGITS: usize = 18;
+/// Bytes of a pattern at most.
+pub(super) const LONGEST: usize = 32;
+/// Numbers are below this.
+const LIMIT: i64 = 1_000_000_000_000_000_000;
+
+const OF_ONE_BYTE: u64 = 208 - 16;
+const OF_TWO_BYTES: u64 = OF_ONE_BYTE + (252 - 208) * 256;
+
+/// What the numbers of a column look like: `0` for a digit, and other bytes for themselves. Where
+/// it is empty, they have no leading zeros, and perhaps a minus.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pattern(Vec<u8>);
+
+impl Pattern {
+    /// The pattern of `value`, if it is a number.
+    pub fn of(value: &[u8]) -> Option<Self> {
+        let pattern = value.iter().map(|&byte| if byte.is_ascii_digit() { b'0' } else { byte });
+        let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+        let fits = (1..=MOST_DIGITS).contains(&digits) && value.len() <= LONGEST;
+        fits.then(|| Pattern(pattern.collect()))
+    }
+
+    /// The pattern that is written as `bytes`.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let pattern = Self::of(bytes).filter(|pattern| pattern.0 == bytes);
+        if bytes.is_empty() { Some(Pattern::default()) } else { pattern }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// How many digits there are at a place: the first of two behind a colon is one of minutes or
+    /// seconds.
+    fn radix(&self, at: usize) -> i64 {
+        let is_digit = |at: usize| self.0.get(at) == Some(&b'0');
+        let is_first_of_two = at > 0 && self.0[at - 1] == b':' && is_digit(at + 1);
+        if is_first_of_two && !is_digit(at + 2) { 6 } else { 10 }
+    }
+
+    /// The number that `value` is.
+    pub fn parse(&self, value: &[u8]) -> Option<i64> {
+        if self.0.is_empty() {
+            return integer(value);
+        }
+        if value.len() != self.0.len() {
+            return None;
+        }
+        let mut number = 0;
+        for (at, (&byte, &like)) in value.iter().zip(&self.0).enumerate() {
+            if like == b'0' {
+                let (digit, radix) = (i64::from(byte.wrapping_sub(b'0')), self.radix(at));
+                if digit >= radix {
+                    return None;
+                }
+                number = number * radix + digit;
+            } else if byte != like {
+                return None;
+            }
+        }
+        Some(number)
+    }
+
+    /// The value that [`parse`](Self::parse) makes `number` of.
+    ///
+    /// # Errors
+    /// A [`Flaw`] where there is none.
+    pub fn print<'r>(&self, number: i64, room: &'r mut [u8; LONGEST]) -> Result<&'r [u8], Flaw> {
+        if !(-LIMIT < number && number < LIMIT) {
+            return Err(OUT_OF_RANGE);
+        }
+        if self.0.is_empty() {
+            return Ok(print_integer(number, room));
+        }
+        let value = &mut room[..self.0.len()];
+        let mut rest = number;
+        for at in (0..self.0.len()).rev() {
+            value[at] = self.0[at];
+            if value[at] == b'0' {
+                let radix = self.radix(at);
+                value[at] = b'0' + rest.rem_euclid(radix) as u8;
+                rest = rest.div_euclid(radix);
+            }
+        }
+        if rest == 0 { Ok(value) } else { Err(OUT_OF_RANGE) }
+    }
+}
+
+/// The number that `value` is in decimal, without leading zeros.
+fn integer(value: &[u8]) -> Option<i64> {
+    let digits = value.strip_prefix(b"-").unwrap_or(value);
+    let is_canonical = digits.first() != Some(&b'0') || value == b"0";
+    if !is_canonical || !(1..=MOST_DIGITS).contains(&digits.len()) {
+        return None;
+    }
+    let mut number = 0;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + i64::from(digit);
+    }
+    Some(if digits.len() < value.len() { -number } else { number })
+}
+
+/// The value that [`integer`] makes `number` of.
+fn print_integer(number: i64, room: &mut [u8; LONGEST]) -> &[u8] {
+    let (mut at, mut rest) = (LONGEST, number.unsigned_abs());
+    while rest > 0 || at == LONGEST {
+        at -= 1;
+        room[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    if number < 0 {
+        at -= 1;
+        room[at] = b'-';
+    }
+    &room[at..]
+}
+
+/// A difference as a number that is small where it is near 0.
+pub(super) fn zigzag(difference: i64) -> u64 {
+    ((difference << 1) ^ (difference >> 63)) as u64
+}
+
+/// Bytes of a difference.
+pub(super) fn size(zigzag: u64) -> usize {
+    match zigzag {
+        0..OF_ONE_BYTE => 1,
+        OF_ONE_BYTE..OF_TWO_BYTES => 2,
+        _ => 1 + bytes_of(zigzag - OF_TWO_BYTES),
+    }
+}
+
+/// Bytes that `above` takes, 1 at least.
+fn bytes_of(above: u64) -> usize {
+    (8 - above.leading_zeros() as usize / 8).max(1)
+}
+
+/// Appends a difference.
+pub(super) fn write(zigzag: u64, out: &mut Vec<u8>) {
+    match zigzag {
+        0..OF_ONE_BYTE => out.push(16 + zigzag as u8),
+        OF_ONE_BYTE..OF_TWO_BYTES => {
+            let above = zigzag - OF_ONE_BYTE;
+            out.extend([208 + (above >> 8) as u8, above as u8]);
+        }
+        _ => {
+            let above = zigzag - OF_TWO_BYTES;
+            let len = bytes_of(above);
+            out.push(len as u8);
+            out.extend_from_slice(&above.to_be_bytes()[8 - len..]);
+        }
+    }
+}
+
+/// Takes a difference off the front of `bytes`, or `None` for the 0 in front of what is no number.
+///
+/// # Errors
+/// A [`Flaw`] where there is neither.
+pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
+    const NONE: Flaw = Flaw("a column of numbers holds what is none");
+    let (&first, rest) = bytes.split_first().ok_or(NONE)?;
+    let len = match first {
+        0 | 16..=207 => 0,
+        1..=8 => usize::from(first),
+        208..=251 => 1,
+        _ => return Err(NONE),
+    };
+    let (more, rest) = rest.split_at_checked(len).ok_or(NONE)?;
+    *bytes = rest;
+    let value = more.iter().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+    let zigzag = match first {
+        0 => return Ok(None),
+        1..=8 => value.checked_add(OF_TWO_BYTES).ok_or(NONE)?,
+        16..=207 => u64::from(first) - 16,
+        _ => OF_ONE_BYTE + (u64::from(first) - 208) * 256 + value,
+    };
+    Ok(Some((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_what_prints_as_it_was() {
+        let integers = ["0", "7", "-1", "10", "999999999999999999", "-999999999999999999"];
+        let integers = integers.map(|value| (value, ""));
+        let others = [("007", "000"), ("000", "000"), ("23:59:07,123", "00:00:00,000")];
+        for (value, pattern) in integers.into_iter().chain(others) {
+            let (pattern, mut room) = (Pattern::read(pattern.as_bytes()).unwrap(), [0; LONGEST]);
+            let number = pattern.parse(value.as_bytes()).unwrap();
+            assert_eq!(pattern.print(number, &mut room), Ok(value.as_bytes()));
+        }
+        for other in ["", "-", "-0", "00", "01", "1000000000000000000", "1x", "+1", " 1", "--1"] {
+            assert_eq!(Pattern::default().parse(other.as_bytes()), None, "{other}");
+        }
+        let clock = Pattern::read(b"at 00:00:00").unwrap();
+        for other in ["", "at 10:60:00", "at 10:00:60", "at 10:00:0", "by 10:00:00", "at 1x:00:00"]
+        {
+            assert_eq!(clock.parse(other.as_bytes()), None, "{other}");
+        }
+        assert_eq!(clock.parse(b"at 99:59:59"), Some(99 * 3600 + 3599));
+        let [integer, digits] = [&b""[..], b"000"].map(|bytes| Pattern::read(bytes).unwrap());
+        for (number, pattern) in
+            [(LIMIT, &integer), (-LIMIT, &integer), (1000, &digits), (-1, &digits)]
+        {
+            assert!(pattern.print(number, &mut [0; LONGEST]).is_err());
+        }
+        for wrong in [&b"1"[..], b"x", &[b'0'; 19], &[b"0".repeat(9), b"-".repeat(24)].concat()] {
+            assert_eq!(Pattern::read(wrong), None);
+        }
+    }
+
+    #[test]
+    fn differences_survive() {
+        let edges = [95, 96, 97, 5727, 5728, 5729, 40_000, 2 * LIMIT, i64::MAX];
+        for difference in edges.into_iter().flat_map(|edge| [edge, -edge, 0]) {
+            let mut bytes = Vec::new();
+            write(zigzag(difference), &mut bytes);
+            assert_eq!(bytes.len(), size(zigzag(difference)));
+            let mut rest = &bytes[..];
+            assert_eq!((read(&mut rest), rest.len()), (Ok(Some(difference)), 0));
+            assert!((0..bytes.len()).all(|cut| read(&mut &bytes[..cut]).is_err()));
+        }
+        assert_eq!(read(&mut &[0][..]), Ok(None));
+        for wrong in [9, 15, 252, 255] {
+            assert!(read(&mut &[wrong, 0, 0][..]).is_err());
+        }
+        assert!(read(&mut &[8, 255, 255, 255, 255, 255, 255, 255, 255][..]).is_err());
+    }
+}

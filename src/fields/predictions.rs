@@ -1,0 +1,67 @@
+//! A value predicted by another of its line: by what stood here when that one was the same.
+//!
+//! The table has no keys: values of the same hash share an entry, on both sides.
+
+use crate::allocation;
+use crate::error::Flaw;
+use std::ops::Range;
+
+/// Entries of a table at most, as a power of two.
+const MOST_BITS: u32 = 16;
+
+/// Entries of all tables of a block at most, 8 bytes each.
+const MOST_ENTRIES: usize = 1 << 22;
+
+/// The entries of the tables that a block may still have.
+pub(super) struct Room(usize);
+
+impl Room {
+    pub fn new() -> Self {
+        Room(MOST_ENTRIES)
+    }
+
+    /// Whether there is room for the table of one more column of `count` values, and takes it.
+    pub fn take(&mut self, count: usize) -> bool {
+        let left = self.0.checked_sub(1 << bits(count));
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
+/// The entries of the table of a column of `count` values, as a power of two.
+fn bits(count: usize) -> u32 {
+    count.next_power_of_two().ilog2().clamp(1, MOST_BITS)
+}
+
+/// Where the last value stood, by the hash of the other.
+#[derive(Debug, Default)]
+pub(super) struct Predictions {
+    table: Vec<Range<u32>>,
+    shift: u32,
+}
+
+impl Predictions {
+    /// The table of a column of `count` values, 2 or more.
+    ///
+    /// # Errors
+    /// [`Flaw::NO_MEMORY`].
+    pub fn new(count: usize) -> Result<Self, Flaw> {
+        let bits = bits(count);
+        let mut table = allocation::with_capacity(1 << bits).ok_or(Flaw::NO_MEMORY)?;
+        table.resize(1 << bits, 0..0);
+        Ok(Predictions { table, shift: 32 - bits })
+    }
+
+    /// Where in the block the last value stands that was found beside `key`, or beside another of
+    /// its hash; at first none does, and it is empty.
+    pub fn last(&mut self, key: &[u8]) -> &mut Range<u32> {
+        &mut self.table[(hash(key) >> self.shift) as usize]
+    }
+}
+
+/// The hash of a value.
+pub(super) fn hash(value: &[u8]) -> u32 {
+    value.iter().fold(0, |hash: u32, &byte| {
+        hash.wrapping_add(1 + u32::from(byte)).wrapping_mul(0x9E37_79B1)
+    })
+}

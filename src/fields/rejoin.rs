@@ -1,0 +1,198 @@
+//! Text and parameters -> raw block.
+
+use super::column_form::{EMPTY, Form, LEAST_VALUES};
+use super::numbers;
+use super::predictions::{Predictions, Room};
+use super::templates::{Columns, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
+use crate::allocation;
+use crate::error::Flaw;
+use crate::leb128;
+use std::ops::Range;
+
+const ENDS: Flaw = Flaw("the text of a block of fields ends too early");
+const LIMITS: Flaw = Flaw("a block of fields has too many slots or predictions");
+const SIZE: Flaw = Flaw("the lines of a block of fields do not add up to it");
+
+/// Puts a block of `size` bytes together, by the parameters at the front of `side`.
+///
+/// # Errors
+/// A [`Flaw`] where the text is not that of such a block. Any text is survived, in time and memory
+/// that its size and `size` bound.
+pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8>, Flaw> {
+    let (count, lines) = (leb128::read(side)?, leb128::read(side)?);
+    let (lines, ends) = (lines / 2, lines % 2 == 0);
+    if count >= MOST || lines > size || u32::try_from(size).is_err() {
+        return Err(SIZE);
+    }
+    let mut rest = text;
+    let (mut columns, mut slots_left) = (Columns::new(), MOST_SLOTS);
+    let whole = Template { name: &[SLOT], columns: vec![WHOLE_LINES], lines: 0 };
+    let mut templates = vec![whole];
+    for _ in 0..count {
+        let name = line(&mut rest)?;
+        let slots = name.iter().filter(|&&byte| byte == SLOT).count();
+        slots_left = slots_left.checked_sub(slots).ok_or(LIMITS)?;
+        templates.push(Template { name, columns: columns.of(name), lines: 0 });
+    }
+    let mut numbers = rest;
+    for _ in 0..lines {
+        templates[read_number(&mut rest, count + 1)?].lines += 1;
+    }
+    let columns = read_columns(&templates, &columns.depths, rest)?;
+    let block = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
+    let mut join = Join { block, size, columns, slots: Vec::new() };
+    for number in 1..=lines {
+        join.line(&templates[read_number(&mut numbers, count + 1)?])?;
+        if number < lines || ends {
+            join.push(b"\n")?;
+        }
+    }
+    if join.block.len() == size { Ok(join.block) } else { Err(SIZE) }
+}
+
+struct Template<'t> {
+    name: &'t [u8],
+    columns: Vec<u32>,
+    lines: usize,
+}
+
+/// The values of a column that are still to come, and what the last ones tell of them.
+struct Column<'t> {
+    rest: &'t [u8],
+    form: Form,
+    number: i64,
+    predictions: Predictions,
+}
+
+/// The columns, each from its first value on.
+fn read_columns<'t>(
+    templates: &[Template],
+    depths: &[u32],
+    mut rest: &'t [u8],
+) -> Result<Vec<Column<'t>>, Flaw> {
+    let mut counts = vec![0_usize; depths.len()];
+    for template in templates {
+        for &column in &template.columns {
+            counts[column as usize] = counts[column as usize].saturating_add(template.lines);
+        }
+    }
+    let (mut columns, mut room) = (Vec::new(), Room::new());
+    for (&count, &depth) in counts.iter().zip(depths) {
+        // A value takes a byte or more.
+        if count > rest.len() {
+            return Err(ENDS);
+        }
+        let form = match count {
+            0..LEAST_VALUES => Form::Text,
+            _ => Form::read(&mut rest, depth)?,
+        };
+        let predictions = match form {
+            Form::Predicted { .. } if !room.take(count) => return Err(LIMITS),
+            Form::Predicted { .. } => Predictions::new(count)?,
+            _ => Predictions::default(),
+        };
+        let values = rest;
+        for _ in 0..count {
+            match form {
+                Form::Numbers(_) if numbers::read(&mut rest)?.is_some() => {}
+                _ => {
+                    line(&mut rest)?;
+                }
+            }
+        }
+        columns.push(Column { rest: values, form, number: 0, predictions });
+    }
+    if rest.is_empty() { Ok(columns) } else { Err(Flaw("the text of a block of fields goes on")) }
+}
+
+/// Takes bytes and the line end behind them off the front of `bytes`.
+fn line<'t>(bytes: &mut &'t [u8]) -> Result<&'t [u8], Flaw> {
+    let end = memchr::memchr(b'\n', bytes).ok_or(ENDS)?;
+    let line = &bytes[..end];
+    *bytes = &bytes[end + 1..];
+    Ok(line)
+}
+
+/// Appends to a block of at most `size` bytes.
+fn append(block: &mut Vec<u8>, size: usize, bytes: &[u8]) -> Result<(), Flaw> {
+    if bytes.len() > size - block.len() {
+        return Err(SIZE);
+    }
+    block.extend_from_slice(bytes);
+    Ok(())
+}
+
+struct Join<'t> {
+    block: Vec<u8>,
+    size: usize,
+    columns: Vec<Column<'t>>,
+    /// The values of the line, where they stand in the block.
+    slots: Vec<Range<usize>>,
+}
+
+impl Join<'_> {
+    /// Appends a line without its end.
+    fn line(&mut self, template: &Template) -> Result<(), Flaw> {
+        self.slots.clear();
+        let mut parts = template.name.split(|&byte| byte == SLOT);
+        self.push(parts.next().unwrap_or_default())?;
+        for (part, &column) in parts.zip(&template.columns) {
+            self.value(column as usize)?;
+            self.push(part)?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
+        append(&mut self.block, self.size, bytes)
+    }
+
+    fn value(&mut self, column: usize) -> Result<(), Flaw> {
+        let start = self.block.len();
+        match self.columns[column].form {
+            Form::Text => self.stored(column)?,
+            Form::Numbers(_) => self.number(column)?,
+            Form::Predicted { distance } => self.predicted(column, distance)?,
+        }
+        self.slots.push(start..self.block.len());
+        Ok(())
+    }
+
+    fn stored(&mut self, column: usize) -> Result<(), Flaw> {
+        let value = line(&mut self.columns[column].rest)?;
+        self.push(value)
+    }
+
+    fn number(&mut self, column: usize) -> Result<(), Flaw> {
+        let Column { rest, form: Form::Numbers(pattern), number, .. } = &mut self.columns[column]
+        else {
+            unreachable!("the column is one of numbers");
+        };
+        let Some(difference) = numbers::read(rest)? else { return self.stored(column) };
+        *number = number.checked_add(difference).ok_or(numbers::OUT_OF_RANGE)?;
+        let mut room = [0; numbers::LONGEST];
+        let value = pattern.print(*number, &mut room)?;
+        append(&mut self.block, self.size, value)
+    }
+
+    fn predicted(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
+        let Column { rest, predictions, .. } = &mut self.columns[column];
+        let key = self.slots[self.slots.len() - distance].clone();
+        let last = predictions.last(&self.block[key]);
+        let (start, before) = (self.block.len(), last.clone());
+        let value = line(rest)?;
+        let len = match value {
+            b"" => before.len(),
+            EMPTY => 0,
+            _ => value.len(),
+        };
+        *last = start as u32..(start + len) as u32;
+        match value {
+            b"" if len > self.size - start => return Err(SIZE),
+            b"" => self.block.extend_from_within(before.start as usize..before.end as usize),
+            EMPTY => {}
+            _ => self.push(value)?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! Templates, and the columns that their slots are of.
+
+use crate::error::Flaw;
+use std::collections::HashMap;
+
+/// Stands for a slot in a template. Lines that hold this byte have no slots.
+pub(super) const SLOT: u8 = 1;
+
+/// The template of a line that is stored whole, in [`WHOLE_LINES`].
+pub(super) const WHOLE: usize = 0;
+/// The column of lines that are stored whole.
+pub(super) const WHOLE_LINES: u32 = 0;
+
+/// Numbers below this take a byte, others two.
+const ONE_BYTE: usize = 192;
+/// Templates of a block, with [`WHOLE`], at most: their numbers take two bytes at most.
+pub(super) const MOST: usize = ONE_BYTE + (255 - ONE_BYTE) * 256;
+
+/// Slots of all templates at most: this bounds the memory of the columns.
+pub(super) const MOST_SLOTS: usize = 1 << 18;
+
+/// Appends the number of a template.
+pub(super) fn write_number(number: usize, out: &mut Vec<u8>) {
+    match number.checked_sub(ONE_BYTE) {
+        None => out.push(number as u8),
+        Some(above) => out.extend([(ONE_BYTE + above / 256) as u8, (above % 256) as u8]),
+    }
+}
+
+/// Takes the number of one of `count` templates off the front of `bytes`.
+pub(super) fn read_number(bytes: &mut &[u8], count: usize) -> Result<usize, Flaw> {
+    let (number, rest) = match **bytes {
+        [low, ref rest @ ..] if usize::from(low) < ONE_BYTE => (usize::from(low), rest),
+        [high, low, ref rest @ ..] => {
+            (ONE_BYTE + (usize::from(high) - ONE_BYTE) * 256 + usize::from(low), rest)
+        }
+        _ => return Err(Flaw("the lines of a block of fields end too early")),
+    };
+    *bytes = rest;
+    if number < count { Ok(number) } else { Err(Flaw("a line is of a template that is not there")) }
+}
+
+/// The columns: each is of the slots behind the same bytes and the same slots. The first is that
+/// of [`WHOLE_LINES`].
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    by_place: HashMap<(u32, Box<[u8]>), u32>,
+    /// The slots before, for each column.
+    pub depths: Vec<u32>,
+}
+
+impl Columns {
+    pub fn new() -> Self {
+        Columns { by_place: HashMap::new(), depths: vec![0] }
+    }
+
+    /// The columns of a template's slots, new ones in their order.
+    pub fn of(&mut self, template: &[u8]) -> Vec<u32> {
+        let (mut columns, mut before) = (Vec::new(), WHOLE_LINES);
+        let mut parts = template.split(|&byte| byte == SLOT).peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_some() {
+                let next = self.depths.len() as u32;
+                let column = *self.by_place.entry((before, part.into())).or_insert(next);
+                if column == next {
+                    self.depths.push(columns.len() as u32);
+                }
+                columns.push(column);
+                before = column;
+            }
+        }
+        columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_behind_the_same_bytes_share_a_column() {
+        let mut columns = Columns::new();
+        assert_eq!(columns.of(b"at \x01: \x01"), [1, 2]);
+        assert_eq!(columns.of(b"at \x01, \x01 \x01"), [1, 3, 4]);
+        assert_eq!(columns.of(b"\x01\x01"), [5, 6]);
+        assert_eq!(columns.of(b"none"), [0; 0]);
+        assert_eq!(columns.depths, [0, 0, 1, 1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn numbers_of_templates_survive() {
+        for number in [0, 1, 191, 192, 447, 448, MOST - 1] {
+            let mut bytes = Vec::new();
+            write_number(number, &mut bytes);
+            assert_eq!(read_number(&mut &bytes[..], MOST), Ok(number));
+            assert!(read_number(&mut &bytes[..], number).is_err());
+            assert!(read_number(&mut &bytes[..bytes.len() - 1], MOST).is_err());
+        }
+        assert!(read_number(&mut &[255, 0][..], MOST).is_err());
+    }
+}

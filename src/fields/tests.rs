@@ -1,0 +1,167 @@
+//! Every oddity comes back, and any text and parameters are survived.
+
+use super::line_parts::take_any_apart;
+use super::*;
+use crate::cases;
+
+const TOKENS: [Tokens; 4] =
+    [Tokens::Words, Tokens::Fields(b','), Tokens::Fields(b' '), Tokens::Fields(b'\t')];
+
+/// Lines of fields with every oddity.
+fn oddities() -> Vec<Vec<u8>> {
+    let whole: &[&[u8]] = &[
+        b"2026-03-01 20:36:04 status unpacked faifa:amd64 0.2~svn82-3\n",
+        b"a,b,c\n1,2,3\n1,,3\n,,\n",
+        b"1,\"quoted, with \"\"quotes\"\" in it\",2\r\n1,\"never closed,2\r\n",
+        b"{\"key\": 17, \"id\": \"0b1c\"}\n{\"id\": \"0b1c\", \"other\": [1, 2, {}]}\n",
+        b"key=007 other=7 neither=-7 nor=-0 big=999999999999999999 bigger=1000000000000000000\n",
+        b"no end",
+        b"\n",
+        b"\n\n\r\n",
+        b"\r",
+        b"7",
+        b"slot byte \x01 in 12 a line\n\x01\n",
+        b"binary \x00\x02\xFF 5\xFE7\n",
+        b"\xC3\xA9t\xC3\xA9 2026\n",
+        b"10.0.0.107 0x7fc40fcb3656 00:1b:21:3c:9d:01 78dc1847-8848-49cc-933e-9239b1\n",
+        b"chr1\t107\t60\t150M\t=\t267\t310\t\t\n",
+    ];
+    let mut all: Vec<Vec<u8>> = whole.iter().map(|text| text.to_vec()).collect();
+    all.push([vec![b'5'; 70_000], b"\n7\n".to_vec()].concat());
+    all.push([b"1 ".repeat(3000), b"\n7\n".to_vec()].concat());
+    all.push(whole.concat());
+    all
+}
+
+/// `block` from parts, by way of whatever it is taken apart into.
+fn round_trip(block: &[u8], tokens: Tokens) -> Option<(Vec<u8>, Vec<u8>)> {
+    let (text, side) = take_any_apart(block, tokens).unwrap()?;
+    let more = [&side[..], b"more"].concat();
+    let mut rest = &more[..];
+    let joined = put_together(&text, &mut rest, block.len());
+    assert!(
+        joined.as_ref().is_ok_and(|joined| joined == block) && rest == b"more",
+        "{tokens:?} {joined:?} {:?}",
+        String::from_utf8_lossy(block)
+    );
+    Some((text, side))
+}
+
+#[test]
+fn every_oddity_comes_back() {
+    for text in oddities() {
+        for times in [1, 2, 17, (20_000 / text.len()).max(3)] {
+            for tokens in TOKENS {
+                round_trip(&text.repeat(times), tokens);
+                round_trip(&[&text.repeat(times)[..], b"tail 5"].concat(), tokens);
+            }
+        }
+    }
+}
+
+/// One of the oddities some times over, with bytes changed, taken out or put in.
+fn mutated(seed: usize, oddities: &[Vec<u8>]) -> Vec<u8> {
+    const BYTES: &[u8] = b"\n\n\r,,  \t\"-0019:.ab=\x00\x01\xFF";
+    let mut state = seed as u64 * 2 + 1;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 20) as usize % below
+    };
+    for _ in 0..9 {
+        let _ = next(2);
+    }
+    let mut text = Vec::new();
+    for _ in 0..=next(3) {
+        let one = &oddities[next(oddities.len())];
+        text.extend_from_slice(&one[..one.len().min(700)].repeat(1 + next(40)));
+    }
+    text.truncate(4000);
+    for _ in 0..next(40) {
+        let (at, byte) = (next(text.len()), BYTES[next(BYTES.len())]);
+        match next(3) {
+            0 => text.insert(at, byte),
+            1 if text.len() > 1 => drop(text.remove(at)),
+            _ => text[at] = byte,
+        }
+    }
+    text
+}
+
+/// `ROUNDS` says how many: a release run by hand does 10^6.
+#[test]
+fn mutated_lines_come_back() {
+    let rounds = std::env::var("ROUNDS").map_or(2000, |rounds| rounds.parse().unwrap());
+    let (oddities, mut apart) = (oddities(), 0);
+    for seed in 0..rounds {
+        let text = mutated(seed, &oddities);
+        apart += usize::from(round_trip(&text, TOKENS[seed % TOKENS.len()]).is_some());
+    }
+    assert!(apart * 4 > rounds, "only {apart} of {rounds} were taken apart");
+}
+
+#[test]
+fn any_text_is_survived() {
+    let oddities = oddities();
+    for seed in 0..12 {
+        let block = mutated(seed, &oddities);
+        let Some((text, side)) = round_trip(&block, TOKENS[seed % TOKENS.len()]) else { continue };
+        let survive = |text: &[u8], side: &[u8], size: usize| {
+            if let Ok(block) = put_together(text, &mut { side }, size) {
+                assert_eq!(block.len(), size);
+            }
+        };
+        for at in 0..text.len().min(1500) {
+            let mut damaged = text.clone();
+            for byte in [0, 1, b'\n', 2, 255, text[at] ^ 1, text[at] ^ 0x40] {
+                damaged[at] = byte;
+                survive(&damaged, &side, block.len());
+            }
+            survive(&text[..at], &side, block.len());
+        }
+        for bit in 0..side.len() * 8 {
+            let mut damaged = side.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            survive(&text, &damaged, block.len());
+        }
+        for size in [0, 1, block.len() - 1, block.len() + 1, 1 << 33] {
+            assert!(put_together(&text, &mut &side[..], size).is_err());
+        }
+    }
+}
+
+#[test]
+fn columns_are_what_the_values_are() {
+    let log: Vec<u8> =
+        (0..20).flat_map(|n| format!("at {} of 7\n", 1000 + n).into_bytes()).collect();
+    let (text, side) = round_trip(&log, Tokens::Words).unwrap();
+    assert_eq!(side, [1, 40]);
+    let mut wanted = b"at \x01 of \x01\n".to_vec();
+    wanted.extend([1; 20]);
+    // Differences: 1000 is 2000 as a zigzag, which takes two bytes.
+    let [high, low] = (2000_u16 - 192).to_be_bytes();
+    wanted.extend([1, b'\n', 208 + high, low]);
+    wanted.extend([18; 19]);
+    wanted.push(0);
+    wanted.extend(b"7\n".repeat(20));
+    assert_eq!(text, wanted);
+}
+
+#[test]
+fn lines_of_fields_are_told_from_others() {
+    let lines = |line: fn(usize) -> String| -> Vec<u8> {
+        (0..4000).flat_map(|n| line(n).into_bytes()).collect()
+    };
+    let log =
+        lines(|n| format!("{:06} host sshd[{}]: from 10.0.{}.7\n", n * 3, n % 90, n * n % 77));
+    assert_eq!(choose(&log), Ok(Some(Tokens::Words)));
+    let table = lines(|n| {
+        let name = ["ann", "bob", "cy"][n * n % 7 % 3];
+        format!("{name},{},,{}\n", n * n % 1009, n * 7)
+    });
+    assert!(matches!(choose(&table), Ok(Some(_))));
+    for (name, block) in cases::named().into_iter().chain(cases::shapes(100_000)) {
+        assert_eq!(choose(&block), Ok(None), "{name}");
+    }
+}
