@@ -122,7 +122,7 @@ fn little_memory_finds_the_same() {
     let run = dir.bwz("repeats -v -T1 -M 30M a b").assert().code(0).stdout(lines);
     has_all(&stderr(run), &["read in "]);
     let run = dir.bwz("repeats -T1 -M 3M a b").assert().code(2);
-    has_all(&stderr(run), &["of memory, 3 MiB allowed"]);
+    has_all(&stderr(run), &["16 MiB of memory"]);
 }
 
 #[test]
