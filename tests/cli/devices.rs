@@ -88,7 +88,10 @@ fn a_trace_has_each_step_of_each_block() {
     let dir = Dir::with(&text(3_000_000));
     for (args, steps) in [
         ("-1 --device cpu --trace in x", &["read", "filter", "sort", "code", "write"][..]),
-        ("-d --device cpu --trace out x.bwz -o y", &["read", "decode", "invert", "check", "write"]),
+        (
+            "-d --device cpu --trace out x.bwz -o y",
+            &["read", "decode", "invert", "unfilter", "check", "write"],
+        ),
     ] {
         let started = Instant::now();
         dir.bwz(args).assert().success();

@@ -147,7 +147,7 @@ fn an_interrupt_leaves_no_file() {
     let mut run = dir.process(crate::support::BWZ);
     let mut child = run.args(["repeats", "-q", "-o", ".", "in/a"]).spawn().unwrap();
     wait_for_temporary(&dir, child.id());
-    send("INT", child.id());
+    send("-INT", child.id());
     let status = child.wait().unwrap();
     // It may have been done before the signal came; 1 is nothing found.
     assert!(if dir.has("a") { status.code() == Some(1) } else { status.code().is_none() });
