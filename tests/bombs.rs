@@ -51,7 +51,7 @@ fn checksum_of_zeros() -> u32 {
 fn bomb() -> Vec<u8> {
     let (payload, checksum) = (payload(), checksum_of_zeros());
     let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
-    let start = sealed([&b"\xF7bwz\x8A\0\0"[..], &words(&[SIZE]), &[0]].concat());
+    let start = sealed([&b"\xF7bwz\x8B\0\0"[..], &words(&[SIZE]), &[0]].concat());
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 0];
     let sizes = [words(&[SIZE]), vec![0], words(&[payload.len() as u32]), vec![0]].concat();
     let sums = words(&[checksum, 0, 0, crc32fast::hash(&payload)]);
@@ -154,4 +154,19 @@ fn recover_asks_for_no_room_for_what_is_damaged() {
         bwz::recover(input, &mut saved, &common::options(1).limit_output(2_000)).unwrap();
         assert!(saved == [&raw[..1_000], &raw[2_000..]].concat());
     }
+}
+
+/// Not where a small file says that it has very many.
+#[test]
+fn a_list_of_records_takes_no_more_memory_than_is_allowed() {
+    let mut file = Vec::new();
+    let options = Options::new().index(bwz::DEFAULT_SAMPLE_RATE).unwrap();
+    let reads = b">a\nA\n".repeat(200_000);
+    bwz::compress(&reads[..], &mut file, &options).unwrap();
+    let records = |memory| {
+        let mut archive = Archive::open(Cursor::new(&file), &options.clone().memory(memory))?;
+        archive.records().map(<[_]>::len)
+    };
+    assert_eq!(records(256 << 20).unwrap(), 200_000);
+    assert!(matches!(records(32 << 20), Err(Error::Limit { .. })));
 }

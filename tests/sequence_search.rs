@@ -3,7 +3,7 @@
 
 mod common;
 
-use bwz::{Archive, Error, Options};
+use bwz::{Archive, Options};
 use common::{cases, indexed, options};
 use memchr::memmem;
 use std::io::Cursor;
@@ -216,19 +216,6 @@ fn records_and_regions_are_those_of_the_genome() {
     }
 }
 
-/// What stands between lines is noticed where a block ends beside it too.
-#[test]
-fn a_record_with_an_empty_line_is_odd_wherever_blocks_end() {
-    let lines = |count| b"ACGTACGTACGTACGTACGT\n".repeat(count);
-    let raw = [&b">odd\n"[..], &lines(20), b"\n", &lines(20), b">even\n", &lines(30)].concat();
-    for block in 100..raw.len() as u32 {
-        let file = indexed(&raw, block, Some(8));
-        let mut archive = open(&file, &options(1));
-        let regular: Vec<bool> = archive.records().unwrap().iter().map(|r| r.is_regular).collect();
-        assert_eq!(regular, [false, true], "blocks of {block}");
-    }
-}
-
 /// Lines of different lengths, and what is between them, are found but not regular.
 #[test]
 fn odd_records_are_searched_and_said_to_be_odd() {
@@ -373,21 +360,6 @@ fn matches_may_differ_in_one_byte() {
         }
         assert!(archive.count(&["a"]).is_err());
     }
-}
-
-/// Not even where a small file says that it has very many.
-#[test]
-fn a_list_of_records_takes_no_more_memory_than_is_allowed() {
-    let mut file = Vec::new();
-    let options = Options::new().index(bwz::DEFAULT_SAMPLE_RATE).unwrap();
-    let reads = b">a\nA\n".repeat(200_000);
-    bwz::compress(&reads[..], &mut file, &options).unwrap();
-    let records = |memory| {
-        let mut archive = Archive::open(Cursor::new(&file), &options.clone().memory(memory))?;
-        archive.records().map(<[_]>::len)
-    };
-    assert_eq!(records(256 << 20).unwrap(), 200_000);
-    assert!(matches!(records(32 << 20), Err(Error::Limit { .. })));
 }
 
 /// Little memory makes many stretches of patterns.

@@ -5,10 +5,10 @@ mod common;
 
 use bwz::internals::sequence::{Kind, split};
 use bwz::internals::{blocks, restore, sequences_table};
-use bwz::{Encoder, Options};
+use bwz::{Archive, Encoder, Options};
 use common::mutation::parts::{self, Kind as PartKind};
 use common::{cases, decompressed, odd_fasta, options};
-use std::io::Write;
+use std::io::{Cursor, Write};
 
 /// Name, kind and bytes of streams of sequences.
 fn streams() -> Vec<(&'static str, Kind, Vec<u8>)> {
@@ -135,4 +135,18 @@ fn a_layout_is_small() {
     let (mut side, records) = (Vec::new(), layout.records());
     layout.write(&mut side);
     assert!(side.len() < records, "{} bytes for {records} records", side.len());
+}
+
+/// What stands between lines is noticed where a block ends beside it too.
+#[test]
+fn a_record_with_an_empty_line_is_odd_wherever_blocks_end() {
+    let lines = |count| b"ACGTACGTACGTACGTACGT\n".repeat(count);
+    let raw = [&b">odd\n"[..], &lines(20), b"\n", &lines(20), b">even\n", &lines(30)].concat();
+    for block in 100..raw.len() as u32 {
+        let options = options(1).with_block_size(block).unwrap().index(8).unwrap();
+        let file = indexed(&raw, &options);
+        let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
+        let regular: Vec<bool> = archive.records().unwrap().iter().map(|r| r.is_regular).collect();
+        assert_eq!(regular, [false, true], "blocks of {block}");
+    }
 }

@@ -17,14 +17,14 @@ OPTIONS = [
     {"level": 1, "index": True},
     {"level": 1, "index": 0},
     {"level": 1, "effort": "best"},
-    {"block_size": 700_001},
+    {"level": 1, "split_at": b"\n"},
 ]
 FLAGS = [
     ["-1"],
     ["-1", "--index"],
-    ["-1", "--index=count"],
+    ["-1", "--index", "--sample-rate", "0"],
     ["-1", "--best"],
-    ["--block-size", "700001"],
+    ["-1", "--split-at", "\\n"],
 ]
 
 
@@ -97,8 +97,10 @@ def test_appending_adds_a_frame(tmp_path):
         bwz.open(path, "xb")
     with bwz.open(path, "at", encoding="utf-8") as out:
         out.write(" and twö")
-    assert bwz.open(path, "rt", encoding="utf-8").read() == "one and twö"
-    assert len(bwz.Archive(path).info.frames) == 2
+    with bwz.open(path, "rt", encoding="utf-8") as text:
+        assert text.read() == "one and twö"
+    with bwz.Archive(path) as archive:
+        assert len(archive.info.frames) == 2
 
 
 def test_any_buffer_is_taken():

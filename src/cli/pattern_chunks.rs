@@ -1,7 +1,7 @@
 //! A file of patterns in chunks that end where a pattern does, read straight into the memory in
 //! which the patterns stay.
 
-use super::pattern_syntax::Format;
+use super::pattern_syntax::{Chunk, Format};
 use bwz::Result;
 use flate2::bufread::MultiGzDecoder;
 use std::io::{self, BufReader, Cursor, Read};
@@ -21,13 +21,6 @@ pub struct PatternChunks<'a> {
     rest: Vec<u8>,
     is_over: bool,
     failed: Option<io::Error>,
-}
-
-/// Some patterns as they stand in a file.
-pub struct Chunk {
-    pub bytes: Vec<u8>,
-    /// The file ends with it.
-    pub is_last: bool,
 }
 
 impl<'a> PatternChunks<'a> {

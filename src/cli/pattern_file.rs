@@ -4,8 +4,8 @@
 use super::input::Input;
 use super::input_name::Name;
 use super::pattern_batch::PatternBatch;
-use super::pattern_chunks::{Chunk, PatternChunks};
-use super::pattern_syntax::{ParsedChunk, PatternSyntax};
+use super::pattern_chunks::PatternChunks;
+use super::pattern_syntax::{Chunk, ParsedChunk, PatternSyntax};
 use bwz::{Error, Result};
 use std::fmt::Display;
 use std::path::Path;

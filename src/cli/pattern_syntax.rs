@@ -5,7 +5,6 @@
 //! and the fourth are of the same length. Lines of both end with LF or CRLF.
 
 use super::pattern_batch::PatternPart;
-use super::pattern_chunks::Chunk;
 use bwz::{Error, Result};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 use std::ops::Range;
@@ -25,6 +24,13 @@ pub enum Format {
     Lines,
     Fasta,
     Fastq,
+}
+
+/// Some patterns as they stand in a file.
+pub struct Chunk {
+    pub bytes: Vec<u8>,
+    /// The file ends with it.
+    pub is_last: bool,
 }
 
 /// The patterns of a chunk.

@@ -1,7 +1,9 @@
 //! Longest common extensions: how far two positions of a text agree, by the least of the LCP values
 //! between their suffixes.
 
-use super::{LcpArrays, RangeMinima, no_memory};
+use super::arrays::LcpArrays;
+use super::limits::no_memory;
+use super::range_minima::RangeMinima;
 use crate::allocation;
 use crate::error::{Bound, Error, Result};
 use crate::options::Options;
@@ -91,7 +93,7 @@ impl Extensions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::naive;
+    use super::super::naive_lcp as naive;
     use super::*;
     use crate::cases;
 

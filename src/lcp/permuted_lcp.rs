@@ -6,7 +6,7 @@
 //! thread does so for stretches of positions; it compares the first of a stretch from its start,
 //! which is why there are few of them.
 
-use super::no_memory;
+use super::limits::no_memory;
 use crate::allocation;
 use crate::error::Result;
 use crate::options::Options;

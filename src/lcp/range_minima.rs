@@ -3,7 +3,7 @@
 //! revisited*, 2000, without their tables inside blocks: 64 values are four cache lines, which a
 //! processor compares faster than it finds a table).
 
-use super::no_memory;
+use super::limits::no_memory;
 use crate::allocation;
 use crate::error::{Bound, Error, Result};
 use crate::options::Options;

@@ -1,6 +1,6 @@
 //! The suffix array, by libsais.
 
-use super::{MAX_TEXT, check_memory, no_memory};
+use super::limits::{MAX_TEXT, check_memory, no_memory};
 use crate::allocation;
 use crate::error::{Error, Result};
 use crate::options::Options;

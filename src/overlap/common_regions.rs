@@ -4,15 +4,15 @@
 use super::interval_walk::{Pair, Walk};
 use super::joined_text::JoinedText;
 use super::result_budget::Budget;
-use super::sequences::{Sequences, Strands};
+use super::sequence_set::{Sequences, Strands};
 use crate::allocation;
 use crate::error::{Error, Result};
 use crate::lcp::LcpArrays;
 use crate::options::Options;
 use rayon::prelude::*;
 
-/// A stretch that a record of each of two sets has. Positions are from 0, in the records as they are
-/// given.
+/// A stretch that a record of each of two sets has. Positions are from 0, in the records as they
+/// are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
     /// The record of the first set.
@@ -31,10 +31,10 @@ pub struct Match {
 
 /// The longest regions that a record of `a` and one of `b` have in common, all of that length.
 ///
-/// They are in the order of `b`: by record, forward before reverse, by position on that strand, then
-/// by record and position in `a`. One that is its own reverse complement is found on both strands.
-/// This is the problem of Y. Zhong et al., *Solving the longest overlap region problem for noncoding
-/// DNA sequences with GPU*, arXiv:1404.3448, 2014.
+/// They are in the order of `b`: by record, forward before reverse, by position on that strand,
+/// then by record and position in `a`. One that is its own reverse complement is found on both
+/// strands. This is the problem of Y. Zhong et al., *Solving the longest overlap region problem for
+/// noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014.
 ///
 /// # Errors
 /// [`Error::Usage`] for more than 2^31 - 1 bases with their strands, [`Error::Limit`] where

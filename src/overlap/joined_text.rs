@@ -1,7 +1,7 @@
 //! The text whose suffixes are sorted: records one behind the other, each on one strand or on both
 //! and with an end of its own.
 
-use super::sequences::{END, LEAST_BASE, Sequences, Strands, complement};
+use super::sequence_set::{END, LEAST_BASE, Sequences, Strands, complement};
 use crate::allocation;
 use crate::error::{Error, Result};
 use crate::lcp::{LcpArrays, MAX_TEXT, check_memory};

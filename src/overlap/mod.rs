@@ -24,7 +24,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `sequences` | records, as they are read |
+//! | `sequence_set` | records, as they are read |
 //! | `joined_text` | the text whose suffixes are sorted, and where its positions are from |
 //! | `common_regions` | the longest regions, maximal matches, unique ones |
 //! | `interval_walk` | the pairs of positions that agree so far and no further |
@@ -41,12 +41,12 @@
 mod common_regions;
 mod interval_walk;
 mod joined_text;
-#[cfg(test)]
-mod naive;
 mod read_overlaps;
 mod result_budget;
-mod sequences;
+mod sequence_set;
+#[cfg(test)]
+mod tests;
 
 pub use common_regions::{Match, longest_common, maximal_matches, unique_matches};
 pub use read_overlaps::{Overlap, read_overlaps};
-pub use sequences::{Sequences, Strands};
+pub use sequence_set::{Sequences, Strands};

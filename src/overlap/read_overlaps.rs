@@ -13,7 +13,7 @@ use super::common_regions::check_least;
 use super::interval_walk::cuts;
 use super::joined_text::{JoinedText, Strand};
 use super::result_budget::Budget;
-use super::sequences::{END, Sequences, Strands};
+use super::sequence_set::{END, Sequences, Strands};
 use crate::allocation;
 use crate::error::{Error, Result};
 use crate::lcp::LcpArrays;

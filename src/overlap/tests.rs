@@ -1,6 +1,6 @@
 //! The definitions, for tests, and all that is found compared with them.
 
-use super::sequences::complement;
+use super::sequence_set::complement;
 use super::{
     Match, Overlap, Sequences, Strands, longest_common, maximal_matches, read_overlaps,
     unique_matches,

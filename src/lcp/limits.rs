@@ -1,0 +1,21 @@
+//! How long a text may be, and what memory it may take.
+
+use crate::error::{Bound, Error, Result};
+use crate::options::Options;
+
+/// The longest text, in bytes.
+pub const MAX_TEXT: usize = i32::MAX as usize;
+
+/// Checks that `needed` bytes of memory are allowed for work on `size` bytes of text.
+pub(crate) fn check_memory(what: &str, size: u64, needed: u64, options: &Options) -> Result<()> {
+    let allowed = options.memory_limit();
+    if needed <= allowed {
+        return Ok(());
+    }
+    let what = format!("{what} {size} bytes of text").into();
+    Err(Error::Limit { what, needed, allowed, by: Bound::Memory })
+}
+
+pub(super) fn no_memory() -> Error {
+    Error::out_of_memory("there is not enough memory for the suffixes of the text")
+}
