@@ -26,7 +26,8 @@ pub struct Strand {
 }
 
 impl Strand {
-    /// Where the stretch of `length` bases at `pos` of the text starts in the record as it is given.
+    /// Where the stretch of `length` bases at `pos` of the text starts in the record as it is
+    /// given.
     pub fn place(&self, pos: u32, length: u32) -> u32 {
         match self.is_reverse {
             false => pos - self.start,
