@@ -284,7 +284,7 @@ fn genome_and_reads() -> (Vec<u8>, Vec<Vec<u8>>) {
     };
     let read = |n: usize| {
         let read = bases[n * 7919 % 299_850..][..50 + n % 100].to_vec();
-        if n % 2 == 0 { read } else { read.iter().rev().map(complement).collect() }
+        if n.is_multiple_of(2) { read } else { read.iter().rev().map(complement).collect() }
     };
     let strands = |read: Vec<u8>| [read.iter().rev().map(complement).collect(), read];
     (raw, (0..5000).map(read).flat_map(strands).collect())

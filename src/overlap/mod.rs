@@ -33,10 +33,10 @@
 //!
 //! # Memory
 //!
-//! 13 bytes for each base that is sorted, and up to 64 for each result. Sorted are the bases of `a`,
-//! those of `b` on each strand, or those of reads on each strand. Where `Options::memory` allows
-//! less, that is [`Error::Limit`](crate::Error::Limit), before anything is sorted or as soon as
-//! results have taken what is left.
+//! 13 bytes for each base that is sorted, and up to 64 for each result. Sorted are the bases of
+//! `a`, those of `b` on each strand, or those of reads on each strand. Where `Options::memory`
+//! allows less, that is [`Error::Limit`](crate::Error::Limit), before anything is sorted or as soon
+//! as results have taken what is left.
 
 mod common_regions;
 mod interval_walk;

@@ -4,10 +4,10 @@
 //!
 //! In the order of the suffixes, one that ends with its read comes before all that it is a prefix
 //! of. So rows are walked from the first to the last with a stack of such suffixes, each of them a
-//! prefix of the next; where the walk comes to the row of a whole read, the stack holds all suffixes
-//! that are prefixes of it. Of each read only the longest counts: a list holds the reads that have
-//! any, with the longest each. Threads walk stretches of rows, which begin where neighbours agree
-//! for too little.
+//! prefix of the next; where the walk comes to the row of a whole read, the stack holds all
+//! suffixes that are prefixes of it. Of each read only the longest counts: a list holds the reads
+//! that have any, with the longest each. Threads walk stretches of rows, which begin where
+//! neighbours agree for too little.
 
 use super::common_regions::check_least;
 use super::interval_walk::cuts;
@@ -131,8 +131,8 @@ impl<'t> SuffixWalk<'t> {
         Ok(SuffixWalk { text, arrays, least, budget, stack, longest, strands, found })
     }
 
-    /// Takes a row, and those after it where all are the same suffix and end with their reads; gives
-    /// the row behind them.
+    /// Takes a row, and those after it where all are the same suffix and end with their reads;
+    /// gives the row behind them.
     fn group(&mut self, row: usize, end: usize) -> Result<usize> {
         let LcpArrays { suffixes, lcp } = self.arrays;
         self.shrink(lcp[row]);
