@@ -20,9 +20,10 @@ use crate::error::{Bound, Error, Result};
 pub(crate) use system_limits::{Space, THREAD_SPACE, default_limit};
 
 /// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one
-/// takes 5 (its BWT, 4 of table). The filters come before and after that and take no more: to look
-/// for matches at most 6 (the block, 4 3/4 of table while it is made, then 2 3/4 and matches; what
-/// is kept to sort with is freed), to undo them 2 beside the table that is kept.
+/// takes 5 (its BWT, 4 of table). The filters come before and after that and take no more: to take
+/// lines apart at most 6 (the block, its text, 4 of values), to look for matches as many (the
+/// block, 4 3/4 of table while it is made, then 2 3/4 and matches; what is kept to sort with is
+/// freed), to undo them 2 beside the table that is kept.
 const WORKING: u64 = 6;
 
 /// Bytes per raw byte of a block that is being coded: raw and coded form, its BWT. In static rANS,

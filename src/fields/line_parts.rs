@@ -16,8 +16,10 @@ use std::ops::Range;
 const LONGEST_LINE: usize = 1 << 16;
 const MOST_SLOTS: usize = 1024;
 
-/// Values of a block at most, as a part of its bytes: this bounds the memory.
-const BYTES_OF_VALUE: usize = 3;
+/// Values of a block at most, as a part of its bytes: this bounds the memory. A value takes 12
+/// bytes, and room that a column has for a quarter more: with the block and its text that is 6
+/// bytes per byte, as much as the sort takes.
+const BYTES_OF_VALUE: usize = 4;
 
 /// Values that a form is chosen by: neighbours, so that they repeat as often as all do.
 const SAMPLED: usize = 8192;
@@ -112,7 +114,8 @@ impl<'b> LineParts<'b> {
     fn push(&mut self, column: u32, value: Value) -> Result<(), Flaw> {
         let values = &mut self.columns[column as usize].values;
         if values.len() == values.capacity() {
-            allocation::reserve(values, 1).ok_or(Flaw::NO_MEMORY)?;
+            let more = values.len() / 4 + 4;
+            allocation::reserve_exact(values, more).ok_or(Flaw::NO_MEMORY)?;
         }
         values.push(value);
         Ok(())
