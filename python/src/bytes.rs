@@ -36,7 +36,7 @@ impl AsRef<[u8]> for Lent {
 }
 
 /// The bytes of an object that are to be filled.
-pub fn to_fill<'b>(buffer: &'b mut PyBuffer<u8>) -> PyResult<&'b mut [u8]> {
+pub fn to_fill(buffer: &mut PyBuffer<u8>) -> PyResult<&mut [u8]> {
     if buffer.readonly() || !buffer.is_c_contiguous() {
         return Err(PyValueError::new_err("the buffer is not writable, or not one stretch"));
     }
