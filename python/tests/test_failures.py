@@ -164,7 +164,7 @@ def test_an_interrupt_ends_work_at_once(way):
         [sys.executable, "-c", INTERRUPTED, way], check=False, capture_output=True, timeout=60
     )
     assert ran.returncode == 0, ran.stderr
-    assert float(ran.stdout) < 0.5
+    assert float(ran.stdout) < 2
 
 
 def test_an_interrupted_archive_goes_on():
@@ -177,7 +177,7 @@ def test_an_interrupted_archive_goes_on():
         from_here = time.monotonic()
         with pytest.raises(TimeoutError):
             archive.count([b"never there %d" % n for n in range(3000)])
-        assert time.monotonic() - from_here < 0.6
+        assert time.monotonic() - from_here < 2
     finally:
         signal.signal(signal.SIGALRM, before)
     assert archive.count([text[1000:1010]]) == [1]
