@@ -64,7 +64,8 @@ impl Giver {
     }
 }
 
-/// The work's end. An empty piece ends it; where none came before Python's end is dropped, it fails.
+/// The work's end. An empty piece ends it; where none came before Python's end is dropped, it
+/// fails.
 pub struct Taker {
     from: Receiver<Vec<u8>>,
     piece: Vec<u8>,

@@ -1,4 +1,4 @@
-"""Ranges, search and records; the examples of the documentation, and those in python/examples."""
+"""Ranges, search and records; the examples of the documentation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import doctest
 import importlib
 import io
 import random
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -83,19 +80,3 @@ def test_documentation(name):
     module = importlib.import_module("bwz" + name)
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0
-
-
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
-def test_examples_run(example, tmp_path):
-    ran = subprocess.run(
-        [sys.executable, example], check=False, cwd=tmp_path, capture_output=True, text=True
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout
-
-
-def test_there_are_examples():
-    assert EXAMPLES

@@ -79,9 +79,7 @@ pub fn maximal_matches(
     strands: Strands,
     options: &Options,
 ) -> Result<Vec<Match>> {
-    check_least(least)?;
-    let (text, arrays) = sort(a, b, strands, options)?;
-    matches(&text, &arrays, least, false, options)
+    sorted_matches((a, b), least, strands, false, options)
 }
 
 /// Those of the [`maximal_matches`] that stand once in `a` and once in their strand of the record
@@ -96,9 +94,7 @@ pub fn unique_matches(
     strands: Strands,
     options: &Options,
 ) -> Result<Vec<Match>> {
-    check_least(least)?;
-    let (text, arrays) = sort(a, b, strands, options)?;
-    matches(&text, &arrays, least, true, options)
+    sorted_matches((a, b), least, strands, true, options)
 }
 
 /// Checks a length that matches have at least.
@@ -118,6 +114,18 @@ fn sort(
     let text = JoinedText::new(a, b, strands, options)?;
     let arrays = text.arrays(options)?;
     Ok((text, arrays))
+}
+
+fn sorted_matches(
+    (a, b): (&Sequences, &Sequences),
+    least: u32,
+    strands: Strands,
+    unique: bool,
+    options: &Options,
+) -> Result<Vec<Match>> {
+    check_least(least)?;
+    let (text, arrays) = sort(a, b, strands, options)?;
+    matches(&text, &arrays, least, unique, options)
 }
 
 fn matches(

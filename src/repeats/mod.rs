@@ -119,8 +119,8 @@ impl Search {
         self
     }
 
-    /// Sets a function that is told how many bytes are done, and how many there are to do; texts
-    /// that do not fit memory are gone through several times, and counted so.
+    /// Sets a function that is called with the bytes that are done and the bytes to do; texts that
+    /// do not fit memory are gone through several times, and counted so.
     #[must_use]
     pub fn on_progress(mut self, tell: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
         self.0.progress = Arc::new(tell);

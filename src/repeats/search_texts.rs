@@ -37,7 +37,7 @@ pub(super) struct TextSearch<'a> {
     pub len: usize,
     /// Bytes to be used besides the texts and the marks, as far as that can be.
     pub memory: usize,
-    /// Is told how many units more were gone through.
+    /// Called with the number of units that were gone through since the last call.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 

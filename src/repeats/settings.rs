@@ -1,4 +1,4 @@
-//! What a search is told.
+//! The settings of a search.
 
 use std::sync::Arc;
 
@@ -41,5 +41,5 @@ pub(super) struct Settings {
     pub part_size: Option<u64>,
 }
 
-/// Is told bytes that are done and all bytes.
+/// Called with the bytes that are done and all bytes.
 pub(super) type Progress = dyn Fn(u64, u64) + Send + Sync;

@@ -217,13 +217,13 @@ fn memory_makes_parts_or_is_too_little() {
 #[test]
 fn progress_ends_at_its_total() {
     let text = cases::text(5000);
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let listener = Arc::clone(&told);
+    let steps = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let listener = Arc::clone(&steps);
     let tell = move |done, total| listener.lock().unwrap().push((done, total));
     let search = Search::new(1).unwrap().on_progress(tell).in_parts(1000);
     search.find(&[&text], &Options::new().threads(1)).unwrap();
-    let told = told.lock().unwrap();
-    assert!(told.is_sorted() && told.last() == Some(&(25_000, 25_000)));
+    let steps = steps.lock().unwrap();
+    assert!(steps.is_sorted() && steps.last() == Some(&(25_000, 25_000)));
 }
 
 #[test]
