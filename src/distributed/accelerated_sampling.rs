@@ -20,6 +20,7 @@ use super::string_rows::StringRows;
 use super::string_sort::{SortedRows, heads, sort_strings};
 use super::suffix_merge::merge_sets;
 use crate::error::Result;
+use std::ops::Range;
 use std::pin::Pin;
 
 /// A text on the way through a level: this processor's part of it with the v symbols behind.
@@ -114,8 +115,8 @@ async fn prepare<E: Exchange>(
 }
 
 impl Text {
-    /// The positions of a processor.
-    fn positions<E: Exchange>(&self, processor: &Processor<E>) -> std::ops::Range<usize> {
+    /// The positions of this processor's part.
+    fn positions<E: Exchange>(&self, processor: &Processor<E>) -> Range<usize> {
         self.blocks.range(processor.number())
     }
 }

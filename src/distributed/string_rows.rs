@@ -1,5 +1,7 @@
 //! Strings of one length in memory, and the radix sort of them.
 
+use std::ops::Range;
+
 /// Bits of a digit of the radix sort.
 const DIGIT: u32 = 8;
 
@@ -34,7 +36,7 @@ impl StringRows {
     }
 
     /// The words of some rows.
-    pub fn part(&self, rows: std::ops::Range<usize>) -> &[u64] {
+    pub fn part(&self, rows: Range<usize>) -> &[u64] {
         &self.words[rows.start * self.width..rows.end * self.width]
     }
 

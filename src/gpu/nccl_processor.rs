@@ -6,7 +6,7 @@
 use super::interface::Transferred;
 use super::runtime::{Arena, Array, Communicator, Gpu, GrowingArena, NcclId};
 use crate::error::{Error, Result};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A GPU of a network of several.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl NcclProcessor {
         words: &[u64],
         lens: &[u64],
         received_lens: &[u64],
-    ) -> Result<(Vec<u64>, std::time::Duration)> {
+    ) -> Result<(Vec<u64>, Duration)> {
         let received: u64 = received_lens.iter().sum();
         if words.len() as u64 + received >= u64::from(u32::MAX) {
             return Err(Error::Device("2^32 words and more are too many for a superstep".into()));
