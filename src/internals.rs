@@ -42,6 +42,11 @@ pub mod sequence {
     pub use crate::sequence::*;
 }
 
+/// Suffix sorting by several processors.
+pub mod distributed {
+    pub use crate::distributed::*;
+}
+
 /// Sorting, restoring and searching on GPUs.
 pub mod gpu {
     pub use crate::gpu::*;

@@ -39,6 +39,7 @@
 //! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
+//! | `distributed` | suffix sorting by several processors, which exchange words |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too; the algorithms are in `bwt` and `gpu` |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together; its page has the way of a block, with threads and checks |
@@ -50,10 +51,10 @@
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
-//! < threads < bwt, lcp < sequence, overlap, fields < raw, device_pool, filter < frame, fm_index
-//! < sorters, contents < block < compress < decompress < recover, search < archive < repeats
-//! < internals < lib < cli`.
+//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options <
+//! threads < bwt, lcp, distributed < sequence, overlap, fields < raw, device_pool, filter <
+//! frame, fm_index < sorters, contents < block < compress < decompress < recover, search <
+//! archive < repeats < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
@@ -109,6 +110,7 @@ mod contents;
 mod decompress;
 mod device;
 mod device_pool;
+mod distributed;
 mod error;
 mod events;
 mod fields;

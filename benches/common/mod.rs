@@ -32,6 +32,11 @@ pub struct Common {
 }
 
 impl Common {
+    /// Whether a file is named.
+    pub fn has_files(&self) -> bool {
+        !self.files.is_empty()
+    }
+
     /// Measures with each text in turn.
     pub fn each(&self, mut measure: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         if self.files.is_empty() {

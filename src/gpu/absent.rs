@@ -6,7 +6,7 @@ mod interface;
 #[cfg(test)]
 mod test_data;
 
-pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock};
+pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock, Transferred};
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
 use crate::coder::{CodedBwt, SliceLimits};
@@ -60,6 +60,14 @@ pub struct EncodedSlices {
 /// Searches on a GPU: not in this build.
 #[derive(Debug)]
 pub struct Searcher(Infallible);
+
+/// What GPUs that form a network have in common: nothing in this build.
+#[derive(Clone, Copy, Debug)]
+pub struct NcclId(Infallible);
+
+/// A GPU of a network of several: not in this build.
+#[derive(Debug)]
+pub struct NcclProcessor(Infallible);
 
 /// # Errors
 /// # Panics
@@ -220,6 +228,39 @@ impl Searcher {
 
     #[cfg(test)]
     pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
+}
+
+impl NcclId {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new() -> Result<Self> {
+        absent("network of GPUs")
+    }
+}
+
+/// # Errors
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl NcclProcessor {
+    pub fn join(_gpu: u32, id: NcclId, _number: usize, _count: usize) -> Result<Self> {
+        match id.0 {}
+    }
+
+    pub fn number(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn count(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn transferred(&self) -> Transferred {
+        match self.0 {}
+    }
+
+    pub fn all_to_all(&mut self, _messages: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>> {
         match self.0 {}
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use std::str::FromStr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The CUDA version and the architectures of the kernels in this build.
 #[derive(Debug)]
@@ -92,6 +92,16 @@ pub struct Report {
     pub milliseconds: f32,
     /// Suffixes left to sort after each round.
     pub rounds: Vec<u32>,
+}
+
+/// What a GPU has sent to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transferred {
+    /// Bytes of words.
+    pub bytes: u64,
+    /// How long that took, from the first send until all was received, copies from and to the host
+    /// not among it.
+    pub time: Duration,
 }
 
 /// The arrays of an index.

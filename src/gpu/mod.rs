@@ -12,7 +12,7 @@
 //! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers |
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder` | the faces |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `nccl_processor` | the faces |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
@@ -26,6 +26,7 @@ mod coder;
 mod interface;
 mod inverse;
 mod inverse_bwt;
+mod nccl_processor;
 mod papers;
 mod pattern_batches;
 mod primitives;
@@ -40,11 +41,12 @@ pub(crate) mod testing;
 
 pub use bwt_decoder::BwtDecoder;
 pub use bwt_encoder::{BwtEncoder, EncodedSlices};
-pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock};
+pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock, Transferred};
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
+pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::Searcher;
-pub use runtime::{BUILT, devices};
+pub use runtime::{BUILT, NcclId, devices};
 pub use sorter::GpuSorter;
 
 /// Whether this build has CUDA in it.

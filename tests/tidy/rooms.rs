@@ -16,7 +16,7 @@ const GPU_ROOMS: [&[&str]; 10] = [
     &["sort"],
     &["algorithm"],
     &["bwt_encoder", "bwt_decoder"],
-    &["sorter", "inverse_bwt", "pattern_batches"],
+    &["sorter", "inverse_bwt", "pattern_batches", "nccl_processor"],
 ];
 
 /// The room that a file of `src` is in.

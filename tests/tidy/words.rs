@@ -13,7 +13,7 @@ const RETIRED: &[(&str, &str)] = &[
     // state, bucket.
     ("place", "src/coder"),
     ("blend", ""),
-    ("pace", ""),
+    ("pace", "src/coder"),
     ("memory", "src/coder"),
     ("class", "src/filter"),
     // Binary symbol.

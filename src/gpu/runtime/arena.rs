@@ -9,9 +9,6 @@ use crate::error::Result;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use std::marker::PhantomData;
 
-/// Arrays start at multiples of this many bytes, as memory of its own would.
-const ALIGNMENT: usize = 256;
-
 /// Device memory of one allocation.
 #[derive(Debug)]
 pub struct Arena {
@@ -20,10 +17,13 @@ pub struct Arena {
 }
 
 impl Arena {
+    /// Arrays start at multiples of this many bytes, as memory of its own would.
+    pub const ALIGNMENT: usize = 256;
+
     /// Allocates `bytes` bytes, or so many more that its last array ends with it.
     #[allow(unsafe_code)]
     pub fn new(gpu: &Gpu, bytes: usize) -> Result<Arena> {
-        let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
+        let bytes = bytes.max(1).next_multiple_of(Self::ALIGNMENT);
         // SAFETY: nothing reads the memory before kernels fill the arrays in it.
         let slice = gpu.check(unsafe { gpu.stream().alloc::<u8>(bytes) })?;
         let address = slice.device_ptr(gpu.stream()).0;
@@ -101,7 +101,7 @@ impl<'m> ArenaAllocator<'m> {
     /// If the arena is too small: the caller measures first.
     pub fn array<T>(&mut self, len: usize) -> Array<'m, T> {
         let address = self.base + self.used as u64;
-        self.used += (len * size_of::<T>()).next_multiple_of(ALIGNMENT);
+        self.used += (len * size_of::<T>()).next_multiple_of(Arena::ALIGNMENT);
         assert!(self.used <= self.size, "more is allocated than was measured");
         Array::at(address, len)
     }

@@ -12,6 +12,7 @@
 //! | `transfers` | copies of arrays |
 //! | `arena` | device memory cut into arrays |
 //! | `pinned_buffer` | memory of the host that the device copies from and to |
+//! | `nccl` | sends between GPUs |
 
 mod arena;
 mod array;
@@ -19,6 +20,7 @@ mod cuda_device;
 mod gpu_stream;
 mod host_flags;
 pub mod kernel_structs;
+mod nccl;
 mod pinned_buffer;
 mod transfers;
 pub mod tuning;
@@ -27,4 +29,5 @@ pub use arena::{Arena, ArenaAllocator, GrowingArena};
 pub use array::{Array, DoubleBuffer};
 pub use cuda_device::{BUILT, devices};
 pub use gpu_stream::{Gpu, KernelArgument};
+pub use nccl::{Communicator, NcclId};
 pub use pinned_buffer::PinnedBuffer;

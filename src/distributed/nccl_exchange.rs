@@ -1,0 +1,168 @@
+//! GPUs of this process as processors, which send words by NCCL.
+//!
+//! The steps between supersteps are done on the CPU, one thread for each GPU.
+
+use super::exchange::{Exchange, Messages};
+use super::virtual_processors::run_blocking;
+use crate::error::Result;
+use crate::gpu::{NcclId, NcclProcessor};
+use std::panic::resume_unwind;
+use std::thread;
+
+impl Exchange for NcclProcessor {
+    fn number(&self) -> usize {
+        NcclProcessor::number(self)
+    }
+
+    fn count(&self) -> usize {
+        NcclProcessor::count(self)
+    }
+
+    async fn all_to_all(&mut self, messages: Messages) -> Result<Messages> {
+        NcclProcessor::all_to_all(self, messages)
+    }
+}
+
+/// Runs `program` on each of some GPUs, by their numbers, and gives the results.
+///
+/// # Errors
+/// [`Error::Device`](crate::Error::Device) where a GPU or NCCL (`libnccl.so.2`) is not there or
+/// fails. If that happens to one GPU in a superstep, the others wait for it, for ever.
+pub fn run_on_gpus<T: Send>(
+    gpus: &[u32],
+    program: impl AsyncFn(NcclProcessor) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let (id, program) = (NcclId::new()?, &program);
+    thread::scope(|scope| {
+        let run = |(number, &gpu)| {
+            scope.spawn(move || {
+                let processor = NcclProcessor::join(gpu, id, number, gpus.len())?;
+                run_blocking(program(processor))
+            })
+        };
+        let running: Vec<_> = gpus.iter().enumerate().map(run).collect();
+        let results = running.into_iter().map(|thread| thread.join());
+        results.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::distributed::tests::{by_libsais, double_text, small_string, sort_text};
+    use crate::error::Error;
+    use crate::gpu::testing::say;
+    use std::time::Instant;
+
+    /// The first 1, 2 and 4 GPUs, as far as there are so many; or a note where there is none.
+    /// `BWZ_REQUIRE_GPU=1` makes that a failure.
+    fn groups() -> Vec<Vec<u32>> {
+        let count = crate::gpu::devices().map_or(0, |devices| devices.len() as u32);
+        if count == 0 {
+            let required = std::env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1");
+            assert!(!required, "BWZ_REQUIRE_GPU is set, but there is no CUDA device");
+            say("skipped: no CUDA device");
+        }
+        let sizes = [1, 2, 4].into_iter().filter(|&size| size <= count);
+        sizes.map(|size| (0..size).collect()).collect()
+    }
+
+    #[test]
+    fn what_is_missing_is_an_error() {
+        let started = run_on_gpus(&[99], async |_| Ok(()));
+        assert!(matches!(started, Err(Error::Device(_))), "{started:?}");
+    }
+
+    #[test]
+    fn each_message_arrives_where_it_is_sent() {
+        for gpus in groups() {
+            let count = gpus.len();
+            let received = run_on_gpus(&gpus, async |mut processor| {
+                let from = Exchange::number(&processor) as u64;
+                let mut rounds = Vec::new();
+                for round in [0, 1, 1000, 100_000] {
+                    let message = |to| vec![100 * from + to; ((from + to) % 3 * round) as usize];
+                    let messages = (0..count as u64).map(message).collect();
+                    rounds.push((round, Exchange::all_to_all(&mut processor, messages).await?));
+                }
+                Ok(rounds)
+            });
+            for (to, rounds) in (0..).zip(received.unwrap()) {
+                for (round, messages) in rounds {
+                    assert_eq!(messages.len(), count);
+                    for (from, message) in (0..).zip(messages) {
+                        let expected = vec![100 * from + to; ((from + to) % 3 * round) as usize];
+                        assert!(message == expected, "{count} GPUs, from {from} to {to}, {round}");
+                    }
+                }
+            }
+            say(format_args!("{count} GPUs: all messages arrived"));
+        }
+    }
+
+    /// 256 MiB from each GPU to each other, five times.
+    #[test]
+    fn speed_of_all_to_all() {
+        const WORDS: usize = 32 << 20;
+        for gpus in groups().into_iter().filter(|gpus| gpus.len() > 1) {
+            let count = gpus.len();
+            let speeds = run_on_gpus(&gpus, async |mut processor| {
+                let (me, mut speeds) = (Exchange::number(&processor), Vec::new());
+                for round in 0..5 {
+                    let message = |to| if to == me { vec![] } else { vec![round; WORDS] };
+                    let (before, start) = (processor.transferred(), Instant::now());
+                    let messages = (0..count).map(message).collect();
+                    let received = Exchange::all_to_all(&mut processor, messages).await?;
+                    let whole = start.elapsed().as_secs_f64();
+                    let expected = |(from, message): (usize, &Vec<u64>)| {
+                        message.len() == if from == me { 0 } else { WORDS }
+                            && message.iter().all(|&word| word == round)
+                    };
+                    assert!(received.iter().enumerate().all(expected));
+                    let after = processor.transferred();
+                    let bytes = (after.bytes - before.bytes) as f64;
+                    assert_eq!(bytes, (8 * WORDS * (count - 1)) as f64);
+                    let group = (after.time - before.time).as_secs_f64();
+                    speeds.push((bytes / group / 1e9, bytes / whole / 1e9));
+                }
+                Ok(speeds)
+            });
+            for (number, speeds) in speeds.unwrap().iter().enumerate() {
+                let best = speeds.iter().copied().reduce(|a, b| if b.0 > a.0 { b } else { a });
+                let (group, whole) = best.unwrap();
+                say(format_args!(
+                    "GPU {number} of {count} sends {group:.1} GB/s, {whole:.2} with copies"
+                ));
+            }
+        }
+    }
+
+    /// By both algorithms.
+    #[test]
+    fn the_named_cases_are_sorted_by_gpus() {
+        let small = (0..300).map(|seed| (format!("small string {seed}"), small_string(seed)));
+        let all: Vec<_> = cases::named().into_iter().chain(small).collect();
+        for gpus in groups() {
+            let (count, start) = (gpus.len(), Instant::now());
+            let blocks = run_on_gpus(&gpus, async |mut processor| {
+                let mut blocks = Vec::new();
+                for (_, text) in &all {
+                    let (bsp, _) = sort_text(&mut processor, text).await?;
+                    blocks.push([bsp, double_text(&mut processor, text).await?]);
+                }
+                Ok(blocks)
+            });
+            let blocks = blocks.unwrap();
+            for (number, (name, text)) in all.iter().enumerate() {
+                for (algorithm, which) in [("bsp", 0), ("default", 1)] {
+                    let parts = blocks.iter().map(|blocks| &blocks[number][which][..]);
+                    let sorted = parts.collect::<Vec<_>>().concat();
+                    assert!(sorted == by_libsais(text), "{algorithm}: {name} on {count} GPUs");
+                }
+            }
+            let time = start.elapsed().as_secs_f64();
+            say(format_args!("{count} GPUs: {} sorts in {time:.1} s", 2 * all.len()));
+        }
+    }
+}
