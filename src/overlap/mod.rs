@@ -47,6 +47,8 @@ mod sequence_set;
 #[cfg(test)]
 mod tests;
 
-pub use common_regions::{Match, longest_common, maximal_matches, unique_matches};
+pub use common_regions::{
+    Match, longest_common, longest_common_on, maximal_matches, unique_matches,
+};
 pub use read_overlaps::{Overlap, read_overlaps};
 pub use sequence_set::{Sequences, Strands};

@@ -16,7 +16,8 @@ use super::result_budget::Budget;
 use super::sequence_set::{END, Sequences, Strands};
 use crate::allocation;
 use crate::error::{Error, Result};
-use crate::lcp::LcpArrays;
+use crate::gpu::LcpRows;
+use crate::lcp::{LcpArrays, LcpSorter};
 use crate::options::Options;
 use crate::threads;
 use rayon::prelude::*;
@@ -72,7 +73,7 @@ pub fn read_overlaps(
 ) -> Result<Vec<Overlap>> {
     check_least(least)?;
     let text = JoinedText::new(&Sequences::new(), reads, strands, options)?;
-    let arrays = text.arrays(options)?;
+    let arrays = text.arrays(&LcpSorter::new(options)?, LcpRows::AtLeast(least))?;
     let budget = Budget::new(text.bytes.len(), options);
     let pool = threads::pool(options)?;
     let ends = cuts(&arrays.lcp, least, STRETCHES * pool.current_num_threads());
