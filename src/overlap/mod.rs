@@ -33,7 +33,8 @@
 //!
 //! # Memory
 //!
-//! 13 bytes for each base that is sorted, and up to 64 for each result. Sorted are the bases of
+//! 13 bytes for each base that is sorted, and up to 64 for each result; where there are 18, a GPU
+//! may sort, which gives those suffixes alone that agree for long enough. Sorted are the bases of
 //! `a`, those of `b` on each strand, or those of reads on each strand. Where `Options::memory`
 //! allows less, that is [`Error::Limit`](crate::Error::Limit), before anything is sorted or as soon
 //! as results have taken what is left.
