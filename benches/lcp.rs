@@ -15,7 +15,7 @@
 
 mod common;
 
-use bwz::internals::gpu::{Algorithm, GpuLcpSorter};
+use bwz::internals::gpu::GpuLcpSorter;
 use bwz::lcp::{LcpArrays, LcpSorter};
 use bwz::overlap::{Sequences, Strands, longest_common_on};
 use bwz::{Device, GpuSet, Options, Result};
@@ -37,6 +37,10 @@ struct Bench {
     /// Measure with MB million times the letter a, and with other shapes, in place of files
     #[arg(long, value_name = "MB", conflicts_with_all = ["files", "bases"])]
     shape: Option<usize>,
+    /// How a GPU sorts: default, ls, skew (the paper's way) or skew-pd, or several of them with
+    /// commas between
+    #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
+    algorithm: Vec<String>,
     #[command(flatten)]
     devices: Devices,
     #[command(flatten)]
@@ -79,14 +83,22 @@ impl Bench {
             expected = Some(arrays);
         }
         if let Some(number) = self.devices.gpu() {
-            self.gpu(number, text, expected.as_ref())?;
+            for name in &self.algorithm {
+                self.gpu(number, name, text, expected.as_ref())?;
+            }
             self.library(number, text)?;
         }
         Ok(())
     }
 
-    fn gpu(&self, number: u32, text: &[u8], expected: Option<&LcpArrays>) -> Result<()> {
-        let mut sorter = GpuLcpSorter::new(number, Algorithm::Default)?;
+    fn gpu(
+        &self,
+        number: u32,
+        name: &str,
+        text: &[u8],
+        expected: Option<&LcpArrays>,
+    ) -> Result<()> {
+        let mut sorter = GpuLcpSorter::new(number, name.parse()?)?;
         sorter.input(text.len())?.copy_from_slice(text);
         // The first takes the memory.
         sorter.sort_input(0)?;
@@ -105,7 +117,7 @@ impl Bench {
         let same = expected.is_none_or(|e| e.suffixes == view.suffixes && e.lcp == view.lcp);
         assert!(same, "the GPU does not give what libsais gives");
         let (sorting, comparing) = (Times::new(sorting), Times::new(comparing));
-        times.row("gpu", text.len(), "MB/s", "with copies");
+        times.row(name, text.len(), "MB/s", "with copies");
         sorting.row("", text.len(), "MB/s", "sorting");
         comparing.row("", text.len(), "MB/s", "LCP");
         let memory = sorter.report().memory as f64 / text.len() as f64;
