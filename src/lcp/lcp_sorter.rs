@@ -8,6 +8,9 @@ use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::gpu::{Algorithm, GpuLcpSorter, LcpRows};
 use crate::options::Options;
+use crate::threads;
+use rayon::ThreadPool;
+use rayon::prelude::*;
 use std::fmt;
 use std::time::Instant;
 
@@ -16,6 +19,9 @@ const ON_CPU: u64 = 13;
 
 /// The same while a GPU does: the text and both arrays in pinned memory too.
 const WITH_GPU: u64 = 18;
+
+/// Bytes that a thread copies at a time.
+const COPIED: usize = 1 << 20;
 
 /// Makes the arrays of texts, one after the other.
 ///
@@ -30,21 +36,22 @@ const WITH_GPU: u64 = 18;
 /// ```
 pub struct LcpSorter {
     gpus: DevicePool<GpuLcpSorter>,
+    pool: ThreadPool,
     options: Options,
 }
 
 impl LcpSorter {
-    /// A sorter on the device that the options choose.
+    /// A sorter on the device that the options choose, with as many threads as they say.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
-    /// for.
+    /// for, [`Error::Io`](crate::Error::Io) where no threads can be started.
     pub fn new(options: &Options) -> Result<Self> {
         let open = |number| GpuLcpSorter::new(number, Algorithm::Default);
         let opener = Opener::new(options.chosen_device(), 1, 1, open)?;
         let (threads, listener) = (options.thread_count(), options.listener().clone());
         let gpus = DevicePool::new(opener, Rates::LCP, threads, listener);
-        Ok(LcpSorter { gpus, options: options.clone() })
+        Ok(LcpSorter { gpus, pool: threads::pool(options)?, options: options.clone() })
     }
 
     /// The arrays of a text.
@@ -79,6 +86,10 @@ impl LcpSorter {
         &self.options
     }
 
+    pub(crate) fn pool(&self) -> &ThreadPool {
+        &self.pool
+    }
+
     fn rows(&self, text: &[u8], least: u8, wanted: Option<LcpRows>) -> Result<LcpArrays> {
         let (size, options) = (text.len() as u64, &self.options);
         check_memory("the suffixes of", size, ON_CPU * size, options)?;
@@ -87,7 +98,7 @@ impl LcpSorter {
         }
         let from = Instant::now();
         let suffixes = suffix_array(text, options)?;
-        let lcp = permuted_lcp::lcp(text, &suffixes, least, options)?;
+        let lcp = permuted_lcp::lcp(text, &suffixes, least, &self.pool)?;
         self.gpus.done_on_cpu(size, 1, from.elapsed());
         Ok(LcpArrays { suffixes, lcp })
     }
@@ -107,15 +118,30 @@ impl LcpSorter {
         self.gpus.expect(size);
         let Some(mut lease) = self.gpus.lease(size, 1) else { return Ok(None) };
         let done = lease.run(|gpu| {
-            gpu.input(text.len())?.copy_from_slice(text);
+            self.copy(text, gpu.input(text.len())?);
             let view = match wanted {
                 Some(wanted) => gpu.select_rows(least, wanted)?,
                 None => gpu.sort_input(least)?,
             };
-            let copied = |items: &[u32]| allocation::copied(items).ok_or_else(no_memory);
-            Ok(LcpArrays { suffixes: copied(view.suffixes)?, lcp: copied(view.lcp)? })
+            Ok(LcpArrays { suffixes: self.copied(view.suffixes)?, lcp: self.copied(view.lcp)? })
         });
         done.transpose()
+    }
+
+    fn copied(&self, items: &[u32]) -> Result<Vec<u32>> {
+        let mut copy = allocation::zeroed(items.len()).ok_or_else(no_memory)?;
+        self.copy(items, &mut copy);
+        Ok(copy)
+    }
+
+    /// Copies on all threads: new memory takes longer to get than to write to.
+    fn copy<T: Copy + Send + Sync>(&self, from: &[T], to: &mut [T]) {
+        let size = COPIED / size_of::<T>();
+        if from.len() <= size {
+            return to.copy_from_slice(from);
+        }
+        let parts = to.par_chunks_mut(size).zip(from.par_chunks(size));
+        self.pool.install(|| parts.for_each(|(to, from)| to.copy_from_slice(from)));
     }
 }
 

@@ -82,7 +82,7 @@ pub fn longest_common_on(
     let lcp = arrays.lcp.iter().skip(1).zip(sides);
     match lcp.filter_map(|(&lcp, differ)| differ.then_some(lcp)).max() {
         None | Some(0) => Ok(Vec::new()),
-        Some(least) => matches(&text, &arrays, least, false, options),
+        Some(least) => matches(&text, &arrays, least, false, sorter),
     }
 }
 
@@ -145,8 +145,9 @@ fn sorted_matches(
 ) -> Result<Vec<Match>> {
     check_least(least)?;
     let text = JoinedText::new(a, b, strands, options)?;
-    let arrays = text.arrays(&LcpSorter::new(options)?, LcpRows::AtLeast(least))?;
-    matches(&text, &arrays, least, unique, options)
+    let sorter = LcpSorter::new(options)?;
+    let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
+    matches(&text, &arrays, least, unique, &sorter)
 }
 
 fn matches(
@@ -154,14 +155,15 @@ fn matches(
     arrays: &LcpArrays,
     least: u32,
     unique: bool,
-    options: &Options,
+    sorter: &LcpSorter,
 ) -> Result<Vec<Match>> {
-    let budget = Budget::new(text.bytes.len(), options);
-    let mut pairs = Walk { text, arrays, least, once: unique, budget: &budget }.pairs(options)?;
+    let budget = Budget::new(text.bytes.len(), sorter.options());
+    let walk = Walk { text, arrays, least, once: unique, budget: &budget };
+    let mut pairs = walk.pairs(sorter.pool())?;
     if unique {
         keep_unique(&mut pairs, text, arrays)?;
     }
-    crate::threads::pool(options)?.install(|| pairs.par_sort_unstable());
+    sorter.pool().install(|| pairs.par_sort_unstable());
     let no_memory = || Error::out_of_memory("there is not enough memory for the matches");
     let mut found = allocation::with_capacity(pairs.len()).ok_or_else(no_memory)?;
     found.extend(pairs.into_iter().map(|Pair { b, a, length }| {
