@@ -29,7 +29,7 @@
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
 //! | [`cuda`] | the GPUs that are there |
-//! | `gpu` | suffix sorting, its inverse, coding by static rANS and search on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
+//! | `gpu` | suffix sorting, its inverse, coding by static rANS, search and LCP arrays on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
 //! | [`lcp`] | a text in memory -> its suffix array and LCP array, range minima, common extensions |
@@ -51,10 +51,10 @@
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options <
-//! threads < bwt, lcp, distributed < sequence, overlap, fields < raw, device_pool, filter <
-//! frame, fm_index < sorters, contents < block < compress < decompress < recover, search <
-//! archive < repeats < internals < lib < cli`.
+//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
+//! < threads < device_pool < bwt, lcp, distributed < sequence, overlap, fields < raw, filter
+//! < frame, fm_index < sorters, contents < block < compress < decompress < recover, search
+//! < archive < repeats < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.

@@ -7,6 +7,7 @@
 
 #[path = "../../tests/common/cases.rs"]
 mod cases;
+pub mod paper_method;
 
 use bwz::{Error, Result, cuda};
 use clap::Args;
@@ -132,6 +133,11 @@ impl Times {
     pub fn new(mut times: Vec<Duration>) -> Self {
         times.sort();
         Times(times)
+    }
+
+    /// The shortest.
+    pub fn best(&self) -> Duration {
+        self.0[0]
     }
 
     /// Prints a row: the best and the median, in millions of items per second.

@@ -98,6 +98,16 @@
 // Bytes of a BWT that a CTA looks at for the heads of runs.
 #define RUN_TILE 4096
 
+// Rows of a CTA that looks for the heads of runs.
+#define LCP_ROWS 2048
+// Bytes that a thread compares, and up to which a warp does.
+#define LCP_SHORT 64
+#define LCP_LONG 4096
+// Bytes of a tile of what is longer.
+#define LCP_TILE 16384
+// Values of which a table of range minima has the least.
+#define MINIMA_BLOCK 64
+
 // Words of the host flags: a count of items, for which the host waits.
 #define FLAG_ITEMS 0
 // A count of groups, which is written before.

@@ -47,6 +47,7 @@ pub fn run(args: &OverlapArgs) -> Exit {
     args.talk.sum_up(format_args!("{bases} bases read"));
     let all: Vec<String> = names.iter().map(Name::to_string).collect();
     let all = Name::File(all.join(", ").into());
+    let options = EventLines::default().add_to(&options, &all, args.talk, None);
     match search(&sets, args, &options) {
         Ok(()) => Exit::Fine,
         Err(e) => console::fail_with(&e, &all, Task::Reading),
@@ -89,9 +90,12 @@ fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) 
 fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<()> {
     let strands = if args.forward { Strands::Forward } else { Strands::Both };
     let mut out = BufWriter::new(descriptors::stdout()?);
+    let bases = sets.iter().map(Sequences::total).sum::<u64>();
+    let progress = Progress::wait(&Name::File(format!("{bases} bases").into()), args.talk);
     match (sets, args.min) {
         ([reads], Some(least)) => {
             let found = read_overlaps(reads, least, strands, options)?;
+            drop(progress);
             args.talk.sum_up(format_args!("{} overlaps", found.len()));
             match args.gfa {
                 true => print_gfa(&mut out, reads, &found)?,
@@ -101,11 +105,13 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
         ([a, b], _) if args.mem.is_some() || args.mum => {
             let find = if args.mum { unique_matches } else { maximal_matches };
             let found = find(a, b, args.mem.unwrap_or(USUAL_LENGTH), strands, options)?;
+            drop(progress);
             args.talk.sum_up(format_args!("{} matches", found.len()));
             print_matches(&mut out, a, b, strands, &found)?;
         }
         ([a, b], _) => {
             let found = longest_common(a, b, strands, options)?;
+            drop(progress);
             match args.json {
                 true => descriptors::print_json(&regions(a, b, &found))?,
                 false => print_regions(&mut out, &regions(a, b, &found))?,

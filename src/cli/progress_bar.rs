@@ -44,6 +44,14 @@ impl Progress {
         Progress { waiter: show_later(bar.clone()), bar }
     }
 
+    /// Starts to show how long work takes of which nobody knows how much is done.
+    pub fn wait(what: &Name, talk: Talk) -> Self {
+        let progress = Progress::start(what, None, talk, true);
+        let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
+        progress.bar.set_style(style.expect("the template is well formed"));
+        progress
+    }
+
     /// Tells the bar how much is done, of how much there is to do.
     pub fn teller(&self) -> impl Fn(u64, u64) + Send + Sync + use<> {
         let bar = self.bar.clone();

@@ -37,6 +37,22 @@ impl Rates {
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
         gpu: Rate { bytes: 1e9, seconds: 0.2 },
     };
+
+    /// Of a text whose suffix array and LCP array are made.
+    pub const LCP: Rates = Rates {
+        verb: "sorting",
+        code: Rate { bytes: 1.0, seconds: 0.0 },
+        cpu: Rate { bytes: 10e6, seconds: 1.0 },
+        gpu: Rate { bytes: 10e6, seconds: 0.02 },
+    };
+
+    /// In queries.
+    pub const EXTENSIONS: Rates = Rates {
+        verb: "answering",
+        code: Rate { bytes: 1.0, seconds: 0.0 },
+        cpu: Rate { bytes: 4e6, seconds: 1.0 },
+        gpu: Rate { bytes: 100e6, seconds: 0.5 },
+    };
 }
 
 /// Bytes done and the seconds they took; the first of them are a guess.

@@ -6,7 +6,10 @@ mod interface;
 #[cfg(test)]
 mod test_data;
 
-pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock, Transferred};
+pub use interface::{
+    Algorithm, Built, DeviceInfo, LcpReport, LcpRows, LcpView, MinimaArrays, Report, SortedBlock,
+    Transferred,
+};
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
 use crate::coder::{CodedBwt, SliceLimits};
@@ -60,6 +63,14 @@ pub struct EncodedSlices {
 /// Searches on a GPU: not in this build.
 #[derive(Debug)]
 pub struct Searcher(Infallible);
+
+/// Makes LCP arrays on a GPU: not in this build.
+#[derive(Debug)]
+pub struct GpuLcpSorter(Infallible);
+
+/// Answers queries on a GPU: not in this build.
+#[derive(Debug)]
+pub struct ExtensionQueries(Infallible);
 
 /// What GPUs that form a network have in common: nothing in this build.
 #[derive(Clone, Copy, Debug)]
@@ -228,6 +239,68 @@ impl Searcher {
 
     #[cfg(test)]
     pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl GpuLcpSorter {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_number: u32, _algorithm: Algorithm) -> Result<Self> {
+        absent("sorter")
+    }
+
+    pub fn input(&mut self, _len: usize) -> Result<&mut [u8]> {
+        match self.0 {}
+    }
+
+    pub fn sort_input(&mut self, _least: u8) -> Result<LcpView<'_>> {
+        match self.0 {}
+    }
+
+    pub fn select_rows(&mut self, _least: u8, _wanted: LcpRows) -> Result<LcpView<'_>> {
+        match self.0 {}
+    }
+
+    pub fn report(&self) -> &LcpReport {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// # Panics
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl ExtensionQueries {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_number: u32) -> Result<Self> {
+        absent("queries")
+    }
+
+    pub fn least(
+        &mut self,
+        _arrays: &MinimaArrays,
+        _ranges: &[(u32, u32)],
+        _found: &mut [u32],
+    ) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub fn longest(
+        &mut self,
+        _arrays: &MinimaArrays,
+        _pairs: &[(u32, u32)],
+        _found: &mut [u32],
+    ) -> Result<()> {
         match self.0 {}
     }
 }

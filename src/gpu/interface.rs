@@ -104,6 +104,48 @@ pub struct Transferred {
     pub time: Duration,
 }
 
+/// The rows of an LCP array that are wanted: those that agree with the row before or behind for so
+/// many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LcpRows {
+    /// At least so many, and at least 1.
+    AtLeast(u32),
+    /// As many as the longest of those have of which one lies before this position and one does
+    /// not, and at least 1.
+    LongestAcross(u32),
+}
+
+/// Rows of a suffix array and its LCP array, in the memory of a sorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LcpView<'a> {
+    /// Positions of suffixes.
+    pub suffixes: &'a [u32],
+    /// What each has in common with the one before it.
+    pub lcp: &'a [u32],
+}
+
+/// How the last text went that was sorted for its LCP array.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LcpReport {
+    /// Milliseconds on the device to sort it, without copies.
+    pub sorting: f32,
+    /// The same from there to the LCP array, and its rows that are wanted.
+    pub lcp: f32,
+    /// Bytes of device memory in use.
+    pub memory: usize,
+}
+
+/// Values whose range minima are asked for, and of those of an LCP array the row of each position.
+#[derive(Clone, Copy, Debug)]
+pub struct MinimaArrays<'a> {
+    /// What no others of this process have.
+    pub id: u64,
+    /// The values.
+    pub values: &'a [u32],
+    /// The rows, or none.
+    pub rows: &'a [u32],
+}
+
 /// The arrays of an index.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexArrays<'a> {

@@ -12,7 +12,8 @@
 //! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers |
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `nccl_processor` | the faces |
+//! | `lcp` | the LCP array, range minima and longest common extensions |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries`, `nccl_processor` | the faces |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
@@ -23,9 +24,12 @@ mod block;
 mod bwt_decoder;
 mod bwt_encoder;
 mod coder;
+mod extension_queries;
+mod gpu_lcp;
 mod interface;
 mod inverse;
 mod inverse_bwt;
+mod lcp;
 mod nccl_processor;
 mod papers;
 mod pattern_batches;
@@ -41,7 +45,12 @@ pub(crate) mod testing;
 
 pub use bwt_decoder::BwtDecoder;
 pub use bwt_encoder::{BwtEncoder, EncodedSlices};
-pub use interface::{Algorithm, Built, DeviceInfo, Report, SortedBlock, Transferred};
+pub use extension_queries::ExtensionQueries;
+pub use gpu_lcp::GpuLcpSorter;
+pub use interface::{
+    Algorithm, Built, DeviceInfo, LcpReport, LcpRows, LcpView, MinimaArrays, Report, SortedBlock,
+    Transferred,
+};
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
 pub use nccl_processor::NcclProcessor;

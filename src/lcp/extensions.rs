@@ -6,12 +6,8 @@ use super::limits::no_memory;
 use super::range_minima::RangeMinima;
 use crate::allocation;
 use crate::error::{Bound, Error, Result};
+use crate::gpu::{ExtensionQueries, MinimaArrays};
 use crate::options::Options;
-use crate::threads;
-use rayon::prelude::*;
-
-/// Queries that a thread takes at a time.
-const QUERIES: usize = 1 << 12;
 
 /// The text's suffixes, ready to be asked how far any two of them agree.
 ///
@@ -29,7 +25,8 @@ impl Extensions {
     ///
     /// # Errors
     /// [`Error::Limit`] where `Options::memory` allows less than it takes, [`Error::Io`] where
-    /// there is no memory.
+    /// there is no memory, [`Error::Device`] where a GPU is asked for that this build has no CUDA
+    /// for.
     pub fn new(arrays: LcpArrays, options: &Options) -> Result<Self> {
         let LcpArrays { suffixes, lcp } = arrays;
         let needed = 8 * suffixes.len() as u64 + RangeMinima::size(lcp.len());
@@ -58,7 +55,8 @@ impl Extensions {
         between.unwrap_or_else(|| self.rows.len() as u32 - a)
     }
 
-    /// [`Extensions::longest`] of each pair, on as many threads as the options say.
+    /// [`Extensions::longest`] of each pair: on as many threads as the options say, or on a GPU
+    /// where those of [`Extensions::new`] allow it and there are many.
     ///
     /// ```
     /// use bwz::{Options, lcp::{Extensions, LcpArrays}};
@@ -79,14 +77,12 @@ impl Extensions {
             return Err(Error::Usage(what.into()));
         }
         let mut found = allocation::zeroed(pairs.len()).ok_or_else(no_memory)?;
-        threads::pool(options)?.install(|| {
-            let parts = found.par_chunks_mut(QUERIES).zip(pairs.par_chunks(QUERIES));
-            parts.for_each(|(found, pairs)| {
-                for (found, &(a, b)) in found.iter_mut().zip(pairs) {
-                    *found = self.longest(a, b);
-                }
-            });
-        });
+        let arrays = |id| MinimaArrays { id, values: self.lcp.values(), rows: &self.rows };
+        let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.longest(&arrays(id), pairs, &mut found);
+        let gpu = self.lcp.gpu();
+        if end == 0 || !gpu.answer(pairs.len(), on_gpu)? {
+            gpu.answer_on_cpu(pairs, &mut found, options, |&(a, b)| self.longest(a, b))?;
+        }
         Ok(found)
     }
 }
@@ -103,7 +99,8 @@ mod tests {
             let options = Options::new().threads(2);
             let arrays = LcpArrays::new(&text, &options).unwrap();
             let extensions = Extensions::new(arrays, &options).unwrap();
-            let some = cases::random(8000, 256);
+            // 2^20 pairs; of the shortest texts they are all that there are.
+            let some = cases::random(4 << 20, 256);
             let pos = |bytes: &[u8]| u32::from(u16::from_le_bytes([bytes[0], bytes[1]]));
             let len = text.len() as u32;
             let pairs: Vec<_> = match len {

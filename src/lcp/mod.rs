@@ -22,27 +22,35 @@
 //!
 //! | file | job | memory |
 //! |---|---|---|
-//! | `arrays` | both arrays | 13 |
+//! | `lcp_sorter` | texts -> both arrays, on the CPU or a GPU | 13; with a GPU 18 |
+//! | `arrays` | both arrays | 9 |
 //! | `suffix_array` | the suffixes sorted, by libsais on one thread | 5 |
 //! | `permuted_lcp` | the LCP array by way of text order, on all threads | 13 |
 //! | `range_minima` | the least of a range of values, in constant time | see there |
 //! | `extensions` | how far two positions agree, in constant time | 13 and range minima |
+//! | `query_gpu` | the GPU that answers many queries at a time | 12 a query, up to 2^20 |
 //!
-//! Texts have up to 2^31 - 1 bytes: positions take 4. The paper that asks for these arrays is Y.
-//! Zhong et al., *Solving the longest overlap region problem for noncoding DNA sequences with GPU*,
-//! arXiv:1404.3448, 2014.
+//! Texts have up to 2^31 - 1 bytes: positions take 4. Where the options let a GPU do the work, it
+//! does what takes long enough for that to pay, with the same results; where it fails, or its
+//! memory does not do, the CPU does it, and a warning says so ([`crate::Event`]).
+//!
+//! The paper that asks for these arrays is Y. Zhong et al., *Solving the longest overlap region
+//! problem for noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014.
 
 mod arrays;
 mod extensions;
+mod lcp_sorter;
 mod limits;
 #[cfg(test)]
 mod naive_lcp;
 mod permuted_lcp;
+mod query_gpu;
 mod range_minima;
 mod suffix_array;
 
 pub use arrays::LcpArrays;
 pub use extensions::Extensions;
+pub use lcp_sorter::LcpSorter;
 pub use limits::MAX_TEXT;
 pub(crate) use limits::check_memory;
 pub use range_minima::RangeMinima;

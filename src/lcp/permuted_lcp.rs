@@ -9,8 +9,7 @@
 use super::limits::no_memory;
 use crate::allocation;
 use crate::error::Result;
-use crate::options::Options;
-use crate::threads;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,8 +23,7 @@ const STRETCHES: usize = 4;
 const ROWS: usize = 1 << 16;
 
 /// The LCP array of `text` and its suffix array; bytes below `least` end what is in common.
-pub fn lcp(text: &[u8], suffixes: &[u32], least: u8, options: &Options) -> Result<Vec<u32>> {
-    let pool = threads::pool(options)?;
+pub fn lcp(text: &[u8], suffixes: &[u32], least: u8, pool: &ThreadPool) -> Result<Vec<u32>> {
     pool.install(|| {
         let mut permuted = phi(suffixes)?;
         let stretch = text.len().div_ceil(STRETCHES * pool.current_num_threads()).max(1);

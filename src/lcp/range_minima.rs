@@ -4,8 +4,10 @@
 //! processor compares faster than it finds a table).
 
 use super::limits::no_memory;
+use super::query_gpu::QueryGpu;
 use crate::allocation;
 use crate::error::{Bound, Error, Result};
+use crate::gpu::{ExtensionQueries, MinimaArrays};
 use crate::options::Options;
 use std::ops::Range;
 
@@ -28,6 +30,7 @@ pub struct RangeMinima {
     values: Vec<u32>,
     /// `levels[k][b]` is the least of the 2^k blocks from b on.
     levels: Vec<Vec<u32>>,
+    gpu: QueryGpu,
 }
 
 impl RangeMinima {
@@ -35,7 +38,8 @@ impl RangeMinima {
     ///
     /// # Errors
     /// [`Error::Limit`] where `Options::memory` allows less than the values and the table take,
-    /// [`Error::Io`] where there is no memory.
+    /// [`Error::Io`] where there is no memory, [`Error::Device`] where a GPU is asked for that this
+    /// build has no CUDA for.
     pub fn new(values: Vec<u32>, options: &Options) -> Result<Self> {
         let blocks = values.len().div_ceil(BLOCK);
         let (needed, allowed) = (Self::size(values.len()), options.memory_limit());
@@ -52,7 +56,7 @@ impl RangeMinima {
             level.extend(below.iter().zip(&below[half..]).map(|(&a, &b)| a.min(b)));
             levels.push(level);
         }
-        Ok(RangeMinima { values, levels })
+        Ok(RangeMinima { values, levels, gpu: QueryGpu::new(options)? })
     }
 
     /// Bytes of memory of so many values and their table, at most.
@@ -66,6 +70,11 @@ impl RangeMinima {
     #[must_use]
     pub fn values(&self) -> &[u32] {
         &self.values
+    }
+
+    /// The GPU that may answer queries of these values.
+    pub(super) fn gpu(&self) -> &QueryGpu {
+        &self.gpu
     }
 
     /// The least value of a range; `None` where that is empty.
@@ -83,6 +92,38 @@ impl RangeMinima {
         let inner = blocks[from].min(blocks[to - (1 << level)]);
         let left = least_of(&self.values[range.start..from * BLOCK]);
         Some(inner.min(left).min(least_of(&self.values[to * BLOCK..range.end])))
+    }
+
+    /// [`RangeMinima::least`] of each range, given by its start and its end, or `u32::MAX` where it
+    /// is empty: on as many threads as the options say, or on a GPU where those of
+    /// [`RangeMinima::new`] allow it and there are many.
+    ///
+    /// ```
+    /// # use bwz::Options;
+    /// let minima = bwz::lcp::RangeMinima::new(vec![3, 1, 4, 1, 5], &Options::new())?;
+    /// assert_eq!(minima.all(&[(0, 1), (2, 5), (3, 3)], &Options::new())?, [3, 1, u32::MAX]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a range that goes beyond the values, [`Error::Io`] where there is no
+    /// memory, or no threads can be started.
+    pub fn all(&self, ranges: &[(u32, u32)], options: &Options) -> Result<Vec<u32>> {
+        let end = self.values.len();
+        if let Some((from, to)) = ranges.iter().find(|(from, to)| from.max(to) > &(end as u32)) {
+            let what = format!("the range {from}..{to} is not in {end} values");
+            return Err(Error::Usage(what.into()));
+        }
+        let mut found = allocation::zeroed(ranges.len()).ok_or_else(no_memory)?;
+        let least = |&(from, to): &(u32, u32)| {
+            self.least(from.min(to) as usize..to as usize).unwrap_or(u32::MAX)
+        };
+        let arrays = |id| MinimaArrays { id, values: &self.values, rows: &[] };
+        let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.least(&arrays(id), ranges, &mut found);
+        if end == 0 || !self.gpu.answer(ranges.len(), on_gpu)? {
+            self.gpu.answer_on_cpu(ranges, &mut found, options, least)?;
+        }
+        Ok(found)
     }
 }
 
@@ -110,6 +151,28 @@ mod tests {
                     assert_eq!(minima.least(from..to), expected, "{from}..{to} of {len}");
                 }
             }
+        }
+    }
+
+    /// A million ranges of each, half of them short.
+    #[test]
+    fn batches_are_the_naive_ones() {
+        let (ends, options) = (cases::random(8 << 20, 256), Options::new().threads(2));
+        for len in [0_u32, 1, 200, 20_000] {
+            let values = cases::random(len as usize, 251).into_iter().map(u32::from);
+            let minima = RangeMinima::new(values.collect(), &Options::new()).unwrap();
+            let end = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap()) % (len + 1);
+            let ends = ends.chunks_exact(8).map(|two| (end(&two[..4]), end(&two[4..])));
+            let mut ranges: Vec<_> = ends.collect();
+            for (from, to) in ranges.iter_mut().step_by(2) {
+                *to = (*from + *to % 300).min(len);
+            }
+            let found = minima.all(&ranges, &options).unwrap();
+            for (&(from, to), found) in ranges.iter().zip(found) {
+                let naive = least_of(&minima.values()[from.min(to) as usize..to as usize]);
+                assert_eq!(found, naive, "{from}..{to} of {len}");
+            }
+            assert!(minima.all(&[(0, len + 1)], &options).is_err());
         }
     }
 

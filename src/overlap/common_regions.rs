@@ -7,7 +7,8 @@ use super::result_budget::Budget;
 use super::sequence_set::{Sequences, Strands};
 use crate::allocation;
 use crate::error::{Error, Result};
-use crate::lcp::LcpArrays;
+use crate::gpu::LcpRows;
+use crate::lcp::{LcpArrays, LcpSorter};
 use crate::options::Options;
 use rayon::prelude::*;
 
@@ -45,13 +46,43 @@ pub fn longest_common(
     strands: Strands,
     options: &Options,
 ) -> Result<Vec<Match>> {
-    let (text, arrays) = sort(a, b, strands, options)?;
+    longest_common_on(&LcpSorter::new(options)?, a, b, strands)
+}
+
+/// The same by a sorter that is there, with its options: a GPU stays open from one call to the
+/// next.
+///
+/// ```
+/// use bwz::lcp::LcpSorter;
+/// use bwz::overlap::{Sequences, Strands, longest_common_on};
+///
+/// let sorter = LcpSorter::new(&bwz::Options::new())?;
+/// let (mut a, mut b) = (Sequences::new(), Sequences::new());
+/// a.add(b"a", b"CCGATTACA")?;
+/// b.add(b"b", b"GATTACCC")?;
+/// let found = longest_common_on(&sorter, &a, &b, Strands::Forward)?;
+/// assert_eq!((found[0].a_start, found[0].b_start, found[0].length), (2, 0, 6));
+/// # Ok::<(), bwz::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`longest_common`].
+pub fn longest_common_on(
+    sorter: &LcpSorter,
+    a: &Sequences,
+    b: &Sequences,
+    strands: Strands,
+) -> Result<Vec<Match>> {
+    let options = sorter.options();
+    let text = JoinedText::new(a, b, strands, options)?;
     let end = text.first_end();
+    let arrays = text.arrays(sorter, LcpRows::LongestAcross(end))?;
+    // Where rows are missing, those around have less in common.
     let sides = arrays.suffixes.windows(2).map(|pair| (pair[0] < end) != (pair[1] < end));
     let lcp = arrays.lcp.iter().skip(1).zip(sides);
     match lcp.filter_map(|(&lcp, differ)| differ.then_some(lcp)).max() {
         None | Some(0) => Ok(Vec::new()),
-        Some(least) => matches(&text, &arrays, least, false, options),
+        Some(least) => matches(&text, &arrays, least, false, sorter),
     }
 }
 
@@ -105,17 +136,6 @@ pub fn check_least(least: u32) -> Result<()> {
     }
 }
 
-fn sort(
-    a: &Sequences,
-    b: &Sequences,
-    strands: Strands,
-    options: &Options,
-) -> Result<(JoinedText, LcpArrays)> {
-    let text = JoinedText::new(a, b, strands, options)?;
-    let arrays = text.arrays(options)?;
-    Ok((text, arrays))
-}
-
 fn sorted_matches(
     (a, b): (&Sequences, &Sequences),
     least: u32,
@@ -124,8 +144,10 @@ fn sorted_matches(
     options: &Options,
 ) -> Result<Vec<Match>> {
     check_least(least)?;
-    let (text, arrays) = sort(a, b, strands, options)?;
-    matches(&text, &arrays, least, unique, options)
+    let text = JoinedText::new(a, b, strands, options)?;
+    let sorter = LcpSorter::new(options)?;
+    let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
+    matches(&text, &arrays, least, unique, &sorter)
 }
 
 fn matches(
@@ -133,14 +155,15 @@ fn matches(
     arrays: &LcpArrays,
     least: u32,
     unique: bool,
-    options: &Options,
+    sorter: &LcpSorter,
 ) -> Result<Vec<Match>> {
-    let budget = Budget::new(text.bytes.len(), options);
-    let mut pairs = Walk { text, arrays, least, once: unique, budget: &budget }.pairs(options)?;
+    let budget = Budget::new(text.bytes.len(), sorter.options());
+    let walk = Walk { text, arrays, least, once: unique, budget: &budget };
+    let mut pairs = walk.pairs(sorter.pool())?;
     if unique {
         keep_unique(&mut pairs, text, arrays)?;
     }
-    crate::threads::pool(options)?.install(|| pairs.par_sort_unstable());
+    sorter.pool().install(|| pairs.par_sort_unstable());
     let no_memory = || Error::out_of_memory("there is not enough memory for the matches");
     let mut found = allocation::with_capacity(pairs.len()).ok_or_else(no_memory)?;
     found.extend(pairs.into_iter().map(|Pair { b, a, length }| {

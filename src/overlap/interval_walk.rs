@@ -14,8 +14,7 @@ use super::result_budget::Budget;
 use crate::allocation;
 use crate::error::{Error, Result};
 use crate::lcp::LcpArrays;
-use crate::options::Options;
-use crate::threads;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::iter::successors;
 
@@ -51,8 +50,7 @@ pub struct Walk<'t> {
 
 impl Walk<'_> {
     /// All pairs, in no order.
-    pub fn pairs(&self, options: &Options) -> Result<Vec<Pair>> {
-        let pool = threads::pool(options)?;
+    pub fn pairs(&self, pool: &ThreadPool) -> Result<Vec<Pair>> {
         let rows = self.arrays.lcp.len();
         let no_memory = || Error::out_of_memory("there is not enough memory for the matches");
         let mut next: Vec<u32> = allocation::zeroed(rows).ok_or_else(no_memory)?;

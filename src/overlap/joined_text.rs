@@ -4,7 +4,8 @@
 use super::sequence_set::{END, LEAST_BASE, Sequences, Strands, complement};
 use crate::allocation;
 use crate::error::{Error, Result};
-use crate::lcp::{LcpArrays, MAX_TEXT, check_memory};
+use crate::gpu::LcpRows;
+use crate::lcp::{LcpArrays, LcpSorter, MAX_TEXT, check_memory};
 use crate::options::Options;
 
 /// Bytes of memory for each byte of the text while its suffixes are sorted, and while the walk of
@@ -110,9 +111,9 @@ impl JoinedText {
         (from + after.count()) as u32
     }
 
-    /// Sorts the suffixes.
-    pub fn arrays(&self, options: &Options) -> Result<LcpArrays> {
-        LcpArrays::of_pieces(&self.bytes, LEAST_BASE, options)
+    /// Sorts the suffixes; rows that are not wanted may be missing.
+    pub fn arrays(&self, sorter: &LcpSorter, wanted: LcpRows) -> Result<LcpArrays> {
+        sorter.select(&self.bytes, LEAST_BASE, wanted)
     }
 }
 

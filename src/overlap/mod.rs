@@ -33,7 +33,8 @@
 //!
 //! # Memory
 //!
-//! 13 bytes for each base that is sorted, and up to 64 for each result. Sorted are the bases of
+//! 13 bytes for each base that is sorted, and up to 64 for each result; where there are 18, a GPU
+//! may sort, which gives those suffixes alone that agree for long enough. Sorted are the bases of
 //! `a`, those of `b` on each strand, or those of reads on each strand. Where `Options::memory`
 //! allows less, that is [`Error::Limit`](crate::Error::Limit), before anything is sorted or as soon
 //! as results have taken what is left.
@@ -47,6 +48,8 @@ mod sequence_set;
 #[cfg(test)]
 mod tests;
 
-pub use common_regions::{Match, longest_common, maximal_matches, unique_matches};
+pub use common_regions::{
+    Match, longest_common, longest_common_on, maximal_matches, unique_matches,
+};
 pub use read_overlaps::{Overlap, read_overlaps};
 pub use sequence_set::{Sequences, Strands};

@@ -16,9 +16,9 @@ use super::result_budget::Budget;
 use super::sequence_set::{END, Sequences, Strands};
 use crate::allocation;
 use crate::error::{Error, Result};
-use crate::lcp::LcpArrays;
+use crate::gpu::LcpRows;
+use crate::lcp::{LcpArrays, LcpSorter};
 use crate::options::Options;
-use crate::threads;
 use rayon::prelude::*;
 
 /// Stretches of rows for each thread.
@@ -72,9 +72,10 @@ pub fn read_overlaps(
 ) -> Result<Vec<Overlap>> {
     check_least(least)?;
     let text = JoinedText::new(&Sequences::new(), reads, strands, options)?;
-    let arrays = text.arrays(options)?;
+    let sorter = LcpSorter::new(options)?;
+    let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
     let budget = Budget::new(text.bytes.len(), options);
-    let pool = threads::pool(options)?;
+    let pool = sorter.pool();
     let ends = cuts(&arrays.lcp, least, STRETCHES * pool.current_num_threads());
     let starts = [0].into_iter().chain(ends.iter().copied());
     let stretches: Vec<_> = starts.zip(&ends).map(|(from, &to)| from..to).collect();

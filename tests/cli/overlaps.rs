@@ -131,3 +131,20 @@ fn what_cannot_be_done_is_said() {
         assert!(stderr.contains(said), "{arguments}: {stderr}");
     }
 }
+
+#[test]
+fn a_gpu_that_is_not_there_is_a_warning_or_trouble() {
+    let dir = with_files();
+    for arguments in ["overlap a.fa b.fa", "overlap --mem 5 a.fa b.fa", "overlap --min 3 a.fa"] {
+        let expected = stdout(&dir, arguments);
+        let asked = dir.bwz(&format!("{arguments} --device cuda:99")).assert();
+        let said = String::from_utf8(asked.get_output().stderr.clone()).unwrap();
+        if cfg!(feature = "cuda") {
+            assert!(said.contains("; sorting on the CPU") && said.lines().count() == 1, "{said}");
+            asked.success().stdout(expected);
+        } else {
+            assert!(said.contains("CUDA"), "{said}");
+            asked.code(1);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Suffix arrays with LCP arrays, and the longest common regions of two sequences:
+//! `cargo bench --bench lcp -- [--bases MB,...] [--shape MB] [FILE...]`.
+//!
+//! The best and the median of all runs in MB/s. Of each file: libsais with its permuted LCP array
+//! on one thread (`benches/libsais` has it on several), and a GPU,
+//!
+//! - `with copies`: from pinned memory of the host to the same, both arrays,
+//! - `sorting`, `LCP`: the kernels of either, as the device's clock has it,
+//! - `library`: from ordinary memory to ordinary memory, by `bwz::lcp::LcpSorter`.
+//!
+//! The arrays are compared with those of libsais. With `--bases` two sequences of so many million
+//! bases, of which one has a half from the other with 1 % of its bases changed: their longest
+//! common region by `bwz::overlap` on the device that is there, by libsais on one thread, and by
+//! the serial method of the paper that asks for it (`common/paper_method.rs`), which runs once.
+
+mod common;
+
+use bwz::internals::gpu::GpuLcpSorter;
+use bwz::lcp::{LcpArrays, LcpSorter};
+use bwz::overlap::{Sequences, Strands, longest_common_on};
+use bwz::{Device, GpuSet, Options, Result};
+use clap::Parser;
+use common::paper_method::{self, Longest};
+use common::{Common, Devices, Times};
+use libsais::SuffixArrayConstruction;
+use std::time::{Duration, Instant};
+
+/// Measure suffix arrays with LCP arrays
+#[derive(Parser)]
+struct Bench {
+    /// Measure with two sequences of MB million bases each in place of files
+    #[arg(long, value_name = "MB", value_delimiter = ',', conflicts_with = "files")]
+    bases: Vec<usize>,
+    /// Leave out the paper's serial method
+    #[arg(long, requires = "bases")]
+    no_paper: bool,
+    /// Measure with MB million times the letter a, and with other shapes, in place of files
+    #[arg(long, value_name = "MB", conflicts_with_all = ["files", "bases"])]
+    shape: Option<usize>,
+    /// How a GPU sorts: default, ls, skew (the paper's way) or skew-pd, or several of them with
+    /// commas between
+    #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
+    algorithm: Vec<String>,
+    #[command(flatten)]
+    devices: Devices,
+    #[command(flatten)]
+    common: Common,
+}
+
+fn main() -> Result<()> {
+    let bench = Bench::parse();
+    if let Some(size) = bench.shape {
+        let size = size * 1_000_000;
+        bench.common.report("a repeated", &vec![b'a'; size], |text| bench.text(text))?;
+        return bench.common.report("Fibonacci", &common::fibonacci(size), |text| bench.text(text));
+    }
+    if bench.bases.is_empty() {
+        return bench.common.each(|text| bench.text(text));
+    }
+    bench.bases.iter().try_for_each(|million| bench.regions(million * 1_000_000))
+}
+
+/// Both arrays by libsais on one thread.
+fn libsais(text: &[u8]) -> LcpArrays {
+    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
+    let permuted = sa.expect("memory").plcp_construction().single_threaded().run();
+    let lcp = permuted.expect("memory").lcp_construction().single_threaded().run();
+    let (suffixes, lcp, ..) = lcp.expect("memory").into_parts();
+    let unsigned = |all: Vec<i32>| all.into_iter().map(i32::cast_unsigned).collect();
+    LcpArrays { suffixes: unsigned(suffixes), lcp: unsigned(lcp) }
+}
+
+impl Bench {
+    fn text(&self, text: &[u8]) -> Result<()> {
+        let mut expected = None;
+        if !self.devices.no_cpu {
+            let (times, arrays) = self.common.time(|| Ok(()), |()| Ok(libsais(text)))?;
+            times.row("libsais", text.len(), "MB/s", "on one thread");
+            let sorter = LcpSorter::new(&Options::new().device(Device::Cpu).memory(u64::MAX))?;
+            let (times, same) = self.common.time(|| Ok(()), |()| sorter.sort(text))?;
+            assert!(same == arrays, "the CPU does not give what libsais gives");
+            times.row("cpu", text.len(), "MB/s", "comparing on all threads");
+            expected = Some(arrays);
+        }
+        if let Some(number) = self.devices.gpu() {
+            for name in &self.algorithm {
+                self.gpu(number, name, text, expected.as_ref())?;
+            }
+            self.library(number, text)?;
+        }
+        Ok(())
+    }
+
+    fn gpu(
+        &self,
+        number: u32,
+        name: &str,
+        text: &[u8],
+        expected: Option<&LcpArrays>,
+    ) -> Result<()> {
+        let mut sorter = GpuLcpSorter::new(number, name.parse()?)?;
+        sorter.input(text.len())?.copy_from_slice(text);
+        // The first takes the memory.
+        sorter.sort_input(0)?;
+        let (mut sorting, mut comparing) = (Vec::new(), Vec::new());
+        let (times, ()) = self.common.time(
+            || Ok(()),
+            |()| {
+                sorter.sort_input(0)?;
+                let report = sorter.report();
+                sorting.push(Duration::from_secs_f32(report.sorting / 1e3));
+                comparing.push(Duration::from_secs_f32(report.lcp / 1e3));
+                Ok(())
+            },
+        )?;
+        let view = sorter.sort_input(0)?;
+        let same = expected.is_none_or(|e| e.suffixes == view.suffixes && e.lcp == view.lcp);
+        assert!(same, "the GPU does not give what libsais gives");
+        let (sorting, comparing) = (Times::new(sorting), Times::new(comparing));
+        times.row(name, text.len(), "MB/s", "with copies");
+        sorting.row("", text.len(), "MB/s", "sorting");
+        comparing.row("", text.len(), "MB/s", "LCP");
+        let memory = sorter.report().memory as f64 / text.len() as f64;
+        let more = |time: Duration| 100.0 * time.as_secs_f64() / sorting.best().as_secs_f64();
+        println!(
+            "    {memory:.1} bytes per suffix; LCP takes {:.0} % of sorting, all with copies {:.0} %",
+            more(comparing.best()),
+            more(times.best())
+        );
+        Ok(())
+    }
+
+    fn library(&self, number: u32, text: &[u8]) -> Result<()> {
+        let device = Device::Cuda(GpuSet::new([number])?);
+        let sorter = LcpSorter::new(&Options::new().device(device).memory(u64::MAX))?;
+        sorter.sort(text)?;
+        let (times, _) = self.common.time(|| Ok(()), |()| sorter.sort(text))?;
+        times.row("", text.len(), "MB/s", "library");
+        Ok(())
+    }
+
+    /// The longest common regions of two sequences.
+    fn regions(&self, bases: usize) -> Result<()> {
+        let (first, second) = paper_method::sequences(bases);
+        println!("two sequences of {bases} bases, best and median of {}", self.common.runs);
+        let (mut a, mut b) = (Sequences::new(), Sequences::new());
+        a.add(b"a", &first)?;
+        b.add(b"b", &second)?;
+        let device = match self.devices.gpu() {
+            Some(number) => Device::Cuda(GpuSet::new([number])?),
+            None => Device::Cpu,
+        };
+        let sorter = LcpSorter::new(&Options::new().device(device).memory(u64::MAX))?;
+        // The first opens the GPU and takes the memory.
+        let find = || longest_common_on(&sorter, &a, &b, Strands::Forward);
+        let found = find()?;
+        let (times, _) = self.common.time(|| Ok(()), |()| find())?;
+        times.row("overlap", 2 * bases, "MB/s", &device.to_string());
+        let ours = times.best();
+        let length = found.first().map_or(0, |first| first.length);
+        println!("    {} of {length} bases in {ours:.4?}", found.len());
+
+        let text = [&first[..], b"$", &second].concat();
+        let border = first.len() as u32 + 1;
+        let against = |name: &str, found: Longest, took: Duration| {
+            assert_eq!(found.length, length, "{name} finds another length");
+            Times::new(vec![took]).row(name, 2 * bases, "MB/s", "on one thread");
+            println!(
+                "    {took:.1?}: {:.0} times as long",
+                took.as_secs_f64() / ours.as_secs_f64()
+            );
+        };
+        if !self.devices.no_cpu {
+            let find = |()| {
+                let LcpArrays { suffixes, lcp } = libsais(&text);
+                Ok(paper_method::longest_of_neighbours(&suffixes, &lcp, border))
+            };
+            let (times, found) = self.common.time(|| Ok(()), find)?;
+            against("libsais", found, times.best());
+        }
+        if !self.no_paper {
+            let from = Instant::now();
+            let found = paper_method::longest(&text, border)?;
+            against("paper", found, from.elapsed());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Range minima and longest common extensions in device memory: the host side of
+//! `kernels/lcp/device_minima.cu`.
+
+use crate::error::Result;
+use crate::gpu::runtime::kernel_structs::{LevelArgs, MinimaQueries, MinimaView};
+use crate::gpu::runtime::tuning::{MINIMA_BLOCK, THREADS};
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
+
+/// Threads that find the least of a range together.
+const TOGETHER: u32 = 16;
+
+/// Values with the table of their minima, and the row of each position if they are of an LCP array,
+/// in memory of their own, which all streams of the GPU may read.
+#[derive(Debug)]
+pub struct DeviceMinima {
+    view: MinimaView,
+    /// Where the rows of positions are; 0 where there are none.
+    places: u64,
+    /// What both point into.
+    _memory: Arena,
+}
+
+struct MinimaArrays<'m> {
+    values: Array<'m, u32>,
+    levels: Array<'m, u32>,
+    places: Array<'m, u32>,
+}
+
+impl<'m> MinimaArrays<'m> {
+    fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, places: u32) -> Self {
+        let blocks = n.div_ceil(MINIMA_BLOCK) as usize;
+        MinimaArrays {
+            values: arena.array(blocks * MINIMA_BLOCK as usize),
+            levels: arena.array(blocks * (blocks.ilog2() as usize + 1)),
+            places: arena.array(places as usize),
+        }
+    }
+}
+
+impl DeviceMinima {
+    /// Copies values and rows to the device, of which there are at least one and as many, or no
+    /// rows; makes the table, and waits until all is there.
+    pub fn new(gpu: &Gpu, values: &[u32], rows: &[u32]) -> Result<Self> {
+        assert!(!values.is_empty() && (rows.is_empty() || rows.len() == values.len()));
+        let (n, places) = (values.len() as u32, rows.len() as u32);
+        let mut measure = ArenaAllocator::measuring();
+        MinimaArrays::allocate(&mut measure, n, places);
+        let mut memory = Arena::new(gpu, measure.used())?;
+        let arrays = MinimaArrays::allocate(&mut memory.allocator(), n, places);
+        gpu.write(values, arrays.values)?;
+        if places > 0 {
+            gpu.write(rows, arrays.places)?;
+        }
+        let view = MinimaView {
+            values: arrays.values.address(),
+            levels: arrays.levels.address(),
+            n,
+            blocks: n.div_ceil(MINIMA_BLOCK),
+        };
+        make_levels(gpu, view)?;
+        gpu.wait()?;
+        let places = if places > 0 { arrays.places.address() } else { 0 };
+        Ok(DeviceMinima { view, places, _memory: memory })
+    }
+
+    /// Queues queries: the least of each range of values, `queries` having both ends of each; of an
+    /// empty range it is `u32::MAX`.
+    #[allow(unsafe_code)]
+    pub fn least(&self, gpu: &Gpu, queries: Array<u32>, found: Array<u32>) -> Result<()> {
+        let job = self.job(queries, found);
+        let ctas = ctas(job.count);
+        // SAFETY: the struct is the kernel's, and its arrays are so long; that ranges end within
+        // the values is for the caller to see to.
+        unsafe { gpu.launch_struct("device_minima/least_of_ranges", ctas, THREADS, &job) }
+    }
+
+    /// Queues queries: how far the suffixes at two positions agree.
+    ///
+    /// # Panics
+    /// If there are no rows of positions.
+    #[allow(unsafe_code)]
+    pub fn longest(&self, gpu: &Gpu, queries: Array<u32>, found: Array<u32>) -> Result<()> {
+        assert!(self.places > 0, "these are no values of an LCP array");
+        let job = self.job(queries, found);
+        let ctas = ctas(job.count);
+        // SAFETY: as above; the caller sees to it that positions are in the text.
+        unsafe { gpu.launch_struct("device_minima/longest_extensions", ctas, THREADS, &job) }
+    }
+
+    fn job(&self, queries: Array<u32>, found: Array<u32>) -> MinimaQueries {
+        let count = found.len();
+        assert!(queries.len() == 2 * count);
+        let (queries, found) = (queries.address(), found.address());
+        MinimaQueries { minima: self.view, places: self.places, queries, found, count, none: 0 }
+    }
+}
+
+fn ctas(queries: u32) -> u32 {
+    queries.div_ceil(THREADS / TOGETHER)
+}
+
+/// Queues the table.
+#[allow(unsafe_code)]
+fn make_levels(gpu: &Gpu, view: MinimaView) -> Result<()> {
+    // SAFETY: the struct is the kernel's, and there is room for all levels.
+    unsafe { gpu.launch_struct("device_minima/block_minima", ctas(view.blocks), THREADS, &view)? };
+    for level in 1..=view.blocks.ilog2() {
+        let (args, ctas) =
+            (LevelArgs { minima: view, level, none: 0 }, view.blocks.div_ceil(THREADS));
+        // SAFETY: as above.
+        unsafe { gpu.launch_struct("device_minima/double_blocks", ctas, THREADS, &args)? };
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! Texts -> their suffix arrays and LCP arrays, on the CPU or a GPU, which stays open.
+
+use super::arrays::LcpArrays;
+use super::limits::{MAX_TEXT, check_memory, no_memory};
+use super::{permuted_lcp, suffix_array::suffix_array};
+use crate::allocation;
+use crate::device_pool::{DevicePool, Opener, Rates};
+use crate::error::Result;
+use crate::gpu::{Algorithm, GpuLcpSorter, LcpRows};
+use crate::options::Options;
+use crate::threads;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::fmt;
+use std::time::Instant;
+
+/// Bytes of memory per byte of text while the CPU works, with the text.
+const ON_CPU: u64 = 13;
+
+/// The same while a GPU does: the text and both arrays in pinned memory too.
+const WITH_GPU: u64 = 18;
+
+/// Bytes that a thread copies at a time.
+const COPIED: usize = 1 << 20;
+
+/// Makes the arrays of texts, one after the other.
+///
+/// A text that takes the CPU longer than it takes to open a GPU goes to one, where the options
+/// allow it, and any does where they ask for it; the GPU stays open for the next.
+///
+/// ```
+/// let sorter = bwz::lcp::LcpSorter::new(&bwz::Options::new())?;
+/// assert_eq!(sorter.sort(b"banana")?.suffixes, [5, 3, 1, 0, 4, 2]);
+/// assert_eq!(sorter.sort(b"ananas")?.lcp, [0, 3, 1, 0, 2, 0]);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub struct LcpSorter {
+    gpus: DevicePool<GpuLcpSorter>,
+    pool: ThreadPool,
+    options: Options,
+}
+
+impl LcpSorter {
+    /// A sorter on the device that the options choose, with as many threads as they say.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
+    /// for, [`Error::Io`](crate::Error::Io) where no threads can be started.
+    pub fn new(options: &Options) -> Result<Self> {
+        let open = |number| GpuLcpSorter::new(number, Algorithm::Default);
+        let opener = Opener::new(options.chosen_device(), 1, 1, open)?;
+        let (threads, listener) = (options.thread_count(), options.listener().clone());
+        let gpus = DevicePool::new(opener, Rates::LCP, threads, listener);
+        Ok(LcpSorter { gpus, pool: threads::pool(options)?, options: options.clone() })
+    }
+
+    /// The arrays of a text.
+    ///
+    /// The CPU sorts on the calling thread and compares on as many as the options say.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) for a text above [`MAX_TEXT`],
+    /// [`Error::Limit`](crate::Error::Limit) where `Options::memory` allows less than 13 bytes for
+    /// each byte of it (a GPU is used where it allows 18), [`Error::Io`](crate::Error::Io) where
+    /// there is no memory.
+    pub fn sort(&self, text: &[u8]) -> Result<LcpArrays> {
+        self.sort_pieces(text, 0)
+    }
+
+    /// The same as [`LcpArrays::of_pieces`].
+    ///
+    /// # Errors
+    /// As [`LcpSorter::sort`].
+    pub fn sort_pieces(&self, text: &[u8], least: u8) -> Result<LcpArrays> {
+        self.rows(text, least, None)
+    }
+
+    /// The same, of which rows may be missing that are not wanted. So the row before one is not
+    /// always the one before it in the whole arrays; it is where both have as much in common as is
+    /// wanted.
+    pub(crate) fn select(&self, text: &[u8], least: u8, wanted: LcpRows) -> Result<LcpArrays> {
+        self.rows(text, least, Some(wanted))
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn pool(&self) -> &ThreadPool {
+        &self.pool
+    }
+
+    fn rows(&self, text: &[u8], least: u8, wanted: Option<LcpRows>) -> Result<LcpArrays> {
+        let (size, options) = (text.len() as u64, &self.options);
+        check_memory("the suffixes of", size, ON_CPU * size, options)?;
+        if let Some(arrays) = self.rows_by_gpu(text, least, wanted)? {
+            return Ok(arrays);
+        }
+        let from = Instant::now();
+        let suffixes = suffix_array(text, options)?;
+        let lcp = permuted_lcp::lcp(text, &suffixes, least, &self.pool)?;
+        self.gpus.done_on_cpu(size, 1, from.elapsed());
+        Ok(LcpArrays { suffixes, lcp })
+    }
+
+    /// `None` where the CPU is to do it.
+    fn rows_by_gpu(
+        &self,
+        text: &[u8],
+        least: u8,
+        wanted: Option<LcpRows>,
+    ) -> Result<Option<LcpArrays>> {
+        let size = text.len() as u64;
+        let fits = WITH_GPU * size <= self.options.memory_limit() && text.len() <= MAX_TEXT;
+        if text.is_empty() || !fits {
+            return Ok(None);
+        }
+        self.gpus.expect(size);
+        let Some(mut lease) = self.gpus.lease(size, 1) else { return Ok(None) };
+        let done = lease.run(|gpu| {
+            self.copy(text, gpu.input(text.len())?);
+            let view = match wanted {
+                Some(wanted) => gpu.select_rows(least, wanted)?,
+                None => gpu.sort_input(least)?,
+            };
+            Ok(LcpArrays { suffixes: self.copied(view.suffixes)?, lcp: self.copied(view.lcp)? })
+        });
+        done.transpose()
+    }
+
+    fn copied(&self, items: &[u32]) -> Result<Vec<u32>> {
+        let mut copy = allocation::zeroed(items.len()).ok_or_else(no_memory)?;
+        self.copy(items, &mut copy);
+        Ok(copy)
+    }
+
+    /// Copies on all threads: new memory takes longer to get than to write to.
+    fn copy<T: Copy + Send + Sync>(&self, from: &[T], to: &mut [T]) {
+        let size = COPIED / size_of::<T>();
+        if from.len() <= size {
+            return to.copy_from_slice(from);
+        }
+        let parts = to.par_chunks_mut(size).zip(from.par_chunks(size));
+        self.pool.install(|| parts.for_each(|(to, from)| to.copy_from_slice(from)));
+    }
+}
+
+impl LcpArrays {
+    /// Makes both on the device that the options choose. For several texts a [`LcpSorter`] keeps
+    /// its GPU.
+    ///
+    /// # Errors
+    /// As [`LcpSorter::new`] and [`LcpSorter::sort`].
+    pub fn new(text: &[u8], options: &Options) -> Result<Self> {
+        Self::of_pieces(text, 0, options)
+    }
+
+    /// The same for a text that its bytes below `least` part into pieces: what suffixes have in
+    /// common ends before the first such byte. They are sorted as they are for [`LcpArrays::new`].
+    ///
+    /// ```
+    /// let arrays = bwz::lcp::LcpArrays::of_pieces(b"ab\0ab\0", 1, &bwz::Options::new())?;
+    /// assert_eq!(arrays.suffixes, [5, 2, 3, 0, 4, 1]);
+    /// assert_eq!(arrays.lcp, [0, 0, 0, 2, 0, 1]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`LcpArrays::new`].
+    pub fn of_pieces(text: &[u8], least: u8, options: &Options) -> Result<Self> {
+        LcpSorter::new(options)?.sort_pieces(text, least)
+    }
+}
+
+impl fmt::Debug for LcpSorter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LcpSorter").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive_lcp as naive;
+    use super::*;
+    use crate::cases;
+    use crate::device::{Device, GpuSet};
+    use crate::error::{Bound, Error};
+    use crate::events::Event;
+    use crate::gpu::testing::gpu;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn the_arrays_are_the_naive_ones_in_all_cases() {
+        let small = cases::shapes(3000).into_iter();
+        let lengths = (0..=300).map(|n| (format!("text of {n}"), cases::text(n)));
+        for (name, text) in small.chain(lengths) {
+            let expected = naive::arrays(&text);
+            for threads in [1, 3] {
+                let options = Options::new().threads(threads);
+                assert!(LcpArrays::new(&text, &options).unwrap() == expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_in_common_ends_with_the_piece() {
+        for least in [1, 2] {
+            let text: Vec<u8> = cases::random(2000, 4).into_iter().map(|b| b.min(3)).collect();
+            let text = [&text[..], &text, &[3; 500], &text].concat();
+            let arrays = LcpArrays::of_pieces(&text, least, &Options::new().threads(2)).unwrap();
+            let expected = naive::arrays(&text);
+            assert_eq!(arrays.suffixes, expected.suffixes);
+            for (row, &pos) in arrays.suffixes.iter().enumerate() {
+                let piece = text[pos as usize..].iter().take_while(|&&b| b >= least).count();
+                assert_eq!(arrays.lcp[row], expected.lcp[row].min(piece as u32));
+            }
+        }
+    }
+
+    #[test]
+    fn memory_is_asked_for_before_it_is_taken() {
+        let options = Options::new().memory(13 * 1000 - 1);
+        let refused = LcpArrays::new(&[7; 1000], &options).unwrap_err();
+        assert!(matches!(refused, Error::Limit { needed: 13_000, by: Bound::Memory, .. }));
+        assert!(LcpArrays::new(&[7; 1000], &Options::new().memory(13_000)).is_ok());
+    }
+
+    /// A GPU fails at any of its launches: the CPU gives the same, and there is one warning.
+    #[test]
+    fn a_gpu_that_fails_in_the_middle_loses_nothing() {
+        if gpu().is_none() {
+            return;
+        }
+        let text = cases::text(20_000);
+        let options = Options::new().threads(2);
+        let expected = LcpArrays::new(&text, &options.clone().device(Device::Cpu)).unwrap();
+        for launches in 0..40 {
+            let heard = Arc::new(Mutex::new(Vec::new()));
+            let listener = Arc::clone(&heard);
+            let options = options.clone().device(Device::Cuda(GpuSet::one(0)));
+            let sorter = LcpSorter::new(&options.on_event(move |event| {
+                if let Event::Warning(what) = event {
+                    listener.lock().unwrap().push(what);
+                }
+            }));
+            let sorter = sorter.unwrap();
+            let failing = sorter.gpus.lease(1, 1).unwrap().run(|gpu| {
+                gpu.fail_after(launches);
+                Ok(())
+            });
+            assert!(failing.is_some_and(|done| done.is_ok()));
+            assert!((0..2).all(|_| sorter.sort(&text).unwrap() == expected), "{launches}");
+            let warnings = heard.lock().unwrap().len();
+            assert!(warnings == 1 || warnings == 0 && launches > 10, "{launches} launches");
+        }
+    }
+}
