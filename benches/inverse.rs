@@ -73,7 +73,7 @@ impl Bench {
         times.row("libsais", text.len(), "MB/s", "on one thread");
 
         let sampled = |block: &Bwt| {
-            let samples = block.samples.iter().map(|row| row.cast_signed()).collect();
+            let samples = block.samples.iter().map(|&row| row as i32).collect();
             let rate = AuxIndicesSamplingRate::new(block.sample_rate.cast_signed());
             // SAFETY: as above.
             unsafe { BwtWithAuxIndices::from_parts(block.bytes.clone(), samples, rate) }
@@ -143,7 +143,8 @@ fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
         loop {
             let job = next.lock().expect("no panic").next();
             let Some(Job { bwt, text, inverse }) = job else { return Ok(()) };
-            let out = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
+            let samples: Vec<u32> = bwt.samples.iter().map(|&row| row as u32).collect();
+            let out = inverse.invert_input(bwt.sample_rate, &samples)?;
             restored.lock().expect("no panic").push((out, *text));
         }
     };

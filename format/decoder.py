@@ -276,6 +276,7 @@ def read_sizes(payload, at, text_size, coding):
         coded, at = read_packed_array(payload, at, slice_count - 1)
     fit = min(raw) >= 1 and min(coded, default=1) >= 1
     require(fit, "R15", "sizes of slices that are 0 or do not add up")
+    require(max(raw) < 1 << 31, "R15", "a slice of more than 2^31 - 1 bytes")
     return SliceSizes(raw, models, coded), at
 
 
@@ -394,7 +395,7 @@ def invert(bwt, samples, sample_rate):
     next_row = [1]  # of each byte: LF of the next row where L is that byte; at first C
     for c in range(255):
         next_row.append(next_row[c] + bwt.count(c))
-    lf = array.array("I", [0]) * (n + 2)
+    lf = array.array("I" if n + 1 < 1 << 32 else "Q", [0]) * (n + 2)
     for row, c in enumerate(symbols):
         lf[row] = next_row[c]
         if row != primary:

@@ -64,7 +64,7 @@ pub fn compress<R: Read + Send, W: Write>(
     };
     // A first block that others follow may have been cut shorter than they are.
     first.alone = blocks.ended;
-    let block_size = if first.alone { first.raw.len() as u32 } else { options.block_size() };
+    let block_size = if first.alone { first.raw.len() as u64 } else { options.block_size() };
     if first.alone && threads::calling_does(block_size, options) {
         let (_, encoder) = plan(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = FrameWriter::start(output, block_size)?;
@@ -94,8 +94,8 @@ fn largest(options: &Options) -> u64 {
 }
 
 /// How much to take for the first block: no more than shows that it is too large.
-fn first_block_size(options: &Options) -> u32 {
-    options.block_size().min(u32::try_from(largest(options) + 1).unwrap_or(u32::MAX))
+fn first_block_size(options: &Options) -> u64 {
+    options.block_size().min(largest(options) + 1)
 }
 
 fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
@@ -104,13 +104,13 @@ fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
 
 /// Plans for blocks no larger than the first, and makes what encodes them.
 fn plan(
-    first: u32,
+    first: u64,
     pool: Threads,
     spare: Spare,
     options: &Options,
 ) -> Result<(Plan, BlockEncoder)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
-    let block_size = if u64::from(first) > largest(options) { options.block_size() } else { first };
+    let block_size = if first > largest(options) { options.block_size() } else { first };
     let plan = Plan::new(block_size, options.allowance(), options.chosen_effort().into())?;
     let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;
     Ok((plan, encoder))
@@ -118,7 +118,7 @@ fn plan(
 
 /// Starts the two stages for blocks no larger than the first.
 fn start(
-    first: u32,
+    first: u64,
     options: &Options,
     spare: Spare,
 ) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
@@ -239,7 +239,7 @@ impl<W: Write> Encoder<W> {
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => {
                 let block_size =
-                    if alone { raw.raw.len() as u32 } else { self.options.block_size() };
+                    if alone { raw.raw.len() as u64 } else { self.options.block_size() };
                 let pipeline = start(block_size, &self.options, self.spare.clone())?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }

@@ -10,7 +10,7 @@ use crate::compress::Summary;
 use crate::error::{Error, Result};
 use crate::events::Step;
 use crate::frame::{CodedBlock, FrameReader};
-use crate::options::{MAX_BLOCK_SIZE, Options, restorable};
+use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::pipeline::Pipeline;
 use crate::raw::{Raw, Spare};
 use crate::threads::{self, Threads};
@@ -94,12 +94,12 @@ type Restoring = Pipeline<CodedBlock, Raw, Error>;
 /// frames whose blocks grow little by little shall not start them anew each time. Gives the size
 /// that they are for.
 fn start_above(
-    block_size: u32,
+    block_size: u64,
     pool: &Arc<ThreadPool>,
     spare: &Spare,
     options: &Options,
-) -> Result<(u32, Restoring)> {
-    let rounded = block_size.max(1 << 20).checked_next_power_of_two().unwrap_or(block_size);
+) -> Result<(u64, Restoring)> {
+    let rounded = block_size.max(1 << 20).next_power_of_two();
     let roomy = rounded.min(MAX_BLOCK_SIZE);
     let start = |size| start_with(size, pool, spare, options);
     match start(roomy) {
@@ -114,13 +114,12 @@ pub(crate) fn start(
     pool: &Arc<ThreadPool>,
     options: &Options,
 ) -> Result<Restoring> {
-    let block_size = restorable(block_size)?;
     start_with(block_size, pool, &Spare::default(), options)
 }
 
 /// The same where blocks that were written leave their memory in `spare` for the next.
 fn start_with(
-    block_size: u32,
+    block_size: u64,
     pool: &Arc<ThreadPool>,
     spare: &Spare,
     options: &Options,
@@ -171,7 +170,7 @@ pub struct Decoder<R> {
 
 /// A pipeline, and the block size that its memory was planned for.
 struct Running {
-    planned: u32,
+    planned: u64,
     pipeline: Restoring,
 }
 

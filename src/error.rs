@@ -78,8 +78,9 @@ pub enum Bound {
     AddressSpace,
     /// The private memory that the system allows this process, as by `ulimit -d`.
     Data,
-    /// [`MAX_BLOCK_SIZE`](crate::MAX_BLOCK_SIZE).
-    BlockSize,
+    /// The distance of the samples of a block, which in blocks above 128 GiB may be larger than the
+    /// 1 GiB that is restored.
+    SampleRate,
 }
 
 impl Error {
@@ -116,11 +117,11 @@ impl fmt::Display for Error {
                     Bound::Memory => {
                         return write!(f, "{what} needs {needed} of memory, {allowed} allowed");
                     }
-                    Bound::BlockSize => {
+                    Bound::SampleRate => {
                         let most = allowed.0;
                         return write!(
                             f,
-                            "{what} is larger than the {most} bytes that bwz restores"
+                            "{what}, of which bwz restores those of up to {most} bytes"
                         );
                     }
                     Bound::AddressSpace => ("address space", "ulimit -v"),

@@ -8,7 +8,7 @@ use crate::archive::Archive;
 use crate::block::{self, BlockForm, Place, SortedText};
 use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
 use crate::bwt::table_pool::TablePool;
-use crate::bwt::{Bwt, CpuSorter, Sorter, long_runs, merge, prefix_free};
+use crate::bwt::{Bwt, CpuInverse, CpuSorter, Sorter, long_runs, merge, prefix_free};
 use crate::coder::{Coding, SliceLimits};
 pub use crate::error::Flaw;
 use crate::error::Result;
@@ -19,7 +19,8 @@ use crate::frame::{
     BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter, Kind,
     SeekTable, Sequences, check_tables, pass_tables, tables_to_bytes,
 };
-use crate::options::{Options, restorable};
+use crate::options::Options;
+use crate::positions::NarrowLimits;
 use crate::raw::Spare;
 use crate::search::{self, BlockText, FileBlock, SearchedBlock, SharedInput};
 use crate::sorters::Sorted;
@@ -81,18 +82,18 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
 /// Reads the tables of a payload and writes them again, with the slices behind them.
 pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
-    match (kind, restorable(raw_size)) {
-        (Kind::Bwt(shape), Ok(raw_size)) => {
+    match kind {
+        Kind::Bwt(shape) => {
             BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes(shape.coding)
         }
-        _ => Ok(payload.to_vec()),
+        Kind::Stored => Ok(payload.to_vec()),
     }
 }
 
 /// The blocks of all frames, read in order.
 pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<BlockBytes>> {
     let mut frames = FrameReader::new(file, options);
-    let blocks = iter::from_fn(move || frames.next_block(u32::MAX));
+    let blocks = iter::from_fn(move || frames.next_block(u64::MAX));
     blocks.map(|block| block.map(|block| (block.header.to_bytes(), block.payload)))
 }
 
@@ -105,7 +106,7 @@ pub fn frame(
     let headers = blocks.iter().map(|(header, _)| BlockHeader::from_bytes(header));
     let headers = headers.collect::<Result<Vec<_>, _>>()?;
     let largest = headers.iter().map(|header| header.raw_size).max().unwrap_or(0);
-    let mut writer = FrameWriter::start(Vec::new(), restorable(largest)?)?;
+    let mut writer = FrameWriter::start(Vec::new(), largest)?;
     let mut raw_offset = 0;
     for (header, (_, payload)) in headers.into_iter().zip(blocks) {
         let header = BlockHeader { raw_offset, ..header };
@@ -180,13 +181,13 @@ pub fn locate_on_disk(
     number: usize,
     pattern: &[u8],
     limit: usize,
-) -> Result<Option<Vec<u32>>> {
+) -> Result<Option<Vec<u64>>> {
     let input = SharedInput::new(input);
     let file_block = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
     let SearchedBlock::OnDisk(block) = SearchedBlock::open(&file_block, 0, 0)? else {
         return Ok(None);
     };
-    let rows: Vec<u32> = block.interval(pattern)?.take(limit).collect();
+    let rows: Vec<u64> = block.interval(pattern)?.take(limit).collect();
     block.positions(&rows).map(Some)
 }
 
@@ -202,9 +203,9 @@ pub fn find_sequences(
         let mut found = Vec::new();
         for block in section.blocks.iter().filter(|_| section.by_sequence) {
             let SearchedBlock::OnDisk(index) = SearchedBlock::open(block, 0, 0)? else { continue };
-            let rows: Vec<u32> = index.interval(pattern)?.take(limit).collect();
+            let rows: Vec<u64> = index.interval(pattern)?.take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();
-            found.extend(positions.map(|at| block.searched.start + u64::from(at)));
+            found.extend(positions.map(|at| block.searched.start + at));
             let (layout, text) = (block.layout()?, BlockText::OnDisk(index));
             for record in (0..limit).map_while(|number| layout.record(number)) {
                 text.get(record.header)?;
@@ -215,6 +216,25 @@ pub fn find_sequences(
         all.extend(found.into_iter().flatten());
     }
     Ok(all)
+}
+
+/// Has blocks of any size be done as those are whose positions do not fit 32 bits.
+pub fn wide(options: Options) -> Options {
+    options.with_narrow(NarrowLimits::LOWEST)
+}
+
+/// Restores the block of a transform, however small it is, as one whose rows have 40 bits.
+pub fn invert_wide(bwt: Bwt) -> Result<Vec<u8>> {
+    CpuInverse::new(NarrowLimits::LOWEST).invert(bwt)
+}
+
+/// Sorts a block, however small it is, as one whose positions do not fit 32 bits: in parts that are
+/// merged, and these by libsais64.
+pub fn sort_wide(block: &[u8], sample_rate: u32, lane_len: usize) -> Result<Bwt> {
+    let narrow = NarrowLimits::LOWEST;
+    let limits = MergeLimits { lane_len, narrow, ..MergeLimits::LOWEST };
+    let part = |part: &[u8], rate| CpuSorter::with(narrow).sort_on_one_thread(part, rate);
+    merge::sort(block, sample_rate, 1, limits, part)
 }
 
 /// Sorts a block, however small it is, by way of a text without runs of `long` bytes; `None` where

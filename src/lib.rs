@@ -48,12 +48,13 @@
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
 //! | `allocation` | memory that may be refused |
 //! | `leb128` | numbers of any size as bytes |
+//! | `positions` | rows and positions of a block in 32 bits, or in 64 where it is large |
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < leb128 < coder, device < memory < events, gpu < options
-//! < threads < device_pool < bwt, lcp, distributed < sequence, overlap, fields < raw, filter
-//! < frame, fm_index < sorters, contents < block < compress < decompress < recover, search
+//! `error, pipeline, allocation < leb128, positions < coder, device < memory < events, gpu
+//! < options < threads < device_pool < bwt, lcp, distributed < sequence, overlap, fields < raw,
+//! filter < frame, fm_index < sorters, contents < block < compress < decompress < recover, search
 //! < archive < repeats < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
@@ -124,6 +125,7 @@ mod leb128;
 mod memory;
 mod options;
 mod pipeline;
+mod positions;
 mod raw;
 mod recover;
 pub mod repeats;

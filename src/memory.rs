@@ -1,9 +1,9 @@
 //! How much memory there is, and how many blocks at a time it allows.
 //!
 //! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte,
-//! one that waits takes 2 at most. [`Plan::new`] fits as many workers as the limit allows and never
-//! less than one, or says what one would need. What then is left goes to more coders, where a block
-//! is too short to have slices for all threads.
+//! or 10 where positions have 64 bits; one that waits takes 2 at most. [`Plan::new`] fits as many
+//! workers as the limit allows and never less than one, or says what one would need. What then is
+//! left goes to more coders, where a block is too short to have slices for all threads.
 //!
 //! The models of context mixing are large. A compressor knows whether it needs them. A
 //! decompressor does not, since any block may be coded so: [`Plan::to_decode`] keeps room for them,
@@ -17,14 +17,19 @@ mod system_limits;
 
 use crate::coder::Coding;
 use crate::error::{Bound, Error, Result};
+use crate::positions::NarrowLimits;
 pub(crate) use system_limits::{Space, THREAD_SPACE, default_limit};
 
 /// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one
-/// takes 5 (its BWT, 4 of table). The filters come before and after that and take no more: to take
-/// lines apart at most 6 (the block, its text, 4 of values), to look for matches as many (the
-/// block, 4 3/4 of table while it is made, then 2 3/4 and matches; what is kept to sort with is
-/// freed), to undo them 2 beside the table that is kept.
+/// takes 5 (its BWT, 4 of table), or 6 where rows have 40 bits. The filters come before and after
+/// that and take no more: to take lines apart at most 6 (the block, its text, 4 of values), to look
+/// for matches as many (the block, 4 3/4 of table while it is made, then 2 3/4 and matches; what is
+/// kept to sort with is freed), to undo them 2 beside the table that is kept.
 const WORKING: u64 = 6;
+
+/// The same of a block that is sorted with positions in 64 bits: 8 of workspace. Most are cut in
+/// parts and take 6, but which shows only then.
+const WORKING_WIDE: u64 = 10;
 
 /// Bytes per raw byte of a block that is being coded: raw and coded form, its BWT. In static rANS,
 /// where there are as many runs as bytes, instead of the coded form its symbols, which take 4 and
@@ -83,6 +88,8 @@ pub(crate) struct Allowance {
     /// Threads that the caller asks for; with more room there may be as many.
     asked: usize,
     pub memory: u64,
+    /// The blocks whose positions are held in 32 bits.
+    narrow: NarrowLimits,
     /// The limit of the system that `memory` follows from, where it is tighter than the caller's,
     /// and what all threads take.
     space: Option<(Space, u64)>,
@@ -92,7 +99,8 @@ impl Allowance {
     /// Of what the caller asks for, as much as fits into the `space` of this process. Each thread
     /// takes `thread_space` of it.
     pub fn new(threads: usize, memory: u64, space: Option<Space>, thread_space: u64) -> Self {
-        let asked = Allowance { threads, asked: threads, memory, space: None };
+        let narrow = NarrowLimits::USUAL;
+        let asked = Allowance { threads, asked: threads, memory, narrow, space: None };
         let Some(space) = space else { return asked };
         let each = (THREADS_EACH * thread_space).max(1);
         let left = space.left().saturating_sub(THREADS_BESIDES * thread_space);
@@ -104,8 +112,14 @@ impl Allowance {
             threads: fit as usize,
             asked: threads,
             memory: memory.min(left),
+            narrow,
             space: tighter,
         }
+    }
+
+    /// With these as the largest blocks whose positions are held in 32 bits.
+    pub fn with_narrow(self, narrow: NarrowLimits) -> Self {
+        Allowance { narrow, ..self }
     }
 
     /// The error of a plan that needs so many bytes of memory.
@@ -129,6 +143,8 @@ pub(crate) struct Plan {
     pub coders: usize,
     /// Blocks between reader and writer in all.
     pub depth: usize,
+    /// The blocks whose positions are held in 32 bits.
+    pub narrow: NarrowLimits,
     /// Why there is no room for the models of context mixing, if a decoder's plan has none.
     shortage: Option<Shortage>,
 }
@@ -143,7 +159,7 @@ struct Shortage {
 
 impl Shortage {
     /// The error of a block of so many bytes.
-    fn of(self, block_size: u32) -> Error {
+    fn of(self, block_size: u64) -> Error {
         self.error(format!("a block of {block_size} bytes"))
     }
 
@@ -159,17 +175,18 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Limit`] where not even one block fits.
-    pub fn new(block_size: u32, allowed: Allowance, coding: Coding) -> Result<Plan> {
+    pub fn new(block_size: u64, allowed: Allowance, coding: Coding) -> Result<Plan> {
         let coded = match coding {
             Coding::StaticRans => CODING_STATIC,
             Coding::ContextMixing => CODING,
         };
-        Plan::fit(block_size, allowed, coding, coded).map_err(|shortage| shortage.of(block_size))
+        let each = (sorting(block_size, allowed.narrow), coded);
+        Plan::fit(block_size, allowed, coding, each).map_err(|shortage| shortage.of(block_size))
     }
 
     /// The same for blocks to be decoded, whose coding shows only then.
-    pub fn to_decode(block_size: u32, allowed: Allowance) -> Result<Plan> {
-        let fit = |coding| Plan::fit(block_size, allowed, coding, DECODING);
+    pub fn to_decode(block_size: u64, allowed: Allowance) -> Result<Plan> {
+        let fit = |coding| Plan::fit(block_size, allowed, coding, (WORKING, DECODING));
         fit(Coding::ContextMixing).or_else(|shortage| {
             let plan = fit(Coding::StaticRans).map_err(|shortage| shortage.of(block_size))?;
             Ok(Plan { shortage: Some(shortage), ..plan })
@@ -181,42 +198,45 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Limit`] where it has none.
-    pub fn check_large_models(&self, raw_size: u32) -> Result<()> {
+    pub fn check_large_models(&self, raw_size: u64) -> Result<()> {
         let what = || format!("a block of {raw_size} bytes coded with --best");
         self.shortage.map_or(Ok(()), |shortage| Err(shortage.error(what())))
     }
 
     /// The limit under which blocks of `block_size` bytes are decoded, whatever they are coded
     /// with.
-    pub fn needed_to_decode(block_size: u32, threads: usize) -> u64 {
+    pub fn needed_to_decode(block_size: u64, threads: usize) -> u64 {
         let nothing = Allowance::new(threads, 0, None, 0);
-        Plan::fit(block_size, nothing, Coding::ContextMixing, DECODING)
+        Plan::fit(block_size, nothing, Coding::ContextMixing, (WORKING, DECODING))
             .map_or_else(|shortage| shortage.needed, |_| 0)
     }
 
-    /// With so many bytes per raw byte of a block that is coded or decoded.
+    /// With so many bytes per raw byte of a block in its hard stage, and of one that is coded or
+    /// decoded.
     fn fit(
-        block_size: u32,
+        block_size: u64,
         allowed: Allowance,
         coding: Coding,
-        coded: u64,
+        (each, coded): (u64, u64),
     ) -> Result<Plan, Shortage> {
-        let (block, threads) = (u64::from(block_size), allowed.threads);
-        let (working, left) = (working(block, threads), left(allowed, coding));
+        let (block, threads) = (block_size, allowed.threads);
+        let (working, left) = (working(block, threads, each), left(allowed, coding));
         for coders in [coders(block, threads), 1] {
             // One block waits, so that no worker does.
             let others = (coded * coders + WAITING + READING) * block;
             let workers = left.saturating_sub(others) / working.max(1);
             if workers >= threads as u64 || coders == 1 && workers >= 1 {
                 let (workers, coders) = (workers.min(threads as u64) as usize, coders as usize);
-                return Ok(Plan { workers, coders, depth: workers + coders + 1, shortage: None });
+                let depth = workers + coders + 1;
+                return Ok(Plan { workers, coders, depth, narrow: allowed.narrow, shortage: None });
             }
         }
         let one_block = working + READING * block;
         if left >= one_block {
-            return Ok(Plan { workers: 1, coders: 1, depth: 1, shortage: None });
+            let narrow = allowed.narrow;
+            return Ok(Plan { workers: 1, coders: 1, depth: 1, narrow, shortage: None });
         }
-        let one_block = self::working(block, allowed.asked) + READING * block;
+        let one_block = self::working(block, allowed.asked, each) + READING * block;
         let needed = (one_block + overhead(allowed.asked, coding)).div_ceil(SLACK - 1) * SLACK;
         Err(allowed.shortage(needed))
     }
@@ -224,9 +244,19 @@ impl Plan {
     /// The largest block that [`Plan::new`] accepts, so that no more is read before it is asked.
     pub fn largest_block(allowed: Allowance, coding: Coding) -> u64 {
         let left = left(allowed, coding);
-        let large = left.saturating_sub(COUNTERS * allowed.threads as u64) / (WORKING + READING);
-        large.max(left / (WORKING + READING + 2))
+        let largest = |each: u64| {
+            let large = left.saturating_sub(COUNTERS * allowed.threads as u64) / (each + READING);
+            large.max(left / (each + READING + 2))
+        };
+        // What a larger block takes more may be more than there is.
+        let narrow = largest(WORKING).min(allowed.narrow.sorted as u64);
+        narrow.max(largest(WORKING_WIDE))
     }
+}
+
+/// What a block takes per byte while it is sorted.
+fn sorting(block: u64, narrow: NarrowLimits) -> u64 {
+    if block > narrow.sorted as u64 { WORKING_WIDE } else { WORKING }
 }
 
 /// Blocks that are coded at a time so that no thread waits for another.
@@ -235,9 +265,9 @@ fn coders(block: u64, threads: usize) -> u64 {
     (1 + TASKS * threads / block.div_ceil(SLICE).max(1)).min(threads.max(1))
 }
 
-/// What one block takes in its hard stage.
-fn working(block: u64, threads: usize) -> u64 {
-    WORKING * block + (COUNTERS * threads as u64).min(2 * block)
+/// What one block takes in its hard stage, with so many bytes per byte.
+fn working(block: u64, threads: usize, each: u64) -> u64 {
+    each * block + (COUNTERS * threads as u64).min(2 * block)
 }
 
 fn overhead(threads: usize, coding: Coding) -> u64 {
@@ -266,7 +296,9 @@ mod tests {
     fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
         // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all others 144, another
         // coder 96, the rest 16 MiB.
-        let planned = |workers, coders, depth| Plan { workers, coders, depth, shortage: None };
+        let narrow = NarrowLimits::USUAL;
+        let planned =
+            |workers, coders, depth| Plan { workers, coders, depth, narrow, shortage: None };
         let new = |limit| Plan::new(16 << 20, allowed(4, limit), Coding::StaticRans);
         let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16);
         assert_eq!(plan(16 + 144 + 96 + 4 * 98).unwrap(), planned(4, 2, 7));
@@ -305,7 +337,7 @@ mod tests {
             for threads in [1, 2, 16] {
                 for coding in [Coding::StaticRans, Coding::ContextMixing] {
                     let allowed = allowed(threads, limit);
-                    let largest = Plan::largest_block(allowed, coding) as u32;
+                    let largest = Plan::largest_block(allowed, coding);
                     let fits = |size| Plan::new(size, allowed, coding).is_ok();
                     assert!((largest == 0 || fits(largest)) && !fits(largest + 1), "{limit}");
                 }

@@ -8,10 +8,11 @@ use crate::device::Device;
 use crate::error::{Bound, Error, Result};
 use crate::events::{Event, Listener};
 use crate::memory::{self, Allowance, Plan, Space};
+use crate::positions::NarrowLimits;
 use std::thread;
 
-/// The largest block a frame may hold: positions fit 31 bits.
-pub const MAX_BLOCK_SIZE: u32 = i32::MAX as u32;
+/// The largest block that a frame may hold: sizes have 40 bits.
+pub const MAX_BLOCK_SIZE: u64 = (1 << 40) - 1;
 
 /// The level that the command and [`Options::new`] start from.
 pub const DEFAULT_LEVEL: u8 = 6;
@@ -38,7 +39,7 @@ pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    block_size: u32,
+    block_size: u64,
     separator: Option<u8>,
     threads: usize,
     memory: u64,
@@ -55,6 +56,7 @@ pub struct Options {
     max_mismatches: u8,
     effort: Effort,
     verify: bool,
+    narrow: NarrowLimits,
 }
 
 impl Default for Options {
@@ -87,6 +89,7 @@ impl Options {
             max_mismatches: 0,
             effort: Effort::Default,
             verify: false,
+            narrow: NarrowLimits::USUAL,
         }
     }
 
@@ -105,7 +108,7 @@ impl Options {
     ///
     /// Unless this is called, no block above 256 MiB (the largest level) or
     /// [`Options::block_size`], whichever is more, is decoded as a whole: a thousand bytes can
-    /// claim to be a block of 2 GiB, which takes 14 GiB to restore.
+    /// claim to be a block of 1 TiB, which takes 7 TiB to restore.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
@@ -227,6 +230,7 @@ impl Options {
     /// The threads and the memory to use.
     pub(crate) fn allowance(&self) -> Allowance {
         Allowance::new(self.threads, self.memory, self.space, self.thread_space)
+            .with_narrow(self.narrow)
     }
 
     pub(crate) fn thread_count(&self) -> usize {
@@ -240,10 +244,9 @@ impl Options {
     /// How blocks of `raw_size` bytes are decoded.
     ///
     /// # Errors
-    /// [`Error::Limit`] where it is above [`MAX_BLOCK_SIZE`], where not even one fits, or where it
-    /// is so large that memory must be asked for.
+    /// [`Error::Limit`] where not even one fits, or where it is so large that memory must be asked
+    /// for.
     pub(crate) fn plan_to_decode(&self, raw_size: u64) -> Result<Plan> {
-        let raw_size = restorable(raw_size)?;
         let unasked = self.block_size.max(level_block_size(9));
         if raw_size <= unasked || self.memory_asked {
             return Plan::to_decode(raw_size, self.allowance());
@@ -306,25 +309,22 @@ impl Options {
         self.effort
     }
 
+    pub(crate) fn narrow(&self) -> NarrowLimits {
+        self.narrow
+    }
+
+    /// Sets which blocks have their positions in 32 bits, for tests.
+    pub(crate) fn with_narrow(mut self, narrow: NarrowLimits) -> Self {
+        self.narrow = narrow;
+        self
+    }
+
     pub(crate) fn chosen_device(&self) -> Device {
         self.device
     }
 }
 
-/// The size of a block that can be restored.
-///
-/// # Errors
-/// [`Error::Limit`] where it is above [`MAX_BLOCK_SIZE`].
-pub(crate) fn restorable(raw_size: u64) -> Result<u32> {
-    let allowed = u64::from(MAX_BLOCK_SIZE);
-    if raw_size <= allowed {
-        return Ok(raw_size as u32);
-    }
-    let what = format!("a block of {raw_size} bytes").into();
-    Err(Error::Limit { what, needed: raw_size, allowed, by: Bound::BlockSize })
-}
-
 /// Raw bytes per block at a level.
-const fn level_block_size(level: u8) -> u32 {
+const fn level_block_size(level: u8) -> u64 {
     1 << (19 + level)
 }

@@ -99,7 +99,7 @@ pub(crate) struct RawBlock {
 /// Cuts a stream into blocks, of which only the last is short, but where [`BlockCut`] says.
 pub(crate) struct RawBlocks<R> {
     input: R,
-    pub block_size: u32,
+    pub block_size: u64,
     number: u64,
     offset: u64,
     /// The input has ended. It is not asked again: a file that grows meanwhile, or a terminal,
@@ -151,7 +151,7 @@ impl Spare {
 }
 
 impl<R: Read> RawBlocks<R> {
-    pub fn new(input: R, block_size: u32, cut: BlockCut, listener: Listener) -> Self {
+    pub fn new(input: R, block_size: u64, cut: BlockCut, listener: Listener) -> Self {
         RawBlocks {
             input,
             block_size,

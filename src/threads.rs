@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 /// The largest block that the calling thread works on by itself, if it comes alone: to start others
 /// takes longer.
-pub(crate) const SMALL: u32 = 64 << 10;
+pub(crate) const SMALL: u64 = 64 << 10;
 
 /// Whether the options leave a block of `len` bytes that comes alone to the calling thread. A GPU
 /// that is asked for gets it.
-pub(crate) fn calling_does(len: u32, options: &Options) -> bool {
+pub(crate) fn calling_does(len: u64, options: &Options) -> bool {
     len <= SMALL && !matches!(options.chosen_device(), Device::Cuda(_))
 }
 

@@ -99,6 +99,33 @@ fn a_block_above_the_largest_level_takes_asking_for_memory() {
     }
 }
 
+/// A few bytes with all that a block of 2^39 bytes has in front, and a payload that is cut off.
+#[test]
+fn a_header_may_claim_half_a_terabyte() {
+    let size = (1_u64 << 39).to_le_bytes();
+    let start = sealed([&b"\xF7bwz\x8B\0\0"[..], &size[..5]].concat());
+    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 30, 0];
+    let sizes = [&size[..5], &(1_u64 << 38).to_le_bytes()[..5]].concat();
+    let block = sealed([&marker[..], &sizes, &[0; 16]].concat());
+    let file = [start, block, vec![40; 3000]].concat();
+    for options in [Options::new(), Options::new().memory(1 << 36)] {
+        for end in [
+            bwz::decompress(&file[..], std::io::sink(), &options).unwrap_err(),
+            bwz::Decoder::new(&file[..], &options).read_to_end(&mut Vec::new()).unwrap_err().into(),
+        ] {
+            let Error::Limit { what, needed, .. } = &end else { panic!("{end}") };
+            assert!(what.contains("549755813888 bytes") && *needed > 6 << 39, "{end}");
+        }
+        // A scan takes it for lost, since the file ends before the block does.
+        let mut saved = Vec::new();
+        bwz::recover(Cursor::new(&file), &mut saved, &options).unwrap();
+        assert!(saved.is_empty());
+    }
+    // Where memory is promised that there is not, nothing is taken before the bytes are there.
+    let end = bwz::decompress(&file[..], std::io::sink(), &Options::new().memory(1 << 50));
+    assert!(end.unwrap_err().to_string().contains("cut off"));
+}
+
 /// Permission is seen by what is refused next, so that the test takes no gigabytes.
 #[test]
 fn memory_or_a_block_size_that_was_asked_for_is_permission() {
@@ -107,7 +134,7 @@ fn memory_or_a_block_size_that_was_asked_for_is_permission() {
     for (way, end) in every_way(&file, &none().memory(1 << 40)) {
         assert!(matches!(end, Error::OutputLimit { .. }), "{way}: {end}");
     }
-    for (way, end) in every_way(&file, &none().with_block_size(SIZE).unwrap()) {
+    for (way, end) in every_way(&file, &none().with_block_size(SIZE.into()).unwrap()) {
         assert!(!end.to_string().contains("unless"), "{way}: {end}");
     }
     let tight = every_way(&file, &none().memory(1 << 30));

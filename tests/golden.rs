@@ -189,7 +189,7 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
         [40].into_iter().chain(bytes).collect()
     }
     let payload = [
-        wide(bwt.samples),
+        wide(bwt.samples.iter().map(|&row| row as u32).collect()),
         wide(vec![slices.len() as u32]),
         others(raw_sizes),
         wide(vec![models.len() as u32]),

@@ -143,7 +143,7 @@ fn a_record_with_an_empty_line_is_odd_wherever_blocks_end() {
     let lines = |count| b"ACGTACGTACGTACGTACGT\n".repeat(count);
     let raw = [&b">odd\n"[..], &lines(20), b"\n", &lines(20), b">even\n", &lines(30)].concat();
     for block in 100..raw.len() as u32 {
-        let options = options(1).with_block_size(block).unwrap().index(8).unwrap();
+        let options = options(1).with_block_size(block.into()).unwrap().index(8).unwrap();
         let file = indexed(&raw, &options);
         let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
         let regular: Vec<bool> = archive.records().unwrap().iter().map(|r| r.is_regular).collect();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 /// # Safety
 /// Only for types of which that is true, such as integers.
 #[allow(unsafe_code)]
-pub(crate) unsafe trait Zero {}
+pub unsafe trait Zero {}
 
 macro_rules! zero {
     ($($integer:ty),*) => { $(
@@ -21,7 +21,7 @@ macro_rules! zero {
         unsafe impl Zero for $integer {}
     )* };
 }
-zero!(u8, u16, i32, u32, u64, AtomicU8, AtomicU32, AtomicU64);
+zero!(u8, u16, i32, i64, u32, u64, AtomicU8, AtomicU32, AtomicU64);
 
 /// Advice only: where the kernel declines, the array works as well and is slower.
 #[cfg(target_os = "linux")]

@@ -54,12 +54,12 @@ impl BlockDecoder {
     /// For blocks of up to `block_size` bytes, as many at a time as the plan says, which comes with
     /// it. `spare` has memory for the next block.
     pub fn new(
-        block_size: u32,
+        block_size: u64,
         pool: Threads,
         spare: Spare,
         options: &Options,
     ) -> Result<(Plan, Self)> {
-        let plan = options.plan_to_decode(block_size.into())?;
+        let plan = options.plan_to_decode(block_size)?;
         let decoder = BlockDecoder {
             inverses: BlockInverter::new(plan.workers, block_size, options)?,
             pool,
@@ -74,14 +74,14 @@ impl BlockDecoder {
     /// A block has come and will be decoded and restored when it has its turn.
     pub fn expect(&self, block: &CodedBlock) {
         if let Kind::Bwt(_) = block.header.kind {
-            self.inverses.expect(block.header.raw_size as u32);
+            self.inverses.expect(block.header.raw_size);
         }
     }
 
     /// The threads have decoded a block that was expected, which took so much time of one.
     fn decoded(&self, header: &BlockHeader, took: Duration) {
         if let Kind::Bwt(_) = header.kind {
-            self.inverses.decoded(header.raw_size as u32, took);
+            self.inverses.decoded(header.raw_size, took);
         }
     }
 
@@ -237,7 +237,7 @@ impl BlockDecoder {
 
 /// Both stages in one, on the CPU, for a block that comes alone.
 pub fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
-    restore_decoded(decode(block, plan)?, &CpuInverse::new())
+    restore_decoded(decode(block, plan)?, &CpuInverse::new(plan.narrow))
 }
 
 /// The block that decoded bytes are of: its header says what must come out.
@@ -321,8 +321,7 @@ fn decode_with(
     let Kind::Bwt(shape) = header.kind else {
         return Ok(Decoded { origin, content: Content::Stored(payload) });
     };
-    // Whoever made the plan knows that it is no larger.
-    let raw_size = header.raw_size as u32;
+    let raw_size = header.raw_size;
     let parts = BwtPayload::from_bytes(&payload, raw_size, shape);
     let BwtPayload { filtered, samples, raw_sizes, index, models, slices, .. } =
         parts.map_err(|flaw| origin.error(flaw))?;
@@ -331,6 +330,7 @@ fn decode_with(
     }
     let side = filtered.map_or(&[][..], |filtered| filtered.side);
     let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
+    let sample_rate = shape.sample_rate().map_err(|e| e.at(number, offset))?;
     let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
     let mut bytes = spare.take_len(text_size as usize)?;
     SliceDecoder::new(shape.coding, models)
@@ -342,7 +342,7 @@ fn decode_with(
             None => Ok(()),
         })
         .map_err(|flaw| origin.error(flaw))?;
-    let bwt = Bwt { bytes, sample_rate: 1 << shape.sample_rate_log, samples };
+    let bwt = Bwt { bytes, sample_rate, samples };
     Ok(Decoded { origin, content: Content::Bwt { bwt, index, side } })
 }
 
@@ -373,7 +373,7 @@ fn unfilter(
     let header = &origin.header;
     let sound = index.as_ref().map_or(Ok(()), |index| {
         let flags = if let Kind::Bwt(shape) = header.kind { shape.filters } else { 0 };
-        let searched = filter::searched_size(flags, &side, text.len() as u32)?;
+        let searched = filter::searched_size(flags, &side, text.len() as u64)?;
         index.check_edges(&text[..searched as usize])
     });
     sound.map_err(|flaw| origin.error(flaw))?;

@@ -49,7 +49,7 @@ pub struct BlockForm {
 
 impl BlockForm {
     /// For blocks of up to `block_size` bytes; `indexed` where they are searched.
-    pub fn new(block_size: u32, effort: Effort, indexed: bool) -> Self {
+    pub fn new(block_size: u64, effort: Effort, indexed: bool) -> Self {
         let coding = effort.into();
         let limits = match indexed {
             true => SliceLimits::searched(),
@@ -88,7 +88,7 @@ pub struct Place {
 impl BlockEncoder {
     /// For blocks of up to `block_size` bytes, as many at a time as the plan says.
     pub fn new(
-        block_size: u32,
+        block_size: u64,
         plan: &Plan,
         pool: Threads,
         spare: Spare,
@@ -264,8 +264,10 @@ pub fn code(
     let took = Cell::new(Duration::ZERO);
     let execute = |tasks: Vec<Task>| took.set(took.get() + pool.each(tasks, |task| task()));
     let mut index = None;
-    let CodedTransform { coded, sample_rate, samples } = match sorted {
-        Sorted::Coded(transform) => transform,
+    let (coded, sample_rate, samples) = match sorted {
+        Sorted::Coded(CodedTransform { coded, sample_rate, samples }) => {
+            (coded, sample_rate, bwt::wide(samples))
+        }
         Sorted::Bwt(Bwt { bytes, sample_rate, samples }) => {
             let coded = coder::encode_slices_with(execute, &bytes, limits, coding);
             let CodedBwt { raw_sizes, slices, .. } = &coded;
@@ -274,11 +276,11 @@ pub fn code(
                 index = Some(BlockIndex::new(text, &bytes, samples[0], raw_sizes, slices));
             }
             // The BWT is freed before the payload is built, since that is the peak of memory.
-            CodedTransform { coded, sample_rate, samples }
+            (coded, sample_rate, samples)
         }
     };
     let CodedBwt { models, raw_sizes, slices } = coded;
-    let text_size = filtered.text.len() as u32;
+    let text_size = filtered.text.len() as u64;
     let payload = BwtPayload {
         tables: None,
         filtered: (filtered.flags != 0)

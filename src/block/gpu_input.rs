@@ -1,9 +1,11 @@
 //! What a GPU takes of a coded block that it decodes and inverts. FORMAT.md chapter 4.
 
 use crate::allocation;
+use crate::bwt;
 use crate::coder::{CodedBwt, Coding};
 use crate::error::{Flaw, Result};
 use crate::frame::{BlockHeader, BwtPayload, CodedBlock, Kind};
+use crate::gpu;
 use crate::sorters::CodedTransform;
 
 /// A checked payload, taken apart.
@@ -12,14 +14,16 @@ pub struct GpuInput {
     /// What the filters need.
     pub side: Vec<u8>,
     /// Bytes of the text that comes out.
-    pub text_size: u32,
+    pub text_size: u64,
 }
 
 impl GpuInput {
     /// Whether a GPU can decode such blocks.
     pub fn is_of(header: &BlockHeader) -> bool {
         let Kind::Bwt(shape) = header.kind else { return false };
-        shape.coding == Coding::StaticRans && !shape.indexed
+        shape.coding == Coding::StaticRans
+            && !shape.indexed
+            && header.raw_size <= gpu::MOST_BYTES.into()
     }
 
     /// That of a block which [`GpuInput::is_of`] is true of.
@@ -34,8 +38,7 @@ impl GpuInput {
         let Kind::Bwt(shape) = block.header.kind else {
             return Err(Flaw("a stored block has no transform"));
         };
-        // Whoever made the plan knows that it is no larger.
-        let raw_size = block.header.raw_size as u32;
+        let raw_size = block.header.raw_size;
         let parts = BwtPayload::from_bytes(&block.payload, raw_size, shape)?;
         let side = parts.filtered.map_or(&[][..], |filtered| filtered.side);
         let coded = CodedBwt {
@@ -43,7 +46,8 @@ impl GpuInput {
             raw_sizes: parts.raw_sizes,
             slices: parts.slices.iter().map(|slice| slice.to_vec()).collect(),
         };
-        let (sample_rate, samples) = (1 << shape.sample_rate_log, parts.samples);
+        let sample_rate = 1 << shape.sample_rate_log;
+        let samples = bwt::narrow(&parts.samples);
         Ok(GpuInput {
             transform: CodedTransform { coded, sample_rate, samples },
             side: allocation::copied(side).ok_or(Flaw::NO_MEMORY)?,

@@ -44,16 +44,16 @@
 //! # The files
 //!
 //! Memory is counted here and below in bytes per byte of the block, with the block and its BWT;
-//! `memory::WORKING` is the most of them.
+//! `memory::WORKING` is the most of them, but for blocks above 2 GiB.
 //!
 //! | file | job | memory |
 //! |---|---|---|
-//! | `suffix_sorter` | block -> [`Bwt`]: which way a block is sorted; libsais | 6 |
+//! | `suffix_sorter` | block -> [`Bwt`]: which way a block is sorted; libsais | 6; 10 in 64 bits |
 //! | `sort_limits` | which blocks the next three take | |
 //! | `long_runs` | a block of long runs, by a text without them | < 6 |
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
-//! | `merge` | a block in two parts, sorted side by side | 6 |
-//! | `inverse` | [`Bwt`] -> block | 5 |
+//! | `merge` | a block in parts, sorted side by side; mostly one above 2 GiB | 6 |
+//! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
 //! | `content_defined` | positions that repeats share: is a block repetitive? | < 1.1 |
 //! | `fenwick` | a set of numbers that counts them | |
 //! | `cache_lines`, `table_pool` | tables that are read at random | |
@@ -99,7 +99,17 @@ pub struct Bwt {
     /// `samples[k]` is the row of the suffix at pos k * r: ceil(n / r) rows, each in 1..=n. The
     /// first is the primary index. Each is the end of one lane of [`invert`] and the start of the
     /// next.
-    pub samples: Vec<u32>,
+    pub samples: Vec<u64>,
+}
+
+/// Samples as a [`Bwt`] has them, from rows in 32 bits.
+pub(crate) fn wide(samples: Vec<u32>) -> Vec<u64> {
+    samples.into_iter().map(u64::from).collect()
+}
+
+/// Samples of a [`Bwt`] as a GPU has them, in a block whose rows fit 32 bits.
+pub(crate) fn narrow(samples: &[u64]) -> Vec<u32> {
+    samples.iter().map(|&row| row as u32).collect()
 }
 
 /// `len` zeros to be filled with [`Bwt::bytes`], where the inverse likes them to lie.
@@ -112,7 +122,7 @@ pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
 }
 
 /// The sample rate for a block of `len` bytes: the smallest power of two that gives at most 256
-/// samples, but not less than 32 Ki.
+/// samples, but not less than 32 Ki, nor more than 2^30.
 ///
 /// A sample takes about three bytes in the file and gives [`invert`] one more lane to overlap the
 /// waiting of the others with. One thread profits up to 64 lanes, so 256 lanes feed a few threads
@@ -122,8 +132,9 @@ pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
 pub fn sample_rate(len: usize) -> u32 {
     const MAX_SAMPLES: usize = 256;
     const MIN_RATE: u32 = 1 << 15;
-    let rate = len.min(MAX_BLOCK_SIZE as usize).div_ceil(MAX_SAMPLES).next_power_of_two();
-    u32::try_from(rate).map_or(MIN_RATE, |rate| rate.max(MIN_RATE))
+    const MAX_RATE: u32 = 1 << 30;
+    let rate = len.div_ceil(MAX_SAMPLES).min(MAX_RATE as usize).next_power_of_two();
+    (rate as u32).max(MIN_RATE)
 }
 
 #[cfg(test)]
@@ -136,7 +147,8 @@ mod tests {
             assert_eq!(sample_rate(len), 1 << 15, "{len}");
         }
         assert_eq!(sample_rate((1 << 23) + 1), 1 << 16);
-        assert_eq!(sample_rate(MAX_BLOCK_SIZE as usize), 1 << 23);
-        assert_eq!(sample_rate(usize::MAX), 1 << 23);
+        assert_eq!(sample_rate(i32::MAX as usize), 1 << 23);
+        assert_eq!(sample_rate(10_000_000_000), 1 << 26);
+        assert_eq!(sample_rate(MAX_BLOCK_SIZE as usize), 1 << 30);
     }
 }

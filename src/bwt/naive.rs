@@ -10,7 +10,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub fn sort(block: &[u8], sample_rate: u32) -> Bwt {
     let mut sa: Vec<usize> = (0..=block.len()).collect();
     sa.sort_by_key(|&pos| &block[pos..]);
-    let row_of = |pos: usize| sa.iter().position(|&p| p == pos).unwrap() as u32;
+    let row_of = |pos: usize| sa.iter().position(|&p| p == pos).unwrap() as u64;
     Bwt {
         bytes: sa.iter().filter(|&&pos| pos > 0).map(|&pos| block[pos - 1]).collect(),
         sample_rate,

@@ -2,6 +2,7 @@
 //! and fuzzing sort blocks of any kind. And the error of all ways where memory is short.
 
 use crate::error::Error;
+use crate::positions::NarrowLimits;
 
 /// The blocks that are sorted by way of a text without their long runs.
 #[derive(Clone, Copy, Debug)]
@@ -79,19 +80,37 @@ pub struct MergeLimits {
     pub overlap_share: usize,
     /// The suffixes of A that are followed from a start of their own.
     pub lane_len: usize,
+    /// Larger blocks are cut even for one thread, and need no fewer samples than the index's usual.
+    pub narrow: NarrowLimits,
+    pub wide_min_rate: u32,
 }
 
 impl MergeLimits {
     /// Shorter blocks take a few hundredths of a second as they are.
-    pub const USUAL: MergeLimits =
-        MergeLimits { min_len: 2 << 20, min_rate: 1 << 12, overlap_share: 256, lane_len: 1 << 13 };
+    pub const USUAL: MergeLimits = MergeLimits {
+        min_len: 2 << 20,
+        min_rate: 1 << 12,
+        overlap_share: 256,
+        lane_len: 1 << 13,
+        narrow: NarrowLimits::USUAL,
+        wide_min_rate: 1 << 8,
+    };
 
     /// Nearly all blocks, whatever they are like.
-    pub const LOWEST: MergeLimits =
-        MergeLimits { min_len: 16, min_rate: 2, overlap_share: 8, lane_len: 4 };
+    pub const LOWEST: MergeLimits = MergeLimits {
+        min_len: 16,
+        min_rate: 2,
+        overlap_share: 8,
+        lane_len: 4,
+        narrow: NarrowLimits::USUAL,
+        wide_min_rate: 2,
+    };
 }
 
 /// There is not enough memory to sort a block, in whatever way.
 pub fn no_memory() -> Error {
-    Error::out_of_memory("there is not enough memory to sort a block, which takes 6 times its size")
+    Error::out_of_memory(
+        "there is not enough memory to sort a block, which takes 6 times its size, or up to 10 \
+         times where it is above 2 GiB",
+    )
 }

@@ -19,9 +19,13 @@
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!
+//! A block whose positions do not fit 31 bits is cut in parts that do, however many threads there
+//! are, and merged; one that repeats itself too much to be cut is sorted by libsais64, on one
+//! thread.
+//!
 //! Memory on the CPU: 6 bytes per byte, which are the block, its BWT and 4 of workspace, and about
-//! 0.5 MiB. The workspace is read at random and lies on huge pages where they
-//! can be had.
+//! 0.5 MiB; with libsais64 10, 8 of them workspace. The workspace is read at random and lies on
+//! huge pages where they can be had.
 
 use super::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits, no_memory};
 use super::table_pool::TablePool;
@@ -30,8 +34,9 @@ use crate::allocation;
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu;
+use crate::positions::NarrowLimits;
 use libsais::bwt::AuxIndicesSamplingRate;
-use libsais::{BwtConstruction, LibsaisError};
+use libsais::{BwtConstruction, LibsaisError, OutputElement};
 
 /// A sorter of blocks, chosen at run time. All give the same [`Bwt`] for the same block. None falls
 /// back on another: streams do that, in their own way.
@@ -95,6 +100,7 @@ impl Sorter {
             Sorter::Cpu => CpuSorter::new().sort_on(threads, block, sample_rate),
             Sorter::Gpu(sorter) => {
                 let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
+                let samples = super::wide(samples);
                 Ok(Bwt { bytes, sample_rate, samples })
             }
         }
@@ -106,8 +112,8 @@ fn check(block: &[u8], sample_rate: u32) -> Result<(), Error> {
         sample_rate.is_power_of_two() && (2..=1 << 30).contains(&sample_rate),
         "sample rate {sample_rate} is not a power of two from 2 to 2^30"
     );
-    if block.is_empty() || block.len() > MAX_BLOCK_SIZE as usize {
-        return Err(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()));
+    if block.is_empty() || block.len() as u64 > MAX_BLOCK_SIZE {
+        return Err(Error::Usage("a block holds 1 to 2^40 - 1 bytes".into()));
     }
     Ok(())
 }
@@ -115,22 +121,44 @@ fn check(block: &[u8], sample_rate: u32) -> Result<(), Error> {
 /// Sorts many blocks like [`Sorter::Cpu`], one after another or side by side, and keeps its
 /// workspace from one to the next.
 #[derive(Debug)]
-pub(crate) struct CpuSorter(TablePool<i32>);
+pub(crate) struct CpuSorter {
+    narrow: NarrowLimits,
+    tables: TablePool<i32>,
+    wide_tables: TablePool<i64>,
+}
 
 impl CpuSorter {
     pub const fn new() -> Self {
-        CpuSorter(TablePool::new())
+        CpuSorter::with(NarrowLimits::USUAL)
+    }
+
+    /// With these as the largest blocks that are sorted with positions in 32 bits.
+    pub const fn with(narrow: NarrowLimits) -> Self {
+        CpuSorter { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
     }
 
     /// Frees what is kept for the next blocks.
     pub fn free(&self) {
-        self.0.free();
+        self.tables.free();
+        self.wide_tables.free();
     }
 
     /// As [`Sorter::sort_on`].
     pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         check(block, sample_rate)?;
-        if let Some(bwt) = long_runs::sort(block, sample_rate, LongRunLimits::USUAL, &self.0)? {
+        let on_one_thread = |block: &[u8], rate| self.sort_on_one_thread(block, rate);
+        let limits = MergeLimits { narrow: self.narrow, ..MergeLimits::USUAL };
+        if block.len() > self.narrow.sorted {
+            let part = |part: &[u8], rate| {
+                let sorted = self.sort_on_one_thread(part, rate);
+                // The workspace makes room for the merge.
+                self.free();
+                sorted
+            };
+            return merge::sort(block, sample_rate, threads, limits, part);
+        }
+        if let Some(bwt) = long_runs::sort(block, sample_rate, LongRunLimits::USUAL, &self.tables)?
+        {
             return Ok(bwt);
         }
         if let Some(spacing) = prefix_free::spacing(block, ParsingLimits::USUAL) {
@@ -141,30 +169,38 @@ impl CpuSorter {
                 return Ok(bwt);
             }
         }
-        let on_one_thread = |block: &[u8], rate| self.sort_on_one_thread(block, rate);
-        merge::sort(block, sample_rate, threads, MergeLimits::USUAL, on_one_thread)
+        merge::sort(block, sample_rate, threads, limits, on_one_thread)
     }
 
     /// Sorts on the calling thread.
     pub fn sort_on_one_thread(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
-        let sort = |workspace: &mut [i32]| induce(block, sample_rate, workspace);
-        self.0.lend(block.len(), sort).ok_or_else(no_memory)?
+        if block.len() > self.narrow.sorted {
+            let sort = |workspace: &mut [i64]| induce(block, sample_rate.into(), workspace);
+            return self.wide_tables.lend(block.len(), sort).ok_or_else(no_memory)?;
+        }
+        let sort = |workspace: &mut [i32]| induce(block, sample_rate.cast_signed(), workspace);
+        self.tables.lend(block.len(), sort).ok_or_else(no_memory)?
     }
 }
 
-/// Sorts with a workspace as long as the block.
-fn induce(block: &[u8], sample_rate: u32, workspace: &mut [i32]) -> Result<Bwt, Error> {
+/// Sorts with a workspace as long as the block, whose positions it holds.
+fn induce<I: OutputElement + Into<i64>>(
+    block: &[u8],
+    sample_rate: I,
+    workspace: &mut [I],
+) -> Result<Bwt, Error> {
     let mut bytes = allocation::zeroed(block.len()).ok_or_else(no_memory)?;
     let (_, rows, _) = BwtConstruction::for_text(block)
         .in_borrowed_buffer(&mut bytes)
         .with_borrowed_temporary_array_buffer(workspace)
         .single_threaded()
-        .with_aux_indices(AuxIndicesSamplingRate::new(sample_rate.cast_signed()))
+        .with_aux_indices(AuxIndicesSamplingRate::new(sample_rate))
         .run()
         .map_err(refused)?
         .into_parts();
     // libsais counts rows as we do: from 1, with the sentinel's row before.
-    let samples = rows.into_iter().map(i32::cast_unsigned).collect();
+    let samples = rows.into_iter().map(|row| row.into().cast_unsigned()).collect();
+    let sample_rate = sample_rate.into() as u32;
     Ok(Bwt { bytes, sample_rate, samples })
 }
 
@@ -186,6 +222,9 @@ mod tests {
             for sample_rate in [2, 8, 64, 1024, 1 << 30] {
                 let sorted = Sorter::Cpu.sort(&block, sample_rate).unwrap();
                 assert!(sorted == naive::sort(&block, sample_rate), "{name}, rate {sample_rate}");
+                let wide = CpuSorter::with(NarrowLimits::LOWEST);
+                let sorted_wide = wide.sort_on(1, &block, sample_rate).unwrap();
+                assert!(sorted_wide == sorted, "{name}, rate {sample_rate}, wide");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The arguments, as clap derives them. The help text here is also the man page and the
 //! completions.
 
+use super::block_args::BlockSize;
 use super::byte_escape;
 use super::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use super::repeats_args::{REPEATS_HELP, RepeatsArgs};
@@ -9,11 +10,9 @@ use super::search_help::{COUNT_HELP, LOCATE_HELP, SEARCH_CHECKS};
 use super::shared_args::path;
 pub use super::shared_args::{Limits, Resources, Talk};
 use super::size::{self, Span};
-use bwz::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
+use bwz::{DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{
-    Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
-};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
@@ -148,7 +147,7 @@ pub struct FileArgs {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
-    pub level: Level,
+    pub block_size: BlockSize,
     /// End each block behind the last BYTE that it holds, or where it is full, so that no record is
     /// torn: \n, \t, \0, \x1e or a byte as it is. FASTA and FASTQ with --index are cut between
     /// records first
@@ -235,44 +234,6 @@ impl ModeArgs {
             ModeArgs { decompress: true, .. } => Mode::Decompress,
             _ => Mode::Compress,
         }
-    }
-}
-
-/// `-1` to `-9`, of which the last one wins.
-#[derive(Clone, Copy, Debug)]
-pub struct Level(pub u8);
-
-const LEVELS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-
-impl Args for Level {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        LEVELS.iter().zip(1..).fold(command, |command, (id, level)| {
-            let default = if level == DEFAULT_LEVEL { " (the default)" } else { "" };
-            command.arg(
-                Arg::new(*id)
-                    .short(id.chars().next())
-                    .action(ArgAction::SetTrue)
-                    .overrides_with_all(LEVELS)
-                    .help_heading("Block size")
-                    .help(format!("Blocks of {} MiB{default}", 1u32 << (level - 1))),
-            )
-        })
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for Level {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let chosen = LEVELS.iter().zip(1..).find(|(id, _)| matches.get_flag(id));
-        Ok(Level(chosen.map_or(DEFAULT_LEVEL, |(_, level)| level)))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
     }
 }
 
@@ -365,7 +326,7 @@ pub struct BenchArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub runs: u16,
     #[command(flatten)]
-    pub level: Level,
+    pub block_size: BlockSize,
     #[command(flatten)]
     pub effort: Effort,
     #[command(flatten)]
@@ -384,7 +345,7 @@ mod tests {
     #[test]
     fn the_last_mode_level_and_word_win() {
         let cli = Cli::parse_from(["bwz", "-9", "-d", "-kq", "--rm", "-1", "-zv", "x"]);
-        assert_eq!((cli.files.mode.mode(), cli.files.level.0), (Mode::Compress, 1));
+        assert_eq!((cli.files.mode.mode(), cli.files.block_size.level.0), (Mode::Compress, 1));
         assert!(cli.files.remove && cli.files.talk.verbose > 0);
         assert!(!cli.files.keep && !cli.files.talk.quiet);
     }

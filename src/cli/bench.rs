@@ -44,13 +44,14 @@ struct Bench {
 impl Bench {
     fn new(args: &BenchArgs) -> Result<Self> {
         let threads = args.resources.thread_count();
-        let options = args.resources.options().effort(args.effort.chosen()).level(args.level.0)?;
+        let options = args.resources.options().effort(args.effort.chosen());
+        let options = args.block_size.add_to(options)?;
         Ok(Bench { options, threads, runs: args.runs.into() })
     }
 
     /// Prints the table of one text.
     fn report(&self, name: &str, text: &[u8]) -> Result<()> {
-        let (block, threads) = (human(self.options.block_size().into()), self.threads);
+        let (block, threads) = (human(self.options.block_size()), self.threads);
         say(format_args!(
             "{name}: {} bytes, blocks of {block}, threads {threads}, median of {}",
             text.len(),

@@ -111,7 +111,7 @@ fn plain(error: &Error) -> String {
 
 fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
     match (error, task, name) {
-        (Error::Limit { by: Bound::BlockSize, .. }, ..) => None,
+        (Error::Limit { by: Bound::SampleRate, .. }, ..) => None,
         (Error::Limit { needed, by, .. }, ..) => {
             let more = match by {
                 Bound::Memory => {
@@ -119,7 +119,7 @@ fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
                 }
                 _ => "raise that limit".into(),
             };
-            let smaller = ", or take smaller blocks with a lower level (-1 to -9)";
+            let smaller = ", or take smaller blocks with a lower level (-1 to -9) or --block";
             Some(more + if task == Task::Compressing { smaller } else { "" })
         }
         (Error::OutputLimit { .. }, ..) => Some("allow more with --limit-output".into()),

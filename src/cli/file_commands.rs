@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 pub fn run(args: &FileArgs) -> Exit {
     let resources = || args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
     let blocks = || -> Result<Options> {
-        let options = resources().verify(args.verify).level(args.level.0)?;
+        let options = args.block_size.add_to(resources().verify(args.verify))?;
         Ok(args.split_at.into_iter().fold(options, Options::split_at))
     };
     let options = || args.index.add_to(blocks()?);

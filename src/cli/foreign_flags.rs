@@ -27,7 +27,10 @@ const FLAGS: [(&str, &str); 32] = [
     ("-p --processes --single-thread --auto-threads", "-T N sets the number of threads"),
     ("-u --sequential --asyncio --no-asyncio", "leave it out, it has no meaning here"),
     ("--repetitive-fast --repetitive-best --exponential", "leave it out, it has no meaning here"),
-    ("-B -b --block-size --block-list", "-1 to -9 set the block size; `bwz bench` measures"),
+    (
+        "-B -b --block-size --block-list",
+        "-1 to -9 or --block SIZE set the block size; `bwz bench` measures",
+    ),
     ("-C --check --no-check", "each block and the whole carry a CRC-32; there is no other check"),
     ("--ignore-check", "`bwz recover FILE -o OUT` saves what is whole of a damaged file"),
     ("--single-stream", "all that stands in the file is decompressed"),

@@ -25,6 +25,7 @@
 mod allocator;
 mod args;
 mod bench;
+mod block_args;
 mod bugs;
 mod byte_escape;
 mod cat_command;

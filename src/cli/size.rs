@@ -1,6 +1,6 @@
 //! Sizes and ranges: read from arguments, written for people.
 
-use bwz::ReadCost;
+use bwz::{MAX_BLOCK_SIZE, ReadCost};
 use std::ops::Range;
 
 /// A limit of memory, or whatever the library takes by itself.
@@ -19,6 +19,16 @@ pub fn memory(text: &str) -> Result<MemoryLimit, String> {
         0 => MemoryLimit::Default,
         bytes => MemoryLimit::Bytes(bytes),
     })
+}
+
+/// Reads `--block`.
+pub fn block(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 64 << 10;
+    match bytes(text)? {
+        ..LEAST => Err("it is below 64K, the least that is worth a block".into()),
+        size if size > MAX_BLOCK_SIZE => Err("it is above 1T - 1, the largest block".into()),
+        size => Ok(size),
+    }
 }
 
 /// A range of bytes, whose end may be left to the file.

@@ -60,7 +60,8 @@ impl<const BITS: u32> BitTree<BITS> {
     }
 }
 
-/// Numbers below 2^31: the exp-Golomb bucket of the number + 1, then its extra bits.
+/// Numbers up to [`NumberModel::MOST`]: the exp-Golomb bucket of the number + 1, then its extra
+/// bits.
 #[derive(Clone, Debug)]
 pub struct NumberModel {
     bucket: BitTree<5>,
@@ -71,6 +72,9 @@ pub struct NumberModel {
 const TOP: u32 = 3;
 
 impl NumberModel {
+    /// The largest number: there are 32 buckets.
+    pub const MOST: usize = u32::MAX as usize - 1;
+
     pub fn new() -> Self {
         NumberModel { bucket: BitTree::new(), top: vec![[BitModel::NEW; 1 << TOP]; 32] }
     }
@@ -103,7 +107,7 @@ mod tests {
     fn numbers_survive() {
         let mut numbers: Vec<usize> = (0..31).flat_map(|log| [(1 << log) - 1, 1 << log]).collect();
         numbers.extend(crate::cases::random(5000, 20).iter().map(|&b| usize::from(b)));
-        numbers.push((1 << 31) - 2);
+        numbers.extend([(1 << 31) - 2, NumberModel::MOST - 1, NumberModel::MOST]);
         let mut coded = Vec::new();
         let (mut model, mut tree, mut out) =
             (NumberModel::new(), BitTree::<3>::new(), RangeEncoder::new(&mut coded));

@@ -55,15 +55,17 @@ impl<G> LeaseQueue<G> {
     pub fn expect(&self, len: u64) -> bool {
         let mut state = self.state();
         state.workload.expect(len);
-        (self.gpu_only || state.workload.opening_pays()) && state.begin_opening()
+        let fits = len <= state.workload.rates.most;
+        fits && (self.gpu_only || state.workload.opening_pays()) && state.begin_opening()
     }
 
     /// The same for a block of `len` bytes that has its turn: where it alone takes that long on
     /// `threads` threads of the CPU, or a GPU has to do it.
     pub fn must_open(&self, len: u64, threads: usize) -> bool {
         let mut state = self.state();
+        let fits = len <= state.workload.rates.most;
         let pays = state.workload.opening_pays_for(len, threads);
-        (self.gpu_only || pays) && state.begin_opening()
+        fits && (self.gpu_only || pays) && state.begin_opening()
     }
 
     /// The threads have coded or decoded a block of `len` bytes, which took so much time of one.
@@ -92,7 +94,8 @@ impl<G> LeaseQueue<G> {
     pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
         let mut state = self.state();
         let request = state.workload.ask(len);
-        while self.waits(&state, request, threads) {
+        let most = state.workload.rates.most;
+        while len <= most && self.waits(&state, request, threads) {
             if let Some(gpu) = state.serve(request) {
                 drop(state);
                 // The next in the queue may be served too.
@@ -106,6 +109,9 @@ impl<G> LeaseQueue<G> {
         state.workload.give_up(request, threads);
         drop(state);
         self.changed.notify_all();
+        if self.gpu_only && len > most {
+            self.warn(&format!("a block of {len} bytes is above the {most} that a GPU takes"));
+        }
         None
     }
 

@@ -1,6 +1,8 @@
 //! How fast a kind of work is done: a guess to begin with, and what is measured counts more and
 //! more.
 
+use crate::gpu;
+
 /// What is done to blocks, and how fast. The unit of work is a byte of a block, or whatever else
 /// the pool's user counts.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +15,8 @@ pub(crate) struct Rates {
     pub cpu: Rate,
     /// Of one lease of a GPU that several share.
     pub gpu: Rate,
+    /// Larger blocks are done on the CPU.
+    pub most: u64,
 }
 
 impl Rates {
@@ -21,6 +25,7 @@ impl Rates {
         code: Rate { bytes: 20e6, seconds: 1.0 },
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.01 },
+        most: gpu::MOST_BYTES as u64,
     };
 
     pub const INVERT: Rates = Rates {
@@ -28,6 +33,7 @@ impl Rates {
         code: Rate { bytes: 40e6, seconds: 1.0 },
         cpu: Rate { bytes: 150e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.005 },
+        most: gpu::MOST_BYTES as u64,
     };
 
     /// In symbols of patterns. All threads take part in each search on the CPU.
@@ -36,6 +42,7 @@ impl Rates {
         code: Rate { bytes: 1.0, seconds: 0.0 },
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
         gpu: Rate { bytes: 1e9, seconds: 0.2 },
+        most: u64::MAX,
     };
 
     /// Of a text whose suffix array and LCP array are made.
@@ -44,6 +51,7 @@ impl Rates {
         code: Rate { bytes: 1.0, seconds: 0.0 },
         cpu: Rate { bytes: 10e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.02 },
+        most: gpu::MOST_BYTES as u64,
     };
 
     /// In queries.
@@ -52,6 +60,7 @@ impl Rates {
         code: Rate { bytes: 1.0, seconds: 0.0 },
         cpu: Rate { bytes: 4e6, seconds: 1.0 },
         gpu: Rate { bytes: 100e6, seconds: 0.5 },
+        most: u64::MAX,
     };
 }
 

@@ -60,6 +60,10 @@ pub const ALL: u8 = SEQUENCES | REGIONS | MATCHES | FIELDS;
 /// Smaller blocks are not worth the look.
 const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
 
+/// Larger texts are not searched for long-range matches, whose numbers have 32 bits: the sort alone
+/// brings their repeats together.
+const MOST_SEARCHED: usize = u32::MAX as usize;
+
 /// A block ready to be sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filtered {
@@ -79,7 +83,7 @@ impl Filtered {
 
     /// The part of the text that is searched where the block has an index.
     pub(crate) fn searched(&self) -> Result<&[u8], Flaw> {
-        let size = searched_size(self.flags, &self.side, self.text.len() as u32)?;
+        let size = searched_size(self.flags, &self.side, self.text.len() as u64)?;
         Ok(&self.text[..size as usize])
     }
 }
@@ -106,13 +110,12 @@ pub(crate) fn separate(block: Vec<u8>, kind: Kind) -> Result<(Filtered, Contribu
 }
 
 /// How many bytes of a text of `text_size` are searched where it has an index.
-pub(crate) fn searched_size(flags: u8, mut side: &[u8], text_size: u32) -> Result<u32, Flaw> {
+pub(crate) fn searched_size(flags: u8, mut side: &[u8], text_size: u64) -> Result<u64, Flaw> {
     if flags & SEQUENCES == 0 {
         return Ok(text_size);
     }
-    let size = leb128::read(&mut side)?;
-    match u32::try_from(size) {
-        Ok(size) if size <= text_size => Ok(size),
+    match leb128::read(&mut side)? as u64 {
+        size if size <= text_size => Ok(size),
         _ => Err(Flaw("the sequences of a block are larger than its text")),
     }
 }
@@ -152,15 +155,20 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
     let mut layout_side = Vec::new();
     if let Some(kind) = sequence::detect(text) {
         let (split, layout) = pool.install(|| sequence::split(text, kind))?;
-        layout.write(&mut layout_side);
-        if split.len() + layout_side.len() < text.len() {
+        let can_be_written = layout.can_be_written();
+        if can_be_written {
+            layout.write(&mut layout_side);
+        }
+        if can_be_written && split.len() + layout_side.len() < text.len() {
             *text = split;
             *flags |= SEQUENCES;
         } else {
             layout_side.clear();
         }
     }
-    let is_repetitive = content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
+    let is_large = text.len() > MOST_SEARCHED;
+    let is_repetitive =
+        !is_large && content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
     if *flags == 0
         && !is_repetitive
         && let Some(tokens) = fields::choose(text)?
@@ -177,7 +185,11 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         *flags |= REGIONS;
     }
     side.extend(layout_side);
-    let repeats = if is_repetitive { Repeats::Everywhere } else { Repeats::Some };
+    let repeats = match is_repetitive {
+        _ if is_large => Repeats::None,
+        true => Repeats::Everywhere,
+        false => Repeats::Some,
+    };
     Ok(Undeduplicated { filtered, repeats })
 }
 

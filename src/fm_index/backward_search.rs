@@ -11,6 +11,7 @@ use super::layout::with_layout;
 use super::rank::Rank;
 #[cfg(target_arch = "x86_64")]
 use crate::bwt::cache_lines;
+use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -22,18 +23,18 @@ const AT_A_TIME: usize = 32;
 const CHUNK: usize = 1024;
 
 /// A search under way: the pattern's number, what is left of it, and the interval of what is not.
-struct PatternSearch<'p> {
+struct PatternSearch<'p, R> {
     number: usize,
     left: &'p [u8],
-    interval: Range<u32>,
+    interval: Range<R>,
 }
 
-impl FmIndex {
+impl<R: Row> FmIndex<R> {
     /// Finds the interval of each pattern, on all threads of the current rayon pool.
     ///
     /// # Panics
     /// If there are not as many intervals as patterns.
-    pub fn search<P: AsRef<[u8]> + Sync>(&self, patterns: &[P], intervals: &mut [Range<u32>]) {
+    pub fn search<P: AsRef<[u8]> + Sync>(&self, patterns: &[P], intervals: &mut [Range<R>]) {
         assert_eq!(patterns.len(), intervals.len(), "an interval for each pattern");
         let kmers = self.kmers_for(patterns.len());
         let chunks = patterns.par_chunks(CHUNK).zip(intervals.par_chunks_mut(CHUNK));
@@ -44,9 +45,9 @@ impl FmIndex {
     #[allow(unsafe_code)]
     fn search_chunk<P: AsRef<[u8]>>(
         &self,
-        kmers: Option<&KmerTable>,
+        kmers: Option<&KmerTable<R>>,
         patterns: &[P],
-        intervals: &mut [Range<u32>],
+        intervals: &mut [Range<R>],
     ) {
         #[cfg(target_arch = "x86_64")]
         if cache_lines::has_avx2() {
@@ -60,9 +61,9 @@ impl FmIndex {
     #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
     fn search_chunk_v3<P: AsRef<[u8]>>(
         &self,
-        kmers: Option<&KmerTable>,
+        kmers: Option<&KmerTable<R>>,
         patterns: &[P],
-        intervals: &mut [Range<u32>],
+        intervals: &mut [Range<R>],
     ) {
         with_layout!(&self.layout, rank => self.search_in_turn(rank, kmers, patterns, intervals));
     }
@@ -70,10 +71,10 @@ impl FmIndex {
     #[inline(always)]
     fn search_in_turn<P: AsRef<[u8]>>(
         &self,
-        rank: &impl Rank,
-        kmers: Option<&KmerTable>,
+        rank: &impl Rank<R>,
+        kmers: Option<&KmerTable<R>>,
         patterns: &[P],
-        intervals: &mut [Range<u32>],
+        intervals: &mut [Range<R>],
     ) {
         let mut fresh = patterns.iter().enumerate();
         let mut start = || {
@@ -111,10 +112,10 @@ impl FmIndex {
 
     /// Where the search of a pattern starts: before its last symbols if their interval is known.
     #[inline(always)]
-    fn start<'p>(&self, kmers: Option<&KmerTable>, pattern: &'p [u8]) -> (&'p [u8], Range<u32>) {
+    fn start<'p>(&self, kmers: Option<&KmerTable<R>>, pattern: &'p [u8]) -> (&'p [u8], Range<R>) {
         match kmers.and_then(|kmers| kmers.find(pattern)) {
             Some(found) => found,
-            None => (pattern, 0..self.len as u32 + 1),
+            None => (pattern, R::default()..R::new(self.len + 1)),
         }
     }
 }

@@ -18,6 +18,7 @@
 use super::rank::{Rank, no_memory};
 use crate::bwt::cache_lines::{CacheLines, LINE, prefetch};
 use crate::error::Result;
+use crate::positions::Row;
 use std::ops::Range;
 
 /// CacheLines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
@@ -31,17 +32,17 @@ const WORDS: usize = LINE / 4;
 
 /// The layout for alphabets of 2^P symbols and rare others.
 #[derive(Debug)]
-pub struct BitSlicedRank<const P: usize> {
+pub struct BitSlicedRank<R, const P: usize> {
     /// [`WORDS`] for each line.
     pub(super) lines: CacheLines<u32>,
     /// For each 256 lines, the count of each code above them; `1 << P` each.
-    pub(super) supers: Vec<u32>,
+    pub(super) supers: Vec<R>,
     pub(super) codes: Box<[u8; 256]>,
     pub(super) symbols: [u8; 16],
-    pub(super) rare: Rare,
+    pub(super) rare: Rare<R>,
 }
 
-impl<const P: usize> BitSlicedRank<P> {
+impl<R: Row, const P: usize> BitSlicedRank<R, P> {
     const COUNTERS: usize = 1 << (P - 1);
     const PLANE: usize = (WORDS - Self::COUNTERS) / P;
     const ROWS: usize = 32 * Self::PLANE;
@@ -65,7 +66,7 @@ impl<const P: usize> BitSlicedRank<P> {
 
     /// One more line than the bytes need, so that a rank has one at their end too.
     fn fill(&mut self, bytes: &[u8]) {
-        let mut absolute = [0u32; 16];
+        let mut absolute = [R::default(); 16];
         let mut base = absolute;
         for line in 0..=bytes.len() / Self::ROWS {
             if line % (1 << SUPER_LOG) == 0 {
@@ -75,7 +76,8 @@ impl<const P: usize> BitSlicedRank<P> {
             let words: &mut [u32; WORDS] =
                 self.lines[line * WORDS..].first_chunk_mut().expect("a whole line");
             for code in 0..1 << P {
-                words[code / 2] |= (absolute[code] - base[code]) << (16 * (code % 2));
+                let more = (absolute[code] - base[code]).get() as u32;
+                words[code / 2] |= more << (16 * (code % 2));
             }
             let places = &bytes[line * Self::ROWS..bytes.len().min((line + 1) * Self::ROWS)];
             for (n, places) in places.chunks(32).enumerate() {
@@ -84,7 +86,7 @@ impl<const P: usize> BitSlicedRank<P> {
                 }
             }
             for (code, count) in absolute[..1 << P].iter_mut().enumerate() {
-                *count += Self::ones(words, code, 0..Self::ROWS);
+                *count += R::from(Self::ones(words, code, 0..Self::ROWS));
             }
         }
     }
@@ -96,12 +98,12 @@ impl<const P: usize> BitSlicedRank<P> {
 
     /// How often `code` stands in the planes before `at`.
     #[inline(always)]
-    fn coded(&self, code: usize, at: usize) -> u32 {
+    fn coded(&self, code: usize, at: usize) -> R {
         let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
         let words = self.line(line);
         let above = self.supers[(line >> SUPER_LOG << P) + code];
         let counter = words[code / 2] >> (16 * (code % 2)) & 0xFFFF;
-        above + counter + Self::ones(words, code, 0..offset)
+        above + R::from(counter + Self::ones(words, code, 0..offset))
     }
 
     /// How often `code` stands at some places of a line, of which 64 are looked at at a time.
@@ -123,8 +125,8 @@ impl<const P: usize> BitSlicedRank<P> {
 
     /// The rare symbols that stand as `code` before `at`.
     #[inline(always)]
-    fn rare_as(&self, code: usize, at: usize) -> u32 {
-        if code == 0 { self.rare.before(at) } else { 0 }
+    fn rare_as(&self, code: usize, at: usize) -> R {
+        if code == 0 { self.rare.before(at) } else { R::default() }
     }
 }
 
@@ -151,9 +153,9 @@ fn below(place: usize, word: usize) -> u64 {
     }
 }
 
-impl<const P: usize> Rank for BitSlicedRank<P> {
+impl<R: Row, const P: usize> Rank<R> for BitSlicedRank<R, P> {
     #[inline(always)]
-    fn rank(&self, c: u8, at: usize) -> u32 {
+    fn rank(&self, c: u8, at: usize) -> R {
         let code = usize::from(self.codes[usize::from(c)]);
         if code == usize::from(RARE) {
             return self.rare.rank(c, at);
@@ -162,7 +164,7 @@ impl<const P: usize> Rank for BitSlicedRank<P> {
     }
 
     #[inline(always)]
-    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32) {
+    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (R, R) {
         let code = usize::from(self.codes[usize::from(c)]);
         if code == usize::from(RARE) {
             return (self.rare.rank(c, lo), self.rare.rank(c, hi));
@@ -170,7 +172,7 @@ impl<const P: usize> Rank for BitSlicedRank<P> {
         let first = self.coded(code, lo);
         let second = if lo / Self::ROWS == hi / Self::ROWS {
             let places = lo % Self::ROWS..hi % Self::ROWS;
-            first + Self::ones(self.line(lo / Self::ROWS), code, places)
+            first + R::from(Self::ones(self.line(lo / Self::ROWS), code, places))
         } else {
             self.coded(code, hi)
         };
@@ -201,29 +203,30 @@ impl<const P: usize> Rank for BitSlicedRank<P> {
     }
 
     fn size(&self) -> usize {
-        4 * self.lines.len() + 4 * self.supers.len() + self.rare.size()
+        4 * self.lines.len() + size_of::<R>() * self.supers.len() + self.rare.size()
     }
 }
 
 /// Where the symbols without a code stand.
 #[derive(Debug)]
-pub struct Rare {
+pub struct Rare<R> {
     /// All places, ascending, and their symbols.
-    pub(super) places: Vec<u32>,
+    pub(super) places: Vec<R>,
     pub(super) symbols: Vec<u8>,
     /// The places again, those of one symbol together, and where each symbol's end; `ends[c - 1]`
     /// is where they start.
-    pub(super) by_symbol: Vec<u32>,
-    pub(super) ends: Box<[u32; 256]>,
+    pub(super) by_symbol: Vec<R>,
+    pub(super) ends: Box<[R; 256]>,
 }
 
-impl Rare {
+impl<R: Row> Rare<R> {
     fn new(bytes: &[u8], codes: &[u8; 256]) -> Self {
-        let rare = |(_, c): &(u32, u8)| codes[usize::from(*c)] == RARE;
-        let all: Vec<(u32, u8)> = (0..).zip(bytes.iter().copied()).filter(rare).collect();
+        let rare = |(_, c): &(usize, &u8)| codes[usize::from(**c)] == RARE;
+        let all = bytes.iter().enumerate().filter(rare).map(|(at, &c)| (R::new(at), c));
+        let all: Vec<(R, u8)> = all.collect();
         let mut sorted = all.clone();
         sorted.sort_by_key(|&(_, c)| c);
-        let end = |c: usize| sorted.partition_point(|&(_, other)| usize::from(other) <= c) as u32;
+        let end = |c: usize| R::new(sorted.partition_point(|&(_, other)| usize::from(other) <= c));
         Rare {
             places: all.iter().map(|&(place, _)| place).collect(),
             symbols: all.iter().map(|&(_, c)| c).collect(),
@@ -233,23 +236,23 @@ impl Rare {
     }
 
     #[inline]
-    fn before(&self, at: usize) -> u32 {
-        self.places.partition_point(|&place| (place as usize) < at) as u32
+    fn before(&self, at: usize) -> R {
+        R::new(self.places.partition_point(|&place| place.get() < at))
     }
 
     #[inline]
     fn symbol(&self, at: usize) -> Option<u8> {
-        self.places.binary_search(&(at as u32)).ok().map(|n| self.symbols[n])
+        self.places.binary_search(&R::new(at)).ok().map(|n| self.symbols[n])
     }
 
     #[inline]
-    fn rank(&self, c: u8, at: usize) -> u32 {
-        let start = if c == 0 { 0 } else { self.ends[usize::from(c) - 1] };
-        let own = &self.by_symbol[start as usize..self.ends[usize::from(c)] as usize];
-        own.partition_point(|&place| (place as usize) < at) as u32
+    fn rank(&self, c: u8, at: usize) -> R {
+        let start = if c == 0 { 0 } else { self.ends[usize::from(c) - 1].get() };
+        let own = &self.by_symbol[start..self.ends[usize::from(c)].get()];
+        R::new(own.partition_point(|&place| place.get() < at))
     }
 
     fn size(&self) -> usize {
-        9 * self.places.len() + 1024
+        (2 * size_of::<R>() + 1) * self.places.len() + 256 * size_of::<R>()
     }
 }

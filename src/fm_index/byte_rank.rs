@@ -3,11 +3,11 @@
 //!
 //! The transform stays as it comes, a byte per symbol. At every border, which is the beginning of a
 //! cache line, stands a 16-bit counter for each symbol that occurs, relative to the last of regular
-//! super borders, whose 32-bit counters stay in the cache. The nearest border to a place is one
-//! line away at most for alphabets of up to 128 symbols, else two; the line between is compared
-//! with the symbol in a few vector instructions. So an answer costs a miss for the counter and one
-//! for the bytes, however large the alphabet; a wavelet tree costs one or two for each of its
-//! levels.
+//! super borders, whose counters of all that is above stay in the cache. The nearest border to a
+//! place is one line away at most for alphabets of up to 128 symbols, else two; the line between is
+//! compared with the symbol in a few vector instructions. So an answer costs a miss for the counter
+//! and one for the bytes, however large the alphabet; a wavelet tree costs one or two for each of
+//! its levels.
 //!
 //! Counters stand in the order of frequency, so that those of the 32 most frequent symbols, which
 //! nearly all steps ask for, share a line, and a table of one line per border is what the cache has
@@ -19,6 +19,7 @@
 use super::rank::{Rank, no_memory};
 use crate::bwt::cache_lines::{CacheLines, LINE, equal, prefetch};
 use crate::error::Result;
+use crate::positions::Row;
 use rayon::prelude::*;
 
 /// CacheLines from one super border to the next: 32 Ki places.
@@ -29,7 +30,7 @@ const PER_LINE: usize = LINE / 2;
 
 /// The layout for any alphabet.
 #[derive(Debug)]
-pub struct ByteRank {
+pub struct ByteRank<R> {
     pub(super) bytes: Vec<u8>,
     /// How far into its cache line the first byte lies: places are counted from the beginning of
     /// that line.
@@ -42,10 +43,10 @@ pub struct ByteRank {
     /// `counters[border * stride + column]`.
     pub(super) counters: CacheLines<u16>,
     /// `supers[super border * stride + column]`.
-    pub(super) supers: Vec<u32>,
+    pub(super) supers: Vec<R>,
 }
 
-impl ByteRank {
+impl<R: Row> ByteRank<R> {
     /// `by_count` is all symbols, the most frequent first; `sigma` of them occur.
     pub fn new(bytes: Vec<u8>, by_count: &[u8], sigma: usize) -> Result<Self> {
         let mut columns = Box::new([0; 256]);
@@ -80,18 +81,18 @@ impl ByteRank {
                 count_stretch(counters, stretch(n), first, columns, log, stride)
             })
             .collect();
-        let mut total = vec![0; stride];
+        let mut total = vec![R::default(); stride];
         for sum in sums {
             self.supers.extend_from_slice(&total);
-            total.iter_mut().zip(sum).for_each(|(total, sum)| *total += sum);
+            total.iter_mut().zip(sum).for_each(|(total, sum)| *total += R::from(sum));
         }
     }
 
     /// How often `c` stands above a border, which is at the beginning of a line.
     #[inline(always)]
-    fn above(&self, column: usize, line: usize) -> u32 {
+    fn above(&self, column: usize, line: usize) -> R {
         let above = self.supers[line / SUPER_LINES * self.stride + column];
-        above + u32::from(self.counters[(line >> self.log) * self.stride + column])
+        above + R::from(u32::from(self.counters[(line >> self.log) * self.stride + column]))
     }
 
     /// Which places of a line hold `c`, a bit each.
@@ -112,19 +113,19 @@ impl ByteRank {
 
     /// How often `c` stands before a place of a line, whose places that hold `c` are `equal`.
     #[inline(always)]
-    fn before(&self, c: u8, line: usize, equal: u64, place: usize) -> u32 {
+    fn before(&self, c: u8, line: usize, equal: u64, place: usize) -> R {
         let border = nearest(line, self.log);
         let mut count = self.above(usize::from(self.columns[usize::from(c)]), border);
         for between in border..line {
-            count += self.equal(c, between).count_ones();
+            count += R::from(self.equal(c, between).count_ones());
         }
         for between in line + 1..border {
-            count -= self.equal(c, between).count_ones();
+            count = count - R::from(self.equal(c, between).count_ones());
         }
         if border <= line {
-            count + (equal & below(place)).count_ones()
+            count + R::from((equal & below(place)).count_ones())
         } else {
-            count - (equal & !below(place)).count_ones()
+            count - R::from((equal & !below(place)).count_ones())
         }
     }
 }
@@ -163,23 +164,23 @@ fn count_stretch(
     sums
 }
 
-impl Rank for ByteRank {
+impl<R: Row> Rank<R> for ByteRank<R> {
     #[inline(always)]
-    fn rank(&self, c: u8, at: usize) -> u32 {
+    fn rank(&self, c: u8, at: usize) -> R {
         let place = at + self.skew;
         let line = place / LINE;
         self.before(c, line, self.equal(c, line), place)
     }
 
     #[inline(always)]
-    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32) {
+    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (R, R) {
         let place = lo + self.skew;
         let line = place / LINE;
         let equal = self.equal(c, line);
         let first = self.before(c, line, equal, place);
         if line == (hi + self.skew) / LINE {
             let between = equal & below(hi + self.skew) & !below(place);
-            return (first, first + between.count_ones());
+            return (first, first + R::from(between.count_ones()));
         }
         (first, self.rank(c, hi))
     }
@@ -203,6 +204,6 @@ impl Rank for ByteRank {
     }
 
     fn size(&self) -> usize {
-        self.bytes.len() + 2 * self.counters.len() + 4 * self.supers.len()
+        self.bytes.len() + 2 * self.counters.len() + size_of::<R>() * self.supers.len()
     }
 }

@@ -26,7 +26,7 @@ impl Id {
     }
 }
 
-impl FmIndex {
+impl FmIndex<u32> {
     /// Finds the interval of each pattern as [`FmIndex::search`] does, but on a GPU, which keeps
     /// the index that it searched last ([`cuda::Searcher`](crate::cuda::Searcher)). Meanwhile the
     /// threads of the current rayon pool pack patterns.
@@ -92,7 +92,7 @@ impl FmIndex {
 /// Codes or columns of the bytes, absolute counters, and the rest.
 type LayoutArrays<'a> = (&'a [u8; 256], &'a [u32], gpu::RankArrays<'a>);
 
-fn bit_sliced<const P: usize>(rank: &BitSlicedRank<P>) -> LayoutArrays<'_> {
+fn bit_sliced<const P: usize>(rank: &BitSlicedRank<u32, P>) -> LayoutArrays<'_> {
     let arrays = gpu::RankArrays::BitSliced {
         planes: P,
         lines: &rank.lines,
@@ -105,7 +105,7 @@ fn bit_sliced<const P: usize>(rank: &BitSlicedRank<P>) -> LayoutArrays<'_> {
     (&rank.codes, &rank.supers, arrays)
 }
 
-fn bytes(rank: &ByteRank) -> LayoutArrays<'_> {
+fn bytes(rank: &ByteRank<u32>) -> LayoutArrays<'_> {
     let arrays = gpu::RankArrays::Bytes {
         bytes: &rank.bytes,
         skew: rank.skew,

@@ -2,13 +2,15 @@
 //! starts before its last k.
 //!
 //! Only strings of the most frequent symbols are kept, as many symbols as make up nearly all of the
-//! text, so that k can be large: 9 bases of a genome, 3 or 4 letters of English. It has at
-//! most one entry of 8 bytes per 32 bytes of text. Each entry is one step of backward search from
-//! that of a string shorter by one, which makes a table worth its time for a few thousand patterns.
+//! text, so that k can be large: 9 bases of a genome, 3 or 4 letters of English. It has at most one
+//! entry of 8 bytes, or 16 where rows have 64 bits, per 32 bytes of text. Each entry is one step of
+//! backward search from that of a string shorter by one, which makes a table worth its time for a
+//! few thousand patterns.
 
 use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
+use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -26,19 +28,19 @@ const NONE: u8 = 0xFF;
 
 /// The table for one block.
 #[derive(Debug)]
-pub struct KmerTable {
+pub struct KmerTable<R> {
     /// k
     pub(super) length: usize,
     pub(super) sigma: usize,
     pub(super) codes: Box<[u8; 256]>,
     /// Lower and upper end for each string; its last symbol is the lowest digit of the index, to
     /// the base `sigma`.
-    pub(super) intervals: Vec<[u32; 2]>,
+    pub(super) intervals: Vec<[R; 2]>,
 }
 
-impl FmIndex {
+impl<R: Row> FmIndex<R> {
     /// The table, made when so many patterns are searched that it pays.
-    pub(super) fn kmers_for(&self, patterns: usize) -> Option<&KmerTable> {
+    pub(super) fn kmers_for(&self, patterns: usize) -> Option<&KmerTable<R>> {
         if patterns * WORTH_IT >= self.len / SHARE && patterns > WORTH_IT {
             return Some(self.kmers.get_or_init(|| KmerTable::new(self)));
         }
@@ -46,15 +48,15 @@ impl FmIndex {
     }
 }
 
-impl KmerTable {
-    fn new(index: &FmIndex) -> Self {
+impl<R: Row> KmerTable<R> {
+    fn new(index: &FmIndex<R>) -> Self {
         let symbols = frequent(index);
         let sigma = symbols.len();
         let mut codes = Box::new([NONE; 256]);
         for (code, &symbol) in symbols.iter().enumerate() {
             codes[usize::from(symbol)] = code as u8;
         }
-        let mut intervals = vec![[0, index.len as u32 + 1]];
+        let mut intervals = vec![[R::default(), R::new(index.len + 1)]];
         let mut length = 0;
         while intervals.len() * sigma * SHARE <= index.len && sigma > 1 {
             intervals =
@@ -66,7 +68,7 @@ impl KmerTable {
 
     /// The interval of the last symbols of `pattern`, with what is left of it.
     #[inline(always)]
-    pub fn find<'p>(&self, pattern: &'p [u8]) -> Option<(&'p [u8], Range<u32>)> {
+    pub fn find<'p>(&self, pattern: &'p [u8]) -> Option<(&'p [u8], Range<R>)> {
         let (left, last) = pattern.split_at_checked(pattern.len().checked_sub(self.length)?)?;
         let mut index = 0;
         for &c in last {
@@ -81,18 +83,18 @@ impl KmerTable {
     }
 
     pub fn size(&self) -> usize {
-        8 * self.intervals.len()
+        size_of::<[R; 2]>() * self.intervals.len()
     }
 }
 
 /// The fewest symbols that make up nearly all of the text.
-fn frequent(index: &FmIndex) -> Vec<u8> {
+fn frequent<R: Row>(index: &FmIndex<R>) -> Vec<u8> {
     let count = |c: &u8| index.starts[usize::from(*c) + 1] - index.starts[usize::from(*c)];
-    let mut symbols: Vec<u8> = (0..=255).filter(|c| count(c) > 0).collect();
+    let mut symbols: Vec<u8> = (0..=255).filter(|c| count(c) > R::default()).collect();
     symbols.sort_by_key(|c| std::cmp::Reverse(count(c)));
     let mut covered = 0;
     let enough = symbols.iter().position(|c| {
-        covered += count(c) as usize;
+        covered += count(c).get();
         covered * 64 >= index.len * FREQUENT
     });
     symbols.truncate(enough.map_or(symbols.len(), |last| last + 1));
@@ -100,16 +102,16 @@ fn frequent(index: &FmIndex) -> Vec<u8> {
 }
 
 /// From the strings of one length to those of the next: each symbol put before each string.
-fn longer(
-    index: &FmIndex,
-    rank: &impl Rank,
+fn longer<R: Row>(
+    index: &FmIndex<R>,
+    rank: &impl Rank<R>,
     symbols: &[u8],
-    shorter: &[[u32; 2]],
-) -> Vec<[u32; 2]> {
+    shorter: &[[R; 2]],
+) -> Vec<[R; 2]> {
     let before = |&c: &u8| {
         shorter.par_iter().map(move |&[lo, hi]| {
             if lo == hi {
-                return [0, 0];
+                return [R::default(); 2];
             }
             let interval = index.step(rank, c, lo..hi);
             [interval.start, interval.end]

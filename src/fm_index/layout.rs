@@ -8,29 +8,30 @@
 use super::bit_sliced_rank::BitSlicedRank;
 use super::byte_rank::ByteRank;
 use crate::error::Result;
+use crate::positions::Row;
 
 /// The layout of one transform.
 #[derive(Debug)]
-pub enum Layout {
-    Two(BitSlicedRank<2>),
-    Three(BitSlicedRank<3>),
-    Four(BitSlicedRank<4>),
-    Bytes(ByteRank),
+pub enum Layout<R> {
+    Two(BitSlicedRank<R, 2>),
+    Three(BitSlicedRank<R, 3>),
+    Four(BitSlicedRank<R, 4>),
+    Bytes(ByteRank<R>),
 }
 
 /// One symbol of so many may be a rare one, which [`BitSlicedRank`] keeps in lists.
 const RARE: u64 = 512;
 
-impl Layout {
+impl<R: Row> Layout<R> {
     /// The smallest that suits `bytes`, in which byte c occurs `counts[c]` times.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) where there is no memory.
-    pub fn new(bytes: Vec<u8>, counts: &[u32; 256]) -> Result<Self> {
+    pub fn new(bytes: Vec<u8>, counts: &[u64; 256]) -> Result<Self> {
         let mut by_count: Vec<u8> = (0..=255).collect();
         by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
         let fits = |planes: u32| {
-            let rest = by_count[1 << planes..].iter().map(|&c| u64::from(counts[usize::from(c)]));
+            let rest = by_count[1 << planes..].iter().map(|&c| counts[usize::from(c)]);
             rest.sum::<u64>() * RARE <= bytes.len() as u64
         };
         let sigma = counts.iter().filter(|&&count| count > 0).count();
@@ -62,15 +63,15 @@ mod tests {
     use super::*;
     use crate::cases;
 
-    fn counts(bytes: &[u8]) -> [u32; 256] {
+    fn counts(bytes: &[u8]) -> [u64; 256] {
         let mut counts = [0; 256];
         bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
         counts
     }
 
     /// Compares a layout with plain counting at every place.
-    fn check(name: &str, bytes: &[u8], ranks: &impl Rank) {
-        let mut seen = [0u32; 256];
+    fn check<R: Row>(name: &str, bytes: &[u8], ranks: &impl Rank<R>) {
+        let mut seen = [R::default(); 256];
         let present: Vec<u8> = (0..=255).filter(|c| bytes.contains(c)).collect();
         let mut before = seen;
         for at in 0..=bytes.len() {
@@ -82,7 +83,7 @@ mod tests {
             }
             if let Some(&c) = bytes.get(at) {
                 assert_eq!(ranks.byte(at), c, "{name}: byte {at}");
-                before[usize::from(c)] += 1;
+                before[usize::from(c)] += R::from(1);
             }
             seen = before;
         }
@@ -90,21 +91,26 @@ mod tests {
 
     #[test]
     fn every_layout_counts_as_plain_counting_does() {
+        layouts_count::<u32>();
+        layouts_count::<u64>();
+    }
+
+    fn layouts_count<R: Row>() {
         let mut texts = cases::shapes(1500);
         texts.push(("DNA with rare others".into(), rare_others(3000)));
         texts.push(("text of 5000".into(), cases::text(5000)));
         for (name, bytes) in texts.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
             let counts = counts(&bytes);
-            let layout = Layout::new(bytes.clone(), &counts).unwrap();
+            let layout = Layout::<R>::new(bytes.clone(), &counts).unwrap();
             with_layout!(&layout, ranks => check(&name, &bytes, ranks));
             let mut by_count: Vec<u8> = (0..=255).collect();
             by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
             let sigma = counts.iter().filter(|&&count| count > 0).count();
-            check(&name, &bytes, &ByteRank::new(bytes.clone(), &by_count, sigma).unwrap());
+            check(&name, &bytes, &ByteRank::<R>::new(bytes.clone(), &by_count, sigma).unwrap());
             // However many are rare, the lists are right.
-            check(&name, &bytes, &BitSlicedRank::<2>::new(&bytes, &by_count).unwrap());
-            check(&name, &bytes, &BitSlicedRank::<3>::new(&bytes, &by_count).unwrap());
-            check(&name, &bytes, &BitSlicedRank::<4>::new(&bytes, &by_count).unwrap());
+            check(&name, &bytes, &BitSlicedRank::<R, 2>::new(&bytes, &by_count).unwrap());
+            check(&name, &bytes, &BitSlicedRank::<R, 3>::new(&bytes, &by_count).unwrap());
+            check(&name, &bytes, &BitSlicedRank::<R, 4>::new(&bytes, &by_count).unwrap());
         }
     }
 
@@ -120,7 +126,7 @@ mod tests {
     fn the_alphabet_chooses_the_layout() {
         let layout = |bytes: Vec<u8>| {
             let counts = counts(&bytes);
-            Layout::new(bytes, &counts).unwrap()
+            Layout::<u32>::new(bytes, &counts).unwrap()
         };
         assert!(matches!(layout(cases::random(9000, 4)), Layout::Two(_)));
         assert!(matches!(layout(rare_others(9000)), Layout::Two(_)));
@@ -133,7 +139,7 @@ mod tests {
     fn counters_survive_the_border_of_a_super_block() {
         for alphabet in [4, 8, 16, 17, 256] {
             let bytes = cases::random(140_000, alphabet);
-            let layout = Layout::new(bytes.clone(), &counts(&bytes)).unwrap();
+            let layout = Layout::<u32>::new(bytes.clone(), &counts(&bytes)).unwrap();
             for at in [65_535, 65_536, 65_537, 131_071, 131_072, 139_999, 140_000] {
                 let naive = bytes[..at].iter().filter(|&&c| c == 3).count() as u32;
                 assert_eq!(

@@ -12,6 +12,7 @@ use super::samples::Samples;
 #[cfg(target_arch = "x86_64")]
 use crate::bwt::cache_lines;
 use crate::error::{Error, Flaw, Result};
+use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -27,27 +28,27 @@ pub(crate) const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its 
 /// A walk under way: its number, where it is, how many steps it has made, and the byte that it
 /// steps over next.
 #[derive(Clone, Copy)]
-struct Walk {
+struct Walk<R> {
     number: usize,
-    row: u32,
+    row: R,
     steps: u32,
     byte: u8,
 }
 
-impl FmIndex {
+impl<R: Row> FmIndex<R> {
     /// The positions of some rows, in the same order.
     ///
     /// # Errors
     /// [`Error::Format`] where the transform contradicts its samples.
-    pub fn positions(&self, rows: &[u32]) -> Result<Vec<u32>> {
-        let mut positions = vec![0; rows.len()];
+    pub fn positions(&self, rows: &[R]) -> Result<Vec<R>> {
+        let mut positions = vec![R::default(); rows.len()];
         rows.par_chunks(CHUNK).zip(positions.par_chunks_mut(CHUNK)).try_for_each(
             |(rows, positions)| {
                 let mut sound = true;
                 self.walk(rows, |n, row, steps, _| match self.samples.pos(row) {
                     Some(pos) => {
-                        positions[n] = pos + steps;
-                        sound &= positions[n] as usize <= self.len;
+                        positions[n] = pos + R::from(steps);
+                        sound &= positions[n].get() <= self.len;
                         false
                     }
                     None => {
@@ -99,7 +100,7 @@ impl FmIndex {
             return Ok(self);
         }
         let chunks = self.samples.rows().par_chunks(AT_A_TIME).enumerate();
-        let stretches: Vec<Vec<u32>> = chunks
+        let stretches: Vec<Vec<R>> = chunks
             .map(|(n, rows)| self.denser(n * AT_A_TIME, rows, rate as usize))
             .collect::<Result<_>>()?;
         let mut rows = stretches.concat();
@@ -110,13 +111,13 @@ impl FmIndex {
 
     /// The rows at every `rate`-th pos from sample `first` on, as far as the samples `rows` reach.
     /// Behind the end of the text are zeros.
-    fn denser(&self, first: usize, rows: &[u32], rate: usize) -> Result<Vec<u32>> {
+    fn denser(&self, first: usize, rows: &[R], rate: usize) -> Result<Vec<R>> {
         let coarse = self.samples.rate() as usize;
         let more = coarse / rate;
-        let ends: Vec<(u32, usize)> =
+        let ends: Vec<(R, usize)> =
             (first..first + rows.len()).map(|k| self.samples.behind((k + 1) * coarse)).collect();
-        let starts: Vec<u32> = ends.iter().map(|&(row, _)| row).collect();
-        let mut dense = vec![0; rows.len() * more];
+        let starts: Vec<R> = ends.iter().map(|&(row, _)| row).collect();
+        let mut dense = vec![R::default(); rows.len() * more];
         let mut sound = true;
         self.walk(&starts, |n, row, steps, _| {
             let begin = (first + n) * coarse;
@@ -135,7 +136,7 @@ impl FmIndex {
     /// Walks from each row. `arrive(n, row, steps, byte)` is called for each row of walk n, the
     /// first included, with the byte before its suffix, and says whether to go on.
     #[allow(unsafe_code)]
-    fn walk(&self, rows: &[u32], arrive: impl FnMut(usize, u32, u32, u8) -> bool) {
+    fn walk(&self, rows: &[R], arrive: impl FnMut(usize, R, u32, u8) -> bool) {
         #[cfg(target_arch = "x86_64")]
         if cache_lines::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
@@ -146,21 +147,21 @@ impl FmIndex {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
-    fn walk_v3(&self, rows: &[u32], arrive: impl FnMut(usize, u32, u32, u8) -> bool) {
+    fn walk_v3(&self, rows: &[R], arrive: impl FnMut(usize, R, u32, u8) -> bool) {
         with_layout!(&self.layout, rank => self.walk_in_turn(rank, rows, arrive));
     }
 
     #[inline(always)]
     fn walk_in_turn(
         &self,
-        rank: &impl Rank,
-        rows: &[u32],
-        mut arrive: impl FnMut(usize, u32, u32, u8) -> bool,
+        rank: &impl Rank<R>,
+        rows: &[R],
+        mut arrive: impl FnMut(usize, R, u32, u8) -> bool,
     ) {
         let mut fresh = rows.iter().enumerate();
         let mut start =
             || fresh.next().map(|(number, &row)| Walk { number, row, steps: 0, byte: 0 });
-        let mut walks: Vec<Walk> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
+        let mut walks: Vec<Walk<R>> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
         while !walks.is_empty() {
             let mut n = 0;
             while n < walks.len() {
@@ -180,7 +181,7 @@ impl FmIndex {
             }
             for walk in &mut walks {
                 let before = rank.rank(walk.byte, self.stored(walk.row));
-                walk.row = (self.starts[usize::from(walk.byte)] + before).min(self.len as u32);
+                walk.row = (self.starts[usize::from(walk.byte)] + before).min(R::new(self.len));
                 walk.steps += 1;
                 rank.prefetch_byte(self.stored(walk.row));
                 self.samples.prefetch(walk.row);

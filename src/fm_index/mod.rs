@@ -48,6 +48,8 @@ mod samples;
 use crate::bwt::{self, Bwt};
 use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
+use crate::positions::NarrowLimits;
+pub use crate::positions::Row;
 use kmer_table::KmerTable;
 use layout::{Layout, with_layout};
 pub(crate) use lf_walks::CONTRADICTION;
@@ -62,41 +64,75 @@ use std::sync::OnceLock;
 /// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24;
 /// 1.1 bits and 32 per sample for [`FmIndex::locate`]; after a large batch of searches 2 bits or
 /// less for the k-mer table.
+///
+/// Rows and positions are numbers of the type `R`: `u32`, by [`FmIndex::new`], for blocks of up to
+/// 4 GiB, and `u64`, by [`FmIndex::wide`], for any.
 #[derive(Debug)]
-pub struct FmIndex {
+pub struct FmIndex<R = u32> {
     len: usize,
-    primary: u32,
+    primary: R,
     /// `starts[c]`: the first row that starts with byte c or a larger one; `starts[256]` is the
     /// number of rows.
-    starts: Box<[u32; 257]>,
-    layout: Layout,
-    samples: Samples,
-    kmers: OnceLock<KmerTable>,
+    starts: Box<[R; 257]>,
+    layout: Layout<R>,
+    samples: Samples<R>,
+    kmers: OnceLock<KmerTable<R>>,
     id: gpu_arrays::Id,
 }
 
 impl FmIndex {
-    /// Builds the index of a transform, which may come from a damaged or hostile file: then answers
-    /// may be wrong, but nothing else is. Takes about 1 ns per byte.
+    /// Builds the index of a transform of less than 2^32 - 2 bytes, which may come from a damaged
+    /// or hostile file: then answers may be wrong, but nothing else is. Takes about 1 ns per byte.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an
     /// invariant of [`Bwt`]; [`Error::Io`](crate::Error::Io) where there is no memory.
     pub fn new(bwt: Bwt) -> Result<Self> {
+        if bwt.bytes.len() > NarrowLimits::USUAL.others {
+            return Err(Flaw("the block is above 4 GiB: it takes an index of 64 bits").into());
+        }
+        FmIndex::of(bwt)
+    }
+}
+
+impl FmIndex<u64> {
+    /// As [`FmIndex::new`], of a transform of any size.
+    ///
+    /// ```
+    /// use bwz::{bwt::Sorter, fm_index::FmIndex};
+    ///
+    /// let index = FmIndex::wide(Sorter::Cpu.sort(b"banana", 2)?)?;
+    /// assert_eq!(index.locate(b"ana", usize::MAX)?, [1_u64, 3]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`FmIndex::new`].
+    pub fn wide(bwt: Bwt) -> Result<Self> {
+        FmIndex::of(bwt)
+    }
+}
+
+impl<R: Row> FmIndex<R> {
+    fn of(bwt: Bwt) -> Result<Self> {
         let Bwt { bytes, sample_rate, samples: rows } = bwt;
         let len = bytes.len();
-        let sound = (1..=MAX_BLOCK_SIZE as usize).contains(&len)
+        let sound = (1..=MAX_BLOCK_SIZE).contains(&(len as u64))
             && sample_rate > 0
             && rows.len() == len.div_ceil(sample_rate as usize);
         if !sound {
             return Err(Flaw("the samples do not fit the block").into());
         }
+        if rows.iter().any(|&row| row > len as u64) {
+            return Err(Flaw("a sample is not a row of its block").into());
+        }
+        let rows = rows.into_iter().map(|row| R::new(row as usize)).collect();
         let samples = Samples::new(rows, sample_rate, len)?;
         let counts = bwt::counts(&bytes);
         Ok(FmIndex {
             len,
             primary: samples.rows()[0],
-            starts: starts(&counts),
+            starts: starts(&counts.map(|count| R::new(count as usize))),
             layout: Layout::new(bytes, &counts)?,
             samples,
             kmers: OnceLock::new(),
@@ -106,13 +142,14 @@ impl FmIndex {
 
     /// How often `pattern` occurs in the block, overlaps included. The empty pattern occurs at
     /// every pos, the end included.
-    pub fn count(&self, pattern: &[u8]) -> u32 {
-        self.interval(pattern).len() as u32
+    pub fn count(&self, pattern: &[u8]) -> R {
+        let interval = self.interval(pattern);
+        interval.end - interval.start
     }
 
     /// The rows of the suffixes that start with `pattern`.
-    pub fn interval(&self, pattern: &[u8]) -> Range<u32> {
-        let mut interval = 0..0;
+    pub fn interval(&self, pattern: &[u8]) -> Range<R> {
+        let mut interval = R::default()..R::default();
         self.search(&[pattern], slice::from_mut(&mut interval));
         interval
     }
@@ -121,9 +158,9 @@ impl FmIndex {
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) where the transform contradicts its samples.
-    pub fn locate(&self, pattern: &[u8], limit: usize) -> Result<Vec<u32>> {
+    pub fn locate(&self, pattern: &[u8], limit: usize) -> Result<Vec<R>> {
         let interval = self.interval(pattern);
-        let rows: Vec<u32> = interval.take(limit).collect();
+        let rows: Vec<R> = rows_of(&interval, limit).collect();
         let mut positions = self.positions(&rows)?;
         positions.sort_unstable();
         Ok(positions)
@@ -144,30 +181,38 @@ impl FmIndex {
     pub fn size(&self) -> usize {
         with_layout!(&self.layout, rank => rank.size())
             + self.samples.size()
-            + self.kmers.get().map_or(0, KmerTable::size)
+            + self.kmers.get().map_or(0, |kmers| kmers.size())
     }
 
     /// The number of stored bytes above a row; the primary index has none of its own.
     #[inline(always)]
-    fn stored(&self, row: u32) -> usize {
-        row as usize - usize::from(row > self.primary)
+    fn stored(&self, row: R) -> usize {
+        row.get() - usize::from(row > self.primary)
     }
 
     /// The interval of cP from that of P.
     #[inline(always)]
-    fn step(&self, rank: &impl Rank, c: u8, interval: Range<u32>) -> Range<u32> {
+    fn step(&self, rank: &impl Rank<R>, c: u8, interval: Range<R>) -> Range<R> {
         let first = self.starts[usize::from(c)];
         if first == self.starts[usize::from(c) + 1] {
-            return 0..0;
+            return R::default()..R::default();
         }
         let (lo, hi) = rank.rank_pair(c, self.stored(interval.start), self.stored(interval.end));
         first + lo..first + hi
     }
 }
 
+/// The first rows of an interval.
+pub(crate) fn rows_of<R: Row>(
+    interval: &Range<R>,
+    limit: usize,
+) -> impl Iterator<Item = R> + use<R> {
+    (interval.start.get()..interval.end.get()).take(limit).map(R::new)
+}
+
 /// The first row of each byte, from the counts of bytes. Row 0 is the sentinel's.
-pub(crate) fn starts(counts: &[u32; 256]) -> Box<[u32; 257]> {
-    let mut starts = Box::new([1; 257]);
+pub(crate) fn starts<R: Row>(counts: &[R; 256]) -> Box<[R; 257]> {
+    let mut starts = Box::new([R::from(1); 257]);
     for c in 0..256 {
         starts[c + 1] = starts[c] + counts[c];
     }

@@ -2,15 +2,16 @@
 //! that backward search and walks along LF ask. `layout` chooses who answers it.
 
 use crate::error::Error;
+use crate::positions::Row;
 
 /// A transform that counts its bytes. `at` is at most the number n of bytes, below n for
 /// [`Rank::byte`].
-pub trait Rank: Sync {
+pub trait Rank<R: Row>: Sync {
     /// Occurrences of `c`, which occurs somewhere, among the first `at` bytes.
-    fn rank(&self, c: u8, at: usize) -> u32;
+    fn rank(&self, c: u8, at: usize) -> R;
 
     /// Both ends of an interval at once, `lo <= hi`: they often lie in one cache line.
-    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (u32, u32);
+    fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (R, R);
 
     /// The byte at a position.
     fn byte(&self, at: usize) -> u8;

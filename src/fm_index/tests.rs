@@ -47,6 +47,33 @@ fn finds_what_a_plain_search_finds() {
     }
 }
 
+/// The same answers with positions in 64 bits, from every question that there is.
+#[test]
+fn a_wide_index_finds_what_a_narrow_one_finds() {
+    for (name, text) in cases::shapes(3000).into_iter().filter(|(_, text)| !text.is_empty()) {
+        for rate in [4, 1 << 20] {
+            let narrow = index(&text, rate);
+            let wide = FmIndex::wide(Sorter::Cpu.sort(&text, rate).unwrap()).unwrap();
+            let patterns = patterns(&text);
+            for pattern in &patterns {
+                assert_eq!(u64::from(narrow.count(pattern)), wide.count(pattern), "{name}");
+                let found = narrow.locate(pattern, 50).unwrap().into_iter().map(u64::from);
+                assert!(found.eq(wide.locate(pattern, 50).unwrap()), "{name} {pattern:?}");
+            }
+            let many: Vec<&[u8]> = patterns.iter().map(Vec::as_slice).cycle().take(500).collect();
+            let mut intervals = [vec![0..0; many.len()], vec![0..0; many.len()]];
+            wide.search(&many, &mut intervals[0]);
+            assert!(wide.kmers.get().is_some());
+            intervals[1].iter_mut().zip(&many).for_each(|(i, pattern)| *i = wide.interval(pattern));
+            assert_eq!(intervals[0], intervals[1], "{name}");
+            let range = text.len() / 3..text.len() / 2;
+            assert_eq!(wide.extract(range.clone()).unwrap(), text[range]);
+            let denser = wide.with_sample_rate(2).unwrap();
+            assert_eq!(*denser.samples.rows(), Sorter::Cpu.sort(&text, 2).unwrap().samples);
+        }
+    }
+}
+
 #[test]
 fn a_batch_finds_what_single_searches_find() {
     for (name, text) in [
@@ -90,11 +117,8 @@ fn denser_samples_are_those_of_a_sorter() {
         for (from, to) in [(1 << 20, 4), (64, 8), (8, 8), (4, 64)] {
             let denser = index(&text, from).with_sample_rate(to).unwrap();
             let rate = to.min(from);
-            assert_eq!(
-                denser.samples.rows(),
-                Sorter::Cpu.sort(&text, rate).unwrap().samples,
-                "{name}"
-            );
+            let rows: Vec<u64> = denser.samples.rows().iter().map(|&row| row.into()).collect();
+            assert_eq!(rows, Sorter::Cpu.sort(&text, rate).unwrap().samples, "{name}");
             assert_eq!(
                 denser.locate(&text[..1], 9).unwrap().len(),
                 naive(&text, &text[..1]).len().min(9)
@@ -119,7 +143,7 @@ fn what_breaks_an_invariant_is_refused_and_what_contradicts_itself_survived() {
     assert!(refused(|bwt| bwt.samples[1] = bwt.samples[0]));
     for (seed, sigma) in (0..300).zip([1, 2, 5, 17, 256].into_iter().cycle()) {
         let bytes = cases::random(400 + seed, sigma);
-        let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u32).collect();
+        let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u64).collect();
         let Ok(index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
         let _ = index.locate(&[1], usize::MAX);
         let _ = index.extract(0..index.len());

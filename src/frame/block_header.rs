@@ -41,8 +41,7 @@ const SEARCHABLE: u8 = filter::SEQUENCES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockHeader {
     pub kind: Kind,
-    /// Below 2^40, as is the coded size; above [`MAX_BLOCK_SIZE`](crate::MAX_BLOCK_SIZE) it is a
-    /// block that others may restore.
+    /// Below 2^40, as is the coded size.
     pub raw_size: u64,
     pub coded_size: u64,
     /// CRC-32 of the raw bytes.

@@ -29,7 +29,7 @@ pub(crate) struct BlockIndexHeader {
 /// All that an index says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockIndex {
-    pub primary_index: u32,
+    pub primary_index: u64,
     /// CRC-32 of each coded slice.
     pub slice_checksums: Vec<u32>,
     /// The first bytes of what is searched of the block's text, and the last: [`EDGE`] of them, or
@@ -66,7 +66,7 @@ impl BlockIndexHeader {
 
     /// Size of what follows this header in the index of a text of which `searched` bytes are
     /// searched, in so many slices.
-    pub fn rest(&self, searched: u32, slices: usize) -> usize {
+    pub fn rest(&self, searched: u64, slices: usize) -> usize {
         4 * slices + 2 * edge(searched) + self.counts_size as usize
     }
 
@@ -79,8 +79,8 @@ impl BlockIndexHeader {
     }
 }
 
-fn edge(searched: u32) -> usize {
-    EDGE.min(searched as usize)
+fn edge(searched: u64) -> usize {
+    (EDGE as u64).min(searched) as usize
 }
 
 /// What stands around an index in the file and is under its checksum.
@@ -96,10 +96,10 @@ pub(crate) struct Around<'a> {
 /// The sizes of a block's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextSizes {
-    /// All of it, in `1..2^31`.
-    pub all: u32,
+    /// All of it, in `1..2^40`.
+    pub all: u64,
     /// The part of it that is searched: the first bytes, or all.
-    pub searched: u32,
+    pub searched: u64,
 }
 
 impl BlockIndex {
@@ -108,7 +108,7 @@ impl BlockIndex {
     pub fn new(
         text: &[u8],
         bwt: &[u8],
-        primary_index: u32,
+        primary_index: u64,
         raw_sizes: &[u32],
         slices: &[impl AsRef<[u8]>],
     ) -> Self {
@@ -143,7 +143,7 @@ impl BlockIndex {
         let mut bytes = vec![0; BlockIndexHeader::SIZE];
         bytes[0] = form;
         put_uint::<5>(&mut bytes, 2, coded.len() as u64);
-        put_uint::<5>(&mut bytes, 7, self.primary_index.into());
+        put_uint::<5>(&mut bytes, 7, self.primary_index);
         bytes[12..16].copy_from_slice(&crc32fast::hash(samples).to_le_bytes());
         bytes.extend(self.slice_checksums.iter().flat_map(|checksum| checksum.to_le_bytes()));
         for part in [&self.head, &self.tail, &coded] {
@@ -165,13 +165,13 @@ impl BlockIndex {
         let checksum = around.checksum(bytes);
         let sound = cfg!(fuzzing) || header.index_checksum == checksum;
         ensure(sound, "the block's index is damaged: its checksum is wrong")?;
-        let rows = 1..=u64::from(text.all);
+        let rows = 1..=text.all;
         ensure(rows.contains(&header.primary_index), "the index's primary index is no row")?;
         let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * slices);
         let (head, rest) = rest.split_at(edge(text.searched));
         let (tail, coded) = rest.split_at(edge(text.searched));
         Ok(BlockIndex {
-            primary_index: header.primary_index as u32,
+            primary_index: header.primary_index,
             slice_checksums: checksums.chunks_exact(4).map(|four| u32_at(four, 0)).collect(),
             head: head.to_vec(),
             tail: tail.to_vec(),

@@ -8,7 +8,7 @@ use super::slice_sizes::SliceSizes;
 use super::{packed_array, tables};
 use crate::allocation;
 use crate::coder::Coding;
-use crate::error::Flaw;
+use crate::error::{Bound, Error, Flaw};
 use crate::{filter, leb128};
 
 /// The parts of a bwt block's payload, in the order of the file.
@@ -20,7 +20,7 @@ pub(crate) struct BwtPayload<'a> {
     /// were none.
     pub filtered: Option<Filtered<'a>>,
     /// Row of the suffix at every sampled pos.
-    pub samples: Vec<u32>,
+    pub samples: Vec<u64>,
     /// BWT bytes of each slice.
     pub raw_sizes: Vec<u32>,
     /// What search needs, in an indexed block.
@@ -35,7 +35,7 @@ pub(crate) struct BwtPayload<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filtered<'a> {
     /// Bytes of the text that was sorted.
-    pub text_size: u32,
+    pub text_size: u64,
     /// Parameters of the filters.
     pub side: &'a [u8],
 }
@@ -51,22 +51,22 @@ impl<'a> Filtered<'a> {
 
     fn write(&self, out: &mut Vec<u8>) {
         let mut sizes = [0; Self::SIZES];
-        put_uint::<5>(&mut sizes, 0, self.text_size.into());
+        put_uint::<5>(&mut sizes, 0, self.text_size);
         put_uint::<5>(&mut sizes, 5, self.side.len() as u64);
         out.extend(sizes);
         out.extend_from_slice(self.side);
     }
 
-    fn read(payload: &mut &'a [u8], raw_size: u32, sample_rate_log: u8) -> Result<Self, Flaw> {
+    fn read(payload: &mut &'a [u8], raw_size: u64, sample_rate_log: u8) -> Result<Self, Flaw> {
         const SIDE: Flaw = Flaw("the parameters of the block's filters end after the block");
         let (sizes, rest) = payload.split_at_checked(Self::SIZES).ok_or(SIDE)?;
         let (text_size, side_size) = Self::sizes(sizes);
         let (side, rest) = rest.split_at_checked(side_size as usize).ok_or(SIDE)?;
         *payload = rest;
-        let fits = (1..=raw_size.into()).contains(&text_size)
+        let fits = (1..=raw_size).contains(&text_size)
             && sample_rate_log <= largest_sample_rate_log(text_size);
         ensure(fits, "the size of what the filters left does not fit the block")?;
-        Ok(Filtered { text_size: text_size as u32, side })
+        Ok(Filtered { text_size, side })
     }
 }
 
@@ -105,8 +105,8 @@ impl<'a> BwtPayload<'a> {
         Ok(bytes)
     }
 
-    /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^31`.
-    pub fn from_bytes(mut payload: &'a [u8], raw_size: u32, shape: Shape) -> Result<Self, Flaw> {
+    /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^40`.
+    pub fn from_bytes(mut payload: &'a [u8], raw_size: u64, shape: Shape) -> Result<Self, Flaw> {
         let tables = shape.tables.then(|| tables::take(&mut payload)).transpose()?;
         let from_filtered = payload;
         let filtered = (shape.filters != 0)
@@ -152,9 +152,23 @@ fn searched_fields(bytes: &[u8]) -> &[u8] {
 const LONG_MODELS: Flaw = Flaw("the models of the block are longer than the block");
 
 impl Shape {
+    /// The distance of samples.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where that is above 1 GiB, as it may be in blocks above 128 GiB. This
+    /// library writes none.
+    pub fn sample_rate(self) -> Result<u32, Error> {
+        let (rate, allowed) = (1_u64 << self.sample_rate_log, 1 << 30);
+        if rate <= allowed {
+            return Ok(rate as u32);
+        }
+        let what = format!("a block with samples {rate} bytes apart").into();
+        Err(Error::Limit { what, needed: rate, allowed, by: Bound::SampleRate })
+    }
+
     /// How many samples a text of `size` bytes has.
-    pub fn samples(self, size: u32) -> usize {
-        u64::from(size).div_ceil(1 << self.sample_rate_log) as usize
+    pub fn samples(self, size: u64) -> usize {
+        size.div_ceil(1 << self.sample_rate_log) as usize
     }
 }
 
@@ -215,6 +229,14 @@ mod tests {
         let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
         assert!(bytes.starts_with(&tables));
         assert_eq!(BwtPayload::from_bytes(&bytes, 100_000, shape), Ok(parts));
+    }
+
+    #[test]
+    fn samples_may_be_too_far_apart() {
+        let rate = |sample_rate_log| Shape { sample_rate_log, ..SHAPE }.sample_rate();
+        assert_eq!(rate(30).unwrap(), 1 << 30);
+        let said = rate(33).unwrap_err().to_string();
+        assert!(said.contains("8589934592 bytes apart") && said.contains("1073741824"), "{said}");
     }
 
     #[test]

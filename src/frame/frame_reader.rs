@@ -12,7 +12,7 @@ use super::seek_table::{Entry, SEEK_MARKER, SeekTable};
 use super::tables;
 use crate::error::{Flaw, Result};
 use crate::events::Step;
-use crate::options::{Options, restorable};
+use crate::options::Options;
 use crc32fast::Hasher;
 use std::io::{self, Read};
 use std::time::Instant;
@@ -37,7 +37,7 @@ pub(crate) struct FrameReader<R> {
 /// The frame that the reader is in, and what its blocks have added up to.
 struct OpenFrame {
     start: u64,
-    block_size: u32,
+    block_size: u64,
     entries: Vec<Entry>,
     raw_size: u64,
     stream: Hasher,
@@ -73,7 +73,7 @@ impl<R: Read> FrameReader<R> {
     /// after an error.
     ///
     /// Frames without blocks, and what ends a frame, are read and checked on the way.
-    pub fn next_block_size(&mut self) -> Result<Option<u32>> {
+    pub fn next_block_size(&mut self) -> Result<Option<u64>> {
         if self.failed {
             return Ok(None);
         }
@@ -83,7 +83,7 @@ impl<R: Read> FrameReader<R> {
     }
 
     /// The next block, unless its frame has blocks above `planned` bytes or there is none.
-    pub fn next_block(&mut self, planned: u32) -> Option<Result<CodedBlock>> {
+    pub fn next_block(&mut self, planned: u64) -> Option<Result<CodedBlock>> {
         match self.next_block_size().transpose()? {
             Err(e) => Some(Err(e)),
             Ok(size) if size > planned => None,
@@ -95,7 +95,7 @@ impl<R: Read> FrameReader<R> {
         }
     }
 
-    fn seek_block(&mut self) -> Result<Option<u32>> {
+    fn seek_block(&mut self) -> Result<Option<u64>> {
         while !self.at_block {
             if self.frame.is_none() && !self.open_frame()? {
                 return Ok(None);
@@ -158,8 +158,7 @@ impl<R: Read> FrameReader<R> {
         other_version(&bytes, start).map_or(Ok(()), Err)?;
         let bytes = bytes.as_slice().try_into().map_err(|_| CUT_OFF.at(None, self.offset))?;
         let header = FrameHeader::at(bytes, start)?;
-        let block_size = restorable(header.block_size).map_err(|e| e.at(self.blocks, start))?;
-        self.frame = Some(OpenFrame::new(start, block_size));
+        self.frame = Some(OpenFrame::new(start, header.block_size));
         Ok(true)
     }
 
@@ -223,7 +222,7 @@ impl<R: Read> FrameReader<R> {
 pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");
 
 impl OpenFrame {
-    fn new(start: u64, block_size: u32) -> Self {
+    fn new(start: u64, block_size: u64) -> Self {
         OpenFrame { start, block_size, entries: Vec::new(), raw_size: 0, stream: Hasher::new() }
     }
 
@@ -231,7 +230,7 @@ impl OpenFrame {
     fn block(&mut self, header: BlockHeader, offset: u64) -> Result<(), Flaw> {
         ensure(self.block_size > 0, "a block in a frame that says it has none")?;
         ensure(
-            header.raw_size <= self.block_size.into(),
+            header.raw_size <= self.block_size,
             "the block is larger than the frame's block size",
         )?;
         ensure(

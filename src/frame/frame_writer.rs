@@ -27,7 +27,7 @@ pub(crate) struct FrameWriter<W> {
 
 impl<W: Write> FrameWriter<W> {
     /// Starts a frame whose largest block is of `block_size` bytes, or 0 for one without blocks.
-    pub fn start(output: W, block_size: u32) -> Result<Self> {
+    pub fn start(output: W, block_size: u64) -> Result<Self> {
         let mut writer = FrameWriter {
             output,
             entries: Vec::new(),
@@ -36,7 +36,7 @@ impl<W: Write> FrameWriter<W> {
             stream: Hasher::new(),
             sequences: None,
         };
-        writer.put(&FrameHeader { block_size: block_size.into() }.to_bytes())?;
+        writer.put(&FrameHeader { block_size }.to_bytes())?;
         Ok(writer)
     }
 

@@ -13,34 +13,37 @@ use bitvec::view::BitView;
 pub(crate) const WIDEST: u8 = 40;
 
 /// Appends `values`.
-pub(crate) fn write(values: &[u32], out: &mut Vec<u8>) {
-    let all = values.iter().fold(0, |all, value| all | value);
-    let width = (u32::BITS - all.leading_zeros()).max(1) as usize;
+pub(crate) fn write<T: Copy + Into<u64>>(values: &[T], out: &mut Vec<u8>) {
+    let all = values.iter().fold(0, |all, &value| all | value.into());
+    let width = (u64::BITS - all.leading_zeros()).max(1) as usize;
     out.push(width as u8);
     let start = out.len();
     out.resize(start + (values.len() * width).div_ceil(8), 0);
     let bits = out[start..].view_bits_mut::<Lsb0>();
     for (slot, &value) in bits.chunks_exact_mut(width).zip(values) {
-        slot.store_le(value);
+        slot.store_le::<u64>(value.into());
     }
 }
 
 /// Takes `count` values off the front of `bytes`; checks that they are there before it makes room
-/// for them. No value of a block that this library restores needs more than 32 bits, however wide
-/// its slot.
-pub(crate) fn read(bytes: &mut &[u8], count: usize) -> Result<Vec<u32>, Flaw> {
+/// for them. Where one does not fit `T`, which is as wide as the block needs, the array is damaged.
+pub(crate) fn read<T: From<u32> + TryFrom<u64>>(
+    bytes: &mut &[u8],
+    count: usize,
+) -> Result<Vec<T>, Flaw> {
     let (&width, rest) = bytes.split_first().ok_or(CUT)?;
     check_width(width)?;
-    let (used, width) = (count * usize::from(width), usize::from(width));
+    let used = count.checked_mul(usize::from(width)).ok_or(CUT)?;
+    let width = usize::from(width);
     let (packed, rest) = rest.split_at_checked(used.div_ceil(8)).ok_or(CUT)?;
     *bytes = rest;
     let (values, padding) = packed.view_bits::<Lsb0>().split_at(used);
     ensure(padding.not_any(), "a table of the block has bits set after its last value")?;
     let slots = values.chunks_exact(width);
     if width <= 32 {
-        return Ok(slots.map(|slot| slot.load_le()).collect());
+        return Ok(slots.map(|slot| T::from(slot.load_le::<u32>())).collect());
     }
-    slots.map(|slot| u32::try_from(slot.load_le::<u64>()).map_err(|_| LARGE)).collect()
+    slots.map(|slot| T::try_from(slot.load_le::<u64>()).map_err(|_| LARGE)).collect()
 }
 
 fn check_width(width: u8) -> Result<(), Flaw> {
@@ -60,7 +63,7 @@ const CUT: Flaw = Flaw("a table of the block is longer than the block");
 mod tests {
     use super::*;
 
-    fn written(values: &[u32]) -> Vec<u8> {
+    fn written<T: Copy + Into<u64>>(values: &[T]) -> Vec<u8> {
         let mut out = Vec::new();
         write(values, &mut out);
         out
@@ -69,12 +72,12 @@ mod tests {
     #[test]
     fn the_example_of_the_format() {
         // 1 = 00001, 18 = 10010, 31 = 11111: 010 00001, then 0 11111 10.
-        assert_eq!(written(&[1, 18, 31]), [5, 0b0100_0001, 0b0111_1110]);
+        assert_eq!(written(&[1_u32, 18, 31]), [5, 0b0100_0001, 0b0111_1110]);
     }
 
     #[test]
     fn what_is_written_is_read() {
-        for values in [vec![], vec![0], vec![u32::MAX, 0, 7], (0..1000).collect()] {
+        for values in [vec![], vec![0], vec![u32::MAX, 0, 7], (0..1000).collect::<Vec<u32>>()] {
             let bytes = written(&values);
             let mut left = &bytes[..];
             assert_eq!(read(&mut left, values.len()), Ok(values));
@@ -84,13 +87,13 @@ mod tests {
 
     #[test]
     fn damage_is_noticed() {
-        let mut bytes = written(&[1, 18, 31]);
-        assert!(read(&mut &bytes[..2], 3).is_err(), "cut");
-        assert!(read(&mut &[][..], 0).is_err(), "empty");
+        let mut bytes = written(&[1_u32, 18, 31]);
+        assert!(read::<u32>(&mut &bytes[..2], 3).is_err(), "cut");
+        assert!(read::<u32>(&mut &[][..], 0).is_err(), "empty");
         bytes[2] |= 0x80;
-        assert!(read(&mut &bytes[..], 3).is_err(), "padding");
+        assert!(read::<u32>(&mut &bytes[..], 3).is_err(), "padding");
         bytes[0] = 41;
-        assert!(read(&mut &bytes[..], 3).is_err(), "width");
+        assert!(read::<u32>(&mut &bytes[..], 3).is_err(), "width");
     }
 
     #[test]
@@ -100,6 +103,10 @@ mod tests {
             slots.iter().flat_map(|v: &u64| v.to_le_bytes()[..5].to_vec()).collect();
         let bytes = [&[40], &bytes[..]].concat();
         assert_eq!(read(&mut &bytes[..11], 2), Ok(vec![7, u32::MAX]));
-        assert_eq!(read(&mut &bytes[..], 3), Err(LARGE));
+        assert_eq!(read::<u32>(&mut &bytes[..], 3), Err(LARGE));
+        assert_eq!(read(&mut &bytes[..], 3), Ok(slots.to_vec()));
+        let written = written(&slots);
+        assert_eq!((written[0], written.len()), (33, 1 + 13));
+        assert_eq!(read(&mut &written[..], 3), Ok(slots.to_vec()));
     }
 }

@@ -21,7 +21,10 @@ const MISFIT: Flaw = Flaw("the sizes of the block's slices do not add up to the 
 
 /// The mean slice has at least so many BWT bytes, so that what is kept of each slice, an index's
 /// counts of 1 KiB among it, takes less memory than the block.
-const LEAST_MEAN: u32 = 1 << 12;
+const LEAST_MEAN: u64 = 1 << 12;
+
+/// BWT bytes of a slice at most, however large the block is.
+const LARGEST: u64 = (1 << 31) - 1;
 
 impl SliceSizes {
     /// Appends them as they stand in the file.
@@ -40,8 +43,8 @@ impl SliceSizes {
     }
 
     /// Takes those of a text of `text_size` bytes off the front of `bytes`.
-    pub fn read(bytes: &mut &[u8], coding: Coding, text_size: u32) -> Result<Self, Flaw> {
-        let count = packed_array::read(bytes, 1)?[0];
+    pub fn read(bytes: &mut &[u8], coding: Coding, text_size: u64) -> Result<Self, Flaw> {
+        let count = packed_array::read::<u64>(bytes, 1)?[0];
         let most = text_size.div_ceil(LEAST_MEAN);
         ensure((1..=most).contains(&count), "the block has no slices, or more than it can have")?;
         let mut sizes = |count| match count {
@@ -51,11 +54,13 @@ impl SliceSizes {
         let others = count as usize - 1;
         let mut raw = sizes(others)?;
         let models = match coding {
-            Coding::StaticRans => last(&[], sizes(1)?[0].into())?,
+            Coding::StaticRans => last(&[], u64::from(sizes(1)?[0]))?,
             Coding::ContextMixing => 0,
         };
         let coded = sizes(others)?;
-        raw.push(last(&raw, text_size.into())?);
+        raw.push(last(&raw, text_size)?);
+        let fit = raw.iter().all(|&size| u64::from(size) <= LARGEST);
+        ensure(fit, "a slice of the block is larger than 2^31 - 1 bytes")?;
         Ok(SliceSizes { raw, models, coded })
     }
 
@@ -68,7 +73,7 @@ impl SliceSizes {
 
     /// How many bytes at most a structure takes that begins with these.
     pub fn most(mut bytes: &[u8]) -> Result<u64, Flaw> {
-        let count = packed_array::read(&mut bytes, 1)?[0] as usize;
+        let count = packed_array::read::<u64>(&mut bytes, 1)?[0] as usize;
         let [one, all] = [1, count].map(|n| packed_array::size(packed_array::WIDEST, n));
         Ok(2 * one? + 2 * all?)
     }
@@ -89,7 +94,7 @@ mod tests {
         SliceSizes { raw: vec![9000, 100, 900], models: 77, coded: vec![5, 100, 9] }
     }
 
-    fn reread(mut bytes: &[u8], coding: Coding, text: u32, all: u64) -> Result<SliceSizes, Flaw> {
+    fn reread(mut bytes: &[u8], coding: Coding, text: u64, all: u64) -> Result<SliceSizes, Flaw> {
         let mut sizes = SliceSizes::read(&mut bytes, coding, text)?;
         assert!(bytes.is_empty());
         sizes.complete(all)?;
@@ -128,6 +133,10 @@ mod tests {
         let many = SliceSizes { raw: vec![1; 5], models: 1, coded: vec![1; 5] };
         assert!(check(many.clone(), 16_384, 5).is_err(), "five slices of 16 KiB");
         assert!(check(many, 16_385, 16_386).is_err(), "more coded than raw");
+        let two = |first: u32| SliceSizes { raw: vec![first; 2], models: 1, coded: vec![1; 2] };
+        let large = (1_u32 << 31) - 1;
+        assert_eq!(check(two(large), 2 * u64::from(large), 2), Ok(()));
+        assert!(check(two(large), 2 * u64::from(large) + 1, 2).is_err(), "a slice of 2^31 bytes");
         assert!(reread(&[1, 0], Coding::ContextMixing, 10_000, 114).is_err(), "no slices");
     }
 }

@@ -5,6 +5,9 @@ use crate::error::{Error, Result};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+/// The largest block that a GPU sorts or restores: positions have 31 bits there.
+pub const MOST_BYTES: u32 = i32::MAX as u32;
+
 /// The CUDA version and the architectures of the kernels in this build.
 #[derive(Debug)]
 pub struct Built {

@@ -96,7 +96,7 @@ impl Space {
 #[allow(unsafe_code)]
 fn limit_of_process(by: Bound) -> Option<u64> {
     let resource = match by {
-        Bound::Memory | Bound::BlockSize => return None,
+        Bound::Memory | Bound::SampleRate => return None,
         Bound::AddressSpace => libc::RLIMIT_AS,
         Bound::Data => libc::RLIMIT_DATA,
     };

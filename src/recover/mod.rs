@@ -15,7 +15,7 @@ use crate::contents::{self, BlockInfo, Frame, FrameInfo};
 use crate::error::{Error, Result};
 use crate::frame::landmarks::{Landmark, Scanner};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
-use crate::options::{Options, restorable};
+use crate::options::Options;
 use crate::threads;
 use losses::Account;
 pub use losses::{Lost, Recovery};
@@ -106,10 +106,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                 Landmark::Block { offset, header } => {
                     self.account.frame_begins_at(offset, &header);
                     let (inside, behind) = (header_end(offset), payload_end(offset, &header));
-                    // One that is too large to be restored is lost, whatever its payload.
-                    let undamaged = behind <= end
-                        && restorable(header.raw_size).is_ok()
-                        && self.has_payload(offset, &header)?;
+                    let undamaged = behind <= end && self.has_payload(offset, &header)?;
                     let raw = if undamaged { self.restore(offset, header)? } else { None };
                     self.save(&header, raw)?;
                     // What an undamaged payload holds is its own, even if it looks like blocks.
@@ -135,7 +132,6 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                 Err(Error::Format { .. }) => continue,
                 Err(e) => return Err(e),
             };
-            restorable(header.raw_size).map_err(|e| e.at(self.account.blocks_met, offset))?;
             let raw = match self.restore(offset, header) {
                 // Nothing but a header says that there is so large a block.
                 Err(Error::Limit { .. } | Error::OutputLimit { .. })

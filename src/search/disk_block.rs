@@ -7,11 +7,12 @@
 //!
 //! Memory: the counts, 1 KiB per slice, and a cache of decoded slices.
 
+use super::disk_samples::DiskSamples;
 use super::disk_tables::DiskTables;
 use super::file_block::FileBlock;
 use crate::error::{Flaw, Result};
-use crate::fm_index::{self, CONTRADICTION, Samples};
-use crate::frame::{Shape, checksum_holds, histogram, packed_array};
+use crate::fm_index::{self, CONTRADICTION};
+use crate::frame::{Shape, checksum_holds, histogram};
 use rayon::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::io::{Read, Seek};
@@ -21,12 +22,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A block of which only its index is in memory.
 pub(crate) struct DiskBlock<'a, R> {
     file_block: &'a FileBlock<'a, R>,
-    text_size: u32,
+    text_size: u64,
     shape: Shape,
     tables: DiskTables,
-    starts: Box<[u32; 257]>,
+    starts: Box<[u64; 257]>,
     /// Read when they are first wanted.
-    samples: OnceLock<Samples>,
+    samples: OnceLock<DiskSamples>,
     cache: Mutex<Cache>,
 }
 
@@ -47,7 +48,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     /// where the block has fewer slices than `least`.
     pub fn open(
         file_block: &'a FileBlock<'a, R>,
-        raw_size: u32,
+        raw_size: u64,
         shape: Shape,
         least: u64,
     ) -> Result<Option<Self>> {
@@ -60,7 +61,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
             file_block,
             text_size: tables.text_size,
             shape,
-            starts: fm_index::starts(&tables.above[tables.above.len() - 1]),
+            starts: fm_index::starts(&tables.above.all(tables.starts.len() - 1)),
             tables,
             samples: OnceLock::new(),
             cache: Mutex::new(Cache { slices, order, size: 0, most }),
@@ -68,7 +69,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     }
 
     /// The rows of the suffixes that start with `pattern`.
-    pub fn interval(&self, pattern: &[u8]) -> Result<Range<u32>> {
+    pub fn interval(&self, pattern: &[u8]) -> Result<Range<u64>> {
         let mut interval = 0..self.text_size + 1;
         for &c in pattern.iter().rev() {
             interval = self.step(c, interval)?;
@@ -80,7 +81,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     }
 
     /// The positions of some rows, in the same order.
-    pub fn positions(&self, rows: &[u32]) -> Result<Vec<u32>> {
+    pub fn positions(&self, rows: &[u64]) -> Result<Vec<u64>> {
         let samples = self.samples()?;
         rows.par_iter().map(|&row| self.position(samples, row)).collect()
     }
@@ -124,11 +125,11 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         1 << self.shape.sample_rate_log >> 1
     }
 
-    fn position(&self, samples: &Samples, mut row: u32) -> Result<u32> {
+    fn position(&self, samples: &DiskSamples, mut row: u64) -> Result<u64> {
         for steps in 0..=samples.rate() {
             if let Some(pos) = samples.pos(row) {
-                let pos = u64::from(pos) + u64::from(steps);
-                return if pos <= u64::from(self.text_size) { Ok(pos as u32) } else { break };
+                let pos = pos + u64::from(steps);
+                return if pos <= self.text_size { Ok(pos) } else { break };
             }
             row = self.lf(row)?.1;
         }
@@ -136,7 +137,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     }
 
     /// The byte before the suffix at a row, and the row of the suffix that starts with it.
-    fn lf(&self, row: u32) -> Result<(u8, u32)> {
+    fn lf(&self, row: u64) -> Result<(u8, u64)> {
         // The primary index has no byte: any will do, since no walk of an intact block goes on from
         // there.
         let at = self.stored(row).min(self.text_size as usize - 1);
@@ -144,14 +145,11 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         let slice = self.slice(k)?;
         let byte = slice[offset];
         let before = count(&slice[..offset], byte);
-        Ok((
-            byte,
-            self.starts[usize::from(byte)] + self.tables.above[k][usize::from(byte)] + before,
-        ))
+        Ok((byte, self.starts[usize::from(byte)] + self.tables.above.get(k, byte) + before))
     }
 
     /// The interval of cP from that of P.
-    fn step(&self, c: u8, interval: Range<u32>) -> Result<Range<u32>> {
+    fn step(&self, c: u8, interval: Range<u64>) -> Result<Range<u64>> {
         let (first, end) = (self.starts[usize::from(c)], self.starts[usize::from(c) + 1]);
         if interval == (0..self.text_size + 1) || first == end {
             return Ok(first..end);
@@ -167,10 +165,10 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     }
 
     /// Occurrences of `c`, which occurs in the block, among the first `at` bytes of the transform.
-    fn rank(&self, c: u8, at: usize) -> Result<u32> {
+    fn rank(&self, c: u8, at: usize) -> Result<u64> {
         let (k, offset) = self.split(at);
         let within = if offset == 0 { 0 } else { count(&self.slice(k)?[..offset], c) };
-        Ok(self.tables.above[k][usize::from(c)] + within)
+        Ok(self.tables.above.get(k, c) + within)
     }
 
     /// The slice that holds a place, and where in it. The end of the last slice begins one more.
@@ -179,7 +177,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         (k, at - self.tables.starts[k] as usize)
     }
 
-    fn stored(&self, row: u32) -> usize {
+    fn stored(&self, row: u64) -> usize {
         row as usize - usize::from(row > self.tables.index.primary_index)
     }
 
@@ -189,7 +187,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
             return Ok(Arc::clone(slice));
         }
         let (from, to) = (self.tables.offsets[k], self.tables.offsets[k + 1]);
-        let coded = self.file_block.input.read(from, (to - from) as u32)?;
+        let coded = self.file_block.input.read(from, to - from)?;
         let slice = self.decode(k, &coded).map_err(|flaw| self.file_block.flaw(flaw))?;
         self.file_block.input.slice_decoded();
         let slice = Arc::new(slice);
@@ -209,14 +207,14 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         let mut slice = vec![0; size as usize];
         self.tables.decoder.decode(coded, &mut slice)?;
         let counts = histogram(&slice);
-        let (above, below) = (&self.tables.above[k], &self.tables.above[k + 1]);
-        if (0..256).all(|c| counts[c] == below[c] - above[c]) {
+        let (above, below) = (self.tables.above.all(k), self.tables.above.all(k + 1));
+        if (0..256).all(|c| u64::from(counts[c]) == below[c] - above[c]) {
             return Ok(slice);
         }
         Err(Flaw("the block's index does not match its slices"))
     }
 
-    fn samples(&self) -> Result<&Samples> {
+    fn samples(&self) -> Result<&DiskSamples> {
         if self.samples.get().is_none() {
             let read = self.read_samples()?;
             let _ = self.samples.set(read);
@@ -224,16 +222,17 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         Ok(self.samples.get().expect("just set"))
     }
 
-    fn read_samples(&self) -> Result<Samples> {
+    fn read_samples(&self) -> Result<DiskSamples> {
         let (offset, size) = self.tables.samples_at;
+        // A bit for each row, and each sample twice.
+        let needed = self.text_size / 7 + 16 * self.shape.samples(self.text_size) as u64;
+        self.file_block.check_index_memory(needed).map_err(|e| self.file_block.locate(e))?;
         let coded = self.file_block.input.read(offset, size)?;
         let samples = || {
             self.tables.header.check_samples(&coded)?;
-            let rows = packed_array::read(&mut &coded[..], self.shape.samples(self.text_size))?;
-            if rows[0] != self.tables.index.primary_index {
-                return Err(Flaw("the first sample of the block is not its primary index"));
-            }
-            Samples::new(rows, 1 << self.shape.sample_rate_log, self.text_size as usize)
+            let kept = (self.shape.samples(self.text_size), 1 << self.shape.sample_rate_log);
+            let DiskTables { index, wide, .. } = &self.tables;
+            DiskSamples::read(&coded, kept, self.text_size(), index.primary_index, *wide)
         };
         samples().map_err(|flaw| self.file_block.flaw(flaw))
     }
@@ -256,6 +255,6 @@ impl Cache {
 }
 
 /// How often `c` stands in `bytes`.
-fn count(bytes: &[u8], c: u8) -> u32 {
-    memchr::memchr_iter(c, bytes).count() as u32
+fn count(bytes: &[u8], c: u8) -> u64 {
+    memchr::memchr_iter(c, bytes).count() as u64
 }

@@ -1,6 +1,7 @@
 //! The tables of an indexed block, read by position: all that a search needs before it decodes a
 //! slice.
 
+use super::counts_above::CountsAbove;
 use super::file_block::FileBlock;
 use crate::coder::SliceDecoder;
 use crate::error::{Flaw, Result};
@@ -9,23 +10,23 @@ use crate::frame::{
 };
 use std::io::{Read, Seek};
 use std::iter;
-use std::ops::AddAssign;
 
 /// The tables of a block, but for its samples.
 pub struct DiskTables {
     /// Bytes of the text, of which the first may be all that is searched.
-    pub text_size: u32,
+    pub text_size: u64,
     pub header: BlockIndexHeader,
     pub index: BlockIndex,
-    /// `above[k][c]`: occurrences of c above slice k; behind the last one, in all.
-    pub above: Vec<[u32; 256]>,
+    pub above: CountsAbove,
     /// Where each slice starts in the transform, and the last one's end.
-    pub starts: Vec<u32>,
+    pub starts: Vec<u64>,
     /// Where each slice starts in the file, and the last one's end.
     pub offsets: Vec<u64>,
     pub decoder: SliceDecoder,
     /// Where Samples stands in the file, and its size.
-    pub samples_at: (u64, u32),
+    pub samples_at: (u64, u64),
+    /// Rows and counts need more than 32 bits.
+    pub wide: bool,
 }
 
 impl DiskTables {
@@ -33,20 +34,20 @@ impl DiskTables {
     /// Errors know no place.
     pub fn read<R: Read + Seek + Send>(
         file_block: &FileBlock<R>,
-        raw_size: u32,
+        raw_size: u64,
         shape: Shape,
         least: u64,
     ) -> Result<Option<Self>> {
         let coded = &file_block.info.coded;
         // Up to so many bytes, as far as the block goes.
         let read = |offset, size: u64| {
-            file_block.input.read(offset, size.min(coded.end.saturating_sub(offset)) as u32)
+            file_block.input.read(offset, size.min(coded.end.saturating_sub(offset)))
         };
         let sequences = file_block.sequences.as_ref();
         let front = sequences.and_then(|sequences| sequences.front.as_ref());
         let (samples_start, text_size, searched) = match front {
             None => (file_block.payload_start()?, raw_size, raw_size),
-            Some(front) => (front.side.end, front.text_size, file_block.searched_size() as u32),
+            Some(front) => (front.side.end, front.text_size, file_block.searched_size() as u64),
         };
         let width = *read(samples_start, 1)?.first().ok_or(CUT)?;
         let samples_size = packed_array::size(width, shape.samples(text_size))?;
@@ -58,6 +59,7 @@ impl DiskTables {
         let mut behind = &front[..];
         let mut sizes = SliceSizes::read(&mut behind, shape.coding, text_size)?;
         let slices = sizes.raw.len();
+        file_block.check_index_memory(slices as u64 * PER_SLICE)?;
         if (slices as u64) < least {
             return Ok(None);
         }
@@ -75,10 +77,11 @@ impl DiskTables {
         let text = TextSizes { all: text_size, searched };
         let index = BlockIndex::from_bytes(&header, bytes, around, text, slices)?;
         let starts = sums(0, &sizes.raw);
-        let above = accumulate(&index, &starts)?;
+        let wide = text_size > file_block.options.narrow().others as u64;
+        let above = CountsAbove::new(&index, &starts, wide)?;
         let offsets = sums(slices_start, &sizes.coded);
         let decoder = SliceDecoder::new(shape.coding, models)?;
-        let samples_at = (samples_start, samples_size as u32);
+        let samples_at = (samples_start, samples_size);
         Ok(Some(DiskTables {
             text_size,
             header,
@@ -88,34 +91,22 @@ impl DiskTables {
             offsets,
             decoder,
             samples_at,
+            wide,
         }))
     }
 }
 
 const CUT: Flaw = Flaw("the block's index is longer than the block");
 
+/// What counts take of each slice at most: as they come and as they are summed up.
+const PER_SLICE: u64 = 4 << 10;
+
 /// `start`, and behind each size what all up to it add up to.
-fn sums<T: Copy + From<u32> + AddAssign>(start: T, sizes: &[u32]) -> Vec<T> {
+fn sums(start: u64, sizes: &[u32]) -> Vec<u64> {
     let mut at = start;
     let ends = sizes.iter().map(|&size| {
-        at += size.into();
+        at += u64::from(size);
         at
     });
     iter::once(start).chain(ends).collect()
-}
-
-/// How often each byte occurs above each slice; checks that each slice is as full as it must be.
-fn accumulate(index: &BlockIndex, starts: &[u32]) -> Result<Vec<[u32; 256]>, Flaw> {
-    let mut above = vec![[0u32; 256]; starts.len()];
-    for (c, counts) in index.counts.rows() {
-        for (k, &count) in counts.iter().enumerate() {
-            let before = above[k][usize::from(c)];
-            above[k + 1][usize::from(c)] = before.saturating_add(count);
-        }
-    }
-    let sum = |counts: &[u32; 256]| counts.iter().map(|&count| u64::from(count)).sum::<u64>();
-    if above.iter().map(sum).eq(starts.iter().map(|&start| u64::from(start))) {
-        return Ok(above);
-    }
-    Err(Flaw("the index's counts do not add up to the block's slices"))
 }

@@ -3,8 +3,9 @@
 use super::sequence_text::SequenceText;
 use super::shared_input::SharedInput;
 use crate::block::{self, Decoded};
+use crate::bwt::CpuInverse;
 use crate::contents::{self, BlockInfo};
-use crate::error::{Error, Flaw, Result};
+use crate::error::{Bound, Error, Flaw, Result};
 use crate::frame::{BlockHeader, Kind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
 use std::io::{Read, Seek, SeekFrom};
@@ -77,6 +78,20 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         (self.searched.end - self.searched.start) as usize
     }
 
+    /// Checks that so much memory is allowed for the index of a block whose positions have 64 bits.
+    /// A small file may claim a block of which even that is very large.
+    ///
+    /// # Errors
+    /// [`Error::Limit`].
+    pub fn check_index_memory(&self, needed: u64) -> Result<()> {
+        let (size, allowed) = (self.header.raw_size, self.options.memory_limit());
+        if size <= self.options.narrow().others as u64 || needed <= allowed {
+            return Ok(());
+        }
+        let what = format!("the index of a block of {size} bytes").into();
+        Err(Error::Limit { what, needed, allowed, by: Bound::Memory })
+    }
+
     /// Says of an error which block it is in.
     pub fn locate(&self, error: Error) -> Error {
         error.at(self.number, self.info.coded.start)
@@ -85,6 +100,11 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
     /// The error for a flaw of the block.
     pub fn flaw(&self, flaw: Flaw) -> Error {
         flaw.at(Some(self.number), self.info.coded.start)
+    }
+
+    /// What inverts the transform of the block.
+    pub fn inverse(&self) -> CpuInverse {
+        CpuInverse::new(self.options.narrow())
     }
 
     /// Reads the whole block and decodes its slices.

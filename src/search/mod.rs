@@ -6,7 +6,8 @@
 //! | `file_search`, `search_results` | a batch or a range, and what it gives |
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
-//! | `disk_block`, `disk_tables` | search in a block that stays on disk, slice by slice |
+//! | `loaded_index` | the index of a block in memory, of 32 bits or of 64 |
+//! | `disk_block`, `disk_tables`, `counts_above`, `disk_samples` | search in a block that stays on disk, slice by slice |
 //! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
 //! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
 //! | `records` | the records of a file, their places and their bases |
@@ -23,11 +24,14 @@
 
 mod batch_in_sections;
 mod boundary_matches;
+mod counts_above;
 mod disk_block;
+mod disk_samples;
 mod disk_tables;
 mod file_block;
 mod file_search;
 mod folded_patterns;
+mod loaded_index;
 mod mismatches;
 mod pattern_stream;
 mod records;

@@ -3,15 +3,15 @@
 
 use super::boundary_matches::{Boundaries, Edges};
 use super::file_block::FileBlock;
+use super::loaded_index::{GpuLease, LoadedIndex};
 use super::search_results::BatchMatches;
-use super::searched_block::{Found, GpuLease, SearchedBlock};
+use super::searched_block::{Found, SearchedBlock};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
-use crate::fm_index::FmIndex;
 use crate::frame::EDGE;
 use crate::gpu;
 use crate::memory::Plan;
-use crate::options::{Options, restorable};
+use crate::options::Options;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
@@ -23,7 +23,7 @@ const INDEX_SHARE: u64 = 4;
 /// What is kept from one batch to the next: the GPU, and decoded blocks as far as there is room.
 pub struct Session {
     gpus: DevicePool<gpu::Searcher>,
-    indexes: BTreeMap<u64, Box<FmIndex>>,
+    indexes: BTreeMap<u64, LoadedIndex>,
     /// Bytes for these, and how many are left.
     share: u64,
     room: u64,
@@ -57,14 +57,14 @@ impl Session {
         raw_size.saturating_mul(INDEX_SHARE) <= self.share
     }
 
-    fn keep(&mut self, number: u64, index: Box<FmIndex>) {
+    fn keep(&mut self, number: u64, index: LoadedIndex) {
         if let Some(left) = self.room.checked_sub(index.size() as u64) {
             self.room = left;
             self.indexes.insert(number, index);
         }
     }
 
-    fn take(&mut self, number: u64) -> Option<Box<FmIndex>> {
+    fn take(&mut self, number: u64) -> Option<LoadedIndex> {
         let index = self.indexes.remove(&number)?;
         self.room += index.size() as u64;
         Some(index)
@@ -131,7 +131,7 @@ impl Batch<'_> {
     ) -> Result<Vec<SearchedBlock<'a, R>>> {
         let symbols = self.symbols();
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
-        let open = |(kept, file_block): (Option<Box<FmIndex>>, &'a FileBlock<'a, R>)| {
+        let open = |(kept, file_block): (Option<LoadedIndex>, &'a FileBlock<'a, R>)| {
             let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
@@ -182,9 +182,7 @@ impl Batch<'_> {
         let largest = blocks.iter().map(size).max();
         let mut allowed = self.options.allowance();
         allowed.memory = allowed.memory.saturating_sub(session.share);
-        restorable(largest.unwrap_or(0))
-            .and_then(|size| Plan::to_decode(size, allowed))
-            .map_or(1, |plan| plan.workers)
+        Plan::to_decode(largest.unwrap_or(0), allowed).map_or(1, |plan| plan.workers)
     }
 
     /// How many occurrences of each pattern are still to be located.
@@ -196,11 +194,11 @@ impl Batch<'_> {
     /// Adds what one block came to.
     fn gather(&self, found: &mut BatchMatches, block: Found, start: u64) {
         for (count, more) in found.counts.iter_mut().zip(block.counts) {
-            *count += u64::from(more);
+            *count += more;
         }
         for (positions, found) in found.positions.iter_mut().zip(block.positions) {
             let more = self.limit.unwrap_or(0) - positions.len();
-            positions.extend(found.into_iter().take(more).map(|pos| start + u64::from(pos)));
+            positions.extend(found.into_iter().take(more).map(|pos| start + pos));
         }
     }
 }

@@ -8,15 +8,12 @@
 
 use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
+use super::loaded_index::{GpuLease, LoadedIndex, located};
 use crate::block;
-use crate::bwt::{self, Bwt, CpuInverse, Sorter};
-use crate::device_pool::Lease;
+use crate::bwt::{self, Bwt, CpuSorter};
 use crate::error::{Flaw, Result};
 use crate::filter;
-use crate::fm_index::FmIndex;
 use crate::frame::Kind;
-use crate::gpu::Searcher;
-use crate::options::restorable;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -33,26 +30,17 @@ pub const MANY: usize = 200;
 #[derive(Debug, Default)]
 pub struct Found {
     /// Of each pattern, how often it occurs.
-    pub counts: Vec<u32>,
+    pub counts: Vec<u64>,
     /// Of each pattern, positions in the block, as many as were asked for; nothing if only counts
     /// were.
-    pub positions: Vec<Vec<u32>>,
+    pub positions: Vec<Vec<u64>>,
 }
 
 /// A block that is ready for search.
 pub(crate) enum SearchedBlock<'a, R> {
     OnDisk(Box<DiskBlock<'a, R>>),
-    InMemory(Box<FmIndex>),
+    InMemory(LoadedIndex),
     Plain(Vec<u8>),
-}
-
-/// The GPU that searches blocks in memory; `None` where the CPU does.
-pub type GpuLease<'a> = Option<Lease<'a, Searcher>>;
-
-/// Does `work` on a leased GPU. `None` where the CPU has to do it: where there is no GPU, where it
-/// fails, and where it finds the index in contradiction with itself, which the CPU judges.
-fn on_gpu<T>(lease: &mut GpuLease, work: impl FnOnce(&mut Searcher) -> Result<T>) -> Option<T> {
-    lease.as_mut()?.run(work)?.ok()
 }
 
 /// The block as it stands in the file, if it has an index of what is searched that may be believed,
@@ -68,11 +56,10 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
             Some(sequences) => sequences.front.is_some(),
             None => shape.filters == 0,
         }
-        && let Ok(raw_size) = restorable(block.header.raw_size)
         && !block.options.verifies()
     {
         let decoded = 2 * steps + (walks << shape.sample_rate_log);
-        return DiskBlock::open(block, raw_size, shape, decoded);
+        return DiskBlock::open(block, block.header.raw_size, shape, decoded);
     }
     Ok(None)
 }
@@ -86,7 +73,7 @@ pub fn extract<R: Read + Seek + Send>(
     match open_on_disk(block, steps, ranges.len() as u64)? {
         Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
         None => {
-            let raw = block::restore_decoded(block.decode()?, &CpuInverse::new())?;
+            let raw = block::restore_decoded(block.decode()?, &block.inverse())?;
             Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
         }
     }
@@ -104,7 +91,7 @@ impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
         if let Some(block) = open_on_disk(block, size, ranges)? {
             return Ok(BlockText::OnDisk(Box::new(block)));
         }
-        let raw = block::restore_decoded(block.decode()?, &CpuInverse::new())?;
+        let raw = block::restore_decoded(block.decode()?, &block.inverse())?;
         Ok(BlockText::InMemory(block.text_of(raw)?))
     }
 
@@ -154,13 +141,13 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
             (false, Some(_)) => None,
             _ => decoded.bwt_with(filters).map(copy).transpose()?,
         };
-        let raw = block::restore_decoded(decoded, &CpuInverse::new())?;
+        let raw = block::restore_decoded(decoded, &block.inverse())?;
         let Some(bwt) = searchable else {
             return Ok(SearchedBlock::Plain(block.text_of(raw)?));
         };
         drop(raw);
-        let index = FmIndex::new(bwt).map_err(|e| block.locate(e))?;
-        Ok(SearchedBlock::InMemory(Box::new(index)))
+        let index = LoadedIndex::new(bwt, block.options.narrow());
+        Ok(SearchedBlock::InMemory(index.map_err(|e| block.locate(e))?))
     }
 
     /// Counts each pattern, of which none is empty; with limits, also locates as many occurrences
@@ -178,26 +165,18 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
                 return Ok((self, found));
             }
             SearchedBlock::Plain(raw) => {
-                let bwt = Sorter::Cpu.sort(raw, bwt::sample_rate(raw.len()))?;
-                let index = Box::new(FmIndex::new(bwt)?);
+                let narrow = file_block.options.narrow();
+                let sorter = CpuSorter::with(narrow);
+                let bwt = sorter.sort_on(1, raw, bwt::sample_rate(raw.len()))?;
+                let index = LoadedIndex::new(bwt, narrow)?;
                 return SearchedBlock::InMemory(index).find(file_block, patterns, limits, lease);
             }
-            SearchedBlock::InMemory(index) => {
-                let mut intervals = vec![0..0; patterns.len()];
-                let found = on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals));
-                // Rows that there are not would be looked up.
-                let rows = 0..=index.len() as u32 + 1;
-                let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);
-                if found.is_none() || !intervals.par_iter().all(are_rows) {
-                    index.search(patterns, &mut intervals);
-                }
-                intervals
-            }
+            SearchedBlock::InMemory(index) => index.search(patterns, lease),
             SearchedBlock::OnDisk(block) => {
                 patterns.par_iter().map(|p| block.interval(p.as_ref())).collect::<Result<_>>()?
             }
         };
-        let counts = intervals.iter().map(|interval| interval.len() as u32).collect();
+        let counts = intervals.iter().map(|of: &Range<u64>| of.end - of.start).collect();
         let Some(limits) = limits else {
             return Ok((self, Found { counts, positions: Vec::new() }));
         };
@@ -209,23 +188,23 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     fn locate(
         self,
         file_block: &'a FileBlock<'a, R>,
-        intervals: &[Range<u32>],
+        intervals: &[Range<u64>],
         limits: &[usize],
         lease: &mut GpuLease,
-    ) -> Result<(Self, Vec<Vec<u32>>)> {
-        let wanted = |(interval, &limit): (&Range<u32>, &usize)| interval.clone().take(limit);
-        let rows: Vec<u32> = intervals.iter().zip(limits).flat_map(wanted).collect();
-        let block = self.ready_for(file_block, rows.len() as u64)?;
-        let mut positions = match &block {
-            SearchedBlock::OnDisk(block) => block.positions(&rows)?,
-            SearchedBlock::InMemory(index) => on_gpu(lease, |gpu| index.positions_on(gpu, &rows))
-                .map_or_else(|| index.positions(&rows), Ok)
-                .map_err(|e| file_block.locate(e))?,
+    ) -> Result<(Self, Vec<Vec<u64>>)> {
+        let wanted = intervals.iter().zip(limits);
+        let rows = wanted.map(|(i, &limit)| (i.end - i.start).min(limit as u64)).sum();
+        let block = self.ready_for(file_block, rows)?;
+        let positions = match &block {
+            SearchedBlock::OnDisk(block) => {
+                located(intervals, limits, |rows: &[u64]| block.positions(rows))?
+            }
+            SearchedBlock::InMemory(index) => {
+                let located = index.locate(intervals, limits, lease);
+                located.map_err(|e| file_block.locate(e))?
+            }
             SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
-        }
-        .into_iter();
-        let sizes = intervals.iter().zip(limits).map(|(i, &limit)| i.len().min(limit));
-        let positions = sizes.map(|size| positions.by_ref().take(size).collect()).collect();
+        };
         Ok((block, positions))
     }
 
@@ -239,7 +218,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
                 if rows * index.steps_to_sample() > index.len() as u64 =>
             {
                 let denser = index.with_sample_rate(DENSE).map_err(|e| file_block.locate(e))?;
-                Ok(SearchedBlock::InMemory(Box::new(denser)))
+                Ok(SearchedBlock::InMemory(denser))
             }
             block => Ok(block),
         }
@@ -270,7 +249,7 @@ fn scan<P: AsRef<[u8]> + Sync>(raw: &[u8], patterns: &[P], limits: Option<&[usiz
         for pos in occurrences(patterns[n].as_ref(), raw) {
             count += 1;
             if positions.len() < limit {
-                positions.push(pos as u32);
+                positions.push(pos as u64);
             }
         }
         (count, positions)

@@ -6,7 +6,6 @@
 use super::file_block::FileBlock;
 use super::sequence_text::{Front, SequenceText};
 use crate::block;
-use crate::bwt::CpuInverse;
 use crate::error::{Flaw, Result};
 use crate::filter::SEQUENCES;
 use crate::frame::{Kind, Shape};
@@ -48,7 +47,9 @@ impl<R: Read + Seek + Send> FileBlock<'_, R> {
         };
         let layout = match &text.front {
             Some(Front { side, .. }) => {
-                let bytes = self.input.read(side.start, (side.end - side.start) as u32)?;
+                // It may have an entry for four bytes of the block.
+                self.check_index_memory(self.raw_size() as u64).map_err(|e| self.locate(e))?;
+                let bytes = self.input.read(side.start, side.end - side.start)?;
                 let layout = Layout::read(&mut &bytes[..], self.raw_size());
                 layout.map_err(|flaw| self.flaw(flaw))?
             }
@@ -75,12 +76,12 @@ impl<R: Read + Seek + Send> FileBlock<'_, R> {
     fn front(&self) -> Result<(Front, u64)> {
         let place = self.payload_start()?..self.info.coded.end;
         let most = place.end.saturating_sub(place.start).min(Front::MOST);
-        let bytes = self.input.read(place.start, most as u32)?;
+        let bytes = self.input.read(place.start, most)?;
         Ok(Front::parse(&bytes, place, self.raw_size() as u64)?)
     }
 
     fn split(&self, kind: sequence::Kind) -> Result<(Vec<u8>, Layout)> {
-        let raw = block::restore_decoded(self.decode()?, &CpuInverse::new())?;
+        let raw = block::restore_decoded(self.decode()?, &self.inverse())?;
         sequence::split(&raw, kind).map_err(|flaw| self.flaw(flaw))
     }
 

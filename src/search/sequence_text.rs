@@ -19,7 +19,7 @@ pub(crate) struct SequenceText {
 /// What stands in front of the payload of a block with the filter.
 #[derive(Clone, Debug)]
 pub(crate) struct Front {
-    pub text_size: u32,
+    pub text_size: u64,
     /// Where the parameters of the filter stand in the file.
     pub side: Range<u64>,
     /// Text_Size, Side_Size and Sequence_Size as they stand there.
@@ -39,11 +39,11 @@ impl Front {
         let (text_size, side_size) = Filtered::sizes(sizes);
         let side = place.start + Filtered::SIZES as u64;
         let side = side..side.saturating_add(side_size);
-        let fits = text_size <= raw_size && size <= text_size && text_size < 1 << 31;
+        let fits = text_size <= raw_size && size <= text_size;
         if !fits || side.end > place.end {
             return Err(Flaw("the size of what the filters left does not fit the block"));
         }
         let fields = bytes[..bytes.len() - behind.len()].to_vec();
-        Ok((Front { text_size: text_size as u32, side, fields }, size))
+        Ok((Front { text_size, side, fields }, size))
     }
 }

@@ -24,12 +24,12 @@ impl<R: Read + Seek> SharedInput<R> {
     }
 
     /// The `size` bytes at `offset`.
-    pub fn read(&self, offset: u64, size: u32) -> Result<Vec<u8>> {
+    pub fn read(&self, offset: u64, size: u64) -> Result<Vec<u8>> {
         let (input, cost) = &mut *self.lock();
         input.seek(SeekFrom::Start(offset))?;
-        let bytes = read_payload(input, size.into())?;
+        let bytes = read_payload(input, size)?;
         cost.coded_bytes += bytes.len() as u64;
-        if bytes.len() < size as usize {
+        if (bytes.len() as u64) < size {
             return Err(CUT_OFF.at(None, offset + bytes.len() as u64));
         }
         Ok(bytes)

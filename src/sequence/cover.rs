@@ -74,6 +74,15 @@ impl Cover {
         }
     }
 
+    /// Whether all numbers that [`Cover::encode`] writes are such as their models hold.
+    pub fn has_small_numbers(&self) -> bool {
+        let mut end = 0;
+        self.iter().all(|stretch| {
+            let gap = stretch.start - mem::replace(&mut end, stretch.end);
+            gap.max(stretch.len() - 1) <= NumberModel::MOST
+        })
+    }
+
     /// Adds a stretch that does not begin before the end of the last one.
     fn push(&mut self, stretch: Range<usize>) {
         if self.count.is_multiple_of(STEP) {
@@ -180,6 +189,20 @@ impl CoverWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_the_models_do_not_hold_are_noticed() {
+        let most = NumberModel::MOST;
+        let cover = |stretches: [Range<usize>; 2]| {
+            let mut cover = Cover::default();
+            stretches.into_iter().for_each(|stretch| cover.push(stretch));
+            cover
+        };
+        assert!(cover([0..1, most + 1..most + 2]).has_small_numbers());
+        assert!(!cover([0..1, most + 2..most + 3]).has_small_numbers());
+        assert!(cover([0..1, 1..most + 2]).has_small_numbers());
+        assert!(!cover([0..1, 1..most + 3]).has_small_numbers());
+    }
 
     #[test]
     fn stretches_answer_as_a_list_of_bits_does() {

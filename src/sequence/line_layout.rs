@@ -7,8 +7,8 @@
 
 use super::cover::Cover;
 use super::units::{Lead, Place, Totals, Unit, Units};
-use crate::coder::BitTree;
 use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
+use crate::coder::{BitTree, NumberModel};
 use crate::error::Flaw;
 use crate::leb128;
 use std::ops::Range;
@@ -154,11 +154,20 @@ impl Layout {
         side.extend(checksum.to_le_bytes());
     }
 
-    /// Whether a block may have it: it has no more entries than a decoder takes.
+    /// Whether it can be written: in a block above 4 GiB, numbers may be larger than their models
+    /// hold.
+    pub fn can_be_written(&self) -> bool {
+        let covers = [&self.crlf, &self.small, &self.escaped];
+        self.raw_size <= NumberModel::MOST
+            || self.units.have_small_numbers() && covers.iter().all(|c| c.has_small_numbers())
+    }
+
+    /// Whether a block may have it: it can be written, and has no more entries than a decoder
+    /// takes.
     pub fn is_small(&self) -> bool {
         let covers = [&self.crlf, &self.small, &self.escaped];
         let entries = self.units.count() + covers.iter().map(|cover| cover.count()).sum::<usize>();
-        entries <= most_entries(self.raw_size)
+        entries <= most_entries(self.raw_size) && self.can_be_written()
     }
 
     /// Bytes of memory that it takes.

@@ -251,6 +251,13 @@ impl Units {
         }
     }
 
+    /// Whether all numbers that [`Units::encode`] writes are such as their models hold.
+    pub fn have_small_numbers(&self) -> bool {
+        self.iter().all(|Place { unit, times, .. }| {
+            unit.lead_len.max(unit.residues).max(unit.width).max(times - 1) <= NumberModel::MOST
+        })
+    }
+
     fn push(&mut self, unit: &Unit, times: usize) {
         if self.count.is_multiple_of(STEP) {
             self.landmarks.push(Landmark { at: self.bytes.len(), before: self.totals });

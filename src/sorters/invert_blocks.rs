@@ -8,13 +8,14 @@
 //! GPU reads and to which it writes.
 
 use super::coded_transform::CodedTransform;
-use crate::bwt::{Bwt, CpuInverse};
+use crate::bwt::{self, Bwt, CpuInverse};
 use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Lease, Opener, Rates};
 use crate::error::{Flaw, Result};
 use crate::events::{Step, Timed};
 use crate::gpu;
 use crate::options::{DEFAULT_SAMPLE_RATE, Options};
+use crate::positions::NarrowLimits;
 use crate::threads::Threads;
 #[cfg(test)]
 use crate::{coder, device_pool::OpenGpus, events::Listener};
@@ -49,7 +50,7 @@ impl<'a> InvertJob<'a> {
                 let decoder = coder::SliceDecoder::new(coder::Coding::StaticRans, &coded.models)?;
                 let (sizes, mut bytes) = (&coded.raw_sizes, vec![0; text.len()]);
                 coder::decode_slices(&decoder, sizes, &coded.slices, &mut bytes)?;
-                let (sample_rate, samples) = (*sample_rate, samples.clone());
+                let (sample_rate, samples) = (*sample_rate, bwt::wide(samples.clone()));
                 text.copy_from_slice(&crate::bwt::invert(Bwt { bytes, sample_rate, samples })?);
                 Ok(text)
             }
@@ -71,16 +72,19 @@ impl BlockInverter {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is
     /// asked for.
-    pub fn new(workers: usize, block_size: u32, options: &Options) -> Result<Self> {
-        let make = move |number| gpu_invert(number, block_size);
+    pub fn new(workers: usize, block_size: u64, options: &Options) -> Result<Self> {
+        // Larger blocks go to the CPU.
+        let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
+        let make = move |number| gpu_invert(number, most);
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let (rates, listener) = (Rates::INVERT, options.listener().clone());
         let threads = options.thread_count();
-        Ok(BlockInverter::with(DevicePool::new(opener, rates, threads, listener)))
+        let gpus = DevicePool::new(opener, rates, threads, listener);
+        Ok(BlockInverter::with(gpus, options.narrow()))
     }
 
-    fn with(gpus: DevicePool<GpuInvert>) -> Self {
-        BlockInverter { gpus, cpu: CpuInverse::new(), on_cpu: AtomicUsize::new(0) }
+    fn with(gpus: DevicePool<GpuInvert>, narrow: NarrowLimits) -> Self {
+        BlockInverter { gpus, cpu: CpuInverse::new(narrow), on_cpu: AtomicUsize::new(0) }
     }
 
     /// Of GPUs that are open at once and used whatever the block.
@@ -89,7 +93,10 @@ impl BlockInverter {
         let open: OpenGpus<_> =
             Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
         let opener = Opener { gpu_only: true, open: Some(open) };
-        BlockInverter::with(DevicePool::new(opener, Rates::INVERT, 4, listener))
+        BlockInverter::with(
+            DevicePool::new(opener, Rates::INVERT, 4, listener),
+            NarrowLimits::USUAL,
+        )
     }
 
     /// Whether a block may be restored on a GPU, which can be wrong without saying so.
@@ -103,13 +110,13 @@ impl BlockInverter {
     }
 
     /// A block of `len` bytes will be restored when it has its turn.
-    pub fn expect(&self, len: u32) {
-        self.gpus.expect(len.into());
+    pub fn expect(&self, len: u64) {
+        self.gpus.expect(len);
     }
 
     /// A block of `len` bytes was decoded, which took so much time of one thread.
-    pub fn decoded(&self, len: u32, took: Duration) {
-        self.gpus.coded(len.into(), took);
+    pub fn decoded(&self, len: u64, took: Duration) {
+        self.gpus.coded(len, took);
     }
 
     /// How many threads of `pool` the CPU would have for one more block.
@@ -165,7 +172,8 @@ fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
             InvertJob::Bwt(bwt) => {
                 inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
                 let from = Instant::now();
-                let text = inverse.invert_input(bwt.sample_rate, &bwt.samples)?;
+                let samples = bwt::narrow(&bwt.samples);
+                let text = inverse.invert_input(bwt.sample_rate, &samples)?;
                 let to = Instant::now();
                 bwt.bytes.copy_from_slice(text);
                 let copied = [(Step::CopyIn, began, from), (Step::CopyOut, to, Instant::now())];

@@ -40,18 +40,22 @@ impl BlockSorter {
     /// is asked for.
     pub fn new(
         workers: usize,
-        block_size: u32,
+        block_size: u64,
         sample_rate: u32,
         coded: Option<SliceLimits>,
         options: &Options,
     ) -> Result<Self> {
-        let make = move |number| gpu_sort(number, block_size, sample_rate, coded);
+        // Larger blocks go to the CPU.
+        let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
+        let make = move |number| gpu_sort(number, most, sample_rate, coded);
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let (rates, listener) = (Rates::SORT, options.listener().clone());
         let threads = options.thread_count();
-        Ok(BlockSorter::with(DevicePool::new(opener, rates, threads, listener)))
+        let gpus = DevicePool::new(opener, rates, threads, listener);
+        Ok(BlockSorter { gpus, cpu: CpuSorter::with(options.narrow()) })
     }
 
+    #[cfg(test)]
     pub(super) fn with(gpus: DevicePool<GpuSort>) -> Self {
         BlockSorter { gpus, cpu: CpuSorter::new() }
     }
@@ -129,7 +133,7 @@ fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, block: 
     let CodedTransform { coded, sample_rate, samples } = coded;
     let rows = 1..=block.len() as u32;
     let size: u64 = coded.raw_sizes.iter().map(|&size| u64::from(size)).sum();
-    counts == Some(bwt::counts(block))
+    counts.map(|counts| counts.map(u64::from)) == Some(bwt::counts(block))
         && size == block.len() as u64
         && samples.len() == block.len().div_ceil(*sample_rate as usize)
         && samples.iter().all(|row| rows.contains(row))
@@ -161,7 +165,7 @@ fn gpu_sort(
         let sorted = sorter.sort_input(sample_rate)?;
         let mut bytes = bwt::zeroed(block.len())?;
         bytes.copy_from_slice(sorted.bytes);
-        let samples = sorted.samples.to_vec();
+        let samples = bwt::wide(sorted.samples.to_vec());
         let ended = Instant::now();
         let [_, from, to, _] = sorter.report().times.unwrap_or([began, began, ended, ended]);
         let steps = vec![

@@ -59,8 +59,9 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
     let Bwt { bytes, sample_rate, samples } = Sorter::Cpu.sort(block, rate)?;
     let limits = SliceLimits::new(block.len(), Coding::StaticRans);
     let coded = coder::encode_slices(&bytes, limits, Coding::StaticRans);
-    let transform = CodedTransform { coded, sample_rate, samples };
-    Ok((Sorted::Coded(transform), Some(bwt::counts(&bytes)), Vec::new()))
+    let transform = CodedTransform { coded, sample_rate, samples: bwt::narrow(&samples) };
+    let counts = bwt::counts(&bytes).map(|count| count as u32);
+    Ok((Sorted::Coded(transform), Some(counts), Vec::new()))
 }
 
 /// A sorter that works so often, and then fails for good.
@@ -86,6 +87,28 @@ fn failing_devices_cost_no_block_and_one_warning() {
         }
     });
     assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; sorting on the CPU"]);
+}
+
+#[test]
+fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
+    for (gpu_only, said) in [(true, 1), (false, 0)] {
+        let (listener, warnings) = listening();
+        let gpu: GpuSort = Box::new(|block, rate| {
+            assert!(block.len() <= 6);
+            on_cpu(block, rate)
+        });
+        let open: OpenGpus<GpuSort> = Box::new(move |queue| queue.add(gpu));
+        let opener = Opener { gpu_only, open: Some(open) };
+        let rates = Rates { most: 6, ..Rates::SORT };
+        let sorters = BlockSorter::with(DevicePool::new(opener, rates, 4, listener));
+        for block in [&b"bananas"[..], b"banana", b"bananas"] {
+            sorters.expect(block.len());
+            let sorted = sorters.sort(block, 2, 1, &pool()).unwrap().0;
+            assert_eq!(sorted, Sorted::Bwt(Sorter::Cpu.sort(block, 2).unwrap()));
+        }
+        let warning = "a block of 7 bytes is above the 6 that a GPU takes; sorting on the CPU";
+        assert_eq!(*warnings.lock().unwrap(), vec![warning; said]);
+    }
 }
 
 #[test]
@@ -214,7 +237,7 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     // Of zeros, the shortest suffix is the first.
     const LEN: usize = 1 << 28;
     let (sorters, open_now) = opened_on_demand(Box::new(|block, sample_rate| {
-        let samples = (0..LEN).step_by(sample_rate as usize).map(|pos| (LEN - pos) as u32);
+        let samples = (0..LEN).step_by(sample_rate as usize).map(|pos| (LEN - pos) as u64);
         let bwt = Bwt { bytes: block.to_vec(), sample_rate, samples: samples.collect() };
         Ok((Sorted::Bwt(bwt), None, Vec::new()))
     }));
@@ -311,7 +334,9 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
         let gpu: GpuInvert = Box::new(move |job| {
             let InvertJob::Bwt(bwt) = job else { panic!("it is not coded") };
             inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
-            bwt.bytes.copy_from_slice(inverse.invert_input(bwt.sample_rate, &bwt.samples)?);
+            bwt.bytes.copy_from_slice(
+                inverse.invert_input(bwt.sample_rate, &bwt::narrow(&bwt.samples))?,
+            );
             Ok(Vec::new())
         });
         let inverses = BlockInverter::of(vec![gpu], listener);
@@ -337,6 +362,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
         sorter.fail_after(launches);
         let gpu: GpuSort = Box::new(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
+            let samples = bwt::wide(samples);
             Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, Vec::new()))
         });
         let sorters = chosen(listener, vec![gpu]);

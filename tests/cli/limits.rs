@@ -124,3 +124,25 @@ fn a_process_without_memory_to_start_with_says_so() {
     }
     assert!(said > 0 && dir.names() == ["x", "x.bwz"]);
 }
+
+/// Blocks have any size, as long as there is memory for them, which is said before it is taken.
+#[test]
+fn a_block_size_is_chosen_beside_the_levels() {
+    let dir = Dir::with(&text(3_000_000));
+    let file = |arguments: &str| {
+        dir.bwz(&format!("{arguments} -kfq x")).assert().code(0);
+        dir.read("x.bwz")
+    };
+    assert!(file("--block 4M") == file("-3") && file("-9 --block 1M") == file("-1"));
+    // A block is no larger than the file, and takes no more memory.
+    assert!(file("--block 3G -M 100M") == file("-9"));
+    for (size, what) in [("100", "below 64K"), ("1T", "above 1T - 1"), ("much", "a number")] {
+        let said = stderr(dir.bwz(&format!("--block {size} x -o z")).assert().code(1));
+        has_all(&said, &["--block", what]);
+    }
+    let said = stderr(dir.bwz("--block 3M -M 20M x -o z").assert().code(1));
+    has_all(&said, &["a block of 3145728 bytes needs ", "--memory ", "--block"]);
+    let said = stderr(dir.bwz("-d -M 20M x.bwz -o z").assert().code(1));
+    has_all(&said, &["a block of 3000000 bytes", " MiB of memory, 20 MiB allowed", "--memory "]);
+    assert!(!dir.has("z"));
+}

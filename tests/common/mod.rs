@@ -11,7 +11,7 @@ use bwz::{Error, Options};
 
 /// Options under which small inputs make many blocks.
 pub fn options(block_size: u32) -> Options {
-    Options::new().with_block_size(block_size).unwrap().threads(2).memory(1 << 30)
+    Options::new().with_block_size(block_size.into()).unwrap().threads(2).memory(1 << 30)
 }
 
 /// `raw` as a file of blocks of `block_size` bytes.

@@ -13,7 +13,7 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
     let (raw, options) = (cases::text(50_000), Options::new());
     let mut file = Vec::new();
     crate::compress(&raw[..], &mut file, &options).unwrap();
-    let block = FrameReader::new(&file[..], &options).next_block(u32::MAX).unwrap().unwrap();
+    let block = FrameReader::new(&file[..], &options).next_block(u64::MAX).unwrap().unwrap();
     let mut damaged = block.clone();
     damaged.header.raw_checksum ^= 1;
     let warnings = Arc::new(Mutex::new(Vec::new()));

@@ -12,6 +12,7 @@
 //! start to be asked for them.
 
 use crate::coder;
+use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -35,8 +36,8 @@ impl<'a> Column<'a> {
     }
 
     /// The number behind that of the last row.
-    pub fn no_row(self) -> u32 {
-        self.bytes.len() as u32 + 1
+    pub fn no_row<R: Row>(self) -> R {
+        R::new(self.bytes.len() + 1)
     }
 
     /// The stored bytes of some rows.
@@ -46,47 +47,48 @@ impl<'a> Column<'a> {
 }
 
 /// For consecutive rows, the rows that LF and its repetition give next for each symbol and pair.
-pub struct Chunk {
+pub struct Chunk<R> {
     pub rows: Range<usize>,
     /// `lf[c]`: LF of the next row of this chunk whose symbol is c.
-    pub lf: Box<[u32; 256]>,
+    pub lf: Box<[R; 256]>,
     /// `lf_lf[c << 8 | d]`: LF of LF of the next row whose symbol is c and whose LF has the symbol
     /// d.
-    pub lf_lf: Box<[u32; 1 << 16]>,
+    pub lf_lf: Box<[R; 1 << 16]>,
 }
 
-impl Chunk {
+impl<R: Row> Chunk<R> {
     fn new(column: Column, rows: Range<usize>) -> Self {
-        let mut symbols = Box::new([0; 256]);
-        count(column.of(rows.clone()), &mut symbols);
+        let mut lf = Box::new([R::default(); 256]);
+        count(column.of(rows.clone()), &mut lf);
         // By way of a Vec, because an array of this size would first be made on the stack.
-        let lf_lf = vec![0; 1 << 16].into_boxed_slice().try_into().expect("65536 counters");
-        Chunk { rows, lf: symbols, lf_lf }
+        let lf_lf =
+            vec![R::default(); 1 << 16].into_boxed_slice().try_into().expect("65536 counters");
+        Chunk { rows, lf, lf_lf }
     }
 
-    fn pairs(&mut self, c: usize) -> &mut [u32; 256] {
+    fn pairs(&mut self, c: usize) -> &mut [R; 256] {
         (&mut self.lf_lf[c << 8..][..256]).try_into().expect("256 counters for each symbol")
     }
 }
 
 /// All counters of a block, as they are at the first row of each chunk.
-pub struct Counters<'a> {
+pub struct Counters<'a, R> {
     pub column: Column<'a>,
     /// Rows per chunk; the last may have fewer.
     pub chunk_len: usize,
-    pub chunks: Vec<Chunk>,
+    pub chunks: Vec<Chunk<R>>,
     /// `starts[c]`: the first row that starts with symbol c or more; `starts[256]` is n + 1.
-    starts: Box<[u32; 257]>,
+    starts: Box<[R; 257]>,
 }
 
-impl<'a> Counters<'a> {
+impl<'a, R: Row> Counters<'a, R> {
     /// Counts symbols and pairs. `bytes` is not empty and `primary` is in 1..=bytes.len().
-    pub fn new(bytes: &'a [u8], primary: u32) -> Self {
-        let column = Column { bytes, primary: primary as usize };
+    pub fn new(bytes: &'a [u8], primary: usize) -> Self {
+        let column = Column { bytes, primary };
         let rows = bytes.len() + 1;
         let chunk_len = chunk_len(rows);
         let chunk = |k| Chunk::new(column, k * chunk_len..rows.min((k + 1) * chunk_len));
-        let mut chunks: Vec<Chunk> = match rows.div_ceil(chunk_len) {
+        let mut chunks: Vec<Chunk<R>> = match rows.div_ceil(chunk_len) {
             1 => vec![chunk(0)],
             count => (0..count).into_par_iter().map(chunk).collect(),
         };
@@ -103,7 +105,7 @@ impl<'a> Counters<'a> {
 
     /// The last symbol of the text, which stands before the sentinel in row 0, and the row of the
     /// suffix that it is.
-    pub fn last_symbol(&self) -> (u8, u32) {
+    pub fn last_symbol(&self) -> (u8, R) {
         let symbol = self.column.bytes[0];
         (symbol, self.starts[usize::from(symbol)])
     }
@@ -116,7 +118,7 @@ impl<'a> Counters<'a> {
 
     /// The first row that starts with a pair of symbols that occur, or with one above it.
     #[inline]
-    pub fn pair_start(&self, [x, y]: [u8; 2]) -> u32 {
+    pub fn pair_start(&self, [x, y]: [u8; 2]) -> R {
         // The rows that start with xy are LF of the rows that start with y and have x before them.
         self.chunks[0].lf_lf[usize::from(y) << 8 | usize::from(x)]
     }
@@ -132,24 +134,29 @@ fn chunk_len(rows: usize) -> usize {
 }
 
 /// How often each byte value occurs, counted on the current rayon pool.
-pub fn counts(bytes: &[u8]) -> [u32; 256] {
+pub fn counts(bytes: &[u8]) -> [u64; 256] {
     const PIECE: usize = 1 << 20;
     let piece = |bytes: &[u8]| {
         let mut counts = [0; 256];
         count(bytes, &mut counts);
         counts
     };
-    let sum = |a: [u32; 256], b: [u32; 256]| std::array::from_fn(|c| a[c] + b[c]);
+    let sum = |a: [u64; 256], b: [u64; 256]| std::array::from_fn(|c| a[c] + b[c]);
     bytes.par_chunks(PIECE).map(piece).reduce(|| [0; 256], sum)
 }
 
 /// Adds the occurrences of each byte value.
-pub fn count(bytes: &[u8], counts: &mut [u32; 256]) {
+pub fn count<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
+    // Each of the four counters below has 32 bits.
+    bytes.chunks(1 << 31).for_each(|part| count_part(part, counts));
+}
+
+fn count_part<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
     // Counting a run of equal bytes in one place would wait for each store. Four places do not, and
     // a whole piece of it is counted at once.
     const WORTH_IT: usize = 2048;
     if bytes.len() < WORTH_IT {
-        return bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
+        return bytes.iter().for_each(|&c| counts[usize::from(c)] += R::from(1));
     }
     let mut four = [[0u32; 256]; 4];
     for piece in bytes.chunks(WORTH_IT) {
@@ -166,14 +173,14 @@ pub fn count(bytes: &[u8], counts: &mut [u32; 256]) {
         rest.iter().for_each(|&c| four[0][usize::from(c)] += 1);
     }
     for (c, count) in counts.iter_mut().enumerate() {
-        *count += four[0][c] + four[1][c] + four[2][c] + four[3][c];
+        *count += R::from(four[0][c] + four[1][c] + four[2][c] + four[3][c]);
     }
 }
 
 /// Turns counts of symbols per chunk into the first LF of each symbol in each chunk.
-fn sum_symbols(chunks: &mut [Chunk]) -> Box<[u32; 257]> {
-    let mut starts = Box::new([0; 257]);
-    let mut row = 1; // row 0 is the sentinel's suffix and starts with no symbol
+fn sum_symbols<R: Row>(chunks: &mut [Chunk<R>]) -> Box<[R; 257]> {
+    let mut starts = Box::new([R::default(); 257]);
+    let mut row = R::from(1); // row 0 is the sentinel's suffix and starts with no symbol
     for c in 0..256 {
         starts[c] = row;
         for chunk in &mut *chunks {
@@ -185,12 +192,12 @@ fn sum_symbols(chunks: &mut [Chunk]) -> Box<[u32; 257]> {
 }
 
 /// Counts, for each symbol c of each chunk, the symbols of the rows to which LF takes c.
-fn count_pairs(column: Column, chunks: &mut [Chunk], starts: &[u32; 257]) {
-    let mut ends: Vec<[u32; 256]> = chunks.iter().skip(1).map(|next| *next.lf).collect();
+fn count_pairs<R: Row>(column: Column, chunks: &mut [Chunk<R>], starts: &[R; 257]) {
+    let mut ends: Vec<[R; 256]> = chunks.iter().skip(1).map(|next| *next.lf).collect();
     ends.push(std::array::from_fn(|c| starts[c + 1]));
-    let count_in = |(chunk, ends): (&mut Chunk, [u32; 256])| {
+    let count_in = |(chunk, ends): (&mut Chunk<R>, [R; 256])| {
         for (c, end) in ends.into_iter().enumerate() {
-            let stretch = column.of(chunk.lf[c] as usize..end as usize);
+            let stretch = column.of(chunk.lf[c].get()..end.get());
             count(stretch, chunk.pairs(c));
         }
     };
@@ -202,9 +209,9 @@ fn count_pairs(column: Column, chunks: &mut [Chunk], starts: &[u32; 257]) {
 
 /// Turns counts of pairs into rows. The stretches of all chunks, by symbol and then by chunk, are
 /// the rows from 1 to n in order; the symbol of row 0, `lowest`, is the first of its kind.
-fn sum_pairs(chunks: &mut [Chunk], starts: &[u32; 257], lowest: u8) {
-    let mut rows: [u32; 256] = std::array::from_fn(|d| starts[d]);
-    rows[usize::from(lowest)] += 1;
+fn sum_pairs<R: Row>(chunks: &mut [Chunk<R>], starts: &[R; 257], lowest: u8) {
+    let mut rows: [R; 256] = std::array::from_fn(|d| starts[d]);
+    rows[usize::from(lowest)] += R::from(1);
     for c in (0..256).filter(|&c| starts[c] < starts[c + 1]) {
         for chunk in &mut *chunks {
             for (row, pair) in rows.iter_mut().zip(chunk.pairs(c)) {

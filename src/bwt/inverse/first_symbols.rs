@@ -6,6 +6,7 @@
 //! walk.
 
 use super::counters::Counters;
+use crate::positions::Row;
 
 /// At most 2 x 128 Ki bytes of slots: more would leave the cache, fewer would need more steps.
 const MAX_SLOTS: usize = 1 << 17;
@@ -13,17 +14,18 @@ const MAX_SLOTS: usize = 1 << 17;
 /// Rows per slot are at least 2^4, so that small blocks do not make more slots than they use.
 const MIN_SHIFT: u32 = 4;
 
-pub struct FirstSymbols {
+pub struct FirstSymbols<R> {
     shift: u32,
     /// `slots[s]`: the number of the pair of row `s << shift`.
     slots: Vec<u16>,
-    /// The row below the last of each pair, ascending. The last one is `u32::MAX`.
-    ends: Vec<u32>,
+    /// The row below the last of each pair, ascending. The last one is above all
+    /// rows.
+    ends: Vec<R>,
     symbols: Vec<[u8; 2]>,
 }
 
-impl FirstSymbols {
-    pub fn new(counters: &Counters) -> Self {
+impl<R: Row> FirstSymbols<R> {
+    pub fn new(counters: &Counters<R>) -> Self {
         let (ends, symbols) = present(counters);
         let rows = counters.rows();
         let mut shift = MIN_SHIFT;
@@ -33,7 +35,7 @@ impl FirstSymbols {
         let mut slots = vec![0; (rows >> shift) + 2];
         let mut pair = 0;
         for (slot, row) in slots.iter_mut().zip((0u64..).step_by(1 << shift)) {
-            while u64::from(ends[pair]) <= row {
+            while ends[pair].into() <= row {
                 pair += 1;
             }
             *slot = pair as u16;
@@ -47,8 +49,8 @@ impl FirstSymbols {
     /// `row` is a row of the block that the counters were made for, or the number behind the last.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub unsafe fn of(&self, row: u32) -> [u8; 2] {
-        let slot = (row >> self.shift) as usize;
+    pub unsafe fn of(&self, row: R) -> [u8; 2] {
+        let slot = row.get() >> self.shift;
         debug_assert!(slot + 1 < self.slots.len());
         // SAFETY: there is a slot for each row and one behind them. A slot holds the number of a
         // pair, and the end of the last pair is above every row, so no step is made from that
@@ -68,7 +70,7 @@ impl FirstSymbols {
     /// The pair of `row` where a slot holds many, from `first` to `last`: a block made for it
     /// could otherwise have every row look through thousands.
     #[cold]
-    fn search(&self, first: usize, last: usize, row: u32) -> usize {
+    fn search(&self, first: usize, last: usize, row: R) -> usize {
         first + self.ends[first..last].partition_point(|&end| end <= row)
     }
 }
@@ -76,7 +78,7 @@ impl FirstSymbols {
 /// The end and the symbols of each pair that occurs, in order of rows. The suffixes of length 0
 /// and 1 start with none; their rows count to a neighbour, for no walk of an intact BWT leads
 /// there.
-fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
+fn present<R: Row>(counters: &Counters<R>) -> (Vec<R>, Vec<[u8; 2]>) {
     let (mut ends, mut symbols, mut last) = (Vec::new(), Vec::new(), None);
     let occurring = counters.symbols();
     // Plain loops: there may be 65536 pairs, however small the block is.
@@ -91,7 +93,7 @@ fn present(counters: &Counters) -> (Vec<u32>, Vec<[u8; 2]>) {
             }
         }
     }
-    ends.push(u32::MAX);
+    ends.push(R::ABOVE);
     symbols.extend(last.map(|(_, pair)| pair));
     (ends, symbols)
 }

@@ -10,6 +10,7 @@
 use super::first_symbols::FirstSymbols;
 use super::lf_squared::LfSquared;
 use crate::error::Flaw;
+use crate::positions::Row;
 use crate::threads;
 use rayon::prelude::*;
 
@@ -33,13 +34,13 @@ const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
 
 type StageBuffer = [[u8; 2]; STAGE / 2];
 
-pub struct LaneWalk<'a> {
-    lf_squared: &'a LfSquared<'a>,
-    first_symbols: &'a FirstSymbols,
+pub struct LaneWalk<'a, R: Row> {
+    lf_squared: &'a LfSquared<'a, R>,
+    first_symbols: &'a FirstSymbols<R>,
 }
 
-impl<'a> LaneWalk<'a> {
-    pub fn new(lf_squared: &'a LfSquared<'a>, first_symbols: &'a FirstSymbols) -> Self {
+impl<'a, R: Row> LaneWalk<'a, R> {
+    pub fn new(lf_squared: &'a LfSquared<'a, R>, first_symbols: &'a FirstSymbols<R>) -> Self {
         LaneWalk { lf_squared, first_symbols }
     }
 
@@ -47,8 +48,8 @@ impl<'a> LaneWalk<'a> {
     pub fn write(
         &self,
         sample_rate: u32,
-        samples: &[u32],
-        row: u32,
+        samples: &[R],
+        row: R,
         text: &mut [u8],
     ) -> Result<(), Flaw> {
         let rate = sample_rate as usize;
@@ -60,7 +61,7 @@ impl<'a> LaneWalk<'a> {
         let small = text.len() <= SMALL;
         let group = if small { GROUP } else { group_len(samples.len()) };
         let next = |k: usize| samples.get(k + 1).copied().unwrap_or(row);
-        let walk = |(g, (text, samples)): (usize, (&mut [u8], &[u32]))| {
+        let walk = |(g, (text, samples)): (usize, (&mut [u8], &[R]))| {
             let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
             let mut lanes = InverseLanes { rows, unwritten: text.chunks_mut(rate).collect() };
             self.walk(&mut lanes, samples)
@@ -74,7 +75,7 @@ impl<'a> LaneWalk<'a> {
     }
 
     /// Walks lanes of one length, but for the last, which may be shorter.
-    fn walk(&self, lanes: &mut InverseLanes, samples: &[u32]) -> Result<(), Flaw> {
+    fn walk(&self, lanes: &mut InverseLanes<R>, samples: &[R]) -> Result<(), Flaw> {
         let shortest = lanes.unwritten.last().map_or(0, |lane| lane.len());
         self.advance(lanes, shortest);
         let last = lanes.rows.pop();
@@ -86,7 +87,7 @@ impl<'a> LaneWalk<'a> {
     }
 
     /// Moves each lane by `len` bytes, which is even.
-    fn advance(&self, lanes: &mut InverseLanes, len: usize) {
+    fn advance(&self, lanes: &mut InverseLanes<R>, len: usize) {
         let mut stages = [[[0; 2]; STAGE / 2]; GROUP];
         let stages = &mut stages[..lanes.rows.len()];
         let mut left = len;
@@ -101,7 +102,7 @@ impl<'a> LaneWalk<'a> {
     /// Moves each lane by some steps, the hot loop; its symbols come to lie at the end of its
     /// stage.
     #[allow(unsafe_code)]
-    fn round(&self, rows: &mut [u32], stages: &mut [StageBuffer], steps: usize) {
+    fn round(&self, rows: &mut [R], stages: &mut [StageBuffer], steps: usize) {
         for at in (STAGE / 2 - steps..STAGE / 2).rev() {
             for (row, stage) in rows.iter_mut().zip(&mut *stages) {
                 // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or at
@@ -116,14 +117,14 @@ impl<'a> LaneWalk<'a> {
     }
 }
 
-struct InverseLanes<'a> {
+struct InverseLanes<'a, R> {
     /// The row at which each lane has arrived.
-    rows: Vec<u32>,
+    rows: Vec<R>,
     /// The text of each lane that lies before that row.
     unwritten: Vec<&'a mut [u8]>,
 }
 
-impl InverseLanes<'_> {
+impl<R> InverseLanes<'_, R> {
     /// Writes the last `len` bytes of each stage to its lane.
     fn write(&mut self, stages: &[StageBuffer], len: usize) {
         for (lane, stage) in self.unwritten.iter_mut().zip(stages) {

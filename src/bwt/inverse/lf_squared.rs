@@ -4,6 +4,7 @@
 //! its pair of symbols: about 1.5 ns per byte, and that of mapping 4 bytes of fresh memory.
 
 use super::counters::{Chunk, Column, Counters};
+use crate::positions::Row;
 use rayon::prelude::*;
 
 /// LF(LF(row)) for each row.
@@ -16,21 +17,22 @@ use rayon::prelude::*;
 /// Invariant: the n + 2 entries are in 0..=n + 1. Each is n + 1 or a counter of pairs before it
 /// goes up. These go up as often as their pair was counted and so end where that of the next pair
 /// began, and the last of all at n + 1, whatever the bytes and the primary index are.
-pub struct LfSquared<'t>(&'t [u32]);
+pub struct LfSquared<'t, R: Row>(&'t [R::Packed]);
 
-impl<'t> LfSquared<'t> {
+impl<'t, R: Row> LfSquared<'t, R> {
     /// The number of entries for a block of `len` bytes.
     pub fn entries(len: usize) -> usize {
         len + 2
     }
 
     /// Makes the table in the place of `entries`.
-    pub fn new(counters: Counters, entries: &'t mut [u32]) -> Self {
+    pub fn new(counters: Counters<R>, entries: &'t mut [R::Packed]) -> Self {
         let Counters { column, chunk_len, mut chunks, .. } = counters;
-        assert_eq!(entries.len(), LfSquared::entries(column.bytes.len()));
+        assert_eq!(entries.len(), Self::entries(column.bytes.len()));
         // The row of the sentinel is the only one that is left out.
-        entries[column.primary] = column.no_row();
-        entries[column.no_row() as usize] = column.no_row();
+        let no_row: R = column.no_row();
+        entries[column.primary] = no_row.pack();
+        entries[no_row.get()] = no_row.pack();
         if chunks.len() <= 2 {
             fill(column, &mut chunks, chunk_len, entries);
         } else {
@@ -46,20 +48,20 @@ impl<'t> LfSquared<'t> {
     /// `row` is a row of the block, such as 0 or a checked sample, or the outcome of another entry.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub unsafe fn of(&self, row: u32) -> u32 {
-        debug_assert!((row as usize) < self.0.len());
+    pub unsafe fn of(&self, row: R) -> R {
+        debug_assert!(row.get() < self.0.len());
         // SAFETY: there is an entry for each row, and for the outcome that is none.
-        unsafe { *self.0.get_unchecked(row as usize) }
+        R::unpack(unsafe { *self.0.get_unchecked(row.get()) })
     }
 
     /// Asks for the entry of a row ahead of its use.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn prefetch(&self, row: u32) {
+    pub fn prefetch(&self, row: R) {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            let entry = self.0.as_ptr().wrapping_add(row as usize);
+            let entry = self.0.as_ptr().wrapping_add(row.get());
             // SAFETY: a prefetch is a hint. It reads nothing and cannot fault, wherever it points.
             unsafe { _mm_prefetch::<_MM_HINT_T1>(entry.cast()) };
         }
@@ -72,7 +74,12 @@ impl<'t> LfSquared<'t> {
 ///
 /// In runs of one symbol each entry waits for the counters of the one before. Two chunks in turn
 /// give the processor something to do meanwhile.
-fn fill(column: Column, chunks: &mut [Chunk], chunk_len: usize, entries: &mut [u32]) {
+fn fill<R: Row>(
+    column: Column,
+    chunks: &mut [Chunk<R>],
+    chunk_len: usize,
+    entries: &mut [R::Packed],
+) {
     if let [a, b] = chunks {
         let (entries_a, entries_b) = entries.split_at_mut(chunk_len);
         fill_in_turn(Cursor::new(column, a, entries_a), Cursor::new(column, b, entries_b));
@@ -81,7 +88,7 @@ fn fill(column: Column, chunks: &mut [Chunk], chunk_len: usize, entries: &mut [u
     }
 }
 
-fn fill_in_turn(mut a: Cursor, mut b: Cursor) {
+fn fill_in_turn<R: Row>(mut a: Cursor<R>, mut b: Cursor<R>) {
     while a.run() > 0 && b.run() > 0 {
         let len = a.run().min(b.run());
         let ((entries_a, symbols_a), (entries_b, symbols_b)) = (a.take(len), b.take(len));
@@ -89,8 +96,8 @@ fn fill_in_turn(mut a: Cursor, mut b: Cursor) {
         let of_b = entries_b.iter_mut().zip(symbols_b);
         let (mut next_a, mut next_b) = (Next::new(a.column, a.chunk), Next::new(b.column, b.chunk));
         for ((entry_a, &c), (entry_b, &d)) in of_a.zip(of_b) {
-            *entry_a = next_a.entry(c);
-            *entry_b = next_b.entry(d);
+            *entry_a = next_a.entry(c).pack();
+            *entry_b = next_b.entry(d).pack();
         }
     }
     a.fill();
@@ -98,14 +105,14 @@ fn fill_in_turn(mut a: Cursor, mut b: Cursor) {
 }
 
 /// The part of a chunk that is not filled yet.
-struct Cursor<'a> {
+struct Cursor<'a, R: Row> {
     column: Column<'a>,
-    chunk: &'a mut Chunk,
-    entries: &'a mut [u32],
+    chunk: &'a mut Chunk<R>,
+    entries: &'a mut [R::Packed],
 }
 
-impl<'a> Cursor<'a> {
-    fn new(column: Column<'a>, chunk: &'a mut Chunk, entries: &'a mut [u32]) -> Self {
+impl<'a, R: Row> Cursor<'a, R> {
+    fn new(column: Column<'a>, chunk: &'a mut Chunk<R>, entries: &'a mut [R::Packed]) -> Self {
         let mut cursor = Cursor { column, chunk, entries };
         cursor.skip_sentinel();
         cursor
@@ -119,7 +126,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes `len` rows on, not beyond [`Cursor::run`], and gives their entries and their symbols.
-    fn take(&mut self, len: usize) -> (&'a mut [u32], &'a [u8]) {
+    fn take(&mut self, len: usize) -> (&'a mut [R::Packed], &'a [u8]) {
         let rows = self.chunk.rows.start..self.chunk.rows.start + len;
         self.chunk.rows.start = rows.end;
         let entries = self.entries.split_off_mut(..len).expect("as many entries as rows");
@@ -138,35 +145,35 @@ impl<'a> Cursor<'a> {
         while self.run() > 0 {
             let (entries, symbols) = self.take(self.run());
             let mut next = Next::new(self.column, self.chunk);
-            entries.iter_mut().zip(symbols).for_each(|(entry, &c)| *entry = next.entry(c));
+            entries.iter_mut().zip(symbols).for_each(|(entry, &c)| *entry = next.entry(c).pack());
         }
     }
 }
 
 /// The counters of a chunk at hand, one reference away.
-struct Next<'a> {
+struct Next<'a, R> {
     column: Column<'a>,
-    lf: &'a mut [u32; 256],
-    lf_lf: &'a mut [u32; 1 << 16],
+    lf: &'a mut [R; 256],
+    lf_lf: &'a mut [R; 1 << 16],
 }
 
-impl<'a> Next<'a> {
-    fn new(column: Column<'a>, chunk: &'a mut Chunk) -> Self {
+impl<'a, R: Row> Next<'a, R> {
+    fn new(column: Column<'a>, chunk: &'a mut Chunk<R>) -> Self {
         Next { column, lf: &mut chunk.lf, lf_lf: &mut chunk.lf_lf }
     }
 
     /// The entry of the next row, whose symbol is `symbol`.
     #[inline(always)]
-    fn entry(&mut self, symbol: u8) -> u32 {
+    fn entry(&mut self, symbol: u8) -> R {
         let c = usize::from(symbol);
-        let row = self.lf[c] as usize;
-        self.lf[c] += 1;
+        let row = self.lf[c].get();
+        self.lf[c] += R::from(1);
         if row == self.column.primary {
             return self.column.no_row(); // the suffix at pos 0 has only the sentinel before it
         }
         let pair = c << 8 | usize::from(self.column.bytes[self.column.stored(row)]);
         let entry = self.lf_lf[pair];
-        self.lf_lf[pair] += 1;
+        self.lf_lf[pair] += R::from(1);
         entry
     }
 }

@@ -15,7 +15,8 @@
 //!
 //! Time: O(n). On one thread the table takes about as long as the walk; one random access for two
 //! bytes of text is what remains. Memory: 5 bytes per byte, which are the BWT, whose place the text
-//! takes, and 4 of table, and 0.5 MiB per thread.
+//! takes, and 4 of table, and 0.5 MiB per thread; above 4 GiB, where rows have 40 bits, 6 bytes and
+//! 1 MiB.
 //!
 //! Steps of two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of
 //! psi and so scatters over up to 65536 places while it builds; LF of LF is written in order.
@@ -30,6 +31,7 @@ use super::table_pool::TablePool;
 use super::{Bwt, MAX_BLOCK_SIZE};
 use crate::coder;
 use crate::error::{Error, Flaw, Result};
+use crate::positions::{NarrowLimits, Packed40, Row};
 use counters::Counters;
 pub(crate) use counters::{count, counts};
 use first_symbols::FirstSymbols;
@@ -47,17 +49,22 @@ use run_inverse::RunInverse;
 /// [`Error::Format`], which knows no place, where a field breaks an invariant;
 /// [`Error::Io`] where there is no memory.
 pub fn invert(bwt: Bwt) -> Result<Vec<u8>> {
-    CpuInverse::new().invert(bwt)
+    CpuInverse::new(NarrowLimits::USUAL).invert(bwt)
 }
 
 /// Restores many blocks like [`invert`], one after another or side by side, and keeps its tables
 /// from one to the next.
 #[derive(Debug)]
-pub(crate) struct CpuInverse(TablePool<u32>);
+pub(crate) struct CpuInverse {
+    narrow: NarrowLimits,
+    tables: TablePool<u32>,
+    wide_tables: TablePool<Packed40>,
+}
 
 impl CpuInverse {
-    pub const fn new() -> Self {
-        CpuInverse(TablePool::new())
+    /// With these as the largest blocks whose rows have 32 bits.
+    pub const fn new(narrow: NarrowLimits) -> Self {
+        CpuInverse { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
     }
 
     pub fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
@@ -66,15 +73,20 @@ impl CpuInverse {
             return Ok(bwt.bytes);
         }
         let len = bwt.bytes.len();
+        if len > self.narrow.others {
+            let entries = LfSquared::<u64>::entries(len);
+            let rebuild = |table: &mut [Packed40]| rebuild::<u64>(bwt, table);
+            return self.wide_tables.lend(entries, rebuild).ok_or_else(no_memory)?;
+        }
         if len >= run_inverse::MIN_LEN
             && bwt.sample_rate >= run_inverse::MIN_RATE
             && let Some(shortened) = RunInverse::new(&bwt, run_inverse::KEPT)
         {
             let rebuild = |table: &mut [u32]| Ok(shortened.rebuild(bwt, table)?);
-            return self.0.lend(len + 1, rebuild).ok_or_else(no_memory)?;
+            return self.tables.lend(len + 1, rebuild).ok_or_else(no_memory)?;
         }
-        let entries = LfSquared::entries(len);
-        self.0.lend(entries, |table| rebuild(bwt, table)).ok_or_else(no_memory)?
+        let entries = LfSquared::<u32>::entries(len);
+        self.tables.lend(entries, |table| rebuild::<u32>(bwt, table)).ok_or_else(no_memory)?
     }
 }
 
@@ -86,14 +98,15 @@ fn is_run(bwt: &Bwt) -> bool {
 }
 
 /// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table.
-fn rebuild(bwt: Bwt, table: &mut [u32]) -> Result<Vec<u8>> {
-    let counters = Counters::new(&bwt.bytes, bwt.samples[0]);
+fn rebuild<R: Row>(bwt: Bwt, table: &mut [R::Packed]) -> Result<Vec<u8>> {
+    let counters = Counters::<R>::new(&bwt.bytes, bwt.samples[0] as usize);
     let first_symbols = FirstSymbols::new(&counters);
     let (last, row_of_last) = counters.last_symbol();
     let lf_squared = LfSquared::new(counters, table);
     // The table holds all that the transform says, so that the text can take its place.
     let Bwt { bytes: mut text, sample_rate, samples } = bwt;
-    let (mut unwritten, mut row) = (&mut text[..], 0);
+    let samples: Vec<R> = samples.into_iter().map(|row| R::new(row as usize)).collect();
+    let (mut unwritten, mut row) = (&mut text[..], R::default());
     if unwritten.len() % 2 == 1 {
         // A step writes two bytes, so one is left: the last.
         *unwritten.split_off_last_mut().expect("a block has bytes") = last;
@@ -105,7 +118,8 @@ fn rebuild(bwt: Bwt, table: &mut [u32]) -> Result<Vec<u8>> {
 
 fn no_memory() -> Error {
     Error::out_of_memory(
-        "there is not enough memory to restore a block, which takes 5 times its size",
+        "there is not enough memory to restore a block, which takes 5 times its size, or 6 times \
+         where it is above 4 GiB",
     )
 }
 
@@ -119,8 +133,8 @@ pub(crate) fn could_be_of(bwt: &Bwt, block: &[u8]) -> bool {
 /// The invariants of [`Bwt`] that the rest relies on.
 fn check(bwt: &Bwt) -> Result<(), Flaw> {
     let (len, rate) = (bwt.bytes.len(), bwt.sample_rate as usize);
-    if len == 0 || len > MAX_BLOCK_SIZE as usize {
-        return Err(Flaw("a block holds 1 to 2^31 - 1 bytes"));
+    if len == 0 || len as u64 > MAX_BLOCK_SIZE {
+        return Err(Flaw("a block holds 1 to 2^40 - 1 bytes"));
     }
     if !rate.is_power_of_two() || !(2..=1 << 30).contains(&rate) {
         return Err(Flaw("the sample rate of a block is not a power of two from 2 to 2^30"));
@@ -141,11 +155,16 @@ mod tests {
 
     const RATES: [u32; 5] = [2, 4, 64, 256, 1 << 30];
 
-    /// Tries every pool, as they must agree.
+    /// Tries every pool, with rows of 32 bits and of 40, as they must agree.
     fn invert_on_all(pools: &[rayon::ThreadPool], bwt: &Bwt) -> Result<Vec<u8>, String> {
         let results: Vec<_> = pools
             .iter()
-            .map(|pool| pool.install(|| invert(bwt.clone())).map_err(|e| e.to_string()))
+            .flat_map(|pool| {
+                [NarrowLimits::USUAL, NarrowLimits::LOWEST].map(|narrow| {
+                    let inverse = CpuInverse::new(narrow);
+                    pool.install(|| inverse.invert(bwt.clone())).map_err(|e| e.to_string())
+                })
+            })
             .collect();
         assert!(results.iter().all(|result| *result == results[0]), "the pools disagree");
         results[0].clone()
@@ -195,7 +214,7 @@ mod tests {
                     1 => bad.bytes.swap(0, number(256) * block.len() / 256),
                     _ => {
                         let n = number(256) * bad.samples.len() / 256;
-                        bad.samples[n] = 1 + (number(256) * block.len() / 256) as u32;
+                        bad.samples[n] = 1 + (number(256) * block.len() / 256) as u64;
                     }
                 }
                 check(&bad, None, kept);
@@ -262,8 +281,8 @@ mod tests {
     #[test]
     fn takes_nothing_but_transforms() {
         let mut taken = 0;
-        for len in 1..=9u32 {
-            for (bits, primary) in (0..1u32 << len).flat_map(|b| (1..=len).map(move |p| (b, p))) {
+        for len in 1..=9_u64 {
+            for (bits, primary) in (0..1_u64 << len).flat_map(|b| (1..=len).map(move |p| (b, p))) {
                 let bytes: Vec<u8> = (0..len).map(|i| b'a' + (bits >> i & 1) as u8).collect();
                 let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
                 if let Ok(text) = invert(bwt.clone()) {
@@ -272,7 +291,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(taken, (1..=9).map(|len| 1 << len).sum::<u32>(), "one for each text");
+        assert_eq!(taken, (1..=9).map(|len| 1 << len).sum::<u64>(), "one for each text");
     }
 
     #[test]
@@ -281,7 +300,7 @@ mod tests {
         for (seed, sigma) in (0..200).zip([1, 2, 5, 256].into_iter().cycle()) {
             let bytes = cases::random(1000 + seed, sigma);
             let rows = cases::random(2 * bytes.len().div_ceil(8), 256);
-            let row = |b: &[u8]| 1 + (u32::from(b[0]) << 8 | u32::from(b[1])) % bytes.len() as u32;
+            let row = |b: &[u8]| 1 + (u64::from(b[0]) << 8 | u64::from(b[1])) % bytes.len() as u64;
             let samples = rows.chunks(2).map(row).collect();
             assert!(invert_on_all(&pools, &Bwt { bytes, sample_rate: 8, samples }).is_err());
         }
@@ -297,7 +316,9 @@ mod tests {
         let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
         let mut on_gpu = |bwt: &Bwt| {
             inverse.input(bwt.bytes.len()).unwrap().copy_from_slice(&bwt.bytes);
-            inverse.invert_input(bwt.sample_rate, &bwt.samples).map(<[u8]>::to_vec)
+            inverse
+                .invert_input(bwt.sample_rate, &super::super::narrow(&bwt.samples))
+                .map(<[u8]>::to_vec)
         };
         for (name, block) in naive::blocks() {
             for rate in RATES {
@@ -306,7 +327,7 @@ mod tests {
                 count += 1;
             }
         }
-        for (bits, primary) in (0..1u32 << 9).flat_map(|b| (1..=9).map(move |p| (b, p))) {
+        for (bits, primary) in (0..1_u64 << 9).flat_map(|b| (1..=9).map(move |p| (b, p))) {
             let bytes: Vec<u8> = (0..9).map(|i| b'a' + (bits >> i & 1) as u8).collect();
             let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
             if let Ok(text) = on_gpu(&bwt) {

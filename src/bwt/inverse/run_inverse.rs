@@ -12,10 +12,10 @@
 //! bytes for each byte that is left and 100 for each run, which are less than 4 per byte of the
 //! block.
 
-use super::super::Bwt;
 use super::super::cache_lines::prefetch;
 use super::super::fenwick::FenwickTree;
 use super::super::long_runs::RowsInside;
+use super::super::{Bwt, narrow};
 use super::counters::{Column, counts};
 use crate::coder;
 use crate::error::Flaw;
@@ -94,6 +94,7 @@ impl RunInverse {
         let byte = mostly(&bwt.bytes)?;
         let counts = counts(&bwt.bytes);
         let mut row = 1;
+        let counts = counts.map(|count| count as u32);
         let starts = counts.map(|count| {
             row += count;
             row - count
@@ -136,6 +137,7 @@ impl RunInverse {
         self.fill(&bwt, steps);
         let Bwt { bytes: mut text, sample_rate, samples } = bwt;
         let ends: Vec<AtomicUsize> = self.heads.iter().map(|_| AtomicUsize::new(0)).collect();
+        let samples = narrow(&samples);
         let mut lanes = self.lanes(&mut text, sample_rate as usize, &samples);
         lanes.par_chunks_mut(GROUP).try_for_each(|lanes| self.walk(steps, &ends, lanes))?;
         self.check(sample_rate as usize, &samples, &ends).map(|()| text)

@@ -26,9 +26,9 @@
 mod rows_inside;
 mod short_text;
 
-use super::Bwt;
 use super::sort_limits::{LongRunLimits, no_memory};
 use super::table_pool::TablePool;
+use super::{Bwt, wide};
 use crate::allocation;
 use crate::error::Error;
 use libsais::SuffixArrayConstruction;
@@ -111,7 +111,7 @@ fn expand(
             bytes[place(row)] = block[start - 1];
         }
     }
-    Ok(Bwt { bytes, sample_rate, samples })
+    Ok(Bwt { bytes, sample_rate, samples: wide(samples) })
 }
 
 #[cfg(test)]

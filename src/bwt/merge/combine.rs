@@ -8,6 +8,7 @@ use super::split::Split;
 use super::suffix_ranks::{self, Ranks};
 use crate::allocation;
 use crate::error::Error;
+use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -15,7 +16,7 @@ use std::ops::Range;
 const INTERVAL: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 12 };
 
 /// Merges the transforms of the two parts of a block.
-pub fn combine(
+pub fn combine<R: Row>(
     block: &[u8],
     split: Split,
     a: Bwt,
@@ -23,8 +24,8 @@ pub fn combine(
     limits: MergeLimits,
 ) -> Result<Bwt, Error> {
     let sample_rate = a.sample_rate;
-    let a = BwtOfA::new(block, split, a);
-    let counts = LfCounts::new(&b.bytes).ok_or_else(no_memory)?;
+    let a = BwtOfA::new::<R>(block, split, a);
+    let counts = LfCounts::<R>::new(&b.bytes).ok_or_else(no_memory)?;
     let ranks = suffix_ranks::rank_all(&block[..split.at], sample_rate, &counts, b, limits)
         .ok_or_else(no_memory)?;
     drop(counts);
@@ -39,14 +40,14 @@ struct BwtOfA {
     /// The bytes before the suffixes at 1..=h.
     bytes: Vec<u8>,
     /// The rows of the sampled suffixes among those at 0..h, from 0.
-    samples: Vec<u32>,
+    samples: Vec<u64>,
 }
 
 impl BwtOfA {
-    fn new(block: &[u8], split: Split, a: Bwt) -> Self {
+    fn new<R: Row>(block: &[u8], split: Split, a: Bwt) -> Self {
         let primary = a.samples[0] as usize;
         let stored = |row: usize| row - usize::from(row > primary);
-        let starts = lf_counts::starts(&a.bytes, INTERVAL);
+        let starts = lf_counts::starts::<R>(&a.bytes, INTERVAL);
         // From the sentinel's row through the rows of the overlap to that of h.
         let mut rows = vec![0];
         let mut row = 0;
@@ -54,14 +55,14 @@ impl BwtOfA {
             let at = stored(row);
             let last = &a.bytes[at / INTERVAL * INTERVAL..at];
             let count = last.iter().filter(|&&b| b == c).count();
-            row = starts[at / INTERVAL][usize::from(c)] as usize + count;
+            row = starts[at / INTERVAL][usize::from(c)].get() + count;
             rows.push(row);
         }
         let row_of_b = row;
         rows.sort_unstable();
         let samples = a.samples[..split.at / a.sample_rate as usize]
             .iter()
-            .map(|&sample| sample - rows.partition_point(|&row| row < sample as usize) as u32)
+            .map(|&sample| sample - rows.partition_point(|&row| row < sample as usize) as u64)
             .collect();
         let mut bytes = a.bytes;
         let out = rows.iter().filter(|&&row| row != row_of_b).map(|&row| stored(row));
@@ -87,7 +88,7 @@ struct Merge<'a> {
     a: &'a BwtOfA,
     b: &'a Bwt,
     /// The ranks of the sampled suffixes of A in B.
-    sampled: &'a [u32],
+    sampled: &'a [u64],
     /// The ranks of all of A, by task.
     ranks: Vec<Vec<&'a [u16]>>,
     /// For each task, the bytes of A before its first row.
@@ -95,7 +96,7 @@ struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    fn new(a: &'a BwtOfA, b: &'a Bwt, Ranks { logs, sampled }: &'a Ranks) -> Self {
+    fn new<R: Row>(a: &'a BwtOfA, b: &'a Bwt, Ranks { logs, sampled }: &'a Ranks<R>) -> Self {
         let ranks = interleave::by_task(logs);
         let mut starts = vec![0];
         for ranks in &ranks {
@@ -105,17 +106,17 @@ impl<'a> Merge<'a> {
         Merge { a, b, sampled, ranks, starts }
     }
 
-    fn samples(&self) -> Vec<u32> {
+    fn samples(&self) -> Vec<u64> {
         let of_a = self.a.samples.iter().zip(self.sampled).map(|(row, rank)| row + rank);
-        let mut samples: Vec<u32> = of_a.collect();
+        let mut samples: Vec<u64> = of_a.collect();
         let (primary, first) = (self.b.samples[0], self.sampled[0]);
         let of_b = self.b.samples.par_iter().map(|&row| {
             let (task, last) = (row as usize / TASK, (row as usize % TASK) as u16);
             let not_above = |ranks: &&[u16]| ranks.iter().filter(|&&rank| rank <= last).count();
             let here: usize = self.ranks[task].iter().map(not_above).sum();
             // The ranks are those of the suffixes at 1..=h, and this is about those at 0..h.
-            let smaller = (self.starts[task] + here) as u32 + u32::from(first <= row)
-                - u32::from(primary <= row);
+            let smaller = (self.starts[task] + here) as u64 + u64::from(first <= row)
+                - u64::from(primary <= row);
             row + smaller
         });
         samples.par_extend(of_b);

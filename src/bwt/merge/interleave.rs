@@ -5,6 +5,7 @@
 //! places, and the task counts its own in the cache.
 
 use crate::allocation;
+use crate::positions::Row;
 use std::collections::TryReserveError;
 
 /// Rows of B that are merged in one task.
@@ -15,24 +16,24 @@ const CHUNK: usize = if cfg!(any(test, fuzzing)) { 8 } else { 512 };
 
 /// The ranks that one thread has found, by task, in no order.
 #[derive(Debug)]
-pub struct InterleaveLog {
+pub struct InterleaveLog<R> {
     /// Chunks, each of one task.
     ranks: Vec<u16>,
     /// The task of each chunk.
     tasks: Vec<u32>,
     /// For each task, where the next rank goes; at the start of a chunk there is no room.
-    ends: Vec<u32>,
+    ends: Vec<R>,
     shortage: Option<TryReserveError>,
 }
 
-impl InterleaveLog {
+impl<R: Row> InterleaveLog<R> {
     /// A log that expects so many ranks among `rows` rows and the place behind them.
-    pub fn new(expected: usize, rows: u32) -> Self {
-        let tasks = rows as usize / TASK + 1;
+    pub fn new(expected: usize, rows: usize) -> Self {
+        let tasks = rows / TASK + 1;
         let mut log = InterleaveLog {
             ranks: Vec::new(),
             tasks: Vec::new(),
-            ends: vec![0; tasks],
+            ends: vec![R::default(); tasks],
             shortage: None,
         };
         log.reserve(expected + tasks * CHUNK);
@@ -44,16 +45,16 @@ impl InterleaveLog {
     }
 
     #[inline(always)]
-    pub fn push(&mut self, rank: u32) {
-        let task = rank as usize / TASK;
-        let mut end = self.ends[task] as usize;
+    pub fn push(&mut self, rank: R) {
+        let task = rank.get() / TASK;
+        let mut end = self.ends[task].get();
         if end.is_multiple_of(CHUNK) {
             end = self.chunk(task);
         }
         if let Some(place) = self.ranks.get_mut(end) {
-            *place = (rank as usize % TASK) as u16;
+            *place = (rank.get() % TASK) as u16;
         }
-        self.ends[task] = end as u32 + 1;
+        self.ends[task] = R::new(end + 1);
     }
 
     /// The start of a new chunk for a task.
@@ -78,11 +79,11 @@ impl InterleaveLog {
 }
 
 /// The ranks of each task, less its first row, out of some logs.
-pub fn by_task(logs: &[InterleaveLog]) -> Vec<Vec<&[u16]>> {
+pub fn by_task<R: Row>(logs: &[InterleaveLog<R>]) -> Vec<Vec<&[u16]>> {
     let mut all = vec![Vec::new(); logs.first().map_or(0, |log| log.ends.len())];
     for log in logs {
         for ((chunk, ranks), &task) in log.ranks.chunks(CHUNK).enumerate().zip(&log.tasks) {
-            let end = log.ends[task as usize] as usize;
+            let end = log.ends[task as usize].get();
             // All are full but the one that ends where the task does.
             let used = if end.div_ceil(CHUNK) == chunk + 1 { end - chunk * CHUNK } else { CHUNK };
             all[task as usize].push(&ranks[..used]);

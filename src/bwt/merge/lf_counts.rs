@@ -13,6 +13,7 @@
 //! known ahead by a padded copy, which is freed after the merge: a step has no branch.
 
 use super::super::cache_lines::{CacheLines, LINE, equal, prefetch};
+use crate::positions::Row;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -23,11 +24,11 @@ const BLOCK: usize = 2 * LINE;
 const GROUP: usize = 1 << 16;
 
 /// A transform with counts.
-pub struct LfCounts {
+pub struct LfCounts<R> {
     /// The transform, padded with 0 to whole blocks. The place behind it is in one as well.
     bytes: CacheLines<u8>,
     /// LF at the first byte of each group.
-    groups: Vec<[u32; 256]>,
+    groups: Vec<[R; 256]>,
     /// For each block and symbol, what is added to that up to its middle.
     blocks: CacheLines<u16>,
     numbers: [u8; 256],
@@ -35,7 +36,7 @@ pub struct LfCounts {
     stride: usize,
 }
 
-impl LfCounts {
+impl<R: Row> LfCounts<R> {
     /// Counts a transform. `None` where there is no memory.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let groups = starts(bytes, GROUP);
@@ -56,12 +57,12 @@ impl LfCounts {
 
     /// The first row that starts with `c`, and one more for each `c` in the first `at` bytes.
     #[inline(always)]
-    pub fn step(&self, c: u8, at: usize) -> u32 {
+    pub fn step(&self, c: u8, at: usize) -> R {
         let group = self.groups[at / GROUP][usize::from(c)];
         let block = self.blocks[self.count_at(c, at)];
         let line = self.bytes[at / LINE * LINE..].first_chunk().expect("whole blocks");
         let more = count_from_middle(line, c, at % BLOCK);
-        (group + u32::from(block)).wrapping_add_signed(more)
+        R::new((group.get() + usize::from(block)).wrapping_add_signed(more as isize))
     }
 
     /// Asks for what `step` will read.
@@ -79,10 +80,10 @@ impl LfCounts {
 
 /// Numbers the symbols that occur, and that of the padding, by how often they do. The others share
 /// a number of their own, with counts that stay 0. Gives also how many numbers a block takes.
-fn number(groups: &[[u32; 256]]) -> ([u8; 256], usize) {
+fn number<R: Row>(groups: &[[R; 256]]) -> ([u8; 256], usize) {
     let (first, last) = (groups[0], groups[groups.len() - 1]);
     let count = |c: u8| last[usize::from(c)] - first[usize::from(c)];
-    let mut symbols: Vec<u8> = (0..=255).filter(|&c| c == 0 || count(c) > 0).collect();
+    let mut symbols: Vec<u8> = (0..=255).filter(|&c| c == 0 || count(c) > R::default()).collect();
     symbols.sort_by_key(|&c| Reverse(count(c)));
     let mut numbers = [symbols.len() as u8; 256];
     for (number, &c) in symbols.iter().enumerate() {
@@ -98,26 +99,26 @@ fn number(groups: &[[u32; 256]]) -> ([u8; 256], usize) {
 }
 
 /// For each `interval`, the row of LF of each symbol at its first byte.
-pub fn starts(bytes: &[u8], interval: usize) -> Vec<[u32; 256]> {
-    let mut counts: Vec<[u32; 256]> = bytes
+pub fn starts<R: Row>(bytes: &[u8], interval: usize) -> Vec<[R; 256]> {
+    let mut counts: Vec<[R; 256]> = bytes
         .par_chunks(interval)
         .map(|bytes| {
-            let mut counts = [[0; 256]; 2];
+            let mut counts = [[0_u32; 256]; 2];
             let (pairs, rest) = bytes.as_chunks::<2>();
             for [x, y] in pairs {
                 counts[0][usize::from(*x)] += 1;
                 counts[1][usize::from(*y)] += 1;
             }
             rest.iter().for_each(|&c| counts[0][usize::from(c)] += 1);
-            std::array::from_fn(|c| counts[0][c] + counts[1][c])
+            std::array::from_fn(|c| R::from(counts[0][c] + counts[1][c]))
         })
         .collect();
-    counts.push([0; 256]); // for the place behind the last byte
-    let mut row = 1; // row 0 is the sentinel's
-    let mut sums = [0u32; 256];
+    counts.push([R::default(); 256]); // for the place behind the last byte
+    let mut row = R::from(1); // row 0 is the sentinel's
+    let mut sums = [R::default(); 256];
     for (c, sum) in sums.iter_mut().enumerate() {
         *sum = row;
-        row += counts.iter().map(|counts| counts[c]).sum::<u32>();
+        counts.iter().for_each(|counts| row += counts[c]);
     }
     for counts in &mut counts {
         for (sum, count) in sums.iter_mut().zip(counts) {

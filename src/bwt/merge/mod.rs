@@ -46,7 +46,11 @@ pub fn sort<F>(
 where
     F: Fn(&[u8], u32) -> Result<Bwt, Error> + Copy + Sync,
 {
-    let worth_it = threads > 1 && block.len() >= limits.min_len && sample_rate >= limits.min_rate;
+    // Parts that fit 31 bits take less memory than a sort of all.
+    let wide = block.len() > limits.narrow.sorted;
+    let min_rate = if wide { limits.wide_min_rate } else { limits.min_rate };
+    let worth_it =
+        (threads > 1 || wide) && block.len() >= limits.min_len && sample_rate >= min_rate;
     let split = if worth_it { split::find(block, sample_rate as usize, limits) } else { None };
     let Some(split) = split else { return sort_on_one_thread(block, sample_rate) };
     let sort_part =
@@ -55,13 +59,17 @@ where
         || sort_part(&block[..split.at + split.overlap], threads.div_ceil(2)),
         || sort_part(&block[split.at..], threads / 2),
     );
-    combine::combine(block, split, a?, &b?, limits)
+    match block.len() <= limits.narrow.others {
+        true => combine::combine::<u32>(block, split, a?, &b?, limits),
+        false => combine::combine::<u64>(block, split, a?, &b?, limits),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{CpuSorter, cases, naive};
     use super::*;
+    use crate::positions::NarrowLimits;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Sorts with merging and without, on each of the pools. True if the block was cut.
@@ -92,7 +100,10 @@ mod tests {
             for (name, block) in naive::blocks() {
                 for rate in [2, 8, 64, 1024, 1 << 30] {
                     let expected = naive::sort(&block, rate);
-                    pool.install(|| check_against(&expected, &name, &block, MergeLimits::LOWEST));
+                    for narrow in [NarrowLimits::USUAL, NarrowLimits::LOWEST] {
+                        let limits = MergeLimits { narrow, ..MergeLimits::LOWEST };
+                        pool.install(|| check_against(&expected, &name, &block, limits));
+                    }
                 }
             }
         }
@@ -118,7 +129,8 @@ mod tests {
             }
             let rate = 2 << (sizes.next().unwrap() % 5);
             let lane_len = 1 << (sizes.next().unwrap() % 6);
-            let limits = MergeLimits { lane_len, ..MergeLimits::LOWEST };
+            let narrow = [NarrowLimits::USUAL, NarrowLimits::LOWEST][round % 2];
+            let limits = MergeLimits { lane_len, narrow, ..MergeLimits::LOWEST };
             tried += 1;
             cut += usize::from(check(&format!("round {round}"), &block, rate, limits));
         }

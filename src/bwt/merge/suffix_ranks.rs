@@ -15,9 +15,10 @@ use super::super::cache_lines;
 use super::super::sort_limits::MergeLimits;
 use super::interleave::InterleaveLog;
 use super::lf_counts::LfCounts;
+use crate::positions::Row;
 use rayon::prelude::*;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Lanes that a thread follows at a time: with fewer it waits for memory, with more it gains
 /// nothing.
@@ -28,72 +29,72 @@ const RUN_UPS: [usize; 2] = [64, 512];
 
 /// The end of a lane: a position in A, and its rank in B.
 #[derive(Clone, Copy, Debug)]
-struct LaneEnd {
+struct LaneEnd<R> {
     pos: usize,
-    rank: u32,
+    rank: R,
 }
 
 /// The ranks that the merge needs.
-pub struct Ranks {
+pub struct Ranks<R> {
     /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it stands for the byte
     /// before it, which is not in B.
-    pub logs: Vec<InterleaveLog>,
+    pub logs: Vec<InterleaveLog<R>>,
     /// The ranks of the sampled suffixes of A.
-    pub sampled: Vec<u32>,
+    pub sampled: Vec<u64>,
 }
 
 /// A, the transform of B, and where A is cut.
-struct BackwardSearch<'a> {
+struct BackwardSearch<'a, R> {
     a: &'a [u8],
-    counts: &'a LfCounts,
-    rows: u32,
+    counts: &'a LfCounts<R>,
+    rows: R,
     /// The row of pos 0 of B, whose symbol is not in the transform.
-    primary: u32,
+    primary: R,
     lane_len: usize,
 }
 
 /// Ranks all suffixes of `a` in `b`, with its counts in `counts`. `None` where there is no memory.
-pub fn rank_all(
+pub fn rank_all<R: Row>(
     a: &[u8],
     sample_rate: u32,
-    counts: &LfCounts,
+    counts: &LfCounts<R>,
     b: &Bwt,
     limits: MergeLimits,
-) -> Option<Ranks> {
+) -> Option<Ranks<R>> {
     let sample_rate = sample_rate as usize;
     let rows = b.bytes.len() + 1;
     let search = BackwardSearch {
         a,
         counts,
-        rows: rows as u32,
-        primary: b.samples[0],
+        rows: R::new(rows),
+        primary: R::new(b.samples[0] as usize),
         lane_len: sample_rate.min(limits.lane_len),
     };
     let ends = search.lane_ends();
-    let sampled: Vec<AtomicU32> = (0..a.len() / sample_rate).map(|_| AtomicU32::new(0)).collect();
-    let mut waiting: Vec<LaneEnd> = ends.iter().copied().flatten().collect();
+    let sampled: Vec<AtomicU64> = (0..a.len() / sample_rate).map(|_| AtomicU64::new(0)).collect();
+    let mut waiting: Vec<LaneEnd<R>> = ends.iter().copied().flatten().collect();
     waiting.sort_by_key(|lane| lane.pos);
     let waiting = Mutex::new(waiting);
-    let reached = |lane: LaneEnd| {
+    let reached = |lane: LaneEnd<R>| {
         if lane.pos.is_multiple_of(sample_rate) {
-            sampled[lane.pos / sample_rate].store(lane.rank, Ordering::Relaxed);
+            sampled[lane.pos / sample_rate].store(lane.rank.into(), Ordering::Relaxed);
         }
     };
     let threads = rayon::current_num_threads();
     let tasks = (0..threads).into_par_iter().with_max_len(1);
     let follow = |_| {
-        let mut log = InterleaveLog::new(a.len() / threads, search.rows);
+        let mut log = InterleaveLog::new(a.len() / threads, rows);
         search.follow(&waiting, &ends, |rank| log.push(rank), reached);
         log
     };
-    let logs: Vec<InterleaveLog> = tasks.map(follow).collect();
-    let sampled = sampled.into_iter().map(AtomicU32::into_inner).collect();
+    let logs: Vec<InterleaveLog<R>> = tasks.map(follow).collect();
+    let sampled = sampled.into_iter().map(AtomicU64::into_inner).collect();
     logs.iter().all(InterleaveLog::is_complete).then_some(Ranks { logs, sampled })
 }
 
-impl BackwardSearch<'_> {
+impl<R: Row> BackwardSearch<'_, R> {
     /// The lanes by their starts. Those without an end wait for their right neighbour.
-    fn lane_ends(&self) -> Vec<Option<LaneEnd>> {
+    fn lane_ends(&self) -> Vec<Option<LaneEnd<R>>> {
         let h = self.a.len();
         let mut ends = vec![None; h / self.lane_len];
         ends[h / self.lane_len - 1] = Some(LaneEnd { pos: h, rank: self.primary });
@@ -110,11 +111,12 @@ impl BackwardSearch<'_> {
     }
 
     /// The ranks at the ends of lanes `numbers`, where the bounds meet.
-    fn run_up(&self, numbers: &[usize], length: usize) -> Vec<Option<u32>> {
-        let bounds = |k| [0, self.rows].map(|rank| LaneEnd { pos: self.end(k) + length, rank });
-        let mut lanes: Vec<LaneEnd> = numbers.iter().copied().flat_map(bounds).collect();
+    fn run_up(&self, numbers: &[usize], length: usize) -> Vec<Option<R>> {
+        let bounds =
+            |k| [R::default(), self.rows].map(|rank| LaneEnd { pos: self.end(k) + length, rank });
+        let mut lanes: Vec<LaneEnd<R>> = numbers.iter().copied().flat_map(bounds).collect();
         self.steps(&mut lanes, length, |_| ());
-        let met = |pair: &[LaneEnd]| (pair[0].rank == pair[1].rank).then_some(pair[0].rank);
+        let met = |pair: &[LaneEnd<R>]| (pair[0].rank == pair[1].rank).then_some(pair[0].rank);
         lanes.chunks_exact(2).map(met).collect()
     }
 
@@ -126,10 +128,10 @@ impl BackwardSearch<'_> {
     /// with a visit to each rank.
     fn follow(
         &self,
-        waiting: &Mutex<Vec<LaneEnd>>,
-        ends: &[Option<LaneEnd>],
-        mut visit: impl FnMut(u32),
-        reached: impl Fn(LaneEnd),
+        waiting: &Mutex<Vec<LaneEnd<R>>>,
+        ends: &[Option<LaneEnd<R>>],
+        mut visit: impl FnMut(R),
+        reached: impl Fn(LaneEnd<R>),
     ) {
         let mut lanes = Vec::with_capacity(LANES);
         loop {
@@ -148,7 +150,7 @@ impl BackwardSearch<'_> {
 
     /// Takes `count` steps with all lanes, with a visit to each rank but the last.
     #[allow(unsafe_code)]
-    fn steps(&self, lanes: &mut [LaneEnd], count: usize, visit: impl FnMut(u32)) {
+    fn steps(&self, lanes: &mut [LaneEnd<R>], count: usize, visit: impl FnMut(R)) {
         #[cfg(target_arch = "x86_64")]
         if cache_lines::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
@@ -159,12 +161,12 @@ impl BackwardSearch<'_> {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
-    fn steps_v3(&self, lanes: &mut [LaneEnd], count: usize, visit: impl FnMut(u32)) {
+    fn steps_v3(&self, lanes: &mut [LaneEnd<R>], count: usize, visit: impl FnMut(R)) {
         self.steps_of_all(lanes, count, visit);
     }
 
     #[inline(always)]
-    fn steps_of_all(&self, lanes: &mut [LaneEnd], count: usize, mut visit: impl FnMut(u32)) {
+    fn steps_of_all(&self, lanes: &mut [LaneEnd<R>], count: usize, mut visit: impl FnMut(R)) {
         for _ in 0..count {
             for lane in &mut *lanes {
                 visit(lane.rank);
@@ -179,7 +181,7 @@ impl BackwardSearch<'_> {
 
     /// The number of stored bytes above a row of B.
     #[inline(always)]
-    fn stored(&self, row: u32) -> usize {
-        (row - u32::from(row > self.primary)) as usize
+    fn stored(&self, row: R) -> usize {
+        row.get() - usize::from(row > self.primary)
     }
 }

@@ -1,7 +1,7 @@
 //! Sorted dictionary and sorted parse -> BWT.
 
-use super::super::Bwt;
 use super::super::sort_limits::no_memory;
+use super::super::{Bwt, wide};
 use super::dictionary::{Dictionary, Suffix};
 use super::parse::{SampledSuffix, SortedParse};
 use crate::allocation;
@@ -49,7 +49,7 @@ pub fn build(
     found.into_iter().for_each(|(number, row)| sampled[number] = row);
     // The row of pos 0 has no byte.
     rows.remove(sampled[0] as usize);
-    Ok(Bwt { bytes: rows, sample_rate, samples: sampled })
+    Ok(Bwt { bytes: rows, sample_rate, samples: wide(sampled) })
 }
 
 /// One of some equal suffixes of phrases.

@@ -190,7 +190,7 @@ fn contradictions() {
     let (mut errors, mut others) = (0, 0);
     for (seed, sigma) in (0..200).zip([1, 2, 5, 17, 256].into_iter().cycle()) {
         let bytes = cases::random(400 + seed, sigma);
-        let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u32).collect();
+        let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u64).collect();
         let Ok(index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
         let rows: Vec<u32> = (0..=index.len() as u32).step_by(1 + seed % 7 * 30).collect();
         match (index.positions(&rows), index.positions_on(&mut gpu, &rows)) {

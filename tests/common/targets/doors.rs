@@ -1,6 +1,6 @@
 //! The public doors, with their pools and pipelines.
 
-use bwz::{Archive, Decoder, Effort, Encoder, Options};
+use bwz::{Archive, Decoder, Effort, Encoder, Options, internals};
 use std::io::{Cursor, Read, Write};
 
 /// The largest file that is searched by sequence.
@@ -60,14 +60,17 @@ fn roundtrip(input: &[u8]) {
     let block_size = u32::from(choice[3]) << (choice[4] % 8) | 1;
     let options = Options::new().threads(usize::from(choice[4] % 3) + 1).memory(256 << 20);
     let effort = [Effort::Default, Effort::Best, Effort::Fast][usize::from(choice[0] / 16 % 3)];
-    let options =
-        options.effort(effort).with_block_size(block_size.max(raw.len() as u32 / 64 + 1)).unwrap();
+    let block_size = block_size.max(raw.len() as u32 / 64 + 1);
+    let options = options.effort(effort).with_block_size(block_size.into()).unwrap();
 
     let mut file = Vec::new();
     bwz::compress(&raw[..], &mut file, &options).unwrap();
     let mut restored = Vec::new();
     bwz::decompress(&file[..], &mut restored, &options).unwrap();
     assert!(restored == raw);
+    let mut wide = Vec::new();
+    bwz::decompress(&file[..], &mut wide, &internals::wide(options.clone())).unwrap();
+    assert!(wide == raw);
 
     let mut encoder = Encoder::new(Vec::new(), &options);
     raw.chunks(piece).for_each(|piece| encoder.write_all(piece).unwrap());
@@ -81,6 +84,7 @@ fn roundtrip(input: &[u8]) {
 fn search(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(4) else { return };
     let options = Options::new().threads(usize::from(choice[0] % 3) + 1).memory(20 << 20);
+    let options = if choice[0] > 127 { internals::wide(options) } else { options };
     let pattern = &bytes[..bytes.len().min(usize::from(choice[1] % 24))];
     let patterns = [pattern, &pattern[..pattern.len() / 2], &[choice[3]], b"aa"];
     if choice[2] == 255 {
@@ -95,7 +99,7 @@ fn search(input: &[u8]) {
     let raw = bytes.repeat(usize::from(choice[3] % 8) + 1);
     let rate = [None, Some(0), Some(8), Some(64)][usize::from(choice[2] % 4)];
     let block_size = (u32::from(choice[2]) << (choice[0] % 6)).max(raw.len() as u32 / 64 + 1);
-    let options = options.with_block_size(block_size).unwrap();
+    let options = options.with_block_size(block_size.into()).unwrap();
     let options = rate.map_or(options.clone(), |rate| options.index(rate).unwrap());
     let mut file = Vec::new();
     bwz::compress(&raw[..], &mut file, &options).unwrap();

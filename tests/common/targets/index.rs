@@ -3,7 +3,7 @@
 use super::{made_up, on_one_thread, u16_at};
 use bwz::Result;
 use bwz::bwt::Sorter;
-use bwz::fm_index::FmIndex;
+use bwz::fm_index::{FmIndex, Row};
 
 /// The most positions that are located: time goes by them.
 const LOCATED: usize = 64;
@@ -21,13 +21,19 @@ pub fn index(input: &[u8]) {
     if choice[0] % 2 == 0 {
         let index = FmIndex::new(Sorter::Cpu.sort(bytes, rate).unwrap()).unwrap();
         let index = if choice[4] % 2 == 0 { index } else { index.with_sample_rate(2).unwrap() };
+        let wide = FmIndex::wide(Sorter::Cpu.sort(bytes, rate).unwrap()).unwrap();
         let found = index.locate(pattern, LOCATED).unwrap();
         let starts = |at: &u32| bytes[*at as usize..].starts_with(pattern);
         assert!(found.iter().all(starts) && found.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(wide.count(pattern), u64::from(index.count(pattern)));
         let wanted = occurrences(bytes, pattern);
         assert_eq!((index.count(pattern) as usize, found.len()), (wanted, wanted.min(LOCATED)));
         assert_eq!(index.extract(from..from + pattern.len()).unwrap(), pattern);
-    } else if let Ok(index) = FmIndex::new(made_up(rate, bytes, u16_at(choice, 3))) {
+    } else if choice[0] / 2 % 2 == 0 {
+        if let Ok(index) = FmIndex::new(made_up(rate, bytes, u16_at(choice, 3))) {
+            let _ = survive(index, pattern, from);
+        }
+    } else if let Ok(index) = FmIndex::wide(made_up(rate, bytes, u16_at(choice, 3))) {
         let _ = survive(index, pattern, from);
     }
 }
@@ -43,8 +49,8 @@ fn occurrences(bytes: &[u8], pattern: &[u8]) -> usize {
     }
 }
 
-fn survive(index: FmIndex, pattern: &[u8], from: usize) -> Result<()> {
-    assert!(index.count(pattern) as usize <= index.len() + 1);
+fn survive<R: Row>(index: FmIndex<R>, pattern: &[u8], from: usize) -> Result<()> {
+    assert!(index.count(pattern).get() <= index.len() + 1);
     let _ = index.locate(pattern, LOCATED);
     assert_eq!(index.extract(from..from + pattern.len())?.len(), pattern.len());
     index.with_sample_rate(2)?.locate(pattern, LOCATED).map(drop)

@@ -54,7 +54,7 @@ fn damage(bytes: &mut [u8], edits: &[u8]) {
 fn made_up(sample_rate: u32, bytes: &[u8], seed: usize) -> Bwt {
     let row = |k: usize| {
         let pair = [0, 1].map(|n| bytes[(seed + 2 * k + n) % bytes.len()]);
-        u32::from(u16::from_le_bytes(pair)) % (bytes.len() as u32 + 2)
+        u64::from(u16::from_le_bytes(pair)) % (bytes.len() as u64 + 2)
     };
     let samples = (0..bytes.len().div_ceil(sample_rate as usize)).map(row).collect();
     Bwt { bytes: bytes.to_vec(), sample_rate, samples }

@@ -1,0 +1,66 @@
+//! The samples of a block that stays on disk, with positions in as many bits as the block needs.
+
+use crate::error::Flaw;
+use crate::fm_index::{Row, Samples};
+use crate::frame::packed_array;
+
+/// [`Samples`] of either kind.
+pub enum DiskSamples {
+    Narrow(Samples<u32>),
+    Wide(Samples<u64>),
+}
+
+impl DiskSamples {
+    /// Reads those of a text of `len` bytes, whose first sample is `primary`.
+    pub fn read(
+        coded: &[u8],
+        (count, rate): (usize, u32),
+        len: usize,
+        primary: u64,
+        wide: bool,
+    ) -> Result<Self, Flaw> {
+        Ok(match wide {
+            false => DiskSamples::Narrow(Samples::new(rows(coded, count, primary)?, rate, len)?),
+            true => DiskSamples::Wide(Samples::new(rows(coded, count, primary)?, rate, len)?),
+        })
+    }
+
+    /// The distance between sampled positions.
+    pub fn rate(&self) -> u32 {
+        match self {
+            DiskSamples::Narrow(samples) => samples.rate(),
+            DiskSamples::Wide(samples) => samples.rate(),
+        }
+    }
+
+    /// The row of the nearest sample at or behind a pos, or of the end of the block, and its pos.
+    pub fn behind(&self, pos: usize) -> (u64, usize) {
+        match self {
+            DiskSamples::Narrow(samples) => {
+                let (row, pos) = samples.behind(pos);
+                (row.into(), pos)
+            }
+            DiskSamples::Wide(samples) => samples.behind(pos),
+        }
+    }
+
+    /// The pos of a row, if it is a sampled one.
+    pub fn pos(&self, row: u64) -> Option<u64> {
+        match self {
+            DiskSamples::Narrow(samples) => samples.pos(row as u32).map(u64::from),
+            DiskSamples::Wide(samples) => samples.pos(row),
+        }
+    }
+}
+
+fn rows<R: Row + TryFrom<u64>>(
+    mut coded: &[u8],
+    count: usize,
+    primary: u64,
+) -> Result<Vec<R>, Flaw> {
+    let rows = packed_array::read::<R>(&mut coded, count)?;
+    if rows[0].into() != primary {
+        return Err(Flaw("the first sample of the block is not its primary index"));
+    }
+    Ok(rows)
+}

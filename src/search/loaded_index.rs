@@ -1,0 +1,143 @@
+//! The index of a block in memory, with positions in as many bits as the block needs.
+
+use crate::bwt::Bwt;
+use crate::device_pool::Lease;
+use crate::error::Result;
+use crate::fm_index::{FmIndex, Row, rows_of};
+use crate::gpu::Searcher;
+use crate::positions::NarrowLimits;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The GPU that searches blocks in memory; `None` where the CPU does.
+pub type GpuLease<'a> = Option<Lease<'a, Searcher>>;
+
+/// Does `work` on a leased GPU. `None` where the CPU has to do it: where there is no GPU, where it
+/// fails, and where it finds the index in contradiction with itself, which the CPU judges.
+fn on_gpu<T>(lease: &mut GpuLease, work: impl FnOnce(&mut Searcher) -> Result<T>) -> Option<T> {
+    lease.as_mut()?.run(work)?.ok()
+}
+
+/// An [`FmIndex`] of either kind.
+pub(crate) enum LoadedIndex {
+    Narrow(Box<FmIndex>),
+    Wide(Box<FmIndex<u64>>),
+}
+
+/// Does the same with either.
+macro_rules! with_index {
+    ($loaded:expr, $index:ident => $work:expr) => {
+        match $loaded {
+            LoadedIndex::Narrow($index) => $work,
+            LoadedIndex::Wide($index) => $work,
+        }
+    };
+}
+
+impl LoadedIndex {
+    /// The index of a transform.
+    pub fn new(bwt: Bwt, narrow: NarrowLimits) -> Result<Self> {
+        Ok(match bwt.bytes.len() <= narrow.others {
+            true => LoadedIndex::Narrow(Box::new(FmIndex::new(bwt)?)),
+            false => LoadedIndex::Wide(Box::new(FmIndex::wide(bwt)?)),
+        })
+    }
+
+    /// Length of the block.
+    pub fn len(&self) -> usize {
+        with_index!(self, index => index.len())
+    }
+
+    /// Bytes of memory.
+    pub fn size(&self) -> usize {
+        with_index!(self, index => index.size())
+    }
+
+    /// The mean number of steps from a row to a sampled one.
+    pub fn steps_to_sample(&self) -> u64 {
+        with_index!(self, index => index.steps_to_sample())
+    }
+
+    /// The same with denser samples.
+    pub fn with_sample_rate(self, rate: u32) -> Result<Self> {
+        Ok(match self {
+            LoadedIndex::Narrow(index) => {
+                LoadedIndex::Narrow(Box::new(index.with_sample_rate(rate)?))
+            }
+            LoadedIndex::Wide(index) => LoadedIndex::Wide(Box::new(index.with_sample_rate(rate)?)),
+        })
+    }
+
+    /// Bytes of the block.
+    pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
+        with_index!(self, index => index.extract(range))
+    }
+
+    /// The interval of each pattern. A GPU searches an index of 32 bits.
+    pub fn search<P: AsRef<[u8]> + Sync>(
+        &self,
+        patterns: &[P],
+        lease: &mut GpuLease,
+    ) -> Vec<Range<u64>> {
+        match self {
+            LoadedIndex::Narrow(index) => wide(narrow_intervals(index, patterns, lease)),
+            LoadedIndex::Wide(index) => {
+                let mut intervals = vec![0..0; patterns.len()];
+                index.search(patterns, &mut intervals);
+                intervals
+            }
+        }
+    }
+
+    /// The positions of the first rows of each interval, as many as its limit says.
+    pub fn locate(
+        &self,
+        intervals: &[Range<u64>],
+        limits: &[usize],
+        lease: &mut GpuLease,
+    ) -> Result<Vec<Vec<u64>>> {
+        match self {
+            LoadedIndex::Narrow(index) => located(intervals, limits, |rows: &[u32]| {
+                on_gpu(lease, |gpu| index.positions_on(gpu, rows))
+                    .map_or_else(|| index.positions(rows), Ok)
+            }),
+            LoadedIndex::Wide(index) => {
+                located(intervals, limits, |rows: &[u64]| index.positions(rows))
+            }
+        }
+    }
+}
+
+fn narrow_intervals<P: AsRef<[u8]> + Sync>(
+    index: &FmIndex,
+    patterns: &[P],
+    lease: &mut GpuLease,
+) -> Vec<Range<u32>> {
+    let mut intervals = vec![0..0; patterns.len()];
+    let found = on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals));
+    // Rows that there are not would be looked up.
+    let rows = 0..=index.len() as u32 + 1;
+    let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);
+    if found.is_none() || !intervals.par_iter().all(are_rows) {
+        index.search(patterns, &mut intervals);
+    }
+    intervals
+}
+
+fn wide(intervals: Vec<Range<u32>>) -> Vec<Range<u64>> {
+    intervals.into_iter().map(|Range { start, end }| start.into()..end.into()).collect()
+}
+
+/// The positions of the first rows of each interval, found for all at once.
+pub fn located<R: Row>(
+    intervals: &[Range<u64>],
+    limits: &[usize],
+    positions: impl FnOnce(&[R]) -> Result<Vec<R>>,
+) -> Result<Vec<Vec<u64>>> {
+    let wanted = intervals.iter().zip(limits);
+    let rows: Vec<R> =
+        wanted.flat_map(|(i, &limit)| rows_of(i, limit)).map(|row| R::new(row as usize)).collect();
+    let mut positions = positions(&rows)?.into_iter().map(Into::into);
+    let sizes = intervals.iter().zip(limits).map(|(i, &limit)| rows_of(i, limit).count());
+    Ok(sizes.map(|size| positions.by_ref().take(size).collect()).collect())
+}
