@@ -8,20 +8,20 @@ use super::exit::Exit;
 use super::files;
 use super::input;
 use super::input_name::Name;
-use super::match_printer::{Form, Hits, Printer};
-use super::pattern_batch::{Pattern, PatternBatch};
+use super::match_lines::{Form, Hits};
+use super::match_printer::Printer;
+use super::pattern_batch::{Pattern, PatternBatch, PatternPart};
 use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::read_cost;
 use bwz::{Archive, Error, Matches, Options, ReadCost, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
-use std::io;
-use std::iter;
 use std::ops::Range;
 use std::panic::resume_unwind;
-use std::thread;
+use std::sync::Arc;
 use std::time::Instant;
+use std::{iter, mem, thread};
 
 /// Matches whose surroundings are fetched together.
 const MATCHES: usize = 1 << 20;
@@ -105,7 +105,7 @@ fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: Form) -> Exit {
         Err(e) => exit.max(console::fail(&e.into())),
     };
     match exit {
-        Exit::Fine if printer.found => Exit::Fine,
+        Exit::Fine if printer.found_any => Exit::Fine,
         Exit::Fine => Exit::Trouble,
         exit => trouble(exit),
     }
@@ -132,22 +132,16 @@ impl FileSearch<'_> {
             ));
         }
         let mut surroundings = self.surroundings(name, by_sequence)?;
-        if let Some(Surroundings { archive, by_sequence: true, .. }) = &mut surroundings {
-            printer.begin(archive.records()?.to_vec())?;
-        }
-        let (mut patterns, mut found) = (0, 0);
-        let print = |(batch, matches): (PatternBatch, Found)| {
-            let mut print = |pattern: &Pattern, hits: Hits| {
-                patterns += 1;
-                found += u64::from(hits.count > 0);
-                printer.print(name, pattern, hits)
-            };
-            match &mut surroundings {
-                None => print_plain(&batch, matches, print),
-                Some(surroundings) => surroundings.print(&batch, matches, &mut print),
-            }
+        printer.begin(match &mut surroundings {
+            Some(Surroundings { archive, by_sequence: true, .. }) => archive.records()?.to_vec(),
+            _ => Vec::new(),
+        })?;
+        let print = |(batch, mut found): (PatternBatch, Found)| match &mut surroundings {
+            None => Ok(printer.print(name, found.stretches(&batch))?),
+            Some(surroundings) => surroundings.print(&batch, found, name, printer),
         };
         self.search(&mut archive, print)?;
+        let (found, patterns) = (printer.found, printer.patterns);
         if self.reads && !by_sequence && found * FEW <= patterns {
             self.talk.warn(name, format_args!(
                 "{found} of {patterns} sequences were found: it is searched by its bytes, so that no match goes on \
@@ -186,6 +180,7 @@ impl FileSearch<'_> {
         mut print: impl FnMut((PatternBatch, Found)) -> Result<()> + Send,
     ) -> Result<()> {
         let mut searcher = archive.searcher()?;
+        searcher.expect(self.patterns.expected_size());
         let mut batches = self.patterns.batches(searcher.batch_size());
         thread::scope(|scope| {
             let (read, unsearched) = bounded(1);
@@ -242,31 +237,38 @@ enum Found {
     Matches(Vec<Matches>),
 }
 
+/// A stretch of patterns with what they came to.
+type Stretch<'s> = Box<dyn Iterator<Item = (Pattern<'s>, Hits)> + Send + 's>;
+
 impl Found {
-    fn into_hits(self) -> Box<dyn Iterator<Item = Hits>> {
-        let located = |Matches { count, positions, .. }| Hits {
-            count,
-            offsets: Some(positions),
-            ..Hits::default()
-        };
+    /// What the parts of its batch came to.
+    fn stretches<'s>(&'s mut self, batch: &'s PatternBatch) -> Vec<Stretch<'s>> {
+        let parts = batch.parts().iter();
         match self {
             Found::Counts(counts) => {
-                Box::new(counts.into_iter().map(|count| Hits { count, ..Hits::default() }))
+                let mut rest = &counts[..];
+                let counts = parts.map(|part| (part, rest.split_off(..part.len())));
+                let hits = |&count| Hits { count, ..Hits::default() };
+                let stretch = |(part, counts): (&'s Arc<PatternPart>, Option<&'s [u64]>)| {
+                    Box::new(part.iter().zip(counts.unwrap_or_default().iter().map(hits))) as _
+                };
+                counts.map(stretch).collect()
             }
-            Found::Matches(matches) => Box::new(matches.into_iter().map(located)),
+            Found::Matches(matches) => {
+                let mut rest = &mut matches[..];
+                let matches = parts.map(|part| (part, rest.split_off_mut(..part.len())));
+                let hits = |found: &mut Matches| Hits {
+                    count: found.count,
+                    offsets: Some(mem::take(&mut found.positions)),
+                    ..Hits::default()
+                };
+                let stretch = |(part, found): (&'s Arc<PatternPart>, Option<&'s mut [Matches]>)| {
+                    Box::new(part.iter().zip(found.unwrap_or_default().iter_mut().map(hits))) as _
+                };
+                matches.map(stretch).collect()
+            }
         }
     }
-}
-
-fn print_plain(
-    batch: &PatternBatch,
-    found: Found,
-    mut print: impl FnMut(&Pattern, Hits) -> io::Result<()>,
-) -> Result<()> {
-    for (pattern, hits) in batch.iter().zip(found.into_hits()) {
-        print(&pattern, hits)?;
-    }
-    Ok(())
 }
 
 /// Where matches are, and what stands around them.
@@ -283,45 +285,48 @@ impl Surroundings {
     fn print(
         &mut self,
         batch: &PatternBatch,
-        found: Found,
-        print: &mut impl FnMut(&Pattern, Hits) -> io::Result<()>,
+        mut found: Found,
+        name: &Name,
+        printer: &mut Printer,
     ) -> Result<()> {
-        let mut found = batch.iter().zip(found.into_hits()).peekable();
+        let mut found = found.stretches(batch).into_iter().flatten().peekable();
         while found.peek().is_some() {
+            let mut some = Vec::new();
             let mut size = 0;
-            let some = iter::from_fn(|| {
-                if size >= if self.reference { HITS } else { MATCHES } {
-                    return None;
-                }
-                let next = found.next()?;
+            // Both strands of a read are printed together.
+            while let Some(next) =
+                found.next_if(|(pattern, _)| size < self.at_a_time() || pattern.reverse)
+            {
                 size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
-                Some(next)
-            });
-            self.print_some(some.collect(), print)?;
+                some.push(next);
+            }
+            self.look(&mut some)?;
+            printer.print(name, cut(&mut some, printer.threads()))?;
         }
         Ok(())
     }
 
-    fn print_some(
-        &mut self,
-        mut found: Vec<(Pattern, Hits)>,
-        print: &mut impl FnMut(&Pattern, Hits) -> io::Result<()>,
-    ) -> Result<()> {
+    fn at_a_time(&self) -> usize {
+        if self.reference { HITS } else { MATCHES }
+    }
+
+    /// Adds what stands around some matches.
+    fn look(&mut self, found: &mut [(Pattern, Hits)]) -> Result<()> {
         if self.by_sequence {
             let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
             let mut places = self.archive.places(&offsets.collect::<Vec<_>>())?.into_iter();
-            for (_, hits) in &mut found {
+            for (_, hits) in &mut *found {
                 let count = hits.offsets.as_ref().map_or(0, Vec::len);
                 hits.places = Some(places.by_ref().take(count).collect());
             }
         }
         if self.reference {
-            self.add_reference(&mut found)?;
+            self.add_reference(found)?;
         }
-        if let Some(around) = self.context {
-            self.add_context(around, &mut found)?;
+        match self.context {
+            Some(around) => self.add_context(around, found),
+            None => Ok(()),
         }
-        Ok(found.into_iter().try_for_each(|(pattern, hits)| print(&pattern, hits))?)
     }
 
     /// Every match is in a record.
@@ -357,4 +362,20 @@ impl Surroundings {
         }
         Ok(())
     }
+}
+
+/// Cuts what was found into so many stretches, or some more, each with both strands of its reads.
+fn cut<'f, 'p>(
+    found: &'f mut [(Pattern<'p>, Hits)],
+    stretches: usize,
+) -> impl Iterator<Item = impl Iterator<Item = (Pattern<'p>, Hits)> + Send + use<'f, 'p>> + use<'f, 'p>
+{
+    let size = found.len().div_ceil(stretches).max(1);
+    let mut rest = found;
+    iter::from_fn(move || {
+        let reverse = rest.iter().skip(size).take_while(|(pattern, _)| pattern.reverse).count();
+        let stretch = rest.split_off_mut(..rest.len().min(size + reverse))?;
+        let taken = stretch.iter_mut().map(|(pattern, hits)| (*pattern, mem::take(hits)));
+        (taken.len() > 0).then_some(taken)
+    })
 }

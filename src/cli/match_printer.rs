@@ -1,297 +1,101 @@
-//! What a search found, on standard output: a line for each count or match, or JSON.
-//!
-//! Lines are put together in one buffer that is used again and again.
+//! What a search found, on standard output.
 
 use super::descriptors;
 use super::input_name::Name;
+use super::match_lines::{BETWEEN_OBJECTS, Form, Hits, MatchLines, Settings, Shown};
 use super::pattern_batch::Pattern;
-use super::sam_lines::{self, Hit};
+use super::sam_lines;
 use super::search_args::SearchArgs;
-use bwz::{Place, RecordInfo};
-use serde::Serialize;
+use super::side_by_side::side_by_side;
+use bwz::RecordInfo;
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Bytes that are written at a time.
-const FULL: usize = 1 << 20;
-
-/// What a pattern came to in a file.
-#[derive(Default)]
-pub struct Hits {
-    pub count: u64,
-    pub offsets: Option<Vec<u64>>,
-    /// Where these are, in a file that is searched by sequence.
-    pub places: Option<Vec<Place>>,
-    pub context: Option<Vec<Vec<u8>>>,
-    /// The bases there, where they may differ from the pattern's and are shown.
-    pub reference: Option<Vec<Vec<u8>>>,
-}
-
-/// What a line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    Lines,
-    Json,
-    Bed,
-    Sam,
-}
-
-/// A read of which some strands were printed.
-#[derive(Default)]
-struct Read {
-    name: Vec<u8>,
-    strands: [Vec<u8>; 2],
-    hits: Vec<Hit>,
-    count: u64,
-}
+/// Most threads that make lines; the others have a search to do.
+const MOST_THREADS: usize = 8;
 
 pub struct Printer {
     out: File,
-    /// What is still to be written.
-    text: Vec<u8>,
-    /// How each line about a pattern starts.
-    start: Vec<u8>,
-    strands: bool,
-    form: Form,
-    /// Those of the file.
-    records: Vec<RecordInfo>,
-    read: Option<Read>,
-    /// Objects written.
-    objects: u64,
-    /// Whether anything was found.
-    pub found: bool,
+    settings: Settings,
+    threads: usize,
+    /// Whether an object was written.
+    has_objects: bool,
+    /// Patterns of the current file, and how many of them were found.
+    pub patterns: u64,
+    pub found: u64,
+    /// Whether anything was found in any file.
+    pub found_any: bool,
 }
 
 impl Printer {
     pub fn new(args: &SearchArgs, form: Form) -> io::Result<Self> {
+        let threads = (args.resources.thread_count() / 2).clamp(1, MOST_THREADS);
         Ok(Printer {
             out: descriptors::stdout()?,
-            text: Vec::new(),
-            start: Vec::new(),
-            strands: args.revcomp,
-            form,
-            records: Vec::new(),
-            read: None,
-            objects: 0,
-            found: false,
+            settings: Settings { form, strands: args.revcomp, records: Vec::new() },
+            threads,
+            has_objects: false,
+            patterns: 0,
+            found: 0,
+            found_any: false,
         })
     }
 
-    /// Starts a file with these records.
+    /// Starts a file, with these records where it is searched by sequence.
     pub fn begin(&mut self, records: Vec<RecordInfo>) -> io::Result<()> {
-        self.records = records;
-        if self.form == Form::Sam {
-            sam_lines::header(&mut self.text, &self.records)?;
+        self.settings.records = records;
+        (self.patterns, self.found) = (0, 0);
+        let mut header = Vec::new();
+        if self.settings.form == Form::Sam {
+            sam_lines::header(&mut header, &self.settings.records)?;
         }
-        Ok(())
+        self.out.write_all(&header)
     }
 
-    pub fn print(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
-        self.found |= hits.count > 0;
-        match self.form {
-            Form::Lines => self.lines(name, pattern, &hits)?,
-            Form::Json => self.object(name, pattern, hits)?,
-            Form::Bed => self.bed(pattern, &hits)?,
-            Form::Sam => self.sam(pattern, hits)?,
-        }
-        if self.text.len() >= FULL { self.write() } else { Ok(()) }
+    /// How many stretches are made side by side.
+    pub fn threads(&self) -> usize {
+        self.threads
     }
 
-    fn lines(&mut self, name: &Name, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
-        let Printer { text, start, .. } = self;
-        start.clear();
-        push_escaped(start, name.to_string().as_bytes());
-        start.push(b'\t');
-        push_escaped(start, pattern.name);
-        start.push(b'\t');
-        if self.strands {
-            start.extend_from_slice(pattern.strand().as_bytes());
-            start.push(b'\t');
-        }
-        let Some(offsets) = &hits.offsets else {
-            text.extend_from_slice(start);
-            return writeln!(text, "{}", hits.count);
-        };
-        for (n, offset) in offsets.iter().enumerate() {
-            text.extend_from_slice(start);
-            write!(text, "{offset}")?;
-            if let Some(places) = &hits.places {
-                text.push(b'\t');
-                push_place(text, &self.records, &places[n], pattern.bytes.len())?;
+    /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch.
+    pub fn print<'p, S>(
+        &mut self,
+        name: &Name,
+        stretches: impl IntoIterator<Item = S>,
+    ) -> io::Result<()>
+    where
+        S: Iterator<Item = (Pattern<'p>, Hits)> + Send,
+    {
+        let (file, mut stretches) = (name.to_string(), stretches.into_iter());
+        loop {
+            let some: Vec<S> = stretches.by_ref().take(self.threads).collect();
+            if some.is_empty() {
+                return Ok(());
             }
-            if let Some(context) = &hits.context {
-                text.push(b'\t');
-                push_escaped(text, &context[n]);
+            let show = |stretch| MatchLines::new(&file, &self.settings).all(stretch);
+            for shown in side_by_side(some.len(), some.into_iter(), show) {
+                self.write(shown?)?;
             }
-            text.push(b'\n');
         }
-        Ok(())
     }
 
-    fn object(&mut self, name: &Name, pattern: &Pattern, hits: Hits) -> io::Result<()> {
-        let object = Object {
-            file: name.to_string(),
-            pattern: escaped(pattern.name),
-            strand: self.strands.then_some(pattern.strand()),
-            count: hits.count,
-            places: hits.places.map(|all| {
-                let len = pattern.bytes.len();
-                all.iter().map(|place| ListedPlace::of(&self.records, place, len)).collect()
-            }),
-            offsets: hits.offsets,
-            context: hits.context.map(|all| all.iter().map(|bytes| escaped(bytes)).collect()),
-        };
-        self.text.extend_from_slice(if self.objects == 0 { b"[\n" } else { b",\n" });
-        self.objects += 1;
-        Ok(serde_json::to_writer_pretty(&mut self.text, &object)?)
-    }
-
-    fn bed(&mut self, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
-        for (record, base) in bases(hits) {
-            self.text.extend_from_slice(&self.records[record].name);
-            write!(self.text, "\t{base}\t{}\t", base + pattern.bytes.len() as u64)?;
-            push_escaped(&mut self.text, pattern.name);
-            writeln!(self.text, "\t0\t{}", pattern.strand())?;
+    fn write(&mut self, Shown { text, patterns, found }: Shown) -> io::Result<()> {
+        self.patterns += patterns;
+        self.found += found;
+        self.found_any |= found > 0;
+        if self.settings.form == Form::Json && !text.is_empty() {
+            self.out.write_all(if self.has_objects { BETWEEN_OBJECTS } else { b"[\n" })?;
+            self.has_objects = true;
         }
-        Ok(())
-    }
-
-    /// A read is printed when both of its strands are there.
-    fn sam(&mut self, pattern: &Pattern, mut hits: Hits) -> io::Result<()> {
-        if !pattern.reverse {
-            self.end_read()?;
-        }
-        let read = self.read.get_or_insert_default();
-        if !pattern.reverse {
-            read.name = pattern.name.to_vec();
-        }
-        read.strands[usize::from(pattern.reverse)] = pattern.bytes.to_vec();
-        let mut references = hits.reference.take().into_iter().flatten();
-        let hit = |(record, base)| {
-            let reference = references.next();
-            Hit { record, base, reverse: pattern.reverse, reference }
-        };
-        read.hits.extend(bases(&hits).map(hit));
-        read.count += hits.count;
-        Ok(())
-    }
-
-    fn end_read(&mut self) -> io::Result<()> {
-        let Some(Read { name, strands: [forward, reverse], hits, count }) = self.read.take() else {
-            return Ok(());
-        };
-        let found = (&hits[..], count);
-        sam_lines::read(&mut self.text, &name, [&forward, &reverse], found, &self.records)
-    }
-
-    fn write(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.text)?;
-        self.text.clear();
-        Ok(())
+        self.out.write_all(&text)
     }
 
     /// Ends the list of objects.
     pub fn finish(&mut self) -> io::Result<()> {
-        self.end_read()?;
-        if self.form == Form::Json {
-            self.text.extend_from_slice(if self.objects == 0 { b"[]\n" } else { b"\n]\n" });
+        match (self.settings.form, self.has_objects) {
+            (Form::Json, true) => self.out.write_all(b"\n]\n"),
+            (Form::Json, false) => self.out.write_all(b"[]\n"),
+            _ => Ok(()),
         }
-        self.write()
-    }
-}
-
-/// A pattern in a file, as `--json` shows it. Fields that are added later do not take the place of
-/// these.
-#[derive(Serialize)]
-struct Object {
-    file: String,
-    pattern: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    strand: Option<&'static str>,
-    count: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    offsets: Option<Vec<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    places: Option<Vec<ListedPlace>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<Vec<String>>,
-}
-
-/// Where a match is in its record: bases from 1, the last one included.
-#[derive(Serialize)]
-struct ListedPlace {
-    record: String,
-    start: u64,
-    end: u64,
-}
-
-impl ListedPlace {
-    fn of(records: &[RecordInfo], place: &Place, len: usize) -> Self {
-        let (record, base) = place.base.unwrap_or_default();
-        let name = records.get(record as usize).map_or(&[][..], |record| &record.name);
-        ListedPlace { record: escaped(name), start: base + 1, end: base + len as u64 }
-    }
-}
-
-/// The record and the base of each hit.
-fn bases(hits: &Hits) -> impl Iterator<Item = (usize, u64)> {
-    let places = hits.places.iter().flatten();
-    places.filter_map(|place| place.base).map(|(record, base)| (record as usize, base))
-}
-
-/// Appends where a match is, as samtools writes regions.
-fn push_place(
-    text: &mut Vec<u8>,
-    records: &[RecordInfo],
-    place: &Place,
-    len: usize,
-) -> io::Result<()> {
-    let Some((record, base)) = place.base else { return Ok(()) };
-    push_escaped(text, &records[record as usize].name);
-    write!(text, ":{}-{}", base + 1, base + len as u64)
-}
-
-fn escaped(bytes: &[u8]) -> String {
-    let mut text = Vec::new();
-    push_escaped(&mut text, bytes);
-    String::from_utf8(text).expect("what is not UTF-8 is escaped")
-}
-
-/// Appends bytes as one field of one line: what is not UTF-8 or would end the field is escaped as
-/// in C.
-pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
-    if bytes.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\') {
-        return text.extend_from_slice(bytes);
-    }
-    for chunk in bytes.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            let mut utf8 = [0; 4];
-            let utf8 = c.encode_utf8(&mut utf8).as_bytes();
-            match c {
-                '\t' => text.extend_from_slice(b"\\t"),
-                '\n' => text.extend_from_slice(b"\\n"),
-                '\r' => text.extend_from_slice(b"\\r"),
-                '\\' => text.extend_from_slice(b"\\\\"),
-                c if c.is_control() => utf8.iter().for_each(|&byte| push_hex(text, byte)),
-                _ => text.extend_from_slice(utf8),
-            }
-        }
-        chunk.invalid().iter().for_each(|&byte| push_hex(text, byte));
-    }
-}
-
-fn push_hex(text: &mut Vec<u8>, byte: u8) {
-    text.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_stay_in_their_line() {
-        assert_eq!(escaped(b"a\tb\n\\\0\x7f\xff"), r"a\tb\n\\\x00\x7f\xff");
-        assert_eq!(escaped("größe".as_bytes()), "größe");
-        assert_eq!(escaped("\u{85}".as_bytes()), r"\xc2\x85");
     }
 }

@@ -10,13 +10,14 @@
 //! | `file_commands` | compress, decompress, test |
 //! | `bench` | measuring |
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
-//! | `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_printer` | what is searched, in batches, and how what is found is printed |
+//! | `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
 //! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
 //! | `overlap_args`, `overlap_command`, `overlap_lines` | what sequences have in common, and how it is printed |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
 //! | `timeline` | the trace of a run, and how busy GPUs were |
+//! | `side_by_side` | small work on several threads |
 //! | `usage`, `version` | help, complaints about arguments, what this build is |
 //! | `exit`, `bugs`, `io_errors`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
 //!
@@ -45,6 +46,7 @@ mod input_name;
 mod io_errors;
 mod list_command;
 mod man_and_completions;
+mod match_lines;
 mod match_printer;
 mod output;
 mod overlap_args;
@@ -66,6 +68,7 @@ mod sam_lines;
 mod search_args;
 mod search_help;
 mod shared_args;
+mod side_by_side;
 mod size;
 mod sparse_output;
 mod stoppable_input;

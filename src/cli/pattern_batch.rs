@@ -28,7 +28,7 @@ pub struct PatternBatch {
 
 impl PatternBatch {
     pub fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.places.len()).sum()
+        self.parts.iter().map(|part| part.len()).sum()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -44,12 +44,13 @@ impl PatternBatch {
         self.parts.push(part);
     }
 
-    pub fn into_parts(self) -> Vec<Arc<PatternPart>> {
-        self.parts
+    /// Its parts; both strands of a pattern are in the same.
+    pub fn parts(&self) -> &[Arc<PatternPart>] {
+        &self.parts
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = Pattern<'_>> {
-        self.parts.iter().flat_map(|part| part.iter())
+    pub fn into_parts(self) -> Vec<Arc<PatternPart>> {
+        self.parts
     }
 
     /// The bytes of each pattern.
@@ -82,6 +83,10 @@ impl PatternPart {
     /// Bytes of which no patterns have been made.
     pub fn new(bytes: Vec<u8>) -> Self {
         PatternPart { bytes, places: Vec::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.places.len()
     }
 
     /// Bytes of memory.

@@ -5,13 +5,14 @@ use super::input::Input;
 use super::input_name::Name;
 use super::pattern_batch::PatternBatch;
 use super::pattern_chunks::PatternChunks;
-use super::pattern_syntax::{Chunk, ParsedChunk, PatternSyntax};
+use super::pattern_syntax::{ParsedChunk, PatternSyntax};
+use super::side_by_side::side_by_side;
 use bwz::{Error, Result};
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::{io, iter, thread};
+use std::{io, iter};
 
 /// A chunk is no larger than one of so many parts of a batch.
 const CHUNKS: u64 = 64;
@@ -19,9 +20,6 @@ const LARGEST_CHUNK: u64 = 1 << 20;
 
 /// Bytes of a batch for which another thread is worth its start.
 const PER_THREAD: u64 = 4 << 20;
-
-/// What the stack of such a thread takes of a limited address space.
-const STACK: usize = 128 << 10;
 
 /// A file of patterns that is being read.
 pub struct PatternFile<'s> {
@@ -58,9 +56,7 @@ impl<'s> PatternFile<'s> {
     /// Adds patterns until the batch has `enough` bytes; says whether there may be more.
     pub fn read(&mut self, batch: &mut PatternBatch, enough: u64, threads: usize) -> Result<bool> {
         let threads = threads.min((enough / PER_THREAD) as usize);
-        let mut parsed = self.parse(enough.saturating_sub(batch.size()), threads);
-        parsed.sort_by_key(|(number, _)| *number);
-        for (_, parsed) in parsed {
+        for parsed in self.parse(enough.saturating_sub(batch.size()), threads) {
             let ParsedChunk { part, lines, flaw } = parsed.map_err(|e| failed(self.path, e))?;
             batch.push(Arc::new(part));
             self.lines += lines;
@@ -71,29 +67,15 @@ impl<'s> PatternFile<'s> {
         Ok(batch.size() >= enough)
     }
 
-    /// Parses chunks that come to so many bytes, or all that are left, and gives each with its
-    /// number.
-    fn parse(&mut self, bytes: u64, threads: usize) -> Vec<(usize, io::Result<ParsedChunk>)> {
-        let chunks = Mutex::new(self.chunks.by_ref().enumerate());
+    /// Parses chunks that come to so many bytes, or all that are left.
+    fn parse(&mut self, bytes: u64, threads: usize) -> Vec<io::Result<ParsedChunk>> {
         let (size, syntax) = (AtomicU64::new(0), self.syntax);
-        let next = || {
-            let mut chunks = chunks.lock().unwrap_or_else(PoisonError::into_inner);
-            if size.load(Ordering::Relaxed) < bytes { chunks.next() } else { None }
-        };
-        let parse = |(number, chunk): (usize, io::Result<Chunk>)| {
+        let is_enough = || size.load(Ordering::Relaxed) >= bytes;
+        let chunks = iter::from_fn(|| if is_enough() { None } else { self.chunks.next() });
+        side_by_side(threads, chunks, |chunk| {
             let parsed = chunk.map(|chunk| syntax.parse(chunk));
             let more = parsed.as_ref().map_or(0, |parsed| parsed.part.size());
             size.fetch_add(more, Ordering::Relaxed);
-            (number, parsed)
-        };
-        let work = || iter::from_fn(next).map(parse).collect();
-        thread::scope(|scope| {
-            let parser = || thread::Builder::new().name("bwz-parse".into()).stack_size(STACK);
-            // Where no more threads can be had, there are fewer.
-            let others = (1..threads).map_while(|_| parser().spawn_scoped(scope, work).ok());
-            let others: Vec<_> = others.collect();
-            let mut parsed: Vec<_> = work();
-            parsed.extend(others.into_iter().flat_map(|other| other.join().expect("no panic")));
             parsed
         })
     }

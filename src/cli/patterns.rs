@@ -62,6 +62,17 @@ pub fn gather(args: &SearchArgs, both_strands: bool) -> Result<(Patterns, Vec<Pa
 }
 
 impl Patterns {
+    /// About how many bytes the patterns have, as far as that is known before they are read.
+    pub fn expected_size(&self) -> u64 {
+        let size = |source: &PatternSource| match source {
+            PatternSource::Held(parts) => parts.iter().map(|part| part.bytes.len() as u64).sum(),
+            PatternSource::Lines(path) | PatternSource::Sequences(path) => {
+                path.metadata().map_or(0, |about| about.len())
+            }
+        };
+        self.sources.iter().map(size).sum()
+    }
+
     /// All patterns in order, each followed by its reverse complement where that is wanted, in
     /// batches of about `size` bytes. What cannot be read is an error in its place, and the end.
     pub fn batches(&self, size: u64) -> impl Iterator<Item = Result<PatternBatch>> {
@@ -172,7 +183,11 @@ mod tests {
             patterns.sources = vec![source];
             let batches: Vec<_> = patterns.batches(20_000).map(Result::unwrap).collect();
             assert!(batches.len() > 5, "{}", batches.len());
-            let all: Vec<_> = batches.iter().flat_map(|batch| batch.iter()).collect();
+            let all: Vec<_> = batches
+                .iter()
+                .flat_map(|batch| batch.parts())
+                .flat_map(|part| part.iter())
+                .collect();
             assert_eq!(all.len(), 10_000);
             for (n, pair) in all.chunks(2).enumerate() {
                 let strand: String = n.to_string().chars().rev().collect();

@@ -3,7 +3,7 @@
 use super::args::Talk;
 use super::descriptors;
 use super::input_name::Name;
-use super::match_printer::push_escaped;
+use super::match_lines::push_escaped;
 use super::repeats_args::RepeatsArgs;
 use super::size::count;
 use bwz::repeats::{MostFrequent, Repeats};

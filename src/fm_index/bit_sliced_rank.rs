@@ -19,6 +19,7 @@ use super::rank::{Rank, no_memory};
 use crate::bwt::cache_lines::{CacheLines, LINE, prefetch};
 use crate::error::Result;
 use crate::positions::Row;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// CacheLines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
@@ -64,30 +65,21 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         Ok(rank)
     }
 
-    /// One more line than the bytes need, so that a rank has one at their end too.
+    /// Fills the lines, stretches of 256 of them side by side. There is one more than the bytes
+    /// need, so that a rank has one at their end too.
     fn fill(&mut self, bytes: &[u8]) {
-        let mut absolute = [R::default(); 16];
-        let mut base = absolute;
-        for line in 0..=bytes.len() / Self::ROWS {
-            if line % (1 << SUPER_LOG) == 0 {
-                base = absolute;
-                self.supers.extend_from_slice(&base[..1 << P]);
-            }
-            let words: &mut [u32; WORDS] =
-                self.lines[line * WORDS..].first_chunk_mut().expect("a whole line");
-            for code in 0..1 << P {
-                let more = (absolute[code] - base[code]).get() as u32;
-                words[code / 2] |= more << (16 * (code % 2));
-            }
-            let places = &bytes[line * Self::ROWS..bytes.len().min((line + 1) * Self::ROWS)];
-            for (n, places) in places.chunks(32).enumerate() {
-                for (plane, word) in slice_bits::<P>(places, &self.codes).into_iter().enumerate() {
-                    words[Self::COUNTERS + plane * Self::PLANE + n] = word;
-                }
-            }
-            for (code, count) in absolute[..1 << P].iter_mut().enumerate() {
-                *count += R::from(Self::ones(words, code, 0..Self::ROWS));
-            }
+        let (codes, stretch) = (&self.codes, Self::ROWS << SUPER_LOG);
+        let fill = |(n, lines): (usize, &mut [u32])| {
+            let start = bytes.len().min(n * stretch);
+            fill_stretch::<P>(lines, &bytes[start..bytes.len().min(start + stretch)], codes)
+        };
+        let lines = &mut self.lines[..WORDS * (bytes.len() / Self::ROWS + 1)];
+        let stretches = lines.par_chunks_mut(WORDS << SUPER_LOG).enumerate();
+        let counts: Vec<[u32; 16]> = stretches.map(fill).collect();
+        let mut above = [R::default(); 16];
+        for counts in counts {
+            self.supers.extend_from_slice(&above[..1 << P]);
+            above.iter_mut().zip(counts).for_each(|(above, count)| *above += R::from(count));
         }
     }
 
@@ -128,6 +120,28 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
     fn rare_as(&self, code: usize, at: usize) -> R {
         if code == 0 { self.rare.before(at) } else { R::default() }
     }
+}
+
+/// Fills lines with some places, and counts the codes in them.
+fn fill_stretch<const P: usize>(lines: &mut [u32], places: &[u8], codes: &[u8; 256]) -> [u32; 16] {
+    let (counters, plane_len) = (BitSlicedRank::<u32, P>::COUNTERS, BitSlicedRank::<u32, P>::PLANE);
+    let mut counts = [0; 16];
+    let mut places = places.chunks(BitSlicedRank::<u32, P>::ROWS);
+    for words in lines.chunks_exact_mut(WORDS) {
+        let words: &mut [u32; WORDS] = words.first_chunk_mut().expect("a whole line");
+        for (code, count) in counts[..1 << P].iter().enumerate() {
+            words[code / 2] |= count << (16 * (code % 2));
+        }
+        for (n, places) in places.next().unwrap_or_default().chunks(32).enumerate() {
+            for (plane, word) in slice_bits::<P>(places, codes).into_iter().enumerate() {
+                words[counters + plane * plane_len + n] = word;
+            }
+        }
+        for (code, count) in counts[..1 << P].iter_mut().enumerate() {
+            *count += BitSlicedRank::<u32, P>::ones(words, code, 0..BitSlicedRank::<u32, P>::ROWS);
+        }
+    }
+    counts
 }
 
 /// The codes of up to 32 places, a word for each bit of them.
@@ -222,7 +236,7 @@ pub struct Rare<R> {
 impl<R: Row> Rare<R> {
     fn new(bytes: &[u8], codes: &[u8; 256]) -> Self {
         let rare = |(_, c): &(usize, &u8)| codes[usize::from(**c)] == RARE;
-        let all = bytes.iter().enumerate().filter(rare).map(|(at, &c)| (R::new(at), c));
+        let all = bytes.par_iter().enumerate().filter(rare).map(|(at, &c)| (R::new(at), c));
         let all: Vec<(R, u8)> = all.collect();
         let mut sorted = all.clone();
         sorted.sort_by_key(|&(_, c)| c);

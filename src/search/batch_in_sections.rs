@@ -21,13 +21,17 @@ pub(crate) fn run<R: Read + Seek + Send>(
     session: &mut Session,
     layouts: &mut Layouts,
 ) -> Result<BatchMatches> {
-    let mut found = BatchMatches::none(batch.patterns.len(), batch.limit.is_some());
+    let mut found = BatchMatches::default();
     for section in sections(input, contents, batch.options)? {
         let more = match section.by_sequence {
             true => by_sequence(batch, &section, session, layouts)?,
             false => search(batch, &section, session)?,
         };
         found.append(more, batch.limit);
+    }
+    if found.counts.is_empty() {
+        // A file without blocks.
+        found = BatchMatches::none(batch.patterns.len(), batch.limit.is_some());
     }
     Ok(found)
 }

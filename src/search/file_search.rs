@@ -12,8 +12,10 @@ use crate::contents::Contents;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::threads;
+use rayon::prelude::*;
 use std::io::{Read, Seek};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A file that is searched.
 pub(crate) struct FileSearch<'a, R> {
@@ -34,11 +36,11 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
         limit: Option<usize>,
         session: &mut Session,
     ) -> Result<BatchMatches> {
-        let words: Vec<&[u8]> =
-            patterns.iter().map(AsRef::as_ref).filter(|p| !p.is_empty()).collect();
+        let pool = Arc::clone(&session.threads);
+        let words = patterns.par_iter().map(AsRef::as_ref).filter(|p: &&[u8]| !p.is_empty());
+        let words: Vec<&[u8]> = pool.install(|| words.collect());
         let mut found = BatchMatches::default();
         if !words.is_empty() || self.options.verifies() {
-            let pool = threads::pool(self.options)?;
             let input = SharedInput::new(&mut *self.input);
             let batch = Batch { patterns: &words, limit, options: self.options };
             found = pool.install(|| {

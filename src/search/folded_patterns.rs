@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Upper case of patterns, in one stretch of memory; nothing where all are so already.
 pub(crate) struct FoldedPatterns(Vec<u8>);
@@ -32,11 +33,11 @@ impl FoldedPatterns {
     }
 
     /// The patterns that it was made of, in upper case.
-    pub fn patterns<'p>(&'p self, of: &[&'p [u8]]) -> Vec<&'p [u8]> {
+    pub fn patterns<'p>(&'p self, of: &'p [&'p [u8]]) -> Cow<'p, [&'p [u8]]> {
         let mut rest = &self.0[..];
         let mut take = |len| rest.split_off(..len).unwrap_or_default();
         match self.0.is_empty() {
-            true => of.to_vec(),
+            true => of.into(),
             false => of.iter().map(|pattern| take(pattern.len())).collect(),
         }
     }
@@ -77,7 +78,7 @@ mod tests {
     fn patterns_are_folded_or_refused() {
         for patterns in [&[&b"acGT"[..], b"N*-.", b"t"], &[b"ACGT", b"N*-.", b"T"]] {
             let folded = FoldedPatterns::new(patterns).unwrap();
-            assert_eq!(folded.patterns(patterns), [&b"ACGT"[..], b"N*-.", b"T"]);
+            assert_eq!(folded.patterns(patterns)[..], [&b"ACGT"[..], b"N*-.", b"T"]);
         }
         for wrong in [&b"AC GT"[..], b">chr1", b"AC\n", b"4", b"\xC1"] {
             let said = FoldedPatterns::new(&[b"AC", wrong]).err().unwrap().to_string();

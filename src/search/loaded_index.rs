@@ -125,7 +125,7 @@ fn narrow_intervals<P: AsRef<[u8]> + Sync>(
 }
 
 fn wide(intervals: Vec<Range<u32>>) -> Vec<Range<u64>> {
-    intervals.into_iter().map(|Range { start, end }| start.into()..end.into()).collect()
+    intervals.into_par_iter().map(|Range { start, end }| start.into()..end.into()).collect()
 }
 
 /// The positions of the first rows of each interval, found for all at once.

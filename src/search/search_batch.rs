@@ -12,16 +12,29 @@ use crate::frame::EDGE;
 use crate::gpu;
 use crate::memory::Plan;
 use crate::options::Options;
+use crate::threads;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Bytes that a decoded block takes per byte of its own at most.
 const INDEX_SHARE: u64 = 4;
 
-/// What is kept from one batch to the next: the GPU, and decoded blocks as far as there is room.
+/// Bytes per byte of a block that is restored, which the plan counts with, and of one of which the
+/// index is made meanwhile.
+const RESTORING: usize = 6;
+const INDEXING: usize = 8;
+
+/// For so many symbols of patterns no block stays on disk.
+const SURELY_IN_MEMORY: u64 = 1 << 20;
+
+/// What is kept from one batch to the next: threads, the GPU, and decoded blocks as far as there is
+/// room.
 pub struct Session {
+    pub threads: Arc<ThreadPool>,
     gpus: DevicePool<gpu::Searcher>,
     indexes: BTreeMap<u64, LoadedIndex>,
     /// Bytes for these, and how many are left.
@@ -38,9 +51,17 @@ impl Session {
     pub fn new(options: &Options, share: u64) -> Result<Self> {
         // Blocks take turns on a GPU, so that one is enough.
         let opener = Opener::new(options.chosen_device(), 1, 1, gpu::Searcher::new)?;
-        let (threads, listener) = (options.thread_count(), options.listener().clone());
-        let gpus = DevicePool::new(opener, Rates::SEARCH, threads, listener);
-        Ok(Session { gpus, indexes: BTreeMap::new(), share, room: share })
+        let (count, listener) = (options.thread_count(), options.listener().clone());
+        let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
+        let threads = Arc::new(threads::pool(options)?);
+        Ok(Session { threads, gpus, indexes: BTreeMap::new(), share, room: share })
+    }
+
+    /// So many symbols of patterns will come, for which a GPU may be opened already.
+    pub fn expect(&self, symbols: u64) {
+        if symbols >= SURELY_IN_MEMORY {
+            self.gpus.expect(symbols);
+        }
     }
 
     /// Leases a GPU for so many symbols of patterns, if that pays.
@@ -182,7 +203,8 @@ impl Batch<'_> {
         let largest = blocks.iter().map(size).max();
         let mut allowed = self.options.allowance();
         allowed.memory = allowed.memory.saturating_sub(session.share);
-        Plan::to_decode(largest.unwrap_or(0), allowed).map_or(1, |plan| plan.workers)
+        Plan::to_decode(largest.unwrap_or(0), allowed)
+            .map_or(1, |plan| (plan.workers * RESTORING / INDEXING).max(1))
     }
 
     /// How many occurrences of each pattern are still to be located.
@@ -193,9 +215,8 @@ impl Batch<'_> {
 
     /// Adds what one block came to.
     fn gather(&self, found: &mut BatchMatches, block: Found, start: u64) {
-        for (count, more) in found.counts.iter_mut().zip(block.counts) {
-            *count += more;
-        }
+        let counts = found.counts.par_iter_mut().zip(block.counts);
+        counts.for_each(|(count, more)| *count += more);
         for (positions, found) in found.positions.iter_mut().zip(block.positions) {
             let more = self.limit.unwrap_or(0) - positions.len();
             positions.extend(found.into_iter().take(more).map(|pos| start + pos));

@@ -46,8 +46,12 @@ impl BatchMatches {
         BatchMatches { counts: vec![0; patterns], positions: vec![Vec::new(); located] }
     }
 
-    /// Adds what the next part of the file came to, and up to `limit` positions in all.
+    /// Adds what the next part of the file came to, and up to `limit` positions in all; the first
+    /// part comes to what is empty.
     pub fn append(&mut self, more: Self, limit: Option<usize>) {
+        if self.counts.is_empty() {
+            return *self = more;
+        }
         for (count, more) in self.counts.iter_mut().zip(more.counts) {
             *count += more;
         }
@@ -59,6 +63,9 @@ impl BatchMatches {
 
     /// Adds what other patterns came to.
     pub fn extend(&mut self, more: Self) {
+        if self.counts.is_empty() {
+            return *self = more;
+        }
         self.counts.extend(more.counts);
         self.positions.extend(more.positions);
     }

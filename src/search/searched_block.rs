@@ -141,13 +141,13 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
             (false, Some(_)) => None,
             _ => decoded.bwt_with(filters).map(copy).transpose()?,
         };
-        let raw = block::restore_decoded(decoded, &block.inverse())?;
+        let restore = || block::restore_decoded(decoded, &block.inverse());
         let Some(bwt) = searchable else {
-            return Ok(SearchedBlock::Plain(block.text_of(raw)?));
+            return Ok(SearchedBlock::Plain(block.text_of(restore()?)?));
         };
-        drop(raw);
-        let index = LoadedIndex::new(bwt, block.options.narrow());
-        Ok(SearchedBlock::InMemory(index.map_err(|e| block.locate(e))?))
+        let index = || LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
+        let (restored, index) = rayon::join(|| restore().map(drop), index);
+        restored.and(index).map(SearchedBlock::InMemory)
     }
 
     /// Counts each pattern, of which none is empty; with limits, also locates as many occurrences
@@ -176,7 +176,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
                 patterns.par_iter().map(|p| block.interval(p.as_ref())).collect::<Result<_>>()?
             }
         };
-        let counts = intervals.iter().map(|of: &Range<u64>| of.end - of.start).collect();
+        let counts = intervals.par_iter().map(|of: &Range<u64>| of.end - of.start).collect();
         let Some(limits) = limits else {
             return Ok((self, Found { counts, positions: Vec::new() }));
         };
@@ -236,8 +236,10 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
 
 /// The transform once more, since the inverse uses up its own.
 fn copy(bwt: &Bwt) -> Result<Bwt> {
+    const PIECE: usize = 1 << 20;
     let mut bytes = bwt::zeroed(bwt.bytes.len())?;
-    bytes.copy_from_slice(&bwt.bytes);
+    let pieces = bytes.par_chunks_mut(PIECE).zip(bwt.bytes.par_chunks(PIECE));
+    pieces.for_each(|(copy, piece)| copy.copy_from_slice(piece));
     Ok(Bwt { bytes, sample_rate: bwt.sample_rate, samples: bwt.samples.clone() })
 }
 

@@ -47,6 +47,12 @@ impl<'a, R: Read + Seek + Send> Searcher<'a, R> {
         (self.file.options.memory_limit() / BATCH_SHARE).min(largest)
     }
 
+    /// Says that patterns of about so many bytes will come in all: where a GPU is to search them,
+    /// it is opened while the first of them are read.
+    pub fn expect(&self, bytes: u64) {
+        self.session.expect(bytes);
+    }
+
     /// Counts like [`Archive::count`](crate::Archive::count).
     ///
     /// # Errors

@@ -1,0 +1,282 @@
+//! What patterns came to in a file, as lines or as objects of JSON.
+//!
+//! A stretch of patterns is put together in one buffer, by itself: stretches are made side by side.
+
+use super::pattern_batch::Pattern;
+use super::sam_lines::{self, Hit};
+use bwz::{Place, RecordInfo};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What stands between two objects, also of two stretches.
+pub const BETWEEN_OBJECTS: &[u8] = b",\n";
+
+/// What a pattern came to in a file.
+#[derive(Default)]
+pub struct Hits {
+    pub count: u64,
+    pub offsets: Option<Vec<u64>>,
+    /// Where these are, in a file that is searched by sequence.
+    pub places: Option<Vec<Place>>,
+    pub context: Option<Vec<Vec<u8>>>,
+    /// The bases there, where they may differ from the pattern's and are shown.
+    pub reference: Option<Vec<Vec<u8>>>,
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Lines,
+    Json,
+    Bed,
+    Sam,
+}
+
+/// How all patterns of a file are shown.
+pub struct Settings {
+    pub form: Form,
+    pub strands: bool,
+    /// The records of the file.
+    pub records: Vec<RecordInfo>,
+}
+
+/// A read of which some strands were printed.
+#[derive(Default)]
+struct Read {
+    name: Vec<u8>,
+    strands: [Vec<u8>; 2],
+    hits: Vec<Hit>,
+    count: u64,
+}
+
+/// The lines of a stretch of patterns, in which both strands of each read are.
+pub struct MatchLines<'a> {
+    file: &'a str,
+    settings: &'a Settings,
+    text: Vec<u8>,
+    /// How each line about a pattern starts.
+    start: Vec<u8>,
+    read: Option<Read>,
+    patterns: u64,
+    found: u64,
+}
+
+/// What became of a stretch of patterns.
+pub struct Shown {
+    pub text: Vec<u8>,
+    pub patterns: u64,
+    /// Patterns that were found.
+    pub found: u64,
+}
+
+impl<'a> MatchLines<'a> {
+    pub fn new(file: &'a str, settings: &'a Settings) -> Self {
+        let (text, start) = (Vec::new(), Vec::new());
+        MatchLines { file, settings, text, start, read: None, patterns: 0, found: 0 }
+    }
+
+    /// All patterns of a stretch, with what each came to.
+    pub fn all<'p>(mut self, all: impl Iterator<Item = (Pattern<'p>, Hits)>) -> io::Result<Shown> {
+        for (pattern, hits) in all {
+            self.add(&pattern, hits)?;
+        }
+        self.end_read()?;
+        Ok(Shown { text: self.text, patterns: self.patterns, found: self.found })
+    }
+
+    fn add(&mut self, pattern: &Pattern, hits: Hits) -> io::Result<()> {
+        self.patterns += 1;
+        self.found += u64::from(hits.count > 0);
+        match self.settings.form {
+            Form::Lines => self.lines(pattern, &hits),
+            Form::Json => self.object(pattern, hits),
+            Form::Bed => self.bed(pattern, &hits),
+            Form::Sam => self.sam(pattern, hits),
+        }
+    }
+
+    fn lines(&mut self, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
+        let MatchLines { text, start, file, settings, .. } = self;
+        start.clear();
+        push_escaped(start, file.as_bytes());
+        start.push(b'\t');
+        push_escaped(start, pattern.name);
+        start.push(b'\t');
+        if settings.strands {
+            start.extend_from_slice(pattern.strand().as_bytes());
+            start.push(b'\t');
+        }
+        let Some(offsets) = &hits.offsets else {
+            text.extend_from_slice(start);
+            return writeln!(text, "{}", hits.count);
+        };
+        for (n, offset) in offsets.iter().enumerate() {
+            text.extend_from_slice(start);
+            write!(text, "{offset}")?;
+            if let Some(places) = &hits.places {
+                text.push(b'\t');
+                push_place(text, &settings.records, &places[n], pattern.bytes.len())?;
+            }
+            if let Some(context) = &hits.context {
+                text.push(b'\t');
+                push_escaped(text, &context[n]);
+            }
+            text.push(b'\n');
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, pattern: &Pattern, hits: Hits) -> io::Result<()> {
+        let Settings { strands, records, .. } = self.settings;
+        let object = Object {
+            file: self.file,
+            pattern: escaped(pattern.name),
+            strand: strands.then_some(pattern.strand()),
+            count: hits.count,
+            places: hits.places.map(|all| {
+                let len = pattern.bytes.len();
+                all.iter().map(|place| ListedPlace::of(records, place, len)).collect()
+            }),
+            offsets: hits.offsets,
+            context: hits.context.map(|all| all.iter().map(|bytes| escaped(bytes)).collect()),
+        };
+        if !self.text.is_empty() {
+            self.text.extend_from_slice(BETWEEN_OBJECTS);
+        }
+        Ok(serde_json::to_writer_pretty(&mut self.text, &object)?)
+    }
+
+    fn bed(&mut self, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
+        for (record, base) in bases(hits) {
+            self.text.extend_from_slice(&self.settings.records[record].name);
+            write!(self.text, "\t{base}\t{}\t", base + pattern.bytes.len() as u64)?;
+            push_escaped(&mut self.text, pattern.name);
+            writeln!(self.text, "\t0\t{}", pattern.strand())?;
+        }
+        Ok(())
+    }
+
+    /// A read is printed when both of its strands are there.
+    fn sam(&mut self, pattern: &Pattern, mut hits: Hits) -> io::Result<()> {
+        if !pattern.reverse {
+            self.end_read()?;
+        }
+        let read = self.read.get_or_insert_default();
+        if !pattern.reverse {
+            read.name = pattern.name.to_vec();
+        }
+        read.strands[usize::from(pattern.reverse)] = pattern.bytes.to_vec();
+        let mut references = hits.reference.take().into_iter().flatten();
+        let hit = |(record, base)| {
+            let reference = references.next();
+            Hit { record, base, reverse: pattern.reverse, reference }
+        };
+        read.hits.extend(bases(&hits).map(hit));
+        read.count += hits.count;
+        Ok(())
+    }
+
+    fn end_read(&mut self) -> io::Result<()> {
+        let Some(Read { name, strands: [forward, reverse], hits, count }) = self.read.take() else {
+            return Ok(());
+        };
+        let found = (&hits[..], count);
+        sam_lines::read(&mut self.text, &name, [&forward, &reverse], found, &self.settings.records)
+    }
+}
+
+/// A pattern in a file, as `--json` shows it. Fields that are added later do not take the place of
+/// these.
+#[derive(Serialize)]
+struct Object<'a> {
+    file: &'a str,
+    pattern: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strand: Option<&'static str>,
+    count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offsets: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    places: Option<Vec<ListedPlace>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Vec<String>>,
+}
+
+/// Where a match is in its record: bases from 1, the last one included.
+#[derive(Serialize)]
+struct ListedPlace {
+    record: String,
+    start: u64,
+    end: u64,
+}
+
+impl ListedPlace {
+    fn of(records: &[RecordInfo], place: &Place, len: usize) -> Self {
+        let (record, base) = place.base.unwrap_or_default();
+        let name = records.get(record as usize).map_or(&[][..], |record| &record.name);
+        ListedPlace { record: escaped(name), start: base + 1, end: base + len as u64 }
+    }
+}
+
+/// The record and the base of each hit.
+fn bases(hits: &Hits) -> impl Iterator<Item = (usize, u64)> {
+    let places = hits.places.iter().flatten();
+    places.filter_map(|place| place.base).map(|(record, base)| (record as usize, base))
+}
+
+/// Appends where a match is, as samtools writes regions.
+fn push_place(
+    text: &mut Vec<u8>,
+    records: &[RecordInfo],
+    place: &Place,
+    len: usize,
+) -> io::Result<()> {
+    let Some((record, base)) = place.base else { return Ok(()) };
+    push_escaped(text, &records[record as usize].name);
+    write!(text, ":{}-{}", base + 1, base + len as u64)
+}
+
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = Vec::new();
+    push_escaped(&mut text, bytes);
+    String::from_utf8(text).expect("what is not UTF-8 is escaped")
+}
+
+/// Appends bytes as one field of one line: what is not UTF-8 or would end the field is escaped as
+/// in C.
+pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
+    if bytes.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\') {
+        return text.extend_from_slice(bytes);
+    }
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let mut utf8 = [0; 4];
+            let utf8 = c.encode_utf8(&mut utf8).as_bytes();
+            match c {
+                '\t' => text.extend_from_slice(b"\\t"),
+                '\n' => text.extend_from_slice(b"\\n"),
+                '\r' => text.extend_from_slice(b"\\r"),
+                '\\' => text.extend_from_slice(b"\\\\"),
+                c if c.is_control() => utf8.iter().for_each(|&byte| push_hex(text, byte)),
+                _ => text.extend_from_slice(utf8),
+            }
+        }
+        chunk.invalid().iter().for_each(|&byte| push_hex(text, byte));
+    }
+}
+
+fn push_hex(text: &mut Vec<u8>, byte: u8) {
+    text.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_stay_in_their_line() {
+        assert_eq!(escaped(b"a\tb\n\\\0\x7f\xff"), r"a\tb\n\\\x00\x7f\xff");
+        assert_eq!(escaped("größe".as_bytes()), "größe");
+        assert_eq!(escaped("\u{85}".as_bytes()), r"\xc2\x85");
+    }
+}
