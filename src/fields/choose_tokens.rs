@@ -8,11 +8,14 @@ use super::tokens::Tokens;
 use crate::bwt::Sorter;
 use crate::coder::{self, Coding, SliceLimits};
 use crate::error::Flaw;
-use std::ops::Range;
+use crate::threads::Threads;
+use std::ops::{Range, RangeInclusive};
 
-/// So many windows of so many bytes are taken as a sample.
+/// So many windows are taken as a sample, each of one part in so many of the block's bytes, and of
+/// so many bytes.
 const WINDOWS: usize = 3;
-const WINDOW: usize = 96 << 10;
+const SHARE: usize = 128;
+const WINDOW: RangeInclusive<usize> = 32 << 10..=96 << 10;
 
 /// A sample has lines of so many bytes on average.
 const LINES: Range<usize> = 8..2048;
@@ -23,35 +26,41 @@ const DELIMITERS: [u8; 5] = *b",\t;| ";
 /// One part in so many has to be gained in the sample.
 const LEAST_GAIN: usize = 32;
 
-/// The slots that make a sample of `block` smallest, where that is enough smaller.
+/// The slots that make a sample of `block` smallest, where that is enough smaller. This is for
+/// those who are no thread of the `pool`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub fn choose(block: &[u8]) -> Result<Option<Tokens>, Flaw> {
+pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     let sample = sample(block);
     let candidates = candidates(&sample);
     if candidates.is_empty() {
         return Ok(None);
     }
-    let whole = coded_size(&sample)?;
-    let mut best = (whole - whole / LEAST_GAIN, None);
-    for tokens in candidates {
-        if let Some((text, side)) = take_apart(&sample, tokens)? {
-            let size = coded_size(&text)? + side.len();
-            if size < best.0 {
-                best = (size, Some(tokens));
-            }
-        }
+    let ways = [None].into_iter().chain(candidates.into_iter().map(Some));
+    let sizes = pool.map(ways, |tokens| Ok((size_apart(&sample, tokens)?, tokens)));
+    let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+    let (whole, _) = sizes[0];
+    let best = sizes.into_iter().min_by_key(|&(size, _)| size).expect("one is the sample's own");
+    Ok(best.1.filter(|_| best.0 < whole - whole / LEAST_GAIN))
+}
+
+/// What a sample takes that is taken apart by `tokens`.
+fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
+    let Some(tokens) = tokens else { return coded_size(sample) };
+    match take_apart(sample, tokens, &Threads::Calling)? {
+        Some((text, side)) => Ok(coded_size(&text)? + side.len()),
+        None => Ok(usize::MAX),
     }
-    Ok(best.1)
 }
 
 /// Whole lines from all over `block`.
 fn sample(block: &[u8]) -> Vec<u8> {
-    let step = block.len().saturating_sub(WINDOW) / (WINDOWS - 1);
+    let size = (block.len() / SHARE).clamp(*WINDOW.start(), *WINDOW.end());
+    let step = block.len().saturating_sub(size) / (WINDOWS - 1);
     let mut sample = Vec::new();
     for start in (0..WINDOWS).map(|n| n * step) {
-        let window = &block[start..(start + WINDOW).min(block.len())];
+        let window = &block[start..(start + size).min(block.len())];
         let first = memchr::memchr(b'\n', window).map_or(window.len(), |feed| feed + 1);
         let end = memchr::memrchr(b'\n', window).map_or(0, |feed| feed + 1);
         sample.extend_from_slice(&window[first.min(end)..end]);
