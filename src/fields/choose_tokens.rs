@@ -9,13 +9,11 @@ use crate::bwt::Sorter;
 use crate::coder::{self, Coding, SliceLimits};
 use crate::error::Flaw;
 use crate::threads::Threads;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
-/// So many windows are taken as a sample, each of one part in so many of the block's bytes, and of
-/// so many bytes.
+/// So many windows of so many bytes are taken as a sample.
 const WINDOWS: usize = 3;
-const SHARE: usize = 128;
-const WINDOW: RangeInclusive<usize> = 32 << 10..=96 << 10;
+const WINDOW: usize = 96 << 10;
 
 /// A sample has lines of so many bytes on average.
 const LINES: Range<usize> = 8..2048;
@@ -56,11 +54,10 @@ fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
 
 /// Whole lines from all over `block`.
 fn sample(block: &[u8]) -> Vec<u8> {
-    let size = (block.len() / SHARE).clamp(*WINDOW.start(), *WINDOW.end());
-    let step = block.len().saturating_sub(size) / (WINDOWS - 1);
+    let step = block.len().saturating_sub(WINDOW) / (WINDOWS - 1);
     let mut sample = Vec::new();
     for start in (0..WINDOWS).map(|n| n * step) {
-        let window = &block[start..(start + size).min(block.len())];
+        let window = &block[start..(start + WINDOW).min(block.len())];
         let first = memchr::memchr(b'\n', window).map_or(window.len(), |feed| feed + 1);
         let end = memchr::memrchr(b'\n', window).map_or(0, |feed| feed + 1);
         sample.extend_from_slice(&window[first.min(end)..end]);

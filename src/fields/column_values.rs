@@ -41,8 +41,7 @@ impl Templates {
     pub fn add(&mut self, part: &ParsedLines, refused: &mut HashSet<u64>) {
         for named in &part.templates {
             let known = self.by_hash.get(&named.hash);
-            let is_known =
-                known.map(|&number| self.names[usize::from(number) - 1] == named.name);
+            let is_known = known.map(|&number| self.names[usize::from(number) - 1] == named.name);
             if !is_known.unwrap_or_else(|| self.insert(named.hash, &named.name)) {
                 refused.insert(named.hash);
             }
@@ -175,11 +174,7 @@ impl LineValue<'_> {
 }
 
 /// Groups the values of a part by column: a counting sort.
-fn group(
-    lines: ParsedLines,
-    part: u32,
-    templates: &Templates,
-) -> Result<(Part, Vec<Group>), Flaw> {
+fn group(lines: ParsedLines, part: u32, templates: &Templates) -> Result<(Part, Vec<Group>), Flaw> {
     let mut of_template = vec![0_u32; templates.columns.len()];
     lines.numbers.iter().for_each(|&number| of_template[usize::from(number)] += 1);
     let mut next = vec![0_u32; templates.places.depths.len()];
@@ -195,8 +190,7 @@ fn group(
         *next = start;
         start = end;
     }
-    let mut by_column =
-        allocation::filled(0_u32, lines.values.len()).ok_or(Flaw::NO_MEMORY)?;
+    let mut by_column = allocation::filled(0_u32, lines.values.len()).ok_or(Flaw::NO_MEMORY)?;
     let mut at = 0;
     for &number in &lines.numbers {
         for &column in &templates.columns[usize::from(number)] {

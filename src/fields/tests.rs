@@ -102,6 +102,23 @@ fn mutated_lines_come_back() {
     assert!(apart * 4 > rounds, "only {apart} of {rounds} were taken apart");
 }
 
+/// Lines of more parts than one, and of more templates than a block may have.
+#[test]
+fn parts_and_threads_give_the_same() {
+    let mut block = Vec::new();
+    for n in 0..60_000_usize {
+        let odd = if n % 3 == 0 { format!("{}x", n * 7919 % 30_000) } else { String::new() };
+        let letters = odd.bytes().map(|byte| char::from(byte | 0x50)).collect::<String>();
+        block.extend(format!("{:05} {letters} id={},{}\n", n / 3, n * n % 977, n % 5).bytes());
+    }
+    let pool = crate::threads::pool(&crate::Options::new().threads(3)).unwrap();
+    let pool = Threads::Pool(pool.into());
+    for tokens in TOKENS {
+        let apart = round_trip(&block, tokens);
+        assert_eq!(take_any_apart(&block, tokens, &pool).unwrap(), apart);
+    }
+}
+
 #[test]
 fn any_text_is_survived() {
     let oddities = oddities();

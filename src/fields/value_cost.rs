@@ -17,8 +17,8 @@ const LITTLE: Cost = 16 * 16;
 /// A form other than text has to gain one part in so many.
 const LEAST_GAIN: Cost = 16;
 
-/// One of so many of the first values of a sample has to be predicted.
-const LEAST_PREDICTED: u32 = 32;
+/// One of so many of the first values of a sample has to be predicted, of so many.
+const LEAST_PREDICTED: usize = 32;
 const TRIED: usize = 2048;
 
 /// Some values of a column.
@@ -45,11 +45,7 @@ impl<'b> Sample<'b> {
 
     /// The form that takes the least, where `key` gives the value that stands so many slots, up to
     /// `distances`, before the one of a number.
-    pub fn best_form(
-        &self,
-        distances: usize,
-        key: impl Fn(usize, usize) -> &'b [u8],
-    ) -> Form {
+    pub fn best_form(&self, distances: usize, key: impl Fn(usize, usize) -> &'b [u8]) -> Form {
         let mut best = (self.as_text(), Form::Text);
         if best.0 < LITTLE {
             return Form::Text;
@@ -68,10 +64,7 @@ impl<'b> Sample<'b> {
         let (mut last, mut counts) = (Vec::new(), Vec::new());
         for distance in 1..=distances {
             let key = |number| key(distance, number);
-            consider(
-                self.as_predicted(key, &mut last, &mut counts),
-                Form::Predicted { distance },
-            );
+            consider(self.as_predicted(key, &mut last, &mut counts), Form::Predicted { distance });
         }
         best.1
     }
@@ -139,7 +132,7 @@ impl<'b> Sample<'b> {
         counts.resize(self.sizes.len() + 1, 0);
         let (mut predicted, mut new) = (0, 1);
         for (at, &number) in self.numbers.iter().enumerate() {
-            if at == TRIED && predicted * LEAST_PREDICTED < TRIED as u32 {
+            if at == TRIED && predicted as usize * LEAST_PREDICTED < TRIED {
                 return Cost::MAX;
             }
             let last = &mut last[(hash(key(at)) >> (32 - bits)) as usize];
