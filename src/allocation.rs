@@ -75,12 +75,6 @@ pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) -> Option<()> {
     handled(|| values.try_reserve(more)).ok()
 }
 
-/// Makes room for exactly `more` values behind those of a vector; `None` where there is no memory
-/// for it.
-pub(crate) fn reserve_exact<T>(values: &mut Vec<T>, more: usize) -> Option<()> {
-    handled(|| values.try_reserve_exact(more)).ok()
-}
-
 /// A copy of `values`, or `None` where there is no memory for it.
 pub(crate) fn copied<T: Copy>(values: &[T]) -> Option<Vec<T>> {
     let mut copy = with_capacity(values.len())?;

@@ -287,7 +287,7 @@ pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>
         0 => Tokens::Words,
         _ => Tokens::Fields(delimiter),
     };
-    let apart = fields::take_apart(block, tokens)?;
+    let apart = fields::take_apart(block, tokens, &Threads::Calling)?;
     Ok(apart.map(|(text, side)| Filtered { text, flags: FIELDS, side }))
 }
 

@@ -8,6 +8,7 @@ use super::tokens::Tokens;
 use crate::bwt::Sorter;
 use crate::coder::{self, Coding, SliceLimits};
 use crate::error::Flaw;
+use crate::threads::Threads;
 use std::ops::Range;
 
 /// So many windows of so many bytes are taken as a sample.
@@ -23,27 +24,32 @@ const DELIMITERS: [u8; 5] = *b",\t;| ";
 /// One part in so many has to be gained in the sample.
 const LEAST_GAIN: usize = 32;
 
-/// The slots that make a sample of `block` smallest, where that is enough smaller.
+/// The slots that make a sample of `block` smallest, where that is enough smaller. This is for
+/// those who are no thread of the `pool`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub fn choose(block: &[u8]) -> Result<Option<Tokens>, Flaw> {
+pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     let sample = sample(block);
     let candidates = candidates(&sample);
     if candidates.is_empty() {
         return Ok(None);
     }
-    let whole = coded_size(&sample)?;
-    let mut best = (whole - whole / LEAST_GAIN, None);
-    for tokens in candidates {
-        if let Some((text, side)) = take_apart(&sample, tokens)? {
-            let size = coded_size(&text)? + side.len();
-            if size < best.0 {
-                best = (size, Some(tokens));
-            }
-        }
+    let ways = [None].into_iter().chain(candidates.into_iter().map(Some));
+    let sizes = pool.map(ways, |tokens| Ok((size_apart(&sample, tokens)?, tokens)));
+    let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+    let (whole, _) = sizes[0];
+    let best = sizes.into_iter().min_by_key(|&(size, _)| size).expect("one is the sample's own");
+    Ok(best.1.filter(|_| best.0 < whole - whole / LEAST_GAIN))
+}
+
+/// What a sample takes that is taken apart by `tokens`.
+fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
+    let Some(tokens) = tokens else { return coded_size(sample) };
+    match take_apart(sample, tokens, &Threads::Calling)? {
+        Some((text, side)) => Ok(coded_size(&text)? + side.len()),
+        None => Ok(usize::MAX),
     }
-    Ok(best.1)
 }
 
 /// Whole lines from all over `block`.

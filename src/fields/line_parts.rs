@@ -1,25 +1,34 @@
 //! Raw block -> text and parameters.
+//!
+//! Parts of the block are parsed side by side, then columns are written side by side. What comes of
+//! it depends on the block alone.
 
 use super::column_form::{EMPTY, Form, LEAST_VALUES};
+use super::column_values::{ColumnValues, Group, LineValue, Templates, count};
 use super::numbers::{self, Pattern};
+use super::parsed_lines::{ParsedLines, Value, push_bytes};
 use super::predictions::{Predictions, Room};
-use super::templates::{self, Columns, MOST, SLOT, WHOLE, WHOLE_LINES, write_number};
+use super::templates::write_number;
 use super::tokens::Tokens;
 use super::value_cost::Sample;
 use crate::allocation;
 use crate::error::Flaw;
 use crate::leb128;
-use std::collections::HashMap;
+use crate::threads::Threads;
+use std::collections::HashSet;
 use std::ops::Range;
 
-/// Lines that are longer, or have more slots, are stored whole.
-const LONGEST_LINE: usize = 1 << 16;
-const MOST_SLOTS: usize = 1024;
-
-/// Values of a block at most, as a part of its bytes: this bounds the memory. A value takes 12
-/// bytes, and room that a column has for a quarter more: with the block and its text that is 6
-/// bytes per byte, as much as the sort takes.
+/// Values of a block at most, with the groups that they are in, as a share of its bytes: this
+/// bounds the memory. A value takes 12 bytes and a group 16: with the block, its text and the
+/// templates that is 6 bytes per byte, as much as the sort takes.
 const BYTES_OF_VALUE: usize = 4;
+
+/// A block has so many parts at most, each of so many bytes at least.
+const MOST_PARTS: usize = 64;
+const LEAST_PART: usize = 256 << 10;
+
+/// Columns of so many values together are written in one task.
+const TASK: usize = 1 << 16;
 
 /// Values that a form is chosen by: neighbours, so that they repeat as often as all do.
 const SAMPLED: usize = 8192;
@@ -31,282 +40,249 @@ const MOST_DISTANCE: usize = 16;
 pub(super) type TextAndSide = (Vec<u8>, Vec<u8>);
 
 /// Takes `block` apart by `tokens`: the text and the parameters. `None` where it has too many slots
-/// or does not get smaller.
+/// or does not get smaller. This is for those who are no thread of the `pool`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub fn take_apart(block: &[u8], tokens: Tokens) -> Result<Option<TextAndSide>, Flaw> {
+pub fn take_apart(
+    block: &[u8],
+    tokens: Tokens,
+    pool: &Threads,
+) -> Result<Option<TextAndSide>, Flaw> {
     let is_smaller = |(text, side): &TextAndSide| text.len() + side.len() < block.len();
-    Ok(take_any_apart(block, tokens)?.filter(is_smaller))
+    Ok(take_any_apart(block, tokens, pool)?.filter(is_smaller))
 }
 
 /// [`take_apart`], even where it does not get smaller.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub(super) fn take_any_apart(block: &[u8], tokens: Tokens) -> Result<Option<TextAndSide>, Flaw> {
+pub(super) fn take_any_apart(
+    block: &[u8],
+    tokens: Tokens,
+    pool: &Threads,
+) -> Result<Option<TextAndSide>, Flaw> {
     if u32::try_from(block.len()).is_err() {
         return Ok(None);
     }
+    let Some((parts, templates)) = parse(block, tokens, pool)? else { return Ok(None) };
+    let of_parts: usize = parts.iter().map(|part| part.values.len()).sum();
+    let Some(left) = (block.len() / BYTES_OF_VALUE).checked_sub(of_parts) else { return Ok(None) };
+    let lines: usize = parts.iter().map(|part| part.numbers.len()).sum();
+    let Some(values) = ColumnValues::new(parts, &templates, left, pool)? else { return Ok(None) };
     let mut side = Vec::new();
-    let Some(parts) = LineParts::read(block, tokens)? else { return Ok(None) };
-    let text = parts.text()?;
-    leb128::write(parts.names.len(), &mut side);
-    leb128::write(parts.numbers.len() * 2 + usize::from(!block.ends_with(b"\n")), &mut side);
-    Ok(Some((text, side)))
+    leb128::write(templates.names.len(), &mut side);
+    leb128::write(lines * 2 + usize::from(!block.ends_with(b"\n")), &mut side);
+    Ok(Some((text(block, values, templates, pool)?, side)))
 }
 
-/// A value: where it stands in the block, and the number of that of the slot before in its column.
-#[derive(Clone, Copy, Debug)]
-struct Value {
-    start: u32,
-    len: u32,
-    before: u32,
+/// The lines of `block` and their templates. `None` where there are too many values.
+fn parse(
+    block: &[u8],
+    tokens: Tokens,
+    pool: &Threads,
+) -> Result<Option<(Vec<ParsedLines>, Templates)>, Flaw> {
+    let (mut templates, mut refused) = (Templates::new(block.len()), HashSet::new());
+    let ranges = parts(block);
+    let parsed = |refused: &HashSet<u64>| -> Result<Option<Vec<ParsedLines>>, Flaw> {
+        let parse = |range| ParsedLines::of(block, range, tokens, refused);
+        pool.map(ranges.iter().cloned(), parse).into_iter().collect()
+    };
+    let Some(parts) = parsed(&refused)? else { return Ok(None) };
+    parts.iter().for_each(|part| templates.add(part, &mut refused));
+    if refused.is_empty() {
+        return Ok(Some((parts, templates)));
+    }
+    drop(parts);
+    Ok(parsed(&refused)?.map(|parts| (parts, templates)))
 }
 
-/// A column, and the one of the slot before.
-#[derive(Debug, Default)]
-struct Column {
-    values: Vec<Value>,
-    before: u32,
-    depth: usize,
+/// Parts of whole lines.
+fn parts(block: &[u8]) -> Vec<Range<usize>> {
+    let size = block.len().div_ceil(MOST_PARTS).max(LEAST_PART);
+    let (mut parts, mut start) = (Vec::new(), 0);
+    while start < block.len() {
+        let least = (start + size).min(block.len());
+        let feed = memchr::memchr(b'\n', &block[least..]);
+        let end = feed.map_or(block.len(), |feed| least + feed + 1);
+        parts.push(start..end);
+        start = end;
+    }
+    parts
 }
 
-/// The lines of a block.
-struct LineParts<'b> {
+fn text(
+    block: &[u8],
+    values: ColumnValues,
+    templates: Templates,
+    pool: &Threads,
+) -> Result<Vec<u8>, Flaw> {
+    let mut front = Vec::new();
+    for name in &templates.names {
+        front.extend_from_slice(name);
+        front.push(b'\n');
+    }
+    for number in values.parts.iter().flat_map(|part| &part.lines.numbers) {
+        write_number((*number).into(), &mut front);
+    }
+    let columns = values.columns();
+    let writer = Writer { block, values: &values };
+    let forms = pool.map(tasks(&columns), |task| -> Vec<Form> {
+        let depth = |column: &[Group]| templates.depth(column[0].column);
+        columns[task].iter().map(|column| writer.form(column, depth(column))).collect()
+    });
+    let mut forms: Vec<Form> = forms.into_iter().flatten().collect();
+    let mut room = Room::new();
+    for (column, form) in columns.iter().zip(&mut forms) {
+        if matches!(form, Form::Predicted { .. }) && !room.take(count(column)) {
+            *form = Form::Text;
+        }
+    }
+    writer.write(front, &columns, &forms, pool)
+}
+
+/// Columns that are worked on together.
+fn tasks(columns: &[&[Group]]) -> Vec<Range<usize>> {
+    let (mut tasks, mut start, mut values) = (Vec::new(), 0, 0);
+    for (at, column) in columns.iter().enumerate() {
+        values += count(column);
+        if values >= TASK || at + 1 == columns.len() {
+            tasks.push(start..at + 1);
+            (start, values) = (at + 1, 0);
+        }
+    }
+    tasks
+}
+
+/// Writes columns.
+struct Writer<'b> {
     block: &'b [u8],
-    /// The templates, without that of whole lines.
-    names: Vec<Box<[u8]>>,
-    /// The template of each line.
-    numbers: Vec<u16>,
-    columns: Vec<Column>,
+    values: &'b ColumnValues,
 }
 
-impl<'b> LineParts<'b> {
-    fn read(block: &'b [u8], tokens: Tokens) -> Result<Option<Self>, Flaw> {
-        let columns = vec![Column::default()];
-        let mut parts = LineParts { block, names: Vec::new(), numbers: Vec::new(), columns };
-        let mut known = Known::new();
-        let (mut slots, mut name, mut left) =
-            (Vec::new(), Vec::new(), block.len() / BYTES_OF_VALUE);
-        let mut start = 0;
-        while start < block.len() {
-            let end = memchr::memchr(b'\n', &block[start..]).map_or(block.len(), |at| start + at);
-            let line = &block[start..end];
-            let number = match split_line(line, tokens, &mut slots, &mut name) {
-                true => known.number(&name),
-                false => None,
-            };
-            let Some(more) = left.checked_sub(number.map_or(1, |_| slots.len())) else {
-                return Ok(None);
-            };
-            left = more;
-            match number {
-                Some(number) => parts.add_line(start, number, &slots, &known.columns[number])?,
-                None => parts.add_whole(start..end)?,
+/// What a part has of columns that are not predicted, one after the other, and where each ends.
+struct Written {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl<'b> Writer<'b> {
+    fn bytes(&self, value: Value) -> &'b [u8] {
+        &self.block[value.range()]
+    }
+
+    fn form(&self, column: &[Group], depth: usize) -> Form {
+        let count = count(column);
+        if count < LEAST_VALUES {
+            return Form::Text;
+        }
+        let skipped = count.saturating_sub(SAMPLED) / 2;
+        let sampled: Vec<LineValue> = self.values.of(column).skip(skipped).take(SAMPLED).collect();
+        let own = sampled.iter().map(|value| self.bytes(value.own())).collect();
+        Sample::new(own).best_form(depth.min(MOST_DISTANCE), |distance, number| {
+            self.bytes(sampled[number].before(distance))
+        })
+    }
+
+    /// Appends the columns to the front of the text. Predicted ones are written each by itself, the
+    /// others part by part, which reads each part of the block once.
+    fn write(
+        &self,
+        front: Vec<u8>,
+        columns: &[&[Group]],
+        forms: &[Form],
+        pool: &Threads,
+    ) -> Result<Vec<u8>, Flaw> {
+        let mut of_parts = vec![Vec::new(); self.values.parts.len()];
+        let mut predicted = Vec::new();
+        for (&column, form) in columns.iter().zip(forms) {
+            match *form {
+                Form::Predicted { distance } => predicted.push((column, distance)),
+                _ => (0..column.len()).for_each(|place| {
+                    of_parts[column[place].part as usize].push((&column[..=place], form));
+                }),
             }
-            start = end + 1;
         }
-        parts.names = known.names();
-        Ok(Some(parts))
-    }
-
-    fn push(&mut self, column: u32, value: Value) -> Result<(), Flaw> {
-        let values = &mut self.columns[column as usize].values;
-        if values.len() == values.capacity() {
-            let more = values.len() / 4 + 4;
-            allocation::reserve_exact(values, more).ok_or(Flaw::NO_MEMORY)?;
-        }
-        values.push(value);
-        Ok(())
-    }
-
-    fn add_whole(&mut self, line: Range<usize>) -> Result<(), Flaw> {
-        self.numbers.push(WHOLE as u16);
-        let (start, len) = (line.start as u32, line.len() as u32);
-        self.push(WHOLE_LINES, Value { start, len, before: 0 })
-    }
-
-    fn add_line(
-        &mut self,
-        start: usize,
-        number: usize,
-        slots: &[Range<usize>],
-        columns: &[u32],
-    ) -> Result<(), Flaw> {
-        self.numbers.push(number as u16);
-        let (mut before, mut value_before) = (WHOLE_LINES, 0);
-        for (depth, (slot, &column)) in slots.iter().zip(columns).enumerate() {
-            if column as usize == self.columns.len() {
-                self.columns.push(Column { values: Vec::new(), before, depth });
-            }
-            let value_number = self.columns[column as usize].values.len() as u32;
-            let (start, len) = ((start + slot.start) as u32, slot.len() as u32);
-            self.push(column, Value { start, len, before: value_before })?;
-            (before, value_before) = (column, value_number);
-        }
-        Ok(())
-    }
-
-    fn text(&self) -> Result<Vec<u8>, Flaw> {
-        let mut text = allocation::with_capacity(self.block.len()).ok_or(Flaw::NO_MEMORY)?;
-        for name in &self.names {
-            text.extend_from_slice(name);
-            text.push(b'\n');
-        }
-        self.numbers.iter().for_each(|&number| write_number(number.into(), &mut text));
-        let mut room = Room::new();
-        for column in &self.columns {
-            let mut form = self.form(column);
-            if matches!(form, Form::Predicted { .. }) && !room.take(column.values.len()) {
-                form = Form::Text;
-            }
-            if column.values.len() >= LEAST_VALUES {
+        let parts = pool.map(of_parts, |groups| self.part(&groups));
+        let predicted = pool.map(predicted, |(column, distance)| self.predicted(column, distance));
+        let predicted = predicted.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+        let sizes = parts.iter().map(|part| &part.bytes).chain(&predicted).map(Vec::len);
+        // Forms are few bytes more.
+        let size = front.len() + sizes.sum::<usize>() + 4 * columns.len();
+        let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
+        text.extend_from_slice(&front);
+        let (mut predicted, mut next) = (predicted.into_iter(), vec![(0, 0); parts.len()]);
+        for (column, form) in columns.iter().zip(forms) {
+            if count(column) >= LEAST_VALUES {
                 form.write(&mut text);
             }
-            match &form {
-                Form::Text => self.write_text(column, &mut text),
-                Form::Numbers(pattern) => self.write_numbers(column, pattern, &mut text),
-                Form::Predicted { distance } => {
-                    self.write_predicted(column, *distance, &mut text)?
-                }
+            if matches!(form, Form::Predicted { .. }) {
+                text.extend(predicted.next().expect("each is written"));
+                continue;
+            }
+            for part in column.iter().map(|group| group.part as usize) {
+                let (group, start) = &mut next[part];
+                let end = parts[part].ends[*group];
+                text.extend_from_slice(&parts[part].bytes[*start..end]);
+                (*group, *start) = (*group + 1, end);
             }
         }
         Ok(text)
     }
 
-    fn bytes(&self, value: &Value) -> &'b [u8] {
-        &self.block[value.start as usize..][..value.len as usize]
-    }
-
-    /// The value `distance` slots before one of `column`, on the same line.
-    fn before<'a>(&'a self, mut column: &'a Column, mut value: Value, distance: usize) -> Value {
-        for _ in 0..distance {
-            column = &self.columns[column.before as usize];
-            value = column.values[value.before as usize];
+    /// Writes the last of each row of groups; those before it are of the same column.
+    fn part(&self, groups: &[(&[Group], &Form)]) -> Written {
+        let mut written = Written { bytes: Vec::new(), ends: Vec::new() };
+        for (groups, form) in groups {
+            let [before @ .., group] = groups else { continue };
+            match form {
+                Form::Numbers(pattern) => {
+                    self.numbers(before, group, pattern, &mut written.bytes);
+                }
+                _ => self.text(group, &mut written.bytes),
+            }
+            written.ends.push(written.bytes.len());
         }
-        value
+        written
     }
 
-    fn form(&self, column: &Column) -> Form {
-        let count = column.values.len();
-        if count < LEAST_VALUES {
-            return Form::Text;
-        }
-        let skipped = count.saturating_sub(SAMPLED) / 2;
-        let sampled = &column.values[skipped..][..count.min(SAMPLED)];
-        let distances = 0..=column.depth.min(MOST_DISTANCE);
-        let values = distances.map(|distance| {
-            let value = |&value: &Value| self.bytes(&self.before(column, value, distance));
-            sampled.iter().map(value).collect()
-        });
-        Sample { values: values.collect() }.best_form()
-    }
-
-    fn write_text(&self, column: &Column, out: &mut Vec<u8>) {
-        for value in &column.values {
-            out.extend_from_slice(self.bytes(value));
+    fn text(&self, group: &Group, out: &mut Vec<u8>) {
+        for value in self.values.of_group(group) {
+            push_bytes(self.block, value.own().range(), out);
             out.push(b'\n');
         }
     }
 
-    fn write_numbers(&self, column: &Column, pattern: &Pattern, out: &mut Vec<u8>) {
-        let mut before = 0;
-        for value in column.values.iter().map(|value| self.bytes(value)) {
-            if let Some(number) = pattern.parse(value) {
+    fn numbers(&self, before: &[Group], group: &Group, pattern: &Pattern, out: &mut Vec<u8>) {
+        let parse = |value: LineValue| pattern.parse(self.bytes(value.own()));
+        let all_before = before.iter().rev().flat_map(|group| self.values.of_group(group).rev());
+        let mut before = all_before.into_iter().find_map(parse).unwrap_or(0);
+        for value in self.values.of_group(group) {
+            if let Some(number) = parse(value) {
                 numbers::write(numbers::zigzag(number - before), out);
                 before = number;
             } else {
                 out.push(0);
-                out.extend_from_slice(value);
+                out.extend_from_slice(self.bytes(value.own()));
                 out.push(b'\n');
             }
         }
     }
 
-    fn write_predicted(
-        &self,
-        column: &Column,
-        distance: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Flaw> {
-        let mut predictions = Predictions::new(column.values.len())?;
-        for value in &column.values {
-            let key = self.bytes(&self.before(column, *value, distance));
-            let (last, bytes) = (predictions.last(key), self.bytes(value));
-            if self.block[last.start as usize..last.end as usize] != *bytes {
-                out.extend_from_slice(if bytes.is_empty() { EMPTY } else { bytes });
+    fn predicted(&self, column: &[Group], distance: usize) -> Result<Vec<u8>, Flaw> {
+        let (mut predictions, mut out) = (Predictions::new(count(column))?, Vec::new());
+        for value in self.values.of(column) {
+            let (key, own) = (self.bytes(value.before(distance)), value.own());
+            let last = predictions.last(key);
+            if self.block[last.start as usize..last.end as usize] != *self.bytes(own) {
+                match own.len {
+                    0 => out.extend_from_slice(EMPTY),
+                    _ => push_bytes(self.block, own.range(), &mut out),
+                }
             }
             out.push(b'\n');
-            *last = value.start..value.start + value.len;
+            *last = own.start..own.start + own.len;
         }
-        Ok(())
-    }
-}
-
-/// Sets `name` to the template of a line, unless it is to be stored whole.
-fn split_line(
-    line: &[u8],
-    tokens: Tokens,
-    slots: &mut Vec<Range<usize>>,
-    name: &mut Vec<u8>,
-) -> bool {
-    if line.len() > LONGEST_LINE || memchr::memchr(SLOT, line).is_some() {
-        return false;
-    }
-    tokens.find(line, slots);
-    name.clear();
-    let mut end = 0;
-    for slot in slots.iter() {
-        name.extend_from_slice(&line[end..slot.start]);
-        name.push(SLOT);
-        end = slot.end;
-    }
-    name.extend_from_slice(&line[end..]);
-    slots.len() <= MOST_SLOTS
-}
-
-/// The templates that were found.
-struct Known {
-    numbers: HashMap<Box<[u8]>, usize>,
-    /// The columns of each, and how many they may still have.
-    columns: Vec<Box<[u32]>>,
-    slots_left: usize,
-    places: Columns,
-}
-
-impl Known {
-    fn new() -> Self {
-        let of_whole = Box::from([WHOLE_LINES]);
-        let slots_left = templates::MOST_SLOTS;
-        Known {
-            slots_left,
-            numbers: HashMap::new(),
-            columns: vec![of_whole],
-            places: Columns::new(),
-        }
-    }
-
-    /// The number of a template; `None` where there are too many.
-    fn number(&mut self, name: &[u8]) -> Option<usize> {
-        if let Some(&number) = self.numbers.get(name) {
-            return Some(number);
-        }
-        let number = self.columns.len();
-        let slots = name.iter().filter(|&&byte| byte == SLOT).count();
-        if number == MOST || slots > self.slots_left {
-            return None;
-        }
-        self.slots_left -= slots;
-        self.columns.push(self.places.of(name).into());
-        self.numbers.insert(name.into(), number);
-        Some(number)
-    }
-
-    /// The templates in their order.
-    fn names(self) -> Vec<Box<[u8]>> {
-        let mut names: Vec<(Box<[u8]>, usize)> = self.numbers.into_iter().collect();
-        names.sort_unstable_by_key(|&(_, number)| number);
-        names.into_iter().map(|(name, _)| name).collect()
+        Ok(out)
     }
 }

@@ -17,8 +17,10 @@
 
 mod choose_tokens;
 mod column_form;
+mod column_values;
 mod line_parts;
 mod numbers;
+mod parsed_lines;
 mod predictions;
 mod rejoin;
 mod templates;

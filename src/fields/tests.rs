@@ -3,6 +3,7 @@
 use super::line_parts::take_any_apart;
 use super::*;
 use crate::cases;
+use crate::threads::Threads;
 
 const TOKENS: [Tokens; 4] =
     [Tokens::Words, Tokens::Fields(b','), Tokens::Fields(b' '), Tokens::Fields(b'\t')];
@@ -35,7 +36,7 @@ fn oddities() -> Vec<Vec<u8>> {
 
 /// `block` from parts, by way of whatever it is taken apart into.
 fn round_trip(block: &[u8], tokens: Tokens) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (text, side) = take_any_apart(block, tokens).unwrap()?;
+    let (text, side) = take_any_apart(block, tokens, &Threads::Calling).unwrap()?;
     let more = [&side[..], b"more"].concat();
     let mut rest = &more[..];
     let joined = put_together(&text, &mut rest, block.len());
@@ -101,6 +102,23 @@ fn mutated_lines_come_back() {
     assert!(apart * 4 > rounds, "only {apart} of {rounds} were taken apart");
 }
 
+/// Lines of more parts than one, and of more templates than a block may have.
+#[test]
+fn parts_and_threads_give_the_same() {
+    let mut block = Vec::new();
+    for n in 0..60_000_usize {
+        let odd = if n % 3 == 0 { format!("{}x", n * 7919 % 30_000) } else { String::new() };
+        let letters = odd.bytes().map(|byte| char::from(byte | 0x50)).collect::<String>();
+        block.extend(format!("{:05} {letters} id={},{}\n", n / 3, n * n % 977, n % 5).bytes());
+    }
+    let pool = crate::threads::pool(&crate::Options::new().threads(3)).unwrap();
+    let pool = Threads::Pool(pool.into());
+    for tokens in TOKENS {
+        let apart = round_trip(&block, tokens);
+        assert_eq!(take_any_apart(&block, tokens, &pool).unwrap(), apart);
+    }
+}
+
 #[test]
 fn any_text_is_survived() {
     let oddities = oddities();
@@ -155,13 +173,13 @@ fn lines_of_fields_are_told_from_others() {
     };
     let log =
         lines(|n| format!("{:06} host sshd[{}]: from 10.0.{}.7\n", n * 3, n % 90, n * n % 77));
-    assert_eq!(choose(&log), Ok(Some(Tokens::Words)));
+    assert_eq!(choose(&log, &Threads::Calling), Ok(Some(Tokens::Words)));
     let table = lines(|n| {
         let name = ["ann", "bob", "cy"][n * n % 7 % 3];
         format!("{name},{},,{}\n", n * n % 1009, n * 7)
     });
-    assert!(matches!(choose(&table), Ok(Some(_))));
+    assert!(matches!(choose(&table, &Threads::Calling), Ok(Some(_))));
     for (name, block) in cases::named().into_iter().chain(cases::shapes(100_000)) {
-        assert_eq!(choose(&block), Ok(None), "{name}");
+        assert_eq!(choose(&block, &Threads::Calling), Ok(None), "{name}");
     }
 }

@@ -28,34 +28,70 @@ impl Tokens {
     }
 }
 
-/// The class of a byte: 0 for what ends a word, 1 for a letter, 3 for a digit.
-const CLASSES: [u8; 256] = {
-    let (mut classes, mut byte) = ([0; 256], 0);
-    while byte < 256 {
-        classes[byte] = match byte as u8 {
-            b'0'..=b'9' => 3,
-            b'a'..=b'z' | b'A'..=b'Z' => 1,
-            _ => 0,
-        };
-        byte += 1;
+/// Bytes that are looked at together.
+const CHUNK: usize = 64;
+
+/// Calls `visit` with the chunks of `line` and where they start; the last has zeros behind it.
+#[inline(always)]
+fn chunks(line: &[u8], mut visit: impl FnMut(usize, &[u8; CHUNK])) {
+    let (whole, rest) = line.as_chunks::<CHUNK>();
+    whole.iter().enumerate().for_each(|(n, chunk)| visit(n * CHUNK, chunk));
+    if !rest.is_empty() {
+        let mut last = [0; CHUNK];
+        last[..rest.len()].copy_from_slice(rest);
+        visit(whole.len() * CHUNK, &last);
     }
-    classes
-};
+}
+
+/// A bit for each byte that `is` so.
+#[inline(always)]
+fn mask(chunk: &[u8; CHUNK], is: impl Fn(u8) -> bool) -> u64 {
+    let mut flags = [0_u8; CHUNK];
+    flags.iter_mut().zip(chunk).for_each(|(flag, &byte)| *flag = u8::from(is(byte)));
+    let words = flags.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |mask, (n, word)| {
+        // The lowest bit of each byte, side by side.
+        mask | (u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * n)
+    })
+}
 
 fn words(line: &[u8], slots: &mut Vec<Range<usize>>) {
-    let (mut start, mut seen) = (0, 0);
-    for (at, &byte) in line.iter().enumerate() {
-        let class = CLASSES[usize::from(byte)];
-        if class != 0 {
-            seen |= class;
-            continue;
+    // A word that the end of a chunk cuts: its start, and whether it has a digit so far.
+    let (mut cut, mut cut_has_digit) = (None, false);
+    chunks(line, |from, chunk| {
+        let digits = mask(chunk, |byte| byte.is_ascii_digit());
+        let of_words = digits | mask(chunk, |byte| (byte | 0x20).is_ascii_lowercase());
+        let mut at = 0;
+        if let Some(start) = cut.take() {
+            at = of_words.trailing_ones();
+            let has_digit = cut_has_digit || (digits.trailing_zeros() < at);
+            match at {
+                64 => (cut, cut_has_digit) = (Some(start), has_digit),
+                _ if has_digit => slots.push(start..from + at as usize),
+                _ => {}
+            }
         }
-        if seen == 3 {
-            slots.push(start..at);
+        while at < 64 {
+            let left = digits & u64::MAX << at;
+            if left == 0 {
+                break;
+            }
+            let digit = left.trailing_zeros();
+            // The word around this digit.
+            let others = !of_words & ((1 << digit) - 1);
+            let start = 64 - others.leading_zeros();
+            at = digit + (of_words >> digit).trailing_ones();
+            match at {
+                64 => (cut, cut_has_digit) = (Some(from + start as usize), true),
+                _ => slots.push(from + start as usize..from + at as usize),
+            }
         }
-        (start, seen) = (at + 1, 0);
-    }
-    if seen == 3 {
+        if cut.is_none() && of_words >> 63 == 1 {
+            let start = 64 - of_words.leading_ones();
+            (cut, cut_has_digit) = (Some(from + start as usize), false);
+        }
+    });
+    if let Some(start) = cut.filter(|_| cut_has_digit) {
         slots.push(start..line.len());
     }
 }
@@ -63,22 +99,34 @@ fn words(line: &[u8], slots: &mut Vec<Range<usize>>) {
 /// Gives whether every quote is closed. Spaces in a row are one delimiter, others have empty fields
 /// between them.
 fn fields(line: &[u8], delimiter: u8, quotes: bool, slots: &mut Vec<Range<usize>>) -> bool {
-    let (mut start, mut quoted) = (0, false);
+    let (mut start, mut quoted) = (0, 0);
     let mut push = |field: Range<usize>| {
         if delimiter != b' ' || !field.is_empty() {
             slots.push(field);
         }
     };
     let end = line.len() - usize::from(line.ends_with(b"\r"));
-    for (at, &byte) in line[..end].iter().enumerate() {
-        if byte == delimiter && !quoted {
+    chunks(&line[..end], |from, chunk| {
+        let mut delimiters = mask(chunk, |byte| byte == delimiter);
+        if quotes {
+            let inside = prefix_xor(mask(chunk, |byte| byte == b'"')) ^ quoted;
+            delimiters &= !inside;
+            quoted = ((inside as i64) >> 63) as u64;
+        }
+        while delimiters != 0 {
+            let at = from + delimiters.trailing_zeros() as usize;
             push(start..at);
             start = at + 1;
+            delimiters &= delimiters - 1;
         }
-        quoted ^= quotes && byte == b'"';
-    }
+    });
     push(start..end);
-    !quoted
+    quoted == 0
+}
+
+/// Each bit and all below it, added without carry.
+fn prefix_xor(bits: u64) -> u64 {
+    (0..6).fold(bits, |sum, step| sum ^ sum << (1 << step))
 }
 
 #[cfg(test)]

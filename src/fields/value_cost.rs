@@ -17,17 +17,36 @@ const LITTLE: Cost = 16 * 16;
 /// A form other than text has to gain one part in so many.
 const LEAST_GAIN: Cost = 16;
 
-/// Some values of a column, with those of the slots before: `values[0]` are the column's own,
-/// `values[distance]` those of the slot so far before it.
+/// One of so many of the first values of a sample has to be predicted, of so many.
+const LEAST_PREDICTED: usize = 32;
+const TRIED: usize = 2048;
+
+/// Some values of a column.
 pub(super) struct Sample<'b> {
-    pub values: Vec<Vec<&'b [u8]>>,
+    own: Vec<&'b [u8]>,
+    /// Each value's number among the different ones, and the size of each of these.
+    numbers: Vec<u32>,
+    sizes: Vec<usize>,
 }
 
-impl Sample<'_> {
-    /// The form that takes the least.
-    pub fn best_form(&self) -> Form {
-        let own = &self.values[0];
-        let mut best = (cost(own.iter().map(|value| (hash(value), value.len() + 1))), Form::Text);
+impl<'b> Sample<'b> {
+    pub fn new(own: Vec<&'b [u8]>) -> Self {
+        let mut known = Distinct::new(own.len());
+        let mut sizes = Vec::new();
+        let numbers = own.iter().map(|value| {
+            let number = known.number(hash(value));
+            if number as usize == sizes.len() {
+                sizes.push(value.len());
+            }
+            number
+        });
+        Sample { numbers: numbers.collect(), sizes, own }
+    }
+
+    /// The form that takes the least, where `key` gives the value that stands so many slots, up to
+    /// `distances`, before the one of a number.
+    pub fn best_form(&self, distances: usize, key: impl Fn(usize, usize) -> &'b [u8]) -> Form {
+        let mut best = (self.as_text(), Form::Text);
         if best.0 < LITTLE {
             return Form::Text;
         }
@@ -42,8 +61,10 @@ impl Sample<'_> {
                 consider(self.as_numbers(&pattern), Form::Numbers(pattern));
             }
         }
-        for distance in 1..self.values.len() {
-            consider(self.as_predicted(distance), Form::Predicted { distance });
+        let (mut last, mut counts) = (Vec::new(), Vec::new());
+        for distance in 1..=distances {
+            let key = |number| key(distance, number);
+            consider(self.as_predicted(key, &mut last, &mut counts), Form::Predicted { distance });
         }
         best.1
     }
@@ -51,7 +72,7 @@ impl Sample<'_> {
     /// The pattern of most values, if one is that of most.
     fn pattern(&self) -> Option<Pattern> {
         let (mut pattern, mut votes) = (None, 0_usize);
-        for found in self.values[0].iter().map(|value| Pattern::of(value)) {
+        for found in self.own.iter().map(|value| Pattern::of(value)) {
             match found == pattern {
                 true => votes += 1,
                 false if votes == 0 => (pattern, votes) = (found, 1),
@@ -63,49 +84,103 @@ impl Sample<'_> {
 
     /// Whether nine of ten values are numbers of the pattern.
     fn fits(&self, pattern: &Pattern) -> bool {
-        let own = &self.values[0];
-        own.iter().filter(|value| pattern.parse(value).is_some()).count() * 10 >= own.len() * 9
+        let least = self.own.len() - self.own.len() / 10;
+        let others = self.own.iter().filter(|value| pattern.parse(value).is_none());
+        others.take(self.own.len() - least + 1).count() + least <= self.own.len()
+    }
+
+    fn as_text(&self) -> Cost {
+        let mut counts = vec![0; self.sizes.len()];
+        self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
+        let new: usize = self.sizes.iter().map(|size| size + 1).sum();
+        cost(&counts) + NEW_BYTE * new as u64
     }
 
     fn as_numbers(&self, pattern: &Pattern) -> Cost {
-        let mut before = 0;
-        cost(self.values[0].iter().map(|value| match pattern.parse(value) {
-            Some(number) => {
-                let zigzag = numbers::zigzag(number - before);
-                before = number;
-                (hash(&zigzag.to_le_bytes()), numbers::size(zigzag))
+        let (mut before, mut known) = (0, Distinct::new(self.own.len()));
+        let (mut counts, mut new) = (Vec::new(), 0);
+        for value in &self.own {
+            let (symbol, size) = match pattern.parse(value) {
+                Some(number) => {
+                    let zigzag = numbers::zigzag(number - before);
+                    before = number;
+                    (hash(&zigzag.to_le_bytes()), numbers::size(zigzag))
+                }
+                None => (hash(value), value.len() + 2),
+            };
+            let number = known.number(symbol) as usize;
+            if number == counts.len() {
+                counts.push(0);
+                new += size;
             }
-            None => (hash(value), value.len() + 2),
-        }))
+            counts[number] += 1;
+        }
+        cost(&counts) + NEW_BYTE * new as u64
     }
 
-    fn as_predicted(&self, distance: usize) -> Cost {
-        let [own, by] = [0, distance].map(|at| &self.values[at]);
-        let bits = own.len().next_power_of_two().ilog2() + 1;
-        let mut table = vec![&b""[..]; 1 << bits];
-        cost(own.iter().zip(by).map(|(value, key)| {
-            let last = &mut table[(hash(key) >> (32 - bits)) as usize];
-            let is_predicted = std::mem::replace(last, value) == *value;
-            if is_predicted { (0, 1) } else { (hash(value), value.len() + 1) }
-        }))
+    /// The cost where `key` predicts, if it does at all. The other two hold what this needs.
+    fn as_predicted(
+        &self,
+        key: impl Fn(usize) -> &'b [u8],
+        last: &mut Vec<u32>,
+        counts: &mut Vec<u32>,
+    ) -> Cost {
+        let bits = self.own.len().next_power_of_two().ilog2() + 1;
+        last.clear();
+        last.resize(1 << bits, u32::MAX);
+        counts.clear();
+        counts.resize(self.sizes.len() + 1, 0);
+        let (mut predicted, mut new) = (0, 1);
+        for (at, &number) in self.numbers.iter().enumerate() {
+            if at == TRIED && predicted as usize * LEAST_PREDICTED < TRIED {
+                return Cost::MAX;
+            }
+            let last = &mut last[(hash(key(at)) >> (32 - bits)) as usize];
+            if std::mem::replace(last, number) == number {
+                predicted += 1;
+                continue;
+            }
+            let count = &mut counts[number as usize];
+            new += if *count == 0 { self.sizes[number as usize] + 1 } else { 0 };
+            *count += 1;
+        }
+        counts[self.sizes.len()] = predicted;
+        cost(counts) + NEW_BYTE * new as u64
     }
 }
 
-/// The cost of symbols, each by its hash, and its size where it is new.
-fn cost(symbols: impl ExactSizeIterator<Item = (u32, usize)>) -> Cost {
-    let of_all = symbols.len() as u64;
-    let bits = (of_all * 2).next_power_of_two().ilog2().max(1);
-    let mut counts = vec![(0, 0_u64); 1 << bits];
-    let mut cost = of_all * log2(of_all);
-    for (symbol, size) in symbols {
-        let mut at = (symbol.wrapping_mul(0x85EB_CA6B) >> (32 - bits)) as usize;
-        while counts[at].1 > 0 && counts[at].0 != symbol {
-            at = (at + 1) % counts.len();
-        }
-        cost += if counts[at].1 == 0 { NEW_BYTE * size as u64 } else { 0 };
-        counts[at] = (symbol, counts[at].1 + 1);
+/// Numbers of different symbols, by their hashes.
+struct Distinct {
+    table: Vec<(u32, u32)>,
+    next: u32,
+}
+
+impl Distinct {
+    /// For so many symbols at most.
+    fn new(most: usize) -> Self {
+        Distinct { table: vec![(0, u32::MAX); (most * 2).next_power_of_two().max(2)], next: 0 }
     }
-    cost - counts.iter().map(|&(_, count)| count * log2(count)).sum::<u64>()
+
+    /// The number of a symbol: the next one where it is new.
+    fn number(&mut self, symbol: u32) -> u32 {
+        let shift = 32 - self.table.len().ilog2();
+        let mut at = (symbol.wrapping_mul(0x85EB_CA6B) >> shift) as usize;
+        while self.table[at].1 != u32::MAX && self.table[at].0 != symbol {
+            at = (at + 1) % self.table.len();
+        }
+        if self.table[at].1 == u32::MAX {
+            self.table[at] = (symbol, self.next);
+            self.next += 1;
+        }
+        self.table[at].1
+    }
+}
+
+/// The entropy of symbols that stand so often.
+fn cost(counts: &[u32]) -> Cost {
+    let each = |&count: &u32| u64::from(count) * log2(count.into());
+    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    all * log2(all) - counts.iter().map(each).sum::<u64>()
 }
 
 /// The logarithm of `number`, 1 or more, in sixteenths; between powers of two it is a line.
@@ -119,8 +194,8 @@ mod tests {
     use super::*;
 
     fn best(own: &[String], before: &[String]) -> Form {
-        let values = [own, before].map(|values| values.iter().map(|v| v.as_bytes()).collect());
-        Sample { values: values.to_vec() }.best_form()
+        let own = own.iter().map(|value| value.as_bytes()).collect();
+        Sample::new(own).best_form(1, |_, number| before[number].as_bytes())
     }
 
     #[test]

@@ -171,8 +171,8 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         !is_large && content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
     if *flags == 0
         && !is_repetitive
-        && let Some(tokens) = fields::choose(text)?
-        && let Some((apart, parameters)) = fields::take_apart(text, tokens)?
+        && let Some(tokens) = fields::choose(text, pool)?
+        && let Some((apart, parameters)) = fields::take_apart(text, tokens, pool)?
     {
         *text = apart;
         layout_side = parameters;

@@ -1,0 +1,203 @@
+//! The values of a block's columns, each column's by its lines.
+
+use super::parsed_lines::{ParsedLines, Value};
+use super::templates::{self, Columns, MOST, SLOT, WHOLE_LINES};
+use crate::allocation;
+use crate::error::Flaw;
+use crate::threads::Threads;
+use std::collections::{HashMap, HashSet};
+
+/// Columns that any block may have: those of a line that has no more slots than it may have.
+const LEAST_COLUMNS: usize = 1024;
+
+/// The templates of a block, found in its parts one after the other.
+pub(super) struct Templates {
+    pub names: Vec<Box<[u8]>>,
+    /// The columns of each, that of whole lines first.
+    pub columns: Vec<Box<[u32]>>,
+    places: Columns,
+    by_hash: HashMap<u64, u16>,
+    slots_left: usize,
+    most_columns: usize,
+    bytes_left: usize,
+}
+
+impl Templates {
+    /// None yet. Those of a block of `len` bytes are limited, and so is the memory they take: they
+    /// have at most `len` / 2 bytes, and `len` / 128 columns of about 100 bytes.
+    pub fn new(len: usize) -> Self {
+        Templates {
+            names: Vec::new(),
+            columns: vec![Box::from([WHOLE_LINES])],
+            places: Columns::new(),
+            by_hash: HashMap::new(),
+            slots_left: templates::MOST_SLOTS,
+            most_columns: len / 128 + LEAST_COLUMNS,
+            bytes_left: len / 2,
+        }
+    }
+
+    /// Adds those of a part, but for those that are `refused` since there is no room.
+    pub fn add(&mut self, part: &ParsedLines, refused: &mut HashSet<u64>) {
+        for named in &part.templates {
+            let known = self.by_hash.get(&named.hash);
+            let is_known = known.map(|&number| self.names[usize::from(number) - 1] == named.name);
+            if !is_known.unwrap_or_else(|| self.insert(named.hash, &named.name)) {
+                refused.insert(named.hash);
+            }
+        }
+    }
+
+    fn insert(&mut self, hash: u64, name: &[u8]) -> bool {
+        let slots = name.iter().filter(|&&byte| byte == SLOT).count();
+        let number = self.columns.len();
+        let has_columns = self.places.depths.len() + slots <= self.most_columns;
+        let has_room = slots <= self.slots_left && name.len() <= self.bytes_left;
+        if number == MOST || !has_room || !has_columns {
+            return false;
+        }
+        self.slots_left -= slots;
+        self.bytes_left -= name.len();
+        self.names.push(name.into());
+        self.columns.push(self.places.of(name).into());
+        self.by_hash.insert(hash, number as u16);
+        true
+    }
+
+    /// Slots in front of a column's in its templates.
+    pub fn depth(&self, column: u32) -> usize {
+        self.places.depths[column as usize] as usize
+    }
+
+    /// Gives the lines of a part the numbers of the block's templates.
+    fn renumber(&self, part: &mut ParsedLines) {
+        let mut numbers = vec![0];
+        numbers.extend(part.templates.iter().map(|named| self.by_hash[&named.hash]));
+        part.numbers.iter_mut().for_each(|number| *number = numbers[usize::from(*number)]);
+        part.templates = Vec::new();
+    }
+}
+
+/// Values of a column that stand in one part: their places in its `by_column`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub column: u32,
+    pub part: u32,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// The lines of a part, and the values of each column.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub lines: ParsedLines,
+    /// The places of values in `lines.values`, column by column.
+    by_column: Vec<u32>,
+}
+
+/// All values of a block.
+pub(super) struct ColumnValues {
+    pub parts: Vec<Part>,
+    /// Ascending by column, then by part.
+    groups: Vec<Group>,
+}
+
+impl ColumnValues {
+    /// Those of `parts`, whose templates are all in `templates`, and how many groups they may have
+    /// at most; `None` where they have more.
+    ///
+    /// # Errors
+    /// [`Flaw::NO_MEMORY`].
+    pub fn new(
+        parts: Vec<ParsedLines>,
+        templates: &Templates,
+        most_groups: usize,
+        pool: &Threads,
+    ) -> Result<Option<Self>, Flaw> {
+        let grouped = pool.map(parts.into_iter().enumerate(), |(number, mut lines)| {
+            templates.renumber(&mut lines);
+            group(lines, number as u32, templates)
+        });
+        let (mut parts, mut groups) = (Vec::new(), Vec::new());
+        for grouped in grouped {
+            let (part, of_part) = grouped?;
+            if groups.len() + of_part.len() > most_groups {
+                return Ok(None);
+            }
+            parts.push(part);
+            groups.extend(of_part);
+        }
+        groups.sort_unstable_by_key(|group| (group.column, group.part));
+        Ok(Some(ColumnValues { parts, groups }))
+    }
+
+    /// The groups of each column that has values.
+    pub fn columns(&self) -> Vec<&[Group]> {
+        self.groups.chunk_by(|one, other| one.column == other.column).collect()
+    }
+
+    /// The values of a column.
+    pub fn of<'s>(&'s self, column: &'s [Group]) -> impl Iterator<Item = LineValue<'s>> {
+        column.iter().flat_map(|group| self.of_group(group))
+    }
+
+    /// The values of a column in one part.
+    pub fn of_group(&self, group: &Group) -> impl DoubleEndedIterator<Item = LineValue<'_>> {
+        let part = &self.parts[group.part as usize];
+        let values = &part.lines.values;
+        let places = &part.by_column[group.start as usize..group.end as usize];
+        places.iter().map(|&at| LineValue { values, at: at as usize })
+    }
+}
+
+/// Values of a column.
+pub(super) fn count(column: &[Group]) -> usize {
+    column.iter().map(|group| (group.end - group.start) as usize).sum()
+}
+
+/// A value among those of its part.
+#[derive(Clone, Copy)]
+pub(super) struct LineValue<'s> {
+    values: &'s [Value],
+    at: usize,
+}
+
+impl LineValue<'_> {
+    pub fn own(self) -> Value {
+        self.values[self.at]
+    }
+
+    /// The value so many slots before it on its line.
+    pub fn before(self, distance: usize) -> Value {
+        self.values[self.at - distance]
+    }
+}
+
+/// Groups the values of a part by column: a counting sort.
+fn group(lines: ParsedLines, part: u32, templates: &Templates) -> Result<(Part, Vec<Group>), Flaw> {
+    let mut of_template = vec![0_u32; templates.columns.len()];
+    lines.numbers.iter().for_each(|&number| of_template[usize::from(number)] += 1);
+    let mut next = vec![0_u32; templates.places.depths.len()];
+    for (columns, count) in templates.columns.iter().zip(of_template) {
+        columns.iter().for_each(|&column| next[column as usize] += count);
+    }
+    let (mut groups, mut start) = (Vec::new(), 0);
+    for (column, next) in (0..).zip(&mut next) {
+        let end = start + *next;
+        if start < end {
+            groups.push(Group { column, part, start, end });
+        }
+        *next = start;
+        start = end;
+    }
+    let mut by_column = allocation::filled(0_u32, lines.values.len()).ok_or(Flaw::NO_MEMORY)?;
+    let mut at = 0;
+    for &number in &lines.numbers {
+        for &column in &templates.columns[usize::from(number)] {
+            let next = &mut next[column as usize];
+            by_column[*next as usize] = at;
+            (*next, at) = (*next + 1, at + 1);
+        }
+    }
+    Ok((Part { lines, by_column }, groups))
+}

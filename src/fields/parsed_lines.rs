@@ -1,0 +1,156 @@
+//! Part of a block as lines: the template of each, and the values of its slots.
+//!
+//! Parts are parsed side by side; templates are numbered for each part alone, in the order of
+//! their first lines.
+
+use super::templates::{MOST, SLOT, WHOLE};
+use super::tokens::Tokens;
+use crate::allocation;
+use crate::bwt::content_defined;
+use crate::error::Flaw;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// Lines that are longer, or have more slots, are stored whole.
+const LONGEST_LINE: usize = 1 << 16;
+const MOST_SLOTS: usize = 1024;
+
+/// Values of a part at most, as a share of its bytes; a block may have less.
+const BYTES_OF_VALUE: usize = 3;
+
+/// A value: where it stands in the block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub start: u32,
+    pub len: u32,
+}
+
+impl Value {
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.len as usize
+    }
+}
+
+/// The lines of a part of a block.
+#[derive(Debug, Default)]
+pub(super) struct ParsedLines {
+    /// The templates, without that of whole lines.
+    pub templates: Vec<Named>,
+    /// The template of each line: [`WHOLE`], or 1 and its place in `templates`.
+    pub numbers: Vec<u16>,
+    /// The values, line by line.
+    pub values: Vec<Value>,
+}
+
+/// A template and the hash that it is known by.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub hash: u64,
+    pub name: Box<[u8]>,
+}
+
+impl ParsedLines {
+    /// The lines of `part` of `block`, which begins and ends with a line. Those of templates whose
+    /// hashes are `refused` are stored whole. `None` where there are too many values.
+    ///
+    /// # Errors
+    /// [`Flaw::NO_MEMORY`].
+    pub fn of(
+        block: &[u8],
+        part: Range<usize>,
+        tokens: Tokens,
+        refused: &HashSet<u64>,
+    ) -> Result<Option<Self>, Flaw> {
+        let most = part.len() / BYTES_OF_VALUE;
+        let values = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
+        let mut parsed = ParsedLines { values, ..ParsedLines::default() };
+        let (mut known, mut slots, mut name) = (HashMap::new(), Vec::new(), Vec::new());
+        let mut start = part.start;
+        while start < part.end {
+            let rest = &block[start..part.end];
+            let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+            let number = match split_line(line, tokens, &mut slots, &mut name) {
+                true => parsed.number(&mut name, &mut known, refused),
+                false => WHOLE,
+            };
+            if number == WHOLE {
+                slots.clear();
+                slots.push(0..line.len());
+            }
+            if parsed.values.len() + slots.len() > most {
+                return Ok(None);
+            }
+            parsed.numbers.push(number as u16);
+            parsed.values.extend(
+                slots.iter().map(|slot| Value {
+                    start: (start + slot.start) as u32,
+                    len: slot.len() as u32,
+                }),
+            );
+            start += line.len() + 1;
+        }
+        parsed.values.shrink_to_fit();
+        Ok(Some(parsed))
+    }
+
+    /// The number of a template; [`WHOLE`] where it is refused or there are too many.
+    fn number(
+        &mut self,
+        name: &mut Vec<u8>,
+        known: &mut HashMap<u64, u16>,
+        refused: &HashSet<u64>,
+    ) -> usize {
+        let len = name.len();
+        name.resize(len.next_multiple_of(8), 0);
+        let hash = content_defined::hash(name);
+        name.truncate(len);
+        if let Some(&number) = known.get(&hash) {
+            // Another template of the same hash has no number.
+            let is_same = *self.templates[usize::from(number) - 1].name == **name;
+            return if is_same { number.into() } else { WHOLE };
+        }
+        let number = self.templates.len() + 1;
+        if number == MOST || refused.contains(&hash) {
+            return WHOLE;
+        }
+        self.templates.push(Named { hash, name: name.as_slice().into() });
+        known.insert(hash, number as u16);
+        number
+    }
+}
+
+/// Sets `name` to the template of a line, unless it is to be stored whole.
+fn split_line(
+    line: &[u8],
+    tokens: Tokens,
+    slots: &mut Vec<Range<usize>>,
+    name: &mut Vec<u8>,
+) -> bool {
+    if line.len() > LONGEST_LINE || memchr::memchr(SLOT, line).is_some() {
+        return false;
+    }
+    tokens.find(line, slots);
+    name.clear();
+    let mut end = 0;
+    for slot in slots.iter() {
+        push_bytes(line, end..slot.start, name);
+        name.push(SLOT);
+        end = slot.end;
+    }
+    push_bytes(line, end..line.len(), name);
+    slots.len() <= MOST_SLOTS
+}
+
+/// Appends a few of `bytes`, as a rule with one move of a fixed size.
+#[inline(always)]
+pub(super) fn push_bytes(bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+    const USUAL: usize = 16;
+    let (len, before) = (range.len(), out.len());
+    match bytes[range.start..].first_chunk::<USUAL>() {
+        Some(usual) if len <= USUAL => {
+            out.extend_from_slice(usual);
+            out.truncate(before + len);
+        }
+        _ => out.extend_from_slice(&bytes[range]),
+    }
+}
