@@ -133,7 +133,12 @@ impl ColumnValues {
 
     /// The groups of each column that has values.
     pub fn columns(&self) -> Vec<&[Group]> {
-        self.groups.chunk_by(|one, other| one.column == other.column).collect()
+        columns(&self.groups)
+    }
+
+    /// Forgets the values themselves.
+    pub fn into_groups(self) -> Vec<Group> {
+        self.groups
     }
 
     /// The values of a column.
@@ -148,6 +153,11 @@ impl ColumnValues {
         let places = &part.by_column[group.start as usize..group.end as usize];
         places.iter().map(|&at| LineValue { values, at: at as usize })
     }
+}
+
+/// The groups of each column.
+pub(super) fn columns(groups: &[Group]) -> Vec<&[Group]> {
+    groups.chunk_by(|one, other| one.column == other.column).collect()
 }
 
 /// Values of a column.

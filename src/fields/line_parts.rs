@@ -4,7 +4,7 @@
 //! it depends on the block alone.
 
 use super::column_form::{EMPTY, Form, LEAST_VALUES};
-use super::column_values::{ColumnValues, Group, LineValue, Templates, count};
+use super::column_values::{self, ColumnValues, Group, LineValue, Templates, count};
 use super::numbers::{self, Pattern};
 use super::parsed_lines::{ParsedLines, Value, push_bytes};
 use super::predictions::{Predictions, Room};
@@ -19,8 +19,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 /// Values of a block at most, with the groups that they are in, as a share of its bytes: this
-/// bounds the memory. A value takes 12 bytes and a group 16: with the block, its text and the
-/// templates that is 6 bytes per byte, as much as the sort takes.
+/// bounds the memory. A value takes 12 bytes and a group 16: with the block and its columns that is
+/// 6 bytes per byte, as much as the sort takes. Templates take up to 1.3 more where a block has as
+/// many as it may, and fewer values then.
 const BYTES_OF_VALUE: usize = 4;
 
 /// A block has so many parts at most, each of so many bytes at least.
@@ -138,7 +139,9 @@ fn text(
             *form = Form::Text;
         }
     }
-    writer.write(front, &columns, &forms, pool)
+    let written = writer.write(&columns, &forms, pool)?;
+    let groups = values.into_groups();
+    join(front, &column_values::columns(&groups), &forms, written)
 }
 
 /// Columns that are worked on together.
@@ -160,10 +163,47 @@ struct Writer<'b> {
     values: &'b ColumnValues,
 }
 
+/// All columns: of each part those that are not predicted, and those that are.
+struct WrittenColumns {
+    parts: Vec<Written>,
+    predicted: Vec<Vec<u8>>,
+}
+
 /// What a part has of columns that are not predicted, one after the other, and where each ends.
 struct Written {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+}
+
+/// Appends the columns to the front of the text, in their order.
+fn join(
+    front: Vec<u8>,
+    columns: &[&[Group]],
+    forms: &[Form],
+    WrittenColumns { parts, predicted }: WrittenColumns,
+) -> Result<Vec<u8>, Flaw> {
+    let sizes = parts.iter().map(|part| &part.bytes).chain(&predicted).map(Vec::len);
+    // Forms are few bytes more.
+    let size = front.len() + sizes.sum::<usize>() + 4 * columns.len();
+    let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
+    text.extend_from_slice(&front);
+    let (mut predicted, mut next) = (predicted.into_iter(), vec![(0, 0); parts.len()]);
+    for (column, form) in columns.iter().zip(forms) {
+        if count(column) >= LEAST_VALUES {
+            form.write(&mut text);
+        }
+        if matches!(form, Form::Predicted { .. }) {
+            text.extend(predicted.next().expect("each is written"));
+            continue;
+        }
+        for part in column.iter().map(|group| group.part as usize) {
+            let (group, start) = &mut next[part];
+            let end = parts[part].ends[*group];
+            text.extend_from_slice(&parts[part].bytes[*start..end]);
+            (*group, *start) = (*group + 1, end);
+        }
+    }
+    Ok(text)
 }
 
 impl<'b> Writer<'b> {
@@ -184,15 +224,14 @@ impl<'b> Writer<'b> {
         })
     }
 
-    /// Appends the columns to the front of the text. Predicted ones are written each by itself, the
-    /// others part by part, which reads each part of the block once.
+    /// Writes the columns: predicted ones each by itself, the others part by part, which reads each
+    /// part of the block once.
     fn write(
         &self,
-        front: Vec<u8>,
         columns: &[&[Group]],
         forms: &[Form],
         pool: &Threads,
-    ) -> Result<Vec<u8>, Flaw> {
+    ) -> Result<WrittenColumns, Flaw> {
         let mut of_parts = vec![Vec::new(); self.values.parts.len()];
         let mut predicted = Vec::new();
         for (&column, form) in columns.iter().zip(forms) {
@@ -206,28 +245,7 @@ impl<'b> Writer<'b> {
         let parts = pool.map(of_parts, |groups| self.part(&groups));
         let predicted = pool.map(predicted, |(column, distance)| self.predicted(column, distance));
         let predicted = predicted.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
-        let sizes = parts.iter().map(|part| &part.bytes).chain(&predicted).map(Vec::len);
-        // Forms are few bytes more.
-        let size = front.len() + sizes.sum::<usize>() + 4 * columns.len();
-        let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
-        text.extend_from_slice(&front);
-        let (mut predicted, mut next) = (predicted.into_iter(), vec![(0, 0); parts.len()]);
-        for (column, form) in columns.iter().zip(forms) {
-            if count(column) >= LEAST_VALUES {
-                form.write(&mut text);
-            }
-            if matches!(form, Form::Predicted { .. }) {
-                text.extend(predicted.next().expect("each is written"));
-                continue;
-            }
-            for part in column.iter().map(|group| group.part as usize) {
-                let (group, start) = &mut next[part];
-                let end = parts[part].ends[*group];
-                text.extend_from_slice(&parts[part].bytes[*start..end]);
-                (*group, *start) = (*group + 1, end);
-            }
-        }
-        Ok(text)
+        Ok(WrittenColumns { parts, predicted })
     }
 
     /// Writes the last of each row of groups; those before it are of the same column.
