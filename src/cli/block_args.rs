@@ -71,6 +71,7 @@ mod tests {
     use clap::Parser;
 
     #[derive(Parser)]
+    #[command(args_override_self = true)]
     struct Line {
         #[command(flatten)]
         block_size: BlockSize,
