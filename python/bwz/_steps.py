@@ -28,7 +28,7 @@ def compress(
     Args:
         data: Anything with bytes in one stretch.
         level: 1 to 9, for blocks of 1 MiB to 256 MiB; 6 (32 MiB) where nothing is said.
-        block_size: Raw bytes of a block instead, 1 to 2147483647.
+        block_size: Raw bytes of a block instead, 1 to 1099511627775.
         split_at: A byte, as ``b"\\n"``, behind whose last occurrence each block ends, so that no
             record is torn; one without any is full.
         effort: ``"fast"``, ``"default"``, or ``"best"`` for the smallest size.

@@ -10,21 +10,24 @@ use super::input;
 use super::input_name::Name;
 use super::match_lines::{Form, Hits};
 use super::match_printer::Printer;
-use super::pattern_batch::{Pattern, PatternBatch, PatternPart};
+use super::pattern_batch::{Pattern, PatternBatch};
 use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::read_cost;
 use bwz::{Archive, Error, Matches, Options, ReadCost, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
+use std::iter::{self, Peekable};
 use std::ops::Range;
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
-use std::{iter, mem, thread};
 
 /// Matches whose surroundings are fetched together.
 const MATCHES: usize = 1 << 20;
+
+/// Of these, and of patterns, as many as are made text together.
+const STRETCH: usize = 1 << 14;
 
 /// Of these, hits of reads whose bases are fetched too.
 const HITS: usize = 1 << 16;
@@ -136,9 +139,11 @@ impl FileSearch<'_> {
             Some(Surroundings { archive, by_sequence: true, .. }) => archive.records()?.to_vec(),
             _ => Vec::new(),
         })?;
-        let print = |(batch, mut found): (PatternBatch, Found)| match &mut surroundings {
-            None => Ok(printer.print(name, found.stretches(&batch))?),
-            Some(surroundings) => surroundings.print(&batch, found, name, printer),
+        let print = |(batch, found): (PatternBatch, Found)| match found {
+            Found::Counts(counts) => Ok(printer.print(name, counted(&batch, &counts))?),
+            Found::Matches(matches) => {
+                print_located(&batch, matches, surroundings.as_mut(), (name, printer))
+            }
         };
         self.search(&mut archive, print)?;
         let (found, patterns) = (printer.found, printer.patterns);
@@ -237,38 +242,58 @@ enum Found {
     Matches(Vec<Matches>),
 }
 
-/// A stretch of patterns with what they came to.
-type Stretch<'s> = Box<dyn Iterator<Item = (Pattern<'s>, Hits)> + Send + 's>;
+/// What the parts of a batch were counted to.
+fn counted<'s>(
+    batch: &'s PatternBatch,
+    mut counts: &'s [u64],
+) -> impl Iterator<Item = impl Iterator<Item = (Pattern<'s>, Hits)> + Send> {
+    batch.parts().iter().map(move |part| {
+        let counts = counts.split_off(..part.len()).unwrap_or_default().iter();
+        part.iter().zip(counts.map(|&count| Hits { count, ..Hits::default() }))
+    })
+}
 
-impl Found {
-    /// What the parts of its batch came to.
-    fn stretches<'s>(&'s mut self, batch: &'s PatternBatch) -> Vec<Stretch<'s>> {
-        let parts = batch.parts().iter();
-        match self {
-            Found::Counts(counts) => {
-                let mut rest = &counts[..];
-                let counts = parts.map(|part| (part, rest.split_off(..part.len())));
-                let hits = |&count| Hits { count, ..Hits::default() };
-                let stretch = |(part, counts): (&'s Arc<PatternPart>, Option<&'s [u64]>)| {
-                    Box::new(part.iter().zip(counts.unwrap_or_default().iter().map(hits))) as _
-                };
-                counts.map(stretch).collect()
-            }
-            Found::Matches(matches) => {
-                let mut rest = &mut matches[..];
-                let matches = parts.map(|part| (part, rest.split_off_mut(..part.len())));
-                let hits = |found: &mut Matches| Hits {
-                    count: found.count,
-                    offsets: Some(mem::take(&mut found.positions)),
-                    ..Hits::default()
-                };
-                let stretch = |(part, found): (&'s Arc<PatternPart>, Option<&'s mut [Matches]>)| {
-                    Box::new(part.iter().zip(found.unwrap_or_default().iter_mut().map(hits))) as _
-                };
-                matches.map(stretch).collect()
-            }
+/// Prints the matches of a batch, as many at a time as take one look into the file.
+fn print_located(
+    batch: &PatternBatch,
+    matches: Vec<Matches>,
+    mut surroundings: Option<&mut Surroundings>,
+    (name, printer): (&Name, &mut Printer),
+) -> Result<()> {
+    let at_a_time = surroundings.as_ref().map_or(MATCHES, |around| around.at_a_time());
+    let hits = matches.into_iter().map(|Matches { count, positions, .. }| Hits {
+        count,
+        offsets: Some(positions),
+        ..Hits::default()
+    });
+    let patterns = batch.parts().iter().flat_map(|part| part.iter());
+    let mut found = patterns.zip(hits).peekable();
+    while found.peek().is_some() {
+        let mut some = take_reads(&mut found, at_a_time);
+        if let Some(surroundings) = &mut surroundings {
+            surroundings.look(&mut some)?;
         }
+        let mut some = some.into_iter().peekable();
+        let stretches = iter::from_fn(|| {
+            let stretch = take_reads(&mut some, STRETCH);
+            (!stretch.is_empty()).then(|| stretch.into_iter())
+        });
+        printer.print(name, stretches)?;
     }
+    Ok(())
+}
+
+/// The next patterns with their hits, about so many of both together: both strands of a read.
+fn take_reads<'p>(
+    found: &mut Peekable<impl Iterator<Item = (Pattern<'p>, Hits)>>,
+    most: usize,
+) -> Vec<(Pattern<'p>, Hits)> {
+    let (mut some, mut size) = (Vec::new(), 0);
+    while let Some(next) = found.next_if(|(pattern, _)| size < most || pattern.reverse) {
+        size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
+        some.push(next);
+    }
+    some
 }
 
 /// Where matches are, and what stands around them.
@@ -281,31 +306,6 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    /// Prints the matches of a batch, as many at a time as take one look into the file.
-    fn print(
-        &mut self,
-        batch: &PatternBatch,
-        mut found: Found,
-        name: &Name,
-        printer: &mut Printer,
-    ) -> Result<()> {
-        let mut found = found.stretches(batch).into_iter().flatten().peekable();
-        while found.peek().is_some() {
-            let mut some = Vec::new();
-            let mut size = 0;
-            // Both strands of a read are printed together.
-            while let Some(next) =
-                found.next_if(|(pattern, _)| size < self.at_a_time() || pattern.reverse)
-            {
-                size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
-                some.push(next);
-            }
-            self.look(&mut some)?;
-            printer.print(name, cut(&mut some, printer.threads()))?;
-        }
-        Ok(())
-    }
-
     fn at_a_time(&self) -> usize {
         if self.reference { HITS } else { MATCHES }
     }
@@ -362,20 +362,4 @@ impl Surroundings {
         }
         Ok(())
     }
-}
-
-/// Cuts what was found into so many stretches, or some more, each with both strands of its reads.
-fn cut<'f, 'p>(
-    found: &'f mut [(Pattern<'p>, Hits)],
-    stretches: usize,
-) -> impl Iterator<Item = impl Iterator<Item = (Pattern<'p>, Hits)> + Send + use<'f, 'p>> + use<'f, 'p>
-{
-    let size = found.len().div_ceil(stretches).max(1);
-    let mut rest = found;
-    iter::from_fn(move || {
-        let reverse = rest.iter().skip(size).take_while(|(pattern, _)| pattern.reverse).count();
-        let stretch = rest.split_off_mut(..rest.len().min(size + reverse))?;
-        let taken = stretch.iter_mut().map(|(pattern, hits)| (*pattern, mem::take(hits)));
-        (taken.len() > 0).then_some(taken)
-    })
 }

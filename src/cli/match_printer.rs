@@ -52,11 +52,6 @@ impl Printer {
         self.out.write_all(&header)
     }
 
-    /// How many stretches are made side by side.
-    pub fn threads(&self) -> usize {
-        self.threads
-    }
-
     /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch.
     pub fn print<'p, S>(
         &mut self,

@@ -18,7 +18,7 @@ pub fn side_by_side<T: Send, R: Send>(
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
     let take = || iter::from_fn(next).map(|(number, item)| (number, work(item))).collect();
     let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        let thread = || thread::Builder::new().name("bwz-lines".into()).stack_size(STACK);
+        let thread = || thread::Builder::new().name("bwz-patterns".into()).stack_size(STACK);
         let others = (1..threads).map_while(|_| thread().spawn_scoped(scope, take).ok());
         let others: Vec<_> = others.collect();
         let mut done: Vec<_> = take();

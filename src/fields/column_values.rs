@@ -1,11 +1,11 @@
 //! The values of a block's columns, each column's by its lines.
 
-use super::parsed_lines::{ParsedLines, Value};
+use super::parsed_lines::{Named, ParsedLines, Value};
 use super::templates::{self, Columns, MOST, SLOT, WHOLE_LINES};
 use crate::allocation;
 use crate::error::Flaw;
 use crate::threads::Threads;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Columns that any block may have: those of a line that has no more slots than it may have.
 const LEAST_COLUMNS: usize = 1024;
@@ -37,15 +37,19 @@ impl Templates {
         }
     }
 
-    /// Adds those of a part, but for those that are `refused` since there is no room.
-    pub fn add(&mut self, part: &ParsedLines, refused: &mut HashSet<u64>) {
-        for named in &part.templates {
-            let known = self.by_hash.get(&named.hash);
-            let is_known = known.map(|&number| self.names[usize::from(number) - 1] == named.name);
-            if !is_known.unwrap_or_else(|| self.insert(named.hash, &named.name)) {
-                refused.insert(named.hash);
-            }
-        }
+    /// Adds those of a part as far as there is room; says whether all are among them then.
+    pub fn add(&mut self, part: &ParsedLines) -> bool {
+        part.templates.iter().fold(true, |all, Named { hash, name }| {
+            let is_new = !self.by_hash.contains_key(hash);
+            all & (self.have(*hash, name) || is_new && self.insert(*hash, name))
+        })
+    }
+
+    /// Whether a template is among them.
+    pub fn have(&self, hash: u64, name: &[u8]) -> bool {
+        let known = self.by_hash.get(&hash);
+        // Another one may have the same hash.
+        known.is_some_and(|&number| *self.names[usize::from(number) - 1] == *name)
     }
 
     fn insert(&mut self, hash: u64, name: &[u8]) -> bool {

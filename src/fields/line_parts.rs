@@ -6,7 +6,7 @@
 use super::column_form::{EMPTY, Form, LEAST_VALUES};
 use super::column_values::{self, ColumnValues, Group, LineValue, Templates, count};
 use super::numbers::{self, Pattern};
-use super::parsed_lines::{ParsedLines, Value, push_bytes};
+use super::parsed_lines::{Allowed, ParsedLines, Value, push_bytes};
 use super::predictions::{Predictions, Room};
 use super::templates::write_number;
 use super::tokens::Tokens;
@@ -15,7 +15,6 @@ use crate::allocation;
 use crate::error::Flaw;
 use crate::leb128;
 use crate::threads::Threads;
-use std::collections::HashSet;
 use std::ops::Range;
 
 /// Values of a block at most, with the groups that they are in, as a share of its bytes: this
@@ -83,19 +82,18 @@ fn parse(
     tokens: Tokens,
     pool: &Threads,
 ) -> Result<Option<(Vec<ParsedLines>, Templates)>, Flaw> {
-    let (mut templates, mut refused) = (Templates::new(block.len()), HashSet::new());
-    let ranges = parts(block);
-    let parsed = |refused: &HashSet<u64>| -> Result<Option<Vec<ParsedLines>>, Flaw> {
-        let parse = |range| ParsedLines::of(block, range, tokens, refused);
+    let (mut templates, ranges) = (Templates::new(block.len()), parts(block));
+    let parsed = |allowed: Allowed| -> Result<Option<Vec<ParsedLines>>, Flaw> {
+        let parse = |range| ParsedLines::of(block, range, tokens, allowed);
         pool.map(ranges.iter().cloned(), parse).into_iter().collect()
     };
-    let Some(parts) = parsed(&refused)? else { return Ok(None) };
-    parts.iter().for_each(|part| templates.add(part, &mut refused));
-    if refused.is_empty() {
+    let Some(parts) = parsed(&|_, _| true)? else { return Ok(None) };
+    if parts.iter().fold(true, |all, part| all & templates.add(part)) {
         return Ok(Some((parts, templates)));
     }
     drop(parts);
-    Ok(parsed(&refused)?.map(|parts| (parts, templates)))
+    let parts = parsed(&|hash, name| templates.have(hash, name))?;
+    Ok(parts.map(|parts| (parts, templates)))
 }
 
 /// Parts of whole lines.

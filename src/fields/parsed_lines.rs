@@ -8,7 +8,7 @@ use super::tokens::Tokens;
 use crate::allocation;
 use crate::bwt::content_defined;
 use crate::error::Flaw;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Lines that are longer, or have more slots, are stored whole.
@@ -31,6 +31,9 @@ impl Value {
     }
 }
 
+/// Says of a template's hash and name whether lines may be of it.
+pub(super) type Allowed<'a> = &'a (dyn Fn(u64, &[u8]) -> bool + Sync);
+
 /// The lines of a part of a block.
 #[derive(Debug, Default)]
 pub(super) struct ParsedLines {
@@ -50,8 +53,8 @@ pub(super) struct Named {
 }
 
 impl ParsedLines {
-    /// The lines of `part` of `block`, which begins and ends with a line. Those of templates whose
-    /// hashes are `refused` are stored whole. `None` where there are too many values.
+    /// The lines of `part` of `block`, which begins and ends with a line. Those of templates that
+    /// are not `allowed` are stored whole. `None` where there are too many values.
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].
@@ -59,7 +62,7 @@ impl ParsedLines {
         block: &[u8],
         part: Range<usize>,
         tokens: Tokens,
-        refused: &HashSet<u64>,
+        allowed: Allowed,
     ) -> Result<Option<Self>, Flaw> {
         let most = part.len() / BYTES_OF_VALUE;
         let values = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
@@ -70,7 +73,7 @@ impl ParsedLines {
             let rest = &block[start..part.end];
             let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
             let number = match split_line(line, tokens, &mut slots, &mut name) {
-                true => parsed.number(&mut name, &mut known, refused),
+                true => parsed.number(&mut name, &mut known, allowed),
                 false => WHOLE,
             };
             if number == WHOLE {
@@ -93,12 +96,12 @@ impl ParsedLines {
         Ok(Some(parsed))
     }
 
-    /// The number of a template; [`WHOLE`] where it is refused or there are too many.
+    /// The number of a template; [`WHOLE`] where it is not allowed or there are too many.
     fn number(
         &mut self,
         name: &mut Vec<u8>,
         known: &mut HashMap<u64, u16>,
-        refused: &HashSet<u64>,
+        allowed: Allowed,
     ) -> usize {
         let len = name.len();
         name.resize(len.next_multiple_of(8), 0);
@@ -110,7 +113,7 @@ impl ParsedLines {
             return if is_same { number.into() } else { WHOLE };
         }
         let number = self.templates.len() + 1;
-        if number == MOST || refused.contains(&hash) {
+        if number == MOST || !allowed(hash, name) {
             return WHOLE;
         }
         self.templates.push(Named { hash, name: name.as_slice().into() });

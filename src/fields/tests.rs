@@ -119,6 +119,20 @@ fn parts_and_threads_give_the_same() {
     }
 }
 
+/// More templates in each part than a block may have, and such as differ in zeros alone.
+#[test]
+fn parts_of_many_templates_come_back() {
+    let mut block = b"zz\n".to_vec();
+    for n in 0..90_000_usize {
+        let letters: String = (0..6).map(|k| char::from(b'a' + (n >> (3 * k) & 7) as u8)).collect();
+        block.extend(format!("{letters} {n}\n").bytes());
+        if n % 1000 == 999 {
+            block.extend(b"zz\0\nzz\n");
+        }
+    }
+    assert!(round_trip(&block, Tokens::Words).is_some());
+}
+
 #[test]
 fn any_text_is_survived() {
     let oddities = oddities();

@@ -39,7 +39,8 @@ pub struct KmerTable<R> {
 }
 
 impl<R: Row> FmIndex<R> {
-    /// The table, made when so many patterns are searched that it pays.
+    /// The table, made when so many patterns are searched that it pays: on all threads, so that
+    /// searches in the same index must not run side by side.
     pub(super) fn kmers_for(&self, patterns: usize) -> Option<&KmerTable<R>> {
         if patterns * WORTH_IT >= self.len / SHARE && patterns > WORTH_IT {
             return Some(self.kmers.get_or_init(|| KmerTable::new(self)));

@@ -47,8 +47,9 @@ impl<R: Row> FmIndex<R> {
                 let mut sound = true;
                 self.walk(rows, |n, row, steps, _| match self.samples.pos(row) {
                     Some(pos) => {
-                        positions[n] = pos + R::from(steps);
-                        sound &= positions[n].get() <= self.len;
+                        let at = pos.get() + steps as usize;
+                        sound &= at <= self.len;
+                        positions[n] = R::new(at.min(self.len));
                         false
                     }
                     None => {

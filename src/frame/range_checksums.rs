@@ -3,8 +3,8 @@
 //!
 //! The checksum of a range follows from those of the two prefixes that end where it starts and
 //! where it ends. Prefixes are kept for every [`CELL`] bytes, from the scan's place to the furthest
-//! end that was asked for: all of it is read once. Memory: 4 bytes per cell, which is
-//! one part in 128 of the largest payload that is asked for.
+//! end that was asked for: all of it is read once. Memory: 4 bytes per cell, which is one part in
+//! 128 of the largest payload that is asked for.
 
 use crc32fast::Hasher;
 use std::collections::VecDeque;

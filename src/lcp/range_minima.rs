@@ -7,7 +7,7 @@ use super::limits::no_memory;
 use super::query_gpu::QueryGpu;
 use crate::allocation;
 use crate::error::{Bound, Error, Result};
-use crate::gpu::{ExtensionQueries, MinimaArrays};
+use crate::gpu::{self, ExtensionQueries, MinimaArrays};
 use crate::options::Options;
 use std::ops::Range;
 
@@ -120,7 +120,8 @@ impl RangeMinima {
         };
         let arrays = |id| MinimaArrays { id, values: &self.values, rows: &[] };
         let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.least(&arrays(id), ranges, &mut found);
-        if end == 0 || !self.gpu.answer(ranges.len(), on_gpu)? {
+        let fits_gpu = self.values.len() <= gpu::MOST_BYTES as usize;
+        if end == 0 || !fits_gpu || !self.gpu.answer(ranges.len(), on_gpu)? {
             self.gpu.answer_on_cpu(ranges, &mut found, options, least)?;
         }
         Ok(found)

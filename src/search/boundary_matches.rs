@@ -23,7 +23,7 @@ use std::ops::Range;
 const ENOUGH: usize = 4 << 20;
 
 /// Patterns that are searched in such an index together.
-const AT_A_TIME: usize = 8192;
+const AT_A_TIME: usize = 1 << 16;
 
 /// Rows of an index of windows that are located together.
 const ROWS: usize = 1 << 20;
@@ -143,14 +143,14 @@ impl<'p> Boundaries<'p> {
     fn search_index(&mut self, numbers: &[usize], windows: &Windows) -> Result<()> {
         let index = FmIndex::new(Sorter::Cpu.sort(&windows.bytes, RATE)?)?;
         // Nearly none is found, so that intervals are kept of those alone.
-        let search = |numbers: &[usize]| {
-            let patterns: Vec<&[u8]> = numbers.iter().map(|&n| self.patterns[n]).collect();
+        let mut found = Vec::new();
+        for numbers in numbers.chunks(AT_A_TIME) {
+            let patterns: Vec<&[u8]> = numbers.par_iter().map(|&n| self.patterns[n]).collect();
             let mut intervals = vec![0..0; patterns.len()];
             index.search(&patterns, &mut intervals);
-            let found = numbers.iter().copied().zip(intervals);
-            found.filter(|(_, interval)| !interval.is_empty()).collect::<Vec<_>>()
-        };
-        let found: Vec<_> = numbers.par_chunks(AT_A_TIME).flat_map_iter(search).collect();
+            let all = numbers.iter().copied().zip(intervals);
+            found.extend(all.filter(|(_, interval)| !interval.is_empty()));
+        }
         let mut found = found.into_iter().peekable();
         while found.peek().is_some() {
             let mut rows = Vec::new();

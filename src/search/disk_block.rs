@@ -5,7 +5,7 @@
 //! which are decoded side by side, and in one soon. A pattern of m symbols costs at most 2 (m - 1)
 //! slices; its last symbol costs none.
 //!
-//! Memory: the counts, 1 KiB per slice, and a cache of decoded slices.
+//! Memory: the counts, 1 KiB per slice, or 2 above 4 GiB, and a cache of decoded slices.
 
 use super::disk_samples::DiskSamples;
 use super::disk_tables::DiskTables;
@@ -52,6 +52,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         shape: Shape,
         least: u64,
     ) -> Result<Option<Self>> {
+        shape.sample_rate().map_err(|e| file_block.locate(e))?;
         let tables = DiskTables::read(file_block, raw_size, shape, least);
         let Some(tables) = tables.map_err(|e| file_block.locate(e))? else { return Ok(None) };
         let options = file_block.options;

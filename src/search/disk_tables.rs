@@ -55,6 +55,8 @@ impl DiskTables {
         let count = read(sizes_start, packed_array::size(packed_array::WIDEST, 1)?)?;
         // The sizes of slices and the part of the index whose size is known, at once.
         let most = SliceSizes::most(&count)? + BlockIndexHeader::SIZE as u64;
+        // They take 8 bytes each, and in the file a bit at least.
+        file_block.check_index_memory(most.saturating_mul(64))?;
         let front = read(sizes_start, most)?;
         let mut behind = &front[..];
         let mut sizes = SliceSizes::read(&mut behind, shape.coding, text_size)?;

@@ -4,7 +4,7 @@ use crate::bwt::Bwt;
 use crate::device_pool::Lease;
 use crate::error::Result;
 use crate::fm_index::{FmIndex, Row, rows_of};
-use crate::gpu::Searcher;
+use crate::gpu::{self, Searcher};
 use crate::positions::NarrowLimits;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -73,7 +73,7 @@ impl LoadedIndex {
         with_index!(self, index => index.extract(range))
     }
 
-    /// The interval of each pattern. A GPU searches an index of 32 bits.
+    /// The interval of each pattern. A GPU searches blocks of up to 2 GiB.
     pub fn search<P: AsRef<[u8]> + Sync>(
         &self,
         patterns: &[P],
@@ -98,8 +98,11 @@ impl LoadedIndex {
     ) -> Result<Vec<Vec<u64>>> {
         match self {
             LoadedIndex::Narrow(index) => located(intervals, limits, |rows: &[u32]| {
-                on_gpu(lease, |gpu| index.positions_on(gpu, rows))
-                    .map_or_else(|| index.positions(rows), Ok)
+                let on_gpu = match fits_gpu(index) {
+                    true => on_gpu(lease, |gpu| index.positions_on(gpu, rows)),
+                    false => None,
+                };
+                on_gpu.map_or_else(|| index.positions(rows), Ok)
             }),
             LoadedIndex::Wide(index) => {
                 located(intervals, limits, |rows: &[u64]| index.positions(rows))
@@ -108,13 +111,21 @@ impl LoadedIndex {
     }
 }
 
+/// Whether a GPU takes an index of this size.
+fn fits_gpu(index: &FmIndex) -> bool {
+    index.len() <= gpu::MOST_BYTES as usize
+}
+
 fn narrow_intervals<P: AsRef<[u8]> + Sync>(
     index: &FmIndex,
     patterns: &[P],
     lease: &mut GpuLease,
 ) -> Vec<Range<u32>> {
     let mut intervals = vec![0..0; patterns.len()];
-    let found = on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals));
+    let found = match fits_gpu(index) {
+        true => on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals)),
+        false => None,
+    };
     // Rows that there are not would be looked up.
     let rows = 0..=index.len() as u32 + 1;
     let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);

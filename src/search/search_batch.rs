@@ -23,11 +23,6 @@ use std::time::Instant;
 /// Bytes that a decoded block takes per byte of its own at most.
 const INDEX_SHARE: u64 = 4;
 
-/// Bytes per byte of a block that is restored, which the plan counts with, and of one of which the
-/// index is made meanwhile.
-const RESTORING: usize = 6;
-const INDEXING: usize = 8;
-
 /// For so many symbols of patterns no block stays on disk.
 const SURELY_IN_MEMORY: u64 = 1 << 20;
 
@@ -203,8 +198,7 @@ impl Batch<'_> {
         let largest = blocks.iter().map(size).max();
         let mut allowed = self.options.allowance();
         allowed.memory = allowed.memory.saturating_sub(session.share);
-        Plan::to_decode(largest.unwrap_or(0), allowed)
-            .map_or(1, |plan| (plan.workers * RESTORING / INDEXING).max(1))
+        Plan::to_decode(largest.unwrap_or(0), allowed).map_or(1, |plan| plan.workers)
     }
 
     /// How many occurrences of each pattern are still to be located.

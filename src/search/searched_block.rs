@@ -20,6 +20,9 @@ use std::borrow::Cow;
 use std::io::{Read, Seek};
 use std::ops::Range;
 
+/// Bytes per byte of a block that is restored while its index is made.
+const TOGETHER: u64 = 12;
+
 /// The sample rate that locating many positions in memory works with.
 const DENSE: u32 = 8;
 
@@ -134,7 +137,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
 
     /// Decodes the whole block for search, and checks it.
     fn load(block: &FileBlock<R>) -> Result<Self> {
-        let decoded = block.decode()?;
+        let (decoded, raw_size) = (block.decode()?, block.header.raw_size);
         let joined = block.sequences.as_ref().is_some_and(|text| text.front.is_some());
         let filters = if joined { filter::SEQUENCES } else { 0 };
         let searchable = match (joined, &block.sequences) {
@@ -146,7 +149,12 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
             return Ok(SearchedBlock::Plain(block.text_of(restore()?)?));
         };
         let index = || LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
-        let (restored, index) = rayon::join(|| restore().map(drop), index);
+        // As many blocks as there are threads may be loaded now.
+        let together = raw_size.saturating_mul(TOGETHER * block.options.thread_count() as u64);
+        let (restored, index) = match together <= block.options.memory_limit() {
+            true => rayon::join(|| restore().map(drop), index),
+            false => (restore().map(drop), index()),
+        };
         restored.and(index).map(SearchedBlock::InMemory)
     }
 

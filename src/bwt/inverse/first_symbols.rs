@@ -18,8 +18,7 @@ pub struct FirstSymbols<R> {
     shift: u32,
     /// `slots[s]`: the number of the pair of row `s << shift`.
     slots: Vec<u16>,
-    /// The row below the last of each pair, ascending. The last one is above all
-    /// rows.
+    /// The row below the last of each pair, ascending. The last one is above all rows.
     ends: Vec<R>,
     symbols: Vec<[u8; 2]>,
 }
