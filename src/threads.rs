@@ -3,8 +3,11 @@
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::options::Options;
+use crossbeam_channel::Receiver;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::convert::Infallible;
 use std::io;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,6 +53,15 @@ impl Threads {
         match self {
             Threads::Calling => work(),
             Threads::Pool(pool) => pool.install(work),
+        }
+    }
+
+    /// Keeps so many of several threads from computing until `until` has no sender anymore.
+    pub fn rest(&self, count: usize, until: &Receiver<Infallible>) {
+        if let Threads::Pool(pool) = self {
+            for until in iter::repeat_n(until.clone(), count) {
+                pool.spawn(move || _ = until.recv());
+            }
         }
     }
 

@@ -61,7 +61,7 @@ impl BlockDecoder {
     ) -> Result<(Plan, Self)> {
         let plan = options.plan_to_decode(block_size)?;
         let decoder = BlockDecoder {
-            inverses: BlockInverter::new(plan.workers, block_size, options)?,
+            inverses: BlockInverter::new(plan.workers, block_size, &pool, options)?,
             pool,
             plan,
             last_run: Mutex::new(None),

@@ -98,8 +98,10 @@ impl BlockEncoder {
         let indexed = options.index_rate().is_some();
         let form = BlockForm::new(options.block_size(), options.chosen_effort(), indexed);
         let on_gpu = (form.coding == Coding::StaticRans && !indexed).then_some(form.limits);
+        let sorters =
+            BlockSorter::new(plan.workers, block_size, sample_rate, on_gpu, &pool, options)?;
         Ok(BlockEncoder {
-            sorters: BlockSorter::new(plan.workers, block_size, sample_rate, on_gpu, options)?,
+            sorters,
             pool,
             form,
             one_by_one: plan.depth == 1,

@@ -11,6 +11,8 @@ pub(crate) struct Rates {
     pub verb: &'static str,
     /// Of one thread in all that the CPU does to a block whoever does this work: coding, decoding.
     pub code: Rate,
+    /// Whether a GPU that does this work codes or decodes the block too.
+    pub whole: bool,
     /// Of one thread of the CPU in this work.
     pub cpu: Rate,
     /// Of one lease of a GPU that several share.
@@ -23,6 +25,7 @@ impl Rates {
     pub const SORT: Rates = Rates {
         verb: "sorting",
         code: Rate { bytes: 20e6, seconds: 1.0 },
+        whole: true,
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.01 },
         most: gpu::MOST_BYTES as u64,
@@ -31,6 +34,7 @@ impl Rates {
     pub const INVERT: Rates = Rates {
         verb: "restoring",
         code: Rate { bytes: 40e6, seconds: 1.0 },
+        whole: true,
         cpu: Rate { bytes: 150e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.005 },
         most: gpu::MOST_BYTES as u64,
@@ -40,6 +44,7 @@ impl Rates {
     pub const SEARCH: Rates = Rates {
         verb: "searching",
         code: Rate { bytes: 1.0, seconds: 0.0 },
+        whole: false,
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
         gpu: Rate { bytes: 1e9, seconds: 0.2 },
         most: u64::MAX,
@@ -49,6 +54,7 @@ impl Rates {
     pub const LCP: Rates = Rates {
         verb: "sorting",
         code: Rate { bytes: 1.0, seconds: 0.0 },
+        whole: false,
         cpu: Rate { bytes: 10e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.02 },
         most: gpu::MOST_BYTES as u64,
@@ -58,6 +64,7 @@ impl Rates {
     pub const EXTENSIONS: Rates = Rates {
         verb: "answering",
         code: Rate { bytes: 1.0, seconds: 0.0 },
+        whole: false,
         cpu: Rate { bytes: 4e6, seconds: 1.0 },
         gpu: Rate { bytes: 100e6, seconds: 0.5 },
         most: u64::MAX,

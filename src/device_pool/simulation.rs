@@ -18,7 +18,7 @@ const LEN: u64 = 32 << 20;
 const TASKS: usize = 8;
 
 /// Seconds that a GPU takes to open.
-const OPENS_IN: f64 = 0.4;
+const OPENS_IN: f64 = 0.25;
 
 /// Leases of each GPU.
 const LEASES: usize = 4;
@@ -50,6 +50,8 @@ struct Scene {
     cpu: f64,
     /// Of coding, on one thread.
     code: f64,
+    /// Whether a GPU that sorts or restores a block codes or decodes it too.
+    whole: bool,
     blocks: usize,
 }
 
@@ -101,6 +103,7 @@ impl Simulation {
         let Scene { threads, blocks, .. } = scene;
         let coders = (1 + 4 * threads / 32).min(threads);
         let rates = if scene.way == Way::There { Rates::SORT } else { Rates::INVERT };
+        let rates = Rates { whole: scene.whole && choice != Choice::Cpu, ..rates };
         let mut simulation = Simulation {
             scene,
             choice,
@@ -168,7 +171,13 @@ impl Simulation {
             Event::GivenBack { block, gpu, since } => {
                 self.workload.end_lease(LEN, Some(self.passed(since)));
                 self.free.push(gpu);
-                self.stage_done(block, false);
+                if self.scene.whole {
+                    self.workload.coded(LEN, Duration::ZERO);
+                    self.workers += 1;
+                    self.done[block] = true;
+                } else {
+                    self.stage_done(block, false);
+                }
             }
             Event::TaskDone { block, code } => {
                 self.idle_threads += 1;
@@ -183,6 +192,9 @@ impl Simulation {
     fn tasks_done(&mut self, block: usize, code: bool) {
         if code {
             self.workload.coded(LEN, Duration::from_secs_f64(self.scene.code));
+            if self.asks_first() && self.scene.way == Way::Back {
+                return self.begin_on_cpu(block);
+            }
         } else {
             let (threads, since) = self.shared[block];
             self.on_cpu -= 1;
@@ -207,8 +219,8 @@ impl Simulation {
         }
         while self.came < self.scene.blocks && self.came - self.gone < self.depth {
             self.workload.expect(LEN);
-            let first =
-                if self.scene.way == Way::There { &mut self.to_do } else { &mut self.to_code };
+            let asked = self.scene.way == Way::There || self.asks_first();
+            let first = if asked { &mut self.to_do } else { &mut self.to_code };
             first.push_back(self.came);
             self.came += 1;
             if self.workload.opening_pays() || self.choice == Choice::Cuda {
@@ -252,6 +264,18 @@ impl Simulation {
         self.tasks.extend(std::iter::repeat_n((block, code, seconds), count));
     }
 
+    /// Sorts or restores a block on the CPU, by as many threads as share it.
+    fn begin_on_cpu(&mut self, block: usize) {
+        let (threads, _) = self.shared[block];
+        self.shared[block] = (threads, self.now);
+        self.begin(block, false, threads, self.scene.cpu / (threads as f64).sqrt());
+    }
+
+    /// Whether a GPU is asked for before a block is coded or decoded.
+    fn asks_first(&self) -> bool {
+        self.scene.whole && self.choice != Choice::Cpu
+    }
+
     fn threads_for_one(&self) -> usize {
         match self.scene.way {
             Way::There => 1,
@@ -273,7 +297,11 @@ impl Simulation {
                 self.workload.give_up(request, threads);
                 self.on_cpu += 1;
                 self.shared[block] = (threads, self.now);
-                self.begin(block, false, threads, self.scene.cpu / (threads as f64).sqrt());
+                if self.asks_first() && self.scene.way == Way::Back {
+                    self.begin(block, true, TASKS, self.scene.code / TASKS as f64);
+                } else {
+                    self.begin_on_cpu(block);
+                }
                 return true;
             }
             if n == 0
@@ -305,8 +333,17 @@ fn scenes(blocks: usize) -> impl Iterator<Item = Scene> {
         KINDS.into_iter().flat_map(move |(way, cpu, codes, on_gpu)| {
             codes.into_iter().flat_map(move |code| {
                 let fits = move |&&gpu: &&f64| gpu < 0.06 || threads < 64;
-                let scene = move |&gpu| Scene { way, gpus, threads, gpu, cpu, code, blocks };
-                on_gpu.iter().filter(fits).map(scene)
+                let scene = move |(&gpu, whole)| Scene {
+                    way,
+                    gpus,
+                    threads,
+                    gpu,
+                    cpu,
+                    code,
+                    whole,
+                    blocks,
+                };
+                on_gpu.iter().filter(fits).flat_map(|gpu| [(gpu, false), (gpu, true)]).map(scene)
             })
         })
     })

@@ -9,10 +9,14 @@ use std::time::{Duration, Instant};
 
 /// Seconds from the first call of the driver to a GPU that works: the context, the kernels, the
 /// memory.
-const OPENING: f64 = 0.5;
+const OPENING: f64 = 0.25;
 
-/// Leases that there are taken to be until the first GPU is open.
-const EXPECTED: usize = 2;
+/// Seconds that the process takes longer to end where a GPU is open.
+const CLOSING: f64 = 0.1;
+
+/// How much sooner the CPU has to be: a block that it does holds up those behind it, which the GPUs
+/// did meanwhile.
+const PATIENCE: f64 = 1.2;
 
 /// All blocks of one kind of work, by what is done to them now.
 pub(super) struct Workload {
@@ -25,7 +29,8 @@ pub(super) struct Workload {
     pub opening: Option<Instant>,
     /// Bytes of all blocks that ever came.
     came: u64,
-    /// Bytes of blocks that the threads have still to code or decode.
+    /// Bytes of blocks that the threads have still to code or decode: of all that came, or of those
+    /// on the CPU where GPUs do whole blocks.
     to_code: u64,
     /// Bytes of blocks on the CPU, counted as if each had one thread.
     on_cpu: f64,
@@ -55,28 +60,33 @@ impl Workload {
     /// A block has come.
     pub fn expect(&mut self, len: u64) {
         self.came += len;
-        self.to_code += len;
+        if !self.rates.whole {
+            self.to_code += len;
+        }
     }
 
     /// The threads have coded or decoded a block, which took so much time of one.
     pub fn coded(&mut self, len: u64, took: Duration) {
-        self.to_code = self.to_code.saturating_sub(len);
         // A GPU may have done it, or nobody had to.
         if !took.is_zero() {
             self.rates.code.add(len, took.as_secs_f64());
+        } else if self.rates.whole {
+            return;
         }
+        self.to_code = self.to_code.saturating_sub(len);
     }
 
-    /// Whether all blocks that came keep the threads busy for longer than a GPU takes to open.
+    /// Whether all blocks that came keep the threads busy for longer than a GPU takes to open and
+    /// to close.
     pub fn opening_pays(&self) -> bool {
         let each =
             self.rates.code.seconds(self.came as f64) + self.rates.cpu.seconds(self.came as f64);
-        each / self.threads > OPENING
+        each / self.threads > OPENING + CLOSING
     }
 
     /// Whether a block alone takes that long on `threads` threads.
     pub fn opening_pays_for(&self, len: u64, threads: usize) -> bool {
-        self.alone_on_cpu(len, threads) > OPENING
+        self.alone_on_cpu(len, threads) > OPENING + CLOSING
     }
 
     /// A block waits for a GPU. Gives the number of this request.
@@ -112,6 +122,9 @@ impl Workload {
 
     pub fn begin_on_cpu(&mut self, len: u64, threads: usize) {
         self.on_cpu += threads_taken(len, threads);
+        if self.rates.whole {
+            self.to_code += len;
+        }
     }
 
     /// A block was done on `threads` threads of the CPU.
@@ -123,33 +136,32 @@ impl Workload {
     /// Whether the GPUs are done with a block that waits before `threads` threads would be.
     pub fn gpus_are_sooner(&self, request: u64, threads: usize, now: Instant) -> bool {
         (self.leases > 0 || self.opening.is_some())
-            && self.on_gpus(request, now) < self.on_cpu(self.waiting[&request], threads)
+            && self.on_gpus(request, now) < PATIENCE * self.on_cpu(self.waiting[&request], threads)
     }
 
     /// Seconds until the GPUs are done with all blocks up to one that waits.
     fn on_gpus(&self, request: u64, now: Instant) -> f64 {
         let len = self.waiting[&request];
         let before: u64 = self.waiting.range(..request).map(|(_, len)| len).sum();
-        let (leases, until_open) = match self.opening {
-            Some(start) if self.leases == 0 => {
-                let passed = now.saturating_duration_since(start).as_secs_f64();
-                // When it takes longer than it should, it may take as long again.
-                (EXPECTED as u64, if passed < OPENING { OPENING - passed } else { passed })
-            }
-            _ => (self.leases as u64, 0.0),
-        };
+        if let Some(start) = self.opening.filter(|_| self.leases == 0) {
+            let passed = now.saturating_duration_since(start).as_secs_f64();
+            // When it takes longer than it should, it may take as long again.
+            let until_open = if passed < OPENING { OPENING - passed } else { passed };
+            return until_open + self.rates.gpu.seconds(len as f64);
+        }
+        let leases = self.leases as u64;
         // Nobody waits before each lease has a block.
         let before = (before + self.leased).saturating_sub((leases - 1) * len);
-        until_open
-            + self.rates.gpu.seconds(before as f64) / leases as f64
-            + self.rates.gpu.seconds(len as f64)
+        self.rates.gpu.seconds(before as f64) / leases as f64 + self.rates.gpu.seconds(len as f64)
     }
 
     /// Seconds until the threads are done with all that they have to do, this block included.
     fn on_cpu(&self, len: u64, threads: usize) -> f64 {
         let blocks = self.on_cpu + threads_taken(len, threads);
-        let all = self.rates.code.seconds(self.to_code as f64) + self.rates.cpu.seconds(blocks);
-        self.alone_on_cpu(len, threads).max(all / self.threads)
+        let own = if self.rates.whole { len } else { 0 };
+        let code = |len: u64| self.rates.code.seconds(len as f64) / self.threads;
+        let all = code(self.to_code + own) + self.rates.cpu.seconds(blocks) / self.threads;
+        (self.alone_on_cpu(len, threads) + code(own)).max(all)
     }
 
     /// Seconds in which `threads` threads do a block, if they have nothing else to do.
@@ -176,12 +188,12 @@ mod tests {
     #[test]
     fn a_gpu_is_opened_for_many_symbols_and_not_for_few() {
         let mut searches = Workload::new(Rates::SEARCH, 4);
-        for _ in 0..8 {
+        for _ in 0..5 {
             assert!(!searches.opening_pays());
             searches.expect(5_000_000);
         }
-        assert!(!searches.opening_pays(), "40 million symbols on 4 threads");
-        searches.expect(1_000_000);
+        assert!(!searches.opening_pays(), "25 million symbols on 4 threads");
+        searches.expect(4_000_000);
         assert!(searches.opening_pays());
         assert!(!searches.opening_pays_for(1000, 4) && searches.opening_pays_for(30_000_000, 4));
     }

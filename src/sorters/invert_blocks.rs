@@ -72,14 +72,12 @@ impl BlockInverter {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is
     /// asked for.
-    pub fn new(workers: usize, block_size: u64, options: &Options) -> Result<Self> {
+    pub fn new(workers: usize, block_size: u64, pool: &Threads, options: &Options) -> Result<Self> {
         // Larger blocks go to the CPU.
         let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
         let make = move |number| gpu_invert(number, most);
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
-        let (rates, listener) = (Rates::INVERT, options.listener().clone());
-        let threads = options.thread_count();
-        let gpus = DevicePool::new(opener, rates, threads, listener);
+        let gpus = DevicePool::of(opener, Rates::INVERT, pool, options.listener().clone());
         Ok(BlockInverter::with(gpus, options.narrow()))
     }
 

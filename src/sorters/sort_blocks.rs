@@ -43,15 +43,15 @@ impl BlockSorter {
         block_size: u64,
         sample_rate: u32,
         coded: Option<SliceLimits>,
+        pool: &Threads,
         options: &Options,
     ) -> Result<Self> {
         // Larger blocks go to the CPU.
         let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
         let make = move |number| gpu_sort(number, most, sample_rate, coded);
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
-        let (rates, listener) = (Rates::SORT, options.listener().clone());
-        let threads = options.thread_count();
-        let gpus = DevicePool::new(opener, rates, threads, listener);
+        let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
+        let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
         Ok(BlockSorter { gpus, cpu: CpuSorter::with(options.narrow()) })
     }
 
