@@ -86,9 +86,9 @@ impl<R: Read + Seek + Send> Archive<R> {
     ///
     /// # Errors
     /// [`Error::Format`] where it is not a bwz file, is cut off or has a
-    /// damaged end.
+    /// damaged end; [`Error::Limit`] where its tables need more memory than the options allow.
     pub fn open(mut input: R, options: &Options) -> Result<Self> {
-        let contents = Contents::read(&mut input)?;
+        let contents = Contents::read(&mut input, options.memory_limit())?;
         Ok(Archive {
             input,
             options: options.clone(),

@@ -54,11 +54,22 @@ impl Sequences {
         [&[form][..], &coded].concat()
     }
 
+    /// The longest content of the table of a frame of so many blocks.
+    pub fn longest(blocks: u64) -> u64 {
+        1 + Self::longest_plain(blocks)
+    }
+
+    /// The kind, and three numbers of up to six bytes of each block.
+    fn longest_plain(blocks: u64) -> u64 {
+        1 + 3 * 6 * blocks
+    }
+
     /// Reads the content of the table of a frame of so many blocks.
     pub fn from_bytes(content: &[u8], blocks: usize) -> Result<Self, Flaw> {
         let (&form, coded) = content.split_first().ok_or(MISFIT)?;
         ensure(form <= 1, MISFIT.0)?;
-        let plain = from_form(form == 1, coded, 1 + 3 * 6 * blocks, MISFIT)?;
+        let plain =
+            from_form(form == 1, coded, Self::longest_plain(blocks as u64) as usize, MISFIT)?;
         let (&kind, mut rest) = plain.split_first().ok_or(MISFIT)?;
         let kind = match kind {
             0 => Kind::Fasta,

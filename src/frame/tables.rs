@@ -85,14 +85,15 @@ pub(crate) struct Found {
     pub content: Option<Vec<u8>>,
 }
 
-/// [`pass`], and the content of the last table of a type, which is checked.
+/// [`pass`], and the content of the last table of a type, which is checked; but not of one that
+/// is longer than such a table can be.
 pub(crate) fn find(
     input: &mut (impl Read + Seek),
-    kind: Option<u8>,
+    wanted: Option<(u8, u64)>,
 ) -> io::Result<Result<Found, Flaw>> {
     let mut content = None;
     let passed = walk(input, |input, table| {
-        if Some(table.kind) == kind {
+        if wanted.is_some_and(|(kind, longest)| table.kind == kind && table.size <= longest) {
             return Ok(table.read(input)?.map(|found| content = Some(found)));
         }
         // A size of 40 bits fits.
