@@ -25,6 +25,12 @@ impl DiskSamples {
         })
     }
 
+    /// Bytes of memory that `count` samples of a text of `len` bytes take: a bit for each row with
+    /// what counts them, and each sample twice.
+    pub fn size(count: u64, len: u64, wide: bool) -> u64 {
+        len / 7 + count * if wide { 16 } else { 8 }
+    }
+
     /// The distance between sampled positions.
     pub fn rate(&self) -> u32 {
         match self {

@@ -78,14 +78,19 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         (self.searched.end - self.searched.start) as usize
     }
 
-    /// Checks that so much memory is allowed for the index of a block whose positions have 64 bits.
-    /// A small file may claim a block of which even that is very large.
+    /// Whether its positions have 64 bits.
+    pub fn is_wide(&self) -> bool {
+        self.header.raw_size > self.options.narrow().others as u64
+    }
+
+    /// Checks that so much memory is allowed for the index of a block. A small file may claim a
+    /// block of which even that is very large.
     ///
     /// # Errors
     /// [`Error::Limit`].
     pub fn check_index_memory(&self, needed: u64) -> Result<()> {
         let (size, allowed) = (self.header.raw_size, self.options.memory_limit());
-        if size <= self.options.narrow().others as u64 || needed <= allowed {
+        if needed <= allowed {
             return Ok(());
         }
         let what = format!("the index of a block of {size} bytes").into();

@@ -47,8 +47,10 @@ impl<R: Read + Seek + Send> FileBlock<'_, R> {
         };
         let layout = match &text.front {
             Some(Front { side, .. }) => {
-                // It may have an entry for four bytes of the block.
-                self.check_index_memory(self.raw_size() as u64).map_err(|e| self.locate(e))?;
+                if self.is_wide() {
+                    // It may have an entry for four bytes of the block.
+                    self.check_index_memory(self.raw_size() as u64).map_err(|e| self.locate(e))?;
+                }
                 let bytes = self.input.read(side.start, side.end - side.start)?;
                 let layout = Layout::read(&mut &bytes[..], self.raw_size());
                 layout.map_err(|flaw| self.flaw(flaw))?
