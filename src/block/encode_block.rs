@@ -325,7 +325,7 @@ mod tests {
         let text = cases::text(50_000);
         for verify in [false, true] {
             let options = Options::new().verify(verify);
-            let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans).unwrap();
+            let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans, None).unwrap();
             let mut encoder =
                 BlockEncoder::new(1 << 20, &plan, Threads::Calling, Spare::default(), &options)
                     .unwrap();
