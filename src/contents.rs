@@ -6,8 +6,9 @@
 
 use crate::error::{Bound, Error, Flaw, Result};
 use crate::frame::{
-    BlockHeader, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, Kind, MAGIC, NO_FOOTER, NOT_BWZ,
-    SEQUENCES, SeekTable, Sequences, find_table, other_version, read_at, read_payload,
+    BlockHeader, BlockKind, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, MAGIC, NO_FOOTER,
+    NOT_BWZ, SEQUENCES, SeekTable, SequencesTable, find_table, other_version, read_at,
+    read_payload,
 };
 use crate::options::MAX_SAMPLE_RATE;
 use crc32fast::Hasher;
@@ -31,7 +32,7 @@ pub struct FrameInfo {
     /// How it is indexed, as its first block that is not stored says.
     pub index: Option<IndexInfo>,
     /// Which records and residues its blocks hold, where it is searched by sequence.
-    pub(crate) sequences: Option<Sequences>,
+    pub(crate) sequences: Option<SequencesTable>,
 }
 
 /// What kind of index a frame has.
@@ -181,7 +182,7 @@ fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Opt
     const LOOKED_AT: usize = 8;
     for info in blocks.iter().take(LOOKED_AT) {
         match read_block_header(input, info) {
-            Ok(BlockHeader { kind: Kind::Bwt(shape), .. }) => {
+            Ok(BlockHeader { kind: BlockKind::Bwt(shape), .. }) => {
                 // Of a block that is larger than this can decode, it may be 2^33.
                 let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
                 let sample_rate = rate.filter(|&rate| rate <= MAX_SAMPLE_RATE);
@@ -226,7 +227,7 @@ fn read_seek_table<R: Read + Seek>(
     table_start: u64,
     footer: &Footer,
     (start, table_room): (u64, TableRoom),
-) -> Result<(Vec<BlockInfo>, Option<Sequences>)> {
+) -> Result<(Vec<BlockInfo>, Option<SequencesTable>)> {
     let located = |flaw: Flaw| flaw.at(None, table_start);
     let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
     let count = table.block_count();
@@ -243,13 +244,13 @@ fn read_seek_table<R: Read + Seek>(
     let entries = table.entries(&coded).map_err(located)?;
     let mut sequences = None;
     if table.tables {
-        let found =
-            find_table(input, Some((SEQUENCES, Sequences::longest(count))))?.map_err(located)?;
+        let found = find_table(input, Some((SEQUENCES, SequencesTable::longest(count))))?
+            .map_err(located)?;
         if found.size != tables_size {
             return Err(misfit());
         }
         // One that makes no sense is passed by, as by a reader that does not know it.
-        let read = |content: Vec<u8>| Sequences::from_bytes(&content, entries.len()).ok();
+        let read = |content: Vec<u8>| SequencesTable::from_bytes(&content, entries.len()).ok();
         sequences = found.content.and_then(read);
     }
     let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));

@@ -45,7 +45,7 @@ const RANK_TREE: &str = "\
 #[derive(Debug, Clone)]
 pub struct ContextNode {
     /// What is asked of a context.
-    split: Option<Split>,
+    split: Option<NodeSplit>,
     /// The leaves at and below it.
     pub leaves: Range<usize>,
     pub depth: usize,
@@ -54,7 +54,7 @@ pub struct ContextNode {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Split {
+struct NodeSplit {
     feature: u8,
     limit: u8,
     right: usize,
@@ -111,7 +111,7 @@ impl ContextTree {
                 false => [values.clone(), values],
             };
             self.add(words, own_feature, left, depth + 1, leaves, in_own);
-            self.nodes[at].split = Some(Split { feature, limit, right: self.nodes.len() });
+            self.nodes[at].split = Some(NodeSplit { feature, limit, right: self.nodes.len() });
             self.add(words, own_feature, right, depth + 1, leaves, in_own);
         }
         self.nodes[at].leaves.end = *leaves;

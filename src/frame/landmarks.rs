@@ -137,14 +137,14 @@ pub(crate) fn goes_on_at<R: Read + Seek>(input: &mut R, offset: u64) -> Result<b
 
 #[cfg(test)]
 mod tests {
-    use super::super::Kind;
+    use super::super::BlockKind;
     use super::*;
     use std::io::Cursor;
 
     #[test]
     fn blocks_are_found_at_any_offset_and_across_windows() {
         let header = BlockHeader {
-            kind: Kind::Stored,
+            kind: BlockKind::Stored,
             raw_size: 3,
             coded_size: 3,
             raw_checksum: 0,

@@ -78,7 +78,7 @@ pub(crate) fn pass(input: &mut (impl Read + Seek)) -> io::Result<Result<u64, Fla
 }
 
 /// Tables that were passed.
-pub(crate) struct Found {
+pub(crate) struct FoundTables {
     /// That of all of it, Tables_Size included.
     pub size: u64,
     /// The content of the table that was looked for.
@@ -90,7 +90,7 @@ pub(crate) struct Found {
 pub(crate) fn find(
     input: &mut (impl Read + Seek),
     wanted: Option<(u8, u64)>,
-) -> io::Result<Result<Found, Flaw>> {
+) -> io::Result<Result<FoundTables, Flaw>> {
     let mut content = None;
     let passed = walk(input, |input, table| {
         if wanted.is_some_and(|(kind, longest)| table.kind == kind && table.size <= longest) {
@@ -101,7 +101,7 @@ pub(crate) fn find(
     });
     match passed {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Err(MISFIT)),
-        passed => Ok(passed?.map(|size| Found { size, content })),
+        passed => Ok(passed?.map(|size| FoundTables { size, content })),
     }
 }
 

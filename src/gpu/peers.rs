@@ -21,12 +21,12 @@ pub struct Peers {
 }
 
 /// Says that a processor has failed, unless that is forgotten before this is dropped.
-struct Running<'p> {
+struct Unfinished<'p> {
     number: usize,
     peers: &'p Peers,
 }
 
-impl Drop for Running<'_> {
+impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         self.peers.fail(self.number);
     }
@@ -82,7 +82,7 @@ impl Peers {
     ) -> Result<Vec<T>> {
         let (peers, processor) = (Peers::default(), &processor);
         let run = |number| {
-            let running = Running { number, peers: &peers };
+            let running = Unfinished { number, peers: &peers };
             let result = processor(number, &peers)?;
             std::mem::forget(running);
             Ok(result)

@@ -3,12 +3,10 @@
 use crate::error::Flaw;
 use crate::fm_index::{Row, Samples};
 use crate::frame::packed_array;
+use crate::positions::ByWidth;
 
 /// [`Samples`] of either kind.
-pub enum DiskSamples {
-    Narrow(Samples<u32>),
-    Wide(Samples<u64>),
-}
+pub type DiskSamples = ByWidth<Samples<u32>, Samples<u64>>;
 
 impl DiskSamples {
     /// Reads those of a text of `len` bytes, whose first sample is `primary`.

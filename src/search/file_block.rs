@@ -6,7 +6,7 @@ use crate::block::{self, Decoded};
 use crate::bwt::CpuInverse;
 use crate::contents::{self, BlockInfo};
 use crate::error::{Bound, Error, Flaw, Result};
-use crate::frame::{BlockHeader, Kind, LONG_TABLES, Shape, pass_tables};
+use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -58,7 +58,7 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
     pub fn payload_start(&self) -> Result<u64> {
         let start = self.info.coded.start + BlockHeader::SIZE as u64;
         match self.header.kind {
-            Kind::Bwt(Shape { tables: true, .. }) => Ok(start + self.pass_tables(start)?),
+            BlockKind::Bwt(Shape { tables: true, .. }) => Ok(start + self.pass_tables(start)?),
             _ => Ok(start),
         }
     }
