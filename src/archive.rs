@@ -43,10 +43,10 @@ pub struct Archive<R> {
     cost: ReadCost,
     pub(crate) layouts: Layouts,
     /// The records, and their numbers by name, once they are read.
-    records: Option<Records>,
+    records: Option<RecordTable>,
 }
 
-type Records = (Vec<RecordInfo>, HashMap<Vec<u8>, usize>);
+type RecordTable = (Vec<RecordInfo>, HashMap<Vec<u8>, usize>);
 
 impl<R> fmt::Debug for Archive<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,9 +86,9 @@ impl<R: Read + Seek + Send> Archive<R> {
     ///
     /// # Errors
     /// [`Error::Format`] where it is not a bwz file, is cut off or has a
-    /// damaged end.
+    /// damaged end; [`Error::Limit`] where its tables need more memory than the options allow.
     pub fn open(mut input: R, options: &Options) -> Result<Self> {
-        let contents = Contents::read(&mut input)?;
+        let contents = Contents::read(&mut input, options.memory_limit())?;
         Ok(Archive {
             input,
             options: options.clone(),
@@ -313,7 +313,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(&self.named_records()?.0)
     }
 
-    fn named_records(&mut self) -> Result<&Records> {
+    fn named_records(&mut self) -> Result<&RecordTable> {
         if self.records.is_none() {
             let records = self.file_search().records()?;
             let mut numbers = HashMap::new();

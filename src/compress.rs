@@ -90,7 +90,7 @@ fn write<W: Write>(
 
 /// The largest block that the memory allows.
 fn largest(options: &Options) -> u64 {
-    Plan::largest_block(options.allowance(), options.chosen_effort().into())
+    Plan::largest_block(options.allowance(), options.chosen_effort().into(), options.index_rate())
 }
 
 /// How much to take for the first block: no more than shows that it is too large.
@@ -111,7 +111,8 @@ fn plan(
 ) -> Result<(Plan, BlockEncoder)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if first > largest(options) { options.block_size() } else { first };
-    let plan = Plan::new(block_size, options.allowance(), options.chosen_effort().into())?;
+    let (coding, index) = (options.chosen_effort().into(), options.index_rate());
+    let plan = Plan::new(block_size, options.allowance(), coding, index)?;
     let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;
     Ok((plan, encoder))
 }

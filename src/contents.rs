@@ -4,10 +4,11 @@
 //! Finding out costs one small read per frame at its end (Footer, Seek_Table) and one at its start;
 //! FORMAT.md chapters 5 to 7.
 
-use crate::error::{Error, Flaw, Result};
+use crate::error::{Bound, Error, Flaw, Result};
 use crate::frame::{
-    BlockHeader, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, Kind, MAGIC, NO_FOOTER, NOT_BWZ,
-    SEQUENCES, SeekTable, Sequences, find_table, other_version, read_at, read_payload,
+    BlockHeader, BlockKind, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, MAGIC, NO_FOOTER,
+    NOT_BWZ, SEQUENCES, SeekTable, SequencesTable, find_table, other_version, read_at,
+    read_payload,
 };
 use crate::options::MAX_SAMPLE_RATE;
 use crc32fast::Hasher;
@@ -31,7 +32,7 @@ pub struct FrameInfo {
     /// How it is indexed, as its first block that is not stored says.
     pub index: Option<IndexInfo>,
     /// Which records and residues its blocks hold, where it is searched by sequence.
-    pub(crate) sequences: Option<Sequences>,
+    pub(crate) sequences: Option<SequencesTable>,
 }
 
 /// What kind of index a frame has.
@@ -63,16 +64,18 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Reads the tables of all frames of `input`, from the last to the first.
-    pub fn read<R: Read + Seek>(input: &mut R) -> Result<Self> {
-        let mut frames = Vec::new();
+    /// Reads the tables of all frames of `input`, from the last to the first, as far as `memory`
+    /// bytes hold them.
+    pub fn read<R: Read + Seek>(input: &mut R, memory: u64) -> Result<Self> {
+        let (mut frames, mut blocks) = (Vec::new(), 0);
         let mut end = input.seek(SeekFrom::End(0))?;
         if end == 0 {
             return Err(Flaw("not a bwz file: it is empty").at(None, 0));
         }
         while end > 0 {
-            let frame = read_frame(input, end)?;
+            let frame = read_frame(input, end, TableRoom { memory, blocks })?;
             end = frame.0.coded.start;
+            blocks += frame.0.blocks;
             frames.push(frame);
         }
         let mut contents = Contents::default();
@@ -107,11 +110,41 @@ impl Contents {
     }
 }
 
+/// The memory that tables may take, and blocks whose tables are in it already.
+#[derive(Clone, Copy)]
+pub(crate) struct TableRoom {
+    pub memory: u64,
+    pub blocks: u64,
+}
+
+impl TableRoom {
+    /// Checks that there is room for the tables of `count` blocks more. A sparse file of a few KiB
+    /// on disk may have very many.
+    fn check(self, count: u64) -> Result<()> {
+        // The table as it is read and as it is kept, with a table of sequences.
+        const BLOCK: u64 = 256;
+        let (count, allowed) = (self.blocks.saturating_add(count), self.memory);
+        let needed = count.saturating_mul(BLOCK);
+        if needed <= allowed {
+            return Ok(());
+        }
+        let what = format!("a seek table of {count} blocks").into();
+        Err(Error::Limit { what, needed, allowed, by: Bound::Memory })
+    }
+}
+
 /// A frame and its blocks.
 pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
 
 /// Reads the frame that ends at `end`; its raw ranges start at 0.
-pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Frame> {
+///
+/// # Errors
+/// [`Error::Limit`] where its tables take more memory than there is room for.
+pub(crate) fn read_frame<R: Read + Seek>(
+    input: &mut R,
+    end: u64,
+    room: TableRoom,
+) -> Result<Frame> {
     let too_short = Flaw("the footer's sizes do not match the frame");
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
         return Err(explain(input, NO_FOOTER, 0));
@@ -127,7 +160,7 @@ pub(crate) fn read_frame<R: Read + Seek>(input: &mut R, end: u64) -> Result<Fram
     if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u64 {
         return Err(misfit());
     }
-    let (blocks, sequences) = read_seek_table(input, table_start, &footer, start)?;
+    let (blocks, sequences) = read_seek_table(input, table_start, &footer, (start, room))?;
     let mut frame = FrameInfo {
         coded: start..end,
         raw: 0..footer.total_raw_size,
@@ -149,7 +182,7 @@ fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Opt
     const LOOKED_AT: usize = 8;
     for info in blocks.iter().take(LOOKED_AT) {
         match read_block_header(input, info) {
-            Ok(BlockHeader { kind: Kind::Bwt(shape), .. }) => {
+            Ok(BlockHeader { kind: BlockKind::Bwt(shape), .. }) => {
                 // Of a block that is larger than this can decode, it may be 2^33.
                 let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
                 let sample_rate = rate.filter(|&rate| rate <= MAX_SAMPLE_RATE);
@@ -193,8 +226,8 @@ fn read_seek_table<R: Read + Seek>(
     input: &mut R,
     table_start: u64,
     footer: &Footer,
-    start: u64,
-) -> Result<(Vec<BlockInfo>, Option<Sequences>)> {
+    (start, table_room): (u64, TableRoom),
+) -> Result<(Vec<BlockInfo>, Option<SequencesTable>)> {
     let located = |flaw: Flaw| flaw.at(None, table_start);
     let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
     let count = table.block_count();
@@ -206,16 +239,18 @@ fn read_seek_table<R: Read + Seek>(
         return Err(misfit());
     }
     table.check_size(count).map_err(located)?;
+    table_room.check(count)?;
     let coded = read_payload(input, table.entries_size)?;
     let entries = table.entries(&coded).map_err(located)?;
     let mut sequences = None;
     if table.tables {
-        let found = find_table(input, Some(SEQUENCES))?.map_err(located)?;
+        let found = find_table(input, Some((SEQUENCES, SequencesTable::longest(count))))?
+            .map_err(located)?;
         if found.size != tables_size {
             return Err(misfit());
         }
         // One that makes no sense is passed by, as by a reader that does not know it.
-        let read = |content: Vec<u8>| Sequences::from_bytes(&content, entries.len()).ok();
+        let read = |content: Vec<u8>| SequencesTable::from_bytes(&content, entries.len()).ok();
         sequences = found.content.and_then(read);
     }
     let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));

@@ -5,7 +5,7 @@
 //! is done on the current rayon pool.
 
 use crate::archive::Archive;
-use crate::block::{self, BlockForm, Place, SortedText};
+use crate::block::{self, BlockForm, BlockPlace, SortedBlockText};
 use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
 use crate::bwt::table_pool::TablePool;
 use crate::bwt::{Bwt, CpuInverse, CpuSorter, Sorter, long_runs, merge, prefix_free};
@@ -13,11 +13,11 @@ use crate::coder::{Coding, SliceLimits};
 pub use crate::error::Flaw;
 use crate::error::Result;
 use crate::fields::{self, Tokens};
-use crate::filter::regions::{self, Region};
+use crate::filter::regions::{self, FilterRegion};
 use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
-    BlockHeader, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter, Kind,
-    SeekTable, Sequences, check_tables, pass_tables, tables_to_bytes,
+    BlockHeader, BlockKind, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter,
+    SeekTable, SequencesTable, check_tables, pass_tables, tables_to_bytes,
 };
 use crate::options::Options;
 use crate::positions::NarrowLimits;
@@ -83,10 +83,10 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
 pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
     match kind {
-        Kind::Bwt(shape) => {
+        BlockKind::Bwt(shape) => {
             BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes(shape.coding)
         }
-        Kind::Stored => Ok(payload.to_vec()),
+        BlockKind::Stored => Ok(payload.to_vec()),
     }
 }
 
@@ -120,7 +120,7 @@ pub fn frame(
 /// A block with tables in front of its payload, which is not stored and has none.
 pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockBytes> {
     let mut header = BlockHeader::from_bytes(&header)?;
-    let Kind::Bwt(shape) = &mut header.kind else { return Err(Flaw("a stored block").into()) };
+    let BlockKind::Bwt(shape) = &mut header.kind else { return Err(Flaw("a stored block").into()) };
     shape.tables = true;
     let payload = [tables_to_bytes(tables), payload].concat();
     header.coded_size = payload.len() as u64;
@@ -130,13 +130,13 @@ pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Res
 
 /// Records_Before, Continued and Residues of so many blocks, as the table Sequences has them.
 pub fn sequences_table(content: &[u8], blocks: usize) -> Result<Vec<[u64; 3]>, Flaw> {
-    let blocks = Sequences::from_bytes(content, blocks)?.blocks.into_iter();
+    let blocks = SequencesTable::from_bytes(content, blocks)?.blocks.into_iter();
     Ok(blocks.map(|block| [block.records_before, block.continued, block.residues]).collect())
 }
 
 /// Reads the table Sequences of so many blocks and writes it again.
 pub fn sequences(content: &[u8], blocks: usize) -> Result<Vec<u8>, Flaw> {
-    Sequences::from_bytes(content, blocks).map(|table| table.to_bytes())
+    SequencesTable::from_bytes(content, blocks).map(|table| table.to_bytes())
 }
 
 /// The size of the tables that `bytes` begin with; read, and passed by.
@@ -154,8 +154,8 @@ pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> 
 fn code(filtered: Filtered, raw: &[u8], form: BlockForm) -> Result<BlockBytes> {
     let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
     let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
-    let place = Place { number: 0, offset: 0, alone: true };
-    let sorted = SortedText {
+    let place = BlockPlace { number: 0, offset: 0, alone: true };
+    let sorted = SortedBlockText {
         filtered,
         sequences: None,
         place,
@@ -293,7 +293,7 @@ pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.
 pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
-    let region = Region { size: text.len(), kind: regions::RegionKind::read(&mut kind)? };
+    let region = FilterRegion { size: text.len(), kind: regions::RegionKind::read(&mut kind)? };
     let mut side = Vec::new();
     regions::encode(&mut text, &[region], &mut side, &Threads::Calling)?;
     Ok(Filtered { text, flags: REGIONS, side })

@@ -13,32 +13,14 @@
 //! [`Allowance::new`] gives some of that room to their stacks and arenas, which may mean fewer
 //! threads, and the rest to the blocks.
 
+mod block_need;
 mod system_limits;
 
 use crate::coder::Coding;
 use crate::error::{Bound, Error, Result};
 use crate::positions::NarrowLimits;
+use block_need::BlockNeed;
 pub(crate) use system_limits::{Space, THREAD_SPACE, default_limit};
-
-/// Bytes per raw byte of a block being sorted (itself, its BWT, 4 of workspace); restoring one
-/// takes 5 (its BWT, 4 of table), or 6 where rows have 40 bits. The filters come before and after
-/// that and take no more: to take lines apart at most 6 (the block, its text, 4 of values), to look
-/// for matches as many (the block, 4 3/4 of table while it is made, then 2 3/4 and matches; what is
-/// kept to sort with is freed), to undo them 2 beside the table that is kept.
-const WORKING: u64 = 6;
-
-/// The same of a block that is sorted with positions in 64 bits: 8 of workspace. Most are cut in
-/// parts and take 6, but which shows only then.
-const WORKING_WIDE: u64 = 10;
-
-/// Bytes per raw byte of a block that is being coded: raw and coded form, its BWT. In static rANS,
-/// where there are as many runs as bytes, instead of the coded form its symbols, which take 4 and
-/// are freed slice by slice.
-const CODING: u64 = 3;
-const CODING_STATIC: u64 = 6;
-
-/// Bytes per raw byte of a block that is being decoded: raw and coded form, its BWT.
-const DECODING: u64 = 3;
 
 /// Bytes per raw byte of a block that waits for its stage or its turn.
 const WAITING: u64 = 2;
@@ -65,10 +47,6 @@ const THREAD: u64 = 1 << 20;
 
 /// What each thread takes for the models of context mixing.
 const MIXING_MODELS: u64 = 6 << 20;
-
-/// What the inverse takes for counters: this per thread and block, but never more than two bytes
-/// per byte.
-const COUNTERS: u64 = 512 << 10;
 
 /// Threads that there are for each one that computes: itself, and one of the pipeline in each of
 /// its stages.
@@ -171,22 +149,24 @@ impl Shortage {
 
 impl Plan {
     /// Fits up to as many workers as threads are allowed, on blocks of `block_size` bytes that are
-    /// coded so.
+    /// coded so, and indexed at this sample rate.
     ///
     /// # Errors
     /// [`Error::Limit`] where not even one block fits.
-    pub fn new(block_size: u64, allowed: Allowance, coding: Coding) -> Result<Plan> {
-        let coded = match coding {
-            Coding::StaticRans => CODING_STATIC,
-            Coding::ContextMixing => CODING,
-        };
-        let each = (sorting(block_size, allowed.narrow), coded);
-        Plan::fit(block_size, allowed, coding, each).map_err(|shortage| shortage.of(block_size))
+    pub fn new(
+        block_size: u64,
+        allowed: Allowance,
+        coding: Coding,
+        index: Option<u32>,
+    ) -> Result<Plan> {
+        let need = BlockNeed::to_encode(block_size > allowed.narrow.sorted as u64, coding, index);
+        Plan::fit(block_size, allowed, coding, need).map_err(|shortage| shortage.of(block_size))
     }
 
     /// The same for blocks to be decoded, whose coding shows only then.
     pub fn to_decode(block_size: u64, allowed: Allowance) -> Result<Plan> {
-        let fit = |coding| Plan::fit(block_size, allowed, coding, (WORKING, DECODING));
+        let need = BlockNeed::to_decode(block_size > allowed.narrow.others as u64);
+        let fit = |coding| Plan::fit(block_size, allowed, coding, need);
         fit(Coding::ContextMixing).or_else(|shortage| {
             let plan = fit(Coding::StaticRans).map_err(|shortage| shortage.of(block_size))?;
             Ok(Plan { shortage: Some(shortage), ..plan })
@@ -207,23 +187,24 @@ impl Plan {
     /// with.
     pub fn needed_to_decode(block_size: u64, threads: usize) -> u64 {
         let nothing = Allowance::new(threads, 0, None, 0);
-        Plan::fit(block_size, nothing, Coding::ContextMixing, (WORKING, DECODING))
+        let need = BlockNeed::to_decode(block_size > nothing.narrow.others as u64);
+        Plan::fit(block_size, nothing, Coding::ContextMixing, need)
             .map_or_else(|shortage| shortage.needed, |_| 0)
     }
 
-    /// With so many bytes per raw byte of a block in its hard stage, and of one that is coded or
-    /// decoded.
+    /// With blocks that need so much.
     fn fit(
         block_size: u64,
         allowed: Allowance,
         coding: Coding,
-        (each, coded): (u64, u64),
+        need: BlockNeed,
     ) -> Result<Plan, Shortage> {
         let (block, threads) = (block_size, allowed.threads);
-        let (working, left) = (working(block, threads, each), left(allowed, coding));
+        let (working, left) = (need.working(block, threads), left(allowed, coding));
         for coders in [coders(block, threads), 1] {
             // One block waits, so that no worker does.
-            let others = (coded * coders + WAITING + READING) * block;
+            let others = (need.coded * coders + WAITING + READING) * block;
+            let others = others + (coders + 1) * need.samples(block);
             let workers = left.saturating_sub(others) / working.max(1);
             if workers >= threads as u64 || coders == 1 && workers >= 1 {
                 let (workers, coders) = (workers.min(threads as u64) as usize, coders as usize);
@@ -236,38 +217,25 @@ impl Plan {
             let narrow = allowed.narrow;
             return Ok(Plan { workers: 1, coders: 1, depth: 1, narrow, shortage: None });
         }
-        let one_block = self::working(block, allowed.asked, each) + READING * block;
+        let one_block = need.working(block, allowed.asked) + READING * block;
         let needed = (one_block + overhead(allowed.asked, coding)).div_ceil(SLACK - 1) * SLACK;
         Err(allowed.shortage(needed))
     }
 
     /// The largest block that [`Plan::new`] accepts, so that no more is read before it is asked.
-    pub fn largest_block(allowed: Allowance, coding: Coding) -> u64 {
-        let left = left(allowed, coding);
-        let largest = |each: u64| {
-            let large = left.saturating_sub(COUNTERS * allowed.threads as u64) / (each + READING);
-            large.max(left / (each + READING + 2))
-        };
+    pub fn largest_block(allowed: Allowance, coding: Coding, index: Option<u32>) -> u64 {
+        let (left, threads) = (left(allowed, coding), allowed.threads);
+        let need = |wide| BlockNeed::to_encode(wide, coding, index);
+        let largest = |wide| need(wide).largest(left, threads, READING);
         // What a larger block takes more may be more than there is.
-        let narrow = largest(WORKING).min(allowed.narrow.sorted as u64);
-        narrow.max(largest(WORKING_WIDE))
+        largest(false).min(allowed.narrow.sorted as u64).max(largest(true))
     }
-}
-
-/// What a block takes per byte while it is sorted.
-fn sorting(block: u64, narrow: NarrowLimits) -> u64 {
-    if block > narrow.sorted as u64 { WORKING_WIDE } else { WORKING }
 }
 
 /// Blocks that are coded at a time so that no thread waits for another.
 fn coders(block: u64, threads: usize) -> u64 {
     let threads = threads as u64;
     (1 + TASKS * threads / block.div_ceil(SLICE).max(1)).min(threads.max(1))
-}
-
-/// What one block takes in its hard stage, with so many bytes per byte.
-fn working(block: u64, threads: usize, each: u64) -> u64 {
-    each * block + (COUNTERS * threads as u64).min(2 * block)
 }
 
 fn overhead(threads: usize, coding: Coding) -> u64 {
@@ -299,7 +267,7 @@ mod tests {
         let narrow = NarrowLimits::USUAL;
         let planned =
             |workers, coders, depth| Plan { workers, coders, depth, narrow, shortage: None };
-        let new = |limit| Plan::new(16 << 20, allowed(4, limit), Coding::StaticRans);
+        let new = |limit| Plan::new(16 << 20, allowed(4, limit), Coding::StaticRans, None);
         let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16);
         assert_eq!(plan(16 + 144 + 96 + 4 * 98).unwrap(), planned(4, 2, 7));
         assert_eq!(plan(16 + 144 + 4 * 98).unwrap(), planned(4, 1, 6));
@@ -308,6 +276,18 @@ mod tests {
         let Err(Error::Limit { needed, allowed: limit, .. }) = plan(16 + 98 + 15) else { panic!() };
         assert!(needed > limit && new(needed).is_ok());
         assert!(new(needed - 32).is_err());
+    }
+
+    #[test]
+    fn samples_of_an_index_take_their_part() {
+        let needed = |index| {
+            let plan = Plan::new(16 << 20, allowed(1, 0), Coding::StaticRans, index);
+            let Err(Error::Limit { needed, .. }) = plan else { panic!() };
+            needed / 16 * 15
+        };
+        assert_eq!(needed(Some(0)), needed(None));
+        // 2 Mi samples of 12 bytes.
+        assert_eq!(needed(Some(8)).abs_diff(needed(None) + 24 * MIB) / 16, 0);
     }
 
     #[test]
@@ -325,7 +305,7 @@ mod tests {
     #[test]
     fn short_blocks_are_coded_side_by_side() {
         let coders = |block, threads| {
-            Plan::new(block, allowed(threads, 8 << 30), Coding::StaticRans).unwrap().coders
+            Plan::new(block, allowed(threads, 8 << 30), Coding::StaticRans, None).unwrap().coders
         };
         assert_eq!([coders(1, 16), coders(1 << 20, 16), coders(4 << 20, 2)], [16, 16, 2]);
         assert_eq!([coders(32 << 20, 2), coders(32 << 20, 16), coders(256 << 20, 4)], [1, 3, 1]);
@@ -336,10 +316,12 @@ mod tests {
         for limit in [10 * MIB, 17 * MIB, 40 * MIB, 700 * MIB] {
             for threads in [1, 2, 16] {
                 for coding in [Coding::StaticRans, Coding::ContextMixing] {
-                    let allowed = allowed(threads, limit);
-                    let largest = Plan::largest_block(allowed, coding);
-                    let fits = |size| Plan::new(size, allowed, coding).is_ok();
-                    assert!((largest == 0 || fits(largest)) && !fits(largest + 1), "{limit}");
+                    for index in [None, Some(0), Some(8), Some(64)] {
+                        let allowed = allowed(threads, limit);
+                        let largest = Plan::largest_block(allowed, coding, index);
+                        let fits = |size| Plan::new(size, allowed, coding, index).is_ok();
+                        assert!((largest == 0 || fits(largest)) && !fits(largest + 1), "{limit}");
+                    }
                 }
             }
         }
@@ -369,10 +351,8 @@ mod tests {
         let roomy = Allowance::new(4, 100 * MIB, space(4000), 2 * MIB);
         assert_eq!(roomy, allowed(4, 100 * MIB));
         let tight = Allowance::new(4, 100 * MIB, space(90), 2 * MIB);
-        let Err(Error::Limit { by, .. }) = Plan::new(32 << 20, tight, Coding::StaticRans) else {
-            panic!()
-        };
-        assert_eq!(by, Bound::AddressSpace);
+        let plan = Plan::new(32 << 20, tight, Coding::StaticRans, None);
+        assert!(matches!(plan, Err(Error::Limit { by: Bound::AddressSpace, .. })));
     }
 
     #[test]
@@ -381,7 +361,7 @@ mod tests {
             for (size, thread_space) in [(1 << 20, 2), (32 << 20, 2), (256 << 20, 66)] {
                 let plan = |mib| {
                     let allowed = Allowance::new(threads, 1 << 40, space(mib), thread_space * MIB);
-                    Plan::new(size, allowed, Coding::StaticRans)
+                    Plan::new(size, allowed, Coding::StaticRans, None)
                 };
                 let Err(Error::Limit { needed, allowed, .. }) = plan(16) else { panic!() };
                 assert_eq!(allowed, 16 * MIB);

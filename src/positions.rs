@@ -108,6 +108,12 @@ pub struct Packed40([u8; 5]);
 #[allow(unsafe_code)]
 unsafe impl Zero for Packed40 {}
 
+/// What a block has with positions in 32 bits, or in 64 where it is large.
+pub(crate) enum ByWidth<N, W> {
+    Narrow(N),
+    Wide(W),
+}
+
 /// The largest blocks whose rows and positions are held in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NarrowLimits {

@@ -197,3 +197,22 @@ fn a_list_of_records_takes_no_more_memory_than_is_allowed() {
     assert_eq!(records(256 << 20).unwrap(), 200_000);
     assert!(matches!(records(32 << 20), Err(Error::Limit { .. })));
 }
+
+/// Not even where searching it takes few slices of a block that is not decoded.
+#[test]
+fn an_index_on_disk_takes_no_more_memory_than_is_allowed() {
+    let raw = cases::text(4 << 20);
+    let file = common::indexed(&raw, 4 << 20, Some(8));
+    let pattern = &raw[1000..1008];
+    let locate = |memory| {
+        let options = Options::new().memory(memory);
+        let mut archive = Archive::open(Cursor::new(&file), &options)?;
+        archive.locate(&[pattern], 1).map(|found| found[0].positions.clone())
+    };
+    assert!(raw[locate(8 << 20).unwrap()[0] as usize..].starts_with(pattern));
+    let end = locate(4 << 20);
+    let Err(Error::Limit { what, needed, .. }) = end else { panic!("{end:?}") };
+    assert!(what.contains("the index of a block of 4194304 bytes (block 0"), "{what}");
+    // 4 MiB for half a million samples, and those as they stand in the file, of 22 bits each.
+    assert!((5 << 20..7 << 20).contains(&needed), "{needed}");
+}

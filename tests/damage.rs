@@ -248,6 +248,19 @@ fn a_block_beyond_the_memory_limit_is_refused_with_the_amount_it_needs() {
 }
 
 #[test]
+fn the_samples_of_an_index_count_in_the_memory_of_a_block() {
+    let raw = cases::text(4 << 20);
+    let tight = options(4 << 20).threads(1).memory(46 << 20);
+    for rate in [0, 64] {
+        let indexed = tight.clone().index(rate).unwrap();
+        bwz::compress(&raw[..], Vec::new(), &indexed).unwrap();
+    }
+    let end = bwz::compress(&raw[..], Vec::new(), &tight.index(8).unwrap());
+    // Half a million of them, of 12 bytes each.
+    assert!(matches!(end, Err(Error::Limit { needed: 0x320_0000..0x330_0000, .. })), "{end:?}");
+}
+
+#[test]
 fn a_block_of_best_is_refused_where_its_models_have_no_room() {
     let raw = cases::text(1 << 20);
     let mut best = Vec::new();

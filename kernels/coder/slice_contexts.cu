@@ -120,8 +120,8 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
             rank_number = mtf_rank ? mtf_rank - 1 : 0;
         }
         const uint32_t what = what_is_added(maps.roots, len - 1, rank_number);
-        // The averages of the symbol, each run in its turn. From bit 24 on the class of the last
-        // MTF rank.
+        // The averages of the symbol, each run in its turn. From bit 24 on its last MTF
+        // rank, quantised.
         uint32_t most, own = 0;
         const uint32_t turn = turn_of(symbol, lane, &most);
         for (uint32_t k = 0; k <= most; k++) {

@@ -60,7 +60,7 @@ struct Shared {
     uint32_t what_is_added[256];  // by 16 * the bucket of the run length + that of the MTF rank
     uint32_t selectors[8];        // of the two byte permutations that put the front at a rank
     uint32_t averages[CODER_WARPS * AVERAGES_OF_WARP];
-    // by symbol, for each half of each warp: the leaf of run lengths, the own class of MTF ranks
+    // by symbol, for each half of each warp: the leaf of run lengths, the own node of MTF ranks
     uint8_t own[CODER_WARPS * 2 * OWN_OF_HALF];
 };
 

@@ -9,14 +9,14 @@
 
 // From model state to tables, the same for all blocks.
 struct SHARED ContextMaps {
-    // of numbers: 40 * sqrt(number + 1) - 40, and from bit 24 on the class of a last MTF rank
+    // of numbers: 40 * sqrt(number + 1) - 40, and from bit 24 on a last MTF rank, quantised
     uint32_t roots[256];
     uint8_t run_context[608];       // [0..AVERAGES - 1] of a symbol's average run length
     uint8_t rank_context[608];      // of a symbol's average MTF rank
     uint8_t all_rank_context[608];  // of the average MTF rank of all symbols
-    // by run_context * 128 + rank_context * 8 + class of the last MTF rank: the leaf of run lengths
+    // by run_context * 128 + rank_context * 8 + quantised last MTF rank: the leaf of run lengths
     uint8_t run_leaf[1408];
-    uint8_t own_rank[1408];         // the same for the own class of MTF ranks
+    uint8_t own_rank[1408];         // the same for the own node of MTF ranks
     uint8_t rank_leaf[768];         // by own_rank * 8 + all_rank_context
 };
 
@@ -33,8 +33,8 @@ constexpr uint32_t NO_SYMBOL = 256;
 // Two averages in a word, that of run lengths in bits 0 to 9, that of MTF ranks in bits 12 to 21.
 constexpr uint32_t RANK_SHIFT = 12, AVERAGE_MASK = 0x3FF3FF, ROUNDING = 0x2002;
 
-// What a run adds to averages: the roots of its numbers, rounding, and from bit 24 on the class of
-// its MTF rank.
+// What a run adds to averages: the roots of its numbers, rounding, and from bit 24 on its
+// MTF rank, quantised.
 __device__ __forceinline__ uint32_t what_is_added(const uint32_t* roots, uint32_t run_number, uint32_t rank_number) {
     const uint32_t run = roots[min(run_number, 255u)] & 0xFFF, rank = roots[min(rank_number, 255u)];
     return run + ((rank & 0xFFF) << RANK_SHIFT) + (rank & 0xFF000000) + ROUNDING;
@@ -49,9 +49,9 @@ __device__ __forceinline__ uint32_t added_to_all(uint32_t average, uint32_t what
     return (3 * average + (what >> RANK_SHIFT & 0xFFF)) >> 2;
 }
 
-// What is known of a symbol's contexts, given its averages and the class of its last MTF rank.
-__device__ __forceinline__ uint32_t own_context(uint32_t run_context, uint32_t rank_context, uint32_t last_class) {
-    return 128 * run_context + 8 * rank_context + last_class;
+// What is known of a symbol's contexts, given its averages and its quantised last MTF rank.
+__device__ __forceinline__ uint32_t own_context(uint32_t run_context, uint32_t rank_context, uint32_t last_rank) {
+    return 128 * run_context + 8 * rank_context + last_rank;
 }
 
 // The table of the highest extra bits, of run lengths (half 0) or MTF ranks (half 1).

@@ -15,7 +15,7 @@ __device__ uint32_t bin_of(uint32_t size) {
     return size <= LARGE ? SMALL_BINS + 2 : SMALL_BINS + 3;
 }
 
-// [out] counts  segments of each class of size; 0 at the start
+// [out] counts  segments of each bin, which is one of sizes; 0 at the start
 extern "C" __global__ void count_bins(const uint32_t* starts, uint32_t segments, uint32_t* counts) {
     __shared__ uint32_t local[SIZE_BINS];
     if (threadIdx.x < SIZE_BINS) local[threadIdx.x] = 0;
@@ -26,9 +26,9 @@ extern "C" __global__ void count_bins(const uint32_t* starts, uint32_t segments,
     if (threadIdx.x < SIZE_BINS && local[threadIdx.x]) atomicAdd(&counts[threadIdx.x], local[threadIdx.x]);
 }
 
-// Lists the segments of each class behind each other, in any order within a class.
+// Lists the segments of each bin behind each other, in any order within a bin.
 //
-// [in,out] cursors  where the list of each class starts, and then ends
+// [in,out] cursors  where the list of each bin starts, and then ends
 extern "C" __global__ void fill_bins(const uint32_t* starts, uint32_t segments, uint32_t* cursors, uint32_t* lists) {
     __shared__ uint32_t local[SIZE_BINS], base[SIZE_BINS];
     if (threadIdx.x < SIZE_BINS) local[threadIdx.x] = 0;

@@ -141,7 +141,8 @@ __device__ void locate(const LocateArgs& job) {
             steps++;
             continue;
         }
-        const bool sound = pos != NO_POS && pos + steps <= index.n;
+        // Not by their sum, which may be above 2^32.
+        const bool sound = pos != NO_POS && pos <= index.n && steps <= index.n - pos;
         job.positions[number] = sound ? pos + steps : NO_POS;
         number += threads;
         steps = 0;

@@ -36,11 +36,7 @@ class _RawReader(io.RawIOBase):
         return self._reader.readinto(view if view.format == "B" else view.cast("B"))
 
     def readall(self) -> bytes:
-        parts = bytearray()
-        piece = memoryview(bytearray(1 << 20))
-        while count := self._reader.readinto(piece):
-            parts += piece[:count]
-        return bytes(parts)
+        return self._reader.readall()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         if not self._seekable:

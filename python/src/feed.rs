@@ -1,11 +1,12 @@
-//! Bytes handed from thread to thread in pieces, a few of which wait: the caller of Python on one
-//! side, the work on the other.
+//! Bytes handed from thread to thread, the caller of Python on one side, the work on the other: to
+//! the work in pieces, a few of which wait; from it block by block, where they lie.
 
 use crate::wait;
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use pyo3::prelude::*;
 use std::io::{self, Read, Write};
 use std::mem;
+use std::slice;
 
 /// Bytes of a piece, and pieces that wait.
 pub const PIECE: usize = 256 << 10;
@@ -89,32 +90,48 @@ impl Read for Taker {
 
 /// What comes from the work: bytes, or how it ended.
 enum Part {
-    Bytes(Vec<u8>),
+    Bytes(Lent),
     End(bwz::Result<()>),
 }
 
+/// Bytes that the work lends until they are given back: a whole block, as it was decoded.
+struct Lent {
+    start: *const u8,
+    len: usize,
+}
+
+// SAFETY: the bytes are only read, and their owner waits until they are given back.
+unsafe impl Send for Lent {}
+// SAFETY: as above.
+unsafe impl Sync for Lent {}
+
 /// The two ends for bytes from the work to Python.
 pub fn from_work() -> (Sink, Tap) {
-    let (to, from) = bounded(PIECES);
-    (Sink(to), Tap { from, piece: Vec::new(), given: 0, ended: false })
+    let ((to, from), (back, returned)) = (bounded(1), bounded(1));
+    (Sink { to, returned }, Tap { from, back, lent: None, given: 0, ended: false })
 }
 
 /// The work's end.
-pub struct Sink(Sender<Part>);
+pub struct Sink {
+    to: Sender<Part>,
+    returned: Receiver<()>,
+}
 
 impl Sink {
     /// Says how the work ended; without this, Python knows that it panicked.
     pub fn end(self, end: bwz::Result<()>) {
-        drop(self.0.send(Part::End(end)));
+        drop(self.to.send(Part::End(end)));
     }
 }
 
 impl Write for &Sink {
+    /// Comes back when Python has all of `bytes`, or wants no more.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let piece = &bytes[..bytes.len().min(PIECE)];
-        let sent = self.0.send(Part::Bytes(piece.to_vec()));
-        sent.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
-        Ok(piece.len())
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let lent = Lent { start: bytes.as_ptr(), len: bytes.len() };
+        self.to.send(Part::Bytes(lent)).map_err(|_| gone())?;
+        self.returned.recv().map_err(|_| gone())?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -122,10 +139,11 @@ impl Write for &Sink {
     }
 }
 
-/// Python's end.
+/// Python's end: copies out of the decoded block, and nowhere between.
 pub struct Tap {
     from: Receiver<Part>,
-    piece: Vec<u8>,
+    back: Sender<()>,
+    lent: Option<Lent>,
     given: usize,
     ended: bool,
 }
@@ -140,25 +158,34 @@ pub enum Taken {
 impl Tap {
     /// Fills the start of `out`, or with `None` passes over up to `most` bytes; waits for one.
     pub fn take(&mut self, py: Python<'_>, out: Option<&mut [u8]>, most: usize) -> PyResult<Taken> {
-        while self.given == self.piece.len() && !self.ended {
+        while self.lent.is_none() && !self.ended {
             let from = &self.from;
             let part = wait::until(py, |time| match from.recv_timeout(time) {
                 Err(RecvTimeoutError::Timeout) => None,
                 part => Some(part.ok()),
             })?;
             match part {
-                Some(Part::Bytes(piece)) => (self.piece, self.given) = (piece, 0),
+                Some(Part::Bytes(lent)) => (self.lent, self.given) = (Some(lent), 0),
                 Some(Part::End(Ok(()))) => self.ended = true,
                 Some(Part::End(Err(e))) => return Ok(Taken::Failed(e)),
                 None => return Err(wait::panicked()),
             }
         }
-        let most = out.as_ref().map_or(most, |out| out.len());
-        let count = most.min(self.piece.len() - self.given);
+        let Some(lent) = &self.lent else { return Ok(Taken::Bytes(0)) };
+        // SAFETY: the bytes stay what and where they are until they are given back below, or this
+        // is dropped, since the work waits for either.
+        let bytes = unsafe { slice::from_raw_parts(lent.start, lent.len) };
+        let bytes = &bytes[self.given..];
+        let count = out.as_ref().map_or(most, |out| out.len()).min(bytes.len());
         if let Some(out) = out {
-            out[..count].copy_from_slice(&self.piece[self.given..self.given + count]);
+            out[..count].copy_from_slice(&bytes[..count]);
         }
         self.given += count;
+        if count == bytes.len() {
+            self.lent = None;
+            // Where the work is gone, that shows when more is asked for.
+            let _ = self.back.send(());
+        }
         Ok(Taken::Bytes(count))
     }
 }

@@ -13,7 +13,7 @@ use crate::{errors, settings};
 use bwz::Options;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::thread::{self, JoinHandle};
@@ -93,6 +93,21 @@ impl Reader {
         let read = self.read(py, to_fill(&mut buffer)?)?;
         self.position += read as u64;
         Ok(read)
+    }
+
+    /// All raw bytes that are left.
+    fn readall<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        const PIECE: usize = 1 << 20;
+        let (mut all, mut filled) = (Vec::new(), 0);
+        loop {
+            all.resize(filled + PIECE, 0);
+            let read = self.read(py, &mut all[filled..])?;
+            self.position += read as u64;
+            filled += read;
+            if read == 0 {
+                return Ok(PyBytes::new(py, &all[..filled]));
+            }
+        }
     }
 
     /// Goes to a raw offset, even one behind the end.

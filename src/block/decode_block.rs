@@ -17,7 +17,8 @@ use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::filter::{self, Filtered};
-use crate::frame::{BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape, checksum_holds};
+use crate::frame::checksum_holds;
+use crate::frame::{BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
@@ -73,14 +74,14 @@ impl BlockDecoder {
 
     /// A block has come and will be decoded and restored when it has its turn.
     pub fn expect(&self, block: &CodedBlock) {
-        if let Kind::Bwt(_) = block.header.kind {
+        if let BlockKind::Bwt(_) = block.header.kind {
             self.inverses.expect(block.header.raw_size);
         }
     }
 
     /// The threads have decoded a block that was expected, which took so much time of one.
     fn decoded(&self, header: &BlockHeader, took: Duration) {
-        if let Kind::Bwt(_) = header.kind {
+        if let BlockKind::Bwt(_) = header.kind {
             self.inverses.decoded(header.raw_size, took);
         }
     }
@@ -130,7 +131,7 @@ impl BlockDecoder {
         let (bytes, coded) = match stage {
             DecodeOutcome::KnownRun(run) => return Ok(Raw::Run(run)),
             DecodeOutcome::Coded(block) => self.restore_coded(block)?,
-            DecodeOutcome::Decoded(decoded, coded) => (self.judged(*decoded, &coded)?, coded),
+            DecodeOutcome::Decoded(decoded, coded) => (self.restored(*decoded, &coded)?, coded),
         };
         let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
         self.spare.keep(bytes);
@@ -141,11 +142,11 @@ impl BlockDecoder {
         Ok(Raw::Run(run))
     }
 
-    /// The bytes of a decoded block. What a GPU restored wrongly is judged by the CPU.
-    fn judged(&self, decoded: Decoded, coded: &Option<CodedBlock>) -> Result<Vec<u8>> {
+    /// The bytes of a decoded block. What a GPU restored wrongly the CPU restores.
+    fn restored(&self, decoded: Decoded, coded: &Option<CodedBlock>) -> Result<Vec<u8>> {
         let inverse = |bwt| self.inverses.invert(bwt, &self.pool);
         match (self.restore_decoded(decoded, inverse), coded) {
-            ((Err(Error::Format { .. }), true), Some(coded)) => self.judge(coded),
+            ((Err(Error::Format { .. }), true), Some(coded)) => self.restore_on_cpu(coded),
             ((restored, _), _) => restored,
         }
     }
@@ -162,7 +163,9 @@ impl BlockDecoder {
         };
         self.decoded(&block.header, Duration::ZERO);
         match self.checked(inverted, &mut steps) {
-            Err(Error::Format { .. }) => self.judge(&block).map(|bytes| (bytes, Some(block))),
+            Err(Error::Format { .. }) => {
+                self.restore_on_cpu(&block).map(|bytes| (bytes, Some(block)))
+            }
             Err(e) => Err(e),
             Ok(bytes) => {
                 self.listener.done(block.number, steps);
@@ -186,7 +189,7 @@ impl BlockDecoder {
         let mut text = self.spare.take_len(text_size as usize)?;
         match lease.run(|invert| invert(InvertJob::Coded(&transform, &mut text))) {
             Some(Ok(steps)) => Ok(Some((Inverted { origin, text, index: None, side }, steps))),
-            // What is damaged is judged by the CPU.
+            // What is damaged the CPU looks into.
             _ => {
                 self.spare.keep(text);
                 Ok(None)
@@ -194,9 +197,8 @@ impl BlockDecoder {
         }
     }
 
-    /// The bytes of a block that a GPU restored and that failed its checks, if the CPU finds it
-    /// sound.
-    fn judge(&self, coded: &CodedBlock) -> Result<Vec<u8>> {
+    /// The bytes of a block that a GPU restored wrongly, if the CPU finds it sound.
+    fn restore_on_cpu(&self, coded: &CodedBlock) -> Result<Vec<u8>> {
         let bytes = self.pool.install(|| restore(coded.clone(), &self.plan))?;
         let number = coded.number;
         self.inverses.warn(&format!("a GPU restored block {number} wrongly"));
@@ -277,7 +279,7 @@ struct Inverted {
 
 impl Inverted {
     fn is_filtered(&self) -> bool {
-        matches!(self.origin.header.kind, Kind::Bwt(Shape { filters: 1.., .. }))
+        matches!(self.origin.header.kind, BlockKind::Bwt(Shape { filters: 1.., .. }))
     }
 }
 
@@ -292,7 +294,7 @@ impl Decoded {
     /// or has other filters.
     pub fn bwt_with(&self, wanted: u8) -> Option<&Bwt> {
         match (&self.content, self.origin.header.kind) {
-            (Content::Bwt { bwt, .. }, Kind::Bwt(Shape { filters, .. })) if filters == wanted => {
+            (Content::Bwt { bwt, .. }, BlockKind::Bwt(shape)) if shape.filters == wanted => {
                 Some(bwt)
             }
             _ => None,
@@ -318,7 +320,7 @@ fn decode_with(
     block.check_payload().map_err(|flaw| block.error(flaw))?;
     let CodedBlock { header, payload, number, offset, .. } = block;
     let origin = Origin { header, number, offset };
-    let Kind::Bwt(shape) = header.kind else {
+    let BlockKind::Bwt(shape) = header.kind else {
         return Ok(Decoded { origin, content: Content::Stored(payload) });
     };
     let raw_size = header.raw_size;
@@ -366,19 +368,17 @@ fn invert(
 }
 
 /// Undoes the filters; for those who are no thread of the `pool`.
-fn unfilter(
-    Inverted { origin, text, index, side }: Inverted,
-    pool: &Threads,
-) -> Result<Unfiltered> {
+fn unfilter(inverted: Inverted, pool: &Threads) -> Result<Unfiltered> {
+    let Inverted { origin, text, index, side } = inverted;
     let header = &origin.header;
     let sound = index.as_ref().map_or(Ok(()), |index| {
-        let flags = if let Kind::Bwt(shape) = header.kind { shape.filters } else { 0 };
+        let flags = if let BlockKind::Bwt(shape) = header.kind { shape.filters } else { 0 };
         let searched = filter::searched_size(flags, &side, text.len() as u64)?;
         index.check_edges(&text[..searched as usize])
     });
     sound.map_err(|flaw| origin.error(flaw))?;
     let raw = match header.kind {
-        Kind::Bwt(Shape { filters: flags @ 1.., .. }) => {
+        BlockKind::Bwt(Shape { filters: flags @ 1.., .. }) => {
             let filtered = Filtered { text, flags, side };
             let undone = filter::undo_on(filtered, header.raw_size as usize, pool);
             undone.map_err(|flaw| origin.error(flaw))?

@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
 use crate::filter::{self, Filtered};
-use crate::frame::{self, BlockHeader, BlockIndex, BwtPayload, CodedBlock, Kind, Shape};
+use crate::frame::{self, BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, RawBlock, Run, Spare};
@@ -61,17 +61,17 @@ impl BlockForm {
 
 /// The result of the first stage.
 pub enum SortOutcome {
-    Sorted(SortedText),
+    Sorted(SortedBlockText),
     /// A block that is one run.
     CodedRun(CodedBlock),
 }
 
 /// A block between the sorter and the coder; its text stays for the case that it must be stored.
-pub struct SortedText {
+pub struct SortedBlockText {
     pub filtered: Filtered,
     /// What it adds to a stream of sequences that is indexed.
     pub sequences: Option<(sequence::Kind, Contribution)>,
-    pub place: Place,
+    pub place: BlockPlace,
     pub raw_size: usize,
     pub checksum: u32,
     pub sorted: Sorted,
@@ -79,7 +79,7 @@ pub struct SortedText {
 
 /// Where a block stands in the stream, and whether no other does.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct BlockPlace {
     pub number: u64,
     pub offset: u64,
     pub alone: bool,
@@ -130,7 +130,7 @@ impl BlockEncoder {
         &self,
         RawBlock { raw, number, offset, alone, sequences }: RawBlock,
     ) -> Result<SortOutcome> {
-        let place = Place { number, offset, alone };
+        let place = BlockPlace { number, offset, alone };
         match raw {
             Raw::Bytes(bytes) => self.sort_bytes(bytes, sequences, place).map(SortOutcome::Sorted),
             Raw::Run(run) => self.code_run(run, sequences, place).map(SortOutcome::CodedRun),
@@ -141,7 +141,7 @@ impl BlockEncoder {
         &self,
         run: Run,
         sequences: Option<sequence::Kind>,
-        place: Place,
+        place: BlockPlace,
     ) -> Result<CodedBlock> {
         let from = Instant::now();
         let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,8 +170,8 @@ impl BlockEncoder {
         &self,
         bytes: Vec<u8>,
         kind: Option<sequence::Kind>,
-        place: Place,
-    ) -> Result<SortedText> {
+        place: BlockPlace,
+    ) -> Result<SortedBlockText> {
         let raw_size = bytes.len();
         let checksum = self.pool.install(|| crc32fast::hash(&bytes));
         let (filtered, sequences) = self.filtered(bytes, kind, place.number)?;
@@ -180,7 +180,7 @@ impl BlockEncoder {
         let (sorted, steps) =
             self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
         self.listener.done(place.number, steps);
-        Ok(SortedText { filtered, sequences, place, raw_size, checksum, sorted })
+        Ok(SortedBlockText { filtered, sequences, place, raw_size, checksum, sorted })
     }
 
     /// What is searched for is in the raw bytes or in sequences, so an indexed block gets no filter
@@ -209,7 +209,7 @@ impl BlockEncoder {
         Ok((filtered, None))
     }
 
-    fn code_sorted(&self, sorted: SortedText) -> Result<CodedBlock> {
+    fn code_sorted(&self, sorted: SortedBlockText) -> Result<CodedBlock> {
         let raw_size = sorted.raw_size;
         let (number, is_coded) = (sorted.place.number, matches!(sorted.sorted, Sorted::Coded(_)));
         let code = || {
@@ -257,12 +257,12 @@ fn sample_rate(len: usize, index: Option<u32>) -> u32 {
 /// Codes a block's slices side by side, or stores the block where that is not longer. Gives the
 /// time that this took all threads together.
 pub fn code(
-    sorted: SortedText,
+    sorted: SortedBlockText,
     BlockForm { coding, limits, indexed }: BlockForm,
     pool: &Threads,
     spare: &Spare,
 ) -> Result<(CodedBlock, Duration)> {
-    let SortedText { filtered, sequences, place, raw_size, checksum, sorted } = sorted;
+    let SortedBlockText { filtered, sequences, place, raw_size, checksum, sorted } = sorted;
     let took = Cell::new(Duration::ZERO);
     let execute = |tasks: Vec<Task>| took.set(took.get() + pool.each(tasks, |task| task()));
     let mut index = None;
@@ -286,7 +286,7 @@ pub fn code(
     let payload = BwtPayload {
         tables: None,
         filtered: (filtered.flags != 0)
-            .then_some(frame::Filtered { text_size, side: &filtered.side }),
+            .then_some(frame::FilterFields { text_size, side: &filtered.side }),
         samples,
         raw_sizes,
         index,
@@ -299,10 +299,10 @@ pub fn code(
     let (kind, payload) = if payload.len() < raw_size {
         spare.keep(filtered.text);
         let tables = false;
-        (Kind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }), payload)
+        (BlockKind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }), payload)
     } else {
         drop(payload);
-        (Kind::Stored, filter::undo(filtered, raw_size)?)
+        (BlockKind::Stored, filter::undo(filtered, raw_size)?)
     };
     let header = BlockHeader {
         kind,
@@ -327,7 +327,7 @@ mod tests {
         let text = cases::text(50_000);
         for verify in [false, true] {
             let options = Options::new().verify(verify);
-            let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans).unwrap();
+            let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans, None).unwrap();
             let mut encoder =
                 BlockEncoder::new(1 << 20, &plan, Threads::Calling, Spare::default(), &options)
                     .unwrap();

@@ -4,7 +4,7 @@ use crate::allocation;
 use crate::bwt;
 use crate::coder::{CodedBwt, Coding};
 use crate::error::{Flaw, Result};
-use crate::frame::{BlockHeader, BwtPayload, CodedBlock, Kind};
+use crate::frame::{BlockHeader, BlockKind, BwtPayload, CodedBlock};
 use crate::gpu;
 use crate::sorters::CodedTransform;
 
@@ -20,7 +20,7 @@ pub struct GpuInput {
 impl GpuInput {
     /// Whether a GPU can decode such blocks.
     pub fn is_of(header: &BlockHeader) -> bool {
-        let Kind::Bwt(shape) = header.kind else { return false };
+        let BlockKind::Bwt(shape) = header.kind else { return false };
         shape.coding == Coding::StaticRans
             && !shape.indexed
             && header.raw_size <= gpu::MOST_BYTES.into()
@@ -35,7 +35,7 @@ impl GpuInput {
     }
 
     fn parse(block: &CodedBlock) -> Result<Self, Flaw> {
-        let Kind::Bwt(shape) = block.header.kind else {
+        let BlockKind::Bwt(shape) = block.header.kind else {
             return Err(Flaw("a stored block has no transform"));
         };
         let raw_size = block.header.raw_size;

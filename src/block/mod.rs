@@ -47,4 +47,4 @@ mod encode_block;
 mod gpu_input;
 
 pub(crate) use decode_block::{BlockDecoder, Decoded, decode, restore, restore_decoded};
-pub(crate) use encode_block::{BlockEncoder, BlockForm, Place, SortedText, code};
+pub(crate) use encode_block::{BlockEncoder, BlockForm, BlockPlace, SortedBlockText, code};

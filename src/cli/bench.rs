@@ -2,11 +2,11 @@
 //! Nothing is read or written meanwhile. Single stages are measured by `cargo bench` (`benches/`).
 
 use super::args::{BenchArgs, Talk};
-use super::console::{self, Task, printable};
+use super::console::{self, Activity, printable};
 use super::descriptors;
 use super::exit::Exit;
 use super::files;
-use super::input::Input;
+use super::input::OpenInput;
 use super::size::{human, ratio_text};
 use bwz::{Options, Result};
 use std::io::{Read, Write};
@@ -23,9 +23,9 @@ pub fn run(args: &BenchArgs) -> Exit {
     };
     if !args.files.is_empty() {
         let talk = Talk { verbose: 0, quiet: false, no_progress: true };
-        return files::each(&args.files, None, talk, Task::Compressing, |name| {
+        return files::each(&args.files, None, talk, Activity::Compressing, |name| {
             let mut text = Vec::new();
-            Input::open(name, true)?.source.read_to_end(&mut text)?;
+            OpenInput::open(name, true)?.source.read_to_end(&mut text)?;
             bench.report(&name.to_string(), &text)
         });
     }

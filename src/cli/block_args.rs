@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 #[derive(Args, Clone, Copy, Debug)]
 pub struct BlockSize {
     #[command(flatten)]
-    pub level: Level,
+    pub level: LevelArg,
     /// Blocks of SIZE bytes, 64K to 1T - 1. Above 2 GiB a block takes up to 11 times its size in
     /// memory to be compressed, for which --memory must allow, and is sorted and restored on the
     /// CPU; one smaller takes 7 times its size
@@ -28,11 +28,11 @@ impl BlockSize {
 
 /// `-1` to `-9`, of which the last one wins.
 #[derive(Clone, Copy, Debug)]
-pub struct Level(pub u8);
+pub struct LevelArg(pub u8);
 
 const LEVELS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
-impl Args for Level {
+impl Args for LevelArg {
     fn augment_args(command: clap::Command) -> clap::Command {
         LEVELS.iter().zip(1..).fold(command, |command, (id, level)| {
             let default = if level == DEFAULT_LEVEL { " (the default)" } else { "" };
@@ -53,10 +53,10 @@ impl Args for Level {
     }
 }
 
-impl FromArgMatches for Level {
+impl FromArgMatches for LevelArg {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let chosen = LEVELS.iter().zip(1..).find(|(id, _)| matches.get_flag(id));
-        Ok(Level(chosen.map_or(DEFAULT_LEVEL, |(_, level)| level)))
+        Ok(LevelArg(chosen.map_or(DEFAULT_LEVEL, |(_, level)| level)))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -1,11 +1,11 @@
 //! `bwz cat`: whole files, or a range of their bytes, to standard output.
 
 use super::args::CatArgs;
-use super::console::Task;
+use super::console::Activity;
 use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files;
-use super::input::{self, Input};
+use super::input::{self, OpenInput};
 use super::input_name::Name;
 use super::output::Output;
 use super::progress_bar::Progress;
@@ -17,7 +17,7 @@ use bwz::{Archive, Options, Result};
 pub fn run(args: &CatArgs) -> Exit {
     let (options, event_lines) =
         (args.limits.add_to(args.resources.options()), EventLines::default());
-    files::each(&args.files, None, args.talk, Task::Reading, |name| {
+    files::each(&args.files, None, args.talk, Activity::Reading, |name| {
         let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
         match args.range {
             Some(span) => range(name, span, args, &listening(None)),
@@ -49,7 +49,7 @@ fn whole(
     if *name == Name::Stdin {
         input::refuse_terminal()?;
     }
-    let Input { mut source, about, stop } = Input::open(name, true)?;
+    let OpenInput { mut source, about, stop } = OpenInput::open(name, true)?;
     source.read_beside(args.resources.thread_count());
     let mut output = Output::stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());

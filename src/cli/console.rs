@@ -79,7 +79,7 @@ impl Talk {
 
 /// What was being done when an error came, for the advice that goes with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum Activity {
     Compressing,
     Reading,
     Recovering,
@@ -95,7 +95,7 @@ pub fn fail(error: &Error) -> Exit {
 }
 
 /// Reports an error with one file, and what to do about it.
-pub fn fail_with(error: &Error, name: &Name, task: Task) -> Exit {
+pub fn fail_with(error: &Error, name: &Name, task: Activity) -> Exit {
     if exit::is_closed_pipe(error) {
         return exit::closed_pipe();
     }
@@ -109,7 +109,7 @@ fn plain(error: &Error) -> String {
     strip_number(error.to_string())
 }
 
-fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
+fn advice(error: &Error, name: &Name, task: Activity) -> Option<String> {
     match (error, task, name) {
         (Error::Limit { by: Bound::SampleRate, .. }, ..) => None,
         (Error::Limit { needed, by, .. }, ..) => {
@@ -120,10 +120,10 @@ fn advice(error: &Error, name: &Name, task: Task) -> Option<String> {
                 _ => "raise that limit".into(),
             };
             let smaller = ", or take smaller blocks with a lower level (-1 to -9) or --block";
-            Some(more + if task == Task::Compressing { smaller } else { "" })
+            Some(more + if task == Activity::Compressing { smaller } else { "" })
         }
         (Error::OutputLimit { .. }, ..) => Some("allow more with --limit-output".into()),
-        (Error::Format { block, offset, .. }, Task::Reading, Name::File(_))
+        (Error::Format { block, offset, .. }, Activity::Reading, Name::File(_))
             if block.is_some() || *offset > 0 =>
         {
             Some(format!("`bwz recover {name} -o OUT` saves what is whole"))
@@ -159,12 +159,14 @@ mod tests {
         let file = Name::File(PathBuf::from("x.bwz"));
         let limit = |needed, by| Error::Limit { what: "".into(), needed, allowed: 1, by };
         let (memory, space) = (limit((16 << 30) + 1, Bound::Memory), limit(2, Bound::AddressSpace));
-        assert!(advice(&memory, &file, Task::Compressing).unwrap().contains("level"));
-        assert!(advice(&memory, &file, Task::Reading).unwrap().contains("--memory 16385M"));
-        assert_eq!(advice(&space, &file, Task::Reading).unwrap(), "raise that limit");
+        assert!(advice(&memory, &file, Activity::Compressing).unwrap().contains("level"));
+        assert!(advice(&memory, &file, Activity::Reading).unwrap().contains("--memory 16385M"));
+        assert_eq!(advice(&space, &file, Activity::Reading).unwrap(), "raise that limit");
         let damage = |offset| Error::Format { what: "".into(), block: None, offset };
-        assert!(advice(&damage(7), &file, Task::Reading).unwrap().contains("bwz recover x.bwz"));
-        assert_eq!(advice(&damage(0), &file, Task::Reading), None);
-        assert_eq!(advice(&damage(7), &Name::Stdin, Task::Reading), None);
+        assert!(
+            advice(&damage(7), &file, Activity::Reading).unwrap().contains("bwz recover x.bwz")
+        );
+        assert_eq!(advice(&damage(0), &file, Activity::Reading), None);
+        assert_eq!(advice(&damage(7), &Name::Stdin, Activity::Reading), None);
     }
 }

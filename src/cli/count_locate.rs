@@ -2,15 +2,15 @@
 //! found, 1 not found, 2 trouble.
 
 use super::args::Talk;
-use super::console::{self, Task};
+use super::console::{self, Activity};
 use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files;
 use super::input;
 use super::input_name::Name;
-use super::match_lines::{Form, Hits};
+use super::match_lines::{Hits, LineForm};
 use super::match_printer::Printer;
-use super::pattern_batch::{Pattern, PatternBatch};
+use super::pattern_batch::{NamedPattern, PatternBatch};
 use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::read_cost;
@@ -37,16 +37,16 @@ const FEW: u64 = 100;
 
 /// Prints how often each pattern occurs in each file.
 pub fn count(args: &SearchArgs) -> Exit {
-    run(args, None, if args.json { Form::Json } else { Form::Lines })
+    run(args, None, if args.json { LineForm::Json } else { LineForm::Lines })
 }
 
 /// Prints where each pattern occurs in each file.
 pub fn locate(args: &LocateArgs) -> Exit {
     let form = match args {
-        LocateArgs { sam: true, .. } => Form::Sam,
-        LocateArgs { bed: true, .. } => Form::Bed,
-        _ if args.search.json => Form::Json,
-        _ => Form::Lines,
+        LocateArgs { sam: true, .. } => LineForm::Sam,
+        LocateArgs { bed: true, .. } => LineForm::Bed,
+        _ if args.search.json => LineForm::Json,
+        _ => LineForm::Lines,
     };
     run(&args.search, Some(MatchLimits { limit: args.limit, context: args.context }), form)
 }
@@ -58,10 +58,10 @@ struct MatchLimits {
     context: Option<u64>,
 }
 
-struct FileSearch<'a> {
+struct FileCounts<'a> {
     patterns: &'a Patterns,
     wanted: Option<MatchLimits>,
-    form: Form,
+    form: LineForm,
     /// Patterns are sequences.
     reads: bool,
     mismatches: u8,
@@ -70,12 +70,12 @@ struct FileSearch<'a> {
     options: Options,
 }
 
-fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: Form) -> Exit {
-    let (patterns, files) = match patterns::gather(args, args.revcomp || form == Form::Sam) {
+fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: LineForm) -> Exit {
+    let (patterns, files) = match patterns::gather(args, args.revcomp || form == LineForm::Sam) {
         Ok(gathered) => gathered,
         Err(e) => return trouble(console::fail(&e)),
     };
-    if form == Form::Sam && files.len() > 1 {
+    if form == LineForm::Sam && files.len() > 1 {
         return trouble(console::fail(&Error::Usage(
             "--sam takes one file: it has one header".into(),
         )));
@@ -87,7 +87,7 @@ fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: Form) -> Exit {
     };
     let event_lines = EventLines::default();
     let reads = !args.fasta.is_empty();
-    let search = FileSearch {
+    let search = FileCounts {
         patterns: &patterns,
         wanted,
         form,
@@ -101,8 +101,9 @@ fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: Form) -> Exit {
         Ok(printer) => printer,
         Err(e) => return trouble(console::fail(&e.into())),
     };
-    let exit =
-        files::each(&files, None, args.talk, Task::Reading, |name| search.file(name, &mut printer));
+    let exit = files::each(&files, None, args.talk, Activity::Reading, |name| {
+        search.file(name, &mut printer)
+    });
     let exit = match printer.finish() {
         Ok(()) => exit,
         Err(e) => exit.max(console::fail(&e.into())),
@@ -119,7 +120,7 @@ pub fn trouble(exit: Exit) -> Exit {
     exit.max(Exit::Damaged)
 }
 
-impl FileSearch<'_> {
+impl FileCounts<'_> {
     fn file(&self, name: &Name, printer: &mut Printer) -> Result<()> {
         let started = Instant::now();
         let mut archive = self.open(name)?;
@@ -128,7 +129,7 @@ impl FileSearch<'_> {
                 .warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
         }
         let by_sequence = archive.has_sequences();
-        if !by_sequence && matches!(self.form, Form::Bed | Form::Sam) {
+        if !by_sequence && matches!(self.form, LineForm::Bed | LineForm::Sam) {
             return Err(Error::Usage(
                 "has no index of sequences, which --bed and --sam go by; bwz --index of FASTA or FASTQ makes one"
                     .into(),
@@ -139,9 +140,9 @@ impl FileSearch<'_> {
             Some(Surroundings { archive, by_sequence: true, .. }) => archive.records()?.to_vec(),
             _ => Vec::new(),
         })?;
-        let print = |(batch, found): (PatternBatch, Found)| match found {
-            Found::Counts(counts) => Ok(printer.print(name, counted(&batch, &counts))?),
-            Found::Matches(matches) => {
+        let print = |(batch, found): (PatternBatch, BatchFound)| match found {
+            BatchFound::Counts(counts) => Ok(printer.print(name, counted(&batch, &counts))?),
+            BatchFound::Matches(matches) => {
                 print_located(&batch, matches, surroundings.as_mut(), (name, printer))
             }
         };
@@ -168,7 +169,7 @@ impl FileSearch<'_> {
             return Ok(None);
         }
         // By itself, since the first one is at work.
-        let reference = self.form == Form::Sam && self.mismatches > 0;
+        let reference = self.form == LineForm::Sam && self.mismatches > 0;
         Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence, reference }))
     }
 
@@ -182,7 +183,7 @@ impl FileSearch<'_> {
     fn search(
         &self,
         archive: &mut Archive<File>,
-        mut print: impl FnMut((PatternBatch, Found)) -> Result<()> + Send,
+        mut print: impl FnMut((PatternBatch, BatchFound)) -> Result<()> + Send,
     ) -> Result<()> {
         let mut searcher = archive.searcher()?;
         searcher.expect(self.patterns.expected_size());
@@ -203,7 +204,7 @@ impl FileSearch<'_> {
         &self,
         searcher: &mut Searcher<'_, File>,
         batches: Receiver<Result<PatternBatch>>,
-        searched: Sender<(PatternBatch, Found)>,
+        searched: Sender<(PatternBatch, BatchFound)>,
     ) -> Result<()> {
         let mut any = false;
         for batch in batches {
@@ -222,11 +223,11 @@ impl FileSearch<'_> {
         &self,
         searcher: &mut Searcher<'_, File>,
         batch: &PatternBatch,
-    ) -> Result<Found> {
+    ) -> Result<BatchFound> {
         let patterns = batch.bytes();
         Ok(match self.wanted {
-            None => Found::Counts(searcher.count(&patterns)?),
-            Some(wanted) => Found::Matches(searcher.locate(&patterns, wanted.limit)?),
+            None => BatchFound::Counts(searcher.count(&patterns)?),
+            Some(wanted) => BatchFound::Matches(searcher.locate(&patterns, wanted.limit)?),
         })
     }
 
@@ -237,7 +238,7 @@ impl FileSearch<'_> {
 }
 
 /// What each pattern of a batch came to.
-enum Found {
+enum BatchFound {
     Counts(Vec<u64>),
     Matches(Vec<Matches>),
 }
@@ -246,7 +247,7 @@ enum Found {
 fn counted<'s>(
     batch: &'s PatternBatch,
     mut counts: &'s [u64],
-) -> impl Iterator<Item = impl Iterator<Item = (Pattern<'s>, Hits)> + Send> {
+) -> impl Iterator<Item = impl Iterator<Item = (NamedPattern<'s>, Hits)> + Send> {
     batch.parts().iter().map(move |part| {
         let counts = counts.split_off(..part.len()).unwrap_or_default().iter();
         part.iter().zip(counts.map(|&count| Hits { count, ..Hits::default() }))
@@ -285,9 +286,9 @@ fn print_located(
 
 /// The next patterns with their hits, about so many of both together: both strands of a read.
 fn take_reads<'p>(
-    found: &mut Peekable<impl Iterator<Item = (Pattern<'p>, Hits)>>,
+    found: &mut Peekable<impl Iterator<Item = (NamedPattern<'p>, Hits)>>,
     most: usize,
-) -> Vec<(Pattern<'p>, Hits)> {
+) -> Vec<(NamedPattern<'p>, Hits)> {
     let (mut some, mut size) = (Vec::new(), 0);
     while let Some(next) = found.next_if(|(pattern, _)| size < most || pattern.reverse) {
         size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
@@ -311,7 +312,7 @@ impl Surroundings {
     }
 
     /// Adds what stands around some matches.
-    fn look(&mut self, found: &mut [(Pattern, Hits)]) -> Result<()> {
+    fn look(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         if self.by_sequence {
             let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
             let mut places = self.archive.places(&offsets.collect::<Vec<_>>())?.into_iter();
@@ -330,7 +331,7 @@ impl Surroundings {
     }
 
     /// Every match is in a record.
-    fn add_reference(&mut self, found: &mut [(Pattern, Hits)]) -> Result<()> {
+    fn add_reference(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         let ranges = found.iter().flat_map(|(pattern, hits)| {
             let bases = hits.places.iter().flatten().filter_map(|place| place.base);
             let len = pattern.bytes.len() as u64;
@@ -344,7 +345,7 @@ impl Surroundings {
         Ok(())
     }
 
-    fn add_context(&mut self, around: u64, found: &mut [(Pattern, Hits)]) -> Result<()> {
+    fn add_context(&mut self, around: u64, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         let size = self.archive.raw_size();
         let range = |pos: u64, len: usize| -> Range<u64> {
             let end = pos.saturating_add(len as u64).saturating_add(around);

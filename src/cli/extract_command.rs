@@ -2,7 +2,7 @@
 //! there is one.
 
 use super::args::Limits;
-use super::console::Task;
+use super::console::Activity;
 use super::exit::Exit;
 use super::files;
 use super::input;
@@ -25,7 +25,7 @@ const SHORT: u64 = 1 << 20;
 /// Writes the ranges of each file.
 pub fn run(args: &ExtractArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options()).verify(args.verify);
-    files::each(&args.files, None, args.talk, Task::Reading, |name| {
+    files::each(&args.files, None, args.talk, Activity::Reading, |name| {
         let file = input::open_seekable(name)?;
         let mut output = Output::stdout(Some(&file.metadata()?))?;
         let mut archive = Archive::open(file, &options)?;

@@ -2,11 +2,11 @@
 //! a finished output.
 
 use super::args::{FileArgs, Mode};
-use super::console::Task;
+use super::console::Activity;
 use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files;
-use super::input::{self, Input, InputSource};
+use super::input::{self, InputSource, OpenInput};
 use super::input_name::Name;
 use super::output::{self, Destination, Output, Rules};
 use super::progress_bar::Progress;
@@ -39,8 +39,8 @@ pub fn run(args: &FileArgs) -> Exit {
             };
             let transform = FileJob { args, mode: args.mode.mode(), options, event_lines };
             let task = match transform.mode {
-                Mode::Compress => Task::Compressing,
-                _ => Task::Reading,
+                Mode::Compress => Activity::Compressing,
+                _ => Activity::Reading,
             };
             let worst = files::each(&args.files, walk, args.talk, task, |name| transform.one(name));
             let ended = transform.event_lines.end(args.talk);
@@ -84,7 +84,7 @@ impl FileJob<'_> {
     /// gone.
     fn one(&self, name: &Name) -> Result<()> {
         let destination = self.destination(name)?;
-        let Input { mut source, about, stop } = self.input(name, &destination)?;
+        let OpenInput { mut source, about, stop } = self.input(name, &destination)?;
         source.read_beside(self.args.resources.thread_count());
         let rules = Rules {
             force: self.args.force,
@@ -112,13 +112,13 @@ impl FileJob<'_> {
         Ok(())
     }
 
-    fn input(&self, name: &Name, destination: &Destination) -> Result<Input> {
+    fn input(&self, name: &Name, destination: &Destination) -> Result<OpenInput> {
         let force = self.args.force;
         if *name == Name::Stdin && self.mode != Mode::Compress && !force {
             input::refuse_terminal()?;
         }
         let makes_no_file = matches!(destination, Destination::Nowhere | Destination::Stdout);
-        Input::open(name, force || makes_no_file)
+        OpenInput::open(name, force || makes_no_file)
     }
 
     /// What is not compressed is copied if it `passes`.

@@ -1,7 +1,7 @@
 //! Which files are meant, and what their outputs are called.
 
 use super::args::Talk;
-use super::console::{self, Task};
+use super::console::{self, Activity};
 use super::exit::Exit;
 use super::input_name::Name;
 use bwz::{Error, Result};
@@ -22,7 +22,7 @@ pub fn each(
     names: &[PathBuf],
     walk: Option<Wanted>,
     talk: Talk,
-    task: Task,
+    task: Activity,
     mut work: impl FnMut(&Name) -> Result<()>,
 ) -> Exit {
     let mut worst = Exit::Fine;

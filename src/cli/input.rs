@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// An open input and what is known of it.
-pub struct Input {
+pub struct OpenInput {
     pub source: InputSource,
     pub about: About,
     /// Ends a read of a source that may have to wait.
@@ -30,22 +30,22 @@ pub struct About {
     named: bool,
 }
 
-impl Input {
+impl OpenInput {
     /// Opens `name`. Unless `any_kind`, only regular files are taken.
-    pub fn open(name: &Name, any_kind: bool) -> Result<Input> {
+    pub fn open(name: &Name, any_kind: bool) -> Result<OpenInput> {
         match name {
-            Name::Stdin => Ok(Input::new(descriptors::stdin()?, false)?),
+            Name::Stdin => Ok(OpenInput::new(descriptors::stdin()?, false)?),
             Name::File(path) => {
                 check_kind(path, any_kind)?;
-                Ok(Input::new(File::open(path)?, true)?)
+                Ok(OpenInput::new(File::open(path)?, true)?)
             }
         }
     }
 
-    fn new(file: File, named: bool) -> io::Result<Input> {
+    fn new(file: File, named: bool) -> io::Result<OpenInput> {
         let about = About { metadata: file.metadata()?, named };
         if about.metadata.is_file() {
-            return Ok(Input {
+            return Ok(OpenInput {
                 source: InputSource::File(ParallelReads::new(file)),
                 about,
                 stop: None,
@@ -53,7 +53,7 @@ impl Input {
         }
         descriptors::widen(&file);
         let (waiting, stop) = Waiting::new(file)?;
-        Ok(Input { source: InputSource::Waiting(waiting), about, stop: Some(stop) })
+        Ok(OpenInput { source: InputSource::Waiting(waiting), about, stop: Some(stop) })
     }
 }
 

@@ -2,7 +2,7 @@
 //! the file are read.
 
 use super::args::FileArgs;
-use super::console::{self, Task, printable};
+use super::console::{self, Activity, printable};
 use super::descriptors;
 use super::exit::Exit;
 use super::files;
@@ -17,12 +17,12 @@ use std::ops::Range;
 /// Lists each file.
 pub fn run(args: &FileArgs, walk: Option<files::Wanted>, options: &Options) -> Exit {
     if args.records {
-        return files::each(&args.files, walk, args.talk, Task::Reading, |name| {
+        return files::each(&args.files, walk, args.talk, Activity::Reading, |name| {
             print_records(name, options)
         });
     }
     let mut listings = Vec::new();
-    let exit = files::each(&args.files, walk, args.talk, Task::Reading, |name| {
+    let exit = files::each(&args.files, walk, args.talk, Activity::Reading, |name| {
         listings.push(Listing::of(name, options)?);
         Ok(())
     });

@@ -2,7 +2,7 @@
 //!
 //! A stretch of patterns is put together in one buffer, by itself: stretches are made side by side.
 
-use super::pattern_batch::Pattern;
+use super::pattern_batch::NamedPattern;
 use super::sam_lines::{self, Hit};
 use bwz::{Place, RecordInfo};
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub struct Hits {
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum LineForm {
     Lines,
     Json,
     Bed,
@@ -33,8 +33,8 @@ pub enum Form {
 }
 
 /// How all patterns of a file are shown.
-pub struct Settings {
-    pub form: Form,
+pub struct LineSettings {
+    pub form: LineForm,
     pub strands: bool,
     /// The records of the file.
     pub records: Vec<RecordInfo>,
@@ -52,7 +52,7 @@ struct Read {
 /// The lines of a stretch of patterns, in which both strands of each read are.
 pub struct MatchLines<'a> {
     file: &'a str,
-    settings: &'a Settings,
+    settings: &'a LineSettings,
     text: Vec<u8>,
     /// How each line about a pattern starts.
     start: Vec<u8>,
@@ -70,13 +70,16 @@ pub struct Shown {
 }
 
 impl<'a> MatchLines<'a> {
-    pub fn new(file: &'a str, settings: &'a Settings) -> Self {
+    pub fn new(file: &'a str, settings: &'a LineSettings) -> Self {
         let (text, start) = (Vec::new(), Vec::new());
         MatchLines { file, settings, text, start, read: None, patterns: 0, found: 0 }
     }
 
     /// All patterns of a stretch, with what each came to.
-    pub fn all<'p>(mut self, all: impl Iterator<Item = (Pattern<'p>, Hits)>) -> io::Result<Shown> {
+    pub fn all<'p>(
+        mut self,
+        all: impl Iterator<Item = (NamedPattern<'p>, Hits)>,
+    ) -> io::Result<Shown> {
         for (pattern, hits) in all {
             self.add(&pattern, hits)?;
         }
@@ -84,18 +87,18 @@ impl<'a> MatchLines<'a> {
         Ok(Shown { text: self.text, patterns: self.patterns, found: self.found })
     }
 
-    fn add(&mut self, pattern: &Pattern, hits: Hits) -> io::Result<()> {
+    fn add(&mut self, pattern: &NamedPattern, hits: Hits) -> io::Result<()> {
         self.patterns += 1;
         self.found += u64::from(hits.count > 0);
         match self.settings.form {
-            Form::Lines => self.lines(pattern, &hits),
-            Form::Json => self.object(pattern, hits),
-            Form::Bed => self.bed(pattern, &hits),
-            Form::Sam => self.sam(pattern, hits),
+            LineForm::Lines => self.lines(pattern, &hits),
+            LineForm::Json => self.object(pattern, hits),
+            LineForm::Bed => self.bed(pattern, &hits),
+            LineForm::Sam => self.sam(pattern, hits),
         }
     }
 
-    fn lines(&mut self, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
+    fn lines(&mut self, pattern: &NamedPattern, hits: &Hits) -> io::Result<()> {
         let MatchLines { text, start, file, settings, .. } = self;
         start.clear();
         push_escaped(start, file.as_bytes());
@@ -126,8 +129,8 @@ impl<'a> MatchLines<'a> {
         Ok(())
     }
 
-    fn object(&mut self, pattern: &Pattern, hits: Hits) -> io::Result<()> {
-        let Settings { strands, records, .. } = self.settings;
+    fn object(&mut self, pattern: &NamedPattern, hits: Hits) -> io::Result<()> {
+        let LineSettings { strands, records, .. } = self.settings;
         let object = Object {
             file: self.file,
             pattern: escaped(pattern.name),
@@ -146,7 +149,7 @@ impl<'a> MatchLines<'a> {
         Ok(serde_json::to_writer_pretty(&mut self.text, &object)?)
     }
 
-    fn bed(&mut self, pattern: &Pattern, hits: &Hits) -> io::Result<()> {
+    fn bed(&mut self, pattern: &NamedPattern, hits: &Hits) -> io::Result<()> {
         for (record, base) in bases(hits) {
             self.text.extend_from_slice(&self.settings.records[record].name);
             write!(self.text, "\t{base}\t{}\t", base + pattern.bytes.len() as u64)?;
@@ -157,7 +160,7 @@ impl<'a> MatchLines<'a> {
     }
 
     /// A read is printed when both of its strands are there.
-    fn sam(&mut self, pattern: &Pattern, mut hits: Hits) -> io::Result<()> {
+    fn sam(&mut self, pattern: &NamedPattern, mut hits: Hits) -> io::Result<()> {
         if !pattern.reverse {
             self.end_read()?;
         }

@@ -2,8 +2,8 @@
 
 use super::descriptors;
 use super::input_name::Name;
-use super::match_lines::{BETWEEN_OBJECTS, Form, Hits, MatchLines, Settings, Shown};
-use super::pattern_batch::Pattern;
+use super::match_lines::{BETWEEN_OBJECTS, Hits, LineForm, LineSettings, MatchLines, Shown};
+use super::pattern_batch::NamedPattern;
 use super::sam_lines;
 use super::search_args::SearchArgs;
 use super::side_by_side::side_by_side;
@@ -16,7 +16,7 @@ const MOST_THREADS: usize = 8;
 
 pub struct Printer {
     out: File,
-    settings: Settings,
+    settings: LineSettings,
     threads: usize,
     /// Whether an object was written.
     has_objects: bool,
@@ -28,11 +28,11 @@ pub struct Printer {
 }
 
 impl Printer {
-    pub fn new(args: &SearchArgs, form: Form) -> io::Result<Self> {
+    pub fn new(args: &SearchArgs, form: LineForm) -> io::Result<Self> {
         let threads = (args.resources.thread_count() / 2).clamp(1, MOST_THREADS);
         Ok(Printer {
             out: descriptors::stdout()?,
-            settings: Settings { form, strands: args.revcomp, records: Vec::new() },
+            settings: LineSettings { form, strands: args.revcomp, records: Vec::new() },
             threads,
             has_objects: false,
             patterns: 0,
@@ -46,7 +46,7 @@ impl Printer {
         self.settings.records = records;
         (self.patterns, self.found) = (0, 0);
         let mut header = Vec::new();
-        if self.settings.form == Form::Sam {
+        if self.settings.form == LineForm::Sam {
             sam_lines::header(&mut header, &self.settings.records)?;
         }
         self.out.write_all(&header)
@@ -59,7 +59,7 @@ impl Printer {
         stretches: impl IntoIterator<Item = S>,
     ) -> io::Result<()>
     where
-        S: Iterator<Item = (Pattern<'p>, Hits)> + Send,
+        S: Iterator<Item = (NamedPattern<'p>, Hits)> + Send,
     {
         let (file, mut stretches) = (name.to_string(), stretches.into_iter());
         loop {
@@ -78,7 +78,7 @@ impl Printer {
         self.patterns += patterns;
         self.found += found;
         self.found_any |= found > 0;
-        if self.settings.form == Form::Json && !text.is_empty() {
+        if self.settings.form == LineForm::Json && !text.is_empty() {
             self.out.write_all(if self.has_objects { BETWEEN_OBJECTS } else { b"[\n" })?;
             self.has_objects = true;
         }
@@ -88,8 +88,8 @@ impl Printer {
     /// Ends the list of objects.
     pub fn finish(&mut self) -> io::Result<()> {
         match (self.settings.form, self.has_objects) {
-            (Form::Json, true) => self.out.write_all(b"\n]\n"),
-            (Form::Json, false) => self.out.write_all(b"[]\n"),
+            (LineForm::Json, true) => self.out.write_all(b"\n]\n"),
+            (LineForm::Json, false) => self.out.write_all(b"[]\n"),
             _ => Ok(()),
         }
     }

@@ -1,10 +1,10 @@
 //! `bwz overlap`: what two files of sequences have in common, or the reads of one.
 
-use super::console::{self, Task};
+use super::console::{self, Activity};
 use super::descriptors;
 use super::event_lines::EventLines;
 use super::exit::Exit;
-use super::input::{self, Input};
+use super::input::{self, OpenInput};
 use super::input_name::Name;
 use super::overlap_args::OverlapArgs;
 use super::overlap_lines::{print_gfa, print_matches, print_paf, print_regions, regions};
@@ -40,7 +40,7 @@ pub fn run(args: &OverlapArgs) -> Exit {
         }
         let set = sets.last_mut().expect("there is one");
         if let Err(e) = read(name, set, args, &options) {
-            return console::fail_with(&e, name, Task::Reading);
+            return console::fail_with(&e, name, Activity::Reading);
         }
     }
     let bases = sets.iter().map(Sequences::total).sum::<u64>();
@@ -50,7 +50,7 @@ pub fn run(args: &OverlapArgs) -> Exit {
     let options = EventLines::default().add_to(&options, &all, args.talk, None);
     match search(&sets, args, &options) {
         Ok(()) => Exit::Fine,
-        Err(e) => console::fail_with(&e, &all, Task::Reading),
+        Err(e) => console::fail_with(&e, &all, Activity::Reading),
     }
 }
 
@@ -59,7 +59,7 @@ fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) 
     if *name == Name::Stdin {
         input::refuse_terminal()?;
     }
-    let Input { source, about, stop } = Input::open(name, true)?;
+    let OpenInput { source, about, stop } = OpenInput::open(name, true)?;
     let options = EventLines::default().add_to(options, name, args.talk, stop);
     let progress = Progress::start(name, about.size(), args.talk, true);
     let mut source = BufReader::new(progress.count(source));

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 /// A common region, as `--json` shows it. Positions are from 0, without the end.
 #[derive(Serialize)]
-pub struct Region<'n> {
+pub struct CommonRegion<'n> {
     a: Cow<'n, str>,
     a_start: u32,
     a_end: u32,
@@ -18,8 +18,8 @@ pub struct Region<'n> {
     length: u32,
 }
 
-pub fn regions<'n>(a: &'n Sequences, b: &'n Sequences, found: &[Match]) -> Vec<Region<'n>> {
-    let region = |m: &Match| Region {
+pub fn regions<'n>(a: &'n Sequences, b: &'n Sequences, found: &[Match]) -> Vec<CommonRegion<'n>> {
+    let region = |m: &Match| CommonRegion {
         a: String::from_utf8_lossy(a.name(m.a)),
         a_start: m.a_start,
         a_end: m.a_start + m.length,
@@ -32,8 +32,8 @@ pub fn regions<'n>(a: &'n Sequences, b: &'n Sequences, found: &[Match]) -> Vec<R
     found.iter().map(region).collect()
 }
 
-pub fn print_regions(out: &mut impl Write, regions: &[Region]) -> io::Result<()> {
-    for Region { a, a_start, a_end, b, b_start, b_end, strand, length } in regions {
+pub fn print_regions(out: &mut impl Write, regions: &[CommonRegion]) -> io::Result<()> {
+    for CommonRegion { a, a_start, a_end, b, b_start, b_end, strand, length } in regions {
         writeln!(out, "{a}\t{a_start}\t{a_end}\t{b}\t{b_start}\t{b_end}\t{strand}\t{length}")?;
     }
     Ok(())

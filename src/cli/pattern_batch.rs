@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// A pattern as its results name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pattern<'b> {
+pub struct NamedPattern<'b> {
     pub bytes: &'b [u8],
     /// What results call it: itself, as it was given, or its sequence's name.
     pub name: &'b [u8],
@@ -13,7 +13,7 @@ pub struct Pattern<'b> {
     pub reverse: bool,
 }
 
-impl Pattern<'_> {
+impl NamedPattern<'_> {
     /// Its strand, as results have it.
     pub fn strand(&self) -> &'static str {
         if self.reverse { "-" } else { "+" }
@@ -68,12 +68,12 @@ impl PatternBatch {
 pub struct PatternPart {
     /// Names and patterns, which may share bytes.
     pub bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<PatternSpan>,
 }
 
 /// Where a pattern stands in the bytes of its part.
 #[derive(Debug)]
-struct Place {
+struct PatternSpan {
     name: Range<usize>,
     pattern: Range<usize>,
     reverse: bool,
@@ -91,17 +91,17 @@ impl PatternPart {
 
     /// Bytes of memory.
     pub fn size(&self) -> u64 {
-        (self.bytes.len() + self.places.len() * size_of::<Place>()) as u64
+        (self.bytes.len() + self.places.len() * size_of::<PatternSpan>()) as u64
     }
 
     /// Makes a pattern of bytes that are there already.
     pub fn add(&mut self, name: Range<usize>, pattern: Range<usize>) {
-        self.places.push(Place { name, pattern, reverse: false });
+        self.places.push(PatternSpan { name, pattern, reverse: false });
     }
 
     /// Adds the reverse complement of the last pattern, unless it is the same.
     pub fn add_reverse(&mut self) {
-        let Some(Place { name, pattern, .. }) = self.places.last() else { return };
+        let Some(PatternSpan { name, pattern, .. }) = self.places.last() else { return };
         let (name, from) = (name.clone(), self.bytes.len());
         self.bytes.extend_from_within(pattern.clone());
         let (before, strand) = self.bytes.split_at_mut(from);
@@ -110,12 +110,12 @@ impl PatternPart {
         if *strand == before[pattern.clone()] {
             self.bytes.truncate(from);
         } else {
-            self.places.push(Place { name, pattern: from..self.bytes.len(), reverse: true });
+            self.places.push(PatternSpan { name, pattern: from..self.bytes.len(), reverse: true });
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = Pattern<'_>> {
-        self.places.iter().map(|Place { name, pattern, reverse }| Pattern {
+    pub fn iter(&self) -> impl Iterator<Item = NamedPattern<'_>> {
+        self.places.iter().map(|PatternSpan { name, pattern, reverse }| NamedPattern {
             bytes: &self.bytes[pattern.clone()],
             name: &self.bytes[name.clone()],
             reverse: *reverse,

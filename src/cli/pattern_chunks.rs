@@ -1,7 +1,7 @@
 //! A file of patterns in chunks that end where a pattern does, read straight into the memory in
 //! which the patterns stay.
 
-use super::pattern_syntax::{Chunk, Format};
+use super::pattern_syntax::{Format, PatternChunk};
 use bwz::Result;
 use flate2::bufread::MultiGzDecoder;
 use std::io::{self, BufReader, Cursor, Read};
@@ -60,11 +60,11 @@ impl<'a> PatternChunks<'a> {
 }
 
 impl Iterator for PatternChunks<'_> {
-    type Item = io::Result<Chunk>;
+    type Item = io::Result<PatternChunk>;
 
     /// The next chunk. What could not be read is an error behind the patterns before it, and the
     /// end.
-    fn next(&mut self) -> Option<io::Result<Chunk>> {
+    fn next(&mut self) -> Option<io::Result<PatternChunk>> {
         if self.is_over {
             return self.failed.take().map(Err);
         }
@@ -77,12 +77,12 @@ impl Iterator for PatternChunks<'_> {
                 Err(error) => (self.is_over, self.failed) = (true, Some(error)),
             }
             if self.is_over && self.failed.is_none() {
-                return Some(Ok(Chunk { bytes, is_last: true }));
+                return Some(Ok(PatternChunk { bytes, is_last: true }));
             }
             let whole = self.format.whole(&bytes);
             if whole > 0 || self.is_over {
                 self.rest = bytes.split_off(whole);
-                return Some(Ok(Chunk { bytes, is_last: false }));
+                return Some(Ok(PatternChunk { bytes, is_last: false }));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A file of patterns that several threads read and parse: they take turns at reading a chunk,
 //! which each parses by itself.
 
-use super::input::Input;
+use super::input::OpenInput;
 use super::input_name::Name;
 use super::pattern_batch::PatternBatch;
 use super::pattern_chunks::PatternChunks;
@@ -44,9 +44,9 @@ impl<'s> PatternFile<'s> {
     fn open(
         path: &'s Path,
         syntax: PatternSyntax,
-        chunks: impl FnOnce(Input) -> Result<PatternChunks<'s>>,
+        chunks: impl FnOnce(OpenInput) -> Result<PatternChunks<'s>>,
     ) -> Result<Self> {
-        let chunks = Input::open(&Name::from(path), true).and_then(chunks);
+        let chunks = OpenInput::open(&Name::from(path), true).and_then(chunks);
         let chunks = chunks.map_err(|e| failed(path, e))?;
         let syntax = PatternSyntax { format: chunks.format, ..syntax };
         let chunks = chunks.with_room(1 + usize::from(syntax.both_strands));

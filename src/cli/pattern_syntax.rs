@@ -27,7 +27,7 @@ pub enum Format {
 }
 
 /// Some patterns as they stand in a file.
-pub struct Chunk {
+pub struct PatternChunk {
     pub bytes: Vec<u8>,
     /// The file ends with it.
     pub is_last: bool,
@@ -86,7 +86,7 @@ fn whole_fastq(bytes: &[u8]) -> usize {
 
 impl PatternSyntax {
     /// Makes patterns of the bytes of a chunk, in their place.
-    pub fn parse(self, Chunk { bytes, is_last }: Chunk) -> ParsedChunk {
+    pub fn parse(self, PatternChunk { bytes, is_last }: PatternChunk) -> ParsedChunk {
         let lines = LineReader { at: 0, end: bytes.len(), count: 0 };
         let mut parser = Parser { syntax: self, part: PatternPart::new(bytes), lines, is_last };
         let outcome = match self.format {

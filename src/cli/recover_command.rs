@@ -1,7 +1,7 @@
 //! `bwz recover`: what is whole of a damaged file, and a list of what is not.
 
 use super::args::{RecoverArgs, Talk};
-use super::console::{self, Task};
+use super::console::{self, Activity};
 use super::descriptors;
 use super::exit::Exit;
 use super::input;
@@ -22,7 +22,7 @@ pub fn run(args: &RecoverArgs) -> Exit {
     let name = Name::from(args.file.as_path());
     match recover(&name, args) {
         Ok(recovery) => report(&name, &recovery, args),
-        Err(e) => console::fail_with(&e, &name, Task::Recovering),
+        Err(e) => console::fail_with(&e, &name, Activity::Recovering),
     }
 }
 

@@ -20,7 +20,7 @@ pub struct RepeatsArgs {
     /// The files are little-endian tokens of this size: only those stretches count that begin at a
     /// multiple of it in both places
     #[arg(long, value_name = "TYPE")]
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<TokenType>,
     /// Print no ranges, but write each FILE without its later copies to a file of its name in DIR,
     /// without .bwz
     #[arg(short, long, value_name = "DIR", value_parser = path())]
@@ -42,7 +42,7 @@ pub struct RepeatsArgs {
 
 /// The type of tokens.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Tokens {
+pub enum TokenType {
     U16,
     U32,
 }
@@ -51,8 +51,8 @@ impl RepeatsArgs {
     pub fn unit(&self) -> Unit {
         match self.tokens {
             None => Unit::Byte,
-            Some(Tokens::U16) => Unit::U16,
-            Some(Tokens::U32) => Unit::U32,
+            Some(TokenType::U16) => Unit::U16,
+            Some(TokenType::U32) => Unit::U32,
         }
     }
 }

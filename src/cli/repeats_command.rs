@@ -1,7 +1,7 @@
 //! `bwz repeats`: what occurs before in a collection of files, and the files without it. Codes as
 //! grep's: 0 found, 1 not found, 2 trouble.
 
-use super::console::{self, Task};
+use super::console::{self, Activity};
 use super::count_locate::trouble;
 use super::descriptors;
 use super::event_lines::EventLines;
@@ -13,7 +13,7 @@ use super::io_errors::{while_reading, while_writing};
 use super::output::{Destination, Output, Rules};
 use super::progress_bar::Progress;
 use super::repeats_args::RepeatsArgs;
-use super::repeats_report::{Report, print};
+use super::repeats_report::{RepeatsReport, print};
 use bwz::repeats::{FileRepeats, Input, Repeats, Search, whole_lines};
 use bwz::{Decoder, Error, Options, Result};
 use std::collections::HashSet;
@@ -48,7 +48,7 @@ type Said<T> = std::result::Result<T, Exit>;
 
 /// Says what is wrong with a file.
 fn of<T>(name: &Name, done: Result<T>) -> Said<T> {
-    done.map_err(|e| console::fail_with(&e, name, Task::Reading))
+    done.map_err(|e| console::fail_with(&e, name, Activity::Reading))
 }
 
 impl Collection {
@@ -89,7 +89,7 @@ impl Collection {
         if let Some(outputs) = outputs {
             self.write(args, outputs, &mut found)?;
         }
-        let report = Report { args, names: &self.names, found: &found };
+        let report = RepeatsReport { args, names: &self.names, found: &found };
         print(&report).map_err(|e| console::fail(&e.into()))?;
         report.sum_up(args.talk);
         Ok(found.files.iter().any(|file| !file.ranges.is_empty()))
@@ -177,7 +177,7 @@ fn open(name: &Name) -> Result<File> {
     if is_file {
         return input::open_seekable(name);
     }
-    let mut source = input::Input::open(name, true)?.source;
+    let mut source = input::OpenInput::open(name, true)?.source;
     let mut kept = tempfile::tempfile().map_err(|e| while_writing("a temporary file", e))?;
     let mut buffer = vec![0; BUFFER];
     loop {

@@ -12,22 +12,22 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
 /// What was asked for and what was found.
-pub struct Report<'a> {
+pub struct RepeatsReport<'a> {
     pub args: &'a RepeatsArgs,
     pub names: &'a [Name],
     pub found: &'a Repeats,
 }
 
 /// Prints JSON where that is asked for, else ranges where no files are written.
-pub fn print(report: &Report) -> io::Result<()> {
+pub fn print(report: &RepeatsReport) -> io::Result<()> {
     match report.args {
-        RepeatsArgs { json: true, .. } => descriptors::print_json(&Listing::of(report)),
+        RepeatsArgs { json: true, .. } => descriptors::print_json(&RepeatsListing::of(report)),
         RepeatsArgs { output: Some(_), .. } => Ok(()),
         _ => print_lines(report),
     }
 }
 
-fn print_lines(report: &Report) -> io::Result<()> {
+fn print_lines(report: &RepeatsReport) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 18, descriptors::stdout()?);
     for (name, file) in report.names.iter().zip(&report.found.files) {
         let mut start = Vec::new();
@@ -40,7 +40,7 @@ fn print_lines(report: &Report) -> io::Result<()> {
     out.flush()
 }
 
-impl Report<'_> {
+impl RepeatsReport<'_> {
     /// Says how much is repeated.
     pub fn sum_up(&self, talk: Talk) {
         let Sums { size, repeated, ranges, removed } = self.sums();
@@ -112,7 +112,7 @@ fn total(ranges: &[Range<u64>]) -> u64 {
 
 /// What is found, as `--json` shows it. Fields that are added later do not take the place of these.
 #[derive(Serialize)]
-struct Listing {
+struct RepeatsListing {
     min_length: u64,
     unit_size: usize,
     size: u64,
@@ -139,9 +139,9 @@ struct ListedFile {
     removed: Option<Vec<[u64; 2]>>,
 }
 
-impl Listing {
-    fn of(report: &Report) -> Self {
-        let Report { args, names, found } = report;
+impl RepeatsListing {
+    fn of(report: &RepeatsReport) -> Self {
+        let RepeatsReport { args, names, found } = report;
         let pairs = |ranges: &[Range<u64>]| ranges.iter().map(|r| [r.start, r.end]).collect();
         let files = names.iter().zip(&found.files).map(|(name, file)| ListedFile {
             name: name.to_string(),
@@ -156,7 +156,7 @@ impl Listing {
             copies: window.copies,
         };
         let Sums { size, repeated, .. } = report.sums();
-        Listing {
+        RepeatsListing {
             min_length: args.min_length,
             unit_size: args.unit().size(),
             size,

@@ -7,7 +7,7 @@
 //! wherever that saved most (as CART does), with the tables paid for.
 //!
 //! The features of the run's own symbol come first in both trees, so that they choose an *own
-//! class* ahead of time; what is around the run then chooses among the leaves below that.
+//! node* ahead of time; what is around the run then chooses among the leaves below that.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ pub const RANK_LEAVES: usize = 256;
 
 /// In preorder; `r3`: to the left if the feature r is less than 3; `.`: a leaf.
 ///
-/// Of the symbol: r and q, the quantised averages of its run lengths and MTF ranks; l, the class of
+/// Of the symbol: r and q, the quantised averages of its run lengths and MTF ranks; l, quantised,
 /// its last MTF rank. Around it: u, the quantised average of all MTF ranks.
 const RUN_TREE: &str = "\
     r4 q7 r3 q5 r2 r1 . q4 q2 . . . q4 q3 . . . r2 . q6 . . q4 q3 . . q5 . q6 . . q10 r3 q8 r2 . \
@@ -45,7 +45,7 @@ const RANK_TREE: &str = "\
 #[derive(Debug, Clone)]
 pub struct ContextNode {
     /// What is asked of a context.
-    split: Option<Split>,
+    split: Option<NodeSplit>,
     /// The leaves at and below it.
     pub leaves: Range<usize>,
     pub depth: usize,
@@ -54,7 +54,7 @@ pub struct ContextNode {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Split {
+struct NodeSplit {
     feature: u8,
     limit: u8,
     right: usize,
@@ -71,7 +71,7 @@ impl ContextNode {
 #[derive(Debug)]
 pub struct ContextTree {
     pub nodes: Vec<ContextNode>,
-    /// The nodes at which what is around begins to matter: one for each own class.
+    /// The nodes at which what is around begins to matter: the own nodes.
     own: Vec<usize>,
 }
 
@@ -111,7 +111,7 @@ impl ContextTree {
                 false => [values.clone(), values],
             };
             self.add(words, own_feature, left, depth + 1, leaves, in_own);
-            self.nodes[at].split = Some(Split { feature, limit, right: self.nodes.len() });
+            self.nodes[at].split = Some(NodeSplit { feature, limit, right: self.nodes.len() });
             self.add(words, own_feature, right, depth + 1, leaves, in_own);
         }
         self.nodes[at].leaves.end = *leaves;
@@ -128,23 +128,23 @@ impl ContextTree {
         at
     }
 
-    /// The number of the own class of a symbol.
-    fn own_class(&self, own: [u8; 3]) -> usize {
+    /// The number of the own node of a symbol.
+    fn own_node(&self, own: [u8; 3]) -> usize {
         let value = |feature| b"rql".iter().position(|&f| f == feature).map(|k| own[k]);
         let node = self.descend(0, value);
         self.own.iter().position(|&own| own == node).expect("the features around come last")
     }
 
-    /// The leaf of an own class, given what is around.
-    fn leaf(&self, class: usize, around: usize) -> usize {
-        let node = self.descend(self.own[class], |_| Some(around as u8));
+    /// The leaf of an own node, given what is around.
+    fn leaf(&self, own: usize, around: usize) -> usize {
+        let node = self.descend(self.own[own], |_| Some(around as u8));
         self.nodes[node].leaves.start
     }
 }
 
 /// Values of what is around a run.
 pub const AROUND: usize = 8;
-/// Room for the MTF ranks' leaves: a power of two that holds all own classes.
+/// Room for the MTF ranks' leaves: a power of two that holds all own nodes.
 pub const RANK_CONTEXTS: usize = 1024;
 
 /// What is known of a symbol's contexts, by r * 128 + q * 8 + l: the leaf of its run length, and
@@ -168,8 +168,8 @@ pub static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
     let mut own = Box::new([0; 2048]);
     for (key, contexts) in own.iter_mut().enumerate() {
         let features = [key >> 7, key >> 3 & 15, key & 7].map(|feature| feature as u8);
-        let run_leaf = runs.leaf(runs.own_class(features), 0);
-        *contexts = (run_leaf | ((AROUND * ranks.own_class(features)) << 16)) as u32;
+        let run_leaf = runs.leaf(runs.own_node(features), 0);
+        *contexts = (run_leaf | ((AROUND * ranks.own_node(features)) << 16)) as u32;
     }
     let mut rank_leaves = Box::new([0; RANK_CONTEXTS]);
     let classes = ranks.own.len();
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_have_their_leaves_and_own_classes() {
+    fn trees_have_their_leaves_and_own_nodes() {
         for (tree, leaves, own) in
             [(&CONTEXTS.runs, RUN_LEAVES, 64), (&CONTEXTS.ranks, RANK_LEAVES, 96)]
         {

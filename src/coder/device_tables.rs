@@ -8,7 +8,7 @@ use super::context_tree::{AROUND, CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::frequency_table::FrequencyTable;
 use super::models::{EXTRA_TABLES, Models, SymbolCounts};
 use super::run_context::{
-    ALL_BY_MTF_RANK, CLASS_BIT, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH,
+    ALL_BY_MTF_RANK, LAST_RANK_BIT, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH,
     QUANTISED_RUN_LENGTHS, SCALED_ROOTS,
 };
 use crate::error::Flaw;
@@ -23,15 +23,15 @@ const TABLES: usize = RUN_LEAVES + RANK_LEAVES + EXTRA_TABLES;
 /// From model state to leaves, the same for all blocks. Averages, MTF ranks and run lengths are all
 /// less one.
 pub struct ContextArrays {
-    /// By number: its scaled root, and from bit 24 on its class as a last MTF rank.
+    /// By number: its scaled root, and from bit 24 on quantised as a last MTF rank.
     pub roots: [u32; 256],
     /// By average: the quantised value.
     pub run_context: [u8; AVERAGES],
     pub rank_context: [u8; AVERAGES],
     pub all_rank_context: [u8; AVERAGES],
-    /// By `run_context` * 128 + `rank_context` * 8 + the class of the symbol's last MTF rank.
+    /// By `run_context` * 128 + `rank_context` * 8 + the quantised last MTF rank.
     pub run_leaf: [u8; OWN_KEYS],
-    /// By the same: the own class of MTF ranks.
+    /// By the same: the own node of MTF ranks.
     pub own_rank: [u8; OWN_KEYS],
     /// By 8 * `own_rank` + `all_rank_context`.
     pub rank_leaf: [u8; 96 * AROUND],
@@ -45,14 +45,14 @@ impl ContextArrays {
             |by: &[u16; 1024], factor| std::array::from_fn(|at| (by[at] / factor) as u8);
         ContextArrays {
             roots: std::array::from_fn(|number| {
-                u32::from(SCALED_ROOTS[number]) | MTF_RANKS[number] >> CLASS_BIT << 24
+                u32::from(SCALED_ROOTS[number]) | MTF_RANKS[number] >> LAST_RANK_BIT << 24
             }),
             run_context: quantised(&OWN_BY_RUN_LENGTH, 128),
             rank_context: quantised(&OWN_BY_MTF_RANK, 8),
             all_rank_context: quantised(&ALL_BY_MTF_RANK, 1),
             run_leaf: std::array::from_fn(|key| CONTEXTS.own[key] as u8),
             own_rank: std::array::from_fn(|key| ((CONTEXTS.own[key] >> 16) / AROUND as u32) as u8),
-            rank_leaf: *CONTEXTS.rank_leaves.first_chunk().expect("96 own classes"),
+            rank_leaf: *CONTEXTS.rank_leaves.first_chunk().expect("96 own nodes"),
         }
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         }
         for (number, ranked) in MTF_RANKS.iter().enumerate() {
             let root = arrays.roots[number];
-            assert_eq!(*ranked, ((root & 0xffff) + 2) << 16 | root >> 24 << CLASS_BIT);
+            assert_eq!(*ranked, ((root & 0xffff) + 2) << 16 | root >> 24 << LAST_RANK_BIT);
         }
     }
 

@@ -40,25 +40,25 @@ static ROUNDED_ROOTS: [u32; 256] = {
     roots
 };
 
-/// Of an MTF rank, less one: from bit 16 on the same, and from bit 28 on its class as the last one
+/// Of an MTF rank, less one: from bit 16 on the same, and from bit 28 on quantised as the last one
 /// of its symbol: 0 to 3 themselves, then by powers of two up to 7.
 pub static MTF_RANKS: [u32; 256] = {
     let mut ranks = [0; 256];
     let mut rank = 0;
     while rank < 256 {
-        let class = match rank {
+        let quantised = match rank {
             0..4 => rank as u32,
             4..32 => 2 + (rank as u32).ilog2(),
             _ => 7,
         };
-        ranks[rank] = class << CLASS_BIT | ROUNDED_ROOTS[rank] << 16;
+        ranks[rank] = quantised << LAST_RANK_BIT | ROUNDED_ROOTS[rank] << 16;
         rank += 1;
     }
     ranks
 };
 
-/// Where the class is in [`MTF_RANKS`]: above all sums of roots.
-pub const CLASS_BIT: u32 = 28;
+/// Where the quantised rank is in [`MTF_RANKS`]: above all sums of roots.
+pub const LAST_RANK_BIT: u32 = 28;
 
 /// The quantised value of each average, how many of these limits it reaches, times a factor.
 const fn quantiser<const N: usize>(limits: [u16; N], factor: u16) -> [u16; 1024] {
@@ -129,7 +129,7 @@ impl<'a> ModelState<'a> {
         let averages = (3 * state.averages + both) >> 2 & 0x03FF_03FF;
         let by_run = OWN_BY_RUN_LENGTH[(averages & 1023) as usize];
         let by_rank = OWN_BY_MTF_RANK[(averages >> 16) as usize % 1024];
-        let key = u32::from(by_run | by_rank) | ranked >> CLASS_BIT;
+        let key = u32::from(by_run | by_rank) | ranked >> LAST_RANK_BIT;
         *state = SymbolState { averages, own: self.own_contexts[key as usize % 2048] };
         self.all = (3 * self.all + self.last) >> 2;
         self.around = ALL_BY_MTF_RANK[(self.all & 1023) as usize].into();

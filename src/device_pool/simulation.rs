@@ -32,7 +32,7 @@ enum Way {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Choice {
+enum CheaperDevice {
     Cpu,
     Cuda,
     Auto,
@@ -56,7 +56,7 @@ struct Scene {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum SimulatedEvent {
     Opened,
     Tick,
     CopiedIn { block: usize, gpu: usize, since: u64 },
@@ -66,11 +66,11 @@ enum Event {
 
 struct Simulation {
     scene: Scene,
-    choice: Choice,
+    choice: CheaperDevice,
     start: Instant,
     /// Nanoseconds.
     now: u64,
-    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    events: BinaryHeap<Reverse<(u64, u64, SimulatedEvent)>>,
     event_count: u64,
     workload: Workload,
     can_open: bool,
@@ -99,7 +99,7 @@ struct Simulation {
 
 impl Simulation {
     /// Seconds until the last block is done.
-    fn run(scene: Scene, choice: Choice) -> f64 {
+    fn run(scene: Scene, choice: CheaperDevice) -> f64 {
         let Scene { threads, blocks, .. } = scene;
         let coders = (1 + 4 * threads / 32).min(threads);
         let rates = if scene.way == Way::There { Rates::SORT } else { Rates::INVERT };
@@ -112,7 +112,7 @@ impl Simulation {
             events: BinaryHeap::new(),
             event_count: 0,
             workload: Workload::new(rates, threads),
-            can_open: choice != Choice::Cpu,
+            can_open: choice != CheaperDevice::Cpu,
             came: 0,
             gone: 0,
             done: vec![false; blocks],
@@ -140,7 +140,7 @@ impl Simulation {
         simulation.now as f64 / 1e9
     }
 
-    fn after(&mut self, seconds: f64, event: Event) {
+    fn after(&mut self, seconds: f64, event: SimulatedEvent) {
         self.event_count += 1;
         let at = self.now + (seconds * 1e9) as u64;
         self.events.push(Reverse((at, self.event_count, event)));
@@ -150,9 +150,9 @@ impl Simulation {
         Duration::from_nanos(self.now - since)
     }
 
-    fn happen(&mut self, event: Event) {
+    fn happen(&mut self, event: SimulatedEvent) {
         match event {
-            Event::Opened => {
+            SimulatedEvent::Opened => {
                 self.workload.opening = None;
                 for (gpu, count) in
                     leases((0..self.scene.gpus).collect(), (self.scene.threads, LEASES))
@@ -161,14 +161,14 @@ impl Simulation {
                     self.workload.leases += count;
                 }
             }
-            Event::Tick => (),
-            Event::CopiedIn { block, gpu, since } => {
+            SimulatedEvent::Tick => (),
+            SimulatedEvent::CopiedIn { block, gpu, since } => {
                 let ends = self.gpu_free_at[gpu].max(self.now) + (self.scene.gpu * 1e9) as u64;
                 self.gpu_free_at[gpu] = ends;
                 let copied_out = (ends - self.now) as f64 / 1e9 + self.scene.gpu / 2.0;
-                self.after(copied_out, Event::GivenBack { block, gpu, since });
+                self.after(copied_out, SimulatedEvent::GivenBack { block, gpu, since });
             }
-            Event::GivenBack { block, gpu, since } => {
+            SimulatedEvent::GivenBack { block, gpu, since } => {
                 self.workload.end_lease(LEN, Some(self.passed(since)));
                 self.free.push(gpu);
                 if self.scene.whole {
@@ -179,7 +179,7 @@ impl Simulation {
                     self.stage_done(block, false);
                 }
             }
-            Event::TaskDone { block, code } => {
+            SimulatedEvent::TaskDone { block, code } => {
                 self.idle_threads += 1;
                 self.left[block] -= 1;
                 if self.left[block] == 0 {
@@ -223,7 +223,7 @@ impl Simulation {
             let first = if asked { &mut self.to_do } else { &mut self.to_code };
             first.push_back(self.came);
             self.came += 1;
-            if self.workload.opening_pays() || self.choice == Choice::Cuda {
+            if self.workload.opening_pays() || self.choice == CheaperDevice::Cuda {
                 self.open();
             }
         }
@@ -247,15 +247,15 @@ impl Simulation {
             && let Some((block, code, seconds)) = self.tasks.pop_front()
         {
             self.idle_threads -= 1;
-            self.after(seconds, Event::TaskDone { block, code });
+            self.after(seconds, SimulatedEvent::TaskDone { block, code });
         }
     }
 
     fn open(&mut self) {
         if std::mem::take(&mut self.can_open) {
             self.workload.opening = Some(self.start + Duration::from_nanos(self.now));
-            self.after(OPENS_IN, Event::Opened);
-            (1..100).for_each(|n| self.after(f64::from(n) * 0.05, Event::Tick));
+            self.after(OPENS_IN, SimulatedEvent::Opened);
+            (1..100).for_each(|n| self.after(f64::from(n) * 0.05, SimulatedEvent::Tick));
         }
     }
 
@@ -289,7 +289,7 @@ impl Simulation {
         for n in 0..self.asking.len() {
             let (request, block) = self.asking[n];
             let waits = match self.choice {
-                Choice::Auto => self.workload.gpus_are_sooner(request, threads, now),
+                CheaperDevice::Auto => self.workload.gpus_are_sooner(request, threads, now),
                 _ => self.workload.leases > 0 || self.workload.opening.is_some(),
             };
             if !waits {
@@ -309,7 +309,7 @@ impl Simulation {
             {
                 self.asking.remove(0);
                 self.workload.begin_lease(request);
-                let copied_in = Event::CopiedIn { block, gpu, since: self.now };
+                let copied_in = SimulatedEvent::CopiedIn { block, gpu, since: self.now };
                 self.after(self.scene.gpu / 2.0, copied_in);
                 return true;
             }
@@ -353,8 +353,8 @@ fn scenes(blocks: usize) -> impl Iterator<Item = Scene> {
 /// granted.
 fn compare(blocks: usize, granted: impl Fn(&Scene) -> f64) {
     for scene in scenes(blocks) {
-        let [cpu, cuda, auto] =
-            [Choice::Cpu, Choice::Cuda, Choice::Auto].map(|choice| Simulation::run(scene, choice));
+        let [cpu, cuda, auto] = [CheaperDevice::Cpu, CheaperDevice::Cuda, CheaperDevice::Auto]
+            .map(|choice| Simulation::run(scene, choice));
         let most = 1.05 * cpu.min(cuda) + granted(&scene);
         assert!(auto <= most, "{auto:.2} s, cpu {cpu:.2}, cuda {cuda:.2}: {scene:?}");
     }

@@ -11,11 +11,11 @@
 //! A suffix that is the beginning of another comes before it: 0 stands for the paper's -1 behind
 //! the end, and symbols and ranks are numbered from 1. All are words of 64 bits.
 
-use super::block_distribution::{Blocks, Part, distribute, with_items_behind};
+use super::block_distribution::{BlockPart, Blocks, distribute, with_items_behind};
 use super::exchange::{Alone, Exchange};
 use super::level::Level;
 use super::processor::Processor;
-use super::sample::Sample;
+use super::sample::SampledPositions;
 use super::string_rows::StringRows;
 use super::string_sort::{SortedRows, heads, sort_strings};
 use super::suffix_merge::merge_sets;
@@ -26,9 +26,9 @@ use std::pin::Pin;
 /// A text on the way through a level: this processor's part of it with the v symbols behind.
 #[derive(Debug)]
 struct Text {
-    part: Part,
+    part: BlockPart,
     blocks: Blocks,
-    sample: Sample,
+    sample: SampledPositions,
     level: Level,
 }
 
@@ -111,7 +111,7 @@ async fn prepare<E: Exchange>(
     processor.enter(level.number, "0 sample");
     let blocks = Blocks::new(level.n, processor.count());
     let part = with_items_behind(processor, blocks, text, level.period).await?;
-    Ok(Text { part, blocks, sample: Sample::new(level.n, level.period), level })
+    Ok(Text { part, blocks, sample: SampledPositions::new(level.n, level.period), level })
 }
 
 impl Text {
@@ -123,7 +123,7 @@ impl Text {
 
 /// Step 1: the ranks of the sample suffixes, by recursion; at other positions 0. Eight supersteps
 /// before the recursion and two after it.
-async fn sort_sample<E: Exchange>(processor: &mut Processor<E>, text: &Text) -> Result<Part> {
+async fn sort_sample<E: Exchange>(processor: &mut Processor<E>, text: &Text) -> Result<BlockPart> {
     let Text { sample, level, .. } = text;
     processor.enter(level.number, "1 sample suffixes");
     let x = super_characters(processor, text).await?;
@@ -195,7 +195,7 @@ async fn sort_alone<E: Exchange>(
 async fn sort_the_rest<E: Exchange>(
     processor: &mut Processor<E>,
     text: &Text,
-    ranks: &Part,
+    ranks: &BlockPart,
 ) -> Result<Vec<u64>> {
     let (cover, v) = (text.sample.cover(), text.level.period);
     processor.enter(text.level.number, "2 other suffixes");

@@ -40,12 +40,12 @@ impl Blocks {
 
 /// A processor's block of an array, and some items behind it; 0 stands for what is behind the end.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct BlockPart {
     start: usize,
     items: Vec<u64>,
 }
 
-impl Part {
+impl BlockPart {
     /// An item by its place in the whole array.
     pub fn get(&self, item: usize) -> u64 {
         self.items[item - self.start]
@@ -64,7 +64,7 @@ pub async fn with_items_behind<E: Exchange>(
     blocks: Blocks,
     mut items: Vec<u64>,
     behind: usize,
-) -> Result<Part> {
+) -> Result<BlockPart> {
     let own = blocks.range(processor.number());
     let mut messages = processor.messages();
     for (other, message) in messages.iter_mut().enumerate().take(processor.number()) {
@@ -77,7 +77,7 @@ pub async fn with_items_behind<E: Exchange>(
     let received = processor.all_to_all(messages).await?;
     received.iter().for_each(|message| items.extend(message));
     items.resize(own.len() + behind, 0);
-    Ok(Part { start: own.start, items })
+    Ok(BlockPart { start: own.start, items })
 }
 
 /// Gives each item its value, wherever the pair of both is: the values of this processor's items,

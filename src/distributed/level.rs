@@ -1,7 +1,7 @@
 //! Levels of the recursion of `bsp`: how long their strings and periods are, and what the paper
 //! says that they cost.
 
-use super::sample::Sample;
+use super::sample::SampledPositions;
 use std::iter;
 
 /// Where in the recursion a string is sorted.
@@ -46,7 +46,7 @@ impl Level {
     /// The elements of its difference cover.
     #[must_use]
     pub fn cover_len(self) -> usize {
-        Sample::new(self.n, self.period).cover().elements().len()
+        SampledPositions::new(self.n, self.period).cover().elements().len()
     }
 
     /// v n / p: the words of a processor are O of this (Section 5.1).
@@ -61,7 +61,7 @@ impl Level {
 #[must_use]
 pub fn levels(n: usize, processors: usize) -> Vec<Level> {
     let next = |level: &Level| {
-        let sample = || Sample::new(level.n, level.period).len();
+        let sample = || SampledPositions::new(level.n, level.period).len();
         (level.number == 0 || !level.is_sorted_alone()).then(|| level.next(sample()))
     };
     iter::successors(Some(Level::first(n, processors)), next).collect()

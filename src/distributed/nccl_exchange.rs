@@ -5,11 +5,9 @@
 use super::exchange::{Exchange, Messages};
 use super::virtual_processors::run_blocking;
 use crate::error::Result;
-use crate::gpu::{NcclId, NcclProcessor};
-use std::panic::resume_unwind;
-use std::thread;
+use crate::gpu::{NcclId, NcclProcessor, Peers};
 
-impl Exchange for NcclProcessor {
+impl Exchange for NcclProcessor<'_> {
     fn number(&self) -> usize {
         NcclProcessor::number(self)
     }
@@ -27,22 +25,23 @@ impl Exchange for NcclProcessor {
 ///
 /// # Errors
 /// [`Error::Device`](crate::Error::Device) where a GPU or NCCL (`libnccl.so.2`) is not there or
-/// fails. If that happens to one GPU in a superstep, the others wait for it, for ever.
+/// fails, and whatever error `program` ends with on the first GPU on which it fails: the others
+/// then end too.
 pub fn run_on_gpus<T: Send>(
     gpus: &[u32],
-    program: impl AsyncFn(NcclProcessor) -> Result<T> + Sync,
+    program: impl AsyncFn(&mut NcclProcessor) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let (id, program) = (NcclId::new()?, &program);
-    thread::scope(|scope| {
-        let run = |(number, &gpu)| {
-            scope.spawn(move || {
-                let processor = NcclProcessor::join(gpu, id, number, gpus.len())?;
-                run_blocking(program(processor))
-            })
-        };
-        let running: Vec<_> = gpus.iter().enumerate().map(run).collect();
-        let results = running.into_iter().map(|thread| thread.join());
-        results.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    let id = NcclId::new()?;
+    Peers::run(gpus.len(), |number, peers| {
+        let place = (number, gpus.len());
+        let mut processor = NcclProcessor::join(gpus[number], id, place, peers)?;
+        let result = run_blocking(program(&mut processor));
+        // A GPU leaves the network only once it is known whether all do so or it is to be ended.
+        match result {
+            Ok(_) => peers.finish(gpus.len())?,
+            Err(_) => peers.fail(number),
+        }
+        result
     })
 }
 
@@ -74,17 +73,41 @@ mod tests {
         assert!(matches!(started, Err(Error::Device(_))), "{started:?}");
     }
 
+    /// Before the first superstep and between two.
+    #[test]
+    fn the_failure_of_one_gpu_ends_the_others() {
+        for gpus in groups() {
+            let count = gpus.len();
+            for failing in 0..count {
+                for before in [0, 2] {
+                    let end = run_on_gpus(&gpus, async |processor: &mut NcclProcessor| {
+                        for round in 0..4 {
+                            if Exchange::number(processor) == failing && round == before {
+                                return Err(Error::Usage("it gave up".into()));
+                            }
+                            let messages = vec![vec![round; 1000]; count];
+                            Exchange::all_to_all(processor, messages).await?;
+                        }
+                        Ok(())
+                    });
+                    assert!(matches!(end, Err(Error::Usage(_))), "{end:?}");
+                }
+            }
+            say(format_args!("{count} GPUs: all end where one fails"));
+        }
+    }
+
     #[test]
     fn each_message_arrives_where_it_is_sent() {
         for gpus in groups() {
             let count = gpus.len();
-            let received = run_on_gpus(&gpus, async |mut processor| {
-                let from = Exchange::number(&processor) as u64;
+            let received = run_on_gpus(&gpus, async |processor: &mut NcclProcessor| {
+                let from = Exchange::number(processor) as u64;
                 let mut rounds = Vec::new();
                 for round in [0, 1, 1000, 100_000] {
                     let message = |to| vec![100 * from + to; ((from + to) % 3 * round) as usize];
                     let messages = (0..count as u64).map(message).collect();
-                    rounds.push((round, Exchange::all_to_all(&mut processor, messages).await?));
+                    rounds.push((round, Exchange::all_to_all(processor, messages).await?));
                 }
                 Ok(rounds)
             });
@@ -107,13 +130,13 @@ mod tests {
         const WORDS: usize = 32 << 20;
         for gpus in groups().into_iter().filter(|gpus| gpus.len() > 1) {
             let count = gpus.len();
-            let speeds = run_on_gpus(&gpus, async |mut processor| {
-                let (me, mut speeds) = (Exchange::number(&processor), Vec::new());
+            let speeds = run_on_gpus(&gpus, async |processor: &mut NcclProcessor| {
+                let (me, mut speeds) = (Exchange::number(processor), Vec::new());
                 for round in 0..5 {
                     let message = |to| if to == me { vec![] } else { vec![round; WORDS] };
                     let (before, start) = (processor.transferred(), Instant::now());
                     let messages = (0..count).map(message).collect();
-                    let received = Exchange::all_to_all(&mut processor, messages).await?;
+                    let received = Exchange::all_to_all(processor, messages).await?;
                     let whole = start.elapsed().as_secs_f64();
                     let expected = |(from, message): (usize, &Vec<u64>)| {
                         message.len() == if from == me { 0 } else { WORDS }
@@ -145,11 +168,11 @@ mod tests {
         let all: Vec<_> = cases::named().into_iter().chain(small).collect();
         for gpus in groups() {
             let (count, start) = (gpus.len(), Instant::now());
-            let blocks = run_on_gpus(&gpus, async |mut processor| {
+            let blocks = run_on_gpus(&gpus, async |processor: &mut NcclProcessor| {
                 let mut blocks = Vec::new();
                 for (_, text) in &all {
-                    let (bsp, _) = sort_text(&mut processor, text).await?;
-                    blocks.push([bsp, double_text(&mut processor, text).await?]);
+                    let (bsp, _) = sort_text(&mut *processor, text).await?;
+                    blocks.push([bsp, double_text(&mut *processor, text).await?]);
                 }
                 Ok(blocks)
             });

@@ -30,7 +30,7 @@ use crate::error::Result;
 use std::ops::Range;
 
 /// A suffix in a round: the rank of its group, the rank of the suffix h behind, and its position.
-type Row = [u64; 3];
+type SuffixRow = [u64; 3];
 
 /// This processor's block of the suffix array, as far as it is sorted.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ struct Refined {
 
 /// Suffixes of equal first symbols, or the part of them that is on this processor.
 #[derive(Debug)]
-struct Group {
+struct SuffixGroup {
     rows: Range<usize>,
     rank: u64,
     is_spanning: bool,
@@ -147,7 +147,7 @@ async fn first_keys<E: Exchange>(
 async fn ranks_behind<E: Exchange>(
     processor: &mut Processor<E>,
     refined: &Refined,
-    left: &[Group],
+    left: &[SuffixGroup],
     ranks: &[u64],
     depth: usize,
 ) -> Result<Vec<u64>> {
@@ -171,7 +171,7 @@ async fn ranks_behind<E: Exchange>(
 
 impl Refined {
     /// All groups that have rows here.
-    fn groups(&self) -> Vec<Group> {
+    fn groups(&self) -> Vec<SuffixGroup> {
         let mut starts: Vec<usize> = (0..self.heads.len()).filter(|&row| self.heads[row]).collect();
         if self.heads.first() == Some(&false) {
             starts.insert(0, 0);
@@ -182,13 +182,13 @@ impl Refined {
             let (row, is_outer) = (self.start + start, start == 0 || end == self.heads.len());
             let set = self.spanning.iter().find(|set| is_outer && set.rows.contains(&row));
             let rank = set.map_or(row, |set| set.rows.start) as u64 + 1;
-            Group { rows: start..end, rank, is_spanning: set.is_some() }
+            SuffixGroup { rows: start..end, rank, is_spanning: set.is_some() }
         };
         starts.iter().zip(ends).map(group).collect()
     }
 
     /// The groups of several suffixes.
-    fn unresolved(&self) -> Vec<Group> {
+    fn unresolved(&self) -> Vec<SuffixGroup> {
         let mut groups = self.groups();
         groups.retain(|group| group.is_spanning || group.rows.len() > 1);
         groups
@@ -199,12 +199,12 @@ impl Refined {
     async fn sort<E: Exchange>(
         &self,
         processor: &mut Processor<E>,
-        left: &[Group],
+        left: &[SuffixGroup],
         behind: Vec<u64>,
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Vec<SuffixRow>> {
         // A suffix that is a group of its own is told from its neighbours by its row.
         let row = |(row, &suffix): (usize, &usize)| [row as u64 + 1, 0, suffix as u64];
-        let mut rows: Vec<Row> = (self.start..).zip(&self.suffixes).map(row).collect();
+        let mut rows: Vec<SuffixRow> = (self.start..).zip(&self.suffixes).map(row).collect();
         let mut behind = behind.into_iter();
         let mut spanning = StringRows::new(3);
         for group in left {
@@ -228,7 +228,7 @@ impl Refined {
         &self,
         processor: &mut Processor<E>,
         spanning: StringRows,
-        rows: &mut [Row],
+        rows: &mut [SuffixRow],
     ) -> Result<()> {
         let sorted = sort_strings(processor, vec![spanning]).await?;
         let mut messages = processor.messages();
@@ -252,7 +252,7 @@ impl Refined {
     async fn split<E: Exchange>(
         &mut self,
         processor: &mut Processor<E>,
-        rows: Vec<Row>,
+        rows: Vec<SuffixRow>,
     ) -> Result<()> {
         self.suffixes = rows.iter().map(|row| row[2] as usize).collect();
         let rows = StringRows::from_words(3, rows.into_flattened());
@@ -266,7 +266,7 @@ impl Refined {
     async fn update_ranks<E: Exchange>(
         &self,
         processor: &mut Processor<E>,
-        before: &[Group],
+        before: &[SuffixGroup],
         ranks: &mut [u64],
     ) -> Result<()> {
         let mut messages = processor.messages();

@@ -12,14 +12,14 @@ use super::difference_cover::DifferenceCover;
 /// The positions i from 0 to n with i mod v in D, and where each comes to lie in X: those of one
 /// residue together, residue by residue.
 #[derive(Debug)]
-pub struct Sample {
+pub struct SampledPositions {
     cover: DifferenceCover,
     n: usize,
     /// By element of D, where its positions begin in X; and the length of X.
     starts: Vec<usize>,
 }
 
-impl Sample {
+impl SampledPositions {
     /// That of a text of n symbols, with the cover of a period from 3 on. It has less than n
     /// positions where the period is not greater than n.
     pub fn new(n: usize, period: usize) -> Self {
@@ -29,7 +29,7 @@ impl Sample {
             let len = (n + 1).saturating_sub(element).div_ceil(period);
             starts.push(starts[starts.len() - 1] + len);
         }
-        Sample { cover, n, starts }
+        SampledPositions { cover, n, starts }
     }
 
     /// The cover D.
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn every_position_of_the_sample_has_its_own_index() {
         for (n, period) in [(0, 3), (1, 3), (2, 3), (9, 3), (100, 6), (4, 10), (101, 18)] {
-            let sample = Sample::new(n, period);
+            let sample = SampledPositions::new(n, period);
             let mut indices: Vec<usize> = (0..=n).filter_map(|i| sample.index(i)).collect();
             indices.sort_unstable();
             assert!(indices.iter().copied().eq(0..sample.len()), "{n} modulo {period}");

@@ -3,10 +3,10 @@
 //!
 //! Ten supersteps, whatever sets there are. A processor has rows of two spanning sets at most.
 
-use super::block_distribution::{Blocks, Part};
+use super::block_distribution::{BlockPart, Blocks};
 use super::exchange::{Exchange, Messages, put_segment, segments};
 use super::processor::Processor;
-use super::sample::Sample;
+use super::sample::SampledPositions;
 use super::spanning_sets::{SpanningSet, spanning_sets};
 use super::string_rows::StringRows;
 use super::string_sort::heads;
@@ -22,10 +22,10 @@ type Shares = BTreeMap<usize, StringRows>;
 /// array.
 pub async fn merge_sets<E: Exchange>(
     processor: &mut Processor<E>,
-    sample: &Sample,
+    sample: &SampledPositions,
     sorted: StringRows,
     orders: &[u64],
-    ranks: &Part,
+    ranks: &BlockPart,
 ) -> Result<Vec<u64>> {
     let n = sample.text_len();
     let order = SuffixOrder::new(sample.cover());
@@ -48,10 +48,10 @@ pub async fn merge_sets<E: Exchange>(
 /// Two supersteps.
 async fn fetch<E: Exchange>(
     processor: &mut Processor<E>,
-    sample: &Sample,
+    sample: &SampledPositions,
     positions: Vec<usize>,
     orders: &[u64],
-    ranks: &Part,
+    ranks: &BlockPart,
 ) -> Result<StringRows> {
     let (cover, blocks) = (sample.cover(), Blocks::new(sample.text_len(), processor.count()));
     let start = blocks.range(processor.number()).start;

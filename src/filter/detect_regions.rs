@@ -1,6 +1,6 @@
 //! The regions of a block that are tables, samples or machine code, for [`super::regions`].
 //!
-//! Every 16 KiB of the block is judged by 2 to 4 KiB of it: text is left alone at once; code is
+//! 2 to 4 KiB tell of every 16 KiB of the block: text is left alone at once; code is
 //! known by its calls; a stride at which bytes are equal, or close, far more often than at others
 //! means records. Neighbours that agree become regions. What to do with records is then tried out,
 //! each stride by itself: a sample is filtered in each likely way, and where that lowers its
@@ -11,16 +11,16 @@
 use super::bcj::{is_arm64, is_x86};
 use super::delta::Records;
 use super::order1;
-use super::regions::{Region, RegionKind};
+use super::regions::{FilterRegion, RegionKind};
 use crate::bwt::Sorter;
 use crate::coder::{self, Coding, SliceLimits};
 use crate::threads::Threads;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Bytes that are judged at once.
+/// Bytes that get one kind at once.
 const CHUNK: usize = 16 << 10;
-/// Bytes that are judged in one task.
+/// Bytes that one task looks at.
 const TASK: usize = 64 * CHUNK;
 /// Bytes of it that are looked at for strides, and for code.
 const LOOK: usize = 2 << 10;
@@ -51,19 +51,19 @@ enum ChunkKind {
 }
 
 /// The regions of `text`; empty where all of it is plain. Code is looked for where `code` is true.
-pub(super) fn detect(text: &[u8], code: bool, pool: &Threads) -> Vec<Region> {
+pub(super) fn detect(text: &[u8], code: bool, pool: &Threads) -> Vec<FilterRegion> {
     let guesses =
         pool.map(text.chunks(TASK), |text| text.chunks(CHUNK).map(guess).collect::<Vec<_>>());
     let mut stretches = stretches(text.len(), &guesses.concat(), code);
     try_records(text, &mut stretches, pool);
-    let mut regions: Vec<Region> = Vec::new();
+    let mut regions: Vec<FilterRegion> = Vec::new();
     for Stretch { range, kind, .. } in stretches {
         match regions.last_mut() {
             Some(last) if last.kind == kind => last.size += range.len(),
-            _ => regions.push(Region { size: range.len(), kind }),
+            _ => regions.push(FilterRegion { size: range.len(), kind }),
         }
     }
-    if matches!(regions[..], [Region { kind: RegionKind::Plain, .. }]) {
+    if matches!(regions[..], [FilterRegion { kind: RegionKind::Plain, .. }]) {
         regions.clear();
     }
     regions

@@ -18,7 +18,7 @@
 //! byte, a fifth of it in the last step; a byte of memory per byte at most.
 
 use super::match_finder::{common, common_end};
-use super::matches::Match;
+use super::matches::CodedMatch;
 use crate::allocation;
 use crate::bwt::content_defined::{self, STRETCH, hash};
 use crate::error::Flaw;
@@ -58,8 +58,8 @@ const PARTS: usize = 4;
 const MOST_SHARES: usize = 16;
 
 /// The matches in `text`, if there are enough that are worth taking out.
-pub(super) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<Match>>, Flaw> {
-    let (mut search, mut seen) = (Search::new(text), LastSeen::new(text.len())?);
+pub(super) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>>, Flaw> {
+    let (mut search, mut seen) = (MatchSearch::new(text), LastSeen::new(text.len())?);
     let stretches: Vec<Range<usize>> = stretches(text.len(), STRETCH).collect();
     for part in stretches.chunks(stretches.len().div_ceil(PARTS).max(1)) {
         let positions = pool.map(part, |stretch| positions(text, stretch.clone()));
@@ -115,13 +115,13 @@ struct LongMatch {
     price: u64,
 }
 
-struct Search<'a> {
+struct MatchSearch<'a> {
     text: &'a [u8],
     runs: RunPrices,
     found: Option<LongMatch>,
     /// Bytes in matches, whether they were taken or not.
     matched: usize,
-    matches: Vec<Match>,
+    matches: Vec<CodedMatch>,
     /// The worth of the matches, less their cost.
     gain: u64,
     /// The end of the last taken match.
@@ -130,9 +130,9 @@ struct Search<'a> {
     seen: usize,
 }
 
-impl<'a> Search<'a> {
+impl<'a> MatchSearch<'a> {
     fn new(text: &'a [u8]) -> Self {
-        Search {
+        MatchSearch {
             text,
             runs: RunPrices::new(),
             found: None,
@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
         let cost = MATCH_COST * BIT + SPLIT_COST * BIT * self.matched as u64 / found.end as u64;
         if worth > cost {
             let literals = found.from - self.start;
-            self.matches.push(Match { literals, distance: found.distance, length });
+            self.matches.push(CodedMatch { literals, distance: found.distance, length });
             self.gain += worth - cost;
             self.start = found.end;
         }

@@ -14,7 +14,7 @@
 //! literal and 2 ns per matched byte, over all threads.
 
 use super::key_table::{KEY, KeyTable, STEP};
-use super::matches::{LEAST, LEAST_NEW, Match, RepeatOffsets};
+use super::matches::{CodedMatch, LEAST, LEAST_NEW, RepeatOffsets};
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
 use std::ops::Range;
@@ -42,14 +42,14 @@ const LEAST_STRETCH: usize = 2 << 20;
 const LEAD: usize = 64 << 10;
 
 /// The repeats of `text`, if they are worth taking out.
-pub(crate) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<Match>>, Flaw> {
+pub(crate) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>>, Flaw> {
     let table = KeyTable::new(text, pool)?;
     let size = text.len().div_ceil(STRETCHES).max(LEAST_STRETCH);
-    let parse = |stretch: Range<usize>, before: Cost| {
+    let parse = |stretch: Range<usize>, before: CodedBits| {
         let text = &text[..text.len().min(stretch.end + LEAD)];
         Parse::new(text, &table, stretch.start.saturating_sub(LEAD), before).run(stretch.end)
     };
-    let (matches, first) = pool.install(|| parse(0..text.len().min(size), Cost::default()));
+    let (matches, first) = pool.install(|| parse(0..text.len().min(size), CodedBits::default()));
     let mut parsed = vec![matches];
     let others = stretches(text.len(), size).skip(1);
     parsed.extend(pool.map(others, |stretch| parse(stretch, first).0));
@@ -65,7 +65,7 @@ pub(crate) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<Match>>, Fl
 
 /// The bits that so many bytes took.
 #[derive(Clone, Copy, Default)]
-struct Cost {
+struct CodedBits {
     bits: f64,
     bytes: usize,
 }
@@ -73,7 +73,7 @@ struct Cost {
 /// The matches of stretches, one after the other.
 #[derive(Default)]
 struct Joined {
-    matches: Vec<Match>,
+    matches: Vec<CodedMatch>,
     repeat_offsets: RepeatOffsets,
     /// The end of the last match.
     end: usize,
@@ -83,8 +83,8 @@ struct Joined {
 
 impl Joined {
     /// Adds the part of a match in its stretch, unless that is too short for its distance.
-    fn add(&mut self, found: &Candidate, stretch: &Range<usize>) {
-        let &Candidate { from, end, distance, price } = found;
+    fn add(&mut self, found: &MatchCandidate, stretch: &Range<usize>) {
+        let &MatchCandidate { from, end, distance, price } = found;
         let (from, end) = (from.max(stretch.start), end.min(stretch.end));
         let goes_on = from == self.end && distance == self.repeat_offsets.0[0];
         if from < end && goes_on {
@@ -96,14 +96,14 @@ impl Joined {
         if end < from + if is_near { LEAST } else { LEAST_NEW } {
             return;
         }
-        self.matches.push(Match { literals: from - self.end, distance, length: end - from });
+        self.matches.push(CodedMatch { literals: from - self.end, distance, length: end - from });
         self.repeat_offsets.use_again(distance);
         self.price += price;
         self.end = end;
     }
 
     /// The matches, if they cost less than in the BWT.
-    fn worth(self) -> Option<Vec<Match>> {
+    fn worth(self) -> Option<Vec<CodedMatch>> {
         let removed = self.matches.iter().map(|found| found.length).sum::<usize>() as f64;
         let worth = TRANSFORMED * self.matches.len() as f64 + TRANSFORMED_BYTE * removed;
         (self.price < worth).then_some(self.matches)
@@ -111,7 +111,7 @@ impl Joined {
 }
 
 /// A match that could be next: `from..end` of the text.
-struct Candidate {
+struct MatchCandidate {
     from: usize,
     end: usize,
     distance: usize,
@@ -122,11 +122,11 @@ struct Candidate {
 struct Best {
     at: usize,
     byte: f64,
-    found: Option<(f64, Candidate)>,
+    found: Option<(f64, MatchCandidate)>,
 }
 
 impl Best {
-    fn offer(&mut self, found: Candidate) {
+    fn offer(&mut self, found: MatchCandidate) {
         let skipped = found.from as f64 - self.at as f64;
         let value = (found.end - self.at) as f64 * self.byte - found.price - skipped * LITERAL;
         if self.found.as_ref().is_none_or(|(most, _)| value > *most) {
@@ -143,12 +143,12 @@ struct Parse<'a> {
     /// Where it began.
     first: usize,
     /// The cost of the bytes before the first stretch's end, unless this is that stretch.
-    before: Cost,
+    before: CodedBits,
     /// The end of the last match.
     start: usize,
     /// Literals before `start`.
     literals: usize,
-    matches: Vec<Candidate>,
+    matches: Vec<MatchCandidate>,
     /// Bits for all matches so far.
     price: f64,
     ahead: LookAhead,
@@ -172,7 +172,7 @@ fn is_passed_by(at: usize) -> bool {
 }
 
 impl<'a> Parse<'a> {
-    fn new(text: &'a [u8], table: &'a KeyTable, first: usize, before: Cost) -> Self {
+    fn new(text: &'a [u8], table: &'a KeyTable, first: usize, before: CodedBits) -> Self {
         Parse {
             text,
             table,
@@ -188,7 +188,7 @@ impl<'a> Parse<'a> {
     }
 
     /// The matches up to `end` or across it, and what all took.
-    fn run(mut self, end: usize) -> (Vec<Candidate>, Cost) {
+    fn run(mut self, end: usize) -> (Vec<MatchCandidate>, CodedBits) {
         let mut at = self.first;
         while at < end && at + KEY <= self.text.len() {
             match self.best(at) {
@@ -200,7 +200,7 @@ impl<'a> Parse<'a> {
             }
         }
         let bits = self.price + LITERAL * (self.literals + at.saturating_sub(self.start)) as f64;
-        (self.matches, Cost { bits, bytes: at })
+        (self.matches, CodedBits { bits, bytes: at })
     }
 
     /// The position that is looked at after one without a match. Among literals those of every
@@ -227,7 +227,7 @@ impl<'a> Parse<'a> {
     }
 
     /// The best match that covers `at` or comes soon after it.
-    fn best(&mut self, at: usize) -> Option<Candidate> {
+    fn best(&mut self, at: usize) -> Option<MatchCandidate> {
         let fresh = at == self.start;
         if self.is_among_literals(at) && self.places(at, true)?.is_empty() {
             return None;
@@ -254,7 +254,7 @@ impl<'a> Parse<'a> {
                 let length = if known { common(self.text, from - distance, from) } else { 0 };
                 if length >= LEAST {
                     let price = if ago == 0 { SAME } else { KNOWN };
-                    best.offer(Candidate { from, end: from + length, distance, price });
+                    best.offer(MatchCandidate { from, end: from + length, distance, price });
                     break;
                 }
             }
@@ -282,7 +282,7 @@ impl<'a> Parse<'a> {
                 longest = behind + length;
                 let distance = at - earlier;
                 let price = if self.repeat_offsets.is_near(distance) { CLOSE } else { NEW };
-                best.offer(Candidate { from: at - behind, end: at + length, distance, price });
+                best.offer(MatchCandidate { from: at - behind, end: at + length, distance, price });
             }
         }
     }
@@ -301,7 +301,7 @@ impl<'a> Parse<'a> {
         ranges.get(at - *first).cloned()
     }
 
-    fn take(&mut self, best: Candidate) {
+    fn take(&mut self, best: MatchCandidate) {
         self.literals += best.from - self.start;
         self.price += best.price;
         self.repeat_offsets.use_again(best.distance);

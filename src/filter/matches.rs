@@ -19,7 +19,7 @@ use crate::leb128;
 
 /// Bytes of the text that equal those `distance` before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Match {
+pub(crate) struct CodedMatch {
     /// Bytes between the match before, or the start of the text, and this one.
     pub literals: usize,
     /// At least 1; the two stretches may overlap.
@@ -35,7 +35,7 @@ pub(super) const LEAST_NEW: usize = 32;
 
 /// Takes `matches` out of `text` and appends to `side` what [`decode`] needs besides the literals
 /// that are left.
-pub(crate) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) {
+pub(crate) fn encode(text: &mut Vec<u8>, matches: &[CodedMatch], side: &mut Vec<u8>) {
     leb128::write(text.len(), side);
     write(matches, side);
     let (mut from, mut kept) = (0, 0);
@@ -47,7 +47,7 @@ pub(crate) fn encode(text: &mut Vec<u8>, matches: &[Match], side: &mut Vec<u8>) 
     text.drain(kept..from);
 }
 
-fn write(matches: &[Match], side: &mut Vec<u8>) {
+fn write(matches: &[CodedMatch], side: &mut Vec<u8>) {
     let mut coded = Vec::new();
     let (mut models, mut out) = (MatchModels::new(), RangeEncoder::new(&mut coded));
     for &found in matches {
@@ -75,7 +75,7 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     let mut literals = literals;
     for _ in 0..count {
-        let found = models.code(Match::default(), &mut from);
+        let found = models.code(CodedMatch::default(), &mut from);
         let (new, rest) = literals.split_at_checked(found.literals).ok_or(MISFIT)?;
         literals = rest;
         text.extend_from_slice(new);
@@ -173,7 +173,7 @@ impl MatchModels {
 
     /// Encodes `found`, or decodes a match whatever `found` is: one of any distance and length,
     /// where the coded bytes are damaged.
-    fn code(&mut self, found: Match, coder: &mut impl BinaryCoder) -> Match {
+    fn code(&mut self, found: CodedMatch, coder: &mut impl BinaryCoder) -> CodedMatch {
         let literals = self.literals[self.last].code(found.literals, coder);
         let (kind, step) = match self.repeat_offsets.code_of(found.distance) {
             DistanceCode::Repeat(ago) => (ago, 0),
@@ -188,13 +188,13 @@ impl MatchModels {
                 ((self.repeat_offsets.0[0] + step).saturating_sub(NEAR), LEAST)
             }
             5 => (self.distance.code(found.distance, coder), LEAST_NEW),
-            _ => return Match { literals, distance: 0, length: 0 },
+            _ => return CodedMatch { literals, distance: 0, length: 0 },
         };
         let more = found.length.saturating_sub(least);
         let length = self.length[kind].code(more, coder) + least;
         self.repeat_offsets.use_again(distance);
         self.last = kind;
-        Match { literals, distance, length }
+        CodedMatch { literals, distance, length }
     }
 }
 
@@ -204,8 +204,8 @@ mod tests {
     use super::*;
     use crate::threads::Threads;
 
-    fn found(literals: usize, distance: usize, length: usize) -> Match {
-        Match { literals, distance, length }
+    fn found(literals: usize, distance: usize, length: usize) -> CodedMatch {
+        CodedMatch { literals, distance, length }
     }
 
     #[test]

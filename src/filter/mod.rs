@@ -124,12 +124,12 @@ pub(crate) fn searched_size(flags: u8, mut side: &[u8], text_size: u64) -> Resul
 #[derive(Debug)]
 pub(crate) struct Undeduplicated {
     filtered: Filtered,
-    repeats: Repeats,
+    repeats: RepeatsSearch,
 }
 
 /// The long-range matches that are worth a search.
 #[derive(Debug)]
-enum Repeats {
+enum RepeatsSearch {
     None,
     Some,
     /// The text repeats itself as a whole.
@@ -140,7 +140,7 @@ impl Undeduplicated {
     /// Whether the text repeats itself as a whole. [`deduplicate`] then takes up to 6 bytes of
     /// memory per byte, with the text and what it becomes.
     pub fn is_repetitive(&self) -> bool {
-        matches!(self.repeats, Repeats::Everywhere)
+        matches!(self.repeats, RepeatsSearch::Everywhere)
     }
 }
 
@@ -149,7 +149,7 @@ impl Undeduplicated {
 pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undeduplicated, Flaw> {
     let mut filtered = Filtered::unchanged(block);
     if filtered.text.len() < LEAST_BLOCK {
-        return Ok(Undeduplicated { filtered, repeats: Repeats::None });
+        return Ok(Undeduplicated { filtered, repeats: RepeatsSearch::None });
     }
     let Filtered { text, flags, side } = &mut filtered;
     let mut layout_side = Vec::new();
@@ -186,9 +186,9 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
     }
     side.extend(layout_side);
     let repeats = match is_repetitive {
-        _ if is_large => Repeats::None,
-        true => Repeats::Everywhere,
-        false => Repeats::Some,
+        _ if is_large => RepeatsSearch::None,
+        true => RepeatsSearch::Everywhere,
+        false => RepeatsSearch::Some,
     };
     Ok(Undeduplicated { filtered, repeats })
 }
@@ -197,9 +197,9 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
 pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filtered, Flaw> {
     let Undeduplicated { mut filtered, repeats } = block;
     let found = match repeats {
-        Repeats::None => None,
-        Repeats::Some => long_range::find(&filtered.text, pool)?,
-        Repeats::Everywhere => match_finder::find(&filtered.text, pool)?,
+        RepeatsSearch::None => None,
+        RepeatsSearch::Some => long_range::find(&filtered.text, pool)?,
+        RepeatsSearch::Everywhere => match_finder::find(&filtered.text, pool)?,
     };
     if let Some(found) = found {
         // The parameters stand in the order in which the filters are undone.

@@ -20,7 +20,7 @@ pub(crate) enum RegionKind {
 
 /// Neighbouring bytes of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Region {
+pub(crate) struct FilterRegion {
     pub size: usize,
     pub kind: RegionKind,
 }
@@ -29,11 +29,11 @@ pub(crate) struct Region {
 /// up to that of `text`.
 pub(crate) fn encode(
     text: &mut [u8],
-    regions: &[Region],
+    regions: &[FilterRegion],
     side: &mut Vec<u8>,
     pool: &Threads,
 ) -> Result<(), Flaw> {
-    for &Region { size, kind } in regions {
+    for &FilterRegion { size, kind } in regions {
         leb128::write(size, side);
         kind.write(side);
     }
@@ -53,7 +53,7 @@ pub(super) fn decode(text: &mut [u8], side: &mut &[u8], pool: &Threads) -> Resul
             if !(1..=text.len() - end).contains(&size) {
                 return Err(Flaw("the regions of a block do not add up to it"));
             }
-            regions.push(Region { size, kind: RegionKind::read(side)? });
+            regions.push(FilterRegion { size, kind: RegionKind::read(side)? });
             end += size;
         }
         change(&mut text[start..end], start, &regions, Direction::ToRelative, pool)?;
@@ -73,12 +73,12 @@ const LARGE: usize = 2 << 20;
 fn change(
     text: &mut [u8],
     mut pos: usize,
-    regions: &[Region],
+    regions: &[FilterRegion],
     direction: Direction,
     pool: &Threads,
 ) -> Result<(), Flaw> {
     let (mut rest, mut small) = (text, Vec::new());
-    for &Region { size, kind } in regions {
+    for &FilterRegion { size, kind } in regions {
         let (region, behind) = rest.split_at_mut(size);
         match kind {
             RegionKind::Plain => (),

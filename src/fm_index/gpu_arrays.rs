@@ -8,7 +8,7 @@
 use super::FmIndex;
 use super::bit_sliced_rank::BitSlicedRank;
 use super::byte_rank::ByteRank;
-use super::layout::Layout;
+use super::layout::IndexLayout;
 use super::lf_walks::CONTRADICTION;
 use crate::error::Result;
 use crate::gpu;
@@ -65,10 +65,10 @@ impl FmIndex<u32> {
     /// What a GPU takes to search so many patterns.
     fn arrays(&self, patterns: usize) -> gpu::IndexArrays<'_> {
         let (codes, supers, rank) = match &self.layout {
-            Layout::Two(rank) => bit_sliced(rank),
-            Layout::Three(rank) => bit_sliced(rank),
-            Layout::Four(rank) => bit_sliced(rank),
-            Layout::Bytes(rank) => bytes(rank),
+            IndexLayout::Two(rank) => bit_sliced(rank),
+            IndexLayout::Three(rank) => bit_sliced(rank),
+            IndexLayout::Four(rank) => bit_sliced(rank),
+            IndexLayout::Bytes(rank) => bytes(rank),
         };
         let kmers = self.kmers_for(patterns).filter(|kmers| kmers.length > 0);
         gpu::IndexArrays {

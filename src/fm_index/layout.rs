@@ -12,7 +12,7 @@ use crate::positions::Row;
 
 /// The layout of one transform.
 #[derive(Debug)]
-pub enum Layout<R> {
+pub enum IndexLayout<R> {
     Two(BitSlicedRank<R, 2>),
     Three(BitSlicedRank<R, 3>),
     Four(BitSlicedRank<R, 4>),
@@ -22,7 +22,7 @@ pub enum Layout<R> {
 /// One symbol of so many may be a rare one, which [`BitSlicedRank`] keeps in lists.
 const RARE: u64 = 512;
 
-impl<R: Row> Layout<R> {
+impl<R: Row> IndexLayout<R> {
     /// The smallest that suits `bytes`, in which byte c occurs `counts[c]` times.
     ///
     /// # Errors
@@ -36,10 +36,10 @@ impl<R: Row> Layout<R> {
         };
         let sigma = counts.iter().filter(|&&count| count > 0).count();
         Ok(match () {
-            () if fits(2) => Layout::Two(BitSlicedRank::new(&bytes, &by_count)?),
-            () if fits(3) => Layout::Three(BitSlicedRank::new(&bytes, &by_count)?),
-            () if fits(4) => Layout::Four(BitSlicedRank::new(&bytes, &by_count)?),
-            () => Layout::Bytes(ByteRank::new(bytes, &by_count, sigma)?),
+            () if fits(2) => IndexLayout::Two(BitSlicedRank::new(&bytes, &by_count)?),
+            () if fits(3) => IndexLayout::Three(BitSlicedRank::new(&bytes, &by_count)?),
+            () if fits(4) => IndexLayout::Four(BitSlicedRank::new(&bytes, &by_count)?),
+            () => IndexLayout::Bytes(ByteRank::new(bytes, &by_count, sigma)?),
         })
     }
 }
@@ -48,10 +48,10 @@ impl<R: Row> Layout<R> {
 macro_rules! with_layout {
     ($layout:expr, $rank:ident => $work:expr) => {
         match $layout {
-            $crate::fm_index::layout::Layout::Two($rank) => $work,
-            $crate::fm_index::layout::Layout::Three($rank) => $work,
-            $crate::fm_index::layout::Layout::Four($rank) => $work,
-            $crate::fm_index::layout::Layout::Bytes($rank) => $work,
+            $crate::fm_index::layout::IndexLayout::Two($rank) => $work,
+            $crate::fm_index::layout::IndexLayout::Three($rank) => $work,
+            $crate::fm_index::layout::IndexLayout::Four($rank) => $work,
+            $crate::fm_index::layout::IndexLayout::Bytes($rank) => $work,
         }
     };
 }
@@ -101,7 +101,7 @@ mod tests {
         texts.push(("text of 5000".into(), cases::text(5000)));
         for (name, bytes) in texts.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
             let counts = counts(&bytes);
-            let layout = Layout::<R>::new(bytes.clone(), &counts).unwrap();
+            let layout = IndexLayout::<R>::new(bytes.clone(), &counts).unwrap();
             with_layout!(&layout, ranks => check(&name, &bytes, ranks));
             let mut by_count: Vec<u8> = (0..=255).collect();
             by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
@@ -126,20 +126,20 @@ mod tests {
     fn the_alphabet_chooses_the_layout() {
         let layout = |bytes: Vec<u8>| {
             let counts = counts(&bytes);
-            Layout::<u32>::new(bytes, &counts).unwrap()
+            IndexLayout::<u32>::new(bytes, &counts).unwrap()
         };
-        assert!(matches!(layout(cases::random(9000, 4)), Layout::Two(_)));
-        assert!(matches!(layout(rare_others(9000)), Layout::Two(_)));
-        assert!(matches!(layout(cases::random(9000, 5)), Layout::Three(_)));
-        assert!(matches!(layout(cases::random(9000, 16)), Layout::Four(_)));
-        assert!(matches!(layout(cases::text(9000)), Layout::Bytes(_)));
+        assert!(matches!(layout(cases::random(9000, 4)), IndexLayout::Two(_)));
+        assert!(matches!(layout(rare_others(9000)), IndexLayout::Two(_)));
+        assert!(matches!(layout(cases::random(9000, 5)), IndexLayout::Three(_)));
+        assert!(matches!(layout(cases::random(9000, 16)), IndexLayout::Four(_)));
+        assert!(matches!(layout(cases::text(9000)), IndexLayout::Bytes(_)));
     }
 
     #[test]
     fn counters_survive_the_border_of_a_super_block() {
         for alphabet in [4, 8, 16, 17, 256] {
             let bytes = cases::random(140_000, alphabet);
-            let layout = Layout::<u32>::new(bytes.clone(), &counts(&bytes)).unwrap();
+            let layout = IndexLayout::<u32>::new(bytes.clone(), &counts(&bytes)).unwrap();
             for at in [65_535, 65_536, 65_537, 131_071, 131_072, 139_999, 140_000] {
                 let naive = bytes[..at].iter().filter(|&&c| c == 3).count() as u32;
                 assert_eq!(

@@ -28,7 +28,7 @@ pub(crate) const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its 
 /// A walk under way: its number, where it is, how many steps it has made, and the byte that it
 /// steps over next.
 #[derive(Clone, Copy)]
-struct Walk<R> {
+struct LfWalk<R> {
     number: usize,
     row: R,
     steps: u32,
@@ -161,8 +161,8 @@ impl<R: Row> FmIndex<R> {
     ) {
         let mut fresh = rows.iter().enumerate();
         let mut start =
-            || fresh.next().map(|(number, &row)| Walk { number, row, steps: 0, byte: 0 });
-        let mut walks: Vec<Walk<R>> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
+            || fresh.next().map(|(number, &row)| LfWalk { number, row, steps: 0, byte: 0 });
+        let mut walks: Vec<LfWalk<R>> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
         while !walks.is_empty() {
             let mut n = 0;
             while n < walks.len() {

@@ -51,7 +51,7 @@ use crate::options::MAX_BLOCK_SIZE;
 use crate::positions::NarrowLimits;
 pub use crate::positions::Row;
 use kmer_table::KmerTable;
-use layout::{Layout, with_layout};
+use layout::{IndexLayout, with_layout};
 pub(crate) use lf_walks::CONTRADICTION;
 use rank::Rank;
 pub(crate) use samples::Samples;
@@ -74,7 +74,7 @@ pub struct FmIndex<R = u32> {
     /// `starts[c]`: the first row that starts with byte c or a larger one; `starts[256]` is the
     /// number of rows.
     starts: Box<[R; 257]>,
-    layout: Layout<R>,
+    layout: IndexLayout<R>,
     samples: Samples<R>,
     kmers: OnceLock<KmerTable<R>>,
     id: gpu_arrays::Id,
@@ -133,7 +133,7 @@ impl<R: Row> FmIndex<R> {
             len,
             primary: samples.rows()[0],
             starts: starts(&counts.map(|count| R::new(count as usize))),
-            layout: Layout::new(bytes, &counts)?,
+            layout: IndexLayout::new(bytes, &counts)?,
             samples,
             kmers: OnceLock::new(),
             id: gpu_arrays::Id::new(),

@@ -11,7 +11,7 @@ pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0
 
 /// How a block's payload holds its raw bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     Stored,
     Bwt(Shape),
 }
@@ -40,7 +40,7 @@ const SEARCHABLE: u8 = filter::SEQUENCES;
 /// What stands in front of a block's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockHeader {
-    pub kind: Kind,
+    pub kind: BlockKind,
     /// Below 2^40, as is the coded size.
     pub raw_size: u64,
     pub coded_size: u64,
@@ -93,8 +93,8 @@ impl BlockHeader {
 
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let kind = match self.kind {
-            Kind::Stored => [0; 4],
-            Kind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }) => {
+            BlockKind::Stored => [0; 4],
+            BlockKind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }) => {
                 let flags = filters | (INDEXED * u8::from(indexed)) | (TABLES * u8::from(tables));
                 [1, flags, sample_rate_log, coding as u8]
             }
@@ -119,7 +119,7 @@ impl BlockHeader {
             "the block header is damaged: its checksum is wrong",
         )?;
         let header = BlockHeader {
-            kind: Kind::from_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])?,
+            kind: BlockKind::from_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])?,
             raw_size: uint_at::<5>(bytes, 12),
             coded_size: uint_at::<5>(bytes, 17),
             raw_checksum: u32_at(bytes, 22),
@@ -133,13 +133,13 @@ impl BlockHeader {
     fn check_sizes(&self) -> Result<(), Flaw> {
         ensure(self.raw_size > 0, "the block's raw size is 0")?;
         let coded_fits = match self.kind {
-            Kind::Stored => self.coded_size == self.raw_size,
-            Kind::Bwt(_) => (1..self.raw_size).contains(&self.coded_size),
+            BlockKind::Stored => self.coded_size == self.raw_size,
+            BlockKind::Bwt(_) => (1..self.raw_size).contains(&self.coded_size),
         };
         ensure(coded_fits, "the block's coded size does not fit its raw size")?;
         match self.kind {
-            Kind::Stored => Ok(()),
-            Kind::Bwt(shape) => ensure(
+            BlockKind::Stored => Ok(()),
+            BlockKind::Bwt(shape) => ensure(
                 (3..=largest_sample_rate_log(self.raw_size)).contains(&shape.sample_rate_log),
                 "the block's sample rate is out of range",
             ),
@@ -152,7 +152,7 @@ pub(super) fn largest_sample_rate_log(size: u64) -> u8 {
     (size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
 }
 
-impl Kind {
+impl BlockKind {
     fn from_bytes([kind, flags, rate, coding]: [u8; 4]) -> Result<Self, Flaw> {
         let reserved = match kind {
             0 => flags | rate | coding,
@@ -161,7 +161,7 @@ impl Kind {
         };
         ensure(reserved == 0, "a reserved bit of the block header is set")?;
         if kind == 0 {
-            return Ok(Kind::Stored);
+            return Ok(BlockKind::Stored);
         }
         let (filters, indexed) = (flags & filter::ALL, flags & INDEXED != 0);
         let searchable = filters & !SEARCHABLE == 0;
@@ -173,7 +173,7 @@ impl Kind {
             filters & filter::SEQUENCES == 0 || filters & filter::FIELDS == 0,
             "the block is both one of sequences and one of fields",
         )?;
-        Ok(Kind::Bwt(Shape {
+        Ok(BlockKind::Bwt(Shape {
             filters,
             sample_rate_log: rate,
             coding: match coding {
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     const HEADER: BlockHeader = BlockHeader {
-        kind: Kind::Bwt(Shape {
+        kind: BlockKind::Bwt(Shape {
             filters: 5,
             sample_rate_log: 16,
             coding: Coding::ContextMixing,
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn sizes_must_fit_the_kind() {
-        let stored = BlockHeader { kind: Kind::Stored, coded_size: HEADER.raw_size, ..HEADER };
+        let stored = BlockHeader { kind: BlockKind::Stored, coded_size: HEADER.raw_size, ..HEADER };
         let reread = |header: BlockHeader| BlockHeader::from_bytes(&header.to_bytes());
         assert_eq!(reread(stored), Ok(stored));
         assert!(reread(BlockHeader { coded_size: 5, ..stored }).is_err());

@@ -18,7 +18,7 @@ pub(crate) struct BwtPayload<'a> {
     pub tables: Option<&'a [u8]>,
     /// What the filters left of the block, and what they need to restore it; `None` where there
     /// were none.
-    pub filtered: Option<Filtered<'a>>,
+    pub filtered: Option<FilterFields<'a>>,
     /// Row of the suffix at every sampled pos.
     pub samples: Vec<u64>,
     /// BWT bytes of each slice.
@@ -33,14 +33,14 @@ pub(crate) struct BwtPayload<'a> {
 
 /// What stands in front of the payload of a block with filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Filtered<'a> {
+pub(crate) struct FilterFields<'a> {
     /// Bytes of the text that was sorted.
     pub text_size: u64,
     /// Parameters of the filters.
     pub side: &'a [u8],
 }
 
-impl<'a> Filtered<'a> {
+impl<'a> FilterFields<'a> {
     /// Bytes of the sizes in front of Side.
     pub const SIZES: usize = 10;
 
@@ -66,7 +66,7 @@ impl<'a> Filtered<'a> {
         let fits = (1..=raw_size).contains(&text_size)
             && sample_rate_log <= largest_sample_rate_log(text_size);
         ensure(fits, "the size of what the filters left does not fit the block")?;
-        Ok(Filtered { text_size, side })
+        Ok(FilterFields { text_size, side })
     }
 }
 
@@ -110,7 +110,7 @@ impl<'a> BwtPayload<'a> {
         let tables = shape.tables.then(|| tables::take(&mut payload)).transpose()?;
         let from_filtered = payload;
         let filtered = (shape.filters != 0)
-            .then(|| Filtered::read(&mut payload, raw_size, shape.sample_rate_log))
+            .then(|| FilterFields::read(&mut payload, raw_size, shape.sample_rate_log))
             .transpose()?;
         let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
         let from_samples = payload;
@@ -144,7 +144,7 @@ impl<'a> BwtPayload<'a> {
 /// What a search reads of the sizes and Side of an indexed block, where they begin `bytes`:
 /// Text_Size, Side_Size and Sequence_Size.
 fn searched_fields(bytes: &[u8]) -> &[u8] {
-    let mut behind = bytes.get(Filtered::SIZES..).unwrap_or_default();
+    let mut behind = bytes.get(FilterFields::SIZES..).unwrap_or_default();
     let _ = leb128::read(&mut behind);
     &bytes[..bytes.len() - behind.len()]
 }
@@ -218,7 +218,7 @@ mod tests {
         let (searched, side) = (&text[..50], b"\x32, and more");
         let parts = BwtPayload {
             tables: Some(&tables),
-            filtered: Some(Filtered { text_size: 200, side }),
+            filtered: Some(FilterFields { text_size: 200, side }),
             samples: vec![7],
             raw_sizes: vec![200],
             index: Some(BlockIndex::new(searched, &bwt, 7, &[200], &[b"one"])),
@@ -243,7 +243,7 @@ mod tests {
     fn what_filters_need_stands_in_front() {
         let parts = BwtPayload {
             tables: None,
-            filtered: Some(Filtered { text_size: 5000, side: b"side" }),
+            filtered: Some(FilterFields { text_size: 5000, side: b"side" }),
             samples: vec![7, 1, 5000],
             raw_sizes: vec![2000, 3000],
             index: None,

@@ -4,7 +4,7 @@ use super::block_header::{BlockHeader, CodedBlock};
 use super::footer::Footer;
 use super::frame_header::FrameHeader;
 use super::seek_table::{Entry, SeekTable};
-use super::sequences::{SEQUENCES, Sequences};
+use super::sequences::{SEQUENCES, SequencesTable};
 use super::tables;
 use crate::error::{Error, Result};
 use crate::sequence::{Contribution, Kind};
@@ -60,7 +60,7 @@ impl<W: Write> FrameWriter<W> {
     /// Ends the frame; gives back the output and the frame's raw and coded size.
     pub fn finish(mut self) -> Result<(W, u64, u64)> {
         let tables = self.sequences.take().map_or(Vec::new(), |(kind, blocks)| {
-            let content = Sequences::of(kind, blocks).to_bytes();
+            let content = SequencesTable::of(kind, blocks).to_bytes();
             tables::to_bytes(&[(SEQUENCES, &content)])
         });
         self.finish_with(&tables)

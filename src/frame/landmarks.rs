@@ -10,6 +10,7 @@ use super::footer::Footer;
 use super::seek_table::{SEEK_MARKER, SeekTable};
 use super::tables::TABLES_SIZE;
 use crate::error::Result;
+use memchr::memmem;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Bytes looked through at a time.
@@ -57,16 +58,16 @@ impl Scanner {
         Ok(None)
     }
 
-    /// Whether a frame goes on at `offset`.
-    pub fn goes_on_at<R: Read + Seek>(&self, input: &mut R, offset: u64) -> Result<bool> {
-        Ok(matches!(read_at(input, offset)?, Some(SYNC_MARKER | SEEK_MARKER)))
-    }
-
     /// The offset of the first marker of either kind at or after `from`.
     fn next_marker<R: Read + Seek>(&mut self, input: &mut R, mut from: u64) -> Result<Option<u64>> {
+        // Both markers begin so.
+        let finder = memmem::Finder::new(&SYNC_MARKER[..4]);
         loop {
             let window = self.window_at(input, from, SYNC_MARKER.len())?;
-            if let Some(at) = window.windows(8).position(|w| w == SYNC_MARKER || w == SEEK_MARKER) {
+            let is_marker = |at: &usize| {
+                matches!(window[*at..].first_chunk(), Some(&SYNC_MARKER | &SEEK_MARKER))
+            };
+            if let Some(at) = finder.find_iter(window).find(is_marker) {
                 return Ok(Some(from + at as u64));
             }
             if window.len() < SYNC_MARKER.len() {
@@ -129,16 +130,21 @@ impl Scanner {
     }
 }
 
+/// Whether a frame goes on at `offset`.
+pub(crate) fn goes_on_at<R: Read + Seek>(input: &mut R, offset: u64) -> Result<bool> {
+    Ok(matches!(read_at(input, offset)?, Some(SYNC_MARKER | SEEK_MARKER)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::Kind;
+    use super::super::BlockKind;
     use super::*;
     use std::io::Cursor;
 
     #[test]
     fn blocks_are_found_at_any_offset_and_across_windows() {
         let header = BlockHeader {
-            kind: Kind::Stored,
+            kind: BlockKind::Stored,
             raw_size: 3,
             coded_size: 3,
             raw_checksum: 0,

@@ -23,9 +23,9 @@ mod slice_sizes;
 mod table_form;
 mod tables;
 
-pub(crate) use block_header::{BlockHeader, CodedBlock, Kind, Shape, read_payload};
+pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_payload};
 pub(crate) use block_index::{Around, BlockIndex, BlockIndexHeader, EDGE, TextSizes, histogram};
-pub(crate) use bwt_payload::{BwtPayload, Filtered};
+pub(crate) use bwt_payload::{BwtPayload, FilterFields};
 pub(crate) use fields::{checksum_holds, read_at};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub use frame_header::MAGIC;
@@ -34,7 +34,7 @@ pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
 pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use seek_table::{Entry, SeekTable};
-pub(crate) use sequences::{SEQUENCES, Sequences};
+pub(crate) use sequences::{SEQUENCES, SequencesTable};
 pub(crate) use slice_sizes::SliceSizes;
 pub(crate) use tables::{
     LONG_TABLES, check as check_tables, find as find_table, pass as pass_tables,

@@ -14,7 +14,7 @@ const MISFIT: Flaw = Flaw("the frame's table of sequences does not match its blo
 
 /// What a frame of sequences holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sequences {
+pub(crate) struct SequencesTable {
     pub kind: Kind,
     pub blocks: Vec<BlockSequences>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct BlockSequences {
     pub residues: u64,
 }
 
-impl Sequences {
+impl SequencesTable {
     /// Those of blocks that add this each, in order.
     pub fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
         let (mut records_before, mut continued) = (0, 0);
@@ -40,7 +40,7 @@ impl Sequences {
             continued = if records == 0 { continued + residues } else { of_last };
             block
         };
-        Sequences { kind, blocks: blocks.into_iter().map(place).collect() }
+        SequencesTable { kind, blocks: blocks.into_iter().map(place).collect() }
     }
 
     /// The content of the table.
@@ -54,11 +54,22 @@ impl Sequences {
         [&[form][..], &coded].concat()
     }
 
+    /// The longest content of the table of a frame of so many blocks.
+    pub fn longest(blocks: u64) -> u64 {
+        1 + Self::longest_plain(blocks)
+    }
+
+    /// The kind, and three numbers of up to six bytes of each block.
+    fn longest_plain(blocks: u64) -> u64 {
+        1 + 3 * 6 * blocks
+    }
+
     /// Reads the content of the table of a frame of so many blocks.
     pub fn from_bytes(content: &[u8], blocks: usize) -> Result<Self, Flaw> {
         let (&form, coded) = content.split_first().ok_or(MISFIT)?;
         ensure(form <= 1, MISFIT.0)?;
-        let plain = from_form(form == 1, coded, 1 + 3 * 6 * blocks, MISFIT)?;
+        let plain =
+            from_form(form == 1, coded, Self::longest_plain(blocks as u64) as usize, MISFIT)?;
         let (&kind, mut rest) = plain.split_first().ok_or(MISFIT)?;
         let kind = match kind {
             0 => Kind::Fasta,
@@ -72,7 +83,7 @@ impl Sequences {
         };
         let blocks = (0..blocks).map(&mut block).collect::<Result<_, Flaw>>()?;
         ensure(rest.is_empty(), MISFIT.0)?;
-        Ok(Sequences { kind, blocks })
+        Ok(SequencesTable { kind, blocks })
     }
 }
 
@@ -84,16 +95,16 @@ mod tests {
     fn a_table_survives_and_says_what_stands_before_each_block() {
         let add = |records, residues, of_last| Contribution { records, residues, of_last };
         let blocks = [add(2, 100, 60), add(0, 70, 70), add(1, 30, 0), add(0, 5, 5)];
-        let table = Sequences::of(Kind::Fastq, blocks);
+        let table = SequencesTable::of(Kind::Fastq, blocks);
         let before = |block: &BlockSequences| (block.records_before, block.continued);
         let expected = [(0, 0), (2, 60), (2, 130), (3, 0)];
         assert!(table.blocks.iter().map(before).eq(expected));
         let bytes = table.to_bytes();
-        assert_eq!(Sequences::from_bytes(&bytes, 4), Ok(table));
-        assert!(Sequences::from_bytes(&bytes, 3).is_err());
-        assert!(Sequences::from_bytes(&bytes, 5).is_err());
-        let many = Sequences::of(Kind::Fasta, vec![add(0, 1 << 20, 1 << 20); 1000]);
+        assert_eq!(SequencesTable::from_bytes(&bytes, 4), Ok(table));
+        assert!(SequencesTable::from_bytes(&bytes, 3).is_err());
+        assert!(SequencesTable::from_bytes(&bytes, 5).is_err());
+        let many = SequencesTable::of(Kind::Fasta, vec![add(0, 1 << 20, 1 << 20); 1000]);
         let bytes = many.to_bytes();
-        assert_eq!((bytes[0], Sequences::from_bytes(&bytes, 1000)), (1, Ok(many)));
+        assert_eq!((bytes[0], SequencesTable::from_bytes(&bytes, 1000)), (1, Ok(many)));
     }
 }

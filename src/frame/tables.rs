@@ -78,21 +78,22 @@ pub(crate) fn pass(input: &mut (impl Read + Seek)) -> io::Result<Result<u64, Fla
 }
 
 /// Tables that were passed.
-pub(crate) struct Found {
+pub(crate) struct FoundTables {
     /// That of all of it, Tables_Size included.
     pub size: u64,
     /// The content of the table that was looked for.
     pub content: Option<Vec<u8>>,
 }
 
-/// [`pass`], and the content of the last table of a type, which is checked.
+/// [`pass`], and the content of the last table of a type, which is checked; but not of one that
+/// is longer than such a table can be.
 pub(crate) fn find(
     input: &mut (impl Read + Seek),
-    kind: Option<u8>,
-) -> io::Result<Result<Found, Flaw>> {
+    wanted: Option<(u8, u64)>,
+) -> io::Result<Result<FoundTables, Flaw>> {
     let mut content = None;
     let passed = walk(input, |input, table| {
-        if Some(table.kind) == kind {
+        if wanted.is_some_and(|(kind, longest)| table.kind == kind && table.size <= longest) {
             return Ok(table.read(input)?.map(|found| content = Some(found)));
         }
         // A size of 40 bits fits.
@@ -100,7 +101,7 @@ pub(crate) fn find(
     });
     match passed {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Err(MISFIT)),
-        passed => Ok(passed?.map(|size| Found { size, content })),
+        passed => Ok(passed?.map(|size| FoundTables { size, content })),
     }
 }
 

@@ -3,6 +3,7 @@
 
 #[allow(dead_code, reason = "the GPU code alone reads the arrays of an index")]
 mod interface;
+mod peers;
 #[cfg(test)]
 mod test_data;
 
@@ -12,10 +13,13 @@ pub use interface::{
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
+pub use peers::Peers;
+
 use crate::coder::{CodedBwt, SliceLimits};
 use crate::error::{Error, Result};
 use interface::SortedBlockView;
 use std::convert::Infallible;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Whether this build has CUDA in it.
@@ -78,7 +82,7 @@ pub struct NcclId(Infallible);
 
 /// A GPU of a network of several: not in this build.
 #[derive(Debug)]
-pub struct NcclProcessor(Infallible);
+pub struct NcclProcessor<'p>(Infallible, PhantomData<&'p Peers>);
 
 /// # Errors
 /// # Panics
@@ -316,8 +320,8 @@ impl NcclId {
 /// # Errors
 /// As with CUDA.
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
-impl NcclProcessor {
-    pub fn join(_gpu: u32, id: NcclId, _number: usize, _count: usize) -> Result<Self> {
+impl<'p> NcclProcessor<'p> {
+    pub fn join(_gpu: u32, id: NcclId, _place: (usize, usize), _peers: &'p Peers) -> Result<Self> {
         match id.0 {}
     }
 

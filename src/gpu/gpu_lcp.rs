@@ -5,7 +5,7 @@ use super::algorithm::AlgorithmBuffers;
 use super::interface::{Algorithm, LcpReport, LcpRows, LcpView};
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
-use crate::gpu::lcp::{LcpSteps, SortedText};
+use crate::gpu::lcp::{LcpSteps, TextOnGpu};
 use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
 use crate::gpu::sort::ExtraArenas;
@@ -151,7 +151,7 @@ impl GpuLcpSorter {
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
         let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
-        let sorted = SortedText { text, sa, rows };
+        let sorted = TextOnGpu { text, sa, rows };
         if wanted.is_none() {
             copies.wait_for(gpu)?;
             self.suffixes.reserve(gpu, n as usize)?;

@@ -5,6 +5,7 @@
 //! | room | job |
 //! |---|---|
 //! | `interface` | plain data that goes in and comes out |
+//! | `peers` | which GPU of a network has failed |
 //! | `runtime` | devices, streams, memory, flags; what host and kernels share |
 //! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
 //! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
@@ -33,6 +34,7 @@ mod lcp;
 mod nccl_processor;
 mod papers;
 mod pattern_batches;
+mod peers;
 mod primitives;
 mod runtime;
 mod search;
@@ -55,6 +57,7 @@ pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
 pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::Searcher;
+pub use peers::Peers;
 pub use runtime::{BUILT, NcclId, devices};
 pub use sorter::GpuSorter;
 

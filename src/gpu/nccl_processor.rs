@@ -4,30 +4,36 @@
 //! are kept and grow.
 
 use super::interface::Transferred;
+use super::peers::Peers;
 use super::runtime::{Arena, Array, Communicator, Gpu, GrowingArena, NcclId};
 use crate::error::{Error, Result};
 use std::time::{Duration, Instant};
 
 /// A GPU of a network of several.
 #[derive(Debug)]
-pub struct NcclProcessor {
+pub struct NcclProcessor<'p> {
     number: usize,
     count: usize,
-    communicator: Communicator,
+    communicator: Communicator<'p>,
     memory: GrowingArena,
     transferred: Transferred,
     gpu: Gpu,
 }
 
-impl NcclProcessor {
-    /// Lets GPU `gpu` join a network as `number` of `count`, and waits until all have. Each joins
-    /// on a thread of its own, with a GPU of its own.
+impl<'p> NcclProcessor<'p> {
+    /// Lets GPU `gpu` join a network as `number` of `count`, and waits until all `peers` have. Each
+    /// joins on a thread of its own, with a GPU of its own.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU or NCCL is not there, or one of them fails.
-    pub fn join(gpu: u32, id: NcclId, number: usize, count: usize) -> Result<NcclProcessor> {
+    /// [`Error::Device`] where the GPU or NCCL is not there, or one of them or a peer fails.
+    pub fn join(
+        gpu: u32,
+        id: NcclId,
+        (number, count): (usize, usize),
+        peers: &'p Peers,
+    ) -> Result<Self> {
         let gpu = Gpu::open(gpu)?;
-        let communicator = Communicator::join(&gpu, id, number, count)?;
+        let communicator = Communicator::join(&gpu, id, (number, count), peers)?;
         let (memory, transferred) = (GrowingArena::default(), Transferred::default());
         Ok(NcclProcessor { number, count, communicator, memory, transferred, gpu })
     }
@@ -51,8 +57,7 @@ impl NcclProcessor {
     /// the lengths.
     ///
     /// # Errors
-    /// [`Error::Device`] where NCCL or the GPU fails, or there are 2^32 words or more. The others
-    /// wait for a GPU that has failed, for ever.
+    /// [`Error::Device`] where NCCL, the GPU or a peer fails, or there are 2^32 words or more.
     pub fn all_to_all(&mut self, messages: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>> {
         let lens: Vec<u64> = messages.iter().map(|message| message.len() as u64).collect();
         let ones = vec![1; self.count];
@@ -91,7 +96,7 @@ impl NcclProcessor {
         self.gpu.write(words, from)?;
         let start = Instant::now();
         self.communicator.all_to_all(&self.gpu, &parts(from, lens), &parts(to, received_lens))?;
-        self.gpu.wait()?;
+        self.communicator.wait_for(&self.gpu)?;
         let time = start.elapsed();
         Ok((if received > 0 { self.gpu.read(to)? } else { Vec::new() }, time))
     }

@@ -1,7 +1,7 @@
 //! What two sets of sequences have in common: the longest regions, all maximal exact matches, and
 //! those that are unique.
 
-use super::interval_walk::{Pair, Walk};
+use super::interval_walk::{IntervalWalk, Pair};
 use super::joined_text::JoinedText;
 use super::result_budget::Budget;
 use super::sequence_set::{Sequences, Strands};
@@ -158,7 +158,7 @@ fn matches(
     sorter: &LcpSorter,
 ) -> Result<Vec<Match>> {
     let budget = Budget::new(text.bytes.len(), sorter.options());
-    let walk = Walk { text, arrays, least, once: unique, budget: &budget };
+    let walk = IntervalWalk { text, arrays, least, once: unique, budget: &budget };
     let mut pairs = walk.pairs(sorter.pool())?;
     if unique {
         keep_unique(&mut pairs, text, arrays)?;

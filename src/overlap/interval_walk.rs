@@ -37,7 +37,7 @@ pub struct Pair {
 }
 
 /// What is walked.
-pub struct Walk<'t> {
+pub struct IntervalWalk<'t> {
     pub text: &'t JoinedText,
     pub arrays: &'t LcpArrays,
     /// Bases that a pair agrees for at least, 1 or more.
@@ -48,7 +48,7 @@ pub struct Walk<'t> {
     pub budget: &'t Budget,
 }
 
-impl Walk<'_> {
+impl IntervalWalk<'_> {
     /// All pairs, in no order.
     pub fn pairs(&self, pool: &ThreadPool) -> Result<Vec<Pair>> {
         let rows = self.arrays.lcp.len();
@@ -135,7 +135,7 @@ struct Interval {
 }
 
 struct Intervals<'w> {
-    walk: &'w Walk<'w>,
+    walk: &'w IntervalWalk<'w>,
     from: usize,
     /// For each row, the next one in its list.
     next: &'w mut [u32],

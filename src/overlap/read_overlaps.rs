@@ -98,7 +98,7 @@ pub fn read_overlaps(
 }
 
 /// A suffix that ends with its read, and the next shorter one of that read in the stack, or 0.
-struct Suffix {
+struct ReadSuffix {
     strand: u32,
     length: u32,
     shorter: u32,
@@ -110,7 +110,7 @@ struct SuffixWalk<'t> {
     least: u32,
     budget: &'t Budget,
     /// Suffixes, each a prefix of the next.
-    stack: Vec<Suffix>,
+    stack: Vec<ReadSuffix>,
     /// The longest of each strand in the stack, or 0.
     longest: Vec<u32>,
     /// The strands that have any in the stack, in the order of their shortest.
@@ -181,7 +181,7 @@ impl<'t> SuffixWalk<'t> {
         if shorter == 0 {
             self.budget.push(&mut self.strands, strand)?;
         }
-        self.budget.push(&mut self.stack, Suffix { strand, length, shorter })
+        self.budget.push(&mut self.stack, ReadSuffix { strand, length, shorter })
     }
 
     /// Adds what overlaps the start of a strand.

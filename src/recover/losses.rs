@@ -209,13 +209,13 @@ impl Hole {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Kind;
+    use crate::frame::BlockKind;
 
     fn header(raw_offset: u64) -> BlockHeader {
         let (raw_size, coded_size) = (10, 10);
         let (raw_checksum, payload_checksum) = (0, 0);
         BlockHeader {
-            kind: Kind::Stored,
+            kind: BlockKind::Stored,
             raw_size,
             coded_size,
             raw_checksum,

@@ -6,14 +6,15 @@
 //!
 //! Time is linear in the file's size, whatever headers claim: the checksum of a payload does not
 //! take reading it ([`RangeChecksums`]), only a block whose payload is undamaged is decoded, and
-//! what is inside of that is its own.
+//! what is inside of that is its own. Memory is that of one block, and one part in 128 of the limit
+//! for these checksums: a payload longer than the limit is not looked into.
 
 mod losses;
 
 use crate::block;
-use crate::contents::{self, BlockInfo, Frame, FrameInfo};
+use crate::contents::{self, BlockInfo, Frame, FrameInfo, TableRoom};
 use crate::error::{Error, Result};
-use crate::frame::landmarks::{Landmark, Scanner};
+use crate::frame::landmarks::{Landmark, Scanner, goes_on_at};
 use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
 use crate::options::Options;
 use crate::threads;
@@ -50,7 +51,7 @@ pub fn recover<R: Read + Seek, W: Write>(
     options: &Options,
 ) -> Result<Recovery> {
     let file_size = input.seek(SeekFrom::End(0))?;
-    let (sound_frames, scan_end) = sound_frames(&mut input, file_size)?;
+    let (sound_frames, scan_end) = sound_frames(&mut input, file_size, options)?;
     let pool = threads::pool(options)?;
     let (account, checksums) = (Account::default(), RangeChecksums::default());
     let mut saver = Saver { input, output, pool, options, account, checksums };
@@ -65,19 +66,25 @@ pub fn recover<R: Read + Seek, W: Write>(
         .map_err(|flaw| contents::version_error(&mut input).unwrap_or_else(|| flaw.at(None, 0)))
 }
 
-/// The frames at the end of the file whose tables are sound, in order, and where the first of them
-/// starts.
+/// The frames at the end of the file whose tables are sound and fit the memory, in order, and where
+/// the first of them starts.
 ///
 /// Their blocks need not be searched for, so that nothing inside of them can be taken for one.
-fn sound_frames<R: Read + Seek>(input: &mut R, mut end: u64) -> Result<(Vec<Frame>, u64)> {
+fn sound_frames<R: Read + Seek>(
+    input: &mut R,
+    mut end: u64,
+    options: &Options,
+) -> Result<(Vec<Frame>, u64)> {
     let mut frames = Vec::new();
+    let mut room = TableRoom { memory: options.memory_limit(), blocks: 0 };
     while end > 0 {
-        match contents::read_frame(input, end) {
+        match contents::read_frame(input, end, room) {
             Ok(frame) => {
                 end = frame.0.coded.start;
+                room.blocks += frame.0.blocks;
                 frames.push(frame);
             }
-            Err(Error::Format { .. } | Error::Version { .. }) => break,
+            Err(Error::Format { .. } | Error::Version { .. } | Error::Limit { .. }) => break,
             Err(e) => return Err(e),
         }
     }
@@ -110,7 +117,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                     let raw = if undamaged { self.restore(offset, header)? } else { None };
                     self.save(&header, raw)?;
                     // What an undamaged payload holds is its own, even if it looks like blocks.
-                    let goes_on = undamaged || scanner.goes_on_at(&mut self.input, behind)?;
+                    let goes_on = undamaged || goes_on_at(&mut self.input, behind)?;
                     self.account.scanned_to = if goes_on { behind } else { inside };
                 }
             }
@@ -170,9 +177,14 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         }
     }
 
-    /// Whether the payload of the block at `offset`, which ends within the file, is undamaged.
+    /// Whether the payload of the block at `offset`, which ends within the file, is undamaged. Of
+    /// one that is longer than the memory limit nothing is read: it is believed where a frame goes
+    /// on behind it, and then refused.
     fn has_payload(&mut self, offset: u64, header: &BlockHeader) -> Result<bool> {
         let payload = header_end(offset)..payload_end(offset, header);
+        if header.coded_size > self.options.memory_limit() {
+            return goes_on_at(&mut self.input, payload.end);
+        }
         let checksum = self.checksums.of(&mut self.input, payload)?;
         Ok(cfg!(fuzzing) || checksum == header.payload_checksum)
     }

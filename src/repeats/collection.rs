@@ -10,10 +10,10 @@ use std::ops::Range;
 
 /// A file that is read by position, as often as need be.
 #[derive(Debug)]
-pub struct Input<R>(Kind<R>);
+pub struct Input<R>(InputKind<R>);
 
 #[derive(Debug)]
-enum Kind<R> {
+enum InputKind<R> {
     Raw(R, u64),
     Compressed(Box<Archive<R>>),
 }
@@ -30,8 +30,8 @@ impl<R: Read + Seek + Send> Input<R> {
         reader.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic)?;
         reader.rewind()?;
         match magic == MAGIC {
-            true => Ok(Input(Kind::Compressed(Box::new(Archive::open(reader, options)?)))),
-            false => Ok(Input(Kind::Raw(reader, size))),
+            true => Ok(Input(InputKind::Compressed(Box::new(Archive::open(reader, options)?)))),
+            false => Ok(Input(InputKind::Raw(reader, size))),
         }
     }
 }
@@ -39,14 +39,14 @@ impl<R: Read + Seek + Send> Input<R> {
 impl<R> Input<R> {
     /// Whether it is compressed by bwz.
     pub fn is_compressed(&self) -> bool {
-        matches!(self.0, Kind::Compressed(_))
+        matches!(self.0, InputKind::Compressed(_))
     }
 
     /// Bytes, those of a compressed file decompressed.
     pub fn size(&self) -> u64 {
         match &self.0 {
-            Kind::Raw(_, size) => *size,
-            Kind::Compressed(archive) => archive.raw_size(),
+            InputKind::Raw(_, size) => *size,
+            InputKind::Compressed(archive) => archive.raw_size(),
         }
     }
 }
@@ -59,11 +59,11 @@ impl<R: Read + Seek + Send> Input<R> {
         let mut bytes: Vec<u8> =
             bytes.ok_or_else(|| Error::out_of_memory("there is not enough memory for a text"))?;
         match &mut self.0 {
-            Kind::Raw(reader, _) => {
+            InputKind::Raw(reader, _) => {
                 reader.seek(SeekFrom::Start(range.start))?;
                 reader.by_ref().take(len as u64).read_to_end(&mut bytes)?;
             }
-            Kind::Compressed(archive) => {
+            InputKind::Compressed(archive) => {
                 archive.options = archive.options.clone().memory(memory);
                 archive.read_range(range, &mut bytes)?;
             }

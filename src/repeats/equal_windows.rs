@@ -77,7 +77,7 @@ type Pending = Vec<Range<usize>>;
 
 /// What is gathered while one group is gone through.
 #[derive(Default)]
-struct Group<'a> {
+struct WindowGroup<'a> {
     representatives: Vec<Representative<'a>>,
     table: Table,
     is_counted: bool,
@@ -98,7 +98,7 @@ impl<'a> Comparison<'a> {
         // A table that would be too large holds a part of the windows at a time.
         let passes = windows.div_ceil(self.table_len.max(1)) as u64;
         let frequent = (0..passes).filter_map(|pass| {
-            let mut group = Group { is_counted, ..Group::default() };
+            let mut group = WindowGroup { is_counted, ..WindowGroup::default() };
             minimizers.iter().for_each(|&minimizer| {
                 self.add(&mut group, minimizer, |hash| hash % passes == pass);
             });
@@ -118,7 +118,12 @@ impl<'a> Comparison<'a> {
     }
 
     /// Compares the windows of a minimizer with those of the group so far, and adds it to them.
-    fn add(&self, group: &mut Group<'a>, minimizer: Minimizer, in_table: impl Fn(u64) -> bool) {
+    fn add(
+        &self,
+        group: &mut WindowGroup<'a>,
+        minimizer: Minimizer,
+        in_table: impl Fn(u64) -> bool,
+    ) {
         let (at, spot) = (minimizer.at(), self.texts.spot(minimizer.at()));
         let times = if group.is_counted { self.times(minimizer) } else { 0 };
         let mut pending = self.pending(minimizer);
@@ -288,7 +293,7 @@ impl Representative<'_> {
     }
 }
 
-impl Group<'_> {
+impl WindowGroup<'_> {
     fn most_frequent(&self) -> Option<Frequent> {
         let of_representatives = self.representatives.iter().flat_map(|representative| {
             let (at, copies) = (representative.at, &representative.copies);

@@ -36,7 +36,7 @@ struct Piece {
     range: Range<u64>,
 }
 
-type Part = Vec<Piece>;
+type PieceList = Vec<Piece>;
 
 /// A search of texts that `load` gives ranges of, within so much memory besides.
 pub(super) struct PartSearch<'s, L> {
@@ -47,8 +47,8 @@ pub(super) struct PartSearch<'s, L> {
     memory: u64,
     /// Parts whose windows are originals, and parts whose windows are copies; these are the same
     /// parts where the search is not across.
-    sources: Vec<Part>,
-    targets: Vec<Part>,
+    sources: Vec<PieceList>,
+    targets: Vec<PieceList>,
 }
 
 /// A part in memory.
@@ -248,7 +248,7 @@ where
         let (done, tell) = (AtomicU64::new(0), self.search.progress.clone());
         let width = self.search.unit.size() as u64;
         let bytes =
-            |part: &Part| part.iter().map(|piece| piece.range.end - piece.range.start).sum();
+            |part: &PieceList| part.iter().map(|piece| piece.range.end - piece.range.start).sum();
         let pair_bytes = |&(source, target): &(usize, usize)| -> u64 {
             let other = self.search.is_across || source != target;
             let source: u64 = if other { bytes(&self.sources[source]) } else { 0 };
@@ -263,13 +263,13 @@ where
 }
 
 /// Cuts files into parts of about so many bytes, at multiples of `width` in each file.
-fn cut(files: impl Iterator<Item = (usize, u64)>, part_size: u64, width: u64) -> Vec<Part> {
+fn cut(files: impl Iterator<Item = (usize, u64)>, part_size: u64, width: u64) -> Vec<PieceList> {
     let (mut parts, mut left) = (Vec::new(), 0);
     for (file, size) in files {
         let mut start = 0;
         while start < size {
             if left == 0 {
-                parts.push(Part::new());
+                parts.push(PieceList::new());
                 left = part_size;
             }
             let end = size.min(start + left);

@@ -7,7 +7,7 @@
 use super::equal_windows::{Comparison, Frequent, Marks, TABLE_ENTRY};
 use super::rolling_hash::random_base;
 use super::texts::{Segment, Texts};
-use super::window_minimizers::{Minimizer, Run, Winnowed, Winnowing, winnow};
+use super::window_minimizers::{Minimizer, PeriodicRun, Winnowed, Winnowing, winnow};
 use crate::allocation;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
@@ -49,7 +49,7 @@ pub(super) fn expected_memory(units: u64, len: usize) -> u64 {
 }
 
 /// Windows that begin in one segment, and the segment.
-type Stretch<'a> = (Segment<'a>, Range<usize>);
+type WindowStretch<'a> = (Segment<'a>, Range<usize>);
 
 impl<'a> TextSearch<'a> {
     /// Marks the windows that are equal to earlier ones, and gives the one with the most copies.
@@ -83,7 +83,7 @@ impl<'a> TextSearch<'a> {
         &self,
         slices: u64,
         winnowing: &Winnowing,
-        tasks: &[Vec<Stretch>],
+        tasks: &[Vec<WindowStretch>],
         marks: &Marks,
     ) -> Result<Option<Option<Frequent>>> {
         let (most, mut frequent, mut runs) = (AtomicUsize::new(0), None, Vec::new());
@@ -104,14 +104,14 @@ impl<'a> TextSearch<'a> {
 
     /// Stretches of about [`TASK`] windows, of segments that are all sources or all targets or
     /// both.
-    fn tasks(&self) -> Vec<Vec<Stretch<'a>>> {
-        let mut tasks: Vec<Vec<Stretch>> = Vec::new();
+    fn tasks(&self) -> Vec<Vec<WindowStretch<'a>>> {
+        let mut tasks: Vec<Vec<WindowStretch>> = Vec::new();
         let mut left = 0;
         for (segment, windows) in self.texts.windows(self.len) {
             let mut start = windows.start;
             while start < windows.end {
                 let role = |segment: &Segment| (segment.is_source, segment.is_target);
-                let is_other = |task: &Vec<Stretch>| role(&task[0].0) != role(&segment);
+                let is_other = |task: &Vec<WindowStretch>| role(&task[0].0) != role(&segment);
                 if left == 0 || tasks.last().is_none_or(is_other) {
                     tasks.push(Vec::new());
                     left = TASK.max(8 * self.len);
@@ -131,16 +131,16 @@ impl<'a> TextSearch<'a> {
     fn minimizers(
         &self,
         winnowing: &Winnowing,
-        tasks: &[Vec<Stretch>],
+        tasks: &[Vec<WindowStretch>],
         is_wanted: impl Fn(u64) -> bool + Sync,
         slices: u64,
-    ) -> Option<Result<(Vec<Minimizer>, Vec<Run>)>> {
+    ) -> Option<Result<(Vec<Minimizer>, Vec<PeriodicRun>)>> {
         /// Slices never are fewer hashes than one.
         const MOST_SLICES: u64 = 1 << 20;
         let most = self.memory.max(LEAST) / MINIMIZER;
         let most = if slices < MOST_SLICES { most } else { usize::MAX };
         let count = AtomicUsize::new(0);
-        let winnow_task = |task: &Vec<Stretch>| {
+        let winnow_task = |task: &Vec<WindowStretch>| {
             let mut found = Winnowed::default();
             for (segment, windows) in task {
                 if count.load(Ordering::Relaxed) > most {
@@ -170,7 +170,7 @@ impl<'a> TextSearch<'a> {
         &'b self,
         winnowing: &Winnowing,
         marks: &'b Marks,
-        runs: &[Run],
+        runs: &[PeriodicRun],
         most: &'b AtomicUsize,
     ) -> Comparison<'b> {
         let mut times = HashMap::new();
@@ -191,7 +191,7 @@ impl<'a> TextSearch<'a> {
     }
 
     /// Marks the windows of runs where these are sources of each other.
-    fn mark_runs(&self, runs: &[Run], marks: &Marks) {
+    fn mark_runs(&self, runs: &[PeriodicRun], marks: &Marks) {
         for run in runs {
             let Segment { is_source, is_target, .. } = self.texts.segment(run.minimizer);
             if is_source && is_target {
@@ -202,7 +202,7 @@ impl<'a> TextSearch<'a> {
 
     /// Marks what follows for runs once all else is known: they are copies where their first period
     /// is, which is an original where it is no copy.
-    fn finish_runs(&self, runs: &[Run], marks: &Marks) {
+    fn finish_runs(&self, runs: &[PeriodicRun], marks: &Marks) {
         for run in runs {
             let Segment { is_source, is_target, .. } = self.texts.segment(run.minimizer);
             let copies = &marks.copies;

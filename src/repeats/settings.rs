@@ -36,10 +36,10 @@ pub(super) struct Settings {
     /// Only the first text has originals, and no copies.
     pub is_across: bool,
     pub keeps_originals: bool,
-    pub progress: Arc<Progress>,
+    pub progress: Arc<OnProgress>,
     /// Bytes of a part, in the place of what the memory allows; for tests.
     pub part_size: Option<u64>,
 }
 
 /// Called with the bytes that are done and all bytes.
-pub(super) type Progress = dyn Fn(u64, u64) + Send + Sync;
+pub(super) type OnProgress = dyn Fn(u64, u64) + Send + Sync;

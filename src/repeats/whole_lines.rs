@@ -18,7 +18,7 @@ use std::ops::Range;
 /// # Errors
 /// What a read gives.
 pub fn whole_lines(mut text: impl Read, ranges: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
-    let (mut lines, mut ranges) = (Lines::default(), ranges.iter().peekable());
+    let (mut lines, mut ranges) = (LineBounds::default(), ranges.iter().peekable());
     let (mut buffer, mut at) = (vec![0; 1 << 16], 0);
     loop {
         let read = match text.read(&mut buffer) {
@@ -37,13 +37,13 @@ pub fn whole_lines(mut text: impl Read, ranges: &[Range<u64>]) -> Result<Vec<Ran
 }
 
 #[derive(Default)]
-struct Lines {
+struct LineBounds {
     whole: Vec<Range<u64>>,
     /// Where the next line begins.
     start: u64,
 }
 
-impl Lines {
+impl LineBounds {
     /// Takes the line that ends at `end`.
     fn line<'a>(
         &mut self,

@@ -7,9 +7,9 @@
 //! for all windows around it that have it: one every `spread` / 2 units, as a rule.
 //!
 //! Where a text repeats itself at a short distance, minimizers come at that distance. Those whose
-//! windows are all equal to the windows of the one before are left out as a [`Run`], so that such
-//! texts do not cost more than others. A unit costs two steps of a rolling hash and three of the
-//! minima (van Herk, Gil and Werman).
+//! windows are all equal to the windows of the one before are left out as a [`PeriodicRun`], so
+//! that such texts do not cost more than others. A unit costs two steps of a rolling hash and three
+//! of the minima (van Herk, Gil and Werman).
 
 use super::rolling_hash::RollingHash;
 use super::texts::{Segment, unit};
@@ -73,7 +73,7 @@ impl Minimizer {
         (self.packed >> 1 & 0xFFF) as usize..(self.packed >> 13 & 0xFFF) as usize + 1
     }
 
-    /// Whether the minimizers of a [`Run`] follow.
+    /// Whether the minimizers of a [`PeriodicRun`] follow.
     pub fn is_repeated(self) -> bool {
         self.packed & 1 == 1
     }
@@ -81,14 +81,14 @@ impl Minimizer {
 
 /// Windows that are equal to those `period` before, whose minimizer is left out.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct PeriodicRun {
     /// The minimizer of the first period, which is not left out.
     pub minimizer: usize,
     pub windows: Range<usize>,
     pub period: usize,
 }
 
-impl Run {
+impl PeriodicRun {
     /// The windows of the first period.
     pub fn first(&self) -> Range<usize> {
         self.windows.start - self.period..self.windows.start
@@ -104,7 +104,7 @@ impl Run {
 #[derive(Default)]
 pub(super) struct Winnowed {
     pub minimizers: Vec<Minimizer>,
-    pub runs: Vec<Run>,
+    pub runs: Vec<PeriodicRun>,
 }
 
 /// Finds the minimizers of the windows that begin in `windows`, whose hash is `wanted`.
@@ -253,7 +253,7 @@ impl<F: Fn(u64) -> bool> Emitter<'_, F> {
             _ => {
                 let windows = owner.windows.clone();
                 self.found.minimizers.last_mut().expect("the last one was pushed").packed |= 1;
-                self.found.runs.push(Run { minimizer: last.at, windows, period });
+                self.found.runs.push(PeriodicRun { minimizer: last.at, windows, period });
             }
         }
         true

@@ -4,12 +4,10 @@
 use crate::error::Flaw;
 use crate::fm_index::Row;
 use crate::frame::BlockIndex;
+use crate::positions::ByWidth;
 
 /// Occurrences of each byte above each slice, and behind the last one, in all.
-pub enum CountsAbove {
-    Narrow(Vec<[u32; 256]>),
-    Wide(Vec<[u64; 256]>),
-}
+pub type CountsAbove = ByWidth<Vec<[u32; 256]>, Vec<[u64; 256]>>;
 
 impl CountsAbove {
     /// Sums up those of an index; checks that each slice is as full as it must be, given where

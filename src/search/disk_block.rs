@@ -225,8 +225,8 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
 
     fn read_samples(&self) -> Result<DiskSamples> {
         let (offset, size) = self.tables.samples_at;
-        // A bit for each row, and each sample twice.
-        let needed = self.text_size / 7 + 16 * self.shape.samples(self.text_size) as u64;
+        let count = self.shape.samples(self.text_size) as u64;
+        let needed = size + DiskSamples::size(count, self.text_size, self.tables.wide);
         self.file_block.check_index_memory(needed).map_err(|e| self.file_block.locate(e))?;
         let coded = self.file_block.input.read(offset, size)?;
         let samples = || {

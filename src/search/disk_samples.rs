@@ -3,12 +3,10 @@
 use crate::error::Flaw;
 use crate::fm_index::{Row, Samples};
 use crate::frame::packed_array;
+use crate::positions::ByWidth;
 
 /// [`Samples`] of either kind.
-pub enum DiskSamples {
-    Narrow(Samples<u32>),
-    Wide(Samples<u64>),
-}
+pub type DiskSamples = ByWidth<Samples<u32>, Samples<u64>>;
 
 impl DiskSamples {
     /// Reads those of a text of `len` bytes, whose first sample is `primary`.
@@ -23,6 +21,12 @@ impl DiskSamples {
             false => DiskSamples::Narrow(Samples::new(rows(coded, count, primary)?, rate, len)?),
             true => DiskSamples::Wide(Samples::new(rows(coded, count, primary)?, rate, len)?),
         })
+    }
+
+    /// Bytes of memory that `count` samples of a text of `len` bytes take: a bit for each row with
+    /// what counts them, and each sample twice.
+    pub fn size(count: u64, len: u64, wide: bool) -> u64 {
+        len / 7 + count * if wide { 16 } else { 8 }
     }
 
     /// The distance between sampled positions.

@@ -6,7 +6,7 @@ use crate::block::{self, Decoded};
 use crate::bwt::CpuInverse;
 use crate::contents::{self, BlockInfo};
 use crate::error::{Bound, Error, Flaw, Result};
-use crate::frame::{BlockHeader, Kind, LONG_TABLES, Shape, pass_tables};
+use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -58,7 +58,7 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
     pub fn payload_start(&self) -> Result<u64> {
         let start = self.info.coded.start + BlockHeader::SIZE as u64;
         match self.header.kind {
-            Kind::Bwt(Shape { tables: true, .. }) => Ok(start + self.pass_tables(start)?),
+            BlockKind::Bwt(Shape { tables: true, .. }) => Ok(start + self.pass_tables(start)?),
             _ => Ok(start),
         }
     }
@@ -78,14 +78,19 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         (self.searched.end - self.searched.start) as usize
     }
 
-    /// Checks that so much memory is allowed for the index of a block whose positions have 64 bits.
-    /// A small file may claim a block of which even that is very large.
+    /// Whether its positions have 64 bits.
+    pub fn is_wide(&self) -> bool {
+        self.header.raw_size > self.options.narrow().others as u64
+    }
+
+    /// Checks that so much memory is allowed for the index of a block. A small file may claim a
+    /// block of which even that is very large.
     ///
     /// # Errors
     /// [`Error::Limit`].
     pub fn check_index_memory(&self, needed: u64) -> Result<()> {
         let (size, allowed) = (self.header.raw_size, self.options.memory_limit());
-        if size <= self.options.narrow().others as u64 || needed <= allowed {
+        if needed <= allowed {
             return Ok(());
         }
         let what = format!("the index of a block of {size} bytes").into();

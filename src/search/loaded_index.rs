@@ -5,7 +5,7 @@ use crate::device_pool::Lease;
 use crate::error::Result;
 use crate::fm_index::{FmIndex, Row, rows_of};
 use crate::gpu::{self, Searcher};
-use crate::positions::NarrowLimits;
+use crate::positions::{ByWidth, NarrowLimits};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -13,16 +13,13 @@ use std::ops::Range;
 pub type GpuLease<'a> = Option<Lease<'a, Searcher>>;
 
 /// Does `work` on a leased GPU. `None` where the CPU has to do it: where there is no GPU, where it
-/// fails, and where it finds the index in contradiction with itself, which the CPU judges.
+/// fails, and where it finds the index in contradiction with itself, which the CPU decides.
 fn on_gpu<T>(lease: &mut GpuLease, work: impl FnOnce(&mut Searcher) -> Result<T>) -> Option<T> {
     lease.as_mut()?.run(work)?.ok()
 }
 
 /// An [`FmIndex`] of either kind.
-pub(crate) enum LoadedIndex {
-    Narrow(Box<FmIndex>),
-    Wide(Box<FmIndex<u64>>),
-}
+pub(crate) type LoadedIndex = ByWidth<Box<FmIndex>, Box<FmIndex<u64>>>;
 
 /// Does the same with either.
 macro_rules! with_index {

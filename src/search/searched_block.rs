@@ -13,7 +13,7 @@ use crate::block;
 use crate::bwt::{self, Bwt, CpuSorter};
 use crate::error::{Flaw, Result};
 use crate::filter;
-use crate::frame::Kind;
+use crate::frame::BlockKind;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -53,7 +53,7 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
     steps: u64,
     walks: u64,
 ) -> Result<Option<DiskBlock<'a, R>>> {
-    if let Kind::Bwt(shape) = block.header.kind
+    if let BlockKind::Bwt(shape) = block.header.kind
         && shape.indexed
         && match &block.sequences {
             Some(sequences) => sequences.front.is_some(),

@@ -8,7 +8,7 @@ use super::sequence_text::{Front, SequenceText};
 use crate::block;
 use crate::error::{Flaw, Result};
 use crate::filter::SEQUENCES;
-use crate::frame::{Kind, Shape};
+use crate::frame::{BlockKind, Shape};
 use crate::sequence::{self, Layout};
 use std::io::{Read, Seek};
 
@@ -23,7 +23,7 @@ impl<R: Read + Seek + Send> FileBlock<'_, R> {
         expected: Option<u64>,
         position: u64,
     ) -> Result<u64> {
-        let joined = matches!(self.header.kind, Kind::Bwt(Shape { filters: SEQUENCES, .. }));
+        let joined = matches!(self.header.kind, BlockKind::Bwt(Shape { filters: SEQUENCES, .. }));
         let (front, size) = match (joined, expected) {
             (true, _) => {
                 let (front, size) = self.front().map_err(|e| self.locate(e))?;
@@ -47,8 +47,10 @@ impl<R: Read + Seek + Send> FileBlock<'_, R> {
         };
         let layout = match &text.front {
             Some(Front { side, .. }) => {
-                // It may have an entry for four bytes of the block.
-                self.check_index_memory(self.raw_size() as u64).map_err(|e| self.locate(e))?;
+                if self.is_wide() {
+                    // It may have an entry for four bytes of the block.
+                    self.check_index_memory(self.raw_size() as u64).map_err(|e| self.locate(e))?;
+                }
                 let bytes = self.input.read(side.start, side.end - side.start)?;
                 let layout = Layout::read(&mut &bytes[..], self.raw_size());
                 layout.map_err(|flaw| self.flaw(flaw))?

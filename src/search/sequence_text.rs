@@ -2,7 +2,7 @@
 //! residues and a `0A` in front of each record.
 
 use crate::error::{Flaw, Result};
-use crate::frame::Filtered;
+use crate::frame::FilterFields;
 use crate::{leb128, sequence};
 use std::ops::Range;
 
@@ -28,16 +28,16 @@ pub(crate) struct Front {
 
 impl Front {
     /// Bytes that it takes at most: the sizes, and a number of up to six.
-    pub const MOST: u64 = Filtered::SIZES as u64 + 6;
+    pub const MOST: u64 = FilterFields::SIZES as u64 + 6;
 
     /// Takes apart the `bytes` at the start of the payload, of which `place` is the rest of the
     /// block in the file. Gives it and how much of the text is searched.
     pub fn parse(bytes: &[u8], place: Range<u64>, raw_size: u64) -> Result<(Self, u64), Flaw> {
         let cut = Flaw("the block ends before its text's sizes");
-        let (sizes, mut behind) = bytes.split_at_checked(Filtered::SIZES).ok_or(cut)?;
+        let (sizes, mut behind) = bytes.split_at_checked(FilterFields::SIZES).ok_or(cut)?;
         let size = leb128::read(&mut behind)? as u64;
-        let (text_size, side_size) = Filtered::sizes(sizes);
-        let side = place.start + Filtered::SIZES as u64;
+        let (text_size, side_size) = FilterFields::sizes(sizes);
+        let side = place.start + FilterFields::SIZES as u64;
         let side = side..side.saturating_add(side_size);
         let fits = text_size <= raw_size && size <= text_size;
         if !fits || side.end > place.end {

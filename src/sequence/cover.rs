@@ -21,14 +21,14 @@ const MISFIT: Flaw = Flaw("a stretch in the layout of sequences ends too late");
 pub(super) struct Cover {
     count: usize,
     bytes: Vec<u8>,
-    landmarks: Vec<Landmark>,
+    landmarks: Vec<BeforeStretch>,
     end: usize,
     total: usize,
 }
 
 /// What comes before a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Landmark {
+struct BeforeStretch {
     /// Bytes.
     at: usize,
     /// Where the stretch before ends.
@@ -40,7 +40,7 @@ struct Landmark {
 impl Cover {
     /// Bytes of memory beside itself.
     pub fn memory(&self) -> usize {
-        self.bytes.len() + self.landmarks.len() * size_of::<Landmark>()
+        self.bytes.len() + self.landmarks.len() * size_of::<BeforeStretch>()
     }
 
     /// Decodes at most `most` stretches that end by `limit`, and takes them off `most`.
@@ -87,7 +87,7 @@ impl Cover {
     fn push(&mut self, stretch: Range<usize>) {
         if self.count.is_multiple_of(STEP) {
             let (at, end, covered) = (self.bytes.len(), self.end, self.total);
-            self.landmarks.push(Landmark { at, end, covered });
+            self.landmarks.push(BeforeStretch { at, end, covered });
         }
         leb128::write(stretch.start - self.end, &mut self.bytes);
         leb128::write(stretch.len(), &mut self.bytes);
@@ -112,14 +112,14 @@ impl Cover {
 
     /// The stretches from a landmark on that is not behind `at`.
     fn from(&self, at: usize) -> Stretches<'_> {
-        self.landmark(at).map_or(self.iter(), |Landmark { at, end, .. }| Stretches {
+        self.landmark(at).map_or(self.iter(), |BeforeStretch { at, end, .. }| Stretches {
             bytes: &self.bytes[at..],
             end,
         })
     }
 
     /// The last landmark that is not behind `at`.
-    fn landmark(&self, at: usize) -> Option<Landmark> {
+    fn landmark(&self, at: usize) -> Option<BeforeStretch> {
         let behind = self.landmarks.partition_point(|landmark| landmark.end <= at);
         self.landmarks[..behind].last().copied()
     }

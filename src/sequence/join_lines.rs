@@ -3,7 +3,7 @@
 use super::line_layout::Layout;
 use super::lines::End;
 use super::others;
-use super::units::{Lead, Unit};
+use super::units::{Lead, LineUnit};
 use crate::allocation;
 use crate::error::Flaw;
 
@@ -22,7 +22,7 @@ pub fn join(mut text: Vec<u8>, layout: &Layout) -> Result<Vec<u8>, Flaw> {
     let (heads, qualities) = heads.split_at(layout.totals.heads);
     let block = allocation::with_capacity(layout.raw_size()).ok_or(Flaw::NO_MEMORY)?;
     let ends = Ends::new(layout);
-    let mut join = Join { block, sequence, heads, qualities, ends };
+    let mut join = LineJoin { block, sequence, heads, qualities, ends };
     for place in layout.units.iter() {
         for _ in 0..place.times {
             join.unit(&place.unit)?;
@@ -31,7 +31,7 @@ pub fn join(mut text: Vec<u8>, layout: &Layout) -> Result<Vec<u8>, Flaw> {
     if join.block.len() == layout.raw_size() { Ok(join.block) } else { Err(SIZE) }
 }
 
-struct Join<'a> {
+struct LineJoin<'a> {
     block: Vec<u8>,
     sequence: &'a [u8],
     heads: &'a [u8],
@@ -39,10 +39,10 @@ struct Join<'a> {
     ends: Ends<'a>,
 }
 
-impl Join<'_> {
-    fn unit(&mut self, unit: &Unit) -> Result<(), Flaw> {
+impl LineJoin<'_> {
+    fn unit(&mut self, unit: &LineUnit) -> Result<(), Flaw> {
         if unit.lead != Lead::None {
-            self.line(Part::Heads, unit.lead_len);
+            self.line(LinePart::Heads, unit.lead_len);
         }
         if unit.begins_record() {
             let rest = self.sequence.strip_prefix(b"\n");
@@ -51,25 +51,25 @@ impl Join<'_> {
         }
         let (mut left, width) = (unit.residues, unit.line_width());
         while left > width {
-            self.line(Part::Residues, width);
+            self.line(LinePart::Residues, width);
             left -= width;
         }
         if left > 0 || unit.lead == Lead::Read {
-            self.line(Part::Residues, left);
+            self.line(LinePart::Residues, left);
         }
         if unit.lead == Lead::Read {
-            self.line(Part::Heads, unit.width);
-            self.line(Part::Qualities, unit.residues);
+            self.line(LinePart::Heads, unit.width);
+            self.line(LinePart::Qualities, unit.residues);
         }
         Ok(())
     }
 
     #[inline]
-    fn line(&mut self, part: Part, len: usize) {
+    fn line(&mut self, part: LinePart, len: usize) {
         let bytes = match part {
-            Part::Heads => &mut self.heads,
-            Part::Residues => &mut self.sequence,
-            Part::Qualities => &mut self.qualities,
+            LinePart::Heads => &mut self.heads,
+            LinePart::Residues => &mut self.sequence,
+            LinePart::Qualities => &mut self.qualities,
         };
         let (line, rest) = bytes.split_at(len);
         *bytes = rest;
@@ -83,7 +83,7 @@ impl Join<'_> {
 }
 
 #[derive(Clone, Copy)]
-enum Part {
+enum LinePart {
     Heads,
     Residues,
     Qualities,

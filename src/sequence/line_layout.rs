@@ -6,7 +6,7 @@
 //! the size of the block bounds.
 
 use super::cover::Cover;
-use super::units::{Lead, Place, Totals, Unit, Units};
+use super::units::{Lead, LineUnit, Totals, UnitRow, Units};
 use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
 use crate::error::Flaw;
@@ -231,7 +231,7 @@ impl Layout {
     /// The raw offset of the byte at a text position below [`Self::sequence_size`]: that of a
     /// residue, or that of a record's header line for the `0A` in front of its residues.
     pub fn raw_offset(&self, position: usize) -> Option<usize> {
-        let Place { before, unit, .. } = self.units.find(position, Totals::sequence)?;
+        let UnitRow { before, unit, .. } = self.units.find(position, Totals::sequence)?;
         let at = position - before.sequence();
         match at.checked_sub(usize::from(unit.begins_record())) {
             Some(residue) => Some(self.raw_of_residue(&before, &unit, residue)),
@@ -239,7 +239,7 @@ impl Layout {
         }
     }
 
-    fn raw_of_residue(&self, before: &Totals, unit: &Unit, residue: usize) -> usize {
+    fn raw_of_residue(&self, before: &Totals, unit: &LineUnit, residue: usize) -> usize {
         let head = usize::from(unit.lead != Lead::None);
         let lines = before.lines + head + residue / unit.line_width();
         let bytes = before.bytes() + unit.lead_len + residue;
@@ -248,7 +248,8 @@ impl Layout {
 
     /// The text position of the residue at a raw offset; `None` where another byte stands there.
     pub fn text_position(&self, raw: usize) -> Option<usize> {
-        let Place { before, unit, .. } = self.units.find(raw, |totals| self.raw_before(totals))?;
+        let UnitRow { before, unit, .. } =
+            self.units.find(raw, |totals| self.raw_before(totals))?;
         let offset = |residue: usize| self.raw_of_residue(&before, &unit, residue);
         // The first residue that does not stand before it.
         let (mut low, mut high) = (0, unit.residues);
@@ -266,7 +267,7 @@ impl Layout {
     /// The record and the place in it of the residue at a text position; `None` for a `0A`, and
     /// behind [`Self::sequence_size`].
     pub fn base(&self, position: usize) -> Option<Base> {
-        let Place { before, unit, .. } = self.units.find(position, Totals::sequence)?;
+        let UnitRow { before, unit, .. } = self.units.find(position, Totals::sequence)?;
         let begins = usize::from(unit.begins_record());
         let residue = before.residues + (position - before.sequence()).checked_sub(begins)?;
         let record = before.records + begins;
@@ -290,7 +291,7 @@ impl Layout {
     }
 
     /// Where the record begins that has so many before it that begin in the block.
-    fn beginning(&self, before: usize) -> Option<Place> {
+    fn beginning(&self, before: usize) -> Option<UnitRow> {
         self.units.find(before, |totals| totals.records)
     }
 
@@ -304,7 +305,7 @@ impl Layout {
         let from = beginning.map_or(0, |place| place.before.residues);
         let end = self.residues_before(number + 1).unwrap_or(self.totals.residues);
         let (mut header, mut qualities) = (0..0, 0..0);
-        if let Some(Place { before, unit, .. }) = beginning {
+        if let Some(UnitRow { before, unit, .. }) = beginning {
             header = self.other(before.heads)..self.other(before.heads + unit.lead_len);
             if unit.lead == Lead::Read {
                 let start = self.totals.heads + before.qualities;
@@ -316,7 +317,7 @@ impl Layout {
             false => beginning,
         };
         let lines = lines.or_else(|| self.units.find(0, |totals| totals.lines));
-        let Place { before, unit, .. } = lines?;
+        let UnitRow { before, unit, .. } = lines?;
         let is_regular = unit.residues == end - from && self.ends_alike(&before, &unit);
         let line_bases = if from < end { unit.line_width() } else { 0 };
         let first_line = before.lines + usize::from(unit.lead != Lead::None);
@@ -343,7 +344,7 @@ impl Layout {
         if from == end {
             return 0;
         }
-        let Some(Place { unit, .. }) = self.units.find(end - 1, |totals| totals.residues) else {
+        let Some(UnitRow { unit, .. }) = self.units.find(end - 1, |totals| totals.residues) else {
             return 0;
         };
         (unit.residues - 1) % unit.line_width() + 1
@@ -354,7 +355,7 @@ impl Layout {
     }
 
     /// Whether all lines of residues of a unit but the last end by the same bytes.
-    fn ends_alike(&self, before: &Totals, unit: &Unit) -> bool {
+    fn ends_alike(&self, before: &Totals, unit: &LineUnit) -> bool {
         let first = before.lines + usize::from(unit.lead != Lead::None);
         let lines = unit.residues.div_ceil(unit.line_width()).saturating_sub(1);
         let crlf = self.crlf.covered_before(first + lines) - self.crlf.covered_before(first);

@@ -4,7 +4,7 @@ use super::cover::CoverWriter;
 use super::line_layout::Layout;
 use super::lines::{self, End, Kind, Line, Lines};
 use super::others;
-use super::units::{Lead, Unit, UnitsWriter};
+use super::units::{Lead, LineUnit, UnitsWriter};
 use crate::allocation;
 use crate::error::Flaw;
 
@@ -14,7 +14,7 @@ use crate::error::Flaw;
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
 pub fn split(block: &[u8], kind: Kind) -> Result<(Vec<u8>, Layout), Flaw> {
-    let mut split = Split::new(block.len())?;
+    let mut split = RecordSplit::new(block.len())?;
     let (mut lines, mut before) = (Lines(block), None);
     while !lines.0.is_empty() {
         if kind == Kind::Fastq
@@ -31,7 +31,7 @@ pub fn split(block: &[u8], kind: Kind) -> Result<(Vec<u8>, Layout), Flaw> {
     split.finish()
 }
 
-struct Split {
+struct RecordSplit {
     text: Vec<u8>,
     heads: Vec<u8>,
     qualities: Vec<u8>,
@@ -42,14 +42,14 @@ struct Split {
     small: CoverWriter,
     units: UnitsWriter,
     /// The unit that may go on, and the residues of its last line.
-    unit: Unit,
+    unit: LineUnit,
     last_line: usize,
     size: usize,
 }
 
-impl Split {
+impl RecordSplit {
     fn new(size: usize) -> Result<Self, Flaw> {
-        Ok(Split {
+        Ok(RecordSplit {
             text: allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?,
             heads: Vec::new(),
             qualities: Vec::new(),
@@ -58,7 +58,7 @@ impl Split {
             crlf: CoverWriter::default(),
             small: CoverWriter::default(),
             units: UnitsWriter::default(),
-            unit: Unit::default(),
+            unit: LineUnit::default(),
             last_line: 0,
             size,
         })
@@ -75,7 +75,7 @@ impl Split {
 
     fn read(&mut self, [head, residues, plus, qualities]: [Line; 4]) {
         self.flush();
-        self.units.push(Unit {
+        self.units.push(LineUnit {
             lead: Lead::Read,
             lead_len: head.bytes.len(),
             residues: residues.bytes.len(),
@@ -93,7 +93,7 @@ impl Split {
         match lines::lead(kind, line, before, rest) {
             Some(lead) => {
                 self.flush();
-                self.unit = Unit { lead, lead_len: line.bytes.len(), ..Unit::default() };
+                self.unit = LineUnit { lead, lead_len: line.bytes.len(), ..LineUnit::default() };
                 self.heads.extend_from_slice(line.bytes);
                 if lead == Lead::Record {
                     self.text.push(b'\n');
@@ -117,7 +117,7 @@ impl Split {
     }
 
     fn flush(&mut self) {
-        if self.unit != Unit::default() {
+        if self.unit != LineUnit::default() {
             self.units.push(std::mem::take(&mut self.unit));
         }
     }
@@ -160,7 +160,7 @@ impl Split {
 
     fn finish(mut self) -> Result<(Vec<u8>, Layout), Flaw> {
         self.flush();
-        let Split { mut text, heads, qualities, crlf, small, units, .. } = self;
+        let RecordSplit { mut text, heads, qualities, crlf, small, units, .. } = self;
         allocation::reserve(&mut text, heads.len() + qualities.len()).ok_or(Flaw::NO_MEMORY)?;
         let mut escaped = CoverWriter::default();
         others::write(&heads, 0, &mut text, &mut escaped);

@@ -30,7 +30,7 @@ pub(super) enum Lead {
 
 /// Some lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(super) struct LineUnit {
     pub lead: Lead,
     /// Bytes of the line in front, its end not counted.
     pub lead_len: usize,
@@ -73,7 +73,7 @@ impl Totals {
     }
 }
 
-impl Unit {
+impl LineUnit {
     pub fn totals(&self) -> Totals {
         let is_read = self.lead == Lead::Read;
         let residue_lines = match is_read {
@@ -115,7 +115,7 @@ impl Unit {
 }
 
 /// The models of the numbers of units.
-struct Models {
+struct UnitModels {
     lead: BitTree<2>,
     times: NumberModel,
     /// By the lead: Lead_Size, Residues and Width.
@@ -151,23 +151,23 @@ impl LengthModel {
     }
 }
 
-impl Models {
+impl UnitModels {
     fn new() -> Self {
         let lengths = || [LengthModel::new(), LengthModel::new(), LengthModel::new()];
         let of_lead = [lengths(), lengths(), lengths(), lengths()];
-        Models { lead: BitTree::new(), times: NumberModel::new(), of_lead }
+        UnitModels { lead: BitTree::new(), times: NumberModel::new(), of_lead }
     }
 
     /// Encodes a unit, or decodes one whatever this one is.
     fn code(
         &mut self,
-        unit: &Unit,
+        unit: &LineUnit,
         times: usize,
         coder: &mut impl BinaryCoder,
-    ) -> Result<(Unit, usize), Flaw> {
+    ) -> Result<(LineUnit, usize), Flaw> {
         let lead = LEADS[self.lead.code(unit.lead as usize, coder)];
         let [lead_lens, residues, widths] = &mut self.of_lead[lead as usize];
-        let mut unit = Unit { lead, ..*unit };
+        let mut unit = LineUnit { lead, ..*unit };
         let is_led = lead != Lead::None;
         unit.lead_len = if is_led { lead_lens.code(unit.lead_len, coder)? } else { 0 };
         unit.residues = residues.code(unit.residues, coder)?;
@@ -192,28 +192,28 @@ pub(super) struct Units {
     count: usize,
     /// Of each 4 * Lead_Size + Lead, Residues, Width where there is one, and Times, as varints.
     bytes: Vec<u8>,
-    landmarks: Vec<Landmark>,
+    landmarks: Vec<BeforeUnit>,
     totals: Totals,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Landmark {
+struct BeforeUnit {
     at: usize,
     before: Totals,
 }
 
 /// A unit, how often it stands there, and what comes before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct UnitRow {
     pub before: Totals,
-    pub unit: Unit,
+    pub unit: LineUnit,
     pub times: usize,
 }
 
 impl Units {
     /// Bytes of memory beside itself.
     pub fn memory(&self) -> usize {
-        self.bytes.len() + self.landmarks.len() * size_of::<Landmark>()
+        self.bytes.len() + self.landmarks.len() * size_of::<BeforeUnit>()
     }
 
     /// Decodes at most `most` units of at most `limit` bytes and a line end, and takes them off
@@ -225,9 +225,9 @@ impl Units {
     ) -> Result<(Self, Totals), Flaw> {
         let count = NumberModel::new().code(0, from);
         *most = most.checked_sub(count).ok_or(MISFIT)?;
-        let (mut units, mut models) = (Units::default(), Models::new());
+        let (mut units, mut models) = (Units::default(), UnitModels::new());
         for _ in 0..count {
-            let (unit, times) = models.code(&Unit::default(), 1, from)?;
+            let (unit, times) = models.code(&LineUnit::default(), 1, from)?;
             if !unit.is_possible() {
                 return Err(WIDTH);
             }
@@ -245,22 +245,22 @@ impl Units {
 
     pub fn encode(&self, out: &mut RangeEncoder) {
         NumberModel::new().code(self.count, out);
-        let mut models = Models::new();
-        for Place { unit, times, .. } in self.iter() {
+        let mut models = UnitModels::new();
+        for UnitRow { unit, times, .. } in self.iter() {
             models.code(&unit, times, out).expect("any unit can be encoded");
         }
     }
 
     /// Whether all numbers that [`Units::encode`] writes are such as their models hold.
     pub fn have_small_numbers(&self) -> bool {
-        self.iter().all(|Place { unit, times, .. }| {
+        self.iter().all(|UnitRow { unit, times, .. }| {
             unit.lead_len.max(unit.residues).max(unit.width).max(times - 1) <= NumberModel::MOST
         })
     }
 
-    fn push(&mut self, unit: &Unit, times: usize) {
+    fn push(&mut self, unit: &LineUnit, times: usize) {
         if self.count.is_multiple_of(STEP) {
-            self.landmarks.push(Landmark { at: self.bytes.len(), before: self.totals });
+            self.landmarks.push(BeforeUnit { at: self.bytes.len(), before: self.totals });
         }
         leb128::write(4 * unit.lead_len + unit.lead as usize, &mut self.bytes);
         leb128::write(unit.residues, &mut self.bytes);
@@ -281,27 +281,30 @@ impl Units {
     }
 
     /// All units in order.
-    pub fn iter(&self) -> impl Iterator<Item = Place> + '_ {
-        self.from(Landmark { at: 0, before: Totals::default() })
+    pub fn iter(&self) -> impl Iterator<Item = UnitRow> + '_ {
+        self.from(BeforeUnit { at: 0, before: Totals::default() })
     }
 
-    fn from(&self, Landmark { at, mut before }: Landmark) -> impl Iterator<Item = Place> + '_ {
+    fn from(
+        &self,
+        BeforeUnit { at, mut before }: BeforeUnit,
+    ) -> impl Iterator<Item = UnitRow> + '_ {
         let mut rest = &self.bytes[at..];
         std::iter::from_fn(move || {
             let (unit, times) = read(&mut rest).ok()?;
-            let place = Place { before, unit, times };
+            let place = UnitRow { before, unit, times };
             before = before.and(&unit.totals(), times);
             Some(place)
         })
     }
 
     /// The first unit behind which `key` is above `target`: one of equal units, alone.
-    pub fn find(&self, target: usize, key: impl Fn(&Totals) -> usize) -> Option<Place> {
+    pub fn find(&self, target: usize, key: impl Fn(&Totals) -> usize) -> Option<UnitRow> {
         let behind = self.landmarks.partition_point(|mark| key(&mark.before) <= target);
         let landmark = self.landmarks[behind.checked_sub(1)?];
-        let end = |place: &Place| place.before.and(&place.unit.totals(), place.times);
+        let end = |place: &UnitRow| place.before.and(&place.unit.totals(), place.times);
         let found = self.from(landmark).find(|place| key(&end(place)) > target)?;
-        let Place { before, unit, times } = found;
+        let UnitRow { before, unit, times } = found;
         let one = unit.totals();
         let (mut low, mut high) = (0, times - 1);
         while low < high {
@@ -311,13 +314,13 @@ impl Units {
                 false => low = middle + 1,
             }
         }
-        Some(Place { before: before.and(&one, low), unit, times: 1 })
+        Some(UnitRow { before: before.and(&one, low), unit, times: 1 })
     }
 }
 
-fn read(rest: &mut &[u8]) -> Result<(Unit, usize), Flaw> {
+fn read(rest: &mut &[u8]) -> Result<(LineUnit, usize), Flaw> {
     let (tag, residues) = (leb128::read(rest)?, leb128::read(rest)?);
-    let mut unit = Unit { lead: LEADS[tag % 4], lead_len: tag / 4, residues, width: 0 };
+    let mut unit = LineUnit { lead: LEADS[tag % 4], lead_len: tag / 4, residues, width: 0 };
     if unit.has_width() {
         unit.width = leb128::read(rest)?;
     }
@@ -328,12 +331,12 @@ fn read(rest: &mut &[u8]) -> Result<(Unit, usize), Flaw> {
 #[derive(Default)]
 pub(super) struct UnitsWriter {
     units: Units,
-    last: Unit,
+    last: LineUnit,
     times: usize,
 }
 
 impl UnitsWriter {
-    pub fn push(&mut self, unit: Unit) {
+    pub fn push(&mut self, unit: LineUnit) {
         if self.times > 0 && unit == self.last {
             self.times += 1;
             return;

@@ -1,7 +1,7 @@
 //! Restores blocks from their transforms, on the CPU or on a leased GPU.
 //!
 //! The CPU restores a block on all threads that are free. A transform that a GPU cannot invert is
-//! judged by the CPU, so that a damaged block has the same error on every device.
+//! inverted again by the CPU, so that a damaged block has the same error on every device.
 //!
 //! With `--memory`, each block that is restored is taken to need 6 bytes per byte: the transform
 //! and the CPU's table take 5, and a GPU's inverse, in use or not, 1 for the copy from which the

@@ -303,7 +303,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
 
 /// What a device cannot make a text of is no fault of the device, and may be one all the same.
 #[test]
-fn the_cpu_judges_what_a_device_refuses() {
+fn the_cpu_decides_on_what_a_device_refuses() {
     let (listener, warnings) = listening();
     let refusing: GpuInvert = Box::new(|_| Err(crate::error::Flaw("no text").into()));
     let (inverses, pool) = (BlockInverter::of(vec![refusing], listener), pool());

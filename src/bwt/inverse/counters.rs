@@ -22,13 +22,13 @@ const MIN_TASK: usize = if cfg!(any(test, fuzzing)) { 500 } else { 1 << 18 };
 
 /// The L column of the sorted rotations, in which the sentinel takes a row but no stored byte.
 #[derive(Clone, Copy)]
-pub struct Column<'a> {
+pub struct LColumn<'a> {
     pub bytes: &'a [u8],
     /// The row of the sentinel, which is that of the suffix at pos 0.
     pub primary: usize,
 }
 
-impl<'a> Column<'a> {
+impl<'a> LColumn<'a> {
     /// The number of stored bytes above `row`.
     #[inline]
     pub fn stored(self, row: usize) -> usize {
@@ -57,7 +57,7 @@ pub struct Chunk<R> {
 }
 
 impl<R: Row> Chunk<R> {
-    fn new(column: Column, rows: Range<usize>) -> Self {
+    fn new(column: LColumn, rows: Range<usize>) -> Self {
         let mut lf = Box::new([R::default(); 256]);
         count(column.of(rows.clone()), &mut lf);
         // By way of a Vec, because an array of this size would first be made on the stack.
@@ -73,7 +73,7 @@ impl<R: Row> Chunk<R> {
 
 /// All counters of a block, as they are at the first row of each chunk.
 pub struct Counters<'a, R> {
-    pub column: Column<'a>,
+    pub column: LColumn<'a>,
     /// Rows per chunk; the last may have fewer.
     pub chunk_len: usize,
     pub chunks: Vec<Chunk<R>>,
@@ -84,7 +84,7 @@ pub struct Counters<'a, R> {
 impl<'a, R: Row> Counters<'a, R> {
     /// Counts symbols and pairs. `bytes` is not empty and `primary` is in 1..=bytes.len().
     pub fn new(bytes: &'a [u8], primary: usize) -> Self {
-        let column = Column { bytes, primary };
+        let column = LColumn { bytes, primary };
         let rows = bytes.len() + 1;
         let chunk_len = chunk_len(rows);
         let chunk = |k| Chunk::new(column, k * chunk_len..rows.min((k + 1) * chunk_len));
@@ -192,7 +192,7 @@ fn sum_symbols<R: Row>(chunks: &mut [Chunk<R>]) -> Box<[R; 257]> {
 }
 
 /// Counts, for each symbol c of each chunk, the symbols of the rows to which LF takes c.
-fn count_pairs<R: Row>(column: Column, chunks: &mut [Chunk<R>], starts: &[R; 257]) {
+fn count_pairs<R: Row>(column: LColumn, chunks: &mut [Chunk<R>], starts: &[R; 257]) {
     let mut ends: Vec<[R; 256]> = chunks.iter().skip(1).map(|next| *next.lf).collect();
     ends.push(std::array::from_fn(|c| starts[c + 1]));
     let count_in = |(chunk, ends): (&mut Chunk<R>, [R; 256])| {

@@ -3,7 +3,7 @@
 //! The rows are gone through in order, chunk by chunk, and each takes its entry from the counter of
 //! its pair of symbols: about 1.5 ns per byte, and that of mapping 4 bytes of fresh memory.
 
-use super::counters::{Chunk, Column, Counters};
+use super::counters::{Chunk, Counters, LColumn};
 use crate::positions::Row;
 use rayon::prelude::*;
 
@@ -75,7 +75,7 @@ impl<'t, R: Row> LfSquared<'t, R> {
 /// In runs of one symbol each entry waits for the counters of the one before. Two chunks in turn
 /// give the processor something to do meanwhile.
 fn fill<R: Row>(
-    column: Column,
+    column: LColumn,
     chunks: &mut [Chunk<R>],
     chunk_len: usize,
     entries: &mut [R::Packed],
@@ -106,13 +106,13 @@ fn fill_in_turn<R: Row>(mut a: Cursor<R>, mut b: Cursor<R>) {
 
 /// The part of a chunk that is not filled yet.
 struct Cursor<'a, R: Row> {
-    column: Column<'a>,
+    column: LColumn<'a>,
     chunk: &'a mut Chunk<R>,
     entries: &'a mut [R::Packed],
 }
 
 impl<'a, R: Row> Cursor<'a, R> {
-    fn new(column: Column<'a>, chunk: &'a mut Chunk<R>, entries: &'a mut [R::Packed]) -> Self {
+    fn new(column: LColumn<'a>, chunk: &'a mut Chunk<R>, entries: &'a mut [R::Packed]) -> Self {
         let mut cursor = Cursor { column, chunk, entries };
         cursor.skip_sentinel();
         cursor
@@ -152,13 +152,13 @@ impl<'a, R: Row> Cursor<'a, R> {
 
 /// The counters of a chunk at hand, one reference away.
 struct Next<'a, R> {
-    column: Column<'a>,
+    column: LColumn<'a>,
     lf: &'a mut [R; 256],
     lf_lf: &'a mut [R; 1 << 16],
 }
 
 impl<'a, R: Row> Next<'a, R> {
-    fn new(column: Column<'a>, chunk: &'a mut Chunk<R>) -> Self {
+    fn new(column: LColumn<'a>, chunk: &'a mut Chunk<R>) -> Self {
         Next { column, lf: &mut chunk.lf, lf_lf: &mut chunk.lf_lf }
     }
 

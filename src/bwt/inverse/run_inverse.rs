@@ -16,7 +16,7 @@ use super::super::cache_lines::prefetch;
 use super::super::fenwick::FenwickTree;
 use super::super::long_runs::RowsInside;
 use super::super::{Bwt, narrow};
-use super::counters::{Column, counts};
+use super::counters::{LColumn, counts};
 use crate::coder;
 use crate::error::Flaw;
 use rayon::prelude::*;
@@ -44,7 +44,7 @@ pub struct RunInverse {
     kept: usize,
     /// The rows that are left out, and those of them where a run starts.
     inside: Range<usize>,
-    heads: Vec<Head>,
+    heads: Vec<RunHead>,
     /// Those of runs that fall and of runs that rise, as numbers of heads, each in the order of
     /// what follows them.
     falling: Vec<u32>,
@@ -70,7 +70,7 @@ fn mostly(bytes: &[u8]) -> Option<u8> {
 }
 
 /// The row of the suffix at the start of a run.
-struct Head {
+struct RunHead {
     row: usize,
     len: usize,
     rises: bool,
@@ -84,7 +84,7 @@ struct Side {
     from: usize,
     to: usize,
     count: usize,
-    heads: Vec<Head>,
+    heads: Vec<RunHead>,
 }
 
 impl RunInverse {
@@ -101,12 +101,12 @@ impl RunInverse {
         });
         let first = starts[usize::from(byte)] as usize;
         let rows = first..first + counts[usize::from(byte)] as usize;
-        let column = Column { bytes: &bwt.bytes, primary: bwt.samples[0] as usize };
+        let column = LColumn { bytes: &bwt.bytes, primary: bwt.samples[0] as usize };
         let falls = Side::new(column, byte, &rows, false, kept)?;
         let rises = Side::new(column, byte, &rows, true, kept)?;
         let inside = falls.from..rises.from;
         let left = bwt.bytes.len() + 1 - inside.len();
-        let mut heads: Vec<Head> = falls.heads.into_iter().chain(rises.heads).collect();
+        let mut heads: Vec<RunHead> = falls.heads.into_iter().chain(rises.heads).collect();
         if falls.to != rises.to || 3 * (left + heads.len()) > bwt.bytes.len() {
             return None;
         }
@@ -291,7 +291,7 @@ impl Side {
     /// Goes through the groups of the rows that begin with `byte`. `None` where they cannot be
     /// those of a transform.
     fn new(
-        column: Column,
+        column: LColumn,
         byte: u8,
         rows: &Range<usize>,
         rises: bool,
@@ -314,7 +314,8 @@ impl Side {
             size = count(group);
         }
         let (from, runs) = (edge, size);
-        let (mut numbers, mut heads) = (FenwickTree::full(size), Vec::<Head>::with_capacity(size));
+        let (mut numbers, mut heads) =
+            (FenwickTree::full(size), Vec::<RunHead>::with_capacity(size));
         let mut len = kept + 1;
         while size > 0 {
             let clear = clear(column, byte, rows, edge, rises) / size;
@@ -329,7 +330,7 @@ impl Side {
                     break;
                 }
                 let number = numbers.nth(row - group.start);
-                heads.push(Head { row, len, rises, number });
+                heads.push(RunHead { row, len, rises, number });
                 row += 1;
             }
             heads[known..].iter().for_each(|head| numbers.remove(head.number));
@@ -343,7 +344,7 @@ impl Side {
 
 /// The number of `rows` from an edge on, up or down, have `byte` in the transform without another
 /// in between.
-fn clear(column: Column, byte: u8, rows: &Range<usize>, edge: usize, up: bool) -> usize {
+fn clear(column: LColumn, byte: u8, rows: &Range<usize>, edge: usize, up: bool) -> usize {
     let primary = column.primary;
     if up {
         let start = if primary < edge { rows.start.max(primary + 1) } else { rows.start };

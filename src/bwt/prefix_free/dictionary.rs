@@ -17,7 +17,7 @@ pub struct Dictionary {
     /// The start of each phrase, and behind them the end.
     starts: Vec<u32>,
     /// Marks the first byte of each phrase.
-    firsts: Marks,
+    firsts: MarkedPlaces,
     last_name: u32,
 }
 
@@ -61,14 +61,14 @@ impl Dictionary {
         let mut dictionary = Dictionary {
             bytes: allocation::with_capacity(len).ok_or_else(no_memory)?,
             starts: allocation::with_capacity(sorted.len() + 2).ok_or_else(no_memory)?,
-            firsts: Marks::default(),
+            firsts: MarkedPlaces::default(),
             last_name,
         };
         for (_, phrase) in sorted.into_iter().chain([last]) {
             dictionary.starts.push(dictionary.bytes.len() as u32);
             dictionary.bytes.extend_from_slice(bytes(phrase));
         }
-        dictionary.firsts = Marks::new(len, dictionary.starts.iter().copied());
+        dictionary.firsts = MarkedPlaces::new(len, dictionary.starts.iter().copied());
         dictionary.starts.push(len as u32);
         Ok(Some((dictionary, names)))
     }
@@ -147,7 +147,7 @@ fn prefix(phrase: &[u8]) -> u128 {
 
 /// A set of places, and how many come before each.
 #[derive(Default)]
-struct Marks(Vec<Word>);
+struct MarkedPlaces(Vec<Word>);
 
 #[derive(Clone, Copy, Default)]
 struct Word {
@@ -155,7 +155,7 @@ struct Word {
     before: u32,
 }
 
-impl Marks {
+impl MarkedPlaces {
     fn new(len: usize, places: impl Iterator<Item = u32>) -> Self {
         let mut words = vec![Word::default(); len / 64 + 1];
         places.for_each(|place| words[place as usize / 64].bits |= 1 << (place % 64));
@@ -164,7 +164,7 @@ impl Marks {
             word.before = before;
             before += word.bits.count_ones();
         }
-        Marks(words)
+        MarkedPlaces(words)
     }
 
     /// The number of places up to and with `place`.

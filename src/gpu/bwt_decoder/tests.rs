@@ -1,4 +1,4 @@
-//! Both ways on a GPU beside the CPU: the same bytes, and the same judgement of damaged slices.
+//! Both ways on a GPU beside the CPU: the same bytes, and the same flaws of damaged slices.
 
 use super::*;
 use crate::cases;
@@ -144,7 +144,7 @@ const WORDS: [&str; 9] = [
 ];
 
 /// Decodes slices, sound ones and others, on both machines. Gives how many are damaged.
-fn judge(decoder: &mut BwtDecoder, coded: &CodedBwt) -> usize {
+fn count_flaws(decoder: &mut BwtDecoder, coded: &CodedBwt) -> usize {
     let cpu = SliceDecoder::new(Coding::StaticRans, &coded.models).unwrap();
     decoder.load(coded).unwrap();
     let flaws = decoder.decode_loaded().unwrap().to_vec();
@@ -185,7 +185,7 @@ fn damaged(coded: &CodedBwt, copies: u64) -> CodedBwt {
 }
 
 #[test]
-fn damaged_slices_are_judged_alike() {
+fn damaged_slices_have_the_same_flaws() {
     if gpu().is_none() {
         return;
     }
@@ -199,7 +199,7 @@ fn damaged_slices_are_judged_alike() {
         };
         for limits in [SMALL, SliceLimits { runs: 40, bytes: 5000 }] {
             let slices = damaged(&on_cpu(&bwt, limits), 20);
-            (flaws, all) = (flaws + judge(&mut decoder, &slices), all + slices.slices.len());
+            (flaws, all) = (flaws + count_flaws(&mut decoder, &slices), all + slices.slices.len());
         }
     }
     assert!(flaws > all / 2, "{flaws} of {all}");
@@ -219,11 +219,11 @@ fn truncated_slices_are_flaws() {
     let slices: Vec<_> = (1..whole.len()).map(|len| whole[..len].to_vec()).collect();
     let raw_sizes = vec![bwt.len() as u32; slices.len()];
     let cut = CodedBwt { models: coded.models.clone(), raw_sizes, slices };
-    assert_eq!(judge(&mut decoder, &cut), cut.slices.len());
+    assert_eq!(count_flaws(&mut decoder, &cut), cut.slices.len());
     let raw_sizes: Vec<_> = (2900..3100).filter(|&size| size != 3000).collect();
     let slices = vec![whole.clone(); raw_sizes.len()];
     let resized = CodedBwt { models: coded.models.clone(), raw_sizes, slices };
-    assert_eq!(judge(&mut decoder, &resized), 199);
+    assert_eq!(count_flaws(&mut decoder, &resized), 199);
 }
 
 #[test]

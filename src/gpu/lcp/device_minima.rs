@@ -20,16 +20,16 @@ pub struct DeviceMinima {
     _memory: Arena,
 }
 
-struct MinimaArrays<'m> {
+struct DeviceMinimaArrays<'m> {
     values: Array<'m, u32>,
     levels: Array<'m, u32>,
     places: Array<'m, u32>,
 }
 
-impl<'m> MinimaArrays<'m> {
+impl<'m> DeviceMinimaArrays<'m> {
     fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, places: u32) -> Self {
         let blocks = n.div_ceil(MINIMA_BLOCK) as usize;
-        MinimaArrays {
+        DeviceMinimaArrays {
             values: arena.array(blocks * MINIMA_BLOCK as usize),
             levels: arena.array(blocks * (blocks.ilog2() as usize + 1)),
             places: arena.array(places as usize),
@@ -44,9 +44,9 @@ impl DeviceMinima {
         assert!(!values.is_empty() && (rows.is_empty() || rows.len() == values.len()));
         let (n, places) = (values.len() as u32, rows.len() as u32);
         let mut measure = ArenaAllocator::measuring();
-        MinimaArrays::allocate(&mut measure, n, places);
+        DeviceMinimaArrays::allocate(&mut measure, n, places);
         let mut memory = Arena::new(gpu, measure.used())?;
-        let arrays = MinimaArrays::allocate(&mut memory.allocator(), n, places);
+        let arrays = DeviceMinimaArrays::allocate(&mut memory.allocator(), n, places);
         gpu.write(values, arrays.values)?;
         if places > 0 {
             gpu.write(rows, arrays.places)?;

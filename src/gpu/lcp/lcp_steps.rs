@@ -13,7 +13,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
 /// What a sort leaves on the device.
 #[derive(Clone, Copy)]
-pub struct SortedText<'m> {
+pub struct TextOnGpu<'m> {
     /// n bytes and their padding.
     pub text: Array<'m, u8>,
     pub sa: Array<'m, u32>,
@@ -45,8 +45,8 @@ impl<'m> LcpSteps<'m> {
 
     /// Queues the way to the LCP array; bytes below `least` end what is in common. The last column
     /// is no longer needed then.
-    pub fn lcp(&self, gpu: &Gpu, sorted: SortedText, least: u8) -> Result<Array<'m, u32>> {
-        let SortedText { text, sa, rows } = sorted;
+    pub fn lcp(&self, gpu: &Gpu, sorted: TextOnGpu, least: u8) -> Result<Array<'m, u32>> {
+        let TextOnGpu { text, sa, rows } = sorted;
         compare_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends)?;
         self.cub.inclusive_max(gpu, self.ends)?;
         if least > 0 {
@@ -61,7 +61,7 @@ impl<'m> LcpSteps<'m> {
     pub fn select(
         &self,
         gpu: &Gpu,
-        sorted: SortedText,
+        sorted: TextOnGpu,
         wanted: LcpRows,
     ) -> Result<[Array<'m, u32>; 2]> {
         let (n, sa) = (sorted.sa.len(), sorted.sa);

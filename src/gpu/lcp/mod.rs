@@ -13,4 +13,4 @@ mod lcp_rows;
 mod lcp_steps;
 
 pub use device_minima::DeviceMinima;
-pub use lcp_steps::{LcpSteps, SortedText};
+pub use lcp_steps::{LcpSteps, TextOnGpu};

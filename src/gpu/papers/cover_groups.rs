@@ -78,7 +78,7 @@ pub struct CoverUnresolved {
 
 /// The cover of a text, and where its order comes to lie.
 #[derive(Clone, Copy)]
-pub struct Cover<'m> {
+pub struct TextCover<'m> {
     pub text: Array<'m, u8>,
     /// Symbols of the text.
     pub n: u32,
@@ -98,7 +98,7 @@ pub struct Cover<'m> {
     pub status: Array<'m, u64>,
 }
 
-/// Words of [`Cover::status`] for a cover of so many suffixes.
+/// Words of [`TextCover::status`] for a cover of so many suffixes.
 pub fn status_len(count: u32) -> usize {
     count.div_ceil(SPLIT_TILE) as usize + 1
 }
@@ -118,7 +118,7 @@ pub struct CoverSplit<'m> {
     pub rounds: u32,
 }
 
-impl<'m> Cover<'m> {
+impl<'m> TextCover<'m> {
     /// Sorts all suffixes of the cover by their first symbols, stably.
     #[allow(unsafe_code)]
     pub fn sort(

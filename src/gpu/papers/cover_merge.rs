@@ -1,6 +1,6 @@
 //! The last steps of `skew-pd`: the host side of `kernels/papers/cover_merge.cu`.
 
-use super::cover_groups::Cover;
+use super::cover_groups::TextCover;
 use crate::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::primitives::cub::Cub;
@@ -8,7 +8,7 @@ use crate::gpu::runtime::kernel_structs::{CoverMergeArgs, CoverView, Mod0Args};
 use crate::gpu::runtime::tuning::{MARK_TILE, THREADS, TILE, TILE_THREADS};
 use crate::gpu::runtime::{Array, DoubleBuffer, Gpu};
 
-impl<'m> Cover<'m> {
+impl<'m> TextCover<'m> {
     /// Sorts the suffixes at multiples of 3. `mod0` and `keys` have an item for each.
     #[allow(unsafe_code)]
     pub fn sort_mod0(

@@ -13,7 +13,9 @@
 //! Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction on the
 //! GPU*, 2016, Figure 5 right. Takes about 46 bytes per suffix.
 
-use super::cover_groups::{Alphabet, Cover, CoverList, CoverSplit, CoverUnresolved, status_len};
+use super::cover_groups::{
+    Alphabet, CoverList, CoverSplit, CoverUnresolved, TextCover, status_len,
+};
 use super::skew_steps::{cover_len, mod1_len};
 use crate::error::Result;
 use crate::gpu::block::DeviceBlock;
@@ -122,8 +124,8 @@ impl<'m> SkewPd<'m> {
         text: Array<'m, u8>,
         n: u32,
         alphabet: Alphabet,
-    ) -> Result<(CoverUnresolved, Depth, Cover<'m>)> {
-        let mut cover = Cover {
+    ) -> Result<(CoverUnresolved, Depth, TextCover<'m>)> {
+        let mut cover = TextCover {
             text,
             n,
             alphabet,
@@ -158,7 +160,7 @@ impl<'m> SkewPd<'m> {
     fn round(
         &mut self,
         gpu: &Gpu,
-        cover: &Cover<'m>,
+        cover: &TextCover<'m>,
         unresolved: CoverUnresolved,
         depth: Depth,
     ) -> Result<(CoverUnresolved, Depth)> {

@@ -36,7 +36,7 @@ pub struct BinnedSort<'m> {
     cub: Cub<'m>,
     merging: SegmentedMerge<'m>,
     counts: Array<'m, u32>,
-    /// The segments, listed class after class.
+    /// The segments, listed bin after bin.
     lists: Array<'m, u32>,
 }
 
@@ -67,39 +67,39 @@ impl<'m> BinnedSort<'m> {
         let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
         assert_eq!(lens, [keys.current.len(); 3]);
         assert!(segments.starts.len() > segments.count && self.lists.len() >= segments.count);
-        let ends = self.classify(gpu, segments)?;
-        let list = |class: usize| self.lists.part(ends[class]..ends[class + 1]);
+        let ends = self.list_bins(gpu, segments)?;
+        let list = |bin: usize| self.lists.part(ends[bin]..ends[bin + 1]);
         let (starts, k, v) = (segments.starts.into(), keys.current.into(), values.current.into());
-        for (class, kernel) in SMALL.into_iter().enumerate() {
-            let (list, ctas) = (list(class), (list(class).len() << (class + 1)).div_ceil(THREADS));
+        for (bin, kernel) in SMALL.into_iter().enumerate() {
+            let (list, ctas) = (list(bin), (list(bin).len() << (bin + 1)).div_ceil(THREADS));
             // SAFETY: the list names segments, whose items keys and values have.
             unsafe {
                 gpu.launch(kernel, ctas, THREADS, &[starts, list.into(), list.len().into(), k, v])?;
             }
         }
-        for (class, (kernel, threads)) in (SMALL.len()..).zip(MEDIUM) {
+        for (bin, (kernel, threads)) in (SMALL.len()..).zip(MEDIUM) {
             // SAFETY: as above.
             unsafe {
-                let list = list(class);
+                let list = list(bin);
                 gpu.launch(kernel, list.len(), threads, &[starts, list.into(), k, v])?;
             }
         }
-        let class = SMALL.len() + MEDIUM.len();
-        if list(class).len() > 0 {
+        let bin = SMALL.len() + MEDIUM.len();
+        if list(bin).len() > 0 {
             let lengths = SegmentLengths { shortest: MEDIUM_HIGH + 1, longest: LARGE };
             self.merging.sort(gpu, keys, values, segments, lengths)?;
         }
-        self.sort_huge(gpu, keys, values, segments, list(class + 1), bits)
+        self.sort_huge(gpu, keys, values, segments, list(bin + 1), bits)
     }
 
-    /// Lists the segments class by class; gives where the list of each ends, with a 0 before them.
+    /// Lists the segments bin by bin; gives where the list of each ends, with a 0 before them.
     #[allow(unsafe_code)]
-    fn classify(&self, gpu: &Gpu, segments: Segments) -> Result<Vec<u32>> {
+    fn list_bins(&self, gpu: &Gpu, segments: Segments) -> Result<Vec<u32>> {
         let (counts, cursors) =
             (self.counts.first(SIZE_BINS), self.counts.part(SIZE_BINS..2 * SIZE_BINS));
         let (starts, count) = (segments.starts.into(), segments.count.into());
         gpu.zero(counts)?;
-        // SAFETY: `starts` has count + 1 items and `counts` one for each class.
+        // SAFETY: `starts` has count + 1 items and `counts` one for each bin.
         unsafe {
             gpu.each("binned_sort/count_bins", segments.count, &[starts, count, counts.into()])?;
         }

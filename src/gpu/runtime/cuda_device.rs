@@ -88,8 +88,8 @@ impl CudaDevice {
     /// [`Error::Device`] where it is not there, or its driver is too old for the kernels.
     pub fn open(number: u32) -> Result<Arc<CudaDevice>> {
         // A lock for each, so that several GPUs come up side by side.
-        type Opened = Arc<Mutex<Option<Arc<CudaDevice>>>>;
-        static OPEN: Mutex<BTreeMap<u32, Opened>> = Mutex::new(BTreeMap::new());
+        type OpenDevice = Arc<Mutex<Option<Arc<CudaDevice>>>>;
+        static OPEN: Mutex<BTreeMap<u32, OpenDevice>> = Mutex::new(BTreeMap::new());
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = Arc::clone(open.entry(number).or_default());
         drop(open);

@@ -199,7 +199,7 @@ impl Gpu {
 
     /// Whether all work is done.
     #[allow(unsafe_code)]
-    fn is_idle(&self) -> Result<bool> {
+    pub fn is_idle(&self) -> Result<bool> {
         // SAFETY: the stream lives, and its context is current where something was queued.
         match unsafe { sys::cuStreamQuery(self.raw_stream()?) } {
             sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),

@@ -3,6 +3,7 @@
 //! Its library is opened when it is first asked for, by the name that its packages install. Neither
 //! a build of bwz nor a run on one GPU needs it.
 
+use super::super::peers::Peers;
 use super::array::Array;
 use super::gpu_stream::Gpu;
 use crate::error::{Error, Result};
@@ -11,10 +12,13 @@ use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
+use std::thread;
 
 const LIBRARY: &str = "libnccl.so.2";
 /// `ncclSuccess`.
 const SUCCESS: c_int = 0;
+/// `ncclInProgress`.
+const IN_PROGRESS: c_int = 7;
 /// `ncclUint64`.
 const UINT64: c_int = 5;
 
@@ -32,7 +36,10 @@ pub struct NcclId([c_char; 128]);
 #[derive(Debug)]
 struct Nccl {
     get_unique_id: unsafe extern "C" fn(*mut NcclId) -> Status,
-    comm_init_rank: unsafe extern "C" fn(*mut Handle, c_int, NcclId, c_int) -> Status,
+    comm_init_rank_config:
+        unsafe extern "C" fn(*mut Handle, c_int, NcclId, c_int, *const Config) -> Status,
+    comm_get_async_error: unsafe extern "C" fn(Handle, *mut Status) -> Status,
+    comm_abort: unsafe extern "C" fn(Handle) -> Status,
     comm_destroy: unsafe extern "C" fn(Handle) -> Status,
     group_start: unsafe extern "C" fn() -> Status,
     group_end: unsafe extern "C" fn() -> Status,
@@ -60,7 +67,9 @@ impl Nccl {
         unsafe {
             Ok(Nccl {
                 get_unique_id: find(&library, c"ncclGetUniqueId")?,
-                comm_init_rank: find(&library, c"ncclCommInitRank")?,
+                comm_init_rank_config: find(&library, c"ncclCommInitRankConfig")?,
+                comm_get_async_error: find(&library, c"ncclCommGetAsyncError")?,
+                comm_abort: find(&library, c"ncclCommAbort")?,
                 comm_destroy: find(&library, c"ncclCommDestroy")?,
                 group_start: find(&library, c"ncclGroupStart")?,
                 group_end: find(&library, c"ncclGroupEnd")?,
@@ -74,7 +83,7 @@ impl Nccl {
 
     #[allow(unsafe_code)]
     fn check(&self, status: Status) -> Result<()> {
-        if status == SUCCESS {
+        if matches!(status, SUCCESS | IN_PROGRESS) {
             return Ok(());
         }
         // SAFETY: the library gives a string that stays, whatever the status.
@@ -108,37 +117,83 @@ impl NcclId {
     }
 }
 
-/// One end of a network of GPUs.
+/// How a network is made (`ncclConfig_t`), as far as its first version has it. The library takes
+/// what a shorter one leaves out as undefined.
 #[derive(Debug)]
-pub struct Communicator {
-    nccl: &'static Nccl,
-    handle: Handle,
+#[repr(C)]
+struct Config {
+    size: usize,
+    magic: u32,
+    version: u32,
+    /// 0: calls come back at once, and `ncclCommGetAsyncError` says when they are done.
+    blocking: c_int,
+    cluster_size: c_int,
+    least_ctas: c_int,
+    most_ctas: c_int,
+    network: *const c_char,
+    split_share: c_int,
 }
 
-impl Communicator {
-    /// Joins as `number` of `count`, and waits until all have. Each has a GPU of its own.
+impl Config {
+    const NOT_BLOCKING: Config = Config {
+        size: size_of::<Config>(),
+        magic: 0xCAFE_BEEF,
+        // 2.17, which has these fields.
+        version: 21700,
+        blocking: 0,
+        cluster_size: c_int::MIN,
+        least_ctas: c_int::MIN,
+        most_ctas: c_int::MIN,
+        network: ptr::null(),
+        split_share: c_int::MIN,
+    };
+}
+
+/// One end of a network of GPUs. Where one of its GPUs fails, all ends are aborted.
+#[derive(Debug)]
+pub struct Communicator<'p> {
+    nccl: &'static Nccl,
+    handle: Handle,
+    number: usize,
+    peers: &'p Peers,
+}
+
+impl<'p> Communicator<'p> {
+    /// Joins as `number` of `count`, and waits until all `peers` have. Each has a GPU of its own.
     #[allow(unsafe_code)]
-    pub fn join(gpu: &Gpu, id: NcclId, number: usize, count: usize) -> Result<Communicator> {
+    pub fn join(
+        gpu: &Gpu,
+        id: NcclId,
+        (number, count): (usize, usize),
+        peers: &'p Peers,
+    ) -> Result<Self> {
         let nccl = Nccl::get()?;
         // The library takes the device whose context is current.
         gpu.raw_stream()?;
         let number_of = |n: usize| c_int::try_from(n).expect("less than 2^31 GPUs");
-        let mut handle = ptr::null_mut();
-        // SAFETY: the library writes the handle.
-        nccl.check(unsafe {
-            (nccl.comm_init_rank)(&mut handle, number_of(count), id, number_of(number))
-        })?;
-        Ok(Communicator { nccl, handle })
+        let (mut handle, config) = (ptr::null_mut(), Config::NOT_BLOCKING);
+        let (of, me) = (number_of(count), number_of(number));
+        // SAFETY: the library writes the handle, and reads as much of the config as it says it has.
+        nccl.check(unsafe { (nccl.comm_init_rank_config)(&mut handle, of, id, me, &config) })?;
+        let communicator = Communicator { nccl, handle, number, peers };
+        communicator.wait(|| Ok(true))?;
+        Ok(communicator)
     }
 
-    /// Queues a group that sends `sent[q]` to each GPU q, and receives `received[q]` from it.
-    #[allow(unsafe_code)]
+    /// Sends `sent[q]` to each GPU q, and receives `received[q]` from it, in one group. It is done
+    /// when [`Communicator::wait_for`] says so.
     pub fn all_to_all(
         &self,
         gpu: &Gpu,
         sent: &[Array<u64>],
         received: &[Array<u64>],
     ) -> Result<()> {
+        self.queue(gpu, sent, received)?;
+        self.wait(|| Ok(true))
+    }
+
+    #[allow(unsafe_code)]
+    fn queue(&self, gpu: &Gpu, sent: &[Array<u64>], received: &[Array<u64>]) -> Result<()> {
         let (nccl, stream) = (self.nccl, gpu.raw_stream()?);
         // SAFETY: it only opens the group.
         nccl.check(unsafe { (nccl.group_start)() })?;
@@ -165,12 +220,35 @@ impl Communicator {
         let ended = nccl.check(unsafe { (nccl.group_end)() });
         queued.and(ended)
     }
+
+    /// Waits until all that was queued for a GPU is done.
+    pub fn wait_for(&self, gpu: &Gpu) -> Result<()> {
+        self.wait(|| gpu.is_idle())?;
+        gpu.wait()
+    }
+
+    /// Waits until the library is done with what was asked of it, and then something is `ready`.
+    fn wait(&self, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
+        let failed = |_: &_| self.peers.fail(self.number);
+        self.peers.wait(|| Ok(self.is_done()? && ready()?)).inspect_err(failed)
+    }
+
+    #[allow(unsafe_code)]
+    fn is_done(&self) -> Result<bool> {
+        let mut status = SUCCESS;
+        // SAFETY: the library writes the status.
+        self.nccl.check(unsafe { (self.nccl.comm_get_async_error)(self.handle, &mut status) })?;
+        self.nccl.check(status)?;
+        Ok(status == SUCCESS)
+    }
 }
 
-impl Drop for Communicator {
+impl Drop for Communicator<'_> {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
+        let failed = self.peers.first_failed().is_some() || thread::panicking();
+        let end = if failed { self.nccl.comm_abort } else { self.nccl.comm_destroy };
         // SAFETY: the handle is not used again.
-        unsafe { (self.nccl.comm_destroy)(self.handle) };
+        unsafe { end(self.handle) };
     }
 }

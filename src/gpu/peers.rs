@@ -1,0 +1,152 @@
+//! What the GPUs of one network know of each other: which of them failed first. A GPU whose peer
+//! has failed must not wait for its words, which never come.
+
+use crate::error::{Error, Result};
+use std::panic::resume_unwind;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Looks for what is waited for before the thread sleeps between them, and the time it then sleeps.
+/// A superstep takes a fraction of a millisecond at least.
+const SPINS: u32 = 1 << 14;
+const SLEEP: Duration = Duration::from_micros(50);
+
+/// The processors of a network in this process.
+#[derive(Debug, Default)]
+pub struct Peers {
+    first_failed: OnceLock<usize>,
+    finished: AtomicUsize,
+}
+
+/// Says that a processor has failed, unless that is forgotten before this is dropped.
+struct Unfinished<'p> {
+    number: usize,
+    peers: &'p Peers,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.peers.fail(self.number);
+    }
+}
+
+impl Peers {
+    /// Says that processor `number` has failed.
+    pub fn fail(&self, number: usize) {
+        let _ = self.first_failed.set(number);
+    }
+
+    /// The processor that failed first.
+    pub fn first_failed(&self) -> Option<usize> {
+        self.first_failed.get().copied()
+    }
+
+    /// Waits until something is `ready`.
+    ///
+    /// # Errors
+    /// As `ready`, and [`Error::Device`] as soon as any processor has failed.
+    pub fn wait(&self, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
+        for spins in 0_u32.. {
+            if ready()? {
+                break;
+            }
+            if let Some(failed) = self.first_failed() {
+                let message = format!("GPU {failed} of the network has failed");
+                return Err(Error::Device(message.into()));
+            }
+            if spins < SPINS { std::hint::spin_loop() } else { thread::sleep(SLEEP) }
+        }
+        Ok(())
+    }
+
+    /// Says that one of `count` processors needs the others no more, and waits until that is so of
+    /// all.
+    ///
+    /// # Errors
+    /// As [`Peers::wait`].
+    pub fn finish(&self, count: usize) -> Result<()> {
+        self.finished.fetch_add(1, Ordering::SeqCst);
+        self.wait(|| Ok(self.finished.load(Ordering::SeqCst) == count))
+    }
+
+    /// Runs `count` processors, each on a thread of its own, and gives their results. Where some
+    /// fail, `peers` ends the waiting of the others.
+    ///
+    /// # Errors
+    /// Of the processor that failed first.
+    pub fn run<T: Send>(
+        count: usize,
+        processor: impl Fn(usize, &Peers) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let (peers, processor) = (Peers::default(), &processor);
+        let run = |number| {
+            let running = Unfinished { number, peers: &peers };
+            let result = processor(number, &peers)?;
+            std::mem::forget(running);
+            Ok(result)
+        };
+        let run = &run;
+        let results: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..count).map(|n| scope.spawn(move || run(n))).collect();
+            threads.into_iter().map(|thread| thread.join()).collect()
+        });
+        let unwound = |result: thread::Result<_>| result.unwrap_or_else(|e| resume_unwind(e));
+        let mut results: Vec<Result<T>> = results.into_iter().map(unwound).collect();
+        match peers.first_failed() {
+            Some(failed) => Err(results.swap_remove(failed).err().expect("it has failed")),
+            None => results.into_iter().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// A processor that waits for what never comes.
+    fn wait_for_ever(peers: &Peers) -> Result<usize> {
+        peers.wait(|| Ok(false)).map(|()| 0)
+    }
+
+    #[test]
+    fn who_waits_for_one_that_fails_is_told_and_the_cause_is_given() {
+        let lost = || Error::Device("lost".into());
+        for failing in 0..3 {
+            let processor = |number, peers: &Peers| match number == failing {
+                true => Err(lost()),
+                false => wait_for_ever(peers).inspect_err(|e| {
+                    let told = format!("GPU {failing} of the network has failed");
+                    assert!(e.to_string().contains(&told), "{e}");
+                }),
+            };
+            let end = Peers::run(3, processor).unwrap_err();
+            assert_eq!(end.to_string(), lost().to_string());
+        }
+    }
+
+    #[test]
+    fn who_waits_for_one_that_panics_ends() {
+        let processor = |number, peers: &Peers| match number {
+            1 => panic!("a processor's own"),
+            _ => wait_for_ever(peers),
+        };
+        assert!(catch_unwind(AssertUnwindSafe(|| Peers::run(3, processor))).is_err());
+    }
+
+    #[test]
+    fn all_that_succeed_give_their_results_in_order() {
+        let processor = |number, peers: &Peers| {
+            let mut left = 5;
+            let ready = || {
+                left -= 1;
+                Ok(left == 0)
+            };
+            peers.wait(ready)?;
+            peers.finish(4).map(|()| number)
+        };
+        assert_eq!(Peers::run(4, processor).unwrap(), [0, 1, 2, 3]);
+    }
+}
