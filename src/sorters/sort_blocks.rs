@@ -46,7 +46,7 @@ impl BlockSorter {
         options: &Options,
     ) -> Result<Self> {
         // Larger blocks go to the CPU.
-        let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
+        let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
         let make = move |number| gpu_sort(number, most, sample_rate, coded);
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let (rates, listener) = (Rates::SORT, options.listener().clone());
@@ -149,6 +149,8 @@ fn gpu_sort(
 ) -> Result<GpuSort> {
     let mut sorter = gpu::GpuSorter::new(number, Algorithm::Default)?;
     sorter.reserve(block_size, sample_rate)?;
+    // What is larger the CPU codes.
+    let coded = coded.filter(|_| block_size <= gpu::MOST_BYTES);
     let mut coder = coded.and_then(|limits| {
         let mut encoder = gpu::BwtEncoder::new(number).ok()?;
         encoder.reserve(block_size, limits).ok().map(|()| (encoder, limits))

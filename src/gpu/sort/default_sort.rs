@@ -27,6 +27,7 @@ use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups, most_groups}
 use crate::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::{RepeatEstimate, count_bytes, words_with_tables};
+use crate::gpu::interface::MOST_BYTES;
 use crate::gpu::papers::SkewPd;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena};
@@ -192,7 +193,7 @@ impl<'m> DefaultSort<'m> {
     ) -> Result<()> {
         let n = block.sa.len();
         let counts = count_bytes(gpu, block.text, n, self.counts)?;
-        if suits_skew_pd(counts.repeats) {
+        if n <= MOST_BYTES && suits_skew_pd(counts.repeats) {
             let mut measure = ArenaAllocator::measuring();
             SkewPd::allocate(gpu, &mut measure, n)?;
             if extra.grow(gpu, measure.used()) {
@@ -266,7 +267,7 @@ impl<'m> DefaultSort<'m> {
         let start = most_groups(n).next_multiple_of(ALIGNED).min(n);
         let rest = self.keys.current.part(start..n).cast::<u8>();
         let size = ListRefinement::size(self.cub, list, unresolved);
-        let mut arena = if size <= rest.len() as usize {
+        let mut arena = if size <= rest.size() {
             ArenaAllocator::within(rest)
         } else {
             reserve.allocator(gpu, size)?
