@@ -85,8 +85,8 @@ impl GpuSorter {
     /// they come.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU, or the host, does not have it. What is missing on the GPU is
-    /// known and said before any is taken.
+    /// [`Error::Device`] where the GPU, or the host, does not have it. What is missing on the GPU
+    /// is known and said before any is taken.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
         let needed = measure(&self.gpu, self.algorithm, n, sample_rate)?;
         let free = self.gpu.free_memory()? + self.memory.len();
