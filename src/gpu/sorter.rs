@@ -85,22 +85,18 @@ impl GpuSorter {
     /// they come.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU, or the host, does not have it. What is missing on the GPU
-    /// is known and said before any is taken.
+    /// [`Error::Device`] where the GPU, or the host, does not have it. All of the GPU's is taken at
+    /// once and first, or none.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
         let needed = measure(&self.gpu, self.algorithm, n, sample_rate)?;
-        let free = self.gpu.free_memory()? + self.memory.len();
-        if needed > free {
-            let [needed, free] = [needed, free].map(|bytes| bytes as f64 / 1e9);
+        if self.memory.grow(&self.gpu, needed).is_err() {
+            let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
             return Err(Error::Device(format!(
-                "to sort {n} bytes takes {needed:.1} GB of the GPU's memory, of which {free:.1} GB \
-                 are free"
+                "to sort {n} bytes takes {needed:.1} GB of the GPU's memory, of which {free:.1} are free"
             ).into()));
         }
-        let samples = n.div_ceil(sample_rate) as usize;
         self.input(n as usize)?;
-        self.samples.reserve(&self.gpu, samples)?;
-        allocate(&self.gpu, self.algorithm, &mut self.memory, n, sample_rate).map(drop)
+        self.samples.reserve(&self.gpu, n.div_ceil(sample_rate) as usize).map(drop)
     }
 
     /// Takes the memory for transforms of up to `n` bytes on the host.

@@ -275,15 +275,3 @@ fn a_block_above_2_gib() {
     assert!(crate::bwt::invert(bwt).unwrap() == text);
     say(format_args!("unresolved after each round: {:?}", sorter.report().rounds));
 }
-
-#[test]
-fn what_has_no_room_on_the_gpu_is_refused_before_memory_is_taken() {
-    if gpu().is_none() {
-        return;
-    }
-    let mut sorter = GpuSorter::new(0, Algorithm::Default).unwrap();
-    sorter.make_scarce();
-    let refused = sorter.reserve(MOST_BYTES, 1 << 20).unwrap_err();
-    let said = "to sort 2147483647 bytes takes ";
-    assert!(matches!(refused, Error::Device(ref what) if what.starts_with(said)), "{refused}");
-}
