@@ -30,7 +30,7 @@ struct Bench {
     /// Kinds of text, with commas between: plain, repeats, young
     #[arg(long, value_name = "KIND", default_value = "plain,repeats", value_delimiter = ',')]
     text: Vec<String>,
-    /// The distance between sampled positions, a power of two [default: that of a block of this size]
+    /// The distance between sampled positions, a power of two [default: that of such a block]
     #[arg(long, value_name = "N")]
     rate: Option<u32>,
     /// Sorts that are timed after the first

@@ -282,7 +282,8 @@ impl<'m> DefaultSort<'m> {
         Ok((work.list, work.unresolved))
     }
 
-    /// What a list of so many items leaves of the memory that the first sort took, if it lies there.
+    /// What a list of so many items leaves of the memory that the first sort took, if it lies
+    /// there.
     fn unused(&self, list: UnsortedGroups<'m>, items: u32) -> Vec<Array<'m, u8>> {
         if list.group_heads.address() != self.keys.current.address() {
             return Vec::new();
