@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_bytes(const uint8_t*
         const uint4 four = __ldg(fours + i);
         const uint2 next = __ldg(reinterpret_cast<const uint2*>(fours + i + 1));
         const uint32_t words[6] = {four.x, four.y, four.z, four.w, next.x, next.y};
-        if (table_size && 16 * i + 16 + REPEAT_LONG <= n) {
+        if (table_size && n - 16 * i >= 16 + REPEAT_LONG) {
             for (uint32_t chosen = choose(words, log_every); chosen; chosen &= chosen - 1) {
                 const uint32_t place = atomicAdd(&listed, 1);
                 if (place < MOST_LISTED) list[place] = 16 * i + __ffs(chosen) - 1;

@@ -4,19 +4,21 @@
 
 #include "runtime/host_flags.cuh"
 
-// Two counts of less than 2^31 in one word.
+// Two counts in one word: of items, and of groups, each of which has two of them and more. So both
+// take 63 bits where there are less than 2^32 items.
 __device__ __forceinline__ uint64_t pack(uint32_t items, uint32_t groups) {
-    return static_cast<uint64_t>(groups) << 31 | items;
+    return static_cast<uint64_t>(groups) << 32 | items;
 }
-__device__ __forceinline__ uint32_t items_of(uint64_t counts) { return static_cast<uint32_t>(counts & 0x7fffffff); }
-__device__ __forceinline__ uint32_t groups_of(uint64_t counts) { return static_cast<uint32_t>(counts >> 31); }
+__device__ __forceinline__ uint32_t items_of(uint64_t counts) { return static_cast<uint32_t>(counts); }
+__device__ __forceinline__ uint32_t groups_of(uint64_t counts) { return static_cast<uint32_t>(counts >> 32); }
 
 // The sum of the counts of all tiles before this one (Merrill and Garland, Single-pass parallel
 // prefix scan with decoupled look-back, 2016). For the first warp. `status` has a word for each
-// tile: 0, then what the tile adds, then the sum up to it. Tiles are numbered in the order in which
-// their CTAs start, so those waited for do run.
+// tile: 0, then what the tile adds, then the sum up to it. Its highest bit marks a sum, which takes
+// all bits below; what a tile adds is small, and marked by the next bit. Tiles are numbered in the
+// order in which their CTAs start, so those waited for do run.
 __device__ __forceinline__ uint64_t look_back(volatile uint64_t* status, int tile, uint64_t own) {
-    const uint64_t ADDS = 1ull << 62, SUM = 2ull << 62, VALUE = ADDS - 1;
+    const uint64_t ADDS = 1ull << 62, SUM = 1ull << 63;
     const int lane = threadIdx.x & 31;
     if (lane == 0) status[tile] = (tile == 0 ? SUM : ADDS) | own;
     uint64_t before = 0;
@@ -26,8 +28,9 @@ __device__ __forceinline__ uint64_t look_back(volatile uint64_t* status, int til
         do {
             word = at >= 0 ? status[at] : SUM;
         } while (__any_sync(~0u, (word >> 62) == 0));
-        const uint32_t sums = __ballot_sync(~0u, (word >> 62) == 2);
-        uint64_t value = (sums && lane > __ffs(sums) - 1) ? 0 : (word & VALUE);
+        const bool is_sum = word >> 63;
+        const uint32_t sums = __ballot_sync(~0u, is_sum);
+        uint64_t value = (sums && lane > __ffs(sums) - 1) ? 0 : word & (is_sum ? SUM - 1 : ADDS - 1);
         for (int o = 16; o; o >>= 1) value += __shfl_xor_sync(~0u, value, o);
         before += value;
         if (sums) break;
@@ -99,11 +102,11 @@ struct Compaction {
 
 // Goes over MARK_TILE items of a list and keeps, in order, those that are wanted: read(j) is item
 // j, write(at, j, item) puts it into the next list. For all threads of a CTA; the last tile
-// publishes how many there are.
+// publishes how many there are, and no groups.
 template <class Read, class Wanted, class Write>
 __device__ __forceinline__ void compact(uint32_t items, uint64_t* status, int tiles, uint32_t* host_flags, Read read,
                                         Wanted wanted, Write write) {
-    __shared__ uint32_t kept[MARK_WORDS], tile;
+    __shared__ uint32_t kept[MARK_WORDS], heads[MARK_WORDS], tile;
     __shared__ Compaction compaction;
     if (threadIdx.x == 0) tile = next_tile(status);
     __syncthreads();
@@ -111,13 +114,16 @@ __device__ __forceinline__ void compact(uint32_t items, uint64_t* status, int ti
     uint32_t found[MARK_ITEMS];
     for (int q = 0; q < MARK_ITEMS; q++) {
         const uint32_t x = q * THREADS + threadIdx.x;
-        const bool inside = base + x < items;
+        const bool inside = x < items - base;
         found[q] = inside ? read(base + x) : 0;
         const uint32_t bits = __ballot_sync(~0u, inside && wanted(found[q]));
-        if (bit == 1) kept[x >> 5] = bits;
+        if (bit == 1) {
+            kept[x >> 5] = bits;
+            heads[x >> 5] = 0;
+        }
     }
     __syncthreads();
-    compaction.count(kept, kept, MARK_WORDS, status, tile, tiles, host_flags);
+    compaction.count(kept, heads, MARK_WORDS, status, tile, tiles, host_flags);
     for (int q = 0; q < MARK_ITEMS; q++) {
         const uint32_t x = q * THREADS + threadIdx.x;
         if (kept[x >> 5] & bit) write(compaction.item(kept, x >> 5, bit), base + x, found[q]);

@@ -6,7 +6,6 @@
 // there (0) or in the others (1).
 
 #include <cstdint>
-#include <cub/device/device_histogram.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
@@ -91,13 +90,6 @@ int bwz_cub_inclusive_max_u32(void* temp, size_t* temp_bytes, const uint32_t* in
 int bwz_cub_select_flagged_u32(void* temp, size_t* temp_bytes, const uint32_t* in, const uint8_t* flags, uint32_t* out,
                                uint32_t* num_selected, uint32_t num_items, cudaStream_t stream) {
     return cub::DeviceSelect::Flagged(temp, *temp_bytes, in, flags, out, num_selected, num_items, stream);
-}
-
-// Counts each of the 256 byte values.
-int bwz_cub_histogram_u8(void* temp, size_t* temp_bytes, const uint8_t* in, uint32_t* counts, uint32_t num_items,
-                         cudaStream_t stream) {
-    return cub::DeviceHistogram::HistogramEven(temp, *temp_bytes, in, counts, 257, 0, 256,
-                                               static_cast<int>(num_items), stream);
 }
 
 }  // extern "C"

@@ -18,11 +18,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const TextView text = {bytes, n};
     load_table(code_table, table);
     __syncthreads();
-    const uint32_t base = blockIdx.x * KEY_TILE, begin = base + threadIdx.x * RUN, end = begin + RUN;
+    const uint32_t base = blockIdx.x * KEY_TILE, begin = base + threadIdx.x * RUN;
     if (begin < n) {
         uint64_t key = 0;
         uint32_t symbols;
-        if (end < n) key = encode(code_table, text, end, 64, symbols);
+        if (n - begin > RUN) key = encode(code_table, text, begin + RUN, 64, symbols);
         const uint4 run = __ldg(reinterpret_cast<const uint4*>(bytes + begin));
         const uint32_t words[4] = {run.x, run.y, run.z, run.w};
 #pragma unroll

@@ -12,16 +12,17 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __shared__ uint32_t hashes[KEY_TILE + MOST_WINDOW];
     __shared__ uint32_t found;
     if (threadIdx.x == 0) found = 0;
-    const uint32_t base = blockIdx.x * KEY_TILE;
+    const uint32_t base = blockIdx.x * KEY_TILE, left = base < n ? n - base : 0;
     const uint64_t mask = symbols >= 8 ? ~0ull : (1ull << (8 * symbols)) - 1;
     for (uint32_t i = threadIdx.x; i < KEY_TILE + window; i += THREADS) {
-        const uint64_t hash = base + i < n ? ((load8(bytes, base + i) & mask) + 1) * 0x9E3779B97F4A7C15ull >> 32 : 0;
-        hashes[i] = base + i < n ? static_cast<uint32_t>(hash) * 0x85EBCA6Bu : ~0u;
+        const bool inside = i < left;
+        const uint64_t hash = inside ? ((load8(bytes, base + i) & mask) + 1) * 0x9E3779B97F4A7C15ull >> 32 : 0;
+        hashes[i] = inside ? static_cast<uint32_t>(hash) * 0x85EBCA6Bu : ~0u;
     }
     __syncthreads();
     uint32_t mine = 0;
     for (uint32_t i = threadIdx.x; i < KEY_TILE; i += THREADS) {
-        const bool minimizer = is_window_minimum(base + i < n, hashes + i, window);
+        const bool minimizer = is_window_minimum(i < left, hashes + i, window);
         const uint32_t bits = __ballot_sync(~0u, minimizer);
         if ((i & 31) == 0 && (base + i) / 32 < words) {
             bitmap[(base + i) / 32] = bits;
@@ -141,24 +142,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_co
     if (tid == 0) tile = next_tile(a.status);
     load_table(code_table, a.code_table);
     __syncthreads();
-    const uint32_t base = tile * MARK_TILE;
+    const uint32_t base = tile * MARK_TILE, left = a.items - base;
     uint64_t keys[MARK_ITEMS];
 #pragma unroll
     for (int q = 0; q < MARK_ITEMS; q++) {
         const uint32_t x = q * THREADS + tid, j = base + x;
-        keys[q] = j < a.items ? a.keys[j] : 0;
-        const uint32_t bits = __ballot_sync(~0u, j == 0 || j >= a.items || keys[q] != a.keys[j - 1]);
+        keys[q] = x < left ? a.keys[j] : 0;
+        const uint32_t bits = __ballot_sync(~0u, j == 0 || x >= left || keys[q] != a.keys[j - 1]);
         if (bit == 1) heads[x >> 5] = bits;
     }
     if (tid == 0) {
         const uint32_t j = base + MARK_TILE;
-        heads[MARK_WORDS] = j >= a.items || a.keys[j] != a.keys[j - 1];
+        heads[MARK_WORDS] = MARK_TILE >= left || a.keys[j] != a.keys[j - 1];
     }
     __syncthreads();
     if (tid < MARK_WORDS) {
         // Unresolved is what is not both a head and followed by one.
-        const uint32_t head = heads[tid], next = head >> 1 | heads[tid + 1] << 31, j = base + tid * 32;
-        const uint32_t inside = j >= a.items ? 0 : a.items - j < 32 ? (1u << (a.items - j)) - 1 : ~0u;
+        const uint32_t head = heads[tid], next = head >> 1 | heads[tid + 1] << 31, x = tid * 32;
+        const uint32_t inside = x >= left ? 0 : left - x < 32 ? (1u << (left - x)) - 1 : ~0u;
         unresolved[tid] = ~(head & next) & inside;
         unresolved_heads[tid] = unresolved[tid] & head;
     }
@@ -167,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_co
 #pragma unroll
     for (int q = 0; q < MARK_ITEMS; q++) {
         const uint32_t x = q * THREADS + tid, w = x >> 5, j = base + x;
-        if (j >= a.items) continue;
+        if (x >= left) continue;
         const uint32_t suffix = a.suffixes[j], sa_index = a.sa_indices[j];
         if (!(unresolved[w] & bit)) {
             set_sa_index(a.ranks, suffix, sa_index);

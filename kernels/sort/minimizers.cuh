@@ -44,7 +44,7 @@ __device__ __forceinline__ uint32_t first_minimizer(const uint32_t* bitmap, uint
     uint32_t w = low >> 5, bits = __ldg(bitmap + w) & (~0u << (low & 31));
     for (;;) {
         if (bits) return min((w << 5) + __ffs(bits) - 1, high + 1);
-        if (((w + 1) << 5) > high) return high + 1;
+        if ((w << 5) + 31 >= high) return high + 1;
         bits = __ldg(bitmap + ++w);
     }
 }
@@ -63,7 +63,7 @@ const uint32_t NEAR = 16;
 template <bool FINISH>
 __device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, TextView text, MinimizersView minimizers,
                                              uint32_t suffix, uint32_t depth, uint32_t width, uint32_t& next) {
-    const uint32_t NONE = ~0u, end = suffix + depth, high = min(end + NEAR, text.n - 1);
+    const uint32_t NONE = ~0u, end = suffix + depth, high = text.n - end > NEAR ? end + NEAR : text.n - 1;
     uint32_t minimizer = NONE, symbols = 0;
     if (!FINISH && depth > minimizers.span) {
         const uint32_t last = last_minimizer(minimizers.bitmap, suffix, end - minimizers.span);
@@ -74,7 +74,7 @@ __device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, TextVie
         if (first <= high) minimizer = first;
     }
     if (minimizer != NONE) {
-        const uint32_t fixed = minimizer + minimizers.span;
+        const uint64_t fixed = static_cast<uint64_t>(minimizer) + minimizers.span;
         if (fixed <= end) {
             const uint64_t packed = __ldg(minimizers.ranks + minimizer);
             const uint32_t jump = depth_of(packed);
@@ -93,7 +93,7 @@ __device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, TextVie
             }
             return key;
         }
-        if (fixed <= text.n) symbols = fixed - end;
+        if (fixed <= text.n) symbols = static_cast<uint32_t>(fixed) - end;
     }
     Bits bits;
     bool full = take(code_table, text.bytes, end, symbols ? symbols : text.n - end, width, bits);

@@ -45,7 +45,7 @@ __device__ __forceinline__ uint32_t common_bytes(const uint8_t* bytes, uint32_t 
     uint32_t common = SKIP;
 #pragma unroll
     for (int i = SKIP / 8 - 1; i >= 0; i--) {
-        const uint64_t differ = load8(bytes, a + 8 * i) ^ load8(bytes, b + 8 * i);
+        const uint64_t differ = load8(bytes + 8 * i, a) ^ load8(bytes + 8 * i, b);
         if (differ) common = 8 * i + (__ffsll(differ) - 1) / 8;
     }
     return min(common, limit);

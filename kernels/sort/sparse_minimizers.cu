@@ -8,9 +8,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     mark_sparse(const uint8_t* bytes, uint32_t n, const uint32_t* dense, uint32_t window, uint32_t* bitmap,
                 uint32_t words) {
     __shared__ uint32_t hashes[KEY_TILE + MOST_SPARSE_WINDOW];
-    const uint32_t base = blockIdx.x * KEY_TILE;
+    const uint32_t base = blockIdx.x * KEY_TILE, left = base < n ? n - base : 0;
     for (uint32_t i = threadIdx.x; i < KEY_TILE + window; i += THREADS) {
-        const bool inside = base + i < n && is_minimizer(dense, base + i);
+        const bool inside = i < left && is_minimizer(dense, base + i);
         const uint64_t hash = inside ? (load8(bytes, base + i) + 1) * 0x9E3779B97F4A7C15ull >> 33 : 0;
         hashes[i] = inside ? static_cast<uint32_t>(hash) * 0x85EBCA6Bu >> 1 : ~0u;
     }
@@ -37,7 +37,7 @@ extern "C" __global__ void copy_ranks(const uint32_t* bitmap, uint32_t words, co
 extern "C" __global__ void __launch_bounds__(THREADS)
     survey(const uint32_t* groups, const uint64_t* group_heads, uint32_t items, uint32_t deep, uint32_t* result) {
     uint32_t shallow = 0, least = ~0u;
-    for (uint32_t j = global_thread(); j < items; j += gridDim.x * THREADS) {
+    for (uint64_t j = global_thread(); j < items; j += gridDim.x * THREADS) {
         const uint32_t depth = depth_of(group_heads[groups[j]]);
         shallow += depth < deep;
         least = min(least, depth);

@@ -8,8 +8,8 @@ mod peers;
 mod test_data;
 
 pub use interface::{
-    Algorithm, Built, DeviceInfo, LcpReport, LcpRows, LcpView, MOST_BYTES, MinimaArrays, Report,
-    SortedBlock, Transferred,
+    Algorithm, Built, DeviceInfo, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SORTED,
+    MinimaArrays, Report, SortedBlock, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 

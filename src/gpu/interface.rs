@@ -5,7 +5,12 @@ use crate::error::{Error, Result};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-/// The largest block that a GPU sorts or restores: positions have 31 bits there.
+/// The largest block that a GPU sorts, by [`Algorithm::Default`]: positions have 32 bits there, and
+/// the largest number stands for none.
+pub const MOST_SORTED: u32 = u32::MAX - 1;
+
+/// The largest block that a GPU sorts otherwise, codes, restores or searches: positions have 31
+/// bits there.
 pub const MOST_BYTES: u32 = i32::MAX as u32;
 
 /// The CUDA version and the architectures of the kernels in this build.
@@ -53,6 +58,11 @@ impl Algorithm {
         ("skew", Algorithm::Skew),
         ("skew-pd", Algorithm::SkewPd),
     ];
+
+    /// The largest block that it sorts.
+    pub fn most_bytes(self) -> u32 {
+        if self == Algorithm::Default { MOST_SORTED } else { MOST_BYTES }
+    }
 }
 
 impl FromStr for Algorithm {

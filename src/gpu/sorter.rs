@@ -2,7 +2,7 @@
 
 use super::algorithm::AlgorithmBuffers;
 use super::bwt_encoder::{BwtEncoder, EncodedSlices};
-use super::interface::{Algorithm, Report, SortedBlock, SortedBlockView};
+use super::interface::{Algorithm, MOST_BYTES, Report, SortedBlock, SortedBlockView};
 use crate::coder::SliceLimits;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
@@ -85,12 +85,18 @@ impl GpuSorter {
     /// they come.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU, or the host, does not have it.
+    /// [`Error::Device`] where the GPU, or the host, does not have it. All of the GPU's is taken at
+    /// once and first, or none.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
-        let samples = n.div_ceil(sample_rate) as usize;
+        let needed = measure(&self.gpu, self.algorithm, n, sample_rate)?;
+        if self.memory.grow(&self.gpu, needed).is_err() {
+            let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
+            return Err(Error::Device(format!(
+                "to sort {n} bytes takes {needed:.1} GB of the GPU's memory, of which {free:.1} are free"
+            ).into()));
+        }
         self.input(n as usize)?;
-        self.samples.reserve(&self.gpu, samples)?;
-        allocate(&self.gpu, self.algorithm, &mut self.memory, n, sample_rate).map(drop)
+        self.samples.reserve(&self.gpu, n.div_ceil(sample_rate) as usize).map(drop)
     }
 
     /// Takes the memory for transforms of up to `n` bytes on the host.
@@ -101,7 +107,8 @@ impl GpuSorter {
         self.bytes.reserve(&self.gpu, n as usize).map(drop)
     }
 
-    /// Sorts a block of 1 to 2^31 - 1 bytes. `sample_rate` is a power of two.
+    /// Sorts a block of 1 byte up to what the algorithm takes ([`Algorithm::most_bytes`]).
+    /// `sample_rate` is a power of two.
     ///
     /// # Errors
     /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. The sorter may
@@ -150,7 +157,7 @@ impl GpuSorter {
 
     /// Sorts the block that [`Self::input`] holds, and codes its transform with `encoder`, which
     /// is on the same GPU: [`BwtEncoder::download`] gives the slices. The transform does not leave
-    /// the device.
+    /// the device. The block has up to [`MOST_BYTES`] bytes.
     ///
     /// # Errors
     /// As [`Self::sort`].
@@ -160,6 +167,9 @@ impl GpuSorter {
         encoder: &mut BwtEncoder,
         limits: SliceLimits,
     ) -> Result<(EncodedSlices, &[u32])> {
+        if self.block.1 > MOST_BYTES as usize {
+            return Err(Error::Usage("a GPU codes blocks of up to 2^31 - 1 bytes".into()));
+        }
         self.run(sample_rate, false, |gpu, (block, _, samples), arrays| {
             samples.reserve(gpu, arrays.samples.len() as usize)?;
             let (n, primary) = (arrays.sa.len(), gpu.primary()?);
@@ -212,15 +222,17 @@ impl GpuSorter {
             SorterArrays,
         ) -> Result<T>,
     ) -> Result<T> {
-        let n = u32::try_from(self.block.1).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
-        let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;
+        let most = self.algorithm.most_bytes();
+        let n = u32::try_from(self.block.1).ok().filter(|n| (1..=most).contains(n));
+        let no_block = || Error::Usage(format!("a block on a GPU holds 1 to {most} bytes").into());
+        let n = n.ok_or_else(no_block)?;
         let (gpu, stream, began) = (&self.gpu, self.gpu.stream(), Instant::now());
         let mut rounds = Vec::new();
         let work = || {
             let (arrays, buffers) =
                 allocate(gpu, self.algorithm, &mut self.memory, n, sample_rate)?;
             let SorterArrays { text, sa, samples, rows } = arrays;
-            gpu.zero(text.part(n..n + TEXT_PADDING))?;
+            gpu.zero(text.rest(n))?;
             self.block.0.upload(gpu, text.first(n))?;
             gpu.reset_primary();
             gpu.check(self.marks[0].record(stream))?;
@@ -253,6 +265,14 @@ impl GpuSorter {
     }
 }
 
+/// Bytes of device memory that every sort of n suffixes takes.
+fn measure(gpu: &Gpu, algorithm: Algorithm, n: u32, sample_rate: u32) -> Result<usize> {
+    let mut measure = ArenaAllocator::measuring();
+    SorterArrays::allocate(&mut measure, n, sample_rate);
+    AlgorithmBuffers::allocate(algorithm, gpu, &mut measure, n)?;
+    Ok(measure.used())
+}
+
 /// Allocates all that a sort of n suffixes takes from memory that is made large enough.
 fn allocate<'m>(
     gpu: &Gpu,
@@ -261,10 +281,7 @@ fn allocate<'m>(
     n: u32,
     sample_rate: u32,
 ) -> Result<(SorterArrays<'m>, AlgorithmBuffers<'m>)> {
-    let mut measure = ArenaAllocator::measuring();
-    SorterArrays::allocate(&mut measure, n, sample_rate);
-    AlgorithmBuffers::allocate(algorithm, gpu, &mut measure, n)?;
-    let mut arena = memory.allocator(gpu, measure.used())?;
+    let mut arena = memory.allocator(gpu, measure(gpu, algorithm, n, sample_rate)?)?;
     let arrays = SorterArrays::allocate(&mut arena, n, sample_rate);
     Ok((arrays, AlgorithmBuffers::allocate(algorithm, gpu, &mut arena, n)?))
 }

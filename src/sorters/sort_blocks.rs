@@ -149,6 +149,8 @@ fn gpu_sort(
 ) -> Result<GpuSort> {
     let mut sorter = gpu::GpuSorter::new(number, Algorithm::Default)?;
     sorter.reserve(block_size, sample_rate)?;
+    // What is larger the CPU codes.
+    let coded = coded.filter(|_| block_size <= gpu::MOST_BYTES);
     let mut coder = coded.and_then(|limits| {
         let mut encoder = gpu::BwtEncoder::new(number).ok()?;
         encoder.reserve(block_size, limits).ok().map(|()| (encoder, limits))

@@ -1,8 +1,9 @@
 //! The counts of the bytes of a text, and an estimate of how much of it is repeated: the host side
 //! of `kernels/block/byte_counts.cu`.
 
+use super::is_padded;
 use crate::error::Result;
-use crate::gpu::runtime::tuning::{BYTE_COUNT_WORDS, TEXT_PADDING, THREADS};
+use crate::gpu::runtime::tuning::{BYTE_COUNT_WORDS, THREADS};
 use crate::gpu::runtime::{Array, Gpu};
 
 /// Bytes that a CTA counts at least, and CTAs of a multiprocessor that count at most.
@@ -53,7 +54,7 @@ impl RepeatEstimate {
 #[allow(unsafe_code)]
 pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Result<ByteCounts> {
     let table_size = if counts.len() == BYTE_COUNT_WORDS { 0 } else { table_size(n) };
-    assert!(text.len() >= n + TEXT_PADDING && counts.len() == BYTE_COUNT_WORDS + 2 * table_size);
+    assert!(is_padded(text, n) && counts.len() == BYTE_COUNT_WORDS + 2 * table_size);
     let log_every = LOG_EVERY.max((n.ilog2() + 1).saturating_sub(LOG_MOST_LOOKED));
     gpu.zero(counts)?;
     gpu.reset_counts();
@@ -70,6 +71,7 @@ pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::runtime::tuning::TEXT_PADDING;
     use crate::gpu::testing::{gpu, memory, random, upload};
 
     #[test]

@@ -1,6 +1,7 @@
 //! A block in device memory: its text, and where its transform goes.
 
 use crate::gpu::runtime::kernel_structs::{OutputView, TextView};
+use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{Array, Gpu};
 
 /// What one sort goes over.
@@ -16,6 +17,11 @@ pub struct DeviceBlock<'m> {
     /// The rows of the suffixes at multiples of 2^`log_rate`.
     pub samples: Array<'m, u32>,
     pub log_rate: u32,
+}
+
+/// Whether a text has n bytes and its padding behind them.
+pub fn is_padded(text: Array<u8>, n: u32) -> bool {
+    text.size() >= n as usize + TEXT_PADDING as usize
 }
 
 /// The first n bytes of a text, which has its padding behind them, as kernels take them.

@@ -5,4 +5,4 @@ pub mod byte_counts;
 mod device_block;
 pub mod sa_to_bwt;
 
-pub use device_block::{DeviceBlock, text_view};
+pub use device_block::{DeviceBlock, is_padded, text_view};

@@ -1,5 +1,4 @@
-//! CUB's device-wide sorts, scans, selection and histogram: the host side of
-//! `kernels/primitives/cub.cu`.
+//! CUB's device-wide sorts, scans and selection: the host side of `kernels/primitives/cub.cu`.
 //!
 //! CUB is C++ on the CUDA runtime; the runtime works in the context and on the stream of the
 //! driver's caller. Its temporary storage is allocated with the other arrays, for the largest
@@ -40,7 +39,6 @@ mod c {
         bwz_cub_inclusive_sum_u64(input: u64, output: u64, num_items: u32);
         bwz_cub_inclusive_max_u32(input: u64, output: u64, num_items: u32);
         bwz_cub_select_flagged_u32(input: u64, flags: u64, output: u64, num_selected: u64, num_items: u32);
-        bwz_cub_histogram_u8(input: u64, counts: u64, num_items: u32);
     }
 }
 
@@ -93,13 +91,6 @@ impl<'m> Cub<'m> {
                 #[allow(unsafe_code)]
                 unsafe {
                     c::bwz_cub_select_flagged_u32(temp, bytes, 0, 0, 0, 0, items, stream)
-                }
-            })?,
-            nowhere.call(gpu, |temp, bytes, stream| {
-                // SAFETY: as above.
-                #[allow(unsafe_code)]
-                unsafe {
-                    c::bwz_cub_histogram_u8(temp, bytes, 0, 0, items, stream)
                 }
             })?,
         ];
@@ -254,18 +245,6 @@ impl Cub<'_> {
         })
         .map(drop)
     }
-
-    /// Counts the bytes of each value.
-    #[allow(unsafe_code)]
-    pub fn histogram(&self, gpu: &Gpu, bytes: Array<u8>, counts: Array<u32>) -> Result<()> {
-        assert_eq!(counts.len(), 256);
-        let (from, to, n) = (bytes.address(), counts.address(), bytes.len());
-        self.call(gpu, |temp, size, stream| {
-            // SAFETY: the arrays have n and 256 items.
-            unsafe { c::bwz_cub_histogram_u8(temp, size, from, to, n, stream) }
-        })
-        .map(drop)
-    }
 }
 
 #[cfg(test)]
@@ -308,9 +287,6 @@ mod tests {
             let selected: Vec<u32> = items.iter().copied().filter(|n| n % 3 == 0).collect();
             assert_eq!(gpu.read(count).unwrap(), [selected.len() as u32]);
             assert_eq!(gpu.read(to.first(selected.len() as u32)).unwrap(), selected);
-            let counts = arena.array(256);
-            cub.histogram(&gpu, flagged, counts).unwrap();
-            assert_eq!(gpu.read(counts).unwrap()[1], selected.len() as u32);
         }
     }
 

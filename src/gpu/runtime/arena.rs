@@ -37,7 +37,7 @@ impl Arena {
 
     /// An allocator of all of it.
     pub fn allocator(&mut self) -> ArenaAllocator<'_> {
-        ArenaAllocator { base: self.address, used: 0, size: self.slice.len(), memory: PhantomData }
+        ArenaAllocator::at(self.address, self.slice.len())
     }
 }
 
@@ -73,6 +73,8 @@ impl GrowingArena {
 /// Hands out the parts of an [`Arena`], one behind the other.
 #[derive(Debug)]
 pub struct ArenaAllocator<'m> {
+    /// What is left of other memory, which is used where an array fits: addresses and sizes.
+    unused: Vec<(u64, usize)>,
     base: u64,
     used: usize,
     size: usize,
@@ -82,15 +84,29 @@ pub struct ArenaAllocator<'m> {
 impl<'m> ArenaAllocator<'m> {
     /// An allocator without memory, which only measures. Its arrays must not be used.
     pub fn measuring() -> ArenaAllocator<'static> {
-        ArenaAllocator { base: 0, used: 0, size: usize::MAX, memory: PhantomData }
+        ArenaAllocator::at(0, usize::MAX)
+    }
+
+    fn at(base: u64, size: usize) -> Self {
+        ArenaAllocator { unused: Vec::new(), base, used: 0, size, memory: PhantomData }
     }
 
     /// An allocator of the memory of an array: arrays that shared it before are overwritten.
     pub fn within(array: Array<'m, u8>) -> Self {
-        ArenaAllocator { base: array.address(), used: 0, size: array.size(), memory: PhantomData }
+        ArenaAllocator::at(array.address(), array.size())
     }
 
-    /// Bytes handed out.
+    /// Lets arrays lie in the memory of others that are not used any more, where they fit.
+    pub fn with_unused(mut self, arrays: &[Array<'m, u8>]) -> Self {
+        let aligned = |array: &Array<u8>| {
+            let start = array.address().next_multiple_of(Arena::ALIGNMENT as u64);
+            (start, array.size().saturating_sub((start - array.address()) as usize))
+        };
+        self.unused.extend(arrays.iter().map(aligned));
+        self
+    }
+
+    /// Bytes handed out, but for those in the memory of other arrays.
     pub fn used(&self) -> usize {
         self.used
     }
@@ -100,8 +116,15 @@ impl<'m> ArenaAllocator<'m> {
     /// # Panics
     /// If the arena is too small: the caller measures first.
     pub fn array<T>(&mut self, len: usize) -> Array<'m, T> {
+        let bytes = (len * size_of::<T>()).next_multiple_of(Arena::ALIGNMENT);
+        let fitting = self.unused.iter_mut().filter(|(_, size)| *size >= bytes);
+        if let Some((start, size)) = fitting.min_by_key(|(_, size)| *size) {
+            let address = *start;
+            (*start, *size) = (address + bytes as u64, *size - bytes);
+            return Array::at(address, len);
+        }
         let address = self.base + self.used as u64;
-        self.used += (len * size_of::<T>()).next_multiple_of(Arena::ALIGNMENT);
+        self.used += bytes;
         assert!(self.used <= self.size, "more is allocated than was measured");
         Array::at(address, len)
     }
@@ -109,5 +132,22 @@ impl<'m> ArenaAllocator<'m> {
     /// A double buffer of `len` items.
     pub fn double_buffer<T>(&mut self, len: usize) -> DoubleBuffer<'m, T> {
         DoubleBuffer { current: self.array(len), alternate: self.array(len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_lie_in_unused_memory_where_they_fit() {
+        let unused = [Array::at(1000, 600), Array::at(8192, 5000), Array::at(4096, 1024)];
+        let mut arena = ArenaAllocator::measuring().with_unused(&unused);
+        // The first begins at 1024, of 576 bytes.
+        let places: Vec<u64> = [512, 512, 300, 6000, 1024, 4000, 256]
+            .map(|len| arena.array::<u8>(len).address())
+            .into();
+        assert_eq!(places, [1024, 4096, 4608, 0, 8192, 6144, 9216]);
+        assert_eq!(arena.used(), 6144 + 4096);
     }
 }

@@ -31,7 +31,7 @@ impl<'m, T> Array<'m, T> {
     }
 
     /// Its size in bytes.
-    pub(super) fn size(self) -> usize {
+    pub fn size(self) -> usize {
         self.len * size_of::<T>()
     }
 
@@ -40,7 +40,8 @@ impl<'m, T> Array<'m, T> {
         self.address
     }
 
-    /// The number of items. A block has at most 2^31 - 1, so all counts fit.
+    /// The number of items. A block has at most 2^32 - 2, so all counts fit, but that of a large
+    /// text with its padding and those of bytes.
     pub fn len(self) -> u32 {
         u32::try_from(self.len).expect("arrays that are counted have less than 2^32 items")
     }
@@ -56,6 +57,13 @@ impl<'m, T> Array<'m, T> {
     /// The first `len` items.
     pub fn first(self, len: u32) -> Self {
         self.part(0..len)
+    }
+
+    /// The items from one on.
+    pub fn rest(self, start: u32) -> Self {
+        let start = start as usize;
+        assert!(start <= self.len, "the rest from {start} on of {}", self.len);
+        Array::at(self.address + (start * size_of::<T>()) as u64, self.len - start)
     }
 
     /// No memory, for calls that only ask how much they need.
@@ -86,8 +94,9 @@ pub struct DoubleBuffer<'m, T> {
 impl<'m, T> DoubleBuffer<'m, T> {
     /// The two halves of one array.
     pub fn halves(array: Array<'m, T>) -> Self {
-        let half = array.len() / 2;
-        DoubleBuffer { current: array.first(half), alternate: array.part(half..2 * half) }
+        let half = array.len / 2;
+        let middle = array.address + (half * size_of::<T>()) as u64;
+        DoubleBuffer { current: Array::at(array.address, half), alternate: Array::at(middle, half) }
     }
 
     /// A range of both.

@@ -3,7 +3,8 @@
 
 use super::unsorted_groups::SortState;
 use crate::error::Result;
-use crate::gpu::runtime::tuning::{KEY_TILE, TEXT_PADDING, THREADS};
+use crate::gpu::block::is_padded;
+use crate::gpu::runtime::tuning::{KEY_TILE, THREADS};
 use crate::gpu::runtime::{Array, Gpu};
 
 /// Item p is the suffix at p; its key is the first 56 bits of its code and the byte before
@@ -16,7 +17,7 @@ pub fn code_keys(
     suffixes: Array<u32>,
 ) -> Result<()> {
     let (n, text) = (state.len(), state.block.text);
-    assert!(keys.len() >= n && suffixes.len() >= n && text.len() >= n + TEXT_PADDING);
+    assert!(keys.len() >= n && suffixes.len() >= n && is_padded(text, n));
     let arguments = [text.into(), n.into(), state.code_table.into(), keys.into(), suffixes.into()];
     // SAFETY: `keys` and `suffixes` have n items, and `text` its padding.
     unsafe { gpu.launch("code_keys/code_keys", n.div_ceil(KEY_TILE), THREADS, &arguments) }

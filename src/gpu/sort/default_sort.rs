@@ -14,8 +14,9 @@
 //! 4. What is unresolved is sorted by the text up to the next minimizer and the rank of that.
 //!
 //! They are the minimizers of Schleimer, Wilkerson and Aiken (*Winnowing*, 2003) put to this
-//! use. Takes about 27 bytes per suffix. Step 3 takes 8 more and, per unresolved suffix, 36 more
-//! (kernels/README.md): these are allocated when a block comes to it. For [`SkewPd`] it is 46 more.
+//! use. Takes about 27 bytes per suffix. Step 3 takes 8 more and, per unresolved suffix, 36, as far
+//! as the list leaves no room for them in the memory that the first sort took (kernels/README.md):
+//! these are allocated when a block comes to it. For [`SkewPd`] it is 46 more.
 
 use super::alphabetic_code::AlphabeticCode;
 use super::code_keys::code_keys;
@@ -27,6 +28,7 @@ use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups, most_groups}
 use crate::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::{RepeatEstimate, count_bytes, words_with_tables};
+use crate::gpu::interface::MOST_BYTES;
 use crate::gpu::papers::SkewPd;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena};
@@ -76,9 +78,6 @@ const LONG: u32 = 4;
 /// It is used only where so many times its memory is free, such that other blocks on the same GPU
 /// find what they need.
 const PLENTY: usize = 4;
-
-/// Keys start at multiples of 256 bytes.
-const ALIGNED: u32 = 32;
 
 /// The memory that only some blocks need.
 #[derive(Debug, Default)]
@@ -136,9 +135,14 @@ impl<'m> ListRefinement<'m> {
         ListRefinement { list, unresolved, spare, sort, stuck: false }
     }
 
-    /// How much that takes.
-    fn size(cub: Cub<'m>, list: UnsortedGroups<'m>, unresolved: Unresolved) -> usize {
-        let mut measure = ArenaAllocator::measuring();
+    /// How much that takes beyond what is unused.
+    fn size(
+        cub: Cub<'m>,
+        list: UnsortedGroups<'m>,
+        unresolved: Unresolved,
+        unused: &[Array<'m, u8>],
+    ) -> usize {
+        let mut measure = ArenaAllocator::measuring().with_unused(unused);
         Self::allocate(&mut measure, cub, list, unresolved);
         measure.used()
     }
@@ -192,7 +196,7 @@ impl<'m> DefaultSort<'m> {
     ) -> Result<()> {
         let n = block.sa.len();
         let counts = count_bytes(gpu, block.text, n, self.counts)?;
-        if suits_skew_pd(counts.repeats) {
+        if n <= MOST_BYTES && suits_skew_pd(counts.repeats) {
             let mut measure = ArenaAllocator::measuring();
             SkewPd::allocate(gpu, &mut measure, n)?;
             if extra.grow(gpu, measure.used()) {
@@ -262,15 +266,10 @@ impl<'m> DefaultSort<'m> {
         if !few(unresolved) {
             return Ok((list, unresolved));
         }
-        // Behind the groups of the list there is room, but in the smallest of blocks.
-        let start = most_groups(n).next_multiple_of(ALIGNED).min(n);
-        let rest = self.keys.current.part(start..n).cast::<u8>();
-        let size = ListRefinement::size(self.cub, list, unresolved);
-        let mut arena = if size <= rest.len() as usize {
-            ArenaAllocator::within(rest)
-        } else {
-            reserve.allocator(gpu, size)?
-        };
+        // There is room in what is unused, but in the smallest of blocks.
+        let unused = self.unused(list, unresolved.items);
+        let size = ListRefinement::size(self.cub, list, unresolved, &unused);
+        let mut arena = reserve.allocator(gpu, size)?.with_unused(&unused);
         let mut work = ListRefinement::allocate(&mut arena, self.cub, list, unresolved);
         for _ in 0..TEXT_ROUNDS {
             if !few(work.unresolved) {
@@ -281,6 +280,17 @@ impl<'m> DefaultSort<'m> {
             rounds.push(work.unresolved.items);
         }
         Ok((work.list, work.unresolved))
+    }
+
+    /// What a list of so many items leaves of the memory that the first sort took, if it lies
+    /// there.
+    fn unused(&self, list: UnsortedGroups<'m>, items: u32) -> Vec<Array<'m, u8>> {
+        if list.group_heads.address() != self.keys.current.address() {
+            return Vec::new();
+        }
+        let numbers = [list.sa_indices, list.suffixes, list.groups];
+        let rest = numbers.map(|array| array.rest(items).cast());
+        [&rest[..], &[self.keys.current.rest(most_groups(items)).cast()]].concat()
     }
 
     /// Ranks minimizers, and sorts what is left by their ranks.
@@ -304,18 +314,14 @@ impl<'m> DefaultSort<'m> {
         let most = gpu.wait_for_counts()?.0.min(unresolved.items);
 
         // First the minimizers are doubled, then the list is finished, in the same memory.
-        let size = ListRefinement::size(self.cub, list, unresolved)
-            .max(MinimizerDoubling::size(self.cub, most));
+        let unused = self.unused(list, unresolved.items);
+        let size = ListRefinement::size(self.cub, list, unresolved, &unused)
+            .max(MinimizerDoubling::size(self.cub, most, &unused));
         let memory: Array<u8> = lists.allocator(gpu, size)?.array(size);
-        let doubling =
-            MinimizerDoubling::allocate(&mut ArenaAllocator::within(memory), self.cub, most);
+        let arena = || ArenaAllocator::within(memory).with_unused(&unused);
+        let doubling = MinimizerDoubling::allocate(&mut arena(), self.cub, most);
         doubling.run(gpu, &mut state, (list, unresolved), window, sparse, rounds)?;
-        let mut work = ListRefinement::allocate(
-            &mut ArenaAllocator::within(memory),
-            self.cub,
-            list,
-            unresolved,
-        );
+        let mut work = ListRefinement::allocate(&mut arena(), self.cub, list, unresolved);
         while work.unresolved.items > 0 {
             let keys = (ListKeyKind::Finish, state.rank_bits + TEXT_BITS);
             work.refine(gpu, &state, RefineKind::Finish, keys, FINISH_ROUNDS)?;

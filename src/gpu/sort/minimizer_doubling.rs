@@ -115,9 +115,9 @@ impl<'m> MinimizerDoubling<'m> {
         }
     }
 
-    /// How much that takes.
-    pub fn size(cub: Cub<'m>, items: u32) -> usize {
-        let mut measure = ArenaAllocator::measuring();
+    /// How much that takes beyond what is unused.
+    pub fn size(cub: Cub<'m>, items: u32, unused: &[Array<'m, u8>]) -> usize {
+        let mut measure = ArenaAllocator::measuring().with_unused(unused);
         Self::allocate(&mut measure, cub, items);
         measure.used()
     }

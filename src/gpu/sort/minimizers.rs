@@ -2,10 +2,11 @@
 
 use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups};
 use crate::error::Result;
+use crate::gpu::block::is_padded;
 use crate::gpu::runtime::kernel_structs::{ListKeysArgs, MarkRanksArgs, SelectArgs};
 use crate::gpu::runtime::tuning::{
     DENSE_KEYS, FINISH_KEYS, KEY_TILE, LIST_ITEMS, MARK_TILE, MINIMIZER_KEYS, MOST_WINDOW,
-    SPARSE_KEYS, TEXT_KEYS, TEXT_PADDING, THREADS,
+    SPARSE_KEYS, TEXT_KEYS, THREADS,
 };
 use crate::gpu::runtime::{Array, Gpu};
 
@@ -15,14 +16,14 @@ use crate::gpu::runtime::{Array, Gpu};
 pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) -> Result<()> {
     let (n, bitmap) = (state.len(), state.dense.bitmap);
     let words = bitmap.len();
-    assert!((1..=8).contains(&symbols) && window <= MOST_WINDOW && words * 32 >= n);
-    assert!(state.block.text.len() >= n + TEXT_PADDING);
+    assert!((1..=8).contains(&symbols) && window <= MOST_WINDOW && words > n / 32);
+    assert!(is_padded(state.block.text, n));
     state.clear_status(gpu, 0)?;
     let [text, counts] = [state.block.text.into(), state.status.into()];
     let [n, symbols, window] = [n.into(), symbols.into(), window.into()];
     let arguments =
         [text, n, symbols, window, bitmap.into(), words.into(), counts, gpu.host_flags().into()];
-    let ctas = (words * 32).div_ceil(KEY_TILE);
+    let ctas = words.div_ceil(KEY_TILE / 32);
     // SAFETY: the text has n items and its padding, the bitmap so many words, and the first word of
     // `status` two counts.
     unsafe { gpu.launch("minimizers/mark_minimizers", ctas, THREADS, &arguments) }

@@ -5,6 +5,8 @@ mod alphabetic_code;
 mod code_keys;
 mod default_sort;
 mod list_sort;
+#[cfg(test)]
+mod long_lists;
 mod minimizer_doubling;
 mod minimizers;
 mod refine;

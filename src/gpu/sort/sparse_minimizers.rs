@@ -2,7 +2,8 @@
 
 use super::unsorted_groups::{SortState, UnsortedGroups};
 use crate::error::Result;
-use crate::gpu::runtime::tuning::{KEY_TILE, MOST_SPARSE_WINDOW, TEXT_PADDING, THREADS};
+use crate::gpu::block::is_padded;
+use crate::gpu::runtime::tuning::{KEY_TILE, MOST_SPARSE_WINDOW, THREADS};
 use crate::gpu::runtime::{Array, Gpu};
 
 /// CTAs of a multiprocessor that survey a list.
@@ -14,15 +15,15 @@ const SURVEYING: u32 = 2;
 pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
     let (n, dense, sparse) = (state.len(), state.dense.bitmap, state.sparse.bitmap);
     let words = sparse.len();
-    assert!(window <= MOST_SPARSE_WINDOW && words * 32 >= n && dense.len() >= words);
-    assert!(state.block.text.len() >= n + TEXT_PADDING);
+    assert!(window <= MOST_SPARSE_WINDOW && words > n / 32 && dense.len() >= words);
+    assert!(is_padded(state.block.text, n));
     let [text, n, window] = [state.block.text.into(), n.into(), window.into()];
     let arguments = [text, n, dense.into(), window, sparse.into(), words.into()];
     // SAFETY: the text has n items and its padding, the bitmaps so many words.
     unsafe {
         gpu.launch(
             "sparse_minimizers/mark_sparse",
-            (words * 32).div_ceil(KEY_TILE),
+            words.div_ceil(KEY_TILE / 32),
             THREADS,
             &arguments,
         )

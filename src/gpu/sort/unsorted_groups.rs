@@ -84,8 +84,8 @@ impl<'m> Minimizers<'m> {
 
     /// Allocates the arrays for n positions.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, span: u32) -> Self {
-        // A thread reads the word behind that of its position at most.
-        let words = n as usize / 32 + 8;
+        // A thread reads the word behind that of its position at most, if there are positions.
+        let words = (n / 32 + 8).min(1 << (u32::BITS - 5)) as usize;
         Minimizers { bitmap: arena.array(words), ranks: arena.array(n as usize), span, floor: 0 }
     }
 }

@@ -225,3 +225,53 @@ fn transforms_are_coded_where_they_are() {
     }
     say(format_args!("{blocks} blocks sorted and coded"));
 }
+
+/// Random bases, in which there are runs of up to 2^22 of one, and copies with a few changes.
+fn bases(len: usize) -> Vec<u8> {
+    const PIECE: usize = 1 << 23;
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    };
+    let mut text: Vec<u8> = Vec::with_capacity(len + 32);
+    while text.len() < len {
+        let bits = next();
+        text.extend((0..32).map(|base| b"ACGT"[(bits >> (2 * base)) as usize & 3]));
+    }
+    text.truncate(len);
+    for start in (PIECE..len).step_by(PIECE) {
+        let size = (next() % (1 << (10 + next() % 13))) as usize;
+        let size = size.min(len - start);
+        if next() % 2 == 0 {
+            text[start..start + size].fill(b'A');
+        } else {
+            let from = (next() % (start - size) as u64) as usize;
+            text.copy_within(from..from + size, start);
+            text[start..start + size].iter_mut().step_by(997).for_each(|base| *base = b'C');
+        }
+    }
+    text
+}
+
+/// Positions that take all 32 bits.
+#[test]
+fn a_block_above_2_gib() {
+    const LEN: u32 = (1 << 31) + 1_234_567;
+    if gpu().is_none() {
+        return;
+    }
+    let (rate, mut sorter) = (1 << 20, GpuSorter::new(0, Algorithm::Default).unwrap());
+    if let Err(e) = sorter.reserve(LEN, rate) {
+        return say(format_args!("skipped: {e}"));
+    }
+    let text = bases(LEN as usize);
+    sorter.input(text.len()).unwrap().copy_from_slice(&text);
+    let sorted = sorter.sort_input(rate).unwrap();
+    let samples = crate::bwt::wide(sorted.samples.to_vec());
+    let bwt = crate::bwt::Bwt { bytes: sorted.bytes.to_vec(), sample_rate: rate, samples };
+    assert!(crate::bwt::invert(bwt).unwrap() == text);
+    say(format_args!("unresolved after each round: {:?}", sorter.report().rounds));
+}

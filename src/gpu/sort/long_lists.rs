@@ -1,0 +1,301 @@
+//! The last tiles of lists of 2^32 - 2 items, which is more than a GPU may have memory for: arrays
+//! have only their ends, and the tiles before have left their sums.
+
+use super::unsorted_groups::most_groups;
+use crate::gpu::interface::MOST_SORTED;
+use crate::gpu::runtime::kernel_structs::{
+    MarkRanksArgs, OutputView, RefineArgs, SelectArgs, TextView, UnsortedGroupsView,
+};
+use crate::gpu::runtime::tuning::{
+    HALO, MARK_TILE, REFINE_THREADS, REFINE_TILE, TEXT_KEYS, TEXT_PADDING, THREADS,
+};
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
+use crate::gpu::testing::{gpu, memory, random, upload};
+use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+
+/// Tiles that run, and items before them that the arrays have too.
+const TILES: u32 = 3;
+const BEFORE: u32 = 1000;
+/// Bytes of the text, all 0, of which each has a code of 8 bits; and what the groups of the list
+/// have in common.
+const TEXT: u32 = 100_000;
+const DEPTH: u64 = 7;
+/// In the status of a tile: that it is the sum up to it.
+const SUM: u64 = 1 << 63;
+
+/// The end of a list: its first item, and items and groups in the next list before those of the
+/// tiles that run.
+struct ListEnd {
+    tile: u32,
+    tiles: u32,
+    start: u32,
+    items: u32,
+    groups: u32,
+}
+
+/// What the host has of it: the groups of its items, and numbers to find in the results.
+struct HostList {
+    groups: Vec<u32>,
+    suffixes: Vec<u32>,
+    sa_indices: Vec<u32>,
+    group_heads: Vec<u64>,
+}
+
+impl ListEnd {
+    fn new(tile: u32) -> Self {
+        let tiles = MOST_SORTED.div_ceil(tile);
+        let start = (tiles - TILES) * tile - BEFORE;
+        // As many as may be: the last groups have the largest numbers.
+        ListEnd { tile, tiles, start, items: start, groups: most_groups(start) - 1 }
+    }
+
+    fn len(&self) -> u32 {
+        MOST_SORTED - self.start
+    }
+
+    /// Groups of one to four.
+    fn list(&self) -> HostList {
+        let len = self.len() as usize;
+        let sizes = random(len, 4, 1).into_iter().map(|size| size as usize + 1);
+        let groups = sizes.zip(self.groups - BEFORE..).flat_map(|(size, group)| vec![group; size]);
+        let groups: Vec<u32> = groups.take(len).collect();
+        let numbers =
+            |seed| random(len, u64::from(TEXT) / 2, seed).into_iter().map(|n| n as u32 + 1);
+        let group_heads = vec![DEPTH << 32; len];
+        HostList {
+            groups,
+            suffixes: numbers(2).collect(),
+            sa_indices: numbers(3).collect(),
+            group_heads,
+        }
+    }
+
+    /// The status that the tiles before have left.
+    fn status<'m>(&self, gpu: &Gpu, arena: &mut ArenaAllocator<'m>) -> Array<'m, u64> {
+        let status: Array<u64> = arena.array(self.tiles as usize + 1);
+        gpu.zero(status).unwrap();
+        let done = self.tiles - TILES;
+        gpu.write(&[done.into()], status.first(1)).unwrap();
+        let sum = SUM | u64::from(self.groups) << 32 | u64::from(self.items);
+        gpu.write(&[sum], status.part(done..done + 1)).unwrap();
+        gpu.reset_counts();
+        status
+    }
+
+    /// A list of which only the end is there.
+    fn view(&self, gpu: &Gpu, arena: &mut ArenaAllocator, list: &HostList) -> UnsortedGroupsView {
+        let mut numbers = |items: &[u32]| address(upload(gpu, arena, items), self.start);
+        let sa_indices = numbers(&list.sa_indices);
+        let (suffixes, groups) = (numbers(&list.suffixes), numbers(&list.groups));
+        let heads = upload(gpu, arena, &list.group_heads);
+        let group_heads = address(heads, self.groups - BEFORE);
+        UnsortedGroupsView { sa_indices, suffixes, groups, group_heads }
+    }
+
+    /// Whether an item is of the tiles that run.
+    fn runs(&self, item: usize) -> bool {
+        item >= BEFORE as usize
+    }
+}
+
+/// The next list, which begins behind what the tiles before have written.
+struct Next<'m> {
+    numbers: [Array<'m, u32>; 3],
+    group_heads: Array<'m, u64>,
+}
+
+impl<'m> Next<'m> {
+    fn new(end: &ListEnd, arena: &mut ArenaAllocator<'m>) -> Self {
+        let len = end.len() as usize;
+        let numbers = [arena.array(len), arena.array(len), arena.array(len)];
+        Next { numbers, group_heads: arena.array(len) }
+    }
+
+    fn view(&self, end: &ListEnd) -> UnsortedGroupsView {
+        let [sa_indices, suffixes, groups] = self.numbers.map(|array| address(array, end.items));
+        let group_heads = address(self.group_heads, end.groups);
+        UnsortedGroupsView { sa_indices, suffixes, groups, group_heads }
+    }
+
+    /// Compares it with the items that go on, by their places in the list before; and the counts
+    /// that are published.
+    fn check(&self, gpu: &Gpu, end: &ListEnd, list: &HostList, kept: &[usize], groups: &[u32]) {
+        let (count, last) = (kept.len() as u32, groups.last().map_or(0, |last| last + 1));
+        assert_eq!(gpu.wait_for_counts().unwrap(), (end.items + count, last));
+        let of = |from: &[u32]| -> Vec<u32> { kept.iter().map(|&j| from[j]).collect() };
+        let expected = [of(&list.sa_indices), of(&list.suffixes), groups.to_vec()];
+        for (array, expected) in self.numbers.iter().zip(expected) {
+            assert!(gpu.read(array.first(count)).unwrap() == expected);
+        }
+    }
+}
+
+/// Where an array would begin of whose items those from `start` on are there.
+fn address<T>(array: Array<T>, start: u32) -> u64 {
+    array.address() - u64::from(start) * size_of::<T>() as u64
+}
+
+/// A text of zeros, and its code.
+fn text(gpu: &Gpu, arena: &mut ArenaAllocator) -> (TextView, u64) {
+    let bytes = upload(gpu, arena, &vec![0_u8; (TEXT + TEXT_PADDING) as usize]);
+    let mut code_table = vec![0_u32; 256];
+    code_table[0] = 1 << 8 | 8;
+    let code_table = upload(gpu, arena, &code_table);
+    (TextView { bytes: bytes.address(), n: TEXT }, code_table.address())
+}
+
+#[allow(unsafe_code)]
+fn launch(gpu: &Gpu, kernel: &'static str, threads: u32, arguments: &impl DeviceRepr) {
+    // SAFETY: the last tiles read the ends of arrays, and these are there.
+    unsafe { gpu.launch_struct(kernel, TILES, threads, arguments).unwrap() };
+    gpu.wait().unwrap();
+}
+
+fn room(gpu: &Gpu) -> Arena {
+    memory(gpu, 64 << 20)
+}
+
+fn read<T: ValidAsZeroBits + Clone + Default>(gpu: &Gpu, array: Array<T>) -> Vec<T> {
+    gpu.read(array).unwrap()
+}
+
+#[test]
+fn minimizers_are_selected() {
+    let Some(gpu) = gpu() else { return };
+    let (mut memory, end) = (room(&gpu), ListEnd::new(MARK_TILE));
+    let (arena, list) = (&mut memory.allocator(), end.list());
+    let (status, from, next) =
+        (end.status(&gpu, arena), end.view(&gpu, arena, &list), Next::new(&end, arena));
+    let bitmap: Vec<u32> =
+        random(TEXT as usize / 32, 1 << 32, 4).into_iter().map(|word| word as u32).collect();
+    let ranks: Array<u64> = arena.array(TEXT as usize);
+    let arguments = SelectArgs {
+        from,
+        to: next.view(&end),
+        bitmap: upload(&gpu, arena, &bitmap).address(),
+        ranks: ranks.address(),
+        status: status.address(),
+        host_flags: gpu.host_flags(),
+        items: MOST_SORTED,
+        tiles: end.tiles.cast_signed(),
+    };
+    launch(&gpu, "minimizers/select_minimizers", THREADS, &arguments);
+    let is_chosen = |j: usize| {
+        let suffix = list.suffixes[j];
+        bitmap[suffix as usize / 32] >> (suffix % 32) & 1 == 1
+    };
+    let kept: Vec<usize> =
+        (0..list.groups.len()).filter(|&j| end.runs(j) && is_chosen(j)).collect();
+    assert!(kept.len() > TILES as usize * MARK_TILE as usize / 3);
+    let ranks = read(&gpu, ranks);
+    assert!(kept.iter().all(|&j| ranks[list.suffixes[j] as usize] == DEPTH << 32));
+    let counts = gpu.wait_for_counts().unwrap();
+    assert_eq!(counts.0, end.items + kept.len() as u32);
+    for (array, from) in next.numbers.iter().zip([&list.sa_indices, &list.suffixes, &list.groups]) {
+        let expected: Vec<u32> = kept.iter().map(|&j| from[j]).collect();
+        assert!(read(&gpu, array.first(kept.len() as u32)) == expected);
+    }
+}
+
+/// The items that go on, in groups of two and more, and the numbers of these groups: those that
+/// begin in tiles that run, and of others none, or what is in such a tile.
+fn in_groups(end: &ListEnd, list: &HostList, cut: bool) -> (Vec<usize>, Vec<u32>) {
+    let (mut kept, mut numbers, mut number, mut first) = (Vec::new(), Vec::new(), end.groups, 0);
+    for group in list.groups.chunk_by(|a, b| a == b) {
+        let all = first..first + group.len();
+        first = all.end;
+        let begins = end.runs(all.start);
+        if group.len() == 1 || !begins && !cut {
+            continue;
+        }
+        number += u32::from(begins);
+        for item in all.filter(|&item| end.runs(item)) {
+            kept.push(item);
+            numbers.push(number - 1);
+        }
+    }
+    (kept, numbers)
+}
+
+#[test]
+fn minimizers_are_ranked() {
+    let Some(gpu) = gpu() else { return };
+    let (mut memory, end, width) = (room(&gpu), ListEnd::new(MARK_TILE), 32);
+    let (arena, list) = (&mut memory.allocator(), end.list());
+    let (status, from, next) =
+        (end.status(&gpu, arena), end.view(&gpu, arena, &list), Next::new(&end, arena));
+    let (text, code_table) = text(&gpu, arena);
+    let keys: Vec<u64> =
+        list.groups.iter().map(|&group| u64::from(group) << width | 0xFFFF_FFFF).collect();
+    let ranks: Array<u64> = arena.array(TEXT as usize);
+    gpu.zero(ranks).unwrap();
+    let arguments = MarkRanksArgs {
+        keys: address(upload(&gpu, arena, &keys), end.start),
+        suffixes: from.suffixes,
+        sa_indices: from.sa_indices,
+        group_heads: from.group_heads,
+        text,
+        code_table,
+        ranks: ranks.address(),
+        to: next.view(&end),
+        status: status.address(),
+        host_flags: gpu.host_flags(),
+        items: MOST_SORTED,
+        kind: TEXT_KEYS,
+        width,
+        tiles: end.tiles.cast_signed(),
+        ..Default::default()
+    };
+    launch(&gpu, "minimizers/mark_ranks", THREADS, &arguments);
+    let (kept, groups) = in_groups(&end, &list, true);
+    next.check(&gpu, &end, &list, &kept, &groups);
+    let heads = read(&gpu, next.group_heads.first(groups[groups.len() - 1] + 1 - end.groups));
+    assert!(heads.iter().all(|head| head >> 32 == DEPTH + 4), "four more symbols are equal");
+    let ranks = read(&gpu, ranks);
+    let alone = |j: &usize| end.runs(*j) && kept.binary_search(j).is_err();
+    let mut ranked = (0..list.groups.len()).filter(alone);
+    assert!(ranked.all(|j| ranks[list.suffixes[j] as usize] != 0));
+}
+
+#[test]
+fn groups_are_refined() {
+    let Some(gpu) = gpu() else { return };
+    let (mut memory, end) = (room(&gpu), ListEnd::new(REFINE_TILE - 2 * HALO));
+    let (arena, list) = (&mut memory.allocator(), end.list());
+    let (status, from, next) =
+        (end.status(&gpu, arena), end.view(&gpu, arena, &list), Next::new(&end, arena));
+    let (text, code_table) = text(&gpu, arena);
+    let (sa, rows, samples): (Array<u32>, Array<u8>, Array<u32>) =
+        (arena.array(TEXT as usize), arena.array(TEXT as usize), arena.array(1));
+    let out = OutputView {
+        sa: sa.address(),
+        rows: rows.address(),
+        samples: samples.address(),
+        host_flags: gpu.host_flags(),
+        rate_mask: (1 << 30) - 1,
+        log_rate: 30,
+        whole_sa: 1,
+    };
+    let arguments = RefineArgs {
+        groups: from.groups,
+        suffixes: from.suffixes,
+        sa_indices: from.sa_indices,
+        group_heads: from.group_heads,
+        items: MOST_SORTED,
+        // What is in a group stays there.
+        rounds: 0,
+        cta_items: end.tile + 2 * HALO,
+        text,
+        code_table,
+        out,
+        to: next.view(&end),
+        status: status.address(),
+        tiles: end.tiles.cast_signed(),
+        ..Default::default()
+    };
+    launch(&gpu, "refine/refine_text", REFINE_THREADS, &arguments);
+    let (kept, groups) = in_groups(&end, &list, false);
+    next.check(&gpu, &end, &list, &kept, &groups);
+    let heads = read(&gpu, next.group_heads.first(groups[groups.len() - 1] + 1 - end.groups));
+    assert!(heads.iter().all(|head| head >> 32 == DEPTH));
+}
