@@ -12,18 +12,24 @@
 //! bases, of which one has a half from the other with 1 % of its bases changed: their longest
 //! common region by `bwz::overlap` on the device that is there, by libsais on one thread, and by
 //! the serial method of the paper that asks for it (`common/paper_method.rs`), which runs once.
+//!
+//! With `--queries` nothing is measured: range minima and longest common extensions are compared
+//! with naive ones.
 
 mod common;
 
-use bwz::internals::gpu::GpuLcpSorter;
-use bwz::lcp::{LcpArrays, LcpSorter};
+use bwz::internals::gpu::{Algorithm, GpuLcpSorter};
+use bwz::lcp::{Extensions, LcpArrays, LcpSorter, RangeMinima};
 use bwz::overlap::{Sequences, Strands, longest_common_on};
 use bwz::{Device, GpuSet, Options, Result};
 use clap::Parser;
 use common::paper_method::{self, Longest};
-use common::{Common, Devices, Times};
+use common::{Common, Devices, Times, random_queries};
 use libsais::SuffixArrayConstruction;
 use std::time::{Duration, Instant};
+
+/// Bytes of a shape whose queries are compared.
+const QUERIED: usize = 20_000;
 
 /// Measure suffix arrays with LCP arrays
 #[derive(Parser)]
@@ -37,6 +43,10 @@ struct Bench {
     /// Measure with MB million times the letter a, and with other shapes, in place of files
     #[arg(long, value_name = "MB", conflicts_with_all = ["files", "bases"])]
     shape: Option<usize>,
+    /// Compare N queries of each kind with naive ones, of each file or of all shapes, in place of
+    /// measuring
+    #[arg(long, value_name = "N", conflicts_with_all = ["shape", "bases"])]
+    queries: Option<usize>,
     /// How a GPU sorts: default, ls, skew (the paper's way) or skew-pd, or several of them with
     /// commas between
     #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
@@ -49,6 +59,15 @@ struct Bench {
 
 fn main() -> Result<()> {
     let bench = Bench::parse();
+    if let Some(queries) = bench.queries {
+        return match bench.common.has_files() {
+            true => bench.common.each(|text| bench.queries(queries, text)),
+            false => common::shapes(QUERIED).into_iter().try_for_each(|(name, text)| {
+                println!("{name}: {} bytes", text.len());
+                bench.queries(queries, &text)
+            }),
+        };
+    }
     if let Some(size) = bench.shape {
         let size = size * 1_000_000;
         bench.common.report("a repeated", &vec![b'a'; size], |text| bench.text(text))?;
@@ -139,6 +158,56 @@ impl Bench {
         Ok(())
     }
 
+    fn device(&self) -> Result<Device> {
+        Ok(match self.devices.gpu() {
+            Some(number) => Device::Cuda(GpuSet::new([number])?),
+            None => Device::Cpu,
+        })
+    }
+
+    /// Compares range minima and extensions with naive ones.
+    fn queries(&self, count: usize, text: &[u8]) -> Result<()> {
+        let options = Options::new().device(self.device()?).memory(u64::MAX);
+        let arrays = LcpArrays::new(text, &options)?;
+        let minima = RangeMinima::new(arrays.lcp.clone(), &options)?;
+        let ranges = random_queries::ranges(count, arrays.lcp.len() as u32);
+        let from = Instant::now();
+        let found = minima.all(&ranges, &options)?;
+        let took = from.elapsed();
+        for (&(start, end), found) in ranges.iter().zip(found) {
+            let naive = arrays.lcp[start as usize..end as usize].iter().min();
+            assert_eq!(found, naive.copied().unwrap_or(u32::MAX), "the least of {start}..{end}");
+        }
+        println!("    {} ranges are the naive ones; {took:.1?}", ranges.len());
+
+        let pairs = random_queries::pairs(count, &arrays.suffixes);
+        let extensions = Extensions::new(arrays, &options)?;
+        let from = Instant::now();
+        let found = extensions.all(&pairs, &options)?;
+        let took = from.elapsed();
+        for (&(a, b), found) in pairs.iter().zip(found) {
+            let both = text[a as usize..].iter().zip(&text[b as usize..]);
+            let naive = both.take_while(|(a, b)| a == b).count();
+            assert_eq!(found as usize, naive, "the extension of {a} and {b}");
+        }
+        println!("    {} extensions are the naive ones; {took:.1?}", pairs.len());
+        Ok(())
+    }
+
+    /// How long the kernels take, without the rows that are wanted.
+    fn kernels(&self, number: u32, text: &[u8]) -> Result<()> {
+        let mut sorter = GpuLcpSorter::new(number, Algorithm::Default)?;
+        sorter.input(text.len())?.copy_from_slice(text);
+        let mut best = (f32::INFINITY, f32::INFINITY);
+        for _ in 0..=self.common.runs {
+            sorter.sort_input(0)?;
+            let report = sorter.report();
+            best = (best.0.min(report.sorting), best.1.min(report.lcp));
+        }
+        println!("    of which {:.3} ms are sorting, {:.3} ms LCP", best.0, best.1);
+        Ok(())
+    }
+
     /// The longest common regions of two sequences.
     fn regions(&self, bases: usize) -> Result<()> {
         let (first, second) = paper_method::sequences(bases);
@@ -146,10 +215,7 @@ impl Bench {
         let (mut a, mut b) = (Sequences::new(), Sequences::new());
         a.add(b"a", &first)?;
         b.add(b"b", &second)?;
-        let device = match self.devices.gpu() {
-            Some(number) => Device::Cuda(GpuSet::new([number])?),
-            None => Device::Cpu,
-        };
+        let device = self.device()?;
         let sorter = LcpSorter::new(&Options::new().device(device).memory(u64::MAX))?;
         // The first opens the GPU and takes the memory.
         let find = || longest_common_on(&sorter, &a, &b, Strands::Forward);
@@ -161,6 +227,9 @@ impl Bench {
         println!("    {} of {length} bases in {ours:.4?}", found.len());
 
         let text = [&first[..], b"$", &second].concat();
+        if let Some(number) = self.devices.gpu() {
+            self.kernels(number, &text)?;
+        }
         let border = first.len() as u32 + 1;
         let against = |name: &str, found: Longest, took: Duration| {
             assert_eq!(found.length, length, "{name} finds another length");

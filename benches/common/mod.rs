@@ -8,6 +8,7 @@
 #[path = "../../tests/common/cases.rs"]
 mod cases;
 pub mod paper_method;
+pub mod random_queries;
 
 use bwz::{Error, Result, cuda};
 use clap::Args;
@@ -87,6 +88,11 @@ impl Common {
 /// So many letters of the Fibonacci word.
 pub fn fibonacci(len: usize) -> Vec<u8> {
     cases::fibonacci(len)
+}
+
+/// All named shapes of texts, of about so many bytes.
+pub fn shapes(len: usize) -> Vec<(String, Vec<u8>)> {
+    cases::shapes(len)
 }
 
 /// The text that is measured with where no file is named.

@@ -1,7 +1,7 @@
 //! Texts -> their suffix arrays and LCP arrays, on the CPU or a GPU, which stays open.
 
 use super::arrays::LcpArrays;
-use super::limits::{MAX_TEXT, check_memory, no_memory};
+use super::limits::{check_length, check_memory, no_memory};
 use super::{permuted_lcp, suffix_array::suffix_array};
 use crate::allocation;
 use crate::device_pool::{DevicePool, Opener, Rates};
@@ -21,7 +21,7 @@ const ON_CPU: u64 = 13;
 const WITH_GPU: u64 = 18;
 
 /// Bytes that a thread copies at a time.
-const COPIED: usize = 1 << 20;
+const COPIED: usize = 1 << 18;
 
 /// Makes the arrays of texts, one after the other.
 ///
@@ -59,7 +59,7 @@ impl LcpSorter {
     /// The CPU sorts on the calling thread and compares on as many as the options say.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) for a text above [`MAX_TEXT`],
+    /// [`Error::Usage`](crate::Error::Usage) for a text above [`MAX_TEXT`](super::MAX_TEXT),
     /// [`Error::Limit`](crate::Error::Limit) where `Options::memory` allows less than 13 bytes for
     /// each byte of it (a GPU is used where it allows 18), [`Error::Io`](crate::Error::Io) where
     /// there is no memory.
@@ -92,6 +92,7 @@ impl LcpSorter {
 
     fn rows(&self, text: &[u8], least: u8, wanted: Option<LcpRows>) -> Result<LcpArrays> {
         let (size, options) = (text.len() as u64, &self.options);
+        check_length(text.len())?;
         check_memory("the suffixes of", size, ON_CPU * size, options)?;
         if let Some(arrays) = self.rows_by_gpu(text, least, wanted)? {
             return Ok(arrays);
@@ -111,7 +112,7 @@ impl LcpSorter {
         wanted: Option<LcpRows>,
     ) -> Result<Option<LcpArrays>> {
         let size = text.len() as u64;
-        let fits = WITH_GPU * size <= self.options.memory_limit() && text.len() <= MAX_TEXT;
+        let fits = WITH_GPU * size <= self.options.memory_limit();
         if text.is_empty() || !fits {
             return Ok(None);
         }
@@ -180,6 +181,7 @@ impl fmt::Debug for LcpSorter {
 
 #[cfg(test)]
 mod tests {
+    use super::super::limits::MAX_TEXT;
     use super::super::naive_lcp as naive;
     use super::*;
     use crate::cases;
@@ -223,6 +225,18 @@ mod tests {
         let refused = LcpArrays::new(&[7; 1000], &options).unwrap_err();
         assert!(matches!(refused, Error::Limit { needed: 13_000, by: Bound::Memory, .. }));
         assert!(LcpArrays::new(&[7; 1000], &Options::new().memory(13_000)).is_ok());
+    }
+
+    /// More memory would not help: the length is what is said.
+    #[test]
+    fn a_text_that_is_too_long_is_refused_for_its_length() {
+        // Pages of zeros that nobody touches.
+        let text = vec![0; MAX_TEXT + 1];
+        for memory in [1 << 20, u64::MAX] {
+            let refused = LcpArrays::new(&text, &Options::new().memory(memory)).unwrap_err();
+            assert!(matches!(refused, Error::Usage(_)), "{refused}");
+            assert!(refused.to_string().contains("2147483647"), "{refused}");
+        }
     }
 
     /// A GPU fails at any of its launches: the CPU gives the same, and there is one warning.

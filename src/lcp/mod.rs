@@ -30,9 +30,12 @@
 //! | `extensions` | how far two positions agree, in constant time | 13 and range minima |
 //! | `query_gpu` | the GPU that answers many queries at a time | 12 a query, up to 2^20 |
 //!
-//! Texts have up to 2^31 - 1 bytes: positions take 4. Where the options let a GPU do the work, it
-//! does what takes long enough for that to pay, with the same results; where it fails, or its
-//! memory does not do, the CPU does it, and a warning says so ([`crate::Event`]).
+//! Texts have up to 2^31 - 1 bytes: positions take 4. Longer ones are an error, whatever memory
+//! there is; copies in them are found by [`crate::repeats`].
+//!
+//! Where the options let a GPU do the work, it does what takes long enough for that to pay, with
+//! the same results; where it fails, or its memory does not do, the CPU does it, and a warning says
+//! so ([`crate::Event`]).
 //!
 //! The paper that asks for these arrays is Y. Zhong et al., *Solving the longest overlap region
 //! problem for noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014.

@@ -1,8 +1,8 @@
 //! The suffix array, by libsais.
 
-use super::limits::{MAX_TEXT, check_memory, no_memory};
+use super::limits::{check_length, check_memory, no_memory};
 use crate::allocation;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::options::Options;
 use libsais::SuffixArrayConstruction;
 
@@ -21,12 +21,7 @@ use libsais::SuffixArrayConstruction;
 /// less than 5 bytes for each byte of it, [`Error::Io`] where there is no memory.
 pub fn suffix_array(text: &[u8], options: &Options) -> Result<Vec<u32>> {
     let size = text.len();
-    if size > MAX_TEXT {
-        let what = format!(
-            "a text of {size} bytes is above the {MAX_TEXT} whose suffixes are sorted; cut it"
-        );
-        return Err(Error::Usage(what.into()));
-    }
+    check_length(size)?;
     check_memory("the suffix array of", size as u64, 5 * size as u64, options)?;
     let mut suffixes: Vec<i32> = allocation::zeroed(size).ok_or_else(no_memory)?;
     if size > 0 {

@@ -1,7 +1,7 @@
 //! What two sets of sequences have in common: the longest regions, all maximal exact matches, and
 //! those that are unique.
 
-use super::interval_walk::{IntervalWalk, Pair};
+use super::interval_walk::{FEW, IntervalWalk, Pair};
 use super::joined_text::JoinedText;
 use super::result_budget::Budget;
 use super::sequence_set::{Sequences, Strands};
@@ -163,7 +163,10 @@ fn matches(
     if unique {
         keep_unique(&mut pairs, text, arrays)?;
     }
-    sorter.pool().install(|| pairs.par_sort_unstable());
+    match pairs.len() <= FEW {
+        true => pairs.sort_unstable(),
+        false => sorter.pool().install(|| pairs.par_sort_unstable()),
+    }
     let no_memory = || Error::out_of_memory("there is not enough memory for the matches");
     let mut found = allocation::with_capacity(pairs.len()).ok_or_else(no_memory)?;
     found.extend(pairs.into_iter().map(|Pair { b, a, length }| {

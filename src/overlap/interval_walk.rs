@@ -21,6 +21,9 @@ use std::iter::successors;
 /// Stretches of rows for each thread: they take different times.
 const STRETCHES: usize = 32;
 
+/// Rows that are walked sooner than another thread is woken.
+pub const FEW: usize = 1 << 10;
+
 const NONE: u32 = u32::MAX;
 
 /// Bases before a position: A, C, G, T, and none, from which all differ.
@@ -61,8 +64,10 @@ impl IntervalWalk<'_> {
             (rest, from) = (behind, end);
         }
         let walked = |(from, next)| self.walk(from, next);
-        let found: Result<Vec<Vec<Pair>>> =
-            pool.install(|| stretches.into_par_iter().map(walked).collect());
+        let found: Result<Vec<Vec<Pair>>> = match rows <= FEW {
+            true => stretches.into_iter().map(walked).collect(),
+            false => pool.install(|| stretches.into_par_iter().map(walked).collect()),
+        };
         let found = found?;
         let mut pairs = allocation::with_capacity(found.iter().map(Vec::len).sum());
         let pairs_of_all = pairs.as_mut().ok_or_else(no_memory)?;

@@ -62,9 +62,10 @@ impl JoinedText {
         let size = first.total() + first.len() as u64;
         let size = size + times * (second.total() + second.len() as u64);
         if size > MAX_TEXT as u64 {
+            let fewer = if strands == Strands::Both { ", or one strand" } else { "" };
             let what = format!(
                 "these are {size} bases and ends of records with all strands, above the {MAX_TEXT} \
-                 that are sorted together; search parts of them"
+                 that are sorted together; search parts of them{fewer}"
             );
             return Err(Error::Usage(what.into()));
         }

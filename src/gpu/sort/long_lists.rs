@@ -132,7 +132,8 @@ impl<'m> Next<'m> {
 
 /// Where an array would begin of whose items those from `start` on are there.
 fn address<T>(array: Array<T>, start: u32) -> u64 {
-    array.address() - u64::from(start) * size_of::<T>() as u64
+    // Where the array lies below that, the kernel's sum wraps back to it.
+    array.address().wrapping_sub(u64::from(start) * size_of::<T>() as u64)
 }
 
 /// A text of zeros, and its code.

@@ -1,0 +1,49 @@
+//! Queries by chance whose naive answers do not take long: most ranges are short, and half of the
+//! pairs of positions are neighbours in the order of the suffixes, which have much in common.
+
+/// Values of most ranges: below 2 to this.
+const LOG_SHORT: u64 = 12;
+
+/// One of so many ranges may be of any length.
+const ANY: usize = 5000;
+
+/// Ranges of `len` values, given by their starts and ends.
+pub fn ranges(count: usize, len: u32) -> Vec<(u32, u32)> {
+    let mut chance = Chance(1);
+    let mut range = |number: usize| {
+        let log = chance.below(LOG_SHORT);
+        let limit = if number.is_multiple_of(ANY) { u64::from(len) + 1 } else { 2 << log };
+        let length = chance.below(limit);
+        let start = chance.below(u64::from(len) + 1) as u32;
+        (start, len.min(start + length as u32))
+    };
+    (0..count).map(&mut range).collect()
+}
+
+/// Pairs of the positions that `suffixes` has in their order; none where there are no positions.
+pub fn pairs(count: usize, suffixes: &[u32]) -> Vec<(u32, u32)> {
+    let mut chance = Chance(2);
+    let rows = suffixes.len() as u64;
+    let mut pair = |number: usize| {
+        let row = chance.below(rows);
+        let other = match number % 2 {
+            0 => chance.below(rows),
+            _ => (row + 1 + chance.below(8)).min(rows - 1),
+        };
+        (suffixes[row as usize], suffixes[other as usize])
+    };
+    let count = if rows == 0 { 0 } else { count };
+    (0..count).map(&mut pair).collect()
+}
+
+/// Numbers by chance, always the same ones (splitmix64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % limit
+    }
+}
