@@ -28,7 +28,7 @@ impl Rates {
         whole: true,
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.01 },
-        most: gpu::MOST_BYTES as u64,
+        most: gpu::MOST_SORTED as u64,
     };
 
     pub const INVERT: Rates = Rates {

@@ -47,7 +47,7 @@ impl BlockSorter {
         options: &Options,
     ) -> Result<Self> {
         // Larger blocks go to the CPU.
-        let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
+        let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
         let make = move |number| gpu_sort(number, most, sample_rate, coded);
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
