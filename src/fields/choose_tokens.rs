@@ -22,7 +22,7 @@ const LINES: Range<usize> = 8..2048;
 const DELIMITERS: [u8; 5] = *b",\t;| ";
 
 /// One part in so many has to be gained in the sample.
-const LEAST_GAIN: usize = 32;
+const LEAST_GAIN: usize = 24;
 
 /// The slots that make a sample of `block` smallest, where that is enough smaller. This is for
 /// those who are no thread of the `pool`.
