@@ -217,7 +217,8 @@ impl<'b> Sample<'b> {
                 return Cost::MAX;
             }
             let last = &mut last[(hash(key(at)) >> (32 - bits)) as usize];
-            if std::mem::replace(last, number) == number {
+            let before = std::mem::replace(last, number);
+            if before == number || before == u32::MAX && key(at) == self.own[at] {
                 predicted += 1;
                 continue;
             }
