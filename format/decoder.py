@@ -138,8 +138,8 @@ def decode_frame(reader, header, give_out):
 def read_frame_header(header):
     """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is of %s of the format, and only draft 11 is known" % version_name(header[4])
-        require(header[4] == 128 + 11, "R02", what)
+        what = "this is of %s of the format, and only draft 12 is known" % version_name(header[4])
+        require(header[4] == 128 + 12, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
     require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
@@ -777,7 +777,7 @@ def undo_fields(text, side, raw_size):
         for column in columns:
             counts[column] += used
     columns = [Column(parts, count, depth) for count, depth in zip(counts, depths)]
-    entries = sum(1 << column.bits for column in columns if column.form == 2)
+    entries = sum(1 << column.bits for column in columns if column.form in (2, 3, 6))
     require(entries <= 1 << 22, "R28", "tables of %d entries" % entries)
     require(parts.at == len(text), "R28", "bytes behind the last column")
     block = bytearray()
@@ -831,18 +831,18 @@ class Column:
     """Section 12.9: the values of a slot, as they are stored, and what the last ones were."""
 
     def __init__(self, parts, count, depth):
-        self.form, self.parameter = 0, 0
+        self.form, self.pattern = 0, b""
         if count >= 16:
             self.form = parts.take(1)[0]
-            require(self.form <= 2, "R28", "a column of form %d" % self.form)
-            if self.form == 1:
-                self.parameter = parts.line()
-                require_pattern(self.parameter)
-            if self.form == 2:
-                self.parameter = parts.take(1)[0]
-        fits = self.form != 2 or 1 <= self.parameter <= depth
-        require(fits, "R28", "a Distance of %r" % self.parameter)
-        read = read_difference if self.form == 1 else Side.line
+            require(self.form <= 6, "R28", "a column of form %d" % self.form)
+        self.distances = parts.take((0, 0, 1, 1, 2, 0, 1)[self.form])
+        for at, distance in enumerate(self.distances):
+            # The second may be 0.
+            require(1 - at <= distance <= depth, "R28", "a Distance of %d" % distance)
+        if self.form in (1, 3, 4):
+            self.pattern = parts.line()
+            require_pattern(self.pattern)
+        read = read_difference if self.form in (1, 3, 4) else Side.line
         self.stored = [read(parts) for _ in range(count)]
         self.at, self.number, self.last = 0, 0, {}
         self.bits = min(max(count - 1, 0).bit_length(), 16)
@@ -851,28 +851,63 @@ class Column:
         """The next value, which stands behind these of its line."""
         stored = self.stored[self.at]
         self.at += 1
-        if self.form == 1 and isinstance(stored, int):
-            self.number += stored
-            return self.digits()
-        if self.form != 2:
+        if self.form in (1, 3, 4):
+            return self.next_number(stored, values)
+        if self.form == 5:
+            return raised(stored)
+        if self.form == 0:
             return stored
-        entry = hash_of_key(values[-self.parameter]) >> (32 - self.bits)
-        value = self.last.get(entry, b"") if stored == b"" else stored
-        self.last[entry] = b"" if stored == b"\1" else value
-        return self.last[entry]
+        key = values[-self.distances[0]]
+        if stored == b"":
+            value = self.last.get(self.entry(key), key)
+        else:
+            value = b"" if stored == b"\1" else raised(stored) if self.form == 6 else stored
+        self.last[self.entry(key)] = value
+        return value
+
+    def entry(self, key):
+        """The entry of a key in the table."""
+        return hash_of_key(key) >> (32 - self.bits)
+
+    def next_number(self, stored, values):
+        """The next value of a column of numbers."""
+        if self.form == 3:
+            entry = self.entry(values[-self.distances[0]])
+            self.number = self.last.get(entry, self.number)
+        if self.form == 4:
+            plus, minus = (number_of_slot(values[-at]) if at else 0 for at in self.distances)
+            self.number = plus - minus
+        if isinstance(stored, int):
+            self.number += stored
+        if self.form == 3:
+            self.last[entry] = self.number
+        return self.digits() if isinstance(stored, int) else stored
 
     def digits(self):
         """The number in decimal."""
         require(abs(self.number) < 10 ** 18, "R28", "a Number of %d" % self.number)
-        if self.parameter == b"":
+        if self.pattern == b"":
             return b"%d" % self.number
-        value, rest = bytearray(self.parameter), self.number
+        value, rest = bytearray(self.pattern), self.number
         for at in reversed(range(len(value))):
             if value[at] == 48:
-                rest, digit = divmod(rest, radix(self.parameter, at))
+                rest, digit = divmod(rest, radix(self.pattern, at))
                 value[at] += digit
         require(rest == 0, "R28", "a Number that Pattern has no room for")
         return bytes(value)
+
+
+def raised(value):
+    """Section 12.9: a value of other bytes than those of text; its own inverse."""
+    return bytes(byte if byte & 127 == 10 else byte ^ 128 for byte in value)
+
+
+def number_of_slot(value):
+    """Section 12.9: the number that stands in a slot."""
+    digits = value[1:] if value[:1] == b"-" else value
+    if not 1 <= len(digits) <= 18 or any(not 48 <= byte <= 57 for byte in digits):
+        return 0
+    return int(value)
 
 
 def require_pattern(pattern):

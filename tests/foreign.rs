@@ -94,12 +94,12 @@ fn another_version_is_named_and_not_called_damaged() {
     let mut frozen = empty.clone();
     frozen[4] = 2;
     for (file, name) in [
-        (&DRAFT_8[..], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 11"),
-        (&DRAFT_8[..100], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 11"),
-        (&DRAFT_8[..5], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 11"),
+        (&DRAFT_8[..], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 12"),
+        (&DRAFT_8[..100], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 12"),
+        (&DRAFT_8[..5], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 12"),
         (&empty[..14], "the file ends in the middle"),
-        (&later[..50], "draft 31 of the bwz format; this bwz reads draft 11"),
-        (&frozen[..20], "version 2 of the bwz format; this bwz reads draft 11"),
+        (&later[..50], "draft 31 of the bwz format; this bwz reads draft 12"),
+        (&frozen[..20], "version 2 of the bwz format; this bwz reads draft 12"),
     ] {
         let said = said(file, &options(1));
         assert_eq!(said.len(), 5);

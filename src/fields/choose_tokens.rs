@@ -11,7 +11,7 @@ use crate::error::Flaw;
 use crate::threads::Threads;
 use std::ops::Range;
 
-/// So many windows of so many bytes are taken as a sample.
+/// So many windows are taken as a sample, by default of so many bytes.
 const WINDOWS: usize = 3;
 const WINDOW: usize = 96 << 10;
 
@@ -22,7 +22,7 @@ const LINES: Range<usize> = 8..2048;
 const DELIMITERS: [u8; 5] = *b",\t;| ";
 
 /// One part in so many has to be gained in the sample.
-const LEAST_GAIN: usize = 32;
+const LEAST_GAIN: usize = 24;
 
 /// The slots that make a sample of `block` smallest, where that is enough smaller. This is for
 /// those who are no thread of the `pool`.
@@ -30,7 +30,7 @@ const LEAST_GAIN: usize = 32;
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
 pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
-    let sample = sample(block);
+    let sample = sample(block, WINDOW);
     let candidates = candidates(&sample);
     if candidates.is_empty() {
         return Ok(None);
@@ -43,8 +43,11 @@ pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     Ok(best.1.filter(|_| best.0 < whole - whole / LEAST_GAIN))
 }
 
-/// What a sample takes that is taken apart by `tokens`.
-fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
+/// What a sample takes that is taken apart by `tokens`, or as it is.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
     let Some(tokens) = tokens else { return coded_size(sample) };
     match take_apart(sample, tokens, &Threads::Calling)? {
         Some((text, side)) => Ok(coded_size(&text)? + side.len()),
@@ -52,12 +55,12 @@ fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
     }
 }
 
-/// Whole lines from all over `block`.
-fn sample(block: &[u8]) -> Vec<u8> {
-    let step = block.len().saturating_sub(WINDOW) / (WINDOWS - 1);
+/// Whole lines from all over `block`, out of a few windows of so many bytes.
+pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
+    let step = block.len().saturating_sub(window) / (WINDOWS - 1);
     let mut sample = Vec::new();
     for start in (0..WINDOWS).map(|n| n * step) {
-        let window = &block[start..(start + WINDOW).min(block.len())];
+        let window = &block[start..(start + window).min(block.len())];
         let first = memchr::memchr(b'\n', window).map_or(window.len(), |feed| feed + 1);
         let end = memchr::memrchr(b'\n', window).map_or(0, |feed| feed + 1);
         sample.extend_from_slice(&window[first.min(end)..end]);
@@ -82,8 +85,8 @@ fn candidates(sample: &[u8]) -> Vec<Tokens> {
     if with_words * 2 > lines.len() {
         candidates.push(Tokens::Words);
     }
-    for delimiter in DELIMITERS {
-        let tokens = Tokens::Fields(delimiter);
+    let fields = DELIMITERS.into_iter().map(Tokens::Fields);
+    for tokens in fields.chain([Tokens::Tuples]) {
         let mut counts = [0; 64];
         lines.iter().for_each(|line| counts[slots_of(line, tokens).min(63)] += 1);
         // Fields of a table, not words of a text: most lines have as many.

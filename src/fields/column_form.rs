@@ -6,6 +6,12 @@
 //! | 1, pattern, `0A` | numbers that look like it, as differences ([`super::numbers`]) |
 //! | 2, distance | `0A` where it is predicted by the slot `distance` before ([`super::predictions`]), |
 //! | | else the value and `0A`; an empty value that is not predicted is `01 0A` |
+//! | 3, distance, pattern, `0A` | numbers, as differences to the last that stood beside the same |
+//! | | value in the slot `distance` before |
+//! | 4, plus, minus, pattern, `0A` | numbers, as differences to that in the slot `plus` before less |
+//! | | that in the slot `minus` before, where this is not 0 |
+//! | 5 | [`raised`], each with `0A` behind it |
+//! | 6, distance | as of form 2, values [`raised`] |
 
 use super::numbers::Pattern;
 use crate::error::Flaw;
@@ -24,39 +30,95 @@ pub(super) enum Form {
     Numbers(Pattern),
     Predicted {
         distance: usize,
+        raised: bool,
     },
+    NumbersByKey {
+        distance: usize,
+        pattern: Pattern,
+    },
+    Sums {
+        plus: usize,
+        minus: usize,
+        pattern: Pattern,
+    },
+    Raised,
+}
+
+/// A byte of a value that is no text: out of the way of those of text, whose contexts it would
+/// blur. This is its own inverse, and no byte but a line end becomes one.
+pub(super) fn raised(byte: u8) -> u8 {
+    if byte & 0x7F == b'\n' { byte } else { byte ^ 0x80 }
 }
 
 impl Form {
     /// Takes the form of a column that has `depth` slots before it off the front of `bytes`.
     pub fn read(bytes: &mut &[u8], depth: u32) -> Result<Self, Flaw> {
         const UNKNOWN: Flaw = Flaw("a column of a block of fields is of an unknown form");
-        let (form, rest) = match **bytes {
-            [0, ref rest @ ..] => (Form::Text, rest),
-            [1, ref rest @ ..] => {
-                let end = memchr::memchr(b'\n', rest).ok_or(UNKNOWN)?;
-                let pattern = Pattern::read(&rest[..end]).ok_or(UNKNOWN)?;
-                (Form::Numbers(pattern), &rest[end + 1..])
+        let fits = |distance: u8| (1..=depth).contains(&distance.into());
+        let (kind, distances, mut rest) = match **bytes {
+            [kind @ (0 | 1 | 5), ref rest @ ..] => (kind, [0; 2], rest),
+            [kind @ (2 | 3 | 6), distance, ref rest @ ..] if fits(distance) => {
+                (kind, [distance, 0], rest)
             }
-            [2, distance, ref rest @ ..] if (1..=depth).contains(&distance.into()) => {
-                (Form::Predicted { distance: distance.into() }, rest)
+            [4, plus, minus, ref rest @ ..] if fits(plus) && (minus == 0 || fits(minus)) => {
+                (4, [plus, minus], rest)
             }
             _ => return Err(UNKNOWN),
         };
+        let mut pattern = || {
+            let end = memchr::memchr(b'\n', rest)?;
+            let pattern = Pattern::read(&rest[..end])?;
+            rest = &rest[end + 1..];
+            Some(pattern)
+        };
+        let [distance, minus] = distances.map(usize::from);
+        let form = match kind {
+            0 => Form::Text,
+            1 => Form::Numbers(pattern().ok_or(UNKNOWN)?),
+            2 | 6 => Form::Predicted { distance, raised: kind == 6 },
+            3 => Form::NumbersByKey { distance, pattern: pattern().ok_or(UNKNOWN)? },
+            4 => Form::Sums { plus: distance, minus, pattern: pattern().ok_or(UNKNOWN)? },
+            _ => Form::Raised,
+        };
         *bytes = rest;
         Ok(form)
+    }
+
+    /// What its numbers look like, if it is one of numbers.
+    pub fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Form::Numbers(pattern)
+            | Form::NumbersByKey { pattern, .. }
+            | Form::Sums { pattern, .. } => Some(pattern),
+            Form::Text | Form::Predicted { .. } | Form::Raised => None,
+        }
+    }
+
+    /// Whether it has a table of what stood beside each key.
+    pub fn has_table(&self) -> bool {
+        matches!(self, Form::Predicted { .. } | Form::NumbersByKey { .. })
+    }
+
+    /// Whether other values of the line tell something of its own.
+    pub fn has_key(&self) -> bool {
+        self.has_table() || matches!(self, Form::Sums { .. })
     }
 
     /// Appends it.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Form::Text => out.push(0),
-            Form::Numbers(pattern) => {
-                out.push(1);
-                out.extend_from_slice(pattern.bytes());
-                out.push(b'\n');
+            Form::Numbers(_) => out.push(1),
+            Form::Predicted { distance, raised } => {
+                out.extend([if *raised { 6 } else { 2 }, *distance as u8]);
             }
-            Form::Predicted { distance } => out.extend([2, *distance as u8]),
+            Form::NumbersByKey { distance, .. } => out.extend([3, *distance as u8]),
+            Form::Sums { plus, minus, .. } => out.extend([4, *plus as u8, *minus as u8]),
+            Form::Raised => out.push(5),
+        }
+        if let Some(pattern) = self.pattern() {
+            out.extend_from_slice(pattern.bytes());
+            out.push(b'\n');
         }
     }
 }
@@ -68,14 +130,37 @@ mod tests {
     #[test]
     fn forms_survive_where_they_fit() {
         let clock = Pattern::of(b"23:59").unwrap();
-        let forms = [Form::Text, Form::Numbers(clock), Form::Predicted { distance: 3 }];
+        let pattern = clock.clone();
+        let forms = [
+            Form::Text,
+            Form::Raised,
+            Form::Numbers(clock),
+            Form::Predicted { distance: 3, raised: false },
+            Form::Predicted { distance: 3, raised: true },
+            Form::NumbersByKey { distance: 3, pattern: pattern.clone() },
+            Form::Sums { plus: 3, minus: 0, pattern: pattern.clone() },
+            Form::Sums { plus: 1, minus: 3, pattern },
+        ];
         for form in forms {
             let mut bytes = Vec::new();
             form.write(&mut bytes);
             assert_eq!(Form::read(&mut &bytes[..], 3), Ok(form));
             assert!(Form::read(&mut &bytes[..bytes.len() - 1], 3).is_err());
         }
-        for wrong in [&b"\x0112\n"[..], &[1, b'0'], &[2, 0], &[2, 4], &[3, 0]] {
+        let wrong: [&[u8]; 11] = [
+            b"\x0112\n",
+            &[1, b'0'],
+            &[2, 0],
+            &[2, 4],
+            b"\x03\x00\n",
+            b"\x03\x04\n",
+            b"\x04\x00\x01\n",
+            b"\x04\x01\x04\n",
+            &[6, 0],
+            &[6, 4],
+            &[7],
+        ];
+        for wrong in wrong {
             assert!(Form::read(&mut &wrong[..], 3).is_err());
         }
     }

@@ -3,11 +3,11 @@
 //! Parts of the block are parsed side by side, then columns are written side by side. What comes of
 //! it depends on the block alone.
 
-use super::column_form::{EMPTY, Form, LEAST_VALUES};
+use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::column_values::{self, ColumnValues, Group, LineValue, Templates, count};
 use super::numbers::{self, Pattern};
 use super::parsed_lines::{Allowed, ParsedLines, Value, push_bytes};
-use super::predictions::{Predictions, Room};
+use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
 use super::templates::write_number;
 use super::tokens::Tokens;
 use super::value_cost::Sample;
@@ -133,7 +133,7 @@ fn text(
     let mut forms: Vec<Form> = forms.into_iter().flatten().collect();
     let mut room = Room::new();
     for (column, form) in columns.iter().zip(&mut forms) {
-        if matches!(form, Form::Predicted { .. }) && !room.take(count(column)) {
+        if form.has_table() && !room.take(count(column)) {
             *form = Form::Text;
         }
     }
@@ -161,13 +161,13 @@ struct Writer<'b> {
     values: &'b ColumnValues,
 }
 
-/// All columns: of each part those that are not predicted, and those that are.
+/// All columns: of each part those that need no key, and those that do.
 struct WrittenColumns {
     parts: Vec<Written>,
-    predicted: Vec<Vec<u8>>,
+    by_key: Vec<Vec<u8>>,
 }
 
-/// What a part has of columns that are not predicted, one after the other, and where each ends.
+/// What a part has of columns that need no key, one after the other, and where each ends.
 struct Written {
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -178,20 +178,20 @@ fn join(
     front: Vec<u8>,
     columns: &[&[Group]],
     forms: &[Form],
-    WrittenColumns { parts, predicted }: WrittenColumns,
+    WrittenColumns { parts, by_key }: WrittenColumns,
 ) -> Result<Vec<u8>, Flaw> {
-    let sizes = parts.iter().map(|part| &part.bytes).chain(&predicted).map(Vec::len);
+    let sizes = parts.iter().map(|part| &part.bytes).chain(&by_key).map(Vec::len);
     // Forms are few bytes more.
     let size = front.len() + sizes.sum::<usize>() + 4 * columns.len();
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     text.extend_from_slice(&front);
-    let (mut predicted, mut next) = (predicted.into_iter(), vec![(0, 0); parts.len()]);
+    let (mut by_key, mut next) = (by_key.into_iter(), vec![(0, 0); parts.len()]);
     for (column, form) in columns.iter().zip(forms) {
         if count(column) >= LEAST_VALUES {
             form.write(&mut text);
         }
-        if matches!(form, Form::Predicted { .. }) {
-            text.extend(predicted.next().expect("each is written"));
+        if form.has_key() {
+            text.extend(by_key.next().expect("each is written"));
             continue;
         }
         for part in column.iter().map(|group| group.part as usize) {
@@ -222,8 +222,8 @@ impl<'b> Writer<'b> {
         })
     }
 
-    /// Writes the columns: predicted ones each by itself, the others part by part, which reads each
-    /// part of the block once.
+    /// Writes the columns: those that need a key each by itself, the others part by part, which
+    /// reads each part of the block once.
     fn write(
         &self,
         columns: &[&[Group]],
@@ -231,19 +231,19 @@ impl<'b> Writer<'b> {
         pool: &Threads,
     ) -> Result<WrittenColumns, Flaw> {
         let mut of_parts = vec![Vec::new(); self.values.parts.len()];
-        let mut predicted = Vec::new();
+        let mut by_key = Vec::new();
         for (&column, form) in columns.iter().zip(forms) {
-            match *form {
-                Form::Predicted { distance } => predicted.push((column, distance)),
-                _ => (0..column.len()).for_each(|place| {
+            match form.has_key() {
+                true => by_key.push((column, form)),
+                false => (0..column.len()).for_each(|place| {
                     of_parts[column[place].part as usize].push((&column[..=place], form));
                 }),
             }
         }
         let parts = pool.map(of_parts, |groups| self.part(&groups));
-        let predicted = pool.map(predicted, |(column, distance)| self.predicted(column, distance));
-        let predicted = predicted.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
-        Ok(WrittenColumns { parts, predicted })
+        let by_key = pool.map(by_key, |(column, form)| self.by_key(column, form));
+        let by_key = by_key.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+        Ok(WrittenColumns { parts, by_key })
     }
 
     /// Writes the last of each row of groups; those before it are of the same column.
@@ -255,6 +255,7 @@ impl<'b> Writer<'b> {
                 Form::Numbers(pattern) => {
                     self.numbers(before, group, pattern, &mut written.bytes);
                 }
+                Form::Raised => self.raised(group, &mut written.bytes),
                 _ => self.text(group, &mut written.bytes),
             }
             written.ends.push(written.bytes.len());
@@ -269,30 +270,104 @@ impl<'b> Writer<'b> {
         }
     }
 
+    fn raised(&self, group: &Group, out: &mut Vec<u8>) {
+        for value in self.values.of_group(group) {
+            push_raised(self.bytes(value.own()), out);
+            out.push(b'\n');
+        }
+    }
+
     fn numbers(&self, before: &[Group], group: &Group, pattern: &Pattern, out: &mut Vec<u8>) {
         let parse = |value: LineValue| pattern.parse(self.bytes(value.own()));
         let all_before = before.iter().rev().flat_map(|group| self.values.of_group(group).rev());
         let mut before = all_before.into_iter().find_map(parse).unwrap_or(0);
         for value in self.values.of_group(group) {
-            if let Some(number) = parse(value) {
-                numbers::write(numbers::zigzag(number - before), out);
+            if let Some(number) = self.difference(value, before, pattern, out) {
                 before = number;
-            } else {
+            }
+        }
+    }
+
+    /// Writes a value as its difference to a number, and gives its own, if it is one.
+    fn difference(
+        &self,
+        value: LineValue,
+        before: i64,
+        pattern: &Pattern,
+        out: &mut Vec<u8>,
+    ) -> Option<i64> {
+        let number = pattern.parse(self.bytes(value.own()));
+        match number {
+            Some(number) => numbers::write(numbers::zigzag(number - before), out),
+            None => {
                 out.push(0);
                 out.extend_from_slice(self.bytes(value.own()));
                 out.push(b'\n');
             }
         }
+        number
     }
 
-    fn predicted(&self, column: &[Group], distance: usize) -> Result<Vec<u8>, Flaw> {
-        let (mut predictions, mut out) = (Predictions::new(count(column))?, Vec::new());
+    fn by_key(&self, column: &[Group], form: &Form) -> Result<Vec<u8>, Flaw> {
+        match form {
+            Form::Predicted { distance, raised } => self.predicted(column, *distance, *raised),
+            Form::NumbersByKey { distance, pattern } => {
+                self.numbers_by_key(column, *distance, pattern)
+            }
+            Form::Sums { plus, minus, pattern } => Ok(self.sums(column, *plus, *minus, pattern)),
+            Form::Text | Form::Numbers(_) | Form::Raised => unreachable!("these need no key"),
+        }
+    }
+
+    fn numbers_by_key(
+        &self,
+        column: &[Group],
+        distance: usize,
+        pattern: &Pattern,
+    ) -> Result<Vec<u8>, Flaw> {
+        let mut predictions = Predictions::new(count(column), NO_NUMBER)?;
+        let (mut before, mut out) = (0, Vec::new());
+        for value in self.values.of(column) {
+            let last = predictions.last(self.bytes(value.before(distance)));
+            if *last != NO_NUMBER {
+                before = *last;
+            }
+            before = self.difference(value, before, pattern, &mut out).unwrap_or(before);
+            *last = before;
+        }
+        Ok(out)
+    }
+
+    fn sums(&self, column: &[Group], plus: usize, minus: usize, pattern: &Pattern) -> Vec<u8> {
+        let mut out = Vec::new();
+        for value in self.values.of(column) {
+            let number = |distance| match distance {
+                0 => 0,
+                _ => numbers::of_slot(self.bytes(value.before(distance))),
+            };
+            self.difference(value, number(plus) - number(minus), pattern, &mut out);
+        }
+        out
+    }
+
+    fn predicted(
+        &self,
+        column: &[Group],
+        distance: usize,
+        is_raised: bool,
+    ) -> Result<Vec<u8>, Flaw> {
+        let (mut predictions, mut out) = (Predictions::new(count(column), NOWHERE)?, Vec::new());
         for value in self.values.of(column) {
             let (key, own) = (self.bytes(value.before(distance)), value.own());
             let last = predictions.last(key);
-            if self.block[last.start as usize..last.end as usize] != *self.bytes(own) {
+            let predicted = match *last {
+                NOWHERE => key,
+                Range { start, end } => &self.block[start as usize..end as usize],
+            };
+            if predicted != self.bytes(own) {
                 match own.len {
                     0 => out.extend_from_slice(EMPTY),
+                    _ if is_raised => push_raised(self.bytes(own), &mut out),
                     _ => push_bytes(self.block, own.range(), &mut out),
                 }
             }
@@ -301,4 +376,9 @@ impl<'b> Writer<'b> {
         }
         Ok(out)
     }
+}
+
+/// Appends a value that is no text.
+fn push_raised(value: &[u8], out: &mut Vec<u8>) {
+    out.extend(value.iter().map(|&byte| raised(byte)));
 }

@@ -136,6 +136,17 @@ fn print_integer(number: i64, room: &mut [u8; LONGEST]) -> &[u8] {
     &room[at..]
 }
 
+/// The number that stands in a slot: its decimal digits, perhaps behind a minus; 0 where it is
+/// none.
+pub(super) fn of_slot(value: &[u8]) -> i64 {
+    let digits = value.strip_prefix(b"-").unwrap_or(value);
+    if digits.len() > MOST_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
+        return 0;
+    }
+    let number = digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+    if digits.len() < value.len() { -number } else { number }
+}
+
 /// A difference as a number that is small where it is near 0.
 pub(super) fn zigzag(difference: i64) -> u64 {
     ((difference << 1) ^ (difference >> 63)) as u64

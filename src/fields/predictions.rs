@@ -1,4 +1,5 @@
-//! A value predicted by another of its line: by what stood here when that one was the same.
+//! A value predicted by another of its line: by what stood here when that one was the same. Where
+//! that one is new, it is itself the prediction, and for numbers the last number is.
 //!
 //! The table has no keys: values of the same hash share an entry, on both sides.
 
@@ -33,28 +34,33 @@ fn bits(count: usize) -> u32 {
     count.next_power_of_two().ilog2().clamp(1, MOST_BITS)
 }
 
-/// Where the last value stood, by the hash of the other.
+/// What the last value was, by the hash of the other.
 #[derive(Debug, Default)]
-pub(super) struct Predictions {
-    table: Vec<Range<u32>>,
+pub(super) struct Predictions<T> {
+    table: Vec<T>,
     shift: u32,
 }
 
-impl Predictions {
-    /// The table of a column of `count` values, 2 or more.
+/// Stands for where a value is that was not met yet.
+pub(super) const NOWHERE: Range<u32> = u32::MAX..u32::MAX;
+
+/// Stands for a number that was not met yet.
+pub(super) const NO_NUMBER: i64 = i64::MIN;
+
+impl<T: Clone> Predictions<T> {
+    /// The table of a column of `count` values, 2 or more, with `none` for each.
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].
-    pub fn new(count: usize) -> Result<Self, Flaw> {
+    pub fn new(count: usize, none: T) -> Result<Self, Flaw> {
         let bits = bits(count);
         let mut table = allocation::with_capacity(1 << bits).ok_or(Flaw::NO_MEMORY)?;
-        table.resize(1 << bits, 0..0);
+        table.resize(1 << bits, none);
         Ok(Predictions { table, shift: 32 - bits })
     }
 
-    /// Where in the block the last value stands that was found beside `key`, or beside another of
-    /// its hash; at first none does, and it is empty.
-    pub fn last(&mut self, key: &[u8]) -> &mut Range<u32> {
+    /// The last value that was found beside `key`, or beside another of its hash.
+    pub fn last(&mut self, key: &[u8]) -> &mut T {
         &mut self.table[(hash(key) >> self.shift) as usize]
     }
 }

@@ -1,8 +1,8 @@
 //! Text and parameters -> raw block.
 
-use super::column_form::{EMPTY, Form, LEAST_VALUES};
-use super::numbers;
-use super::predictions::{Predictions, Room};
+use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
+use super::numbers::{self, Pattern};
+use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
 use super::templates::{Columns, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
 use crate::allocation;
 use crate::error::Flaw;
@@ -61,7 +61,8 @@ struct Column<'t> {
     rest: &'t [u8],
     form: Form,
     number: i64,
-    predictions: Predictions,
+    values: Predictions<Range<u32>>,
+    numbers: Predictions<i64>,
 }
 
 /// The columns, each from its first value on.
@@ -86,21 +87,25 @@ fn read_columns<'t>(
             0..LEAST_VALUES => Form::Text,
             _ => Form::read(&mut rest, depth)?,
         };
-        let predictions = match form {
-            Form::Predicted { .. } if !room.take(count) => return Err(LIMITS),
-            Form::Predicted { .. } => Predictions::new(count)?,
-            _ => Predictions::default(),
-        };
-        let values = rest;
+        if form.has_table() && !room.take(count) {
+            return Err(LIMITS);
+        }
+        let (mut values, mut numbers) = Default::default();
+        match form {
+            Form::Predicted { .. } => values = Predictions::new(count, NOWHERE)?,
+            Form::NumbersByKey { .. } => numbers = Predictions::new(count, NO_NUMBER)?,
+            _ => {}
+        }
+        let stored = rest;
         for _ in 0..count {
-            match form {
-                Form::Numbers(_) if numbers::read(&mut rest)?.is_some() => {}
+            match form.pattern() {
+                Some(_) if numbers::read(&mut rest)?.is_some() => {}
                 _ => {
                     line(&mut rest)?;
                 }
             }
         }
-        columns.push(Column { rest: values, form, number: 0, predictions });
+        columns.push(Column { rest: stored, form, number: 0, values, numbers });
     }
     if rest.is_empty() { Ok(columns) } else { Err(Flaw("the text of a block of fields goes on")) }
 }
@@ -151,8 +156,16 @@ impl Join<'_> {
         let start = self.block.len();
         match self.columns[column].form {
             Form::Text => self.stored(column)?,
-            Form::Numbers(_) => self.number(column)?,
-            Form::Predicted { distance } => self.predicted(column, distance)?,
+            Form::Raised => self.raised(column)?,
+            Form::Predicted { distance, raised } => self.predicted(column, distance, raised)?,
+            Form::Numbers(_) => {
+                let before = self.columns[column].number;
+                self.number(column, before)?;
+            }
+            Form::NumbersByKey { distance, .. } => self.number_by_key(column, distance)?,
+            Form::Sums { plus, minus, .. } => {
+                self.number(column, self.in_slot(plus) - self.in_slot(minus))?;
+            }
         }
         self.slots.push(start..self.block.len());
         Ok(())
@@ -163,11 +176,31 @@ impl Join<'_> {
         self.push(value)
     }
 
-    fn number(&mut self, column: usize) -> Result<(), Flaw> {
-        let Column { rest, form: Form::Numbers(pattern), number, .. } = &mut self.columns[column]
-        else {
-            unreachable!("the column is one of numbers");
-        };
+    fn raised(&mut self, column: usize) -> Result<(), Flaw> {
+        let start = self.block.len();
+        self.stored(column)?;
+        self.block[start..].iter_mut().for_each(|byte| *byte = raised(*byte));
+        Ok(())
+    }
+
+    /// The number in the slot so many before the next one; 0 for that itself.
+    fn in_slot(&self, distance: usize) -> i64 {
+        match distance {
+            0 => 0,
+            _ => numbers::of_slot(&self.block[self.key(distance)]),
+        }
+    }
+
+    /// The value in the slot so many before the next one.
+    fn key(&self, distance: usize) -> Range<usize> {
+        self.slots[self.slots.len() - distance].clone()
+    }
+
+    /// The next of a column of numbers, by its difference to another; that is then its number.
+    fn number(&mut self, column: usize, before: i64) -> Result<(), Flaw> {
+        let Column { rest, form, number, .. } = &mut self.columns[column];
+        let pattern: &Pattern = form.pattern().expect("the column is one of numbers");
+        *number = before;
         let Some(difference) = numbers::read(rest)? else { return self.stored(column) };
         *number = number.checked_add(difference).ok_or(numbers::OUT_OF_RANGE)?;
         let mut room = [0; numbers::LONGEST];
@@ -175,11 +208,27 @@ impl Join<'_> {
         append(&mut self.block, self.size, value)
     }
 
-    fn predicted(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
-        let Column { rest, predictions, .. } = &mut self.columns[column];
-        let key = self.slots[self.slots.len() - distance].clone();
-        let last = predictions.last(&self.block[key]);
-        let (start, before) = (self.block.len(), last.clone());
+    fn number_by_key(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
+        let key = self.key(distance);
+        let before = match *self.columns[column].numbers.last(&self.block[key.clone()]) {
+            NO_NUMBER => self.columns[column].number,
+            last => last,
+        };
+        self.number(column, before)?;
+        let Column { number, numbers, .. } = &mut self.columns[column];
+        *numbers.last(&self.block[key]) = *number;
+        Ok(())
+    }
+
+    fn predicted(&mut self, column: usize, distance: usize, is_raised: bool) -> Result<(), Flaw> {
+        let key = self.key(distance);
+        let Column { rest, values, .. } = &mut self.columns[column];
+        let last = values.last(&self.block[key.clone()]);
+        let before = match *last {
+            NOWHERE => key,
+            Range { start, end } => start as usize..end as usize,
+        };
+        let start = self.block.len();
         let value = line(rest)?;
         let len = match value {
             b"" => before.len(),
@@ -189,9 +238,12 @@ impl Join<'_> {
         *last = start as u32..(start + len) as u32;
         match value {
             b"" if len > self.size - start => return Err(SIZE),
-            b"" => self.block.extend_from_within(before.start as usize..before.end as usize),
+            b"" => self.block.extend_from_within(before),
             EMPTY => {}
             _ => self.push(value)?,
+        }
+        if is_raised && !value.is_empty() {
+            self.block[start..].iter_mut().for_each(|byte| *byte = raised(*byte));
         }
         Ok(())
     }

@@ -5,8 +5,13 @@ use super::*;
 use crate::cases;
 use crate::threads::Threads;
 
-const TOKENS: [Tokens; 4] =
-    [Tokens::Words, Tokens::Fields(b','), Tokens::Fields(b' '), Tokens::Fields(b'\t')];
+const TOKENS: [Tokens; 5] = [
+    Tokens::Words,
+    Tokens::Fields(b','),
+    Tokens::Fields(b' '),
+    Tokens::Fields(b'\t'),
+    Tokens::Tuples,
+];
 
 /// Lines of fields with every oddity.
 fn oddities() -> Vec<Vec<u8>> {
@@ -32,6 +37,32 @@ fn oddities() -> Vec<Vec<u8>> {
     all.push([b"1 ".repeat(3000), b"\n7\n".to_vec()].concat());
     all.push(whole.concat());
     all
+}
+
+/// Lines with columns of every form.
+fn every_form() -> Vec<u8> {
+    let line = |n: usize| {
+        let (key, one, two) = (n * n % 7, n * 7919 % 1009, n * 104_729 % 2003);
+        let of_key = key * 7919 % 10_007 + n % 2;
+        let host = ["ann", "bob", "cy", "dee", "eve", "fay", "gus"][key];
+        let less = one as i64 - two as i64 + i64::from(n % 17 == 0);
+        let checksum = n * 0x9E37_79B1 % 0xFFFF_FFFB;
+        let again = if n % 5 == 0 { checksum / 3 } else { checksum };
+        format!("{n},{key},{host},{of_key},{one},{two},{less},{checksum:08x},{again:08x}\n")
+    };
+    (0..120).flat_map(|n| line(n).into_bytes()).collect()
+}
+
+#[test]
+fn columns_of_every_form_come_back() {
+    let block = every_form();
+    let (text, _) = round_trip(&block, Tokens::Fields(b',')).unwrap();
+    // The template, its number 120 times, and then the columns.
+    let numbers = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let forms: [&[u8]; 5] = [b"\x01\n", b"\x03\x01\n", b"\x04\x02\x01\n", b"\x05", b"\x06\x01"];
+    for form in forms {
+        assert!(memchr::memmem::find(&text[numbers + 120..], form).is_some(), "{form:?}");
+    }
 }
 
 /// `block` from parts, by way of whatever it is taken apart into.
@@ -79,6 +110,9 @@ fn mutated(seed: usize, oddities: &[Vec<u8>]) -> Vec<u8> {
         text.extend_from_slice(&one[..one.len().min(700)].repeat(1 + next(40)));
     }
     text.truncate(4000);
+    if seed % 7 == 0 {
+        text.extend(every_form());
+    }
     for _ in 0..next(40) {
         let (at, byte) = (next(text.len()), BYTES[next(BYTES.len())]);
         match next(3) {

@@ -9,6 +9,8 @@ pub enum Tokens {
     Words,
     /// What stands between two delimiters, where it is not quoted: for tables.
     Fields(u8),
+    /// What stands between two commas, where it is not in single quotes: for statements of SQL.
+    Tuples,
 }
 
 impl Tokens {
@@ -17,13 +19,8 @@ impl Tokens {
         slots.clear();
         match self {
             Tokens::Words => words(line, slots),
-            Tokens::Fields(delimiter) => {
-                // A quote that is never closed is one like any other byte.
-                if !fields(line, delimiter, true, slots) {
-                    slots.clear();
-                    fields(line, delimiter, false, slots);
-                }
-            }
+            Tokens::Fields(delimiter) => fields(line, delimiter, b'"', slots),
+            Tokens::Tuples => fields(line, b',', b'\'', slots),
         }
     }
 }
@@ -96,9 +93,22 @@ fn words(line: &[u8], slots: &mut Vec<Range<usize>>) {
     }
 }
 
+fn fields(line: &[u8], delimiter: u8, quote: u8, slots: &mut Vec<Range<usize>>) {
+    // A quote that is never closed is one like any other byte.
+    if !quoted_fields(line, delimiter, Some(quote), slots) {
+        slots.clear();
+        quoted_fields(line, delimiter, None, slots);
+    }
+}
+
 /// Gives whether every quote is closed. Spaces in a row are one delimiter, others have empty fields
 /// between them.
-fn fields(line: &[u8], delimiter: u8, quotes: bool, slots: &mut Vec<Range<usize>>) -> bool {
+fn quoted_fields(
+    line: &[u8],
+    delimiter: u8,
+    quote: Option<u8>,
+    slots: &mut Vec<Range<usize>>,
+) -> bool {
     let (mut start, mut quoted) = (0, 0);
     let mut push = |field: Range<usize>| {
         if delimiter != b' ' || !field.is_empty() {
@@ -108,8 +118,8 @@ fn fields(line: &[u8], delimiter: u8, quotes: bool, slots: &mut Vec<Range<usize>
     let end = line.len() - usize::from(line.ends_with(b"\r"));
     chunks(&line[..end], |from, chunk| {
         let mut delimiters = mask(chunk, |byte| byte == delimiter);
-        if quotes {
-            let inside = prefix_xor(mask(chunk, |byte| byte == b'"')) ^ quoted;
+        if let Some(quote) = quote {
+            let inside = prefix_xor(mask(chunk, |byte| byte == quote)) ^ quoted;
             delimiters &= !inside;
             quoted = ((inside as i64) >> 63) as u64;
         }
@@ -147,6 +157,10 @@ mod tests {
         let comma = Tokens::Fields(b',');
         assert_eq!(found(comma, "1,,\"a,b\",\r"), ["1", "", "\"a,b\"", ""]);
         assert_eq!(found(comma, "1,\"a,b"), ["1", "\"a", "b"]);
+        assert_eq!(
+            found(Tokens::Tuples, "I (1,'a,''b',\"c,d\");"),
+            ["I (1", "'a,''b'", "\"c", "d\");"]
+        );
         assert_eq!(found(Tokens::Fields(b' '), "a  b \"c d\""), ["a", "b", "\"c d\""]);
     }
 }

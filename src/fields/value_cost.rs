@@ -21,6 +21,20 @@ const LEAST_GAIN: Cost = 16;
 const LEAST_PREDICTED: usize = 32;
 const TRIED: usize = 2048;
 
+/// Values that tell which slots may give numbers, alone and two of them together, and the slots
+/// before that may be these two. Columns of fewer values are not given by others.
+const LOOKED_AT: usize = 64;
+const SUMMED: usize = 64;
+const MOST_SUMMED: usize = 8;
+
+/// Numbers by other slots have to gain one part in so many over plain ones.
+const LEAST_MORE: Cost = 4;
+
+/// Values are no text where they have so many bytes on average, and together so many different ones
+/// at most.
+const LONG: usize = 6;
+const MOST_BYTES: usize = 16;
+
 /// Some values of a column.
 pub(super) struct Sample<'b> {
     own: Vec<&'b [u8]>,
@@ -56,17 +70,79 @@ impl<'b> Sample<'b> {
                 best = (cost, form);
             }
         };
-        for pattern in [Some(Pattern::default()), self.pattern()].into_iter().flatten() {
-            if self.fits(&pattern) {
-                consider(self.as_numbers(&pattern), Form::Numbers(pattern));
+        let patterns = [Some(Pattern::default()), self.pattern()].into_iter().flatten();
+        let patterns = patterns.filter(|pattern| self.fits(pattern));
+        let costs = patterns.map(|pattern| (self.as_numbers(&pattern), pattern));
+        if let Some((cost, pattern)) = costs.min_by_key(|&(cost, _)| cost) {
+            consider(cost, Form::Numbers(pattern.clone()));
+            if self.own.len() >= LOOKED_AT {
+                self.numbers_by_others(&pattern, distances, &key, &mut consider);
             }
         }
         let (mut last, mut counts) = (Vec::new(), Vec::new());
         for distance in 1..=distances {
             let key = |number| key(distance, number);
-            consider(self.as_predicted(key, &mut last, &mut counts), Form::Predicted { distance });
+            let form = Form::Predicted { distance, raised: false };
+            consider(self.as_predicted(key, &mut last, &mut counts), form);
         }
-        best.1
+        match best.1 {
+            Form::Text if self.are_no_text() => Form::Raised,
+            Form::Predicted { distance, .. } => {
+                Form::Predicted { distance, raised: self.are_no_text() }
+            }
+            form => form,
+        }
+    }
+
+    /// Whether the values are long and of few different bytes: checksums, qualities.
+    fn are_no_text(&self) -> bool {
+        let (mut known, mut bytes, mut letters) = ([false; 256], 0, true);
+        for value in self.own.iter().take(LOOKED_AT) {
+            bytes += value.len();
+            value.iter().for_each(|&byte| known[usize::from(byte)] = true);
+            letters &= value.iter().all(u8::is_ascii_alphabetic);
+        }
+        let different = known.iter().filter(|&&known| known).count();
+        bytes >= LONG * self.own.len().min(LOOKED_AT) && different <= MOST_BYTES && !letters
+    }
+
+    /// Considers numbers of the pattern as differences to what other slots of the line tell: for
+    /// each way those slots alone that leave the fewest bits.
+    fn numbers_by_others(
+        &self,
+        pattern: &Pattern,
+        distances: usize,
+        key: impl Fn(usize, usize) -> &'b [u8],
+        consider: &mut impl FnMut(Cost, Form),
+    ) {
+        let own: Vec<Option<i64>> = self.own.iter().map(|value| pattern.parse(value)).collect();
+        let (key, some) = (&key, &own[..LOOKED_AT]);
+        let mut consider = |cost, form| consider(cost + cost / LEAST_MORE, form);
+        let by_key = |own, distance| differences_by_key(own, move |at| key(distance, at));
+        if let Some(distance) = (1..=distances).min_by_key(|&distance| bits(by_key(some, distance)))
+        {
+            let form = Form::NumbersByKey { distance, pattern: pattern.clone() };
+            consider(self.as_differences(by_key(&own, distance)), form);
+        }
+        let slot = |distance, at| match distance {
+            0 => 0,
+            _ => numbers::of_slot(key(distance, at)),
+        };
+        let (few, distances) = (&own[..SUMMED], distances.min(MOST_SUMMED));
+        let slots = |distance| (0..few.len()).map(|at| slot(distance, at)).collect();
+        let slots: Vec<Vec<i64>> = (0..=distances).map(slots).collect();
+        let of_few = |&(plus, minus): &(usize, usize)| {
+            let base = slots[plus].iter().zip(&slots[minus]).map(|(plus, minus)| plus - minus);
+            bits(few.iter().zip(base).map(|(own, base)| own.map(|own| own - base)))
+        };
+        let pairs =
+            (1..=distances).flat_map(|plus| (0..=distances).map(move |minus| (plus, minus)));
+        if let Some((plus, minus)) = pairs.min_by_key(of_few) {
+            let base = |at| slot(plus, at) - slot(minus, at);
+            let differences = (0..).zip(&own).map(|(at, own)| own.map(|own| own - base(at)));
+            let form = Form::Sums { plus, minus, pattern: pattern.clone() };
+            consider(self.as_differences(differences), form);
+        }
     }
 
     /// The pattern of most values, if one is that of most.
@@ -97,15 +173,20 @@ impl<'b> Sample<'b> {
     }
 
     fn as_numbers(&self, pattern: &Pattern) -> Cost {
-        let (mut before, mut known) = (0, Distinct::new(self.own.len()));
+        let mut before = 0;
+        self.as_differences(self.own.iter().map(|value| {
+            let number = pattern.parse(value)?;
+            Some(number - std::mem::replace(&mut before, number))
+        }))
+    }
+
+    /// The cost of differences, one for each value that is a number.
+    fn as_differences(&self, differences: impl Iterator<Item = Option<i64>>) -> Cost {
+        let mut known = Distinct::new(self.own.len());
         let (mut counts, mut new) = (Vec::new(), 0);
-        for value in &self.own {
-            let (symbol, size) = match pattern.parse(value) {
-                Some(number) => {
-                    let zigzag = numbers::zigzag(number - before);
-                    before = number;
-                    (hash(&zigzag.to_le_bytes()), numbers::size(zigzag))
-                }
+        for (value, difference) in self.own.iter().zip(differences) {
+            let (symbol, size) = match difference.map(numbers::zigzag) {
+                Some(zigzag) => (hash(&zigzag.to_le_bytes()), numbers::size(zigzag)),
                 None => (hash(value), value.len() + 2),
             };
             let number = known.number(symbol) as usize;
@@ -136,7 +217,8 @@ impl<'b> Sample<'b> {
                 return Cost::MAX;
             }
             let last = &mut last[(hash(key(at)) >> (32 - bits)) as usize];
-            if std::mem::replace(last, number) == number {
+            let before = std::mem::replace(last, number);
+            if before == number || before == u32::MAX && key(at) == self.own[at] {
                 predicted += 1;
                 continue;
             }
@@ -147,6 +229,28 @@ impl<'b> Sample<'b> {
         counts[self.sizes.len()] = predicted;
         cost(counts) + NEW_BYTE * new as u64
     }
+}
+
+/// The differences of numbers to the last that stood beside the same key.
+fn differences_by_key<'b>(
+    own: &[Option<i64>],
+    key: impl Fn(usize) -> &'b [u8],
+) -> impl Iterator<Item = Option<i64>> {
+    let bits = own.len().next_power_of_two().ilog2() + 1;
+    let (mut table, mut before) = (vec![None; 1 << bits], 0);
+    own.iter().enumerate().map(move |(at, number)| {
+        let last = &mut table[(hash(key(at)) >> (32 - bits)) as usize];
+        let base = last.unwrap_or(before);
+        before = number.unwrap_or(base);
+        *last = Some(before);
+        number.map(|number| number - base)
+    })
+}
+
+/// The bits of differences, and of what is no number.
+fn bits(differences: impl Iterator<Item = Option<i64>>) -> u32 {
+    let bits = |difference| u64::BITS - numbers::zigzag(difference).leading_zeros();
+    differences.map(|difference| difference.map_or(u64::BITS, bits)).sum()
 }
 
 /// Numbers of different symbols, by their hashes.
@@ -208,8 +312,17 @@ mod tests {
         let few = column(|n| ["a", "b", "c"][n * n % 1009 % 7 % 3].to_owned());
         assert_eq!(best(&rising, &noise), Form::Numbers(Pattern::default()));
         assert_eq!(best(&padded, &noise), Form::Numbers(Pattern::of(b"000000").unwrap()));
-        assert_eq!(best(&of_noise, &noise), Form::Predicted { distance: 1 });
+        assert_eq!(best(&of_noise, &noise), Form::Predicted { distance: 1, raised: true });
         assert_eq!(best(&few, &noise), Form::Text);
+        let of_key = column(|n| format!("{}", n * n * 7919 % 97 * 1009 % 500 + n * n % 3));
+        let pattern = Pattern::default();
+        let by_key = Form::NumbersByKey { distance: 1, pattern: pattern.clone() };
+        assert_eq!(best(&of_key, &noise), by_key);
+        let random = column(|n| format!("{}", n * 0x9E37_79B1 % 65_521));
+        let more = column(|n| format!("{}", n * 0x9E37_79B1 % 65_521 + 7 + n % 2));
+        assert_eq!(best(&more, &random), Form::Sums { plus: 1, minus: 0, pattern });
+        let checksums = column(|n| format!("{:08x}", n * 0x9E37_79B1 % 0xFFFF_FFFB));
+        assert_eq!(best(&checksums, &random), Form::Raised);
     }
 
     #[test]

@@ -31,6 +31,7 @@
 mod bcj;
 mod delta;
 mod detect_regions;
+mod fields_or_repeats;
 mod key_table;
 mod long_range;
 pub(crate) mod match_finder;
@@ -167,16 +168,20 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         }
     }
     let is_large = text.len() > MOST_SEARCHED;
-    let is_repetitive =
+    let mut is_repetitive =
         !is_large && content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
-    if *flags == 0
-        && !is_repetitive
-        && let Some(tokens) = fields::choose(text, pool)?
+    let tokens = match is_repetitive {
+        _ if *flags != 0 => None,
+        true => fields_or_repeats::choose(text, pool)?,
+        false => fields::choose(text, pool)?,
+    };
+    if let Some(tokens) = tokens
         && let Some((apart, parameters)) = fields::take_apart(text, tokens, pool)?
     {
         *text = apart;
         layout_side = parameters;
         *flags |= FIELDS;
+        is_repetitive = false;
     }
     // Repeats of code have the same relative targets, not the same absolute ones.
     let regions = detect_regions::detect(text, !is_repetitive, pool);

@@ -272,16 +272,20 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let cut = |len: usize| with(&text[..len], &side);
     let patterned =
         |pattern: &[u8]| with(&[&text[..=form], pattern, &text[form + 1..]].concat(), &side);
+    let formed = |bytes: &[u8]| with(&[&text[..form], bytes, &text[form + 1..]].concat(), &side);
     vec![
         ("R28-fields-templates", with(&text, &[0xC0, 0x7F, 80]), misfit),
         ("R28-fields-lines", with(&text, &[first, 0xFF, 0xFF, 1]), misfit),
         ("R28-fields-template-cut", with(&text, &[0xBF, 0x7F, 80]), early),
         ("R28-fields-template-number", changed(lines, 2), "that is not there"),
         ("R28-fields-template-255", changed(lines, 255), "that is not there"),
-        ("R28-fields-form-3", changed(form, 3), unknown),
+        ("R28-fields-form-7", changed(form, 7), unknown),
         ("R28-fields-pattern-of-a-digit", patterned(b"1"), unknown),
         ("R28-fields-pattern-long", patterned(&[b'0'; 19]), unknown),
         ("R28-fields-distance-1", changed(form, 2), unknown),
+        ("R28-fields-distance-1-by-key", formed(&[3, 1]), unknown),
+        ("R28-fields-distance-1-raised", formed(&[6, 1]), unknown),
+        ("R28-fields-plus-1", formed(&[4, 1, 0]), unknown),
         ("R28-fields-number-9", changed(form + 4, 9), none),
         ("R28-fields-number-255", changed(form + 4, 255), none),
         ("R28-fields-number-large", patterned(b"00"), "out of range"),
