@@ -103,7 +103,7 @@ impl Simulation {
         let Scene { threads, blocks, .. } = scene;
         let coders = (1 + 4 * threads / 32).min(threads);
         let rates = if scene.way == Way::There { Rates::SORT } else { Rates::INVERT };
-        let rates = Rates { whole: scene.whole && choice != Choice::Cpu, ..rates };
+        let rates = Rates { whole: scene.whole && choice != CheaperDevice::Cpu, ..rates };
         let mut simulation = Simulation {
             scene,
             choice,
@@ -273,7 +273,7 @@ impl Simulation {
 
     /// Whether a GPU is asked for before a block is coded or decoded.
     fn asks_first(&self) -> bool {
-        self.scene.whole && self.choice != Choice::Cpu
+        self.scene.whole && self.choice != CheaperDevice::Cpu
     }
 
     fn threads_for_one(&self) -> usize {
