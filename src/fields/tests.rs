@@ -45,9 +45,9 @@ fn every_form() -> Vec<u8> {
         let (key, one, two) = (n * n % 7, n * 7919 % 1009, n * 104_729 % 2003);
         let of_key = key * 7919 % 10_007 + n % 2;
         let host = ["ann", "bob", "cy", "dee", "eve", "fay", "gus"][key];
-        let less = one as i64 - two as i64 + i64::from(n % 17 == 0);
+        let less = one as i64 - two as i64 + i64::from(n.is_multiple_of(17));
         let checksum = n * 0x9E37_79B1 % 0xFFFF_FFFB;
-        let again = if n % 5 == 0 { checksum / 3 } else { checksum };
+        let again = if n.is_multiple_of(5) { checksum / 3 } else { checksum };
         format!("{n},{key},{host},{of_key},{one},{two},{less},{checksum:08x},{again:08x}\n")
     };
     (0..120).flat_map(|n| line(n).into_bytes()).collect()
@@ -110,7 +110,7 @@ fn mutated(seed: usize, oddities: &[Vec<u8>]) -> Vec<u8> {
         text.extend_from_slice(&one[..one.len().min(700)].repeat(1 + next(40)));
     }
     text.truncate(4000);
-    if seed % 7 == 0 {
+    if seed.is_multiple_of(7) {
         text.extend(every_form());
     }
     for _ in 0..next(40) {
