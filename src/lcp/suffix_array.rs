@@ -17,8 +17,9 @@ use libsais::SuffixArrayConstruction;
 /// ```
 ///
 /// # Errors
-/// [`Error::Usage`] for a text above [`MAX_TEXT`], [`Error::Limit`] where `Options::memory` allows
-/// less than 5 bytes for each byte of it, [`Error::Io`] where there is no memory.
+/// [`Error::Usage`](crate::Error::Usage) for a text above [`MAX_TEXT`](super::MAX_TEXT),
+/// [`Error::Limit`](crate::Error::Limit) where `Options::memory` allows less than 5 bytes for each
+/// byte of it, [`Error::Io`](crate::Error::Io) where there is no memory.
 pub fn suffix_array(text: &[u8], options: &Options) -> Result<Vec<u32>> {
     let size = text.len();
     check_length(size)?;
