@@ -35,7 +35,7 @@ impl Rates {
         verb: "restoring",
         code: Rate { bytes: 40e6, seconds: 1.0 },
         whole: true,
-        cpu: Rate { bytes: 150e6, seconds: 1.0 },
+        cpu: Rate { bytes: 60e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.005 },
         most: gpu::MOST_BYTES as u64,
     };

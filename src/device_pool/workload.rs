@@ -201,7 +201,8 @@ mod tests {
     #[test]
     fn the_last_in_a_long_queue_is_done_by_the_cpu() {
         const LEN: u64 = 20_000_000;
-        let (mut workload, now) = (Workload::new(Rates::SORT, 64), Instant::now());
+        let rates = Rates { whole: false, ..Rates::SORT };
+        let (mut workload, now) = (Workload::new(rates, 64), Instant::now());
         workload.leases = 1;
         let requests: Vec<u64> = (0..100).map(|_| workload.ask(LEN)).collect();
         // A GPU takes 20 ms for each, a thread one second.

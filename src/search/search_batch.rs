@@ -12,7 +12,7 @@ use crate::frame::EDGE;
 use crate::gpu;
 use crate::memory::Plan;
 use crate::options::Options;
-use crate::threads::{self, Threads};
+use crate::threads;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -46,9 +46,9 @@ impl Session {
     pub fn new(options: &Options, share: u64) -> Result<Self> {
         // Blocks take turns on a GPU, so that one is enough.
         let opener = Opener::new(options.chosen_device(), 1, 1, gpu::Searcher::new)?;
+        let (count, listener) = (options.thread_count(), options.listener().clone());
+        let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
         let threads = Arc::new(threads::pool(options)?);
-        let pool = Threads::Pool(Arc::clone(&threads));
-        let gpus = DevicePool::of(opener, Rates::SEARCH, &pool, options.listener().clone());
         Ok(Session { threads, gpus, indexes: BTreeMap::new(), share, room: share })
     }
 
