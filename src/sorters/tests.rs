@@ -32,7 +32,8 @@ fn pool() -> Threads {
 
 fn sorters(open: OpenGpus<GpuSort>, gpu_only: bool, listener: Listener) -> BlockSorter {
     let opener = Opener { gpu_only, open: Some(open) };
-    BlockSorter::with(DevicePool::new(opener, Rates::SORT, 4, listener))
+    let rates = Rates { whole: false, ..Rates::SORT };
+    BlockSorter::with(DevicePool::new(opener, rates, 4, listener))
 }
 
 /// A sorter on GPUs that are open at once and used whatever the block.
