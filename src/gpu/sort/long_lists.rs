@@ -76,8 +76,11 @@ impl ListEnd {
         gpu.zero(status).unwrap();
         let done = self.tiles - TILES;
         gpu.write(&[done.into()], status.first(1)).unwrap();
+        // A warp looks at so many tiles at once, and waits for all of them.
+        const LOOKED_AT: u32 = 32;
         let sum = SUM | u64::from(self.groups) << 32 | u64::from(self.items);
-        gpu.write(&[sum], status.part(done..done + 1)).unwrap();
+        let before = status.part(done + 1 - LOOKED_AT..done + 1);
+        gpu.write(&[sum; LOOKED_AT as usize], before).unwrap();
         gpu.reset_counts();
         status
     }
