@@ -161,7 +161,7 @@ fn larger_than_any() -> File {
     };
     let size: u64 = 1 << 31;
     let five = |number: u64| number.to_le_bytes()[..5].to_vec();
-    let frame_header = sealed(&[b"\xF7bwz\x8B\0\0", &five(size)]);
+    let frame_header = sealed(&[b"\xF7bwz\x8C\0\0", &five(size)]);
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 0, 0, 0, 0];
     let block = sealed(&[&marker, &five(size), &five(size), &[7; 4], &[0; 8], &[7; 4]]);
     let entries = [0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0];
