@@ -32,6 +32,8 @@ pub(super) struct Workload {
     /// Bytes of blocks that the threads have still to code or decode: of all that came, or of those
     /// on the CPU where GPUs do whole blocks.
     to_code: u64,
+    /// Bytes of blocks that ever went to the CPU.
+    to_cpu: u64,
     /// Bytes of blocks on the CPU, counted as if each had one thread.
     on_cpu: f64,
     /// Bytes of blocks on GPUs.
@@ -50,6 +52,7 @@ impl Workload {
             opening: None,
             came: 0,
             to_code: 0,
+            to_cpu: 0,
             on_cpu: 0.0,
             leased: 0,
             waiting: BTreeMap::new(),
@@ -79,9 +82,13 @@ impl Workload {
     /// Whether all blocks that came keep the threads busy for longer than a GPU takes to open and
     /// to close.
     pub fn opening_pays(&self) -> bool {
-        let each =
-            self.rates.code.seconds(self.came as f64) + self.rates.cpu.seconds(self.came as f64);
-        each / self.threads > OPENING + CLOSING
+        self.all_on_cpu(self.came) > OPENING + CLOSING
+    }
+
+    /// Seconds in which the threads do blocks of so many bytes and code or decode them.
+    fn all_on_cpu(&self, len: u64) -> f64 {
+        let len = len as f64;
+        (self.rates.code.seconds(len) + self.rates.cpu.seconds(len)) / self.threads
     }
 
     /// Whether a block alone takes that long on `threads` threads.
@@ -121,6 +128,7 @@ impl Workload {
     }
 
     pub fn begin_on_cpu(&mut self, len: u64, threads: usize) {
+        self.to_cpu += len;
         self.on_cpu += threads_taken(len, threads);
         if self.rates.whole {
             self.to_code += len;
@@ -136,7 +144,21 @@ impl Workload {
     /// Whether the GPUs are done with a block that waits before `threads` threads would be.
     pub fn gpus_are_sooner(&self, request: u64, threads: usize, now: Instant) -> bool {
         (self.leases > 0 || self.opening.is_some())
-            && self.on_gpus(request, now) < PATIENCE * self.on_cpu(self.waiting[&request], threads)
+            && (self.opening_is_awaited(now)
+                || self.on_gpus(request, now)
+                    < PATIENCE * self.on_cpu(self.waiting[&request], threads))
+    }
+
+    /// Whether one GPU, which opens in the time expected, would be done with all that came and did
+    /// not go to the CPU before the threads would be: work on all threads makes opening slower, by
+    /// more than they do meanwhile.
+    fn opening_is_awaited(&self, now: Instant) -> bool {
+        let Some(start) = self.opening.filter(|_| self.leases == 0 && self.rates.whole) else {
+            return false;
+        };
+        let until_open = OPENING - now.saturating_duration_since(start).as_secs_f64();
+        let left = self.came.saturating_sub(self.to_cpu);
+        until_open > 0.0 && until_open + self.rates.gpu.seconds(left as f64) < self.all_on_cpu(left)
     }
 
     /// Seconds until the GPUs are done with all blocks up to one that waits.
@@ -215,5 +237,21 @@ mod tests {
         assert!(!waits(&workload, 99));
         workload.end_on_cpu(LEN, 1, Duration::from_secs(9));
         assert!(waits(&workload, 99), "now it takes five seconds on the CPU");
+    }
+
+    #[test]
+    fn blocks_wait_for_a_gpu_that_opens_where_it_would_do_all_of_them_sooner() {
+        const LEN: u64 = 32 << 20;
+        let (mut workload, start) = (Workload::new(Rates::INVERT, 16), Instant::now());
+        workload.opening = Some(start);
+        (0..2).for_each(|_| workload.expect(LEN));
+        let request = workload.ask(LEN);
+        assert!(!workload.gpus_are_sooner(request, 16, start), "two blocks");
+        (0..28).for_each(|_| workload.expect(LEN));
+        assert!(workload.gpus_are_sooner(request, 16, start), "thirty blocks");
+        let late = start + Duration::from_secs_f64(OPENING);
+        assert!(!workload.gpus_are_sooner(request, 16, late), "it opens late");
+        workload.begin_on_cpu(28 * LEN, 16);
+        assert!(!workload.gpus_are_sooner(request, 16, start), "most are on the CPU");
     }
 }
