@@ -1549,7 +1549,7 @@ class MixingModel:
     """Section 15.4: the state between runs, and the mixers."""
 
     def __init__(self, decoder):
-        self.symbol_mixer = Mixer(decoder, 15, (2, 14, 10, 15, 15, 15, 15))
+        self.byte_mixer = Mixer(decoder, 15, (2, 14, 10, 15, 15, 15, 15))
         self.length_mixer = Mixer(decoder, 13, (15,) * 5)
         self.c1 = self.c2 = self.c3 = 0
         self.recent, self.after = [0] * 256, collections.defaultdict(int)
@@ -1574,7 +1574,7 @@ class MixingModel:
             sets = (g, g, 128 * c1 ^ g, two >> 17 ^ g, 128 * c2 ^ g, 128 * after ^ g,
                     three >> 17 ^ g)
             weight_sets = 4 * case + recent % 4, 256 * (self.all_history % 16) + c1
-            d = self.symbol_mixer.read(sets, h, weight_sets, 2 * case + recent % 2)
+            d = self.byte_mixer.read(sets, h, weight_sets, 2 * case + recent % 2)
             self.recent[n] = (2 * recent + d) % 256
             self.after[c1, n] = (2 * after + d) % 256
             may_be_same, tree = may_be_same and d == direction, children[d]

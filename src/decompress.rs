@@ -40,6 +40,22 @@ use std::sync::Arc;
 /// assert_eq!(text, b"a rose is a rose");
 /// # Ok::<(), bwz::Error>(())
 /// ```
+///
+/// A slice takes the bytes too, where it has room for all. How many a file says that it has,
+/// [`Archive::raw_size`](crate::Archive::raw_size) tells without decoding any. Who allocates by
+/// that has to bound it, since only the whole file shows whether it is so.
+///
+/// ```
+/// # let options = bwz::Options::new();
+/// # let mut file = Vec::new();
+/// # bwz::compress(&b"a rose is a rose"[..], &mut file, &options)?;
+/// let size = bwz::Archive::open(std::io::Cursor::new(&file), &options)?.raw_size();
+/// assert_eq!(size, 16);
+/// let mut room = [0; 16];
+/// bwz::decompress(&file[..], &mut room[..], &options)?;
+/// assert_eq!(&room, b"a rose is a rose");
+/// # Ok::<(), bwz::Error>(())
+/// ```
 pub fn decompress<R: Read + Send, W: Write>(
     input: R,
     mut output: W,

@@ -11,8 +11,9 @@ from . import _bwz
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Unpack
 
-    from ._types import Buffer, Effort, PathOrFile
+    from ._types import Buffer, Effort, Options, PathOrFile
 
 # What a buffered reader asks for at once.
 _BUFFER = 128 << 10
@@ -295,17 +296,10 @@ def open(
     mode: Literal["r", "rb", "w", "wb", "x", "xb", "a", "ab"] = "rb",
     level: int | None = None,
     *,
-    effort: Effort | None = None,
-    threads: int | None = None,
-    memory: int | None = None,
-    device: str | None = None,
-    index: bool | int | None = None,
-    block_size: int | None = None,
-    split_at: bytes | None = None,
-    verify: bool | None = None,
     encoding: None = None,
     errors: None = None,
     newline: None = None,
+    **options: Unpack[Options],
 ) -> BwzFile: ...
 @overload
 def open(
@@ -313,17 +307,10 @@ def open(
     mode: Literal["rt", "wt", "xt", "at"],
     level: int | None = None,
     *,
-    effort: Effort | None = None,
-    threads: int | None = None,
-    memory: int | None = None,
-    device: str | None = None,
-    index: bool | int | None = None,
-    block_size: int | None = None,
-    split_at: bytes | None = None,
-    verify: bool | None = None,
     encoding: str | None = None,
     errors: str | None = None,
     newline: str | None = None,
+    **options: Unpack[Options],
 ) -> TextIO: ...
 @overload
 def open(
@@ -331,17 +318,10 @@ def open(
     mode: str,
     level: int | None = None,
     *,
-    effort: Effort | None = None,
-    threads: int | None = None,
-    memory: int | None = None,
-    device: str | None = None,
-    index: bool | int | None = None,
-    block_size: int | None = None,
-    split_at: bytes | None = None,
-    verify: bool | None = None,
     encoding: str | None = None,
     errors: str | None = None,
     newline: str | None = None,
+    **options: Unpack[Options],
 ) -> BwzFile | TextIO: ...
 def open(
     file: PathOrFile,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import IO, Any, Literal, TypeAlias
+from typing import IO, Any, Literal, TypeAlias, TypedDict
 
 Buffer: TypeAlias = Any
 """Anything with the buffer protocol whose bytes are one stretch."""
@@ -17,3 +17,16 @@ Pattern: TypeAlias = bytes | bytearray | str
 """``str`` stands for its bytes in UTF-8."""
 
 Patterns: TypeAlias = Iterable[Pattern]
+
+
+class Options(TypedDict, total=False):
+    """The options of :func:`bwz.compress`."""
+
+    block_size: int | None
+    split_at: bytes | None
+    effort: Effort | None
+    threads: int | None
+    memory: int | None
+    device: str | None
+    index: bool | int | None
+    verify: bool | None

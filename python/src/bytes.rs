@@ -3,7 +3,10 @@
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::slice;
+use pyo3::types::PyBytes;
+use pyo3::{Bound, ffi};
+use std::io::{self, Write};
+use std::{ptr, slice};
 
 /// The bytes of an object, which stays alive and keeps its size meanwhile.
 pub struct Lent(PyBuffer<u8>);
@@ -45,4 +48,68 @@ pub fn to_fill(buffer: &mut PyBuffer<u8>) -> PyResult<&mut [u8]> {
     }
     // SAFETY: as above; and whoever lends a buffer to be filled does not use it meanwhile.
     Ok(unsafe { slice::from_raw_parts_mut(buffer.buf_ptr().cast(), buffer.len_bytes()) })
+}
+
+/// A new `bytes` object, which a thread fills before anybody else has it. What it has no room for
+/// goes into memory that grows.
+pub struct NewBytes {
+    object: Py<PyBytes>,
+    /// The bytes of the object, none of which is read before it was written.
+    start: *mut u8,
+    room: usize,
+    filled: usize,
+    rest: Vec<u8>,
+}
+
+// SAFETY: the object is this one's alone, and moving the address of its bytes to another thread
+// makes no second way to them.
+unsafe impl Send for NewBytes {}
+
+impl NewBytes {
+    /// With room for so many bytes; for none where there is no memory for them.
+    pub fn with_room(py: Python<'_>, room: usize) -> PyResult<Self> {
+        let object = new_object(py, room).or_else(|_| new_object(py, 0))?;
+        // SAFETY: it is a `bytes` object, which owns room for its length from this address on.
+        let start = unsafe { ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>() };
+        let room = object.as_bytes().len();
+        Ok(NewBytes { object: object.unbind(), start, room, filled: 0, rest: Vec::new() })
+    }
+
+    /// The object of all bytes that were written.
+    pub fn finish(self, py: Python<'_>) -> Bound<'_, PyBytes> {
+        let object = self.object.into_bound(py);
+        if self.filled == self.room && self.rest.is_empty() {
+            return object;
+        }
+        // SAFETY: so many were written.
+        let first = unsafe { slice::from_raw_parts(self.start, self.filled) };
+        PyBytes::new(py, &[first, &self.rest].concat())
+    }
+}
+
+/// A `bytes` object of so many bytes that nobody has written.
+fn new_object(py: Python<'_>, size: usize) -> PyResult<Bound<'_, PyBytes>> {
+    let size = ffi::Py_ssize_t::try_from(size)?;
+    // SAFETY: this gives a new object or sets an exception; `NewBytes` writes its bytes before
+    // others have it.
+    let object = unsafe {
+        Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(ptr::null(), size))?
+    };
+    Ok(object.cast_into::<PyBytes>()?)
+}
+
+impl Write for NewBytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let (now, rest) = bytes.split_at(bytes.len().min(self.room - self.filled));
+        // SAFETY: there is room for so many behind those that are filled, in memory of an object
+        // that nobody else has.
+        unsafe { self.start.add(self.filled).copy_from_nonoverlapping(now.as_ptr(), now.len()) };
+        self.filled += now.len();
+        self.rest.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -1,16 +1,20 @@
 //! `compress` and `decompress`: bytes in, bytes out.
 
-use crate::bytes::Lent;
+use crate::bytes::{Lent, NewBytes};
 use crate::wait::{self, Stop};
 use crate::{errors, settings};
 use bwz::Options;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::io::{self, Read, Write};
+use std::io::{self, Cursor, Read, Write};
 
 /// The most bytes that the calling thread compresses by itself: to start another takes as long.
 /// What few bytes decompress to may be much.
 const SMALL: usize = 64 << 10;
+
+/// A file that says it has more raw bytes than so many times its own size is not believed before it
+/// is decompressed.
+const BELIEVED: u64 = 64;
 
 #[pyfunction]
 #[pyo3(signature = (data, /, **options))]
@@ -18,7 +22,8 @@ pub fn compress<'py>(
     data: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    transform(data, options, SMALL, |input, output, options| bwz::compress(input, output, options))
+    let work: Work = |input, output, options| bwz::compress(input, output, options);
+    transform(data, options, SMALL, |_, _| 0, work)
 }
 
 #[pyfunction]
@@ -27,30 +32,42 @@ pub fn decompress<'py>(
     data: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    transform(data, options, 0, |input, output, options| bwz::decompress(input, output, options))
+    let work: Work = |input, output, options| bwz::decompress(input, output, options);
+    transform(data, options, 0, raw_size, work)
 }
 
-type Work = fn(Stoppable<&[u8]>, Stoppable<&mut Vec<u8>>, &Options) -> bwz::Result<bwz::Summary>;
+type Work = fn(Stoppable<&[u8]>, Stoppable<&mut NewBytes>, &Options) -> bwz::Result<bwz::Summary>;
 
+/// The bytes that `work` makes of `data`, `room` of them where they are known.
 fn transform<'py>(
     data: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
     small: usize,
+    room: fn(&[u8], &Options) -> usize,
     work: Work,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
     let options = settings::options(py, options)?;
     let data = Lent::of(data)?;
+    let room = py.detach(|| room(data.as_ref(), &options));
+    let mut out = NewBytes::with_room(py, room)?;
     let stop = Stop::default();
     let is_small = data.as_ref().len() <= small;
     let there = stop.clone();
     let work = move || {
-        let mut out = Vec::new();
         let input = Stoppable(data.as_ref(), there.clone());
         work(input, Stoppable(&mut out, there), &options).map(|_| out)
     };
     let out = if is_small { py.detach(work) } else { wait::on_thread(py, &stop, work)? };
-    out.map(|out| PyBytes::new(py, &out)).map_err(|e| errors::raise(py, e))
+    out.map(|out| out.finish(py)).map_err(|e| errors::raise(py, e))
+}
+
+/// The raw bytes that a file says it has, as far as that is believed; 0 where its end makes no
+/// sense. Whether it is so shows when it is decompressed.
+fn raw_size(file: &[u8], options: &Options) -> usize {
+    let archive = bwz::Archive::open(Cursor::new(file), options);
+    let size = archive.map_or(0, |archive| archive.raw_size());
+    if size / BELIEVED <= file.len() as u64 { size as usize } else { 0 }
 }
 
 /// An input or output that fails once nobody wants what comes of it.

@@ -51,6 +51,8 @@ impl State {
     }
 }
 
+type Work = fn(Exchange, Exchange, &Options) -> bwz::Result<Summary>;
+
 /// A piece of work on a thread, and what goes in and out.
 #[derive(Clone, Default)]
 struct Exchange(Arc<(Mutex<State>, Condvar)>);
@@ -93,17 +95,17 @@ impl Exchange {
     }
 
     /// Starts the work on a thread, whose panic ends it too.
-    fn start(
-        &self,
-        work: impl FnOnce(Exchange) -> bwz::Result<Summary> + Send + 'static,
-    ) -> io::Result<()> {
-        let here = self.clone();
+    fn start(py: Python<'_>, options: Option<&Bound<'_, PyDict>>, work: Work) -> PyResult<Self> {
+        let exchange = Exchange::default();
+        let options = watched(settings::options(py, options)?, &exchange);
+        let here = exchange.clone();
         let worker = move || {
             let ending = Ending(here.clone());
-            let end = work(here);
+            let end = work(here.clone(), here, &options);
             ending.0.change(|state| state.end = Some(end));
         };
-        thread::Builder::new().name("bwz-work".into()).spawn(worker).map(drop)
+        thread::Builder::new().name("bwz-work".into()).spawn(worker)?;
+        Ok(exchange)
     }
 
     /// Gives input and takes output: when all is worked on, or there is so much.
@@ -208,11 +210,8 @@ impl Compressor {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let options = settings::options(py, options)?;
-        let exchange = Exchange::default();
-        let options = watched(options, &exchange);
-        exchange.start(move |here| bwz::compress(here.clone(), here, &options))?;
-        Ok(Compressor(exchange))
+        let work: Work = |input, output, options| bwz::compress(input, output, options);
+        Exchange::start(py, options, work).map(Compressor)
     }
 
     /// Takes `data`; gives what is compressed by now.
@@ -273,11 +272,8 @@ impl Decompressor {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let options = settings::options(py, options)?;
-        let exchange = Exchange::default();
-        let options = watched(options, &exchange);
-        exchange.start(move |here| bwz::decompress(here.clone(), here, &options))?;
-        Ok(Decompressor(exchange))
+        let work: Work = |input, output, options| bwz::decompress(input, output, options);
+        Exchange::start(py, options, work).map(Decompressor)
     }
 
     /// Takes `data`; gives all that it decompresses to, or up to `max_length` bytes of that.

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
+from contextlib import contextmanager
 
 import pytest
 
@@ -92,6 +94,19 @@ def test_a_file_that_ends_too_early_is_an_end_of_file(text):
             decompressor.flush()
 
 
+def test_sizes_that_a_file_claims_are_not_trusted(text):
+    raw = text[:200_000]
+    file = bwz.compress(raw)
+    for claimed in (0, 1, 199_999, 200_001, 1 << 24, 1 << 62):
+        footer = claimed.to_bytes(8, "little") + file[-24:-8]
+        footer += zlib.crc32(footer).to_bytes(4, "little") + file[-4:]
+        with pytest.raises(bwz.FormatError, match="raw size does not match"):
+            bwz.decompress(file[:-32] + footer)
+    zeros = bytes(30_000_000)
+    assert bwz.decompress(bwz.compress(zeros)) == zeros
+    assert bwz.decompress(file + bwz.compress(zeros)) == raw + zeros
+
+
 def test_other_files_and_limits():
     with pytest.raises(bwz.FormatError, match="not a bwz file"):
         bwz.decompress(b"plain text")
@@ -167,20 +182,34 @@ def test_an_interrupt_ends_work_at_once(way):
     assert float(ran.stdout) < 2
 
 
-def test_an_interrupted_archive_goes_on():
-    chance = random.Random(3)
-    text = chance.randbytes(40_000_000)
-    archive = bwz.Archive(io.BytesIO(bwz.compress(text, threads=2)), threads=1)
+@contextmanager
+def interrupted():
+    """An exception that a signal raises after a tenth of a second ends what is done here, at once."""
     before = signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError()))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         from_here = time.monotonic()
         with pytest.raises(TimeoutError):
-            archive.count([b"never there %d" % n for n in range(3000)])
+            yield
         assert time.monotonic() - from_here < 2
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_an_interrupted_archive_goes_on():
+    chance = random.Random(3)
+    text = chance.randbytes(40_000_000)
+    archive = bwz.Archive(io.BytesIO(bwz.compress(text, threads=2)), threads=1)
+    with interrupted():
+        archive.count([b"never there %d" % n for n in range(3000)])
     assert archive.count([text[1000:1010]]) == [1]
+
+
+def test_an_interrupted_decompression_may_be_done_again(text):
+    file = bwz.compress(text, effort="best", threads=1)
+    with interrupted():
+        bwz.decompress(file, threads=1)
+    assert bwz.decompress(file) == text
 
 
 def test_the_gil_is_released():

@@ -36,6 +36,10 @@
 //! | check | the pool | - | raw CRC-32, edges of an index; what fails after a GPU is restored by the CPU |
 //! | write | the caller's | the block's memory goes to the next | - |
 //!
+//! The pool has the threads that the options say ([`crate::threads`]), and how many blocks are on
+//! their way at once follows from the memory ([`crate::memory`]). Around both ways the command
+//! opens the files, and sees to it that no partial one stays (`cli`).
+//!
 //! A GPU codes what it sorts, and inverts what it decodes, where the coding is static rANS and
 //! there is no index.
 //!

@@ -154,7 +154,7 @@ pub struct FileArgs {
     #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size")]
     pub split_at: Option<u8>,
     #[command(flatten)]
-    pub effort: Effort,
+    pub effort: EffortArgs,
     #[command(flatten)]
     pub index: IndexArgs,
     #[command(flatten)]
@@ -239,7 +239,7 @@ impl ModeArgs {
 
 /// What coding may cost for what it saves.
 #[derive(Args, Debug)]
-pub struct Effort {
+pub struct EffortArgs {
     /// Code fast rather than small; for now this is what the default does
     #[arg(long, overrides_with = "best")]
     fast: bool,
@@ -248,7 +248,7 @@ pub struct Effort {
     best: bool,
 }
 
-impl Effort {
+impl EffortArgs {
     pub fn chosen(&self) -> bwz::Effort {
         match (self.fast, self.best) {
             (true, _) => bwz::Effort::Fast,
@@ -328,7 +328,7 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub block_size: BlockSize,
     #[command(flatten)]
-    pub effort: Effort,
+    pub effort: EffortArgs,
     #[command(flatten)]
     pub resources: Resources,
 }

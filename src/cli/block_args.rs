@@ -73,7 +73,7 @@ mod tests {
 
     #[derive(Parser)]
     #[command(args_override_self = true)]
-    struct Line {
+    struct CommandLine {
         #[command(flatten)]
         block_size: BlockSize,
     }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn the_last_level_or_size_wins() {
         let size = |words: &[&str]| {
-            let line = Line::try_parse_from([&["x"], words].concat()).unwrap();
+            let line = CommandLine::try_parse_from([&["x"], words].concat()).unwrap();
             line.block_size.add_to(Options::new()).unwrap().block_size()
         };
         assert_eq!(size(&[]), 32 << 20);

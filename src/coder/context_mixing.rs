@@ -1,36 +1,36 @@
-//! Context mixing, the smallest coding: symbols and run lengths as binary symbols.
+//! Context mixing, the smallest coding: bytes and run lengths as binary symbols.
 //! FORMAT.md chapter 15.
 //!
-//! The slice is a sequence of runs. For each, its symbol is coded as the way down the slice's
-//! `symbol_tree`, and then its length, in binary symbols that a [`Mixer`] predicts: for a symbol
-//! from the symbols of the three runs before it and from the last bits at the same node after the
-//! same symbol; for a length from how long runs of this symbol, and all runs, have been. There is
-//! no move-to-front: symbols, unlike MTF ranks, show the order in tables and signals, and text gets
+//! The slice is a sequence of runs. For each, its byte is coded as the way down the slice's
+//! `byte_tree`, and then its length, in binary symbols that a [`Mixer`] predicts: for a byte
+//! from the bytes of the three runs before it and from the last bits at the same node after the
+//! same byte; for a length from how long runs of this byte, and all runs, have been. There is
+//! no move-to-front: bytes, unlike MTF ranks, show the order in tables and signals, and text gets
 //! no larger.
 //!
 //! Both directions are one function. Cost: see [`Mixer`]; text takes six or seven binary symbols
-//! per run. The estimates take 5 MB, of which text touches a fifth. Those of a symbol's first bits
+//! per run. The estimates take 5 MB, of which text touches a fifth. Those of a byte's first bits
 //! are prefetched while the length before it is coded.
 
+use super::byte_tree::{ByteTree, INNER};
 use super::logistic_mixer::{Mixer, MixerContext};
 use super::mixer_simd::{MixerPlain, MixerVector};
 use super::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use super::rle::{self, BwtRun};
 use super::simd_dispatch::widest;
-use super::symbol_tree::{INNER, SymbolTree};
 use super::{ENDS_EARLY, LEFT_OVER};
 use crate::error::Flaw;
 
-/// Numbers of inputs, estimates, first and second sets of weights, and APM contexts. For symbols
-/// the sets are 256 nodes, 3 cases and 4 histories; 16 lengths and 256 symbols; the APM contexts
-/// 256 nodes, 3 cases and 2 histories. For lengths they are 16 nodes and 16 lengths; 256 symbols;
-/// the APM contexts 256 symbols and 16 nodes.
-type SymbolMixer = Mixer<7, { 1 << 21 }, { 1 << 12 }, { 1 << 12 }, { 1 << 11 }>;
+/// Numbers of inputs, estimates, first and second sets of weights, and APM contexts. For bytes
+/// the sets are 256 nodes, 3 cases and 4 histories; 16 lengths and 256 bytes; the APM contexts
+/// 256 nodes, 3 cases and 2 histories. For lengths they are 16 nodes and 16 lengths; 256 bytes;
+/// the APM contexts 256 bytes and 16 nodes.
+type ByteMixer = Mixer<7, { 1 << 21 }, { 1 << 12 }, { 1 << 12 }, { 1 << 11 }>;
 type LengthMixer = Mixer<5, { 1 << 19 }, 256, 256, { 1 << 12 }>;
 
 /// The higher its limit, the slower an estimate moves in the end. The first two inputs have the
 /// same context, the node, at two speeds.
-const SYMBOL_LIMITS: [u16; 8] = [2, 14, 10, 15, 15, 15, 15, 15];
+const BYTE_LIMITS: [u16; 8] = [2, 14, 10, 15, 15, 15, 15, 15];
 const LENGTH_LIMITS: [u16; 8] = [15; 8];
 
 /// Lengths less one below this are coded in unary.
@@ -48,7 +48,7 @@ pub fn encode(slice: &[u8]) -> Option<Vec<u8>> {
 #[inline(always)]
 fn encode_with<V: MixerVector>(slice: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let tree = SymbolTree::encode(slice, &mut out);
+    let tree = ByteTree::encode(slice, &mut out);
     let (mut model, mut coder) = (MixingModel::new(), RangeEncoder::new(&mut out));
     let mut pos = 0;
     while pos < slice.len() {
@@ -73,11 +73,11 @@ pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
 
 #[inline(always)]
 fn decode_with<V: MixerVector>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
-    let (tree, coded) = SymbolTree::decode(coded)?;
+    let (tree, coded) = ByteTree::decode(coded)?;
     let (mut model, mut coder) = (MixingModel::new(), RangeDecoder::new(coded));
     let mut pos = 0;
     while pos < out.len() {
-        let run = model.run::<V, _>(&mut coder, &tree, BwtRun { symbol: 0, len: 1 });
+        let run = model.run::<V, _>(&mut coder, &tree, BwtRun { byte: 0, len: 1 });
         pos = rle::write(out, pos, run)?;
         if coder.is_exhausted() {
             return Err(ENDS_EARLY);
@@ -88,11 +88,11 @@ fn decode_with<V: MixerVector>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
 
 /// The model state: what contexts need of all runs so far, and what was learnt from them.
 struct MixingModel {
-    symbol_mixer: SymbolMixer,
+    byte_mixer: ByteMixer,
     length_mixer: LengthMixer,
-    /// Symbols of the last three runs, the last one first.
+    /// Bytes of the last three runs, the last one first.
     before: [u8; 3],
-    /// The last eight bits at each node, and those after each symbol.
+    /// The last eight bits at each node, and those after each byte.
     history: [u8; 256],
     history_after: Box<[[u8; 256]; 256]>,
     own: [OwnRuns; 256],
@@ -104,20 +104,20 @@ struct MixingModel {
     count: u32,
 }
 
-/// What contexts need of one symbol's runs.
+/// What contexts need of one byte's runs.
 #[derive(Debug, Clone, Copy, Default)]
 struct OwnRuns {
     length: u8,
     lengths: u8,
     average: u16,
-    /// The number of the symbol's last run.
+    /// The number of the byte's last run.
     last: u32,
 }
 
 impl MixingModel {
     fn new() -> Self {
         MixingModel {
-            symbol_mixer: Mixer::new(SYMBOL_LIMITS),
+            byte_mixer: Mixer::new(BYTE_LIMITS),
             length_mixer: Mixer::new(LENGTH_LIMITS),
             before: [0; 3],
             history: [0; 256],
@@ -134,40 +134,39 @@ impl MixingModel {
     fn run<V: MixerVector, C: BinaryCoder>(
         &mut self,
         coder: &mut C,
-        tree: &SymbolTree,
+        tree: &ByteTree,
         run: BwtRun,
     ) -> BwtRun {
-        let symbol = self.symbol::<V, C>(coder, tree, run.symbol);
-        let next = symbol_contexts([symbol, self.before[0], self.before[1]]);
+        let byte = self.byte::<V, C>(coder, tree, run.byte);
+        let next = byte_contexts([byte, self.before[0], self.before[1]]);
         for group in [0, 4] {
-            self.symbol_mixer
-                .prefetch::<V>(SymbolMixer::groups(next.map(|context| context ^ group)));
+            self.byte_mixer.prefetch::<V>(ByteMixer::groups(next.map(|context| context ^ group)));
         }
-        let len = 1 + self.length::<V, C>(coder, symbol, run.len - 1);
-        self.add(BwtRun { symbol, len });
-        BwtRun { symbol, len }
+        let len = 1 + self.length::<V, C>(coder, byte, run.len - 1);
+        self.add(BwtRun { byte, len });
+        BwtRun { byte, len }
     }
 
     #[inline(always)]
-    fn symbol<V: MixerVector, C: BinaryCoder>(
+    fn byte<V: MixerVector, C: BinaryCoder>(
         &mut self,
         coder: &mut C,
-        tree: &SymbolTree,
-        symbol: u8,
+        tree: &ByteTree,
+        byte: u8,
     ) -> u8 {
         let last = self.before[0];
-        let contexts = symbol_contexts(self.before);
+        let contexts = byte_contexts(self.before);
         let after = &mut self.history_after[usize::from(last)];
         let last_two_lengths = usize::from(self.lengths & 15) << 8;
         let mut groups = [0; 7];
         let mut code = tree.root;
-        // Whether the last run's symbol is still below this node: it cannot come again.
+        // Whether the last run's byte is still below this node: it cannot come again.
         let mut excluded = self.count > 0;
         while code >= INNER {
             let node = tree.node(code);
             let group = u32::from(node.group);
             if node.heap_index == 1 {
-                groups = SymbolMixer::groups(contexts.map(|context| context ^ group));
+                groups = ByteMixer::groups(contexts.map(|context| context ^ group));
             }
             let side = last >= node.split;
             if excluded && node.children[usize::from(side)] == u16::from(last) {
@@ -177,7 +176,7 @@ impl MixingModel {
             }
             let at = usize::from(code - INNER) & 255;
             let (history, after) = (&mut self.history[at], &mut after[at]);
-            groups[5] = SymbolMixer::group(5, u32::from(*after) << 7 ^ group);
+            groups[5] = ByteMixer::group(5, u32::from(*after) << 7 ^ group);
             let case = 3 * at + (usize::from(excluded) << usize::from(side));
             let context = MixerContext {
                 groups,
@@ -185,7 +184,7 @@ impl MixingModel {
                 sets: [case << 2 | usize::from(*history & 3), last_two_lengths | usize::from(last)],
                 apm: case << 1 | usize::from(*history & 1),
             };
-            let bit = self.symbol_mixer.code::<V, C>(coder, &context, symbol >= node.split);
+            let bit = self.byte_mixer.code::<V, C>(coder, &context, byte >= node.split);
             *history = *history << 1 | u8::from(bit);
             *after = *after << 1 | u8::from(bit);
             excluded &= bit == side;
@@ -199,10 +198,10 @@ impl MixingModel {
     fn length<V: MixerVector, C: BinaryCoder>(
         &mut self,
         coder: &mut C,
-        symbol: u8,
+        byte: u8,
         number: u32,
     ) -> u32 {
-        let contexts = LengthContexts::of(self, symbol);
+        let contexts = LengthContexts::of(self, byte);
         for k in 0..UNARY {
             if self.length_bit::<V, C>(coder, &contexts, k, number == k) {
                 return k;
@@ -243,20 +242,20 @@ impl MixingModel {
         let context = MixerContext {
             groups: LengthMixer::groups(known.contexts.map(|context| context ^ eight)),
             member: node as usize & 7,
-            sets: [low << 4 | known.length, known.symbol],
-            apm: known.symbol << 4 | low,
+            sets: [low << 4 | known.length, known.byte],
+            apm: known.byte << 4 | low,
         };
         self.length_mixer.code::<V, C>(coder, &context, bit)
     }
 
     fn add(&mut self, run: BwtRun) {
         let [c1, c2, _] = self.before;
-        self.before = [run.symbol, c1, c2];
+        self.before = [run.byte, c1, c2];
         let quantised = run.len.ilog2().min(3) as u8;
         let number = 16 * (run.len - 1).min(40);
         self.lengths = self.lengths << 2 | quantised;
         self.average = (7 * self.average + number) >> 3;
-        let own = &mut self.own[usize::from(run.symbol)];
+        let own = &mut self.own[usize::from(run.byte)];
         own.average = ((3 * u32::from(own.average) + number) >> 2) as u16;
         own.lengths = own.lengths << 2 | quantised;
         own.length = run.len.min(255) as u8;
@@ -268,33 +267,33 @@ impl MixingModel {
 /// The contexts that all binary symbols of one length share.
 struct LengthContexts {
     contexts: [u32; 5],
-    symbol: usize,
-    /// The symbol's last length, up to 15.
+    byte: usize,
+    /// The byte's last length, up to 15.
     length: usize,
 }
 
 impl LengthContexts {
     #[inline(always)]
-    fn of(model: &MixingModel, symbol: u8) -> Self {
-        let own = model.own[usize::from(symbol)];
+    fn of(model: &MixingModel, byte: u8) -> Self {
+        let own = model.own[usize::from(byte)];
         let quantised = |average: u32| (average + 1).ilog2().min(7);
         let (average, all) = (quantised(own.average.into()), quantised(model.average));
         let gap = (model.count - own.last).max(1).ilog2().min(15);
         let length = u32::from(own.length.min(15));
         let contexts = [
-            symbol.into(),
+            byte.into(),
             average << 7 | all << 4 | length,
             average << 7 | all << 4 | gap,
             u32::from(own.lengths) << 4 | gap,
             u32::from(model.lengths) << 3 | average,
         ];
-        LengthContexts { contexts, symbol: symbol.into(), length: length as usize }
+        LengthContexts { contexts, byte: byte.into(), length: length as usize }
     }
 }
 
-/// The contexts of a symbol after three others; the sixth depends on the node.
+/// The contexts of a byte after three others; the sixth depends on the node.
 #[inline(always)]
-fn symbol_contexts([c1, c2, c3]: [u8; 3]) -> [u32; 7] {
+fn byte_contexts([c1, c2, c3]: [u8; 3]) -> [u32; 7] {
     let two = hash(u32::from(c2) << 8 | u32::from(c1));
     let three = hash(two ^ u32::from(c3));
     [0, 0, u32::from(c1) << 7, two >> 17, u32::from(c2) << 7, 0, three >> 17]

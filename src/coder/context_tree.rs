@@ -6,7 +6,7 @@
 //! contexts apart. The trees were grown on the BWTs of 14 files of all kinds, split by split
 //! wherever that saved most (as CART does), with the tables paid for.
 //!
-//! The features of the run's own symbol come first in both trees, so that they choose an *own
+//! The features of the run's own byte come first in both trees, so that they choose an *own
 //! node* ahead of time; what is around the run then chooses among the leaves below that.
 
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub const RANK_LEAVES: usize = 256;
 
 /// In preorder; `r3`: to the left if the feature r is less than 3; `.`: a leaf.
 ///
-/// Of the symbol: r and q, the quantised averages of its run lengths and MTF ranks; l, quantised,
+/// Of the byte: r and q, the quantised averages of its run lengths and MTF ranks; l, quantised,
 /// its last MTF rank. Around it: u, the quantised average of all MTF ranks.
 const RUN_TREE: &str = "\
     r4 q7 r3 q5 r2 r1 . q4 q2 . . . q4 q3 . . . r2 . q6 . . q4 q3 . . q5 . q6 . . q10 r3 q8 r2 . \
@@ -128,7 +128,7 @@ impl ContextTree {
         at
     }
 
-    /// The number of the own node of a symbol.
+    /// The number of the own node of a byte.
     fn own_node(&self, own: [u8; 3]) -> usize {
         let value = |feature| b"rql".iter().position(|&f| f == feature).map(|k| own[k]);
         let node = self.descend(0, value);
@@ -147,7 +147,7 @@ pub const AROUND: usize = 8;
 /// Room for the MTF ranks' leaves: a power of two that holds all own nodes.
 pub const RANK_CONTEXTS: usize = 1024;
 
-/// What is known of a symbol's contexts, by r * 128 + q * 8 + l: the leaf of its run length, and
+/// What is known of a byte's contexts, by r * 128 + q * 8 + l: the leaf of its run length, and
 /// from bit 16 on [`AROUND`] times its own class for MTF ranks.
 pub type OwnContexts = [u32; 2048];
 

@@ -1,53 +1,53 @@
-//! Sixteen symbols of a move-to-front list, moved at once.
+//! Sixteen bytes of a move-to-front list, moved at once.
 //!
 //! It comes as SSE2, as AVX2 where the processor has it, and as plain Rust on two words. All give
-//! the same lists, which the tests compare. None has a branch that depends on the symbols: one of
+//! the same lists, which the tests compare. None has a branch that depends on the bytes: one of
 //! three MTF ranks of English is 8 or more, and the processor does not foresee which.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
 #[cfg(target_arch = "x86_64")]
 use std::{arch::x86_64::*, mem::transmute};
 
-/// Sixteen symbols in a row of a list.
+/// Sixteen bytes in a row of a list.
 pub trait ListHead: Copy {
-    fn of(symbols: [u8; 16]) -> Self;
+    fn of(bytes: [u8; 16]) -> Self;
 
-    fn symbols(self) -> [u8; 16];
+    fn bytes(self) -> [u8; 16];
 
-    /// The first two symbols, the very first in the lowest byte.
+    /// The first two bytes, the very first lowest.
     fn first_two(self) -> u32;
 
-    /// Shifts `before` in from the front, up to where `symbol` is, or through all. Gives where that
+    /// Shifts `before` in from the front, up to where `byte` is, or through all. Gives where that
     /// was, 16 and more where it is not here.
-    fn shift_in(&mut self, before: u8, symbol: u8) -> u32;
+    fn shift_in(&mut self, before: u8, byte: u8) -> u32;
 
-    /// Takes the first symbol out and puts `symbol` in so that it is at `at`, which is below 16.
-    fn shift_out(&mut self, at: usize, symbol: u8);
+    /// Takes the first byte out and puts `byte` in so that it is at `at`, which is below 16.
+    fn shift_out(&mut self, at: usize, byte: u8);
 
-    /// The same with the first symbol.
+    /// The same with the first byte.
     fn put_back(&mut self, at: usize);
 }
 
-/// In two words, of which the first one is in front; the first symbol is in the lowest byte.
+/// In two words, of which the first one is in front; the first byte is the lowest.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[derive(Debug, Clone, Copy)]
 pub struct HeadPlain([u64; 2]);
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 impl HeadPlain {
-    fn splat(symbol: u8) -> u64 {
-        u64::from(symbol) * 0x0101_0101_0101_0101
+    fn splat(byte: u8) -> u64 {
+        u64::from(byte) * 0x0101_0101_0101_0101
     }
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 impl ListHead for HeadPlain {
-    fn of(symbols: [u8; 16]) -> Self {
-        let all = u128::from_le_bytes(symbols);
+    fn of(bytes: [u8; 16]) -> Self {
+        let all = u128::from_le_bytes(bytes);
         HeadPlain([all as u64, (all >> 64) as u64])
     }
 
-    fn symbols(self) -> [u8; 16] {
+    fn bytes(self) -> [u8; 16] {
         (u128::from(self.0[1]) << 64 | u128::from(self.0[0])).to_le_bytes()
     }
 
@@ -57,11 +57,11 @@ impl ListHead for HeadPlain {
     }
 
     #[inline(always)]
-    fn shift_in(&mut self, before: u8, symbol: u8) -> u32 {
+    fn shift_in(&mut self, before: u8, byte: u8) -> u32 {
         let [low, high] = self.0;
         // The lowest zero byte is the lowest one whose top bit survives.
         let zeros = |word: u64| {
-            let same = word ^ Self::splat(symbol);
+            let same = word ^ Self::splat(byte);
             same.wrapping_sub(Self::splat(1)) & !same & Self::splat(0x80)
         };
         let [in_low, in_high] = [zeros(low), zeros(high)];
@@ -75,11 +75,11 @@ impl ListHead for HeadPlain {
     }
 
     #[inline(always)]
-    fn shift_out(&mut self, at: usize, symbol: u8) {
+    fn shift_out(&mut self, at: usize, byte: u8) {
         let all = u128::from(self.0[1]) << 64 | u128::from(self.0[0]);
         let before = (1u128 << (8 * at)) - 1;
         let behind = !before << 8;
-        let all = all >> 8 & before | u128::from(symbol) << (8 * at) | all & behind;
+        let all = all >> 8 & before | u128::from(byte) << (8 * at) | all & behind;
         self.0 = [all as u64, (all >> 64) as u64];
     }
 
@@ -97,12 +97,12 @@ pub struct HeadSse2(__m128i);
 #[cfg(target_arch = "x86_64")]
 impl ListHead for HeadSse2 {
     #[inline(always)]
-    fn of(symbols: [u8; 16]) -> Self {
+    fn of(bytes: [u8; 16]) -> Self {
         // SAFETY: both types are 16 bytes in which every bit pattern is valid.
-        HeadSse2(unsafe { transmute::<[u8; 16], __m128i>(symbols) })
+        HeadSse2(unsafe { transmute::<[u8; 16], __m128i>(bytes) })
     }
 
-    fn symbols(self) -> [u8; 16] {
+    fn bytes(self) -> [u8; 16] {
         // SAFETY: as above.
         unsafe { transmute::<__m128i, [u8; 16]>(self.0) }
     }
@@ -114,12 +114,12 @@ impl ListHead for HeadSse2 {
     }
 
     #[inline(always)]
-    fn shift_in(&mut self, before: u8, symbol: u8) -> u32 {
+    fn shift_in(&mut self, before: u8, byte: u8) -> u32 {
         // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             let all = _mm_set1_epi8(-1);
-            let here = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(symbol as i8));
-            // Of each half, all bytes up to where the symbol is; the upper half has its turn only
+            let here = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(byte as i8));
+            // Of each half, all bytes up to where the byte is; the upper half has its turn only
             // where the lower one does not have it.
             let up_to = _mm_or_si128(here, _mm_add_epi64(here, all));
             let none = _mm_cmpeq_epi32(here, _mm_setzero_si128());
@@ -134,7 +134,7 @@ impl ListHead for HeadSse2 {
     }
 
     #[inline(always)]
-    fn shift_out(&mut self, at: usize, symbol: u8) {
+    fn shift_out(&mut self, at: usize, byte: u8) {
         let at = at % 16;
         // SAFETY: every x86-64 processor has SSE2.
         unsafe {
@@ -142,8 +142,8 @@ impl ListHead for HeadSse2 {
             let here = window(&HERE, 16 - at);
             let moved = _mm_and_si128(_mm_srli_si128::<1>(self.0), before);
             let kept = _mm_andnot_si128(_mm_or_si128(before, here), self.0);
-            let symbol = _mm_and_si128(_mm_set1_epi8(symbol as i8), here);
-            self.0 = _mm_or_si128(_mm_or_si128(moved, kept), symbol);
+            let byte = _mm_and_si128(_mm_set1_epi8(byte as i8), here);
+            self.0 = _mm_or_si128(_mm_or_si128(moved, kept), byte);
         }
     }
 
@@ -180,7 +180,7 @@ fn window(bytes: &[u8; 32], from: usize) -> __m128i {
     HeadSse2::of(*bytes[from..].first_chunk().expect("sixteen of 32 bytes")).0
 }
 
-/// The shuffles that take the first symbol out and put it in at 0 to 15.
+/// The shuffles that take the first byte out and put it in at 0 to 15.
 #[cfg(target_arch = "x86_64")]
 #[repr(align(16))]
 struct Shuffles([[u8; 16]; 16]);
@@ -214,12 +214,12 @@ pub struct HeadAvx2(__m128i);
 
 #[cfg(target_arch = "x86_64")]
 impl ListHead for HeadAvx2 {
-    fn of(symbols: [u8; 16]) -> Self {
-        HeadAvx2(HeadSse2::of(symbols).0)
+    fn of(bytes: [u8; 16]) -> Self {
+        HeadAvx2(HeadSse2::of(bytes).0)
     }
 
-    fn symbols(self) -> [u8; 16] {
-        HeadSse2(self.0).symbols()
+    fn bytes(self) -> [u8; 16] {
+        HeadSse2(self.0).bytes()
     }
 
     #[inline(always)]
@@ -228,11 +228,11 @@ impl ListHead for HeadAvx2 {
     }
 
     #[inline(always)]
-    fn shift_in(&mut self, before: u8, symbol: u8) -> u32 {
+    fn shift_in(&mut self, before: u8, byte: u8) -> u32 {
         // SAFETY: only code that runs with AVX2 uses this type.
         unsafe {
             let all = _mm_set1_epi8(-1);
-            let here = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(symbol as i8));
+            let here = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(byte as i8));
             let up_to = _mm_or_si128(here, _mm_add_epi64(here, all));
             let none = _mm_cmpeq_epi64(here, _mm_setzero_si128());
             let up_to = _mm_and_si128(up_to, _mm_unpacklo_epi64(all, none));
@@ -244,11 +244,11 @@ impl ListHead for HeadAvx2 {
     }
 
     #[inline(always)]
-    fn shift_out(&mut self, at: usize, symbol: u8) {
+    fn shift_out(&mut self, at: usize, byte: u8) {
         // SAFETY: only code that runs with AVX2 uses this type.
         self.0 = unsafe {
             let without = _mm_srli_si128::<1>(self.0);
-            _mm_alignr_epi8::<15>(without, _mm_set1_epi8(symbol as i8))
+            _mm_alignr_epi8::<15>(without, _mm_set1_epi8(byte as i8))
         };
         self.put_back(at);
     }
@@ -276,27 +276,27 @@ mod tests {
     use super::*;
 
     /// A head after each kind of move, and what the moves gave.
-    fn moves<H: ListHead>(symbols: [u8; 16], at: usize, symbol: u8) -> ([[u8; 16]; 3], [u32; 2]) {
-        let [mut shifted_in, mut shifted_out, mut put_back] = [H::of(symbols); 3];
-        let found = shifted_in.shift_in(200, symbol).min(16);
-        shifted_out.shift_out(at, symbol);
+    fn moves<H: ListHead>(bytes: [u8; 16], at: usize, byte: u8) -> ([[u8; 16]; 3], [u32; 2]) {
+        let [mut shifted_in, mut shifted_out, mut put_back] = [H::of(bytes); 3];
+        let found = shifted_in.shift_in(200, byte).min(16);
+        shifted_out.shift_out(at, byte);
         put_back.put_back(at);
-        let heads = [shifted_in, shifted_out, put_back].map(H::symbols);
+        let heads = [shifted_in, shifted_out, put_back].map(H::bytes);
         (heads, [found, put_back.first_two() & 0xffff])
     }
 
     #[test]
     fn all_forms_move_alike() {
         // Numbers whose bits differ at both ends, among them those that a borrow would reach.
-        let symbols: [u8; 16] = std::array::from_fn(|k| (k as u8).wrapping_mul(17) ^ 1);
+        let bytes: [u8; 16] = std::array::from_fn(|k| (k as u8).wrapping_mul(17) ^ 1);
         for at in 0..16 {
-            for symbol in symbols.into_iter().chain([2, 99, 128]) {
-                let plain = moves::<HeadPlain>(symbols, at, symbol);
-                let there = symbols.iter().position(|&other| other == symbol);
+            for byte in bytes.into_iter().chain([2, 99, 128]) {
+                let plain = moves::<HeadPlain>(bytes, at, byte);
+                let there = bytes.iter().position(|&other| other == byte);
                 assert_eq!(plain.1[0] as usize, there.unwrap_or(16));
-                assert_eq!(moves::<HeadSse2>(symbols, at, symbol), plain);
+                assert_eq!(moves::<HeadSse2>(bytes, at, byte), plain);
                 if std::arch::is_x86_feature_detected!("avx2") {
-                    assert_eq!(moves::<HeadAvx2>(symbols, at, symbol), plain);
+                    assert_eq!(moves::<HeadAvx2>(bytes, at, byte), plain);
                 }
             }
         }

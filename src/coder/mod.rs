@@ -4,6 +4,10 @@
 //! a search decodes only the slices it needs. This module knows neither blocks nor files. There are
 //! two codings; a slice that is not shorter by its block's coding is stored.
 //!
+//! A *byte* is one of the transform, here as in FORMAT.md; a *symbol* is what an entropy coder
+//! codes: a bucket, four extra bits, or 0 or 1 (a binary symbol). In `bwt` and `fm_index` a symbol
+//! is one of the text, as in every book on them.
+//!
 //! Static rANS, for [`Effort::Fast`] and [`Effort::Default`], on CPUs and GPUs. Its tables are
 //! counted ahead and sent once for the block:
 //!
@@ -15,7 +19,7 @@
 //! Context mixing, for [`Effort::Best`], gives the smallest size. It has no move-to-front:
 //!
 //! ```text
-//!   bytes -rle-> runs -symbol_tree-> binary symbols
+//!   bytes -rle-> runs -byte_tree-> binary symbols
 //!         -logistic_mixer-> probabilities -range_coder-> bytes
 //! ```
 //!
@@ -41,6 +45,7 @@
 //! `format/FORMAT.md`.
 
 mod bit_models;
+mod byte_tree;
 mod context_mixing;
 mod context_tree;
 mod default_tables;
@@ -64,7 +69,6 @@ mod slices;
 mod slot_search;
 mod static_encoder;
 mod static_rans;
-mod symbol_tree;
 mod table_cost;
 
 use crate::error::Flaw;

@@ -1,11 +1,11 @@
-//! Move-to-front with forward ranks: for every run, the rank that its symbol gets after it.
+//! Move-to-front with forward ranks: for every run, the rank that its byte gets after it.
 //!
-//! Usual move-to-front codes how many distinct symbols have occurred since the *next* symbol did.
-//! Here the list holds the symbols in the order in which they come *next*. Its front is always the
-//! symbol of the current run, and the number to code is the MTF rank at which the front is put
-//! back: the number of distinct symbols that come before it returns. These are the numbers of
-//! move-to-front run backwards, with two advantages: the decoder knows the symbol before it decodes
-//! its MTF rank, which is the best context there is, and it knows the next symbol before the MTF
+//! Usual move-to-front codes how many distinct bytes have occurred since the *next* byte did.
+//! Here the list holds the bytes in the order in which they come *next*. Its front is always the
+//! byte of the current run, and the number to code is the MTF rank at which the front is put
+//! back: the number of distinct bytes that come before it returns. These are the numbers of
+//! move-to-front run backwards, with two advantages: the decoder knows the byte before it decodes
+//! its MTF rank, which is the best context there is, and it knows the next byte before the MTF
 //! rank is fully decoded.
 //!
 //! ```text
@@ -13,7 +13,7 @@
 //!   MTF ranks   2  1   1  0        "b goes to rank 2", "a to rank 1", ...
 //! ```
 //!
-//! A symbol that never returns goes behind all that still do. The last run's MTF rank is 0 here,
+//! A byte that never returns goes behind all that still do. The last run's MTF rank is 0 here,
 //! and 1 is coded instead. Cost: about 4 ns per run; MTF ranks up to 15, which are
 //! 60 to 99 % of them, touch one vector.
 //!
@@ -23,10 +23,10 @@ use super::list_head::{HeadAvx2, HeadBaseline, ListHead};
 use super::rle;
 use super::simd_dispatch::widest;
 
-/// Symbols in the order of their next run, the current one in front.
+/// Bytes in the order of their next run, the current one in front.
 #[derive(Debug, Clone)]
 pub struct MtfList<H> {
-    /// The first sixteen symbols: most moves stay within them.
+    /// The first sixteen bytes: most moves stay within them.
     head: H,
     rest: [H; 15],
 }
@@ -34,10 +34,10 @@ pub struct MtfList<H> {
 /// One run as move-to-front leaves it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MtfStep {
-    pub symbol: u8,
+    pub byte: u8,
     /// The run length, less one; [`LONG`] stands for that and all above.
     pub len: u8,
-    /// The MTF rank that the run's symbol gets after it, less one; 0 for the last run.
+    /// The MTF rank that the run's byte gets after it, less one; 0 for the last run.
     pub mtf_rank: u8,
 }
 
@@ -50,7 +50,7 @@ pub struct MtfSteps {
     pub steps: Vec<MtfStep>,
     /// The run lengths, each less one, that are [`LONG`] and above.
     pub long: Vec<u32>,
-    /// The symbols in order of first appearance.
+    /// The bytes in order of first appearance.
     pub list: Vec<u8>,
 }
 
@@ -65,7 +65,7 @@ fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
     // With room for all, since a call within a loop costs registers.
     let (mut long, mut longs) = (vec![0; slice.len() / 255], 0);
     let mut left = steps.iter_mut();
-    rle::each_run(slice, |symbol, len| {
+    rle::each_run(slice, |byte, len| {
         let mut short = len - 1;
         if short >= LONG.into() {
             long[longs] = short;
@@ -73,7 +73,7 @@ fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
             short = LONG.into();
         }
         if let Some(step) = left.next() {
-            *step = MtfStep { symbol, len: short as u8, mtf_rank: 0 };
+            *step = MtfStep { byte, len: short as u8, mtf_rank: 0 };
         }
     });
     long.truncate(longs);
@@ -81,19 +81,19 @@ fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
     MtfSteps { steps, long, list }
 }
 
-/// Sets the MTF ranks, and gives the symbols in order of first appearance.
+/// Sets the MTF ranks, and gives the bytes in order of first appearance.
 #[inline(always)]
 fn set_ranks<H: ListHead>(steps: &mut [MtfStep]) -> Vec<u8> {
-    let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|symbol| symbol as u8));
+    let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|byte| byte as u8));
     // Apart from the list, so that it stays in its register.
     let (mut head, mut seen) = (list.head, 0);
     for step in steps.iter_mut().rev() {
         let before = head;
-        let mut mtf_rank = head.shift_in(step.symbol, step.symbol) as usize;
+        let mut mtf_rank = head.shift_in(step.byte, step.byte) as usize;
         if mtf_rank >= 16 {
-            mtf_rank = list.shift_rest(before.symbols()[15], step.symbol);
+            mtf_rank = list.shift_rest(before.bytes()[15], step.byte);
         }
-        // Symbols not seen yet lie behind all seen ones, in an order that means nothing.
+        // Bytes not seen yet lie behind all seen ones, in an order that means nothing.
         if mtf_rank >= seen {
             mtf_rank = seen;
             seen += 1;
@@ -108,27 +108,27 @@ fn set_ranks<H: ListHead>(steps: &mut [MtfStep]) -> Vec<u8> {
 }
 
 impl<H: ListHead> MtfList<H> {
-    /// A list that begins with `symbols`, at most 256.
-    pub fn of(symbols: &[u8]) -> Self {
+    /// A list that begins with `bytes`, at most 256.
+    pub fn of(bytes: &[u8]) -> Self {
         let mut all = [0; 256];
-        all[..symbols.len()].copy_from_slice(symbols);
+        all[..bytes.len()].copy_from_slice(bytes);
         let parts = all.as_chunks().0;
         MtfList { head: H::of(parts[0]), rest: std::array::from_fn(|k| H::of(parts[k + 1])) }
     }
 
-    /// The first `count` symbols.
+    /// The first `count` bytes.
     fn first(&self, count: usize) -> Vec<u8> {
         let parts = std::iter::once(&self.head).chain(&self.rest);
-        parts.flat_map(|part| part.symbols()).take(count).collect()
+        parts.flat_map(|part| part.bytes()).take(count).collect()
     }
 
-    /// The symbol of the current run.
+    /// The byte of the current run.
     #[inline(always)]
     pub fn front(&self) -> u8 {
         self.head.first_two() as u8
     }
 
-    /// The symbol of the next run.
+    /// The byte of the next run.
     #[inline(always)]
     pub fn second(&self) -> u8 {
         (self.head.first_two() >> 8) as u8
@@ -142,29 +142,29 @@ impl<H: ListHead> MtfList<H> {
             self.head.put_back(at);
             return;
         }
-        let symbol = self.front();
+        let byte = self.front();
         let mut part = &mut self.head;
         for next in &mut self.rest[..at / 16] {
             part.shift_out(15, next.first_two() as u8);
             part = next;
         }
-        part.shift_out(at % 16, symbol);
+        part.shift_out(at % 16, byte);
     }
 
-    /// Shifts `before` into all but the head, up to where `symbol` is, and gives where that was.
+    /// Shifts `before` into all but the head, up to where `byte` is, and gives where that was.
     #[inline(always)]
-    fn shift_rest(&mut self, mut before: u8, symbol: u8) -> usize {
+    fn shift_rest(&mut self, mut before: u8, byte: u8) -> usize {
         let mut above = 16;
         for part in &mut self.rest {
-            let last = part.symbols()[15];
-            let at = part.shift_in(before, symbol);
+            let last = part.bytes()[15];
+            let at = part.shift_in(before, byte);
             if at < 16 {
                 return above + at as usize;
             }
             before = last;
             above += 16;
         }
-        unreachable!("the list holds all symbols")
+        unreachable!("the list holds all bytes")
     }
 }
 
@@ -172,16 +172,16 @@ impl<H: ListHead> MtfList<H> {
 mod tests {
     use super::*;
 
-    fn decode(MtfSteps { steps, long, list: symbols }: &MtfSteps) -> Vec<u8> {
-        let mut list = MtfList::<HeadBaseline>::of(symbols);
+    fn decode(MtfSteps { steps, long, list: bytes }: &MtfSteps) -> Vec<u8> {
+        let mut list = MtfList::<HeadBaseline>::of(bytes);
         let (mut out, mut long) = (Vec::new(), long.iter());
         for (at, step) in steps.iter().enumerate() {
             let len = match step.len {
                 LONG => *long.next().unwrap() as usize + 1,
                 len => usize::from(len) + 1,
             };
-            assert_eq!(step.symbol, list.front());
-            out.extend(std::iter::repeat_n(step.symbol, len));
+            assert_eq!(step.byte, list.front());
+            out.extend(std::iter::repeat_n(step.byte, len));
             if at + 1 < steps.len() {
                 let next = list.second();
                 list.put_back(step.mtf_rank + 1);
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn the_example_of_the_page() {
         let steps = [(b'b', 0, 1), (b'a', 1, 0), (b'n', 0, 0), (b'a', 0, 0)]
-            .map(|(symbol, len, mtf_rank)| MtfStep { symbol, len, mtf_rank });
+            .map(|(byte, len, mtf_rank)| MtfStep { byte, len, mtf_rank });
         let found = encode(b"baana");
         assert_eq!((found.steps, found.list), (steps.to_vec(), b"ban".to_vec()));
     }
@@ -222,7 +222,7 @@ mod tests {
             let at = usize::from(mtf_rank);
             assert_eq!((moved[at], &moved[..at]), (0, &all[1..=at]));
             assert_eq!(moved[at + 1..], all[at + 1..]);
-            let (before, mut found) = (list.head.symbols()[15], list.head.shift_in(0, 0) as usize);
+            let (before, mut found) = (list.head.bytes()[15], list.head.shift_in(0, 0) as usize);
             if found >= 16 {
                 found = list.shift_rest(before, 0);
             }

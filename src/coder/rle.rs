@@ -13,16 +13,16 @@ use crate::error::Flaw;
 /// Bytes of a long run that are compared at once.
 const PIECE: usize = 128;
 
-/// One run: `len` times `symbol`.
+/// One run: `len` times `byte`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BwtRun {
-    pub symbol: u8,
+    pub byte: u8,
     pub len: u32,
 }
 
 /// The run that starts at `pos`.
 pub fn read(slice: &[u8], pos: usize) -> BwtRun {
-    BwtRun { symbol: slice[pos], len: (run_end(slice, pos) - pos) as u32 }
+    BwtRun { byte: slice[pos], len: (run_end(slice, pos) - pos) as u32 }
 }
 
 /// Writes `run` at `pos` of `out` and returns the position behind it.
@@ -37,38 +37,38 @@ pub fn write(out: &mut [u8], pos: usize, run: BwtRun) -> Result<usize, Flaw> {
     if let Some(head) = room.first_chunk_mut::<16>()
         && run.len <= 16
     {
-        *head = [run.symbol; 16];
+        *head = [run.byte; 16];
     } else {
-        fill(room.get_mut(..run.len as usize).ok_or(DOES_NOT_FIT)?, run.symbol);
+        fill(room.get_mut(..run.len as usize).ok_or(DOES_NOT_FIT)?, run.byte);
     }
     Ok(next)
 }
 
 /// Not inlined, so that the compiler does not call `memset` for short runs too.
 #[inline(never)]
-fn fill(out: &mut [u8], symbol: u8) {
-    out.fill(symbol);
+fn fill(out: &mut [u8], byte: u8) {
+    out.fill(byte);
 }
 
-/// The length of the run of `symbol` at the end of `bytes`.
-pub fn run_before(bytes: &[u8], symbol: u8) -> usize {
+/// The length of the run of `byte` at the end of `bytes`.
+pub fn run_before(bytes: &[u8], byte: u8) -> usize {
     let pieces = bytes.as_rchunks::<PIECE>().1.iter().rev();
-    let whole = PIECE * pieces.take_while(|piece| **piece == [symbol; PIECE]).count();
+    let whole = PIECE * pieces.take_while(|piece| **piece == [byte; PIECE]).count();
     let rest = bytes.len() - whole;
-    bytes.len() - start(bytes, rest, symbol)
+    bytes.len() - start(bytes, rest, byte)
 }
 
-/// Where the run of `symbol` that reaches up to `end` (exclusive) begins.
+/// Where the run of `byte` that reaches up to `end` (exclusive) begins.
 #[inline(always)]
-pub fn start(slice: &[u8], mut end: usize, symbol: u8) -> usize {
+pub fn start(slice: &[u8], mut end: usize, byte: u8) -> usize {
     while let Some(head) = end.checked_sub(8) {
-        let other = word(slice, head) ^ splat(symbol);
+        let other = word(slice, head) ^ splat(byte);
         if other != 0 {
             return end - (other.leading_zeros() / 8) as usize;
         }
         end = head;
     }
-    while end > 0 && slice[end - 1] == symbol {
+    while end > 0 && slice[end - 1] == byte {
         end -= 1;
     }
     end
@@ -76,19 +76,19 @@ pub fn start(slice: &[u8], mut end: usize, symbol: u8) -> usize {
 
 /// Where the run of bytes at `pos` ends (exclusive).
 pub fn run_end(slice: &[u8], mut pos: usize) -> usize {
-    let symbol = slice[pos];
-    if slice.get(pos + PIECE - 1) == Some(&symbol) {
+    let byte = slice[pos];
+    if slice.get(pos + PIECE - 1) == Some(&byte) {
         let pieces = slice[pos..].as_chunks::<PIECE>().0.iter();
-        pos += PIECE * pieces.take_while(|piece| **piece == [symbol; PIECE]).count();
+        pos += PIECE * pieces.take_while(|piece| **piece == [byte; PIECE]).count();
     }
     while pos + 8 <= slice.len() {
-        let other = word(slice, pos) ^ splat(symbol);
+        let other = word(slice, pos) ^ splat(byte);
         if other != 0 {
             return pos + (other.trailing_zeros() / 8) as usize;
         }
         pos += 8;
     }
-    while pos < slice.len() && slice[pos] == symbol {
+    while pos < slice.len() && slice[pos] == byte {
         pos += 1;
     }
     pos
@@ -98,8 +98,8 @@ fn word(bytes: &[u8], pos: usize) -> u64 {
     u64::from_le_bytes(bytes[pos..pos + 8].try_into().expect("eight bytes"))
 }
 
-fn splat(symbol: u8) -> u64 {
-    u64::from(symbol) * 0x0101_0101_0101_0101
+fn splat(byte: u8) -> u64 {
+    u64::from(byte) * 0x0101_0101_0101_0101
 }
 
 /// How many runs `bytes` has. One comparison per byte, so that it compiles to vector code.
@@ -118,7 +118,7 @@ pub fn count(bytes: &[u8]) -> usize {
     1 + whole + borders(rest, rest_next)
 }
 
-/// Calls `run` with the symbol and the length of each run.
+/// Calls `run` with the byte and the length of each run.
 ///
 /// The borders of 64 bytes are found at once: the next run does not wait for this one.
 #[inline(always)]
@@ -197,7 +197,7 @@ mod tests {
     fn each_run_is_found() {
         for slice in shapes() {
             let mut runs = Vec::new();
-            each_run(&slice, |symbol, len| runs.push(BwtRun { symbol, len }));
+            each_run(&slice, |byte, len| runs.push(BwtRun { byte, len }));
             assert_eq!(runs, split(&slice));
         }
         each_run(&[], |_, _| panic!("a run of nothing"));
@@ -208,8 +208,8 @@ mod tests {
         for slice in shapes() {
             let mut pos = slice.len();
             for run in split(&slice).into_iter().rev() {
-                assert_eq!(slice[pos - 1], run.symbol);
-                let begin = start(&slice, pos, run.symbol);
+                assert_eq!(slice[pos - 1], run.byte);
+                let begin = start(&slice, pos, run.byte);
                 assert_eq!(pos - begin, run.len as usize);
                 pos = begin;
             }
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_run_that_does_not_fit_is_refused() {
-        let run = BwtRun { symbol: 1, len: 5 };
+        let run = BwtRun { byte: 1, len: 5 };
         assert_eq!(write(&mut [0; 10], 5, run), Ok(10));
         assert!(write(&mut [0; 10], 6, run).is_err());
     }

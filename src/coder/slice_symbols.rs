@@ -97,7 +97,7 @@ fn keys(steps: &[MtfStep], long: &[u32]) -> Vec<RunKey> {
     let (mut state, mut long) = (ModelState::new(&parts.own), long.iter());
     let mut runs = vec![0; steps.len()];
     for (key, step) in runs.iter_mut().zip(steps) {
-        let [run_leaf, rank_context] = state.contexts(step.symbol);
+        let [run_leaf, rank_context] = state.contexts(step.byte);
         let len_key = run_leaf as RunKey | parts.lens[usize::from(step.len)];
         let rank_leaf = parts.rank_leaves[rank_context];
         *key = len_key | rank_leaf | parts.mtf_ranks[usize::from(step.mtf_rank)];
@@ -105,7 +105,7 @@ fn keys(steps: &[MtfStep], long: &[u32]) -> Vec<RunKey> {
         if len == LONG && long.next().is_some_and(|&len| len > LONG.into()) {
             len = 255;
         }
-        state.add(step.symbol, len, step.mtf_rank);
+        state.add(step.byte, len, step.mtf_rank);
     }
     runs
 }

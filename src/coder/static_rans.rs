@@ -1,8 +1,8 @@
 //! Static rANS: run lengths and MTF ranks by tables that are counted ahead. FORMAT.md chapter 14.
 //!
-//! A slice is coded as its runs: for each the length, and the MTF rank of its symbol after it. The
+//! A slice is coded as its runs: for each the length, and the MTF rank of its byte after it. The
 //! context of each (see `run_context`) picks one of the block's tables (see `models`). A rANS state
-//! for run lengths and one for MTF ranks wait only for themselves, and the next run's symbol is
+//! for run lengths and one for MTF ranks wait only for themselves, and the next run's byte is
 //! known before the MTF rank is, so that a processor works on several runs at once.
 //!
 //! This is the decoder; the encoder's passes are `slice_symbols` and `static_encoder`.
@@ -35,19 +35,19 @@ struct SliceRuns<'a, H> {
     state: ModelState<'a>,
     list: MtfList<H>,
     /// How many bytes the list has.
-    symbols: u32,
+    list_len: u32,
     /// The byte of the current run, and where that starts.
-    symbol: u8,
+    byte: u8,
     pos: usize,
 }
 
 impl<'a, H: ListHead> SliceRuns<'a, H> {
     fn new(models: &'a Models, coded: &'a [u8]) -> Result<Self, Flaw> {
         let mut coder = RansDecoder::new(coded)?;
-        let symbols = take_list(&mut coder, &models.alphabet);
-        let list = MtfList::of(&symbols);
-        let (state, symbol) = (ModelState::new(&models.own), list.front());
-        Ok(SliceRuns { coder, state, list, symbols: symbols.len() as u32, symbol, pos: 0 })
+        let bytes = take_list(&mut coder, &models.alphabet);
+        let list = MtfList::of(&bytes);
+        let (state, byte) = (ModelState::new(&models.own), list.front());
+        Ok(SliceRuns { coder, state, list, list_len: bytes.len() as u32, byte, pos: 0 })
     }
 
     /// Decodes a run into `out`, and tells whether it was the last.
@@ -57,7 +57,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         models: &Models,
         out: &mut [u8],
     ) -> Result<bool, Flaw> {
-        let [run_class, rank_context] = self.state.contexts(self.symbol);
+        let [run_class, rank_context] = self.state.contexts(self.byte);
         let run_table = &models.runs.tables[run_class];
         let rank_table = &models.ranks.tables[usize::from(models.rank_classes[rank_context])];
         let [run_slot, rank_slot] = [RunLengths, MtfRanks].map(|stream| self.coder.slot(stream));
@@ -68,10 +68,10 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         self.coder.take_both([run_slots, rank_slots]);
         // Most runs are short and not at the end.
         if !large
-            && mtf_rank + 1 < self.symbols
+            && mtf_rank + 1 < self.list_len
             && let Some(room) = out.get_mut(self.pos..).and_then(|out| out.first_chunk_mut::<16>())
         {
-            *room = [self.symbol; 16];
+            *room = [self.byte; 16];
             self.pos += len as usize + 1;
             if self.pos < out.len() {
                 self.turn(len, mtf_rank as u8);
@@ -89,13 +89,13 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         if mtf_rank >= DIRECT as u32 {
             mtf_rank = take_extra::<S>(&mut self.coder, MtfRanks, mtf_rank - 8, models);
         }
-        let run = BwtRun { symbol: self.symbol, len: len + 1 };
+        let run = BwtRun { byte: self.byte, len: len + 1 };
         self.pos = rle::write(out, self.pos, run)?;
         if self.pos == out.len() {
             return if mtf_rank == 0 { Ok(true) } else { Err(super::LEFT_OVER) };
         }
-        if mtf_rank + 1 >= self.symbols {
-            return Err(Flaw("a slice puts a symbol behind the end of its list"));
+        if mtf_rank + 1 >= self.list_len {
+            return Err(Flaw("a slice puts a byte behind the end of its list"));
         }
         self.turn(len, mtf_rank as u8);
         Ok(false)
@@ -104,10 +104,10 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
     /// Goes on from a run to the next. Both numbers are less one.
     #[inline(always)]
     fn turn(&mut self, len: u32, mtf_rank: u8) {
-        let symbol = self.symbol;
-        self.symbol = self.list.second();
+        let byte = self.byte;
+        self.byte = self.list.second();
         self.list.put_back(mtf_rank + 1);
-        self.state.add(symbol, len.min(255) as u8, mtf_rank);
+        self.state.add(byte, len.min(255) as u8, mtf_rank);
     }
 
     /// Decodes all runs that are left.

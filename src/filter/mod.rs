@@ -13,12 +13,17 @@
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
 //!
-//! They are applied in this order. All are undone at the speed of a few passes over the block.
+//! They are applied in this order. All are undone at the speed of a few passes over the block. A
+//! block of sequences is no block of fields; `fields_or_repeats` chooses where fields and matches
+//! would each take what the other needs.
 //!
 //! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, and
 //! `detect_regions` to find its data, which leaves text alone today); any other needs a flag below,
-//! which `frame::block_header` has to know, and its turn in [`filter_but_last`] and [`undo`]. Then
-//! follow, in this order:
+//! one of the bits that are 0 in every header today, and its turn in [`filter_but_last`] and
+//! [`undo`]. `frame::block_header` says which filters go together, and which an index may stand
+//! beside: it is of the text, so that of those which change the text it is [`sequence`] alone. What
+//! it takes of memory stays below the 6 bytes per byte of `memory::block_need`. Then follow, in
+//! this order:
 //!
 //! - `format/FORMAT.md` chapters 4 and 12 and the versions, with the draft in
 //!   `frame::frame_header`, and `format/decoder.py` (`undo_filters`, `undo_regions`);

@@ -94,7 +94,8 @@ fn fill_in_turn<R: Row>(mut a: Cursor<R>, mut b: Cursor<R>) {
         let ((entries_a, symbols_a), (entries_b, symbols_b)) = (a.take(len), b.take(len));
         let of_a = entries_a.iter_mut().zip(symbols_a);
         let of_b = entries_b.iter_mut().zip(symbols_b);
-        let (mut next_a, mut next_b) = (Next::new(a.column, a.chunk), Next::new(b.column, b.chunk));
+        let (mut next_a, mut next_b) =
+            (NextEntries::new(a.column, a.chunk), NextEntries::new(b.column, b.chunk));
         for ((entry_a, &c), (entry_b, &d)) in of_a.zip(of_b) {
             *entry_a = next_a.entry(c).pack();
             *entry_b = next_b.entry(d).pack();
@@ -144,22 +145,22 @@ impl<'a, R: Row> Cursor<'a, R> {
     fn fill(mut self) {
         while self.run() > 0 {
             let (entries, symbols) = self.take(self.run());
-            let mut next = Next::new(self.column, self.chunk);
+            let mut next = NextEntries::new(self.column, self.chunk);
             entries.iter_mut().zip(symbols).for_each(|(entry, &c)| *entry = next.entry(c).pack());
         }
     }
 }
 
 /// The counters of a chunk at hand, one reference away.
-struct Next<'a, R> {
+struct NextEntries<'a, R> {
     column: LColumn<'a>,
     lf: &'a mut [R; 256],
     lf_lf: &'a mut [R; 1 << 16],
 }
 
-impl<'a, R: Row> Next<'a, R> {
+impl<'a, R: Row> NextEntries<'a, R> {
     fn new(column: LColumn<'a>, chunk: &'a mut Chunk<R>) -> Self {
-        Next { column, lf: &mut chunk.lf, lf_lf: &mut chunk.lf_lf }
+        NextEntries { column, lf: &mut chunk.lf, lf_lf: &mut chunk.lf_lf }
     }
 
     /// The entry of the next row, whose symbol is `symbol`.

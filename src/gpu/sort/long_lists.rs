@@ -102,16 +102,16 @@ impl ListEnd {
 }
 
 /// The next list, which begins behind what the tiles before have written.
-struct Next<'m> {
+struct NextList<'m> {
     numbers: [Array<'m, u32>; 3],
     group_heads: Array<'m, u64>,
 }
 
-impl<'m> Next<'m> {
+impl<'m> NextList<'m> {
     fn new(end: &ListEnd, arena: &mut ArenaAllocator<'m>) -> Self {
         let len = end.len() as usize;
         let numbers = [arena.array(len), arena.array(len), arena.array(len)];
-        Next { numbers, group_heads: arena.array(len) }
+        NextList { numbers, group_heads: arena.array(len) }
     }
 
     fn view(&self, end: &ListEnd) -> UnsortedGroupsView {
@@ -169,7 +169,7 @@ fn minimizers_are_selected() {
     let (mut memory, end) = (room(&gpu), ListEnd::new(MARK_TILE));
     let (arena, list) = (&mut memory.allocator(), end.list());
     let (status, from, next) =
-        (end.status(&gpu, arena), end.view(&gpu, arena, &list), Next::new(&end, arena));
+        (end.status(&gpu, arena), end.view(&gpu, arena, &list), NextList::new(&end, arena));
     let bitmap: Vec<u32> =
         random(TEXT as usize / 32, 1 << 32, 4).into_iter().map(|word| word as u32).collect();
     let ranks: Array<u64> = arena.array(TEXT as usize);
@@ -227,7 +227,7 @@ fn minimizers_are_ranked() {
     let (mut memory, end, width) = (room(&gpu), ListEnd::new(MARK_TILE), 32);
     let (arena, list) = (&mut memory.allocator(), end.list());
     let (status, from, next) =
-        (end.status(&gpu, arena), end.view(&gpu, arena, &list), Next::new(&end, arena));
+        (end.status(&gpu, arena), end.view(&gpu, arena, &list), NextList::new(&end, arena));
     let (text, code_table) = text(&gpu, arena);
     let keys: Vec<u64> =
         list.groups.iter().map(|&group| u64::from(group) << width | 0xFFFF_FFFF).collect();
@@ -267,7 +267,7 @@ fn groups_are_refined() {
     let (mut memory, end) = (room(&gpu), ListEnd::new(REFINE_TILE - 2 * HALO));
     let (arena, list) = (&mut memory.allocator(), end.list());
     let (status, from, next) =
-        (end.status(&gpu, arena), end.view(&gpu, arena, &list), Next::new(&end, arena));
+        (end.status(&gpu, arena), end.view(&gpu, arena, &list), NextList::new(&end, arena));
     let (text, code_table) = text(&gpu, arena);
     let (sa, rows, samples): (Array<u32>, Array<u8>, Array<u32>) =
         (arena.array(TEXT as usize), arena.array(TEXT as usize), arena.array(1));

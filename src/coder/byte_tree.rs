@@ -1,43 +1,43 @@
-//! The symbol tree of context mixing: a binary tree over the symbols of a slice. FORMAT.md section
+//! The byte tree of context mixing: a binary tree over the bytes of a slice. FORMAT.md section
 //! 15.1.
 //!
-//! A symbol is coded as the way down to it, in bits that say "the split symbol or a later one". The
-//! leaves are in the order of the byte values, so that symbols that lie close (letters, digits,
+//! A byte is coded as the way down to it, in bits that say "the split byte or a later one". The
+//! leaves are in the order of the byte values, so that bytes that lie close (letters, digits,
 //! samples of a signal) share most of their way and what is learnt there. Every split halves the
-//! weight that is left as well as it can: text takes about five bits per symbol and DNA two, where
+//! weight that is left as well as it can: text takes about five bits per run and DNA two, where
 //! plain bytes take eight. Nodes are numbered breadth first.
 //!
 //! A node and those up to two levels below it are a group, whose estimates share a cache line: a
-//! symbol has one to three groups on its way, and five nodes or more.
+//! byte has one to three groups on its way, and five nodes or more.
 //!
-//! The tree follows from one weight per symbol, a power of two near the number of its runs; the
-//! slice's header holds their logarithms in 32 bytes and half a byte per symbol.
+//! The tree follows from one weight per byte, a power of two near the number of its runs; the
+//! slice's header holds their logarithms in 32 bytes and half a byte for each that is present.
 
 use super::{ENDS_EARLY, rle};
 use crate::error::Flaw;
 
-/// An inner node: symbols from `split` on are to the right.
+/// An inner node: bytes from `split` on are to the right.
 #[derive(Debug, Clone, Copy)]
 pub struct TreeNode {
     pub split: u8,
-    /// Left and right: a symbol, or 256 plus the number of a node.
+    /// Left and right: a byte, or 256 plus the number of a node.
     pub children: [u16; 2],
     /// The group, and the number in it as in a heap: 1 for the topmost, 2 k and 2 k + 1 below k.
     pub group: u8,
     pub heap_index: u8,
 }
 
-/// The tree of a slice, or its only symbol.
+/// The tree of a slice, or its only byte.
 #[derive(Debug)]
-pub struct SymbolTree {
+pub struct ByteTree {
     pub root: u16,
     nodes: Vec<TreeNode>,
 }
 
-/// Codes below this one are symbols, the others nodes.
+/// Codes below this one are bytes, the others nodes.
 pub const INNER: u16 = 256;
 
-impl SymbolTree {
+impl ByteTree {
     /// The node that a code of [`INNER`] and more stands for.
     #[inline(always)]
     pub fn node(&self, code: u16) -> TreeNode {
@@ -50,14 +50,14 @@ impl SymbolTree {
         let mut pos = 0;
         while pos < slice.len() {
             let run = rle::read(slice, pos);
-            counts[usize::from(run.symbol)] += 1;
+            counts[usize::from(run.byte)] += 1;
             pos += run.len as usize;
         }
         let log_weights = counts.map(|count| (count + 1).ilog2().min(16) as u8);
         let mut present = [0; 32];
         let mut halves = Vec::new();
-        for (symbol, &log) in log_weights.iter().enumerate().filter(|(_, log)| **log > 0) {
-            present[symbol / 8] |= 1 << (symbol % 8);
+        for (byte, &log) in log_weights.iter().enumerate().filter(|(_, log)| **log > 0) {
+            present[byte / 8] |= 1 << (byte % 8);
             halves.push(log - 1);
         }
         out.extend(present);
@@ -65,34 +65,34 @@ impl SymbolTree {
         Self::of(&log_weights)
     }
 
-    /// Reads what [`SymbolTree::encode`] wrote; returns the tree and the bytes behind it.
+    /// Reads what [`ByteTree::encode`] wrote; returns the tree and the bytes behind it.
     pub fn decode(coded: &[u8]) -> Result<(Self, &[u8]), Flaw> {
         let (present, rest) = coded.split_at_checked(32).ok_or(ENDS_EARLY)?;
-        let is_present = |symbol: &usize| present[symbol / 8] >> (symbol % 8) & 1 == 1;
-        let symbols: Vec<usize> = (0..256).filter(is_present).collect();
-        if symbols.is_empty() {
-            return Err(Flaw("a slice has no symbols"));
+        let is_present = |byte: &usize| present[byte / 8] >> (byte % 8) & 1 == 1;
+        let bytes: Vec<usize> = (0..256).filter(is_present).collect();
+        if bytes.is_empty() {
+            return Err(Flaw("a slice has no bytes"));
         }
-        let (halves, rest) = rest.split_at_checked(symbols.len().div_ceil(2)).ok_or(ENDS_EARLY)?;
+        let (halves, rest) = rest.split_at_checked(bytes.len().div_ceil(2)).ok_or(ENDS_EARLY)?;
         let mut log_weights = [0; 256];
-        for (k, symbol) in symbols.into_iter().enumerate() {
-            log_weights[symbol] = 1 + (halves[k / 2] >> (k % 2 * 4) & 15);
+        for (k, byte) in bytes.into_iter().enumerate() {
+            log_weights[byte] = 1 + (halves[k / 2] >> (k % 2 * 4) & 15);
         }
         Ok((Self::of(&log_weights), rest))
     }
 
-    /// The tree of these weights, by their logarithm; symbols where it is 0 are not in the tree.
+    /// The tree of these weights, by their logarithm; bytes where it is 0 are not in the tree.
     fn of(log_weights: &[u8; 256]) -> Self {
         let leaves: Vec<(u8, u32)> = (0..=255)
             .zip(log_weights)
             .filter(|(_, log)| **log > 0)
-            .map(|(symbol, log)| (symbol, 1 << log))
+            .map(|(byte, log)| (byte, 1 << log))
             .collect();
         // Range k of the leaves becomes node k.
         let mut slices: Vec<_> = std::iter::once(0..leaves.len()).collect();
         let mut nodes = Vec::with_capacity(leaves.len());
         if leaves.len() == 1 {
-            return SymbolTree { root: leaves[0].0.into(), nodes };
+            return ByteTree { root: leaves[0].0.into(), nodes };
         }
         while let Some(slice) = slices.get(nodes.len()).cloned() {
             let middle = slice.start + halve(&leaves[slice.clone()]);
@@ -106,7 +106,7 @@ impl SymbolTree {
             nodes.push(TreeNode { split: leaves[middle].0, children, group: 0, heap_index: 0 });
         }
         put_in_groups(&mut nodes);
-        SymbolTree { root: INNER, nodes }
+        ByteTree { root: INNER, nodes }
     }
 }
 
@@ -145,13 +145,13 @@ mod tests {
 
     fn log_weights(of: &[(u8, u8)]) -> [u8; 256] {
         let mut log_weights = [0; 256];
-        of.iter().for_each(|&(symbol, log)| log_weights[usize::from(symbol)] = log);
+        of.iter().for_each(|&(byte, log)| log_weights[usize::from(byte)] = log);
         log_weights
     }
 
     #[test]
-    fn heavy_symbols_are_near_the_root() {
-        let tree = SymbolTree::of(&log_weights(&[(b'a', 9), (b'b', 2), (b'c', 3), (b'z', 2)]));
+    fn heavy_bytes_are_near_the_root() {
+        let tree = ByteTree::of(&log_weights(&[(b'a', 9), (b'b', 2), (b'c', 3), (b'z', 2)]));
         let root = tree.node(tree.root);
         assert_eq!((root.split, root.children), (b'b', [b'a'.into(), INNER + 1]));
         let next = tree.node(INNER + 1);
@@ -159,17 +159,17 @@ mod tests {
     }
 
     #[test]
-    fn every_symbol_has_its_leaf() {
+    fn every_byte_has_its_leaf() {
         let all: Vec<(u8, u8)> = (0..=255).map(|s: u8| (s, 1 + s.wrapping_mul(77) % 16)).collect();
         for present in [&all[..], &all[..1], &all[254..], &all[7..90]] {
-            let tree = SymbolTree::of(&log_weights(present));
-            for &(symbol, _) in present {
+            let tree = ByteTree::of(&log_weights(present));
+            for &(byte, _) in present {
                 let mut at = tree.root;
                 while at >= INNER {
                     let node = tree.node(at);
-                    at = node.children[usize::from(symbol >= node.split)];
+                    at = node.children[usize::from(byte >= node.split)];
                 }
-                assert_eq!(at, u16::from(symbol));
+                assert_eq!(at, u16::from(byte));
             }
         }
     }
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn groups_have_up_to_seven_nodes_and_share_none() {
         let all: Vec<(u8, u8)> = (0..=255).map(|s: u8| (s, 1 + s.wrapping_mul(77) % 16)).collect();
-        let tree = SymbolTree::of(&log_weights(&all));
+        let tree = ByteTree::of(&log_weights(&all));
         let mut numbers: Vec<_> =
             tree.nodes.iter().map(|node| (node.group, node.heap_index)).collect();
         assert!(numbers.iter().all(|(_, index)| (1..8).contains(index)));
@@ -191,12 +191,12 @@ mod tests {
     fn the_header_comes_back() {
         for slice in [&b"x"[..], b"mississippi", &[0, 255, 0, 255, 7], &[3; 1000]] {
             let mut out = Vec::new();
-            let tree = SymbolTree::encode(slice, &mut out);
+            let tree = ByteTree::encode(slice, &mut out);
             out.push(99);
-            let (again, rest) = SymbolTree::decode(&out).unwrap();
+            let (again, rest) = ByteTree::decode(&out).unwrap();
             assert_eq!((format!("{tree:?}"), rest), (format!("{again:?}"), &[99][..]));
-            assert!(SymbolTree::decode(&out[..out.len() - 2]).is_err());
+            assert!(ByteTree::decode(&out[..out.len() - 2]).is_err());
         }
-        assert!(SymbolTree::decode(&[0; 40]).is_err());
+        assert!(ByteTree::decode(&[0; 40]).is_err());
     }
 }
