@@ -59,6 +59,7 @@ mod rle;
 mod run_borders;
 mod run_context;
 mod simd_dispatch;
+mod slice_cuts;
 mod slice_symbols;
 mod slices;
 mod slot_search;
@@ -71,7 +72,7 @@ use crate::error::Flaw;
 pub(crate) use bit_models::{BitTree, NumberModel};
 pub(crate) use rle::{run_before, run_end};
 pub use slices::{CodedBwt, SliceDecoder, SliceLimits, decode_slices, encode_slices};
-pub(crate) use slices::{Task, current_pool, decode_slices_with, encode_slices_with};
+pub(crate) use slices::{Task, current_pool, decode_slices_with, encode_slices_with, map_with};
 
 const ENDS_EARLY: Flaw = Flaw("coded bytes end too early");
 const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end where its runs do");
