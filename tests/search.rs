@@ -229,8 +229,7 @@ fn many_patterns_share_the_slices_that_they_need() {
     let few = [patterns[50], patterns[9], patterns[30]];
     for rate in [16, 0] {
         let file = indexed(&text, 6 << 20, Some(rate));
-        let plain = options(2);
-        for options in [plain.clone(), internals::wide(plain)] {
+        for options in [options(2), internals::wide(options(2))] {
             let open = || Archive::open(Cursor::new(&file[..]), &options).unwrap();
             let mut archive = open();
             assert_eq!(archive.count(&patterns).unwrap(), counts);
@@ -238,11 +237,11 @@ fn many_patterns_share_the_slices_that_they_need() {
             // Of 40,960 runs each, which are 54,600 bytes.
             assert!(cost.blocks == 0 && cost.slices < 110, "{cost:?}");
             let mut archive = open();
-            let found = archive.locate(&few, 3).unwrap();
-            for (pattern, found) in few.iter().zip(found) {
+            for (pattern, found) in few.iter().zip(archive.locate(&few, 3).unwrap()) {
                 let all = occurrences(&text, pattern);
-                assert_eq!(found.count, all.len() as u64);
-                assert!(found.positions.len() == all.len().min(3));
+                assert!(
+                    found.count == all.len() as u64 && found.positions.len() == all.len().min(3)
+                );
                 assert!(found.positions.iter().all(|pos| all.contains(pos)));
             }
             let cost = archive.search_cost();

@@ -18,8 +18,7 @@ use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::filter::{self, Filtered};
-use crate::frame::raw_checksum_holds;
-use crate::frame::{BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
+use crate::frame::{self, BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
@@ -391,7 +390,7 @@ fn unfilter(inverted: Inverted, pool: &Threads) -> Result<Unfiltered> {
 
 /// Checks the raw bytes.
 fn check(Unfiltered { origin, raw }: Unfiltered) -> Result<Vec<u8>> {
-    if !raw_checksum_holds(origin.header.raw_checksum, &raw) {
+    if !frame::raw_checksum_holds(origin.header.raw_checksum, &raw) {
         return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }
     Ok(raw)

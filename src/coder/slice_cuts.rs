@@ -1,12 +1,21 @@
 //! Where a BWT is cut into slices: behind a given number of runs. FORMAT.md chapter 13.
 //!
 //! A run ends at a border, which is a byte that another one follows. All threads count the borders
-//! of small tiles; with the sums of these, the place behind any border is found by reading one
+//! of small tiles; with the sums of these, the border of any number is found by reading one
 //! tile, so that nothing goes through the whole BWT on one thread.
 
 use super::rle;
-use super::slices::{SliceLimits, Task};
+use super::tasks::Task;
 use std::ops::Range;
+
+/// Where a BWT is cut: behind so many runs, or so many bytes where runs are long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceLimits {
+    /// Runs of a slice.
+    pub runs: usize,
+    /// Bytes of a slice.
+    pub bytes: usize,
+}
 
 /// Bytes whose borders are counted together.
 const TILE: usize = 1 << 10;
@@ -56,7 +65,7 @@ impl<'b> RunBorders<'b> {
         self.before[tile] + rle::count(&self.bwt[tile * TILE..=at]) as u64 - 1
     }
 
-    /// The place behind border number `n`, from 1 on, or the end where there are fewer.
+    /// Where border number `n` ends, from 1 on, or the end where there are fewer.
     fn behind(&self, n: u64) -> usize {
         let tile = self.before.partition_point(|&before| before < n) - 1;
         let (start, left) = (tile * TILE, (n - self.before[tile]) as usize);

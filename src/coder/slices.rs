@@ -9,23 +9,15 @@
 //! are given.
 
 use super::models::{Models, SymbolCounts};
-use super::slice_cuts::cut;
+use super::slice_cuts::{SliceLimits, cut};
 use super::slice_symbols::SliceSymbols;
 use super::static_encoder::SliceEncoder;
 use super::static_rans::SliceJob;
+use super::tasks::{Task, current_pool};
 use super::{Coding, context_mixing, static_rans};
 use crate::error::Flaw;
 use std::mem;
 use std::sync::{Mutex, OnceLock, PoisonError};
-
-/// Where a BWT is cut: behind so many runs, or so many bytes where runs are long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SliceLimits {
-    /// Runs of a slice.
-    pub runs: usize,
-    /// Bytes of a slice.
-    pub bytes: usize,
-}
 
 /// A BWT that is coded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,27 +35,6 @@ impl CodedBwt {
     pub fn size(&self) -> usize {
         self.models.len() + self.slices.iter().map(Vec::len).sum::<usize>()
     }
-}
-
-/// The work on one slice.
-pub(crate) type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
-
-/// Does all tasks on the current rayon pool.
-pub(crate) fn current_pool(tasks: Vec<Task>) {
-    rayon::scope_fifo(|scope| tasks.into_iter().for_each(|task| scope.spawn_fifo(|_| task())));
-}
-
-/// Does `work` with each item by `execute`; the results are in the items' order.
-pub(crate) fn map_with<T: Send, R: Send>(
-    execute: impl FnOnce(Vec<Task>),
-    items: impl IntoIterator<Item = T>,
-    work: impl Fn(T) -> R + Sync,
-) -> Vec<R> {
-    let (items, work): (Vec<T>, _) = (items.into_iter().collect(), &work);
-    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
-    let pairs = items.into_iter().zip(&mut results);
-    execute(pairs.map(|(item, out)| Box::new(move || *out = Some(work(item))) as Task).collect());
-    results.into_iter().map(|result| result.expect("each item is worked on")).collect()
 }
 
 /// Codes a whole BWT in slices, in parallel on the current rayon pool.

@@ -76,7 +76,9 @@ impl BlockCost {
         let slice = SLICE + self.decode_all() / slices;
         let shared = (kept * different + (1.0 - kept) * anew) * slice + queries * QUERY;
         let threads = self.threads.min(self.slices).max(1) as f64;
-        shared + work.serial as f64 * (slice + QUERY) * threads
+        // Each step of a search waits for a slice, as long as there are others to decode.
+        let chain = work.rounds.min(self.slices) as f64 * slice * threads;
+        shared.max(chain) + work.serial as f64 * (slice + QUERY) * threads
     }
 }
 
@@ -123,6 +125,9 @@ mod tests {
     fn what_one_thread_does_counts_for_all() {
         let (block, walk) = (dna(300 << 20), SearchWork { serial: 100, ..SearchWork::default() });
         let more = BlockCost { threads: 16, ..block };
+        // One pattern in a small block takes longer than decoding it on many threads.
+        let small = BlockCost { threads: 16, ..dna(8 << 20) };
+        assert!(stays(dna(8 << 20), patterns(1, 100)) && !stays(small, patterns(1, 100)));
         assert!(more.on_disk(walk) > 3.0 * block.on_disk(walk));
         assert!(more.in_memory() == block.in_memory());
     }

@@ -1,10 +1,10 @@
 //! One block as a search takes it: on disk, in memory as an FM-index, or, where it was stored or
 //! has filters that its index is not one of, as plain bytes.
 //!
-//! Patterns on an indexed block decode the slices that they need. As soon as a batch asks so much of
-//! them that it is cheaper to decode and restore the block, or where it has no index, it is decoded
-//! at once and searched in memory. A block that is decoded is checked as when it is restored, which
-//! takes restoring it: its samples and its index are believed after that.
+//! Patterns on an indexed block decode the slices that they need. As soon as a batch asks so much
+//! of them that it is cheaper to decode and restore the block, or where it has no index, it is
+//! decoded at once and searched in memory. A block that is decoded is checked as when it is
+//! restored, which takes restoring it: its samples and its index are believed after that.
 
 use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
@@ -83,8 +83,8 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
     Ok(None)
 }
 
-/// The same for ranges of so many bytes in all, if they take fewer slices than there are. One thread
-/// reads a range.
+/// The same for ranges of so many bytes in all, if they take fewer slices than there are. One
+/// thread reads a range.
 fn open_for_ranges<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,
     size: u64,
