@@ -47,9 +47,8 @@ impl<R: Read + Seek + Send> DiskBlock<'_, R> {
     /// The rows of the suffixes that start with each pattern.
     pub fn intervals<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Vec<Range<u64>>> {
         let mut intervals = vec![0..0; patterns.len()];
-        let some = patterns.chunks(TOGETHER).zip(intervals.chunks_mut(TOGETHER));
-        some.map(|(patterns, intervals)| self.search(patterns, intervals))
-            .collect::<Result<()>>()?;
+        let mut some = patterns.chunks(TOGETHER).zip(intervals.chunks_mut(TOGETHER));
+        some.try_for_each(|(patterns, intervals)| self.search(patterns, intervals))?;
         Ok(intervals)
     }
 
@@ -95,9 +94,8 @@ impl<R: Read + Seek + Send> DiskBlock<'_, R> {
     pub fn positions(&self, rows: &[u64]) -> Result<Vec<u64>> {
         let samples = self.samples()?;
         let mut positions = vec![0; rows.len()];
-        let some = rows.chunks(TOGETHER).zip(positions.chunks_mut(TOGETHER));
-        some.map(|(rows, positions)| self.walk(samples, rows, positions))
-            .collect::<Result<()>>()?;
+        let mut some = rows.chunks(TOGETHER).zip(positions.chunks_mut(TOGETHER));
+        some.try_for_each(|(rows, positions)| self.walk(samples, rows, positions))?;
         Ok(positions)
     }
 
