@@ -22,7 +22,7 @@ use crate::frame::{
 use crate::options::Options;
 use crate::positions::NarrowLimits;
 use crate::raw::Spare;
-use crate::search::{self, BlockText, FileBlock, SearchedBlock, SharedInput};
+use crate::search::{self, BlockJob, BlockText, FileBlock, SearchedBlock, SharedInput};
 use crate::sorters::Sorted;
 use crate::threads::Threads;
 use rayon::ThreadPool;
@@ -184,10 +184,9 @@ pub fn locate_on_disk(
 ) -> Result<Option<Vec<u64>>> {
     let input = SharedInput::new(input);
     let file_block = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
-    let SearchedBlock::OnDisk(block) = SearchedBlock::open(&file_block, 0, 0)? else {
-        return Ok(None);
-    };
-    let rows: Vec<u64> = block.interval(pattern)?.take(limit).collect();
+    let opened = SearchedBlock::open(&file_block, BlockJob::default(), 0)?;
+    let SearchedBlock::OnDisk(block, _) = opened else { return Ok(None) };
+    let rows: Vec<u64> = block.intervals(&[pattern])?.remove(0).take(limit).collect();
     block.positions(&rows).map(Some)
 }
 
@@ -202,8 +201,9 @@ pub fn find_sequences(
     for section in search::sections(&input, contents, options)? {
         let mut found = Vec::new();
         for block in section.blocks.iter().filter(|_| section.by_sequence) {
-            let SearchedBlock::OnDisk(index) = SearchedBlock::open(block, 0, 0)? else { continue };
-            let rows: Vec<u64> = index.interval(pattern)?.take(limit).collect();
+            let opened = SearchedBlock::open(block, BlockJob::default(), 0)?;
+            let SearchedBlock::OnDisk(index, _) = opened else { continue };
+            let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();
             found.extend(positions.map(|at| block.searched.start + at));
             let (layout, text) = (block.layout()?, BlockText::OnDisk(index));

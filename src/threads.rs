@@ -9,8 +9,9 @@ use std::convert::Infallible;
 use std::io;
 use std::iter;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The largest block that the calling thread works on by itself, if it comes alone: to start others
@@ -106,6 +107,37 @@ impl Threads {
     }
 }
 
+/// Copies bytes; very many by up to so many threads, for those who are no thread of a pool. Most of
+/// the time goes into memory that is touched for the first time.
+pub(crate) fn copy(to: &mut [u8], from: &[u8], threads: usize) {
+    const LARGE: usize = 1 << 30;
+    const PIECE: usize = 16 << 20;
+    match to.len() < LARGE {
+        true => to.copy_from_slice(from),
+        false => copy_in_pieces(to, from, PIECE, threads.min(8)),
+    }
+}
+
+fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
+    assert_eq!(to.len(), from.len(), "room for what is copied");
+    let pieces = Mutex::new(to.chunks_mut(size).zip(from.chunks(size)));
+    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some((to, from)) = next() {
+            to.copy_from_slice(from);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where no thread can be had, the others do it.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+}
+
 /// `len` bytes in stretches of `size` and a last one that may be shorter.
 pub(crate) fn stretches(len: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..len).step_by(size).map(move |start| start..len.min(start + size))
@@ -115,7 +147,6 @@ pub(crate) fn stretches(len: usize, size: usize) -> impl Iterator<Item = Range<u
 mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::Mutex;
 
     #[test]
     fn all_items_are_done_and_begun_in_order() {
@@ -130,6 +161,19 @@ mod tests {
                 done.sort_unstable();
             }
             assert!(done.into_iter().eq(0..100), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn all_pieces_are_copied() {
+        for (len, size, threads) in [(0, 5, 1), (99, 10, 1), (99, 10, 4), (100, 10, 20), (7, 9, 3)]
+        {
+            let from: Vec<u8> = (0..len).collect();
+            let mut to = vec![0xEE; from.len()];
+            copy_in_pieces(&mut to, &from, size, threads);
+            assert_eq!(to, from);
+            copy(&mut to, &vec![3; from.len()], threads);
+            assert!(to.iter().all(|&byte| byte == 3));
         }
     }
 

@@ -220,6 +220,45 @@ fn one_pattern_decodes_the_slices_it_needs() {
 }
 
 #[test]
+fn many_patterns_share_the_slices_that_they_need() {
+    let text = genome(5_000_000);
+    let patterns: Vec<&[u8]> =
+        (0..250).map(|n| &text[n * 19_000..][..1 + n * 7 % 60]).chain([&b"absent"[..]]).collect();
+    let wanted: Vec<Vec<u64>> = patterns.iter().map(|p| occurrences(&text, p)).collect();
+    let counts: Vec<u64> = wanted.iter().map(|positions| positions.len() as u64).collect();
+    let few = [patterns[50], patterns[9], patterns[30]];
+    for rate in [16, 0] {
+        let file = indexed(&text, 6 << 20, Some(rate));
+        for options in [options(2), internals::wide(options(2))] {
+            let open = || Archive::open(Cursor::new(&file[..]), &options).unwrap();
+            let mut archive = open();
+            assert_eq!(archive.count(&patterns).unwrap(), counts);
+            let cost = archive.search_cost();
+            // Of 40,960 runs each, which are 54,600 bytes.
+            assert!(cost.blocks == 0 && cost.slices < 110, "{cost:?}");
+            let mut archive = open();
+            for (pattern, found) in few.iter().zip(archive.locate(&few, 3).unwrap()) {
+                let all = occurrences(&text, pattern);
+                assert!(
+                    found.count == all.len() as u64 && found.positions.len() == all.len().min(3)
+                );
+                assert!(found.positions.iter().all(|pos| all.contains(pos)));
+            }
+            let cost = archive.search_cost();
+            assert!(rate == 0 || cost.blocks == 0 && cost.slices < 110, "{cost:?}");
+            // A search that is done again and again pays for the block in the end.
+            let mut archive = open();
+            let mut searcher = archive.searcher().unwrap();
+            for _ in 0..20 {
+                assert_eq!(searcher.count(&patterns).unwrap(), counts);
+            }
+            drop(searcher);
+            assert_eq!(archive.search_cost().blocks, 1);
+        }
+    }
+}
+
+#[test]
 fn ranges_are_extracted_with_and_without_an_index() {
     let text = genome(4_000_000);
     let ranges: Vec<_> = [0, 1, 100, 3 << 19, (3 << 20) - 20, (3 << 20) - 1, 3 << 20, 3_999_990]

@@ -1,4 +1,4 @@
-// The runs of a BWT, and the slices of so many runs each: what `cut` in src/coder/slices.rs does.
+// The runs of a BWT, and the slices of so many runs each, as `cut` in src/coder/slice_cuts.rs.
 
 #include "coder/encode_args.cuh"
 

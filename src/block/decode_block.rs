@@ -10,6 +10,7 @@
 //! the transform.
 
 use super::gpu_input::GpuInput;
+use super::slice_facts::slice_facts;
 use crate::allocation;
 use crate::bwt::{Bwt, CpuInverse};
 use crate::coder::{self, Coding, SliceDecoder, Task};
@@ -17,8 +18,7 @@ use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::filter::{self, Filtered};
-use crate::frame::checksum_holds;
-use crate::frame::{BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
+use crate::frame::{self, BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
@@ -111,7 +111,7 @@ impl BlockDecoder {
         // Where a GPU may restore it, the host has no table for it, and room for this.
         let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
         let mut took = Duration::ZERO;
-        let execute = |tasks: Vec<Task>| took = self.pool.each(tasks, |task| task());
+        let execute = |tasks: Vec<Task>| took += self.pool.each(tasks, |task| task());
         let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
         self.decoded(&decoded.origin.header, took);
         self.listener.done(number, [(Step::Decode(Device::Cpu), from, Instant::now())]);
@@ -312,7 +312,7 @@ pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
 
 /// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`.
 fn decode_with(
-    execute: impl FnOnce(Vec<Task>),
+    mut execute: impl FnMut(Vec<Task>),
     block: CodedBlock,
     plan: &Plan,
     spare: &Spare,
@@ -337,10 +337,10 @@ fn decode_with(
     let mut bytes = spare.take_len(text_size as usize)?;
     SliceDecoder::new(shape.coding, models)
         .and_then(|decoder| {
-            coder::decode_slices_with(execute, &decoder, &raw_sizes, &slices, &mut bytes)
+            coder::decode_slices_with(&mut execute, &decoder, &raw_sizes, &slices, &mut bytes)
         })
         .and_then(|()| match &index {
-            Some(index) => index.check(&slices, &bytes, &raw_sizes),
+            Some(index) => index.check(&slice_facts(execute, &bytes, &raw_sizes, &slices)),
             None => Ok(()),
         })
         .map_err(|flaw| origin.error(flaw))?;
@@ -390,7 +390,7 @@ fn unfilter(inverted: Inverted, pool: &Threads) -> Result<Unfiltered> {
 
 /// Checks the raw bytes.
 fn check(Unfiltered { origin, raw }: Unfiltered) -> Result<Vec<u8>> {
-    if !checksum_holds(origin.header.raw_checksum, &raw) {
+    if !frame::raw_checksum_holds(origin.header.raw_checksum, &raw) {
         return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }
     Ok(raw)

@@ -4,6 +4,7 @@
 //! [`BlockEncoder::sort`], on the CPU or a GPU, and [`BlockEncoder::code`]. A block of one byte
 //! over and over is coded once; others like it differ in their place alone.
 
+use super::slice_facts::slice_facts;
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, CodedBwt, Coding, Effort, SliceLimits, Task};
 use crate::device::Device;
@@ -173,7 +174,7 @@ impl BlockEncoder {
         place: BlockPlace,
     ) -> Result<SortedBlockText> {
         let raw_size = bytes.len();
-        let checksum = self.pool.install(|| crc32fast::hash(&bytes));
+        let checksum = self.pool.install(|| frame::raw_checksum(&bytes));
         let (filtered, sequences) = self.filtered(bytes, kind, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
@@ -272,10 +273,9 @@ pub fn code(
         }
         Sorted::Bwt(Bwt { bytes, sample_rate, samples }) => {
             let coded = coder::encode_slices_with(execute, &bytes, limits, coding);
-            let CodedBwt { raw_sizes, slices, .. } = &coded;
             if indexed {
-                let text = filtered.searched()?;
-                index = Some(BlockIndex::new(text, &bytes, samples[0], raw_sizes, slices));
+                let facts = slice_facts(execute, &bytes, &coded.raw_sizes, &coded.slices);
+                index = Some(BlockIndex::new(filtered.searched()?, samples[0], &facts));
             }
             // The BWT is freed before the payload is built, since that is the peak of memory.
             (coded, sample_rate, samples)

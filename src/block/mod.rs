@@ -6,6 +6,7 @@
 //! | `encode_block` | raw block -> filters -> sort -> slices -> coded block |
 //! | `decode_block` | coded block -> slices -> inverse -> filters undone -> raw block, checked |
 //! | `gpu_input` | coded block -> what a GPU takes of it |
+//! | `slice_facts` | transform and coded slices -> what an index says of them |
 //!
 //! # The way of a block
 //! Into a file, from a stream (`compress`), on these threads. A worker is one of the pipeline's,
@@ -49,6 +50,7 @@
 mod decode_block;
 mod encode_block;
 mod gpu_input;
+mod slice_facts;
 
 pub(crate) use decode_block::{BlockDecoder, Decoded, decode, restore, restore_decoded};
 pub(crate) use encode_block::{BlockEncoder, BlockForm, BlockPlace, SortedBlockText, code};

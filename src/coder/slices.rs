@@ -9,23 +9,15 @@
 //! are given.
 
 use super::models::{Models, SymbolCounts};
+use super::slice_cuts::{SliceLimits, cut};
 use super::slice_symbols::SliceSymbols;
 use super::static_encoder::SliceEncoder;
 use super::static_rans::SliceJob;
-use super::{Coding, context_mixing, rle, static_rans};
+use super::tasks::{Task, current_pool};
+use super::{Coding, context_mixing, static_rans};
 use crate::error::Flaw;
 use std::mem;
-use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
-
-/// Where a BWT is cut: behind so many runs, or so many bytes where runs are long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SliceLimits {
-    /// Runs of a slice.
-    pub runs: usize,
-    /// Bytes of a slice.
-    pub bytes: usize,
-}
 
 /// A BWT that is coded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,14 +37,6 @@ impl CodedBwt {
     }
 }
 
-/// The work on one slice.
-pub(crate) type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
-
-/// Does all tasks on the current rayon pool.
-pub(crate) fn current_pool(tasks: Vec<Task>) {
-    rayon::scope_fifo(|scope| tasks.into_iter().for_each(|task| scope.spawn_fifo(|_| task())));
-}
-
 /// Codes a whole BWT in slices, in parallel on the current rayon pool.
 pub fn encode_slices(bwt: &[u8], limits: SliceLimits, coding: Coding) -> CodedBwt {
     encode_slices_with(current_pool, bwt, limits, coding)
@@ -65,7 +49,8 @@ pub(crate) fn encode_slices_with(
     limits: SliceLimits,
     coding: Coding,
 ) -> CodedBwt {
-    let slices: Vec<&[u8]> = cut(bwt, limits).into_iter().map(|range| &bwt[range]).collect();
+    let slices = cut(&execute, bwt, limits).into_iter().map(|range| &bwt[range]);
+    let slices: Vec<&[u8]> = slices.collect();
     let mut coded = vec![Vec::new(); slices.len()];
     let mut models = Vec::new();
     match coding {
@@ -144,6 +129,12 @@ impl SliceDecoder {
         }
     }
 
+    /// [`SliceDecoder::decode`] for some slices, which takes less time for two than one by one.
+    pub(crate) fn decode_each(&self, coded: &[Vec<u8>], out: &mut [Vec<u8>]) -> Result<(), Flaw> {
+        let jobs = coded.iter().zip(out).map(|(coded, out)| SliceJob { coded, out });
+        self.decode_few(jobs.collect())
+    }
+
     /// [`SliceDecoder::decode`] for one slice or two.
     fn decode_few(&self, jobs: Vec<SliceJob>) -> Result<(), Flaw> {
         match (&self.0, <[SliceJob; 2]>::try_from(jobs)) {
@@ -212,21 +203,6 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     }
     execute(tasks);
     flaw.into_inner().map_or(Ok(()), Err)
-}
-
-/// Cuts a BWT into slices of as many runs each as the limits allow, or somewhat less, so that the
-/// last is no shorter than the others.
-fn cut(bwt: &[u8], limits: SliceLimits) -> Vec<Range<usize>> {
-    let all = rle::count(bwt);
-    let runs = all.div_ceil(all.div_ceil(limits.runs).max(1)).max(1);
-    let (mut slices, mut start) = (Vec::new(), 0);
-    while start < bwt.len() {
-        let most = bwt.len().min(start + limits.bytes);
-        let end = start + rle::end_of_runs(&bwt[start..most], runs);
-        slices.push(start..end);
-        start = end;
-    }
-    slices
 }
 
 #[cfg(test)]

@@ -175,6 +175,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::SliceFacts;
 
     const SHAPE: Shape = Shape {
         filters: 0,
@@ -221,7 +222,7 @@ mod tests {
             filtered: Some(FilterFields { text_size: 200, side }),
             samples: vec![7],
             raw_sizes: vec![200],
-            index: Some(BlockIndex::new(searched, &bwt, 7, &[200], &[b"one"])),
+            index: Some(BlockIndex::new(searched, 7, &[SliceFacts::of(&bwt, b"one")])),
             models: b"models",
             slices: vec![b"one"],
         };

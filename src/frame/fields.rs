@@ -1,6 +1,8 @@
 //! The fields that structures are made of, and their checks.
 
 use crate::error::Flaw;
+use crc32fast::Hasher;
+use rayon::prelude::*;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// The little-endian integers of a structure, field by field.
@@ -42,8 +44,50 @@ pub(super) fn ensure(holds: bool, flaw: &'static str) -> Result<(), Flaw> {
     if holds { Ok(()) } else { Err(Flaw(flaw)) }
 }
 
+/// The CRC-32 of a block's raw bytes: of a very large one by all threads of the current rayon pool.
+pub(crate) fn raw_checksum(bytes: &[u8]) -> u32 {
+    const LARGE: usize = 1 << 30;
+    const PIECE: usize = 16 << 20;
+    match bytes.len() < LARGE {
+        true => crc32fast::hash(bytes),
+        false => checksum_of_pieces(bytes, PIECE),
+    }
+}
+
+fn checksum_of_pieces(bytes: &[u8], size: usize) -> u32 {
+    let piece = |piece: &[u8]| {
+        let mut hasher = Hasher::new();
+        hasher.update(piece);
+        hasher
+    };
+    let pieces: Vec<Hasher> = bytes.par_chunks(size).map(piece).collect();
+    let mut all = Hasher::new();
+    pieces.iter().for_each(|piece| all.combine(piece));
+    all.finalize()
+}
+
+/// Whether `checksum` is that of a block's raw bytes, as [`checksum_holds`] has it.
+pub(crate) fn raw_checksum_holds(checksum: u32, bytes: &[u8]) -> bool {
+    cfg!(fuzzing) || checksum == raw_checksum(bytes)
+}
+
 /// Whether `checksum` is that of `bytes`. Under fuzzing every checksum holds, so that changed bytes
 /// reach what is behind it.
 pub(crate) fn checksum_holds(checksum: u32, bytes: &[u8]) -> bool {
     cfg!(fuzzing) || checksum == crc32fast::hash(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+
+    #[test]
+    fn pieces_have_the_checksum_of_all() {
+        for len in [0, 1, 99, 100, 101, 5000] {
+            let bytes = cases::random(len, 256);
+            assert_eq!(checksum_of_pieces(&bytes, 100), crc32fast::hash(&bytes), "{len}");
+            assert_eq!(raw_checksum(&bytes), crc32fast::hash(&bytes));
+        }
+    }
 }

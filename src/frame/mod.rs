@@ -24,9 +24,9 @@ mod table_form;
 mod tables;
 
 pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_payload};
-pub(crate) use block_index::{Around, BlockIndex, BlockIndexHeader, EDGE, TextSizes, histogram};
+pub(crate) use block_index::{Around, BlockIndex, BlockIndexHeader, EDGE, SliceFacts, TextSizes};
 pub(crate) use bwt_payload::{BwtPayload, FilterFields};
-pub(crate) use fields::{checksum_holds, read_at};
+pub(crate) use fields::{checksum_holds, raw_checksum, raw_checksum_holds, read_at};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub use frame_header::MAGIC;
 pub(crate) use frame_header::{FrameHeader, NOT_BWZ, other_version};

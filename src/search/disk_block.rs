@@ -1,23 +1,24 @@
-//! Search in a block that stays on disk: each step decodes the one or two slices that it asks of.
+//! A block that stays on disk: its index in memory, and the slices that a search asks of, decoded
+//! one by one.
 //!
 //! rank(c, at) is the count of c above the slice that holds `at`, which the block's index has,
-//! and a count within that slice. The ends of an interval are mostly in two slices at first,
-//! which are decoded side by side, and in one soon. A pattern of m symbols costs at most 2 (m - 1)
-//! slices; its last symbol costs none.
+//! and a count within that slice. The ends of an interval are mostly in two slices at first and in
+//! one soon. A pattern of m symbols costs at most 2 (m - 1) slices; its last symbol costs none.
+//! `disk_batch` lets many patterns share them.
 //!
 //! Memory: the counts, 1 KiB per slice, or 2 above 4 GiB, and a cache of decoded slices.
 
 use super::disk_samples::DiskSamples;
 use super::disk_tables::DiskTables;
 use super::file_block::FileBlock;
-use crate::error::{Flaw, Result};
-use crate::fm_index::{self, CONTRADICTION};
-use crate::frame::{Shape, checksum_holds, histogram};
-use rayon::prelude::*;
-use std::collections::{HashMap, VecDeque};
+use super::search_cost::BlockCost;
+use super::slice_cache::{BlockSymbols, DecodedSlice, SliceCache};
+use crate::error::{Error, Flaw, Result};
+use crate::fm_index;
+use crate::frame::{Shape, checksum_holds};
 use std::io::{Read, Seek};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A block of which only its index is in memory.
 pub(crate) struct DiskBlock<'a, R> {
@@ -26,65 +27,47 @@ pub(crate) struct DiskBlock<'a, R> {
     shape: Shape,
     tables: DiskTables,
     starts: Box<[u64; 257]>,
+    symbols: BlockSymbols,
+    cost: BlockCost,
     /// Read when they are first wanted.
     samples: OnceLock<DiskSamples>,
-    cache: Mutex<Cache>,
+    cache: Mutex<SliceCache>,
 }
-
-/// Decoded slices, of which the oldest goes first.
-struct Cache {
-    slices: HashMap<usize, Arc<Vec<u8>>>,
-    order: VecDeque<usize>,
-    /// Their bytes, and how many of them are kept at most.
-    size: u64,
-    most: u64,
-}
-
-/// Slices that are kept whatever their size.
-const KEPT: usize = 4;
 
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
-    /// Reads the index of a block of `raw_size` bytes that has one of what is searched; `None`
-    /// where the block has fewer slices than `least`.
+    /// Reads the index of a block of `raw_size` bytes that has one of what is searched, and keeps
+    /// slices of up to `room` bytes. `None` where by the costs of the block it does not pay.
     pub fn open(
         file_block: &'a FileBlock<'a, R>,
-        raw_size: u64,
-        shape: Shape,
-        least: u64,
+        (raw_size, shape): (u64, Shape),
+        room: u64,
+        pays: impl FnOnce(&BlockCost) -> bool,
     ) -> Result<Option<Self>> {
         shape.sample_rate().map_err(|e| file_block.locate(e))?;
-        let tables = DiskTables::read(file_block, raw_size, shape, least);
+        let cost = |text_size, slices| BlockCost {
+            text_size,
+            slices,
+            coded_size: file_block.info.coded.end - file_block.info.coded.start,
+            coding: shape.coding,
+            room,
+            threads: file_block.options.thread_count() as u64,
+        };
+        let pays = |text_size, slices| pays(&cost(text_size, slices));
+        let tables = DiskTables::read(file_block, raw_size, shape, pays);
         let Some(tables) = tables.map_err(|e| file_block.locate(e))? else { return Ok(None) };
-        let options = file_block.options;
-        let most = options.memory_limit() / 4 / options.thread_count() as u64;
-        let (slices, order) = (HashMap::new(), VecDeque::new());
+        let symbols = tables.index.counts.rows().map(|(symbol, _)| symbol).collect();
+        let slices = tables.starts.len() - 1;
         Ok(Some(DiskBlock {
             file_block,
             text_size: tables.text_size,
             shape,
-            starts: fm_index::starts(&tables.above.all(tables.starts.len() - 1)),
+            starts: fm_index::starts(&tables.above.all(slices)),
+            symbols: BlockSymbols::new(symbols),
+            cost: cost(tables.text_size, slices as u64),
             tables,
             samples: OnceLock::new(),
-            cache: Mutex::new(Cache { slices, order, size: 0, most }),
+            cache: Mutex::new(SliceCache::new(room)),
         }))
-    }
-
-    /// The rows of the suffixes that start with `pattern`.
-    pub fn interval(&self, pattern: &[u8]) -> Result<Range<u64>> {
-        let mut interval = 0..self.text_size + 1;
-        for &c in pattern.iter().rev() {
-            interval = self.step(c, interval)?;
-            if interval.is_empty() {
-                break;
-            }
-        }
-        Ok(interval)
-    }
-
-    /// The positions of some rows, in the same order.
-    pub fn positions(&self, rows: &[u64]) -> Result<Vec<u64>> {
-        let samples = self.samples()?;
-        rows.par_iter().map(|&row| self.position(samples, row)).collect()
     }
 
     /// Bytes of the text.
@@ -116,9 +99,9 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         self.text_size as usize
     }
 
-    /// How many slices there are.
-    pub fn slices(&self) -> u64 {
-        self.tables.offsets.len() as u64 - 1
+    /// What decoding the block or its slices costs.
+    pub fn cost(&self) -> &BlockCost {
+        &self.cost
     }
 
     /// The mean number of steps from a row to a sampled one.
@@ -126,96 +109,100 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         1 << self.shape.sample_rate_log >> 1
     }
 
-    fn position(&self, samples: &DiskSamples, mut row: u64) -> Result<u64> {
-        for steps in 0..=samples.rate() {
-            if let Some(pos) = samples.pos(row) {
-                let pos = pos + u64::from(steps);
-                return if pos <= self.text_size { Ok(pos) } else { break };
-            }
-            row = self.lf(row)?.1;
-        }
-        Err(self.file_block.flaw(CONTRADICTION))
+    /// The error for a flaw of the block.
+    pub fn flaw(&self, flaw: Flaw) -> Error {
+        self.file_block.flaw(flaw)
+    }
+
+    /// The rows of the suffixes that start with a byte.
+    pub fn rows_of(&self, c: u8) -> Range<u64> {
+        self.starts[usize::from(c)]..self.starts[usize::from(c) + 1]
     }
 
     /// The byte before the suffix at a row, and the row of the suffix that starts with it.
     fn lf(&self, row: u64) -> Result<(u8, u64)> {
-        // The primary index has no byte: any will do, since no walk of an intact block goes on from
-        // there.
-        let at = self.stored(row).min(self.text_size as usize - 1);
-        let (k, offset) = self.split(at);
-        let slice = self.slice(k)?;
-        let byte = slice[offset];
-        let before = count(&slice[..offset], byte);
-        Ok((byte, self.starts[usize::from(byte)] + self.tables.above.get(k, byte) + before))
+        let (k, offset) = self.split(self.with_byte(row));
+        let slice = &self.slices(&[k])?[0];
+        let byte = slice.byte(offset);
+        Ok((byte, self.rows_of(byte).start + self.rank_in(k, Some(slice), byte, offset)))
     }
 
-    /// The interval of cP from that of P.
-    fn step(&self, c: u8, interval: Range<u64>) -> Result<Range<u64>> {
-        let (first, end) = (self.starts[usize::from(c)], self.starts[usize::from(c) + 1]);
-        if interval == (0..self.text_size + 1) || first == end {
-            return Ok(first..end);
-        }
-        let (lo, hi) = (self.stored(interval.start), self.stored(interval.end));
-        let apart = self.split(lo).0 != self.split(hi).0;
-        let (lo, hi) = if apart {
-            rayon::join(|| self.rank(c, lo), || self.rank(c, hi))
-        } else {
-            (self.rank(c, lo), self.rank(c, hi))
-        };
-        Ok(first + lo?..first + hi?)
-    }
-
-    /// Occurrences of `c`, which occurs in the block, among the first `at` bytes of the transform.
-    fn rank(&self, c: u8, at: usize) -> Result<u64> {
-        let (k, offset) = self.split(at);
-        let within = if offset == 0 { 0 } else { count(&self.slice(k)?[..offset], c) };
-        Ok(self.tables.above.get(k, c) + within)
+    /// Occurrences of `c`, which occurs in the block, above a place in slice `k`; at its start the
+    /// slice is not asked.
+    pub fn rank_in(&self, k: usize, slice: Option<&DecodedSlice>, c: u8, offset: usize) -> u64 {
+        let within = slice.map_or(0, |slice| slice.rank(&self.symbols, c, offset));
+        self.tables.above.get(k, c) + within
     }
 
     /// The slice that holds a place, and where in it. The end of the last slice begins one more.
-    fn split(&self, at: usize) -> (usize, usize) {
+    pub fn split(&self, at: usize) -> (usize, usize) {
         let k = self.tables.starts.partition_point(|&start| start as usize <= at) - 1;
         (k, at - self.tables.starts[k] as usize)
     }
 
-    fn stored(&self, row: u64) -> usize {
+    /// How many bytes of the transform stand above a row.
+    pub fn stored(&self, row: u64) -> usize {
         row as usize - usize::from(row > self.tables.index.primary_index)
     }
 
-    /// A decoded slice, from the cache or the file.
-    fn slice(&self, k: usize) -> Result<Arc<Vec<u8>>> {
-        if let Some(slice) = self.cache().slices.get(&k) {
-            return Ok(Arc::clone(slice));
-        }
-        let (from, to) = (self.tables.offsets[k], self.tables.offsets[k + 1]);
-        let coded = self.file_block.input.read(from, to - from)?;
-        let slice = self.decode(k, &coded).map_err(|flaw| self.file_block.flaw(flaw))?;
-        self.file_block.input.slice_decoded();
-        let slice = Arc::new(slice);
-        self.cache().keep(k, Arc::clone(&slice));
-        Ok(slice)
+    /// Where the byte of a row stands. The primary index has none: any will do, since no walk of an
+    /// intact block goes on from there.
+    pub fn with_byte(&self, row: u64) -> usize {
+        self.stored(row).min(self.text_size as usize - 1)
     }
 
-    fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
+    /// Decoded slices, of different numbers, from the cache or the file.
+    pub fn slices(&self, numbers: &[usize]) -> Result<Vec<Arc<DecodedSlice>>> {
+        let cache = self.cache();
+        let known: Vec<_> = numbers.iter().map(|&k| cache.get(k)).collect();
+        drop(cache);
+        let unknown = numbers.iter().zip(&known).filter(|(_, slice)| slice.is_none());
+        let unknown: Vec<usize> = unknown.map(|(&k, _)| k).collect();
+        if unknown.is_empty() {
+            return Ok(known.into_iter().flatten().collect());
+        }
+        let mut decoded = self.decode(&unknown)?.into_iter();
+        let slices = known.into_iter().map(|slice| slice.or_else(|| decoded.next()));
+        Ok(slices.flatten().collect())
+    }
+
+    fn cache(&self) -> MutexGuard<'_, SliceCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn decode(&self, k: usize, coded: &[u8]) -> Result<Vec<u8>, Flaw> {
-        if !checksum_holds(self.tables.index.slice_checksums[k], coded) {
-            return Err(Flaw("the checksum of a slice is wrong"));
-        }
-        let size = self.tables.starts[k + 1] - self.tables.starts[k];
-        let mut slice = vec![0; size as usize];
-        self.tables.decoder.decode(coded, &mut slice)?;
-        let counts = histogram(&slice);
-        let (above, below) = (self.tables.above.all(k), self.tables.above.all(k + 1));
-        if (0..256).all(|c| u64::from(counts[c]) == below[c] - above[c]) {
-            return Ok(slice);
-        }
-        Err(Flaw("the block's index does not match its slices"))
+    /// Reads slices of the file, decodes and checks them.
+    fn decode(&self, numbers: &[usize]) -> Result<Vec<Arc<DecodedSlice>>> {
+        let coded = |&k: &usize| {
+            let (from, to) = (self.tables.offsets[k], self.tables.offsets[k + 1]);
+            let coded = self.file_block.input.read(from, to - from)?;
+            match checksum_holds(self.tables.index.slice_checksums[k], &coded) {
+                true => Ok(coded),
+                false => Err(self.flaw(Flaw("the checksum of a slice is wrong"))),
+            }
+        };
+        let coded: Vec<Vec<u8>> = numbers.iter().map(coded).collect::<Result<_>>()?;
+        let size = |&k: &usize| (self.tables.starts[k + 1] - self.tables.starts[k]) as usize;
+        let mut bytes: Vec<Vec<u8>> = numbers.iter().map(|k| vec![0; size(k)]).collect();
+        let decoded = self.tables.decoder.decode_each(&coded, &mut bytes);
+        decoded.map_err(|flaw| self.flaw(flaw))?;
+        self.file_block.input.slices_decoded(numbers.len() as u64);
+        numbers.iter().zip(bytes).map(|(&k, bytes)| self.checked(k, bytes)).collect()
     }
 
-    fn samples(&self) -> Result<&DiskSamples> {
+    /// Takes the bytes of slice `k` if they are those that the index has counted, and keeps them.
+    fn checked(&self, k: usize, bytes: Vec<u8>) -> Result<Arc<DecodedSlice>> {
+        let (slice, counts) = DecodedSlice::new(bytes, &self.symbols);
+        let (above, below) = (self.tables.above.all(k), self.tables.above.all(k + 1));
+        if (0..256).any(|c| u64::from(counts[c]) != below[c] - above[c]) {
+            return Err(self.flaw(Flaw("the block's index does not match its slices")));
+        }
+        let slice = Arc::new(slice);
+        self.cache().keep(k, &slice);
+        Ok(slice)
+    }
+
+    /// The samples, which are read when they are first wanted.
+    pub fn samples(&self) -> Result<&DiskSamples> {
         if self.samples.get().is_none() {
             let read = self.read_samples()?;
             let _ = self.samples.set(read);
@@ -237,25 +224,4 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
         };
         samples().map_err(|flaw| self.file_block.flaw(flaw))
     }
-}
-
-impl Cache {
-    fn keep(&mut self, k: usize, slice: Arc<Vec<u8>>) {
-        let size = slice.len() as u64;
-        if self.slices.insert(k, slice).is_none() {
-            self.order.push_back(k);
-            self.size += size;
-        }
-        while self.size > self.most
-            && self.order.len() > KEPT
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.size -= self.slices.remove(&oldest).map_or(0, |slice| slice.len() as u64);
-        }
-    }
-}
-
-/// How often `c` stands in `bytes`.
-fn count(bytes: &[u8], c: u8) -> u64 {
-    memchr::memchr_iter(c, bytes).count() as u64
 }

@@ -30,13 +30,13 @@ pub struct DiskTables {
 }
 
 impl DiskTables {
-    /// Reads them in five small reads, or gives `None` where there are fewer slices than `least`.
-    /// Errors know no place.
+    /// Reads them in five small reads, or gives `None` where that does not pay, given the size of
+    /// the text and how many slices there are. Errors know no place.
     pub fn read<R: Read + Seek + Send>(
         file_block: &FileBlock<R>,
         raw_size: u64,
         shape: Shape,
-        least: u64,
+        pays: impl FnOnce(u64, u64) -> bool,
     ) -> Result<Option<Self>> {
         let coded = &file_block.info.coded;
         // Up to so many bytes, as far as the block goes.
@@ -62,7 +62,7 @@ impl DiskTables {
         let mut sizes = SliceSizes::read(&mut behind, shape.coding, text_size)?;
         let slices = sizes.raw.len();
         file_block.check_index_memory(slices as u64 * PER_SLICE)?;
-        if (slices as u64) < least {
+        if !pays(text_size, slices as u64) {
             return Ok(None);
         }
         let coded_sizes = &front[..front.len() - behind.len()];

@@ -7,7 +7,9 @@
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
 //! | `loaded_index` | the index of a block in memory, of 32 bits or of 64 |
-//! | `disk_block`, `disk_tables`, `counts_above`, `disk_samples` | search in a block that stays on disk, slice by slice |
+//! | `disk_block`, `disk_tables`, `counts_above`, `disk_samples` | a block that stays on disk: its index, and its slices one by one |
+//! | `disk_batch`, `slice_cache` | many searches and walks in it, which share slices |
+//! | `search_cost` | whether a search pays there or in memory |
 //! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
 //! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
 //! | `records` | the records of a file, their places and their bases |
@@ -25,6 +27,7 @@
 mod batch_in_sections;
 mod boundary_matches;
 mod counts_above;
+mod disk_batch;
 mod disk_block;
 mod disk_samples;
 mod disk_tables;
@@ -36,6 +39,7 @@ mod mismatches;
 mod pattern_stream;
 mod records;
 mod search_batch;
+mod search_cost;
 mod search_results;
 mod searched_block;
 mod searcher;
@@ -43,6 +47,7 @@ mod sections;
 mod sequence_block;
 mod sequence_text;
 mod shared_input;
+mod slice_cache;
 
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;
@@ -50,7 +55,7 @@ pub(crate) use pattern_stream::PatternStream;
 pub use records::{Place, RecordInfo};
 pub(crate) use search_batch::Session;
 pub use search_results::{Matches, ReadCost};
-pub(crate) use searched_block::{BlockText, SearchedBlock};
+pub(crate) use searched_block::{BlockJob, BlockText, SearchedBlock};
 pub use searcher::Searcher;
 pub(crate) use sections::{Layouts, sections};
 pub(crate) use shared_input::SharedInput;

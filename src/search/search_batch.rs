@@ -2,10 +2,12 @@
 //! next.
 
 use super::boundary_matches::{Boundaries, Edges};
+use super::disk_batch::TOGETHER;
 use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex};
+use super::search_cost::SearchWork;
 use super::search_results::BatchMatches;
-use super::searched_block::{Found, SearchedBlock};
+use super::searched_block::{BlockJob, Found, SearchedBlock};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::frame::EDGE;
@@ -32,6 +34,8 @@ pub struct Session {
     pub threads: Arc<ThreadPool>,
     gpus: DevicePool<gpu::Searcher>,
     indexes: BTreeMap<u64, LoadedIndex>,
+    /// What searches of blocks that stayed on disk were thought to cost so far.
+    spent: BTreeMap<u64, f64>,
     /// Bytes for these, and how many are left.
     share: u64,
     room: u64,
@@ -49,7 +53,8 @@ impl Session {
         let (count, listener) = (options.thread_count(), options.listener().clone());
         let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
         let threads = Arc::new(threads::pool(options)?);
-        Ok(Session { threads, gpus, indexes: BTreeMap::new(), share, room: share })
+        let (indexes, spent) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Session { threads, gpus, indexes, spent, share, room: share })
     }
 
     /// So many symbols of patterns will come, for which a GPU may be opened already.
@@ -113,8 +118,12 @@ impl Batch<'_> {
             for (searched, file_block) in searched.into_iter().zip(group) {
                 self.gather(&mut found, searched.found, file_block.searched.start);
                 boundaries.add(searched.edges)?;
-                if let SearchedBlock::InMemory(index) = searched.block {
-                    session.keep(file_block.number, index);
+                match searched.block {
+                    SearchedBlock::InMemory(index) => session.keep(file_block.number, index),
+                    SearchedBlock::OnDisk(_, spent) => {
+                        session.spent.insert(file_block.number, spent);
+                    }
+                    SearchedBlock::Plain(_) => {}
                 }
             }
         }
@@ -145,15 +154,20 @@ impl Batch<'_> {
         reach: usize,
         session: &mut Session,
     ) -> Result<Vec<SearchedBlock<'a, R>>> {
-        let symbols = self.symbols();
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
+        let (batches, side_by_side) = (self.patterns.len().div_ceil(TOGETHER) as u64, group.len());
+        let (queries, rounds) = (2 * self.symbols(), batches * self.longest() as u64);
         let open = |(kept, file_block): (Option<LoadedIndex>, &'a FileBlock<'a, R>)| {
             let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
+            let work = SearchWork { queries, rounds, serial: walks * edge as u64 };
+            let spent = session.spent.get(&file_block.number).copied().unwrap_or_default();
             match kept {
                 Some(index) => Ok(SearchedBlock::InMemory(index)),
-                None => SearchedBlock::open(file_block, symbols + walks * edge as u64, walks),
+                None => {
+                    SearchedBlock::open(file_block, BlockJob { work, spent, side_by_side }, walks)
+                }
             }
         };
         kept.into_par_iter().zip(group).map(open).collect()

@@ -1,19 +1,20 @@
 //! One block as a search takes it: on disk, in memory as an FM-index, or, where it was stored or
 //! has filters that its index is not one of, as plain bytes.
 //!
-//! Single patterns on an indexed block decode the few slices that they need. As soon as a batch
-//! would decode about as many as there are, or the block has no index, it is cheaper to decode all
-//! of them at once and to search in memory. A block that is decoded is checked as when it is
+//! Patterns on an indexed block decode the slices that they need. As soon as a batch asks so much
+//! of them that it is cheaper to decode and restore the block, or where it has no index, it is
+//! decoded at once and searched in memory. A block that is decoded is checked as when it is
 //! restored, which takes restoring it: its samples and its index are believed after that.
 
 use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex, located};
+use super::search_cost::{BlockCost, SearchWork};
 use crate::block;
 use crate::bwt::{self, Bwt, CpuSorter};
 use crate::error::{Flaw, Result};
 use crate::filter;
-use crate::frame::BlockKind;
+use crate::frame::{BlockKind, Shape};
 use memchr::memmem;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -41,17 +42,31 @@ pub struct Found {
 
 /// A block that is ready for search.
 pub(crate) enum SearchedBlock<'a, R> {
-    OnDisk(Box<DiskBlock<'a, R>>),
+    /// With what was done in it and in former batches, as that was estimated.
+    OnDisk(Box<DiskBlock<'a, R>>, f64),
     InMemory(LoadedIndex),
     Plain(Vec<u8>),
 }
 
+/// The part of the memory that decoded slices may take: one in so many.
+const SLICES_SHARE: u64 = 2;
+
+/// What is to be done with a block, as far as that is known before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BlockJob {
+    pub work: SearchWork,
+    /// What earlier work on the block that was done on disk was thought to cost.
+    pub spent: f64,
+    /// Blocks that are worked on side by side.
+    pub side_by_side: usize,
+}
+
 /// The block as it stands in the file, if it has an index of what is searched that may be believed,
-/// and a job of about so many steps, and walks from samples, decodes fewer slices than it has.
+/// and that pays. Some blocks side by side share the memory.
 fn open_on_disk<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,
-    steps: u64,
-    walks: u64,
+    side_by_side: usize,
+    pays: impl FnOnce(Shape, &BlockCost) -> bool,
 ) -> Result<Option<DiskBlock<'a, R>>> {
     if let BlockKind::Bwt(shape) = block.header.kind
         && shape.indexed
@@ -61,10 +76,23 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
         }
         && !block.options.verifies()
     {
-        let decoded = 2 * steps + (walks << shape.sample_rate_log);
-        return DiskBlock::open(block, block.header.raw_size, shape, decoded);
+        let room = block.options.memory_limit() / SLICES_SHARE / side_by_side.max(1) as u64;
+        let pays = |cost: &BlockCost| pays(shape, cost);
+        return DiskBlock::open(block, (block.header.raw_size, shape), room, pays);
     }
     Ok(None)
+}
+
+/// The same for ranges of so many bytes in all, if they take fewer slices than there are. One
+/// thread reads a range.
+fn open_for_ranges<'a, R: Read + Seek + Send>(
+    block: &'a FileBlock<'a, R>,
+    size: u64,
+    ranges: u64,
+) -> Result<Option<DiskBlock<'a, R>>> {
+    open_on_disk(block, 1, |shape, cost| {
+        2 * size + (ranges << shape.sample_rate_log) <= cost.slices
+    })
 }
 
 /// Some ranges of a block's bytes.
@@ -73,7 +101,7 @@ pub fn extract<R: Read + Seek + Send>(
     ranges: &[(usize, Range<usize>)],
 ) -> Result<Vec<Vec<u8>>> {
     let steps = ranges.iter().map(|(_, range)| range.len() as u64).sum();
-    match open_on_disk(block, steps, ranges.len() as u64)? {
+    match open_for_ranges(block, steps, ranges.len() as u64)? {
         Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
         None => {
             let raw = block::restore_decoded(block.decode()?, &block.inverse())?;
@@ -91,7 +119,7 @@ pub(crate) enum BlockText<'a, R> {
 impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
     /// Opens a block of which so many bytes are wanted, in so many ranges.
     pub fn open(block: &'a FileBlock<'a, R>, size: u64, ranges: u64) -> Result<Self> {
-        if let Some(block) = open_on_disk(block, size, ranges)? {
+        if let Some(block) = open_for_ranges(block, size, ranges)? {
             return Ok(BlockText::OnDisk(Box::new(block)));
         }
         let raw = block::restore_decoded(block.decode()?, &block.inverse())?;
@@ -127,10 +155,16 @@ pub fn texts<R: Read + Seek + Send>(
 }
 
 impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
-    /// Opens a block for a job of about so many steps, and walks from samples.
-    pub fn open(block: &'a FileBlock<'a, R>, steps: u64, walks: u64) -> Result<Self> {
-        match open_on_disk(block, steps, walks)? {
-            Some(block) => Ok(SearchedBlock::OnDisk(Box::new(block))),
+    /// Opens a block for a job, and walks from samples besides.
+    pub fn open(block: &'a FileBlock<'a, R>, job: BlockJob, walks: u64) -> Result<Self> {
+        let (mut cost_on_disk, mut work) = (0.0, job.work);
+        let pays = |shape: Shape, cost: &BlockCost| {
+            work.serial += walks << shape.sample_rate_log >> 1;
+            cost_on_disk = job.spent + cost.on_disk(work);
+            cost.pays_on_disk(work, job.spent)
+        };
+        match open_on_disk(block, job.side_by_side, pays)? {
+            Some(block) => Ok(SearchedBlock::OnDisk(Box::new(block), cost_on_disk)),
             None => Self::load(block),
         }
     }
@@ -180,9 +214,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
                 return SearchedBlock::InMemory(index).find(file_block, patterns, limits, lease);
             }
             SearchedBlock::InMemory(index) => index.search(patterns, lease),
-            SearchedBlock::OnDisk(block) => {
-                patterns.par_iter().map(|p| block.interval(p.as_ref())).collect::<Result<_>>()?
-            }
+            SearchedBlock::OnDisk(block, _) => block.intervals(patterns)?,
         };
         let counts = intervals.par_iter().map(|of: &Range<u64>| of.end - of.start).collect();
         let Some(limits) = limits else {
@@ -204,7 +236,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         let rows = wanted.map(|(i, &limit)| (i.end - i.start).min(limit as u64)).sum();
         let block = self.ready_for(file_block, rows)?;
         let positions = match &block {
-            SearchedBlock::OnDisk(block) => {
+            SearchedBlock::OnDisk(block, _) => {
                 located(intervals, limits, |rows: &[u64]| block.positions(rows))?
             }
             SearchedBlock::InMemory(index) => {
@@ -219,8 +251,17 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Decodes the block, or makes its samples denser, where locating so many rows pays for it.
     fn ready_for(self, file_block: &'a FileBlock<'a, R>, rows: u64) -> Result<Self> {
         match self {
-            SearchedBlock::OnDisk(block) if 2 * rows * block.steps_to_sample() > block.slices() => {
-                Self::load(file_block)?.ready_for(file_block, rows)
+            SearchedBlock::OnDisk(block, spent) => {
+                let steps = block.steps_to_sample();
+                let (queries, rounds) = (rows.saturating_mul(steps), 2 * steps);
+                let work = SearchWork { queries, rounds, serial: 0 };
+                match block.cost().pays_on_disk(work, spent) {
+                    true => {
+                        let spent = spent + block.cost().on_disk(work);
+                        Ok(SearchedBlock::OnDisk(block, spent))
+                    }
+                    false => Self::load(file_block)?.ready_for(file_block, rows),
+                }
             }
             SearchedBlock::InMemory(index)
                 if rows * index.steps_to_sample() > index.len() as u64 =>
@@ -235,7 +276,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// Bytes of the searched text; the range is within it.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         match self {
-            SearchedBlock::OnDisk(block) => block.extract(range),
+            SearchedBlock::OnDisk(block, _) => block.extract(range),
             SearchedBlock::InMemory(index) => index.extract(range),
             SearchedBlock::Plain(raw) => Ok(raw[range].to_vec()),
         }

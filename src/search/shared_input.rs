@@ -35,8 +35,9 @@ impl<R: Read + Seek> SharedInput<R> {
         Ok(bytes)
     }
 
-    pub fn slice_decoded(&self) {
-        self.lock().1.slices += 1;
+    /// So many slices were decoded for themselves.
+    pub fn slices_decoded(&self, count: u64) {
+        self.lock().1.slices += count;
     }
 
     /// A whole block of so many bytes in the file was read and decoded.

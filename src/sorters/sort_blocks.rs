@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
 use crate::options::Options;
-use crate::threads::Threads;
+use crate::threads::{self, Threads};
 #[cfg(test)]
 use crate::{device_pool::OpenGpus, events::Listener};
 use std::time::{Duration, Instant};
@@ -48,7 +48,8 @@ impl BlockSorter {
     ) -> Result<Self> {
         // Larger blocks go to the CPU.
         let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
-        let make = move |number| gpu_sort(number, most, sample_rate, coded);
+        let threads = options.thread_count();
+        let make = move |number| gpu_sort(number, most, (sample_rate, coded), threads);
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
         let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
@@ -140,12 +141,12 @@ fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, block: 
 }
 
 /// A sorter on a GPU, with memory for blocks of the size and sample rate given, and a coder where
-/// it is to code and there is memory for that.
+/// it is to code and there is memory for that. Up to so many threads copy very large blocks.
 fn gpu_sort(
     number: u32,
     block_size: u32,
-    sample_rate: u32,
-    coded: Option<SliceLimits>,
+    (sample_rate, coded): (u32, Option<SliceLimits>),
+    threads: usize,
 ) -> Result<GpuSort> {
     let mut sorter = gpu::GpuSorter::new(number, Algorithm::Default)?;
     sorter.reserve(block_size, sample_rate)?;
@@ -160,13 +161,13 @@ fn gpu_sort(
     }
     Ok(Box::new(move |block, sample_rate| {
         let began = Instant::now();
-        sorter.input(block.len())?.copy_from_slice(block);
+        threads::copy(sorter.input(block.len())?, block, threads);
         if let Some((encoder, limits)) = &mut coder {
             return sort_and_code(&mut sorter, encoder, *limits, sample_rate, (number, began));
         }
         let sorted = sorter.sort_input(sample_rate)?;
         let mut bytes = bwt::zeroed(block.len())?;
-        bytes.copy_from_slice(sorted.bytes);
+        threads::copy(&mut bytes, sorted.bytes, threads);
         let samples = bwt::wide(sorted.samples.to_vec());
         let ended = Instant::now();
         let [_, from, to, _] = sorter.report().times.unwrap_or([began, began, ended, ended]);

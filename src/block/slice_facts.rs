@@ -1,0 +1,15 @@
+//! What an index says of the slices of a block, found on all threads.
+
+use crate::coder::{self, Task};
+use crate::frame::SliceFacts;
+
+/// Counts the parts of a transform, of these sizes, and takes the checksums of their coded forms.
+pub fn slice_facts<S: AsRef<[u8]> + Sync>(
+    execute: impl FnOnce(Vec<Task>),
+    mut bwt: &[u8],
+    raw_sizes: &[u32],
+    slices: &[S],
+) -> Vec<SliceFacts> {
+    let parts = raw_sizes.iter().map_while(|&size| bwt.split_off(..size as usize)).zip(slices);
+    coder::map_with(execute, parts, |(raw, coded)| SliceFacts::of(raw, coded.as_ref()))
+}

@@ -1,0 +1,141 @@
+//! Where a BWT is cut into slices: behind a given number of runs. FORMAT.md chapter 13.
+//!
+//! A run ends at a border, which is a byte that another one follows. All threads count the borders
+//! of small tiles; with the sums of these, the border of any number is found by reading one
+//! tile, so that nothing goes through the whole BWT on one thread.
+
+use super::rle;
+use super::tasks::Task;
+use std::ops::Range;
+
+/// Where a BWT is cut: behind so many runs, or so many bytes where runs are long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceLimits {
+    /// Runs of a slice.
+    pub runs: usize,
+    /// Bytes of a slice.
+    pub bytes: usize,
+}
+
+/// Bytes whose borders are counted together.
+const TILE: usize = 1 << 10;
+
+/// Tiles of a task.
+const TILES: usize = 1 << 10;
+
+/// The borders of a BWT, tile by tile.
+struct RunBorders<'b> {
+    bwt: &'b [u8],
+    /// How many borders stand before each tile, and behind the last one, in all.
+    before: Vec<u64>,
+}
+
+impl<'b> RunBorders<'b> {
+    fn new(execute: impl Fn(Vec<Task>), bwt: &'b [u8]) -> Self {
+        let mut before = vec![0; 1 + bwt.len().div_ceil(TILE)];
+        let parts = before[1..].chunks_mut(TILES).zip(bwt.chunks(TILE * TILES)).enumerate();
+        let tasks = parts.map(|(n, (counts, part))| {
+            // The byte behind a tile tells whether its last one is a border.
+            let count = move || {
+                let tiles = counts.iter_mut().zip(part.chunks(TILE)).enumerate();
+                for (k, (count, tile)) in tiles {
+                    let start = (n * TILES + k) * TILE;
+                    let end = bwt.len().min(start + tile.len() + 1);
+                    *count = rle::count(&bwt[start..end]) as u64 - 1;
+                }
+            };
+            Box::new(count) as Task
+        });
+        execute(tasks.collect());
+        let mut sum = 0;
+        for count in &mut before {
+            sum += *count;
+            *count = sum;
+        }
+        RunBorders { bwt, before }
+    }
+
+    fn all(&self) -> u64 {
+        self.before.last().copied().unwrap_or_default()
+    }
+
+    /// How many stand before `at`, which is within the BWT.
+    fn before(&self, at: usize) -> u64 {
+        let tile = at / TILE;
+        self.before[tile] + rle::count(&self.bwt[tile * TILE..=at]) as u64 - 1
+    }
+
+    /// Where border number `n` ends, from 1 on, or the end where there are fewer.
+    fn behind(&self, n: u64) -> usize {
+        let tile = self.before.partition_point(|&before| before < n) - 1;
+        let (start, left) = (tile * TILE, (n - self.before[tile]) as usize);
+        let end = self.bwt.len().min(start + TILE + 1);
+        match n <= self.all() {
+            true => start + rle::end_of_runs(&self.bwt[start..end], left),
+            false => self.bwt.len(),
+        }
+    }
+}
+
+/// Cuts a BWT into slices of as many runs each as the limits allow, or somewhat less, so that the
+/// last is no shorter than the others.
+pub fn cut(execute: impl Fn(Vec<Task>), bwt: &[u8], limits: SliceLimits) -> Vec<Range<usize>> {
+    let borders = RunBorders::new(execute, bwt);
+    let all = if bwt.is_empty() { 0 } else { borders.all() + 1 };
+    let runs = all.div_ceil(all.div_ceil(limits.runs as u64).max(1)).max(1);
+    let (mut slices, mut start, mut before) = (Vec::new(), 0, 0);
+    while start < bwt.len() {
+        let most = bwt.len().min(start.saturating_add(limits.bytes));
+        let end = borders.behind(before + runs).min(most);
+        slices.push(start..end);
+        before = if end < bwt.len() { borders.before(end) } else { before };
+        start = end;
+    }
+    slices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+
+    /// The same from the first run to the last.
+    fn one_by_one(bwt: &[u8], limits: SliceLimits) -> Vec<Range<usize>> {
+        let all = rle::count(bwt);
+        let runs = all.div_ceil(all.div_ceil(limits.runs).max(1)).max(1);
+        let (mut slices, mut start) = (Vec::new(), 0);
+        while start < bwt.len() {
+            let most = bwt.len().min(start.saturating_add(limits.bytes));
+            let end = start + rle::end_of_runs(&bwt[start..most], runs);
+            slices.push(start..end);
+            start = end;
+        }
+        slices
+    }
+
+    #[test]
+    fn cuts_are_those_of_going_from_run_to_run() {
+        let mut texts = cases::shapes(2 * TILE + 10);
+        for alphabet in [1, 2, 4, 256] {
+            for len in [TILE - 1, TILE, TILE + 1, 3 * TILE, TILE * TILES + 5, 2_300_000] {
+                texts.push((format!("{len} of {alphabet}"), cases::random(len, alphabet)));
+            }
+        }
+        let long = cases::random(3 * TILE, 2).into_iter().flat_map(|c| [c; 1500]);
+        texts.push(("long runs".into(), long.collect()));
+        let execute = |tasks: Vec<Task>| tasks.into_iter().for_each(|task| task());
+        for (name, bwt) in &texts {
+            for (runs, bytes) in [(1, 7), (100, 1000), (1000, 1 << 20), (4096, 1 << 24), (77, 9000)]
+            {
+                if bwt.len() / runs.min(bytes) > 1 << 16 {
+                    continue;
+                }
+                let limits = SliceLimits { runs, bytes };
+                let wanted = one_by_one(bwt, limits);
+                assert_eq!(cut(execute, bwt, limits), wanted, "{name}: {limits:?}");
+            }
+        }
+        let one = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
+        assert_eq!(cut(execute, b"aabb", one), [0..4]);
+    }
+}

@@ -1,0 +1,22 @@
+//! Work on slices, done by whoever the caller chooses: an executor does all tasks and waits.
+
+/// The work on one slice.
+pub type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Does all tasks on the current rayon pool.
+pub fn current_pool(tasks: Vec<Task>) {
+    rayon::scope_fifo(|scope| tasks.into_iter().for_each(|task| scope.spawn_fifo(|_| task())));
+}
+
+/// Does `work` with each item by `execute`; the results are in the items' order.
+pub fn map_with<T: Send, R: Send>(
+    execute: impl FnOnce(Vec<Task>),
+    items: impl IntoIterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let (items, work): (Vec<T>, _) = (items.into_iter().collect(), &work);
+    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    let pairs = items.into_iter().zip(&mut results);
+    execute(pairs.map(|(item, out)| Box::new(move || *out = Some(work(item))) as Task).collect());
+    results.into_iter().map(|result| result.expect("each item is worked on")).collect()
+}

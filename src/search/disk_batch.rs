@@ -1,0 +1,174 @@
+//! Many searches and walks in a block that stays on disk, advanced together.
+//!
+//! One symbol takes a search to other slices, wherever these are. So all searches of a batch take
+//! their next step together: their ranks are sorted by slice, each slice that one of them asks of
+//! is decoded once, or taken from the cache, and answers all that is asked of it. Threads work on
+//! different slices. Walks along the LF mapping to a sampled row go the same way.
+
+use super::disk_block::DiskBlock;
+use super::disk_samples::DiskSamples;
+use super::slice_cache::DecodedSlice;
+use crate::error::Result;
+use crate::fm_index::CONTRADICTION;
+use rayon::prelude::*;
+use std::io::{Read, Seek};
+use std::ops::Range;
+
+/// Searches or walks that go on together; each takes some 100 bytes.
+pub const TOGETHER: usize = 1 << 18;
+
+/// Asks for the rank of a symbol, or of the byte that stands there, at a place of a slice.
+#[derive(Debug)]
+pub struct RankQuery {
+    slice: u32,
+    offset: u32,
+    symbol: Option<u8>,
+    /// Whose it is.
+    number: u32,
+    /// The answer: the symbol's occurrences in the block before the place.
+    rank: u64,
+}
+
+/// A search under way: the pattern's number, what is left of it, and the interval of what is not.
+struct PatternSearch<'p> {
+    number: usize,
+    left: &'p [u8],
+    interval: Range<u64>,
+}
+
+/// A walk under way: its number, where it is, and how far it has come.
+struct Walk {
+    number: usize,
+    row: u64,
+    steps: u32,
+}
+
+impl<R: Read + Seek + Send> DiskBlock<'_, R> {
+    /// The rows of the suffixes that start with each pattern.
+    pub fn intervals<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Vec<Range<u64>>> {
+        let mut intervals = vec![0..0; patterns.len()];
+        let mut some = patterns.chunks(TOGETHER).zip(intervals.chunks_mut(TOGETHER));
+        some.try_for_each(|(patterns, intervals)| self.search(patterns, intervals))?;
+        Ok(intervals)
+    }
+
+    fn search<P: AsRef<[u8]>>(&self, patterns: &[P], intervals: &mut [Range<u64>]) -> Result<()> {
+        let mut searches = Vec::with_capacity(patterns.len());
+        for (number, pattern) in patterns.iter().enumerate() {
+            let Some((&c, left)) = pattern.as_ref().split_last() else {
+                intervals[number] = 0..self.text_size() as u64 + 1;
+                continue;
+            };
+            searches.push(PatternSearch { number, left, interval: self.rows_of(c) });
+        }
+        let mut queries = Vec::new();
+        loop {
+            searches.retain(|PatternSearch { number, left, interval }| {
+                intervals[*number] = interval.clone();
+                !left.is_empty() && !interval.is_empty()
+            });
+            if searches.is_empty() {
+                return Ok(());
+            }
+            for (n, search) in searches.iter_mut().enumerate() {
+                let (&c, left) = search.left.split_last().expect("some is left");
+                let rows = self.rows_of(c);
+                if !rows.is_empty() {
+                    queries.push(self.query(search.interval.start, c, 2 * n));
+                    queries.push(self.query(search.interval.end, c, 2 * n + 1));
+                }
+                (search.left, search.interval) = (left, rows.start..rows.start);
+            }
+            self.answer(&mut queries)?;
+            for RankQuery { number, rank, .. } in queries.drain(..) {
+                let interval = &mut searches[number as usize / 2].interval;
+                match number % 2 {
+                    0 => interval.start += rank,
+                    _ => interval.end += rank,
+                }
+            }
+        }
+    }
+
+    /// The positions of some rows, in the same order.
+    pub fn positions(&self, rows: &[u64]) -> Result<Vec<u64>> {
+        let samples = self.samples()?;
+        let mut positions = vec![0; rows.len()];
+        let mut some = rows.chunks(TOGETHER).zip(positions.chunks_mut(TOGETHER));
+        some.try_for_each(|(rows, positions)| self.walk(samples, rows, positions))?;
+        Ok(positions)
+    }
+
+    fn walk(&self, samples: &DiskSamples, rows: &[u64], positions: &mut [u64]) -> Result<()> {
+        let walk = |(number, &row)| Walk { number, row, steps: 0 };
+        let mut walks: Vec<Walk> = rows.iter().enumerate().map(walk).collect();
+        let mut queries = Vec::new();
+        for _ in 0..=samples.rate() {
+            walks.retain(|&Walk { number, row, steps }| {
+                let pos = samples.pos(row).map(|pos| pos + u64::from(steps));
+                positions[number] = pos.unwrap_or_default();
+                pos.is_none()
+            });
+            if walks.is_empty() {
+                let sound = positions.iter().all(|&pos| pos <= self.text_size() as u64);
+                return if sound { Ok(()) } else { Err(self.flaw(CONTRADICTION)) };
+            }
+            queries.extend(walks.iter().enumerate().map(|(n, walk)| self.lf_query(walk.row, n)));
+            self.answer(&mut queries)?;
+            for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
+                let walk = &mut walks[number as usize];
+                walk.row = self.rows_of(symbol.expect("it was asked for")).start + rank;
+                walk.steps += 1;
+            }
+        }
+        Err(self.flaw(CONTRADICTION))
+    }
+
+    /// Asks how often `c` stands above a row.
+    fn query(&self, row: u64, c: u8, number: usize) -> RankQuery {
+        let (slice, offset) = self.split(self.stored(row));
+        let (slice, offset, number) = (slice as u32, offset as u32, number as u32);
+        RankQuery { slice, offset, symbol: Some(c), number, rank: 0 }
+    }
+
+    /// Asks which byte stands at a row, and how often above it.
+    fn lf_query(&self, row: u64, number: usize) -> RankQuery {
+        let (slice, offset) = self.split(self.with_byte(row));
+        let (slice, offset, number) = (slice as u32, offset as u32, number as u32);
+        RankQuery { slice, offset, symbol: None, number, rank: 0 }
+    }
+
+    /// Answers what is asked, in another order.
+    fn answer(&self, queries: &mut [RankQuery]) -> Result<()> {
+        queries.par_sort_unstable_by_key(|query| (query.slice, query.offset));
+        let groups = queries.chunk_by_mut(|one, other| one.slice == other.slice);
+        let mut groups: Vec<&mut [RankQuery]> = groups.collect();
+        // Two slices take less time on one thread than one by one, but more than on two threads.
+        let pairs = groups.len() > rayon::current_num_threads();
+        let tasks = groups.par_chunks_mut(if pairs { 2 } else { 1 });
+        tasks.try_for_each(|groups| self.answer_groups(groups))
+    }
+
+    /// Answers what is asked of one slice or two.
+    fn answer_groups(&self, groups: &mut [&mut [RankQuery]]) -> Result<()> {
+        let number = |group: &[RankQuery]| group[0].slice as usize;
+        // Counts above a slice take no slice, nor is there one at the end of the block.
+        let reads = |q: &RankQuery| q.offset > 0 || q.symbol.is_none();
+        let read = groups.iter().filter(|group| group.iter().any(reads));
+        let read: Vec<usize> = read.map(|group| number(group)).collect();
+        let mut slices = read.iter().copied().zip(self.slices(&read)?).peekable();
+        for group in groups {
+            let k = number(group);
+            let slice = slices.next_if(|(of, _)| *of == k).map(|(_, slice)| slice);
+            group.iter_mut().for_each(|query| self.answer_one(query, k, slice.as_deref()));
+        }
+        Ok(())
+    }
+
+    fn answer_one(&self, query: &mut RankQuery, k: usize, slice: Option<&DecodedSlice>) {
+        let offset = query.offset as usize;
+        let byte = || slice.map_or(0, |slice| slice.byte(offset));
+        let c = *query.symbol.get_or_insert_with(byte);
+        query.rank = self.rank_in(k, slice, c, offset);
+    }
+}

@@ -1,0 +1,142 @@
+//! What a search costs by the index on disk, which decodes the slices that it asks of, and in
+//! memory, for which a block is decoded and restored first.
+//!
+//! Estimates in nanoseconds of one thread, on which the choice depends and nothing else. Searches
+//! are taken to find something, since they go on for as long then: one that is thought to be
+//! cheaper on disk is. Both ways decode a slice once where there is memory to keep it, so that what
+//! decides is the restoring of the block against all that is asked of slices.
+
+use crate::coder::Coding;
+
+/// Decoding, per coded byte: static rANS takes 7 ns for a run, context mixing a hundred times that.
+const DECODE_STATIC: f64 = 20.0;
+const DECODE_MIXING: f64 = 1500.0;
+
+/// Restoring a byte of a block, whose cache misses are most of it, and its part in an FM-index.
+const RESTORE: f64 = 16.0;
+
+/// One question to a slice, which is sorted among others and counts up to 4 KiB.
+const QUERY: f64 = 300.0;
+
+/// Reading and starting to decode a slice.
+const SLICE: f64 = 10_000.0;
+
+/// What is asked of a block that stays on disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SearchWork {
+    /// Questions to slices, two for each symbol of a pattern.
+    pub queries: u64,
+    /// Steps of the longest pattern or walk: in each, a slice that is not kept is decoded anew.
+    pub rounds: u64,
+    /// Questions of which each waits for the one before it: other threads have nothing to do.
+    pub serial: u64,
+}
+
+/// A block that could be searched either way.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockCost {
+    pub text_size: u64,
+    pub slices: u64,
+    pub coded_size: u64,
+    pub coding: Coding,
+    /// Bytes of memory for decoded slices.
+    pub room: u64,
+    pub threads: u64,
+}
+
+impl BlockCost {
+    /// Decoding all slices.
+    fn decode_all(&self) -> f64 {
+        let byte = match self.coding {
+            Coding::StaticRans => DECODE_STATIC,
+            Coding::ContextMixing => DECODE_MIXING,
+        };
+        self.coded_size as f64 * byte
+    }
+
+    /// Whether work pays on disk, given what work there was thought to cost before. What asks fewer
+    /// slices than there are always does: the memory may not do for the block.
+    pub fn pays_on_disk(&self, work: SearchWork, spent: f64) -> bool {
+        let asked = work.queries.saturating_add(2 * work.serial);
+        asked <= self.slices || spent + self.on_disk(work) < self.in_memory()
+    }
+
+    /// Decoding and restoring the block, and making its index.
+    fn in_memory(&self) -> f64 {
+        self.decode_all() + self.text_size as f64 * RESTORE
+    }
+
+    /// The same work by the index on disk.
+    pub fn on_disk(&self, work: SearchWork) -> f64 {
+        let (slices, queries) = (self.slices.max(1) as f64, work.queries as f64);
+        let kept = (self.room as f64 / self.text_size.max(1) as f64).min(1.0);
+        // So many of the slices are asked at all, if each question is to any of them.
+        let different = slices * (1.0 - (-queries / slices).exp());
+        let anew = queries.min(slices * work.rounds as f64);
+        let slice = SLICE + self.decode_all() / slices;
+        let shared = (kept * different + (1.0 - kept) * anew) * slice + queries * QUERY;
+        let threads = self.threads.min(self.slices).max(1) as f64;
+        // Each step of a search waits for a slice, as long as there are others to decode.
+        let chain = work.rounds.min(self.slices) as f64 * slice * threads;
+        shared.max(chain) + work.serial as f64 * (slice + QUERY) * threads
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block of DNA, with room for all of its slices.
+    fn dna(text_size: u64) -> BlockCost {
+        let (slices, coded_size) = (text_size.div_ceil(60_000), text_size / 4);
+        let (coding, threads) = (Coding::StaticRans, 4);
+        BlockCost { text_size, slices, coded_size, coding, room: u64::MAX, threads }
+    }
+
+    fn patterns(count: u64, len: u64) -> SearchWork {
+        SearchWork { queries: 2 * count * len, rounds: len, serial: 0 }
+    }
+
+    fn stays(block: BlockCost, work: SearchWork) -> bool {
+        block.pays_on_disk(work, 0.0)
+    }
+
+    #[test]
+    fn few_patterns_stay_on_disk_and_many_do_not() {
+        for text_size in [1 << 20, 8 << 20, 300 << 20, 3_100_000_000] {
+            assert!(stays(dna(text_size), patterns(text_size >> 20, 60)), "{text_size}");
+            assert!(!stays(dna(text_size), patterns(text_size >> 9, 60)), "{text_size}");
+        }
+        assert!(stays(dna(3_100_000_000), patterns(2000, 100)));
+        assert!(!stays(dna(8 << 20), patterns(2_000_000, 100)));
+    }
+
+    #[test]
+    fn slices_that_are_not_kept_are_decoded_again() {
+        let all = dna(300 << 20);
+        let little = BlockCost { room: 1 << 20, ..all };
+        assert!(stays(all, patterns(1000, 60)) && !stays(little, patterns(1000, 60)));
+        assert!(stays(little, patterns(10, 60)));
+        // A few longer ones are no more work, as far as the cache goes.
+        assert!(little.on_disk(patterns(1000, 60)) > 10.0 * all.on_disk(patterns(1000, 60)));
+    }
+
+    #[test]
+    fn what_one_thread_does_counts_for_all() {
+        let (block, walk) = (dna(300 << 20), SearchWork { serial: 100, ..SearchWork::default() });
+        let more = BlockCost { threads: 16, ..block };
+        // One pattern in a small block takes longer than decoding it on many threads.
+        let small = BlockCost { threads: 16, ..dna(8 << 20) };
+        assert!(stays(dna(8 << 20), patterns(1, 100)) && !stays(small, patterns(1, 100)));
+        assert!(more.on_disk(walk) > 3.0 * block.on_disk(walk));
+        assert!(more.in_memory() == block.in_memory());
+    }
+
+    #[test]
+    fn batches_add_up_but_few_patterns_always_stay() {
+        let (block, most) = (dna(300 << 20), patterns(9000, 60));
+        assert!(block.pays_on_disk(most, 0.0));
+        assert!(!block.pays_on_disk(most, block.in_memory()));
+        assert!(block.pays_on_disk(patterns(10, 60), 10.0 * block.in_memory()));
+    }
+}
