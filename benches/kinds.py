@@ -26,6 +26,7 @@ Packages of PyPI are fetched by `pip download` into OUT/sources; Debian's lists 
 import csv
 import glob
 import io
+import itertools
 import json
 import os
 import random
@@ -141,7 +142,7 @@ def debian_packages():
             fields = dict(line.split(": ", 1) for line in part.split("\n") if ": " in line and line[0] != " ")
             if "Package" in fields:
                 source = fields.get("Source", fields["Package"]).split()[0]
-                package = (fields["Package"], fields["Architecture"].replace("all", "all"), fields["Version"])
+                package = (fields["Package"], fields["Architecture"], fields["Version"])
                 groups.setdefault(source, []).append(package)
     return [groups[source] for source in sorted(groups)]
 
@@ -161,7 +162,7 @@ def dpkg_log(rng):
             now += rng.expovariate(8.0)
             old = installed.get(name)
             new[name] = version if old is None else version + f"+b{rng.randrange(1, 9)}"
-            full = f"{name}:{'amd64' if arch == 'amd64' else arch}"
+            full = f"{name}:{arch}"
             if old is None:
                 yield say(f"install {full} <none> {new[name]}")
                 yield say(f"status half-installed {full} {new[name]}")
@@ -304,7 +305,7 @@ COMPLEMENT = str.maketrans("ACGTN", "TGCAN")
 def pairs(rng, chromosomes):
     """Names, positions and both reads of fragments, with their scores and differences."""
     weights = [len(bases) for _, bases in chromosomes]
-    tile, x, n = 1101, 1000, 0
+    tile, x = 1101, 1000
     while True:
         name, bases = rng.choices(chromosomes, weights)[0]
         size = max(160, int(rng.gauss(350, 45)))
@@ -326,7 +327,6 @@ def pairs(rng, chromosomes):
                     read[place] = other
             ends.append((start, "".join(read), quality, changed))
         yield label, name, size, ends, rng.random() < 0.5
-        n += 1
 
 
 def reads_fastq(rng, chromosomes):
@@ -345,9 +345,7 @@ def reads_sam(rng, chromosomes):
     yield "@PG\tID:bwa\tPN:bwa\tVN:0.7.17-r1188\tCL:bwa mem -t 8 ref.fa reads_1.fq reads_2.fq"
     order = {name: n for n, (name, _) in enumerate(chromosomes)}
     lines = []
-    for count, (label, name, size, ends, flip) in enumerate(pairs(rng, chromosomes)):
-        if count == 32_000:
-            break
+    for label, name, size, ends, flip in itertools.islice(pairs(rng, chromosomes), 32_000):
         for side, (start, read, quality, changed) in enumerate(ends):
             flag = 1 + 2 + (16 if side else 32) + (64 if side == flip else 128)
             mate, length = ends[1 - side][0], size if side == 0 else -size

@@ -1,15 +1,19 @@
 //! Every oddity comes back, and any text and parameters are survived.
 
+use super::choose_tokens::size_apart;
 use super::line_parts::take_any_apart;
+use super::tokens::Kept;
 use super::*;
 use crate::cases;
 use crate::threads::Threads;
 
-const TOKENS: [Tokens; 5] = [
+const TOKENS: [Tokens; 7] = [
     Tokens::Words,
     Tokens::Fields(b','),
     Tokens::Fields(b' '),
     Tokens::Fields(b'\t'),
+    Tokens::FieldsBy(b',', Kept::NONE.and(1)),
+    Tokens::FieldsBy(b' ', Kept::NONE.and(0).and(2)),
     Tokens::Tuples,
 ];
 
@@ -168,6 +172,16 @@ fn parts_of_many_templates_come_back() {
 }
 
 #[test]
+fn fields_of_many_values_do_not_stay_in_the_templates() {
+    let block: Vec<u8> =
+        (0..5000).flat_map(|n| format!("{n},{},7\n", n % 3).into_bytes()).collect();
+    let apart = |place| round_trip(&block, Tokens::FieldsBy(b',', Kept::NONE.and(place)));
+    let none = round_trip(&block, Tokens::Fields(b','));
+    assert_eq!(apart(0), none);
+    assert_ne!(apart(1), none);
+}
+
+#[test]
 fn any_text_is_survived() {
     let oddities = oddities();
     for seed in 0..12 {
@@ -212,6 +226,22 @@ fn columns_are_what_the_values_are() {
     wanted.push(0);
     wanted.extend(b"7\n".repeat(20));
     assert_eq!(text, wanted);
+}
+
+/// Roads between towns: how long one is depends on both ends of it.
+#[test]
+fn fields_that_tell_what_others_are_stay_in_the_template() {
+    let road = |n: usize| {
+        let (from, to, day) = (n * n * 7919 % 1009 % 3, n * n % 997 % 83, n * n * 31 % 1013 % 7);
+        let length = (from * 83 + to) * 104_729 % 4001;
+        format!("{day},{},town{to},{length}\n", ["north", "south", "west"][from])
+    };
+    let block: Vec<u8> = (0..9000).flat_map(|n| road(n).into_bytes()).collect();
+    let chosen = choose(&block, &Threads::Calling).unwrap();
+    let Some(Tokens::FieldsBy(b',', kept)) = chosen else { panic!("{chosen:?}") };
+    assert!(kept.has(1) && !kept.has(2) && !kept.has(3));
+    let size = |tokens| size_apart(&block, Some(tokens)).unwrap();
+    assert!(size(Tokens::FieldsBy(b',', kept)) * 4 < size(Tokens::Fields(b',')) * 3);
 }
 
 #[test]
