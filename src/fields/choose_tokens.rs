@@ -57,7 +57,10 @@ pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
 
 /// The fields of `sample` that are slots, where all together make it `size`: without those that
 /// make it smaller as parts of the templates, one after the other.
-fn keep_fields(
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub(super) fn keep_fields(
     sample: &[u8],
     delimiter: u8,
     mut size: usize,
