@@ -4,11 +4,12 @@
 //! in, which is the same on every machine.
 
 use super::line_parts::take_apart;
-use super::tokens::Tokens;
+use super::tokens::{Kept, Tokens};
 use crate::bwt::Sorter;
 use crate::coder::{self, Coding, SliceLimits};
 use crate::error::Flaw;
 use crate::threads::Threads;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// So many windows are taken as a sample, by default of so many bytes.
@@ -22,7 +23,14 @@ const LINES: Range<usize> = 8..2048;
 const DELIMITERS: [u8; 5] = *b",\t;| ";
 
 /// One part in so many has to be gained in the sample.
-const LEAST_GAIN: usize = 24;
+const LEAST_GAIN: usize = 64;
+
+/// Fields that stay in the templates at most; those that may have so many different values in a
+/// sample at most, and so many are tried; and what each has to gain, as one part in so many.
+const MOST_KEPT: usize = 3;
+const MOST_VALUES: usize = 16;
+const MOST_TRIED: usize = 8;
+const LEAST_KEPT_GAIN: usize = 128;
 
 /// The slots that make a sample of `block` smallest, where that is enough smaller. This is for
 /// those who are no thread of the `pool`.
@@ -40,14 +48,61 @@ pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
     let (whole, _) = sizes[0];
     let best = sizes.into_iter().min_by_key(|&(size, _)| size).expect("one is the sample's own");
-    Ok(best.1.filter(|_| best.0 < whole - whole / LEAST_GAIN))
+    let (size, tokens) = match best {
+        (size, Some(Tokens::Fields(delimiter))) => keep_fields(&sample, delimiter, size, pool)?,
+        (size, tokens) => (size, tokens),
+    };
+    Ok(tokens.filter(|_| size < whole - whole / LEAST_GAIN))
+}
+
+/// The fields of `sample` that are slots, where all together make it `size`: without those that
+/// make it smaller as parts of the templates, one after the other.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub(super) fn keep_fields(
+    sample: &[u8],
+    delimiter: u8,
+    mut size: usize,
+    pool: &Threads,
+) -> Result<(usize, Option<Tokens>), Flaw> {
+    let places = places_of_few_values(sample, delimiter);
+    let (mut kept, mut tokens) = (Kept::NONE, Tokens::Fields(delimiter));
+    for _ in 0..MOST_KEPT {
+        let ways = places.iter().filter(|&&place| !kept.has(place)).map(|&place| kept.and(place));
+        let sizes = pool.map(ways.collect::<Vec<_>>(), |kept| {
+            Ok((size_apart(sample, Some(Tokens::FieldsBy(delimiter, kept)))?, kept))
+        });
+        let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+        match sizes.into_iter().min_by_key(|&(size, _)| size) {
+            Some(best) if best.0 < size - size / LEAST_KEPT_GAIN => (size, kept) = best,
+            _ => break,
+        }
+        tokens = Tokens::FieldsBy(delimiter, kept);
+    }
+    Ok((size, Some(tokens)))
+}
+
+/// The places of the first fields that have few different values, but more than one.
+fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
+    let (mut slots, mut values) = (Vec::new(), vec![HashSet::new(); Kept::MOST]);
+    for line in sample.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        Tokens::Fields(delimiter).find(line, &mut slots);
+        for (slot, values) in slots.iter().zip(&mut values) {
+            if values.len() <= MOST_VALUES {
+                values.insert(&line[slot.clone()]);
+            }
+        }
+    }
+    let few = values.iter().enumerate().filter(|(_, of)| (2..=MOST_VALUES).contains(&of.len()));
+    few.map(|(place, _)| place).take(MOST_TRIED).collect()
 }
 
 /// What a sample takes that is taken apart by `tokens`, or as it is.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
+pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
     let Some(tokens) = tokens else { return coded_size(sample) };
     match take_apart(sample, tokens, &Threads::Calling)? {
         Some((text, side)) => Ok(coded_size(&text)? + side.len()),
@@ -68,8 +123,8 @@ pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
     sample
 }
 
-/// The slots that the lines of a sample may have.
-fn candidates(sample: &[u8]) -> Vec<Tokens> {
+/// The slots that the lines of a sample may have, none of them where they are no lines of fields.
+pub fn candidates(sample: &[u8]) -> Vec<Tokens> {
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').collect();
     let is_binary = sample.iter().filter(|&&byte| byte < b'\t').count() > lines.len() / 64;
     if lines.len() < 16 || !LINES.contains(&(sample.len() / lines.len())) || is_binary {
@@ -100,7 +155,10 @@ fn candidates(sample: &[u8]) -> Vec<Tokens> {
 }
 
 /// What static rANS makes of `text`, on the calling thread.
-fn coded_size(text: &[u8]) -> Result<usize, Flaw> {
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub fn coded_size(text: &[u8]) -> Result<usize, Flaw> {
     let bwt = Sorter::Cpu.sort(text, 1 << 16).map_err(|_| Flaw::NO_MEMORY)?;
     let limits = SliceLimits::new(bwt.bytes.len(), Coding::StaticRans);
     let here = |tasks: Vec<coder::Task>| tasks.into_iter().for_each(|task| task());

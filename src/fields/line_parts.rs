@@ -36,6 +36,10 @@ const SAMPLED: usize = 8192;
 /// Slots before a column that may predict it.
 const MOST_DISTANCE: usize = 16;
 
+/// Where fields that stay in the templates make more of these, their values are not few, whatever a
+/// sample said of them: then no field stays.
+const MOST_BY_KEPT: usize = 4096;
+
 /// The text of a block and its parameters.
 pub(super) type TextAndSide = (Vec<u8>, Vec<u8>);
 
@@ -88,7 +92,14 @@ fn parse(
         pool.map(ranges.iter().cloned(), parse).into_iter().collect()
     };
     let Some(parts) = parsed(&|_, _| true)? else { return Ok(None) };
-    if parts.iter().fold(true, |all, part| all & templates.add(part)) {
+    let all = parts.iter().fold(true, |all, part| all & templates.add(part));
+    if let Tokens::FieldsBy(delimiter, _) = tokens
+        && (!all || templates.names.len() > MOST_BY_KEPT)
+    {
+        drop(parts);
+        return parse(block, Tokens::Fields(delimiter), pool);
+    }
+    if all {
         return Ok(Some((parts, templates)));
     }
     drop(parts);

@@ -29,7 +29,7 @@ mod tests;
 mod tokens;
 mod value_cost;
 
-pub use choose_tokens::{choose, sample, size_apart};
+pub use choose_tokens::{candidates, choose, coded_size, sample};
 pub use line_parts::take_apart;
 pub use rejoin::put_together;
 pub use tokens::Tokens;

@@ -1,15 +1,19 @@
 //! Every oddity comes back, and any text and parameters are survived.
 
+use super::choose_tokens::{keep_fields, size_apart};
 use super::line_parts::take_any_apart;
+use super::tokens::Kept;
 use super::*;
 use crate::cases;
 use crate::threads::Threads;
 
-const TOKENS: [Tokens; 5] = [
+const TOKENS: [Tokens; 7] = [
     Tokens::Words,
     Tokens::Fields(b','),
     Tokens::Fields(b' '),
     Tokens::Fields(b'\t'),
+    Tokens::FieldsBy(b',', Kept::NONE.and(1)),
+    Tokens::FieldsBy(b' ', Kept::NONE.and(0).and(2)),
     Tokens::Tuples,
 ];
 
@@ -168,6 +172,16 @@ fn parts_of_many_templates_come_back() {
 }
 
 #[test]
+fn fields_of_many_values_do_not_stay_in_the_templates() {
+    let block: Vec<u8> =
+        (0..5000).flat_map(|n| format!("{n},{},7\n", n % 3).into_bytes()).collect();
+    let apart = |place| round_trip(&block, Tokens::FieldsBy(b',', Kept::NONE.and(place)));
+    let none = round_trip(&block, Tokens::Fields(b','));
+    assert_eq!(apart(0), none);
+    assert_ne!(apart(1), none);
+}
+
+#[test]
 fn any_text_is_survived() {
     let oddities = oddities();
     for seed in 0..12 {
@@ -212,6 +226,25 @@ fn columns_are_what_the_values_are() {
     wanted.push(0);
     wanted.extend(b"7\n".repeat(20));
     assert_eq!(text, wanted);
+}
+
+/// Roads between towns: how long one is depends on both ends of it.
+#[test]
+fn fields_that_tell_what_others_are_stay_in_the_template() {
+    let mut state = 1_u64;
+    let mut road = || {
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        let drawn = (state >> 33) as usize;
+        let (from, to, day) = (drawn % 3, drawn / 3 % 83, drawn / 249 % 7);
+        let length = (from * 83 + to) * 104_729 % 4001;
+        format!("{day},{},town{to},{length}\n", ["north", "south", "west"][from])
+    };
+    let block: Vec<u8> = (0..9000).flat_map(|_| road().into_bytes()).collect();
+    let size = size_apart(&block, Some(Tokens::Fields(b','))).unwrap();
+    let (smaller, chosen) = keep_fields(&block, b',', size, &Threads::Calling).unwrap();
+    let Some(Tokens::FieldsBy(b',', kept)) = chosen else { panic!("{chosen:?}") };
+    assert!(kept.has(1) && !kept.has(2) && !kept.has(3));
+    assert!(smaller * 10 < size * 9, "{size}, {smaller}");
 }
 
 #[test]

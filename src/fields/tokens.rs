@@ -9,8 +9,31 @@ pub enum Tokens {
     Words,
     /// What stands between two delimiters, where it is not quoted: for tables.
     Fields(u8),
+    /// The same but for a few fields, which stay in the template: they say what the others are.
+    FieldsBy(u8, Kept),
     /// What stands between two commas, where it is not in single quotes: for statements of SQL.
     Tuples,
+}
+
+/// Fields of a line by their places, of the first 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept(u64);
+
+impl Kept {
+    /// None of them.
+    pub const NONE: Self = Kept(0);
+    /// Places that may be among them.
+    pub const MOST: usize = 64;
+
+    /// These and one more.
+    pub const fn and(self, place: usize) -> Self {
+        Kept(self.0 | 1 << place)
+    }
+
+    /// Whether a place is among them.
+    pub fn has(self, place: usize) -> bool {
+        place < Self::MOST && self.0 >> place & 1 == 1
+    }
 }
 
 impl Tokens {
@@ -20,7 +43,12 @@ impl Tokens {
         match self {
             Tokens::Words => words(line, slots),
             Tokens::Fields(delimiter) => fields(line, delimiter, b'"', slots),
-            Tokens::Tuples => fields(line, b',', b'\'', slots),
+            Tokens::FieldsBy(delimiter, kept) => {
+                fields(line, delimiter, b'"', slots);
+                let mut places = 0..;
+                slots.retain(|_| !places.next().is_some_and(|place| kept.has(place)));
+            }
+            Tokens::Tuples => tuples(line, slots),
         }
     }
 }
@@ -101,6 +129,17 @@ fn fields(line: &[u8], delimiter: u8, quote: u8, slots: &mut Vec<Range<usize>>) 
     }
 }
 
+/// The fields between commas. What stands in front of the first, with its parenthesis, is no part
+/// of it.
+fn tuples(line: &[u8], slots: &mut Vec<Range<usize>>) {
+    fields(line, b',', b'\'', slots);
+    if let Some(first) = slots.first_mut()
+        && let Some(open) = memchr::memchr(b'(', &line[first.clone()])
+    {
+        first.start += open + 1;
+    }
+}
+
 /// Gives whether every quote is closed. Spaces in a row are one delimiter, others have empty fields
 /// between them.
 fn quoted_fields(
@@ -159,8 +198,13 @@ mod tests {
         assert_eq!(found(comma, "1,\"a,b"), ["1", "\"a", "b"]);
         assert_eq!(
             found(Tokens::Tuples, "I (1,'a,''b',\"c,d\");"),
-            ["I (1", "'a,''b'", "\"c", "d\");"]
+            ["1", "'a,''b'", "\"c", "d\");"]
         );
         assert_eq!(found(Tokens::Fields(b' '), "a  b \"c d\""), ["a", "b", "\"c d\""]);
+        let kept = Kept::NONE.and(1).and(63);
+        assert_eq!(found(Tokens::FieldsBy(b',', kept), "1,x,2"), ["1", "2"]);
+        assert_eq!(found(Tokens::FieldsBy(b',', kept), "1"), ["1"]);
+        let many = ["x"; 70].join(",");
+        assert_eq!(found(Tokens::FieldsBy(b',', kept), &many).len(), 68);
     }
 }

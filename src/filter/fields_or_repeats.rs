@@ -3,7 +3,8 @@
 //!
 //! Lines that name the same things again and again, as those of a log of installed packages, look
 //! like versions of one text. A sample with repeats in it is done both ways, and what that is coded
-//! in decides, the same on every machine. This is for few blocks: it takes some 0.3 s.
+//! in decides, the same on every machine: repeats are taken out of it either way. This is for few
+//! blocks: it takes some 0.5 s.
 
 use super::match_finder;
 use super::matches;
@@ -16,37 +17,42 @@ use crate::threads::Threads;
 const WINDOW: usize = 512 << 10;
 
 /// One part in so many has to be gained in the sample.
-const LEAST_GAIN: usize = 16;
+const LEAST_GAIN: usize = 64;
 
-/// The slots of a repetitive `text`, where it is better taken apart than its repeats are taken out.
-/// Repeats that lie too far apart for a sample are always taken out. This is for those who are no
-/// thread of the `pool`.
+/// The slots of a repetitive `text`, where it is better taken apart than its repeats are taken out
+/// alone. Repeats that lie too far apart for a sample are always taken out. This is for those who
+/// are no thread of the `pool`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
 pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
-    let Some(tokens) = fields::choose(text, pool)? else { return Ok(None) };
     let sample = fields::sample(text, WINDOW);
-    if !content_defined::is_repetitive(&sample, pool).ok_or(Flaw::NO_MEMORY)? {
+    let candidates = fields::candidates(&sample);
+    let is_repetitive = || content_defined::is_repetitive(&sample, pool).ok_or(Flaw::NO_MEMORY);
+    if candidates.is_empty() || !is_repetitive()? {
         return Ok(None);
     }
-    let ways = [Some(tokens), None];
-    let sizes = pool.map(ways, |way| match way {
-        Some(tokens) => fields::size_apart(&sample, Some(tokens)),
-        None => size_without_repeats(&sample),
-    });
-    let [apart, others] = <[_; 2]>::try_from(sizes).expect("one for each way");
-    let (apart, others) = (apart?, others?);
-    Ok((apart < others - others / LEAST_GAIN).then_some(tokens))
+    // Those that are best where repeats stay in may keep fields in their templates.
+    let kept = fields::choose(text, pool)?.filter(|tokens| !candidates.contains(tokens));
+    let ways = [None].into_iter().chain(candidates.into_iter().chain(kept).map(Some));
+    let sizes = pool.map(ways, |tokens| Ok((size_without_repeats(&sample, tokens)?, tokens)));
+    let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+    let (whole, _) = sizes[0];
+    let best = sizes.into_iter().min_by_key(|&(size, _)| size).expect("one is the sample's own");
+    Ok(best.1.filter(|_| best.0 < whole - whole / LEAST_GAIN))
 }
 
-/// What a sample takes whose repeats are taken out.
-fn size_without_repeats(sample: &[u8]) -> Result<usize, Flaw> {
-    let (mut text, mut side) = (sample.to_vec(), Vec::new());
-    if let Some(found) = match_finder::find(sample, &Threads::Calling)? {
+/// What a sample takes whose repeats are taken out, once it is taken apart by `tokens`, if any.
+fn size_without_repeats(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
+    let apart = match tokens {
+        Some(tokens) => fields::take_apart(sample, tokens, &Threads::Calling)?,
+        None => Some((sample.to_vec(), Vec::new())),
+    };
+    let Some((mut text, mut side)) = apart else { return Ok(usize::MAX) };
+    if let Some(found) = match_finder::find(&text, &Threads::Calling)? {
         matches::encode(&mut text, &found, &mut side);
     }
-    Ok(fields::size_apart(&text, None)? + side.len())
+    Ok(fields::coded_size(&text)? + side.len())
 }
 
 #[cfg(test)]

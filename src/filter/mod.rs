@@ -186,7 +186,8 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         *text = apart;
         layout_side = parameters;
         *flags |= FIELDS;
-        is_repetitive = false;
+        is_repetitive =
+            is_repetitive && content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
     }
     // Repeats of code have the same relative targets, not the same absolute ones.
     let regions = detect_regions::detect(text, !is_repetitive, pool);
