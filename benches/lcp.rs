@@ -5,7 +5,7 @@
 //! on one thread (`benches/libsais` has it on several), and a GPU,
 //!
 //! - `with copies`: from pinned memory of the host to the same, both arrays as they go over the bus:
-//!   an LCP value takes a byte there, or 5,
+//!   an LCP value takes a byte there, or 5, and what splits them so counts here,
 //! - `sorting`, `LCP`: the kernels of either, as the device's clock has it,
 //! - `library`: from ordinary memory to ordinary memory that is there already, by
 //!   `bwz::lcp::LcpSorter::sort_into`,

@@ -14,7 +14,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
-use row_chunks::RowChunks;
+use row_chunks::{Receiver, RowChunks};
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -64,6 +64,10 @@ impl<'m> TextArrays<'m> {
 }
 
 impl GpuLcpSorter {
+    /// Bytes of pinned memory that all rows of any text come through; those of a short one take
+    /// less.
+    pub const PINNED: u64 = row_chunks::PINNED;
+
     /// A sorter on GPU `number`.
     ///
     /// # Errors
@@ -201,8 +205,6 @@ enum Wanted<'r> {
     Rows(LcpRows),
 }
 
-type Receiver<'r> = dyn FnMut(LcpChunk) -> Result<()> + Send + 'r;
-
 /// Compares the suffixes of a text while the suffix array is copied, then copies the LCP array.
 fn all_rows(
     (gpu, copies): (&Gpu, &mut Gpu),
@@ -218,10 +220,14 @@ fn all_rows(
         // Comparing waits for the device now and then, copies must not.
         let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
         let copied = scope.spawn(move || chunks.suffixes(copies, sorted.sa, receive));
-        let split = steps.split(gpu, sorted, least);
-        let marked = gpu.check(end.record(gpu.stream()));
+        let split = || {
+            steps.lcp(gpu, sorted, least)?;
+            gpu.check(end.record(gpu.stream()))?;
+            steps.split(gpu, sorted)
+        };
+        let split = split();
         copied.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        marked.and(split)
+        split
     })?;
     let counts = gpu.read(split.counts)?;
     copies.wait_for(gpu)?;

@@ -1,7 +1,6 @@
 //! Rows on their way to the host: chunk by chunk through a few pieces of pinned memory, so that the
 //! next chunks come while one is taken.
 
-use super::{GpuLcpSorter, Receiver};
 use crate::error::{Error, Result};
 use crate::gpu::interface::LcpChunk;
 use crate::gpu::lcp::SplitLcp;
@@ -14,10 +13,11 @@ use std::ops::Range;
 /// Chunks that are on their way or taken.
 const SLOTS: usize = 4;
 
-impl GpuLcpSorter {
-    /// Bytes of pinned memory for the rows of any text: those of a short one have less.
-    pub const PINNED: u64 = SLOTS as u64 * 5 * LCP_CHUNK as u64;
-}
+/// Bytes of pinned memory for the rows of any text.
+pub const PINNED: u64 = SLOTS as u64 * 5 * LCP_CHUNK as u64;
+
+/// Who takes the rows.
+pub type Receiver<'r> = dyn FnMut(LcpChunk) -> Result<()> + Send + 'r;
 
 /// Pinned memory for a few chunks.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! The LCP array, which of its rows are wanted, and its bytes for the way to the host: the host side
-//! of `kernels/lcp/lcp_rows.cu`.
+//! The LCP array, which of its rows are wanted, and its bytes for the way to the host: the host
+//! side of `kernels/lcp/lcp_rows.cu`.
 
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;

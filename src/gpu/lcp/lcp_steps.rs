@@ -2,8 +2,8 @@
 //! from them in the order of the text, and the suffix array says where each belongs.
 //!
 //! Takes linear time beside comparing, which is O(n log n) at the worst, and 12 to 13 bytes per
-//! suffix: less than sorting, whose memory it takes over. What the host gets of it is a byte for each
-//! row and the few values that do not fit theirs, since the bus takes longer than the kernels.
+//! suffix: less than sorting, whose memory it takes over. What the host gets of it is a byte for
+//! each row and the few values that do not fit theirs, since the bus takes longer than the kernels.
 
 use super::irreducible::{HeadLists, Heads, compare_heads};
 use super::lcp_rows::{end_at_breaks, lcp_of_rows, longest_across, mark_rows, split_long};
@@ -71,10 +71,10 @@ impl<'m> LcpSteps<'m> {
         Ok(self.lcp)
     }
 
-    /// Queues the same, and splits the LCP array. The text is no longer needed then either.
-    pub fn split(&self, gpu: &Gpu, sorted: TextOnGpu<'m>, least: u8) -> Result<SplitLcp<'m>> {
-        let lcp = self.lcp(gpu, sorted, least)?;
-        let (n, long) = (lcp.len(), self.ends);
+    /// Queues the split of the LCP array. The text is no longer needed then either.
+    pub fn split(&self, gpu: &Gpu, sorted: TextOnGpu<'m>) -> Result<SplitLcp<'m>> {
+        let (lcp, long) = (self.lcp, self.ends);
+        let n = lcp.len();
         let (bytes, flags) = (sorted.rows.first(n), sorted.text.first(n));
         split_long(gpu, lcp, bytes, flags, self.counts)?;
         self.cub.select(gpu, lcp, flags, long, self.selected)?;
