@@ -173,7 +173,7 @@ fn many_files_are_searched_in_parts() {
     let range = |n| format!("all.bwz\t{}\t{}\n", n * (SIZE + 7), n * (SIZE + 7) + SIZE);
     let expected: String = (0..8).map(range).collect();
     dir.bwz(&format!("repeats -q {files}")).assert().code(0).stdout(expected.clone());
-    let run = dir.bwz(&format!("repeats -v -M 24M -T1 {files}")).assert().code(0).stdout(expected);
+    let run = dir.bwz(&format!("repeats -v -M 48M -T1 {files}")).assert().code(0).stdout(expected);
     has_all(&stderr(run), &["read in "]);
 }
 
