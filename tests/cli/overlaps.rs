@@ -165,7 +165,7 @@ fn an_interrupt_ends_it_at_once() {
         let mut run = dir.process(BWZ);
         run.arg("overlap").args(arguments.split(' ')).stdin(Stdio::piped()).stdout(Stdio::null());
         let mut child = run.spawn().unwrap();
-        thread::sleep(Duration::from_millis(200));
+        thread::sleep(Duration::from_millis(500));
         send("-INT", child.id());
         let status = child.wait().unwrap();
         // What does not wait may have been done before the signal came.
