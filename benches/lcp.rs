@@ -4,8 +4,8 @@
 //! The best and the median of all runs in MB/s. Of each file: libsais with its permuted LCP array
 //! on one thread (`benches/libsais` has it on several), and a GPU,
 //!
-//! - `with copies`: from pinned memory of the host to the same, both arrays as they go over the bus:
-//!   an LCP value takes a byte there, or 5, and what splits them so counts here,
+//! - `with copies`: from pinned memory of the host to the same, both arrays as the bus has them: an
+//!   LCP value takes a byte there, or 5, and what splits them so counts here,
 //! - `sorting`, `LCP`: the kernels of either, as the device's clock has it,
 //! - `library`: from ordinary memory to ordinary memory that is there already, by
 //!   `bwz::lcp::LcpSorter::sort_into`,
