@@ -27,8 +27,8 @@ extern "C" __global__ void lcp_of_rows(const uint32_t* sa, const uint32_t* ends,
     lcp[k] = ends[p] - p;
 }
 
-// For the way to the host: bytes[k] = lcp[k], or LCP_LONG_BYTE where it is no less; flags[k] = whether that is so;
-// counts[c] = how many are so in chunk c. Both arrays of bytes begin at multiples of 4. counts: 0 at first.
+// For the way to the host: bytes[k] = lcp[k], or LCP_LONG_BYTE where it is no less; flags[k] =
+// whether that is so; counts[c] = how many are so in chunk c, 0 at first.
 extern "C" __global__ void __launch_bounds__(THREADS) split_long(const uint32_t* lcp, uint32_t n, uint8_t* bytes,
                                                                 uint8_t* flags, uint32_t* counts) {
     const uint32_t from = global_thread() * LCP_ROW_ITEMS;
