@@ -27,6 +27,23 @@ extern "C" __global__ void lcp_of_rows(const uint32_t* sa, const uint32_t* ends,
     lcp[k] = ends[p] - p;
 }
 
+// For the way to the host: bytes[k] = lcp[k], or LCP_LONG_BYTE where it is no less; flags[k] =
+// whether that is so; counts[c] = how many are so in chunk c, 0 at first.
+extern "C" __global__ void __launch_bounds__(THREADS) split_long(const uint32_t* lcp, uint32_t n, uint8_t* bytes,
+                                                                uint8_t* flags, uint32_t* counts) {
+    const uint32_t from = global_thread() * LCP_ROW_ITEMS;
+    uint32_t long_rows = 0;
+    for (uint32_t k = from; k < min(from + LCP_ROW_ITEMS, n); k++) {
+        const bool is_long = lcp[k] >= LCP_LONG_BYTE;
+        bytes[k] = is_long ? LCP_LONG_BYTE : lcp[k];
+        flags[k] = is_long;
+        long_rows += is_long;
+    }
+    // All rows of a warp are of one chunk.
+    long_rows = __reduce_add_sync(0xFFFFFFFF, long_rows);
+    if ((threadIdx.x & 31) == 0 && long_rows > 0) atomicAdd(counts + from / LCP_CHUNK, long_rows);
+}
+
 // The largest LCP of a row below whose neighbour lies on the other side of the position `border`.
 // longest: 0 at first.
 extern "C" __global__ void __launch_bounds__(THREADS) longest_across(const uint32_t* sa, const uint32_t* lcp,

@@ -105,6 +105,12 @@
 #define LCP_LONG 4096
 // Bytes of a tile of what is longer.
 #define LCP_TILE 16384
+// Rows of an LCP array that go to the host together.
+#define LCP_CHUNK 2097152
+// Values that do not fit the byte of a row, which has the largest number instead, are sent apart.
+#define LCP_LONG_BYTE 255
+// Rows of a thread that makes these bytes.
+#define LCP_ROW_ITEMS 4
 // Values of which a table of range minima has the least.
 #define MINIMA_BLOCK 64
 

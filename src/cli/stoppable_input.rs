@@ -5,7 +5,7 @@
 //! stop: `Event::Failed`.
 
 use std::fs::{File, Metadata};
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 
 /// A pipe, a terminal or the like.
@@ -51,9 +51,14 @@ impl Waiting {
 }
 
 impl Read for Waiting {
+    /// A signal does not end it: whoever it is for handles it, and not all readers try again.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.wait()?;
-        self.file.read(bytes)
+        loop {
+            match self.wait().and_then(|()| self.file.read(bytes)) {
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                done => return done,
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ mod peers;
 mod test_data;
 
 pub use interface::{
-    Algorithm, Built, DeviceInfo, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SORTED,
+    Algorithm, Built, DeviceInfo, LcpChunk, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SORTED,
     MinimaArrays, Report, SortedBlock, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
@@ -251,6 +251,8 @@ impl Searcher {
 /// As with CUDA.
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl GpuLcpSorter {
+    pub const PINNED: u64 = 0;
+
     /// # Errors
     /// [`Error::Device`] always.
     pub fn new(_number: u32, _algorithm: Algorithm) -> Result<Self> {
@@ -261,7 +263,11 @@ impl GpuLcpSorter {
         match self.0 {}
     }
 
-    pub fn sort_input(&mut self, _least: u8) -> Result<LcpView<'_>> {
+    pub fn sort_input(
+        &mut self,
+        _least: u8,
+        _receive: impl FnMut(LcpChunk) -> Result<()> + Send,
+    ) -> Result<()> {
         match self.0 {}
     }
 

@@ -1,8 +1,11 @@
 //! Text -> suffix array and LCP array on a GPU: copy in, sort, compare, copy out. The suffix array
-//! is copied on a stream of its own while suffixes are compared.
+//! is copied on a stream of its own while suffixes are compared; of the LCP array only a byte for
+//! each row is, and what does not fit a byte.
+
+mod row_chunks;
 
 use super::algorithm::AlgorithmBuffers;
-use super::interface::{Algorithm, LcpReport, LcpRows, LcpView};
+use super::interface::{Algorithm, LcpChunk, LcpReport, LcpRows, LcpView};
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::lcp::{LcpSteps, TextOnGpu};
@@ -11,6 +14,9 @@ use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
+use row_chunks::{Receiver, RowChunks};
+use std::panic::resume_unwind;
+use std::thread;
 
 /// No more samples than the one that a sort makes at least.
 const LOG_RATE: u32 = 30;
@@ -20,13 +26,15 @@ const LOG_RATE: u32 = 30;
 #[derive(Debug)]
 pub struct GpuLcpSorter {
     gpu: Gpu,
-    /// The stream that copies the suffix array.
+    /// The stream that copies all rows.
     copies: Gpu,
+    chunks: RowChunks,
     algorithm: Algorithm,
     memory: GrowingArena,
     extra: ExtraArenas,
     /// The next text.
     text: (PinnedBuffer<u8>, usize),
+    /// The rows that are wanted of the last.
     suffixes: PinnedBuffer<u32>,
     lcp: PinnedBuffer<u32>,
     marks: [CudaEvent; 3],
@@ -56,6 +64,10 @@ impl<'m> TextArrays<'m> {
 }
 
 impl GpuLcpSorter {
+    /// Bytes of pinned memory that all rows of any text come through; those of a short one take
+    /// less.
+    pub const PINNED: u64 = row_chunks::PINNED;
+
     /// A sorter on GPU `number`.
     ///
     /// # Errors
@@ -65,6 +77,7 @@ impl GpuLcpSorter {
         let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
         let marks = [mark()?, mark()?, mark()?];
         Ok(GpuLcpSorter {
+            chunks: RowChunks::new(&copies)?,
             gpu,
             copies,
             algorithm,
@@ -92,11 +105,18 @@ impl GpuLcpSorter {
     /// All rows of the text that [`GpuLcpSorter::input`] holds, of 1 to 2^31 - 1 bytes. What
     /// suffixes have in common ends before bytes below `least`.
     ///
+    /// `receive` is given the rows in their order, all of the suffix array first, while the next
+    /// are on their way. They come through [`GpuLcpSorter::PINNED`] bytes of pinned memory.
+    ///
     /// # Errors
-    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. The sorter may
-    /// be used again, though after some failures all that follows fails too.
-    pub fn sort_input(&mut self, least: u8) -> Result<LcpView<'_>> {
-        self.rows(least, None)
+    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails; what `receive`
+    /// gives. The sorter may be used again, though after some failures all that follows fails too.
+    pub fn sort_input(
+        &mut self,
+        least: u8,
+        mut receive: impl FnMut(LcpChunk) -> Result<()> + Send,
+    ) -> Result<()> {
+        self.run(least, Wanted::All(&mut receive)).map(drop)
     }
 
     /// Those rows that are wanted, in their order. The others need not leave the device.
@@ -104,7 +124,8 @@ impl GpuLcpSorter {
     /// # Errors
     /// As [`GpuLcpSorter::sort_input`].
     pub fn select_rows(&mut self, least: u8, wanted: LcpRows) -> Result<LcpView<'_>> {
-        self.rows(least, Some(wanted))
+        let count = self.run(least, Wanted::Rows(wanted))?;
+        Ok(LcpView { suffixes: self.suffixes.first(count), lcp: self.lcp.first(count) })
     }
 
     /// How the last text went.
@@ -118,22 +139,25 @@ impl GpuLcpSorter {
         self.gpu.fail_after(launches);
     }
 
-    fn rows(&mut self, least: u8, wanted: Option<LcpRows>) -> Result<LcpView<'_>> {
-        let count = self.run(least, wanted).inspect_err(|_| {
+    /// Gives how many rows were wanted.
+    fn run(&mut self, least: u8, wanted: Wanted) -> Result<usize> {
+        let done = self.sort_and_compare(least, wanted);
+        if done.is_err() {
             // Nothing of it may still be at work when the next begins. What that says adds nothing.
             let _ = (self.gpu.wait(), self.copies.wait());
-        })?;
+        }
+        let count = done?;
         let ms = |from: usize| self.gpu.check(self.marks[from].elapsed_ms(&self.marks[from + 1]));
         let (sorting, lcp) = (ms(0)?, ms(1)?);
         self.report = LcpReport { sorting, lcp, memory: self.memory.len() + self.extra.len() };
-        Ok(LcpView { suffixes: self.suffixes.first(count), lcp: self.lcp.first(count) })
+        Ok(count)
     }
 
-    /// Copies, sorts, compares and copies back; gives how many rows that is.
-    fn run(&mut self, least: u8, wanted: Option<LcpRows>) -> Result<usize> {
+    /// Copies, sorts, compares and copies back.
+    fn sort_and_compare(&mut self, least: u8, wanted: Wanted) -> Result<usize> {
         let n = u32::try_from(self.text.1).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
         let n = n.ok_or(Error::Usage("a text holds 1 to 2^31 - 1 bytes".into()))?;
-        let (gpu, copies) = (&self.gpu, &self.copies);
+        let gpu = &self.gpu;
         let scratch = scratch_size(gpu, self.algorithm, n)?;
         let mut measure = ArenaAllocator::measuring();
         TextArrays::allocate(&mut measure, n, scratch);
@@ -152,25 +176,62 @@ impl GpuLcpSorter {
 
         let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
         let sorted = TextOnGpu { text, sa, rows };
-        if wanted.is_none() {
-            copies.wait_for(gpu)?;
-            self.suffixes.reserve(gpu, n as usize)?;
-            self.suffixes.download(copies, sa, 0..n)?;
+        let end = &self.marks[2];
+        match wanted {
+            Wanted::All(receive) => {
+                let streams = (gpu, &mut self.copies);
+                all_rows(streams, &steps, (sorted, least), end, &mut self.chunks, receive)?;
+                Ok(n as usize)
+            }
+            Wanted::Rows(wanted) => {
+                steps.lcp(gpu, sorted, least)?;
+                let [suffixes, lcp] = steps.select(gpu, sorted, wanted)?;
+                gpu.check(end.record(gpu.stream()))?;
+                for (rows, buffer) in [(suffixes, &mut self.suffixes), (lcp, &mut self.lcp)] {
+                    buffer.reserve(gpu, rows.len() as usize)?;
+                    buffer.download(gpu, rows, 0..rows.len())?;
+                }
+                gpu.wait()?;
+                Ok(lcp.len() as usize)
+            }
         }
-        let mut lcp = steps.lcp(gpu, sorted, least)?;
-        if let Some(wanted) = wanted {
-            let [suffixes, values] = steps.select(gpu, sorted, wanted)?;
-            self.suffixes.reserve(gpu, suffixes.len() as usize)?;
-            self.suffixes.download(gpu, suffixes, 0..suffixes.len())?;
-            lcp = values;
-        }
-        gpu.check(self.marks[2].record(gpu.stream()))?;
-        self.lcp.reserve(gpu, lcp.len() as usize)?;
-        self.lcp.download(gpu, lcp, 0..lcp.len())?;
-        gpu.wait()?;
-        copies.wait()?;
-        Ok(lcp.len() as usize)
     }
+}
+
+/// The rows that leave the device.
+enum Wanted<'r> {
+    /// All of them, and who takes them.
+    All(&'r mut Receiver<'r>),
+    Rows(LcpRows),
+}
+
+/// Compares the suffixes of a text while the suffix array is copied, then copies the LCP array.
+fn all_rows(
+    (gpu, copies): (&Gpu, &mut Gpu),
+    steps: &LcpSteps,
+    (sorted, least): (TextOnGpu, u8),
+    end: &CudaEvent,
+    chunks: &mut RowChunks,
+    receive: &mut Receiver,
+) -> Result<()> {
+    copies.wait_for(gpu)?;
+    chunks.reserve(copies, sorted.sa.len())?;
+    let split = thread::scope(|scope| {
+        // Comparing waits for the device now and then, copies must not.
+        let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
+        let copied = scope.spawn(move || chunks.suffixes(copies, sorted.sa, receive));
+        let split = || {
+            steps.lcp(gpu, sorted, least)?;
+            gpu.check(end.record(gpu.stream()))?;
+            steps.split(gpu, sorted)
+        };
+        let split = split();
+        copied.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        split
+    })?;
+    let counts = gpu.read(split.counts)?;
+    copies.wait_for(gpu)?;
+    chunks.lcp(copies, split, &counts, receive)
 }
 
 /// Bytes that sorting takes, or what follows it.

@@ -50,7 +50,7 @@ pub use bwt_encoder::{BwtEncoder, EncodedSlices};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
-    Algorithm, Built, DeviceInfo, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SORTED,
+    Algorithm, Built, DeviceInfo, LcpChunk, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SORTED,
     MinimaArrays, Report, SortedBlock, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};

@@ -2,26 +2,35 @@
 
 use super::arrays::LcpArrays;
 use super::limits::{check_length, check_memory, no_memory};
-use super::{permuted_lcp, suffix_array::suffix_array};
+use super::{long_values, permuted_lcp, suffix_array::suffix_array};
 use crate::allocation;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
-use crate::gpu::{Algorithm, GpuLcpSorter, LcpRows};
+use crate::gpu::{Algorithm, GpuLcpSorter, LcpChunk, LcpRows};
 use crate::options::Options;
 use crate::threads;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::fmt;
+use std::hint::black_box;
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::Instant;
 
 /// Bytes of memory per byte of text while the CPU works, with the text.
 const ON_CPU: u64 = 13;
 
-/// The same while a GPU does: the text and both arrays in pinned memory too.
-const WITH_GPU: u64 = 18;
+/// The same while a GPU does, besides [`GpuLcpSorter::PINNED`]: the text in pinned memory too.
+const WITH_GPU: u64 = 10;
+
+/// The same where only some rows are wanted, at the most: all of them, in pinned memory too.
+const SELECTING: u64 = 18;
 
 /// Bytes that a thread copies at a time.
 const COPIED: usize = 1 << 18;
+
+/// Bytes of the smallest pages of memory.
+const PAGE: usize = 4096;
 
 /// Makes the arrays of texts, one after the other.
 ///
@@ -61,10 +70,34 @@ impl LcpSorter {
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) for a text above [`MAX_TEXT`](super::MAX_TEXT),
     /// [`Error::Limit`](crate::Error::Limit) where `Options::memory` allows less than 13 bytes for
-    /// each byte of it (a GPU is used where it allows 18), [`Error::Io`](crate::Error::Io) where
-    /// there is no memory.
+    /// each byte of it (a GPU is used where it allows 10, and 40 MiB), [`Error::Io`] where there is
+    /// no memory.
+    ///
+    /// [`Error::Io`]: crate::Error::Io
     pub fn sort(&self, text: &[u8]) -> Result<LcpArrays> {
         self.sort_pieces(text, 0)
+    }
+
+    /// The same, into arrays whose memory is used again as far as it does: to get new memory from
+    /// the system can take longer than a GPU takes. After an error they are empty.
+    ///
+    /// ```
+    /// use bwz::lcp::{LcpArrays, LcpSorter};
+    ///
+    /// let sorter = LcpSorter::new(&bwz::Options::new())?;
+    /// let mut arrays = LcpArrays::default();
+    /// for text in [&b"banana"[..], b"ananas"] {
+    ///     sorter.sort_into(text, &mut arrays)?;
+    ///     assert_eq!(arrays.lcp.iter().max(), Some(&3));
+    /// }
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`LcpSorter::sort`].
+    pub fn sort_into(&self, text: &[u8], arrays: &mut LcpArrays) -> Result<()> {
+        *arrays = self.rows(text, 0, None, std::mem::take(arrays))?;
+        Ok(())
     }
 
     /// The same as [`LcpArrays::of_pieces`].
@@ -72,14 +105,14 @@ impl LcpSorter {
     /// # Errors
     /// As [`LcpSorter::sort`].
     pub fn sort_pieces(&self, text: &[u8], least: u8) -> Result<LcpArrays> {
-        self.rows(text, least, None)
+        self.rows(text, least, None, LcpArrays::default())
     }
 
     /// The same, of which rows may be missing that are not wanted. So the row before one is not
     /// always the one before it in the whole arrays; it is where both have as much in common as is
     /// wanted.
     pub(crate) fn select(&self, text: &[u8], least: u8, wanted: LcpRows) -> Result<LcpArrays> {
-        self.rows(text, least, Some(wanted))
+        self.rows(text, least, Some(wanted), LcpArrays::default())
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -90,11 +123,17 @@ impl LcpSorter {
         &self.pool
     }
 
-    fn rows(&self, text: &[u8], least: u8, wanted: Option<LcpRows>) -> Result<LcpArrays> {
+    fn rows(
+        &self,
+        text: &[u8],
+        least: u8,
+        wanted: Option<LcpRows>,
+        used: LcpArrays,
+    ) -> Result<LcpArrays> {
         let (size, options) = (text.len() as u64, &self.options);
         check_length(text.len())?;
         check_memory("the suffixes of", size, ON_CPU * size, options)?;
-        if let Some(arrays) = self.rows_by_gpu(text, least, wanted)? {
+        if let Some(arrays) = self.rows_by_gpu(text, least, wanted, used)? {
             return Ok(arrays);
         }
         let from = Instant::now();
@@ -110,23 +149,77 @@ impl LcpSorter {
         text: &[u8],
         least: u8,
         wanted: Option<LcpRows>,
+        used: LcpArrays,
     ) -> Result<Option<LcpArrays>> {
         let size = text.len() as u64;
-        let fits = WITH_GPU * size <= self.options.memory_limit();
-        if text.is_empty() || !fits {
+        let needed = match wanted {
+            Some(_) => SELECTING * size,
+            None => WITH_GPU * size + GpuLcpSorter::PINNED,
+        };
+        if text.is_empty() || needed > self.options.memory_limit() {
             return Ok(None);
         }
         self.gpus.expect(size);
         let Some(mut lease) = self.gpus.lease(size, 1) else { return Ok(None) };
         let done = lease.run(|gpu| {
             self.copy(text, gpu.input(text.len())?);
-            let view = match wanted {
-                Some(wanted) => gpu.select_rows(least, wanted)?,
-                None => gpu.sort_input(least)?,
-            };
+            let Some(wanted) = wanted else { return self.all_rows(gpu, text.len(), least, used) };
+            let view = gpu.select_rows(least, wanted)?;
             Ok(LcpArrays { suffixes: self.copied(view.suffixes)?, lcp: self.copied(view.lcp)? })
         });
         done.transpose()
+    }
+
+    /// All rows of the text that a GPU was given.
+    fn all_rows(
+        &self,
+        gpu: &mut GpuLcpSorter,
+        len: usize,
+        least: u8,
+        used: LcpArrays,
+    ) -> Result<LcpArrays> {
+        thread::scope(|scope| {
+            // The GPU sorts meanwhile.
+            let room = scope.spawn(|| -> Result<LcpArrays> {
+                let LcpArrays { suffixes, lcp } = used;
+                Ok(LcpArrays { suffixes: self.room(suffixes, len)?, lcp: self.room(lcp, len)? })
+            });
+            let (mut room, mut arrays) = (Some(room), LcpArrays::default());
+            gpu.sort_input(least, |chunk| {
+                if let Some(room) = room.take() {
+                    arrays = room.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+                }
+                self.receive(chunk, &mut arrays)
+            })?;
+            Ok(arrays)
+        })
+    }
+
+    fn receive(&self, chunk: LcpChunk, arrays: &mut LcpArrays) -> Result<()> {
+        match chunk {
+            LcpChunk::Suffixes { first, suffixes } => {
+                self.copy(suffixes, &mut arrays.suffixes[first..][..suffixes.len()]);
+                Ok(())
+            }
+            LcpChunk::Lcp { first, bytes, long } => {
+                let lcp = &mut arrays.lcp[first..][..bytes.len()];
+                self.pool.install(|| long_values::widen(bytes, long, lcp))
+            }
+        }
+    }
+
+    /// `len` values of any kind in memory that the system has given already.
+    fn room(&self, mut used: Vec<u32>, len: usize) -> Result<Vec<u32>> {
+        if used.capacity() >= len {
+            used.resize(len, 0);
+            return Ok(used);
+        }
+        drop(used);
+        let mut values: Vec<u32> = allocation::zeroed(len).ok_or_else(no_memory)?;
+        let touch = |part: &mut [u32]| part.iter_mut().step_by(PAGE / 4).for_each(|v| *v = 0);
+        let parts = values.par_chunks_mut(COPIED / 4);
+        self.pool.install(|| parts.for_each(|part| touch(black_box(part))));
+        Ok(values)
     }
 
     fn copied(&self, items: &[u32]) -> Result<Vec<u32>> {

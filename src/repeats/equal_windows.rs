@@ -237,7 +237,7 @@ impl<'a> Comparison<'a> {
         let (first, mut hash) = (windows.start, 0);
         windows.map(move |window| {
             hash = match window == first {
-                true => self.hash.of((window..window + self.len).map(unit)),
+                true => self.hash.of(|n| unit(window + n)),
                 false => self.hash.roll(hash, unit(window - 1), unit(window + self.len - 1)),
             };
             (window, hash)

@@ -242,11 +242,7 @@ fn repeated(tasks: Vec<(Segment, Vec<Minimizer>)>) -> Result<Vec<Minimizer>> {
     let no_memory = || Error::out_of_memory("there is not enough memory for the minimizers");
     let count: usize = tasks.iter().map(|(_, minimizers)| minimizers.len()).sum();
     let bits = (count * BITS).next_power_of_two().max(64);
-    let table = || -> Result<Vec<AtomicU64>> {
-        let mut words = allocation::with_capacity(bits / 64).ok_or_else(no_memory)?;
-        words.resize_with(bits / 64, AtomicU64::default);
-        Ok(words)
-    };
+    let table = || allocation::zeroed::<AtomicU64>(bits / 64).ok_or_else(no_memory);
     let (sources, targets) = (table()?, table()?);
     let word_and_bit = |minimizer: &Minimizer| {
         let number = minimizer.hash.wrapping_mul(MIX) as usize >> (64 - bits.ilog2());

@@ -15,10 +15,10 @@ impl WindowMarks {
     /// # Errors
     /// [`Error::Io`] where there is no memory for them.
     pub fn new(len: usize) -> Result<Self> {
-        let mut words = allocation::with_capacity(len.div_ceil(64))
-            .ok_or_else(|| Error::out_of_memory("there is not enough memory for the windows"))?;
-        words.resize_with(len.div_ceil(64), AtomicU64::default);
-        Ok(WindowMarks(words))
+        // Whoever marks first gets the memory from the system: several threads at once.
+        let words = allocation::zeroed(len.div_ceil(64));
+        let no_memory = || Error::out_of_memory("there is not enough memory for the windows");
+        words.map(WindowMarks).ok_or_else(no_memory)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -74,20 +74,30 @@ impl WindowMarks {
         let mut at = range.start;
         std::iter::from_fn(move || {
             let start = self.next_set(at..range.end)?;
-            let mut end = start + len;
-            at = start + 1;
+            at = self.next_clear(start..range.end);
             // The next window that begins inside or just behind goes on.
-            while let Some(next) = self.next_set(at..range.end.min(end + 1)) {
-                (at, end) = (next + 1, next + len);
+            while let Some(next) = self.next_set(at..range.end.min(at + len)) {
+                at = self.next_clear(next..range.end);
             }
-            Some(start..end)
+            Some(start..at - 1 + len)
         })
     }
 
     fn next_set(&self, range: Range<usize>) -> Option<usize> {
+        self.next(range, 0)
+    }
+
+    /// The first bit that is not set, or the end of the range.
+    fn next_clear(&self, range: Range<usize>) -> usize {
+        let end = range.end;
+        self.next(range, u64::MAX).unwrap_or(end)
+    }
+
+    /// The first bit that is set once these of its word are flipped.
+    fn next(&self, range: Range<usize>, flipped: u64) -> Option<usize> {
         let mut at = range.start;
         while at < range.end {
-            let word = self.0[at / 64].load(Ordering::Relaxed) >> (at % 64);
+            let word = (self.0[at / 64].load(Ordering::Relaxed) ^ flipped) >> (at % 64);
             if word != 0 {
                 let found = at + word.trailing_zeros() as usize;
                 return (found < range.end).then_some(found);
@@ -123,6 +133,7 @@ pub(super) fn subtract(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Rang
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases;
     use std::slice;
 
     #[test]
@@ -145,6 +156,29 @@ mod tests {
         let covered: Vec<_> = marks.covered(0..300, 10).collect();
         assert_eq!(covered, [10..30, 31..41, 90..109]);
         assert_eq!(marks.covered(20..90, 10).collect::<Vec<_>>(), [20..30, 31..41]);
+    }
+
+    #[test]
+    fn covered_units_are_the_naive_ones() {
+        let random = cases::random(2000, 256);
+        for (share, len) in [(1, 1), (1, 7), (40, 2), (40, 90), (250, 3), (255, 1), (255, 64)] {
+            let is_marked = |at: usize| u32::from(random[at]) < share || (128..330).contains(&at);
+            let marks = WindowMarks::new(2000).unwrap();
+            (0..2000).filter(|&at| is_marked(at)).for_each(|at| marks.set(at..at + 1));
+            for range in [0..2000, 3..1999, 64..1920, 130..200] {
+                let mut units = vec![false; 2000 + len];
+                let marked = range.clone().filter(|&at| is_marked(at));
+                marked.for_each(|at| units[at..at + len].fill(true));
+                let mut found = vec![false; 2000 + len];
+                let mut last = None;
+                for covered in marks.covered(range.clone(), len) {
+                    assert!(last < Some(covered.start), "ranges touch");
+                    last = Some(covered.end);
+                    found[covered].fill(true);
+                }
+                assert!(units == found, "{share} of 256, windows of {len}, {range:?}");
+            }
+        }
     }
 
     #[test]

@@ -187,7 +187,7 @@ impl<'a, const WIDTH: usize> Hashes<'a, WIDTH> {
             ..positions.end.saturating_sub(start).max(positions.start - start)
         {
             let hash = match self.current {
-                None => self.hash.of((at..at + self.len).map(|n| unit::<WIDTH>(text, n))),
+                None => self.hash.of(|n| unit::<WIDTH>(text, at + n)),
                 Some(hash) => {
                     let (left, came) =
                         (unit::<WIDTH>(text, at - 1), unit::<WIDTH>(text, at + self.len - 1));

@@ -1,9 +1,13 @@
 //! `bwz overlap`.
 
-use crate::support::Dir;
+use crate::cases;
+use crate::support::{BWZ, Dir, send};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 const A: &str = ">ref1 the first\nACGTNNACGTAC\nCAGTTACG\n>ref2\r\nGGGCATTACGCCAGTnACGR\r\n";
 const B: &str = ">q1 foo\nACGTNNACGTACCAGTTAC\n>q2\nACGTRCATTACG\n>e\n>q3\nCGTAATGCCCNNNGTAC\n";
@@ -146,5 +150,27 @@ fn a_gpu_that_is_not_there_is_a_warning_or_trouble() {
             assert!(said.contains("CUDA"), "{said}");
             asked.code(1);
         }
+    }
+}
+
+/// While it waits for a pipe, and while it works.
+#[test]
+fn an_interrupt_ends_it_at_once() {
+    let dir = with_files();
+    let base = |n: u8| b"ACGT"[n as usize];
+    let bases: Vec<u8> = cases::random(6 << 20, 4).into_iter().map(base).collect();
+    dir.write("long.fa", &[b">long\n", &bases[..], b"\n"].concat());
+    let before = dir.names();
+    for arguments in ["--mem 20 - a.fa", "--mem 11 long.fa a.fa", "--min 30 long.fa"] {
+        let mut run = dir.process(BWZ);
+        run.arg("overlap").args(arguments.split(' ')).stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut child = run.spawn().unwrap();
+        thread::sleep(Duration::from_millis(500));
+        send("-INT", child.id());
+        let status = child.wait().unwrap();
+        // What does not wait may have been done before the signal came.
+        let is_done = status.success() && !arguments.contains(" - ");
+        assert!(status.code().is_none() || is_done, "{arguments}: {status}");
+        assert_eq!(dir.names(), before);
     }
 }

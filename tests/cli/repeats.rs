@@ -140,6 +140,44 @@ fn trouble_is_2() {
 }
 
 #[test]
+fn files_of_all_kinds_are_searched() {
+    let dir = files();
+    dir.write("empty", b"");
+    dir.bwz("repeats -q empty empty").assert().code(1).stdout("");
+    dir.bwz("repeats -q --tokens u32 empty a").assert().code(1).stdout("");
+    // The same file again is a copy of itself, as a pipe of it is.
+    dir.bwz("repeats -q a empty a").assert().code(0).stdout("a\t0\t2000\n");
+    dir.bwz("repeats -q --across a a").assert().code(0).stdout("a\t0\t2000\n");
+    dir.sh("mkfifo fifo; cat a > fifo & bwz repeats -q a fifo").assert().stdout("fifo\t0\t2000\n");
+    dir.bwz("repeats -q a /dev/null").assert().code(1).stdout("");
+    // Two outputs of one name would be one.
+    let run = dir.bwz("repeats -q -o out a a").assert().code(2);
+    has_all(&stderr(run), &["two files would be written as out/a"]);
+}
+
+/// Raw and compressed files, of which parts hold some and end in the middle of others.
+#[test]
+fn many_files_are_searched_in_parts() {
+    const SIZE: usize = 1 << 20;
+    let dir = Dir::new();
+    let noise = cases::random(8 * SIZE, 256);
+    let mut all = Vec::new();
+    for (n, part) in noise.chunks(SIZE).enumerate() {
+        dir.write(&format!("f{n}"), part);
+        all.extend_from_slice(part);
+        all.extend_from_slice(b"between");
+    }
+    dir.write("all", &all);
+    dir.bwz("-1 f1 f4 f6 all").assert().success();
+    let files = "f0 f1.bwz f2 f3 f4.bwz f5 f6.bwz f7 all.bwz";
+    let range = |n| format!("all.bwz\t{}\t{}\n", n * (SIZE + 7), n * (SIZE + 7) + SIZE);
+    let expected: String = (0..8).map(range).collect();
+    dir.bwz(&format!("repeats -q {files}")).assert().code(0).stdout(expected.clone());
+    let run = dir.bwz(&format!("repeats -v -M 48M -T1 {files}")).assert().code(0).stdout(expected);
+    has_all(&stderr(run), &["read in "]);
+}
+
+#[test]
 fn an_interrupt_leaves_no_file() {
     let dir = Dir::new();
     fs::create_dir(dir.path("in")).unwrap();

@@ -25,6 +25,29 @@ fn pieces(text: &[u8], least: u8) -> Vec<u32> {
     pieces
 }
 
+/// All rows as they arrive, put together.
+fn all_rows(sorter: &mut GpuLcpSorter, least: u8) -> Result<(Vec<u32>, Vec<u32>)> {
+    let (mut all_suffixes, mut lcp) = (Vec::new(), Vec::new());
+    sorter.sort_input(least, |chunk| {
+        match chunk {
+            LcpChunk::Suffixes { first, suffixes } => {
+                assert_eq!((first, lcp.len()), (all_suffixes.len(), 0));
+                all_suffixes.extend_from_slice(suffixes);
+            }
+            LcpChunk::Lcp { first, bytes, long } => {
+                assert_eq!(first, lcp.len());
+                let mut long = long.iter().copied();
+                let value =
+                    |&byte: &u8| if byte == 255 { long.next().unwrap() } else { byte.into() };
+                lcp.extend(bytes.iter().map(value));
+                assert_eq!(long.next(), None);
+            }
+        }
+        Ok(())
+    })?;
+    Ok((all_suffixes, lcp))
+}
+
 /// Compares all rows, and those that are wanted, with what they should be.
 fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u8) {
     let (suffixes, mut lcp) = expected(text);
@@ -33,9 +56,9 @@ fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u8) {
         *lcp = pieces[pos as usize].min(*lcp);
     }
     sorter.input(text.len()).unwrap().copy_from_slice(text);
-    let found = sorter.sort_input(least).unwrap();
-    assert!(found.suffixes == suffixes, "{name}, {} bytes: suffixes", text.len());
-    assert!(found.lcp == lcp, "{name}, {} bytes, from {least}: LCP", text.len());
+    let found = all_rows(sorter, least).unwrap();
+    assert!(found.0 == suffixes, "{name}, {} bytes: suffixes", text.len());
+    assert!(found.1 == lcp, "{name}, {} bytes, from {least}: LCP", text.len());
 
     let border = text.len() as u32 / 2;
     let is_across = |row: usize| (suffixes[row] < border) != (suffixes[row - 1] < border);
@@ -146,6 +169,36 @@ fn a_failure_leaves_the_sorter_usable() {
         }
     }
     assert!(failures >= 10, "{failures} kernels were launched");
+    failures = 0;
+    loop {
+        sorter.input(text.len()).unwrap().copy_from_slice(&text);
+        sorter.fail_after(failures);
+        match all_rows(&mut sorter, 1) {
+            Err(Error::Device(_)) => failures += 1,
+            found => break assert_eq!(found.unwrap().1.len(), text.len()),
+        }
+    }
+    assert!(failures >= 10, "{failures} kernels were launched");
     sorter.fail_after(u32::MAX);
+    check(&mut sorter, "after failures", &text, 0);
+}
+
+/// Whoever takes the rows may fail at any of them, and that is what the caller hears.
+#[test]
+fn a_receiver_that_fails_leaves_the_sorter_usable() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let text = cases::text(5 << 20);
+    for chunks in 0..6 {
+        sorter.input(text.len()).unwrap().copy_from_slice(&text);
+        let mut left = chunks;
+        let failed = sorter.sort_input(0, |_| {
+            left -= 1;
+            if left < 0 { Err(Error::Usage("enough".into())) } else { Ok(()) }
+        });
+        assert!(matches!(failed, Err(Error::Usage(_))), "{chunks}");
+    }
     check(&mut sorter, "after failures", &text, 0);
 }

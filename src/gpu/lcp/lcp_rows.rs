@@ -1,8 +1,9 @@
-//! The LCP array, and which of its rows are wanted: the host side of `kernels/lcp/lcp_rows.cu`.
+//! The LCP array, which of its rows are wanted, and its bytes for the way to the host: the host
+//! side of `kernels/lcp/lcp_rows.cu`.
 
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
-use crate::gpu::runtime::tuning::THREADS;
+use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_ROW_ITEMS, THREADS};
 use crate::gpu::runtime::{Array, Gpu};
 
 /// CTAs of a multiprocessor that look for the longest.
@@ -36,6 +37,25 @@ pub fn lcp_of_rows(gpu: &Gpu, sa: Array<u32>, ends: Array<u32>, lcp: Array<u32>)
     let arguments = [sa.into(), ends.into(), n.into(), lcp.into()];
     // SAFETY: all have n items, those of `sa` below n.
     unsafe { gpu.each("lcp_rows/lcp_of_rows", n, &arguments) }
+}
+
+/// Writes a byte for each value: itself, or 255 where it is no less. Flags those rows, and counts
+/// them for each chunk of `LCP_CHUNK`.
+#[allow(unsafe_code)]
+pub fn split_long(
+    gpu: &Gpu,
+    lcp: Array<u32>,
+    bytes: Array<u8>,
+    flags: Array<u8>,
+    counts: Array<u32>,
+) -> Result<()> {
+    let n = lcp.len();
+    assert!(bytes.len() == n && flags.len() == n && counts.len() == n.div_ceil(LCP_CHUNK));
+    gpu.zero(counts)?;
+    let threads = n.div_ceil(LCP_ROW_ITEMS);
+    let arguments = [lcp.into(), n.into(), bytes.into(), flags.into(), counts.into()];
+    // SAFETY: the arrays have n items, and a count for each chunk.
+    unsafe { gpu.each("lcp_rows/split_long", threads, &arguments) }
 }
 
 /// Finds the largest LCP of suffixes on both sides of the position `border`; 0 where there is none.

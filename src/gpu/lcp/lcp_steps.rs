@@ -2,13 +2,15 @@
 //! from them in the order of the text, and the suffix array says where each belongs.
 //!
 //! Takes linear time beside comparing, which is O(n log n) at the worst, and 12 to 13 bytes per
-//! suffix: less than sorting, whose memory it takes over.
+//! suffix: less than sorting, whose memory it takes over. What the host gets of it is a byte for
+//! each row and the few values that do not fit theirs, since the bus takes longer than the kernels.
 
 use super::irreducible::{HeadLists, Heads, compare_heads};
-use super::lcp_rows::{end_at_breaks, lcp_of_rows, longest_across, mark_rows};
+use super::lcp_rows::{end_at_breaks, lcp_of_rows, longest_across, mark_rows, split_long};
 use crate::error::Result;
 use crate::gpu::interface::LcpRows;
 use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::tuning::LCP_CHUNK;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
 /// What a sort leaves on the device.
@@ -21,6 +23,17 @@ pub struct TextOnGpu<'m> {
     pub rows: Array<'m, u8>,
 }
 
+/// The LCP array as it goes to the host.
+#[derive(Clone, Copy)]
+pub struct SplitLcp<'m> {
+    /// Each value in a byte, or 255 where it is no less.
+    pub bytes: Array<'m, u8>,
+    /// The values from 255 on, in their order.
+    pub long: Array<'m, u32>,
+    /// How many of them are of each chunk of rows.
+    pub counts: Array<'m, u32>,
+}
+
 /// The arrays of these steps.
 pub struct LcpSteps<'m> {
     cub: Cub<'m>,
@@ -29,6 +42,7 @@ pub struct LcpSteps<'m> {
     lcp: Array<'m, u32>,
     longest: Array<'m, u32>,
     selected: Array<'m, u32>,
+    counts: Array<'m, u32>,
 }
 
 impl<'m> LcpSteps<'m> {
@@ -40,6 +54,7 @@ impl<'m> LcpSteps<'m> {
             lcp: arena.array(n as usize),
             longest: arena.array(1),
             selected: arena.array(1),
+            counts: arena.array(n.div_ceil(LCP_CHUNK) as usize),
         })
     }
 
@@ -54,6 +69,16 @@ impl<'m> LcpSteps<'m> {
         }
         lcp_of_rows(gpu, sa, self.ends, self.lcp)?;
         Ok(self.lcp)
+    }
+
+    /// Queues the split of the LCP array. The text is no longer needed then either.
+    pub fn split(&self, gpu: &Gpu, sorted: TextOnGpu<'m>) -> Result<SplitLcp<'m>> {
+        let (lcp, long) = (self.lcp, self.ends);
+        let n = lcp.len();
+        let (bytes, flags) = (sorted.rows.first(n), sorted.text.first(n));
+        split_long(gpu, lcp, bytes, flags, self.counts)?;
+        self.cub.select(gpu, lcp, flags, long, self.selected)?;
+        Ok(SplitLcp { bytes, long, counts: self.counts })
     }
 
     /// The rows of the LCP array that are wanted, and no others: their suffixes and values. Waits

@@ -13,4 +13,4 @@ mod lcp_rows;
 mod lcp_steps;
 
 pub use device_minima::DeviceMinima;
-pub use lcp_steps::{LcpSteps, TextOnGpu};
+pub use lcp_steps::{LcpSteps, SplitLcp, TextOnGpu};
