@@ -136,6 +136,6 @@ mod tests {
             }
         }
         let one = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
-        assert_eq!(cut(execute, b"aabb", one), [0..4]);
+        assert!(cut(execute, b"aabb", one).into_iter().eq(std::iter::once(0..4)));
     }
 }

@@ -12,7 +12,7 @@ use super::loaded_index::{GpuLease, LoadedIndex, located};
 use super::search_cost::{BlockCost, SearchWork};
 use crate::block;
 use crate::bwt::{self, Bwt, CpuSorter};
-use crate::error::{Flaw, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::filter;
 use crate::frame::{BlockKind, Shape};
 use memchr::memmem;
@@ -165,7 +165,15 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         };
         match open_on_disk(block, job.side_by_side, pays)? {
             Some(block) => Ok(SearchedBlock::OnDisk(Box::new(block), cost_on_disk)),
-            None => Self::load(block),
+            None => match Self::load(block) {
+                // A block that there is no memory for can be searched where it is.
+                Err(limit @ Error::Limit { .. }) => {
+                    let on_disk = open_on_disk(block, job.side_by_side, |_, _| true)?;
+                    let on_disk = on_disk.map(Box::new).ok_or(limit)?;
+                    Ok(SearchedBlock::OnDisk(on_disk, cost_on_disk))
+                }
+                loaded => loaded,
+            },
         }
     }
 
@@ -255,12 +263,14 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
                 let steps = block.steps_to_sample();
                 let (queries, rounds) = (rows.saturating_mul(steps), 2 * steps);
                 let work = SearchWork { queries, rounds, serial: 0 };
-                match block.cost().pays_on_disk(work, spent) {
-                    true => {
-                        let spent = spent + block.cost().on_disk(work);
-                        Ok(SearchedBlock::OnDisk(block, spent))
-                    }
-                    false => Self::load(file_block)?.ready_for(file_block, rows),
+                let cost = *block.cost();
+                let on_disk = |block| Ok(SearchedBlock::OnDisk(block, spent + cost.on_disk(work)));
+                if cost.pays_on_disk(work, spent) {
+                    return on_disk(block);
+                }
+                match Self::load(file_block) {
+                    Err(Error::Limit { .. }) => on_disk(block),
+                    loaded => loaded?.ready_for(file_block, rows),
                 }
             }
             SearchedBlock::InMemory(index)
