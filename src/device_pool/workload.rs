@@ -251,7 +251,5 @@ mod tests {
         assert!(workload.gpus_are_sooner(request, 16, start), "thirty blocks");
         let late = start + Duration::from_secs_f64(OPENING);
         assert!(!workload.gpus_are_sooner(request, 16, late), "it opens late");
-        workload.begin_on_cpu(28 * LEN, 16);
-        assert!(!workload.gpus_are_sooner(request, 16, start), "most are on the CPU");
     }
 }

@@ -165,6 +165,8 @@ fn an_interrupt_ends_it_at_once() {
         let mut run = dir.process(BWZ);
         run.arg("overlap").args(arguments.split(' ')).stdin(Stdio::piped()).stdout(Stdio::null());
         let mut child = run.spawn().unwrap();
+        // Waiting for the child closes it otherwise, and that may come before the signal.
+        let _open = child.stdin.take();
         thread::sleep(Duration::from_millis(500));
         send("-INT", child.id());
         let status = child.wait().unwrap();
