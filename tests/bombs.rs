@@ -5,7 +5,7 @@ mod common;
 
 use bwz::internals::coder::{self, Coding, SliceLimits};
 use bwz::{Archive, Error, Options};
-use common::{cases, compressed};
+use common::{cases, compressed, indexed};
 use std::io::{Cursor, Read};
 
 /// Raw bytes of the block: more than any level's.
@@ -215,4 +215,24 @@ fn an_index_on_disk_takes_no_more_memory_than_is_allowed() {
     assert!(what.contains("the index of a block of 4194304 bytes (block 0"), "{what}");
     // 4 MiB for half a million samples, and those as they stand in the file, of 22 bits each.
     assert!((5 << 20..7 << 20).contains(&needed), "{needed}");
+}
+
+#[test]
+fn a_block_that_there_is_no_memory_for_is_searched_where_it_is() {
+    let bases = cases::random(5_000_000, 4).into_iter();
+    let text: Vec<u8> = bases.map(|base| b"ACGT"[usize::from(base)]).collect();
+    let patterns: Vec<&[u8]> = (0..250).map(|n| &text[n * 19_000..][..12 + n % 50]).collect();
+    let counts = patterns.iter().map(|p| memchr::memmem::find_iter(&text, p).count() as u64);
+    let counts: Vec<u64> = counts.collect();
+    let file = indexed(&text, 6 << 20, Some(16));
+    for (memory, blocks) in [(1 << 30, 1), (24 << 20, 0)] {
+        let options = Options::new().threads(2).memory(memory);
+        let mut archive = Archive::open(Cursor::new(&file[..]), &options).unwrap();
+        let mut searcher = archive.searcher().unwrap();
+        for _ in 0..20 {
+            assert_eq!(searcher.count(&patterns).unwrap(), counts);
+        }
+        drop(searcher);
+        assert_eq!(archive.search_cost().blocks, blocks, "with {memory} bytes");
+    }
 }

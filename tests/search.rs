@@ -259,25 +259,6 @@ fn many_patterns_share_the_slices_that_they_need() {
 }
 
 #[test]
-fn a_block_that_there_is_no_memory_for_is_searched_where_it_is() {
-    let text = genome(5_000_000);
-    let patterns: Vec<&[u8]> = (0..250).map(|n| &text[n * 19_000..][..12 + n % 50]).collect();
-    let wanted = patterns.iter().map(|pattern| occurrences(&text, pattern));
-    let counts: Vec<u64> = wanted.map(|positions| positions.len() as u64).collect();
-    let file = indexed(&text, 6 << 20, Some(16));
-    for (memory, blocks) in [(1 << 30, 1), (24 << 20, 0)] {
-        let mut archive =
-            Archive::open(Cursor::new(&file[..]), &options(2).memory(memory)).unwrap();
-        let mut searcher = archive.searcher().unwrap();
-        for _ in 0..20 {
-            assert_eq!(searcher.count(&patterns).unwrap(), counts);
-        }
-        drop(searcher);
-        assert_eq!(archive.search_cost().blocks, blocks, "with {memory} bytes");
-    }
-}
-
-#[test]
 fn ranges_are_extracted_with_and_without_an_index() {
     let text = genome(4_000_000);
     let ranges: Vec<_> = [0, 1, 100, 3 << 19, (3 << 20) - 20, (3 << 20) - 1, 3 << 20, 3_999_990]

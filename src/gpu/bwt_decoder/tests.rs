@@ -140,7 +140,7 @@ const WORDS: [&str; 9] = [
     "do not end where its runs do",
     "do not end where its runs do",
     "longer or shorter than they should be",
-    "a symbol behind the end of its list",
+    "a byte behind the end of its list",
 ];
 
 /// Decodes slices, sound ones and others, on both machines. Gives how many are damaged.
