@@ -1,6 +1,7 @@
 //! `bwz overlap`.
 
 use crate::cases;
+use crate::safety::undo_nohup;
 use crate::support::{BWZ, Dir, send};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -156,6 +157,7 @@ fn a_gpu_that_is_not_there_is_a_warning_or_trouble() {
 /// While it waits for a pipe, and while it works.
 #[test]
 fn an_interrupt_ends_it_at_once() {
+    undo_nohup();
     let dir = with_files();
     let base = |n: u8| b"ACGT"[n as usize];
     let bases: Vec<u8> = cases::random(6 << 20, 4).into_iter().map(base).collect();

@@ -1,6 +1,7 @@
 //! repeats as a command.
 
 use crate::cases;
+use crate::safety::undo_nohup;
 use crate::support::{Dir, has_all, send, stderr, stdout, temporary, wait_for_temporary};
 use std::fs;
 
@@ -179,6 +180,7 @@ fn many_files_are_searched_in_parts() {
 
 #[test]
 fn an_interrupt_leaves_no_file() {
+    undo_nohup();
     let dir = Dir::new();
     fs::create_dir(dir.path("in")).unwrap();
     dir.write("in/a", &cases::random(30 << 20, 256));

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 /// Has processes started from here die by these signals, even if whoever started the tests had
 /// turned them off, as nohup does: a signal that is handled here is one of default action in a
 /// child.
-fn undo_nohup() {
+pub fn undo_nohup() {
     for (_, number) in SIGNALS {
         let as_ever = Arc::new(AtomicBool::new(true));
         signal_hook::flag::register_conditional_default(number, as_ever).unwrap();
