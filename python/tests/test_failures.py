@@ -153,6 +153,7 @@ def test_file_objects_that_are_none():
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import bwz
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have turned it off
 noise = os.urandom(32 << 20).hex().encode()  # takes seconds, as what repeats itself does not
 def compress(): bwz.compress(noise, level=9, threads=1, effort="best")
 def write():
