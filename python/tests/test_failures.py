@@ -185,7 +185,7 @@ def test_an_interrupt_ends_work_at_once(way):
 
 @contextmanager
 def interrupted():
-    """An exception that a signal raises after a tenth of a second ends what is done here, at once."""
+    """An exception that a signal raises ends at once what is done here."""
     before = signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError()))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.1)

@@ -7,7 +7,8 @@
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
 //! | `loaded_index` | the index of a block in memory, of 32 bits or of 64 |
-//! | `disk_block`, `disk_tables`, `counts_above`, `disk_samples` | a block that stays on disk: its index, and its slices one by one |
+//! | `disk_block`, `disk_tables` | a block that stays on disk, its slices one by one |
+//! | `counts_above`, `disk_samples` | what its index says of rows |
 //! | `disk_batch`, `slice_cache` | many searches and walks in it, which share slices |
 //! | `search_cost` | whether a search pays there or in memory |
 //! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
