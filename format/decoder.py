@@ -138,8 +138,8 @@ def decode_frame(reader, header, give_out):
 def read_frame_header(header):
     """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is of %s of the format, and only draft 12 is known" % version_name(header[4])
-        require(header[4] == 128 + 12, "R02", what)
+        what = "this is of %s of the format, and only draft 13 is known" % version_name(header[4])
+        require(header[4] == 128 + 13, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
     require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
@@ -763,15 +763,15 @@ class LengthModel:
 
 def undo_fields(text, side, raw_size):
     """Section 12.9."""
-    template_count, line_code = side.varint(), side.varint()
-    line_count = line_code // 2
-    fits = template_count <= 16319 and line_count <= raw_size < 1 << 32
-    require(fits, "R28", "%d templates and %d lines" % (template_count, line_count))
+    template_count, use_code = side.varint(), side.varint()
+    use_count = use_code // 2
+    fits = template_count <= 16319 and use_count <= raw_size < 1 << 32
+    require(fits, "R28", "%d templates used %d times" % (template_count, use_count))
     parts = Side(bytes(text))
     templates, depths = read_templates(parts, template_count)
-    lines = [read_template_number(parts, template_count) for _ in range(line_count)]
+    order = [read_template_number(parts, template_count) for _ in range(use_count)]
     uses, counts = [0] * len(templates), [0] * len(depths)
-    for number in lines:
+    for number in order:
         uses[number] += 1
     for (_, columns), used in zip(templates, uses):
         for column in columns:
@@ -781,11 +781,12 @@ def undo_fields(text, side, raw_size):
     require(entries <= 1 << 22, "R28", "tables of %d entries" % entries)
     require(parts.at == len(text), "R28", "bytes behind the last column")
     block = bytearray()
-    for number in lines:
-        block += join_line(templates[number], columns) + b"\n"
+    for number in order:
+        block += join_lines(templates[number], columns) + b"\n"
         require(len(block) <= raw_size + 1, "R28", "lines that are more than Raw_Size bytes")
-    if line_code % 2 == 1:
+    if use_code % 2 == 1:
         del block[-1:]
+    require(all(column.is_done() for column in columns), "R28", "joined values left over")
     return bytes(block)
 
 
@@ -801,7 +802,7 @@ def read_templates(parts, count):
                 depths.append(len(columns))
             before = places[before, between]
             columns.append(before)
-        templates.append((around, columns))
+        templates.append(([part.replace(b"\2", b"\n") for part in around], columns))
     slots = sum(len(columns) for _, columns in templates[1:])
     require(slots <= 1 << 18, "R28", "templates of %d slots" % slots)
     return templates, depths
@@ -817,8 +818,8 @@ def read_template_number(parts, template_count):
     return number
 
 
-def join_line(template, columns):
-    """Section 12.9: a line without its end."""
+def join_lines(template, columns):
+    """Section 12.9: a line or several, without the end of the last."""
     around, slots = template
     line, values = around[0], []
     for column, behind in zip(slots, around[1:]):
@@ -834,21 +835,50 @@ class Column:
         self.form, self.pattern = 0, b""
         if count >= 16:
             self.form = parts.take(1)[0]
-            require(self.form <= 6, "R28", "a column of form %d" % self.form)
-        self.distances = parts.take((0, 0, 1, 1, 2, 0, 1)[self.form])
+            require(self.form <= 8, "R28", "a column of form %d" % self.form)
+        self.distances = parts.take((0, 0, 1, 1, 2, 0, 1, 1, 1)[self.form])
         for at, distance in enumerate(self.distances):
-            # The second may be 0.
-            require(1 - at <= distance <= depth, "R28", "a Distance of %d" % distance)
+            # The second may be 0, and that of joined values.
+            least = 1 if at == 0 and self.form < 7 else 0
+            require(least <= distance <= depth, "R28", "a Distance of %d" % distance)
         if self.form in (1, 3, 4):
             self.pattern = parts.line()
             require_pattern(self.pattern)
-        read = read_difference if self.form in (1, 3, 4) else Side.line
-        self.stored = [read(parts) for _ in range(count)]
-        self.at, self.number, self.last = 0, 0, {}
+        self.at, self.number, self.last, self.joined = 0, 0, {}, Side(b"")
+        if self.form >= 7:
+            self.read_joined(parts, count)
+        else:
+            read = read_difference if self.form in (1, 3, 4) else Side.line
+            self.stored = [read(parts) for _ in range(count)]
         self.bits = min(max(count - 1, 0).bit_length(), 16)
+
+    def read_joined(self, parts, count):
+        """The lengths, where they are not those of another slot, and the values."""
+        self.stored, length = [], 0
+        for _ in range(count if self.distances[0] == 0 else 0):
+            difference = read_difference(parts)
+            require(isinstance(difference, int), "R28", "a length that is none")
+            length += difference
+            require(0 <= length < 1 << 63, "R28", "a length of %d" % length)
+            self.stored.append(length)
+        size = parts.varint() if self.distances[0] > 0 else sum(self.stored)
+        self.joined = Side(parts.take(size))
+
+    def is_done(self):
+        """Whether nothing is left of joined values."""
+        return self.joined.at == len(self.joined.data)
+
+    def next_joined(self, values):
+        """The next of joined values."""
+        distance = self.distances[0]
+        value = self.joined.take(len(values[-distance]) if distance > 0 else self.stored[self.at])
+        self.at += 1
+        return raised(value) if self.form == 8 else value
 
     def next(self, values):
         """The next value, which stands behind these of its line."""
+        if self.form >= 7:
+            return self.next_joined(values)
         stored = self.stored[self.at]
         self.at += 1
         if self.form in (1, 3, 4):

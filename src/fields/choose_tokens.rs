@@ -22,7 +22,7 @@ const LINES: Range<usize> = 8..2048;
 /// Bytes that stand between fields.
 const DELIMITERS: [u8; 5] = *b",\t;| ";
 
-/// One part in so many has to be gained in the sample.
+/// One part in so many has to be gained in the sample, by lines that are not sure to be fields.
 const LEAST_GAIN: usize = 64;
 
 /// Fields that stay in the templates at most; those that may have so many different values in a
@@ -52,7 +52,15 @@ pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
         (size, Some(Tokens::Fields(delimiter))) => keep_fields(&sample, delimiter, size, pool)?,
         (size, tokens) => (size, tokens),
     };
-    Ok(tokens.filter(|_| size < whole - whole / LEAST_GAIN))
+    Ok(tokens.filter(|tokens| tokens.gain_enough(size, whole)))
+}
+
+impl Tokens {
+    /// Whether a sample that took `whole` bytes has to be taken apart where it then takes `size`.
+    pub fn gain_enough(&self, size: usize, whole: usize) -> bool {
+        let least = if *self == Tokens::Reads { 0 } else { whole / LEAST_GAIN };
+        size < whole - least
+    }
 }
 
 /// The fields of `sample` that are slots, where all together make it `size`: without those that
@@ -110,8 +118,12 @@ pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize,
     }
 }
 
-/// Whole lines from all over `block`, out of a few windows of so many bytes.
+/// Whole lines from all over `block`, out of a few windows of so many bytes; all of a block that
+/// has no more.
 pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
+    if block.len() <= WINDOWS * window {
+        return block.to_vec();
+    }
     let step = block.len().saturating_sub(window) / (WINDOWS - 1);
     let mut sample = Vec::new();
     for start in (0..WINDOWS).map(|n| n * step) {
@@ -125,6 +137,10 @@ pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
 
 /// The slots that the lines of a sample may have, none of them where they are no lines of fields.
 pub fn candidates(sample: &[u8]) -> Vec<Tokens> {
+    let reads = &sample[Tokens::Reads.start(sample)..];
+    if Tokens::Reads.next(reads).is_some() {
+        return vec![Tokens::Reads];
+    }
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').collect();
     let is_binary = sample.iter().filter(|&&byte| byte < b'\t').count() > lines.len() / 64;
     if lines.len() < 16 || !LINES.contains(&(sample.len() / lines.len())) || is_binary {

@@ -12,6 +12,9 @@
 //! | | that in the slot `minus` before, where this is not 0 |
 //! | 5 | [`raised`], each with `0A` behind it |
 //! | 6, distance | as of form 2, values [`raised`] |
+//! | 7, 0 | the length of each, as a difference to the one before, and all of them joined |
+//! | 7, distance, size | joined, each as long as the value in the slot `distance` before |
+//! | 8, .. | as of form 7, values [`raised`] |
 
 use super::numbers::Pattern;
 use crate::error::Flaw;
@@ -42,6 +45,11 @@ pub(super) enum Form {
         pattern: Pattern,
     },
     Raised,
+    /// Values without line ends, as long as those of another slot where `distance` is not 0.
+    Joined {
+        distance: usize,
+        raised: bool,
+    },
 }
 
 /// A byte of a value that is no text: out of the way of those of text, whose contexts it would
@@ -57,7 +65,8 @@ impl Form {
         let fits = |distance: u8| (1..=depth).contains(&distance.into());
         let (kind, distances, mut rest) = match **bytes {
             [kind @ (0 | 1 | 5), ref rest @ ..] => (kind, [0; 2], rest),
-            [kind @ (2 | 3 | 6), distance, ref rest @ ..] if fits(distance) => {
+            [kind @ (7 | 8), 0, ref rest @ ..] => (kind, [0; 2], rest),
+            [kind @ (2 | 3 | 6..=8), distance, ref rest @ ..] if fits(distance) => {
                 (kind, [distance, 0], rest)
             }
             [4, plus, minus, ref rest @ ..] if fits(plus) && (minus == 0 || fits(minus)) => {
@@ -78,7 +87,8 @@ impl Form {
             2 | 6 => Form::Predicted { distance, raised: kind == 6 },
             3 => Form::NumbersByKey { distance, pattern: pattern().ok_or(UNKNOWN)? },
             4 => Form::Sums { plus: distance, minus, pattern: pattern().ok_or(UNKNOWN)? },
-            _ => Form::Raised,
+            5 => Form::Raised,
+            _ => Form::Joined { distance, raised: kind == 8 },
         };
         *bytes = rest;
         Ok(form)
@@ -90,7 +100,7 @@ impl Form {
             Form::Numbers(pattern)
             | Form::NumbersByKey { pattern, .. }
             | Form::Sums { pattern, .. } => Some(pattern),
-            Form::Text | Form::Predicted { .. } | Form::Raised => None,
+            Form::Text | Form::Predicted { .. } | Form::Raised | Form::Joined { .. } => None,
         }
     }
 
@@ -99,9 +109,10 @@ impl Form {
         matches!(self, Form::Predicted { .. } | Form::NumbersByKey { .. })
     }
 
-    /// Whether other values of the line tell something of its own.
-    pub fn has_key(&self) -> bool {
-        self.has_table() || matches!(self, Form::Sums { .. })
+    /// Whether a column is not one part of the block after the other: what is stored of a value
+    /// depends on those before, or does not stand together.
+    pub fn is_written_whole(&self) -> bool {
+        self.has_table() || matches!(self, Form::Sums { .. } | Form::Joined { .. })
     }
 
     /// Appends it.
@@ -115,6 +126,9 @@ impl Form {
             Form::NumbersByKey { distance, .. } => out.extend([3, *distance as u8]),
             Form::Sums { plus, minus, .. } => out.extend([4, *plus as u8, *minus as u8]),
             Form::Raised => out.push(5),
+            Form::Joined { distance, raised } => {
+                out.extend([if *raised { 8 } else { 7 }, *distance as u8]);
+            }
         }
         if let Some(pattern) = self.pattern() {
             out.extend_from_slice(pattern.bytes());
@@ -140,6 +154,8 @@ mod tests {
             Form::NumbersByKey { distance: 3, pattern: pattern.clone() },
             Form::Sums { plus: 3, minus: 0, pattern: pattern.clone() },
             Form::Sums { plus: 1, minus: 3, pattern },
+            Form::Joined { distance: 0, raised: false },
+            Form::Joined { distance: 3, raised: true },
         ];
         for form in forms {
             let mut bytes = Vec::new();
@@ -147,7 +163,7 @@ mod tests {
             assert_eq!(Form::read(&mut &bytes[..], 3), Ok(form));
             assert!(Form::read(&mut &bytes[..bytes.len() - 1], 3).is_err());
         }
-        let wrong: [&[u8]; 11] = [
+        let wrong: [&[u8]; 13] = [
             b"\x0112\n",
             &[1, b'0'],
             &[2, 0],
@@ -159,6 +175,8 @@ mod tests {
             &[6, 0],
             &[6, 4],
             &[7],
+            &[8, 4],
+            &[9],
         ];
         for wrong in wrong {
             assert!(Form::read(&mut &wrong[..], 3).is_err());

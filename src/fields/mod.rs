@@ -1,12 +1,13 @@
 //! Fields: lines of logs and tables taken apart into columns. FORMAT.md section 12.9.
 //!
 //! raw block -> [`take_apart`] -> text, parameters -> [`put_together`] -> raw block. Each line is
-//! a *template*, which many lines have in common, and the *values* of its slots. The text is
+//! a *template*, which many lines have in common, and the *values* of its slots; of reads (FASTQ)
+//! each record of four lines. The text is
 //!
 //! | part | bytes |
 //! |---|---|
 //! | the templates, in the order of their first lines | a line each, `01` for a slot |
-//! | the template of each line | its number, in 1 or 2 bytes |
+//! | the template of each line or record | its number, in 1 or 2 bytes |
 //! | the columns, in the order of their first lines | the values, in the form of the column |
 //!
 //! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a
@@ -28,6 +29,7 @@ mod templates;
 mod tests;
 mod tokens;
 mod value_cost;
+mod write_columns;
 
 pub use choose_tokens::{candidates, choose, coded_size, sample};
 pub use line_parts::take_apart;

@@ -1,17 +1,18 @@
-//! Part of a block as lines: the template of each, and the values of its slots.
+//! Part of a block as lines, or as records of lines: the template of each, and the values of its
+//! slots.
 //!
 //! Parts are parsed side by side; templates are numbered for each part alone, in the order of
 //! their first lines.
 
-use super::templates::{MOST, SLOT, WHOLE};
-use super::tokens::Tokens;
+use super::templates::{LINE_END, MOST, SLOT, WHOLE};
+use super::tokens::{Tokens, first_line};
 use crate::allocation;
 use crate::bwt::content_defined;
 use crate::error::Flaw;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Lines that are longer, or have more slots, are stored whole.
+/// Lines that are longer, but for those of records, or have more slots, are stored whole.
 const LONGEST_LINE: usize = 1 << 16;
 const MOST_SLOTS: usize = 1024;
 
@@ -39,7 +40,7 @@ pub(super) type Allowed<'a> = &'a (dyn Fn(u64, &[u8]) -> bool + Sync);
 pub(super) struct ParsedLines {
     /// The templates, without that of whole lines.
     pub templates: Vec<Named>,
-    /// The template of each line: [`WHOLE`], or 1 and its place in `templates`.
+    /// The template of each line or record: [`WHOLE`], or 1 and its place in `templates`.
     pub numbers: Vec<u16>,
     /// The values, line by line.
     pub values: Vec<Value>,
@@ -71,14 +72,16 @@ impl ParsedLines {
         let mut start = part.start;
         while start < part.end {
             let rest = &block[start..part.end];
-            let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-            let number = match split_line(line, tokens, &mut slots, &mut name) {
-                true => parsed.number(&mut name, &mut known, allowed),
-                false => WHOLE,
-            };
+            let (mut number, mut len) = (WHOLE, first_line(rest));
+            if let Some(next) = tokens.next(rest)
+                && split_line(&rest[..next], tokens, &mut slots, &mut name)
+            {
+                number = parsed.number(&mut name, &mut known, allowed);
+                len = if number == WHOLE { len } else { next };
+            }
             if number == WHOLE {
                 slots.clear();
-                slots.push(0..line.len());
+                slots.push(0..len);
             }
             if parsed.values.len() + slots.len() > most {
                 return Ok(None);
@@ -90,7 +93,7 @@ impl ParsedLines {
                     len: slot.len() as u32,
                 }),
             );
-            start += line.len() + 1;
+            start += len + 1;
         }
         parsed.values.shrink_to_fit();
         Ok(Some(parsed))
@@ -122,14 +125,15 @@ impl ParsedLines {
     }
 }
 
-/// Sets `name` to the template of a line, unless it is to be stored whole.
+/// Sets `name` to the template of a line or record, unless it is to be stored whole.
 fn split_line(
     line: &[u8],
     tokens: Tokens,
     slots: &mut Vec<Range<usize>>,
     name: &mut Vec<u8>,
 ) -> bool {
-    if line.len() > LONGEST_LINE || memchr::memchr(SLOT, line).is_some() {
+    let is_record = tokens == Tokens::Reads;
+    if line.len() > LONGEST_LINE && !is_record || memchr::memchr2(SLOT, LINE_END, line).is_some() {
         return false;
     }
     tokens.find(line, slots);
@@ -141,6 +145,9 @@ fn split_line(
         end = slot.end;
     }
     push_bytes(line, end..line.len(), name);
+    if is_record {
+        name.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = LINE_END);
+    }
     slots.len() <= MOST_SLOTS
 }
 

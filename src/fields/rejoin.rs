@@ -3,10 +3,11 @@
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::numbers::{self, Pattern};
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
-use super::templates::{Columns, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
+use super::templates::{Columns, LINE_END, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
 use crate::allocation;
 use crate::error::Flaw;
 use crate::leb128;
+use std::borrow::Cow;
 use std::ops::Range;
 
 const ENDS: Flaw = Flaw("the text of a block of fields ends too early");
@@ -26,13 +27,14 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
     }
     let mut rest = text;
     let (mut columns, mut slots_left) = (Columns::new(), MOST_SLOTS);
-    let whole = Template { name: &[SLOT], columns: vec![WHOLE_LINES], lines: 0 };
+    let whole = Template { name: Cow::Borrowed(&[SLOT]), columns: vec![WHOLE_LINES], lines: 0 };
     let mut templates = vec![whole];
     for _ in 0..count {
         let name = line(&mut rest)?;
         let slots = name.iter().filter(|&&byte| byte == SLOT).count();
         slots_left = slots_left.checked_sub(slots).ok_or(LIMITS)?;
-        templates.push(Template { name, columns: columns.of(name), lines: 0 });
+        let columns = columns.of(name);
+        templates.push(Template { name: with_line_ends(name), columns, lines: 0 });
     }
     let mut numbers = rest;
     for _ in 0..lines {
@@ -47,11 +49,23 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
             join.push(b"\n")?;
         }
     }
-    if join.block.len() == size { Ok(join.block) } else { Err(SIZE) }
+    if join.block.len() == size && join.columns.iter().all(Column::is_done) {
+        Ok(join.block)
+    } else {
+        Err(SIZE)
+    }
+}
+
+/// A template with line ends in the place of what stands for them.
+fn with_line_ends(name: &[u8]) -> Cow<'_, [u8]> {
+    match memchr::memchr(LINE_END, name) {
+        None => name.into(),
+        Some(_) => name.iter().map(|&byte| if byte == LINE_END { b'\n' } else { byte }).collect(),
+    }
 }
 
 struct Template<'t> {
-    name: &'t [u8],
+    name: Cow<'t, [u8]>,
     columns: Vec<u32>,
     lines: usize,
 }
@@ -59,6 +73,8 @@ struct Template<'t> {
 /// The values of a column that are still to come, and what the last ones tell of them.
 struct Column<'t> {
     rest: &'t [u8],
+    /// Of a joined column the lengths of its values, if it has them.
+    lengths: &'t [u8],
     form: Form,
     number: i64,
     values: Predictions<Range<u32>>,
@@ -79,14 +95,14 @@ fn read_columns<'t>(
     }
     let (mut columns, mut room) = (Vec::new(), Room::new());
     for (&count, &depth) in counts.iter().zip(depths) {
-        // A value takes a byte or more.
-        if count > rest.len() {
-            return Err(ENDS);
-        }
         let form = match count {
             0..LEAST_VALUES => Form::Text,
             _ => Form::read(&mut rest, depth)?,
         };
+        // A value takes a byte or more, but for one that has its length from another.
+        if count > rest.len() && !matches!(form, Form::Joined { distance: 1.., .. }) {
+            return Err(ENDS);
+        }
         if form.has_table() && !room.take(count) {
             return Err(LIMITS);
         }
@@ -96,18 +112,56 @@ fn read_columns<'t>(
             Form::NumbersByKey { .. } => numbers = Predictions::new(count, NO_NUMBER)?,
             _ => {}
         }
-        let stored = rest;
-        for _ in 0..count {
-            match form.pattern() {
-                Some(_) if numbers::read(&mut rest)?.is_some() => {}
-                _ => {
-                    line(&mut rest)?;
-                }
-            }
-        }
-        columns.push(Column { rest: stored, form, number: 0, values, numbers });
+        let (stored, lengths) = match form {
+            Form::Joined { distance, .. } => joined(&mut rest, distance, count)?,
+            _ => (skip_values(&mut rest, &form, count)?, &[][..]),
+        };
+        columns.push(Column { rest: stored, lengths, form, number: 0, values, numbers });
     }
     if rest.is_empty() { Ok(columns) } else { Err(Flaw("the text of a block of fields goes on")) }
+}
+
+/// Passes `count` values at the front of `bytes`, and gives what these were.
+fn skip_values<'t>(bytes: &mut &'t [u8], form: &Form, count: usize) -> Result<&'t [u8], Flaw> {
+    let values = *bytes;
+    for _ in 0..count {
+        match form.pattern() {
+            Some(_) if numbers::read(bytes)?.is_some() => {}
+            _ => {
+                line(bytes)?;
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// Takes `count` joined values off the front of `bytes`: they, and their lengths.
+fn joined<'t>(
+    bytes: &mut &'t [u8],
+    distance: usize,
+    count: usize,
+) -> Result<(&'t [u8], &'t [u8]), Flaw> {
+    let lengths = *bytes;
+    let size = match distance {
+        0 => {
+            let (mut len, mut size) = (0, 0_usize);
+            for _ in 0..count {
+                len = next_length(bytes, len)?;
+                size = size.saturating_add(len as usize);
+            }
+            size
+        }
+        _ => leb128::read(bytes)?,
+    };
+    let (values, rest) = bytes.split_at_checked(size).ok_or(ENDS)?;
+    *bytes = rest;
+    Ok((values, lengths))
+}
+
+/// Takes the length of a joined value off the front of `lengths`, by that of the one before.
+fn next_length(lengths: &mut &[u8], before: i64) -> Result<i64, Flaw> {
+    let len = numbers::read(lengths)?.and_then(|difference| before.checked_add(difference));
+    len.filter(|&len| len >= 0).ok_or(Flaw("a length of a column of joined values is out of range"))
 }
 
 /// Takes bytes and the line end behind them off the front of `bytes`.
@@ -125,6 +179,13 @@ fn append(block: &mut Vec<u8>, size: usize, bytes: &[u8]) -> Result<(), Flaw> {
     }
     block.extend_from_slice(bytes);
     Ok(())
+}
+
+impl Column<'_> {
+    /// Whether nothing is left of a joined column.
+    fn is_done(&self) -> bool {
+        !matches!(self.form, Form::Joined { .. }) || self.rest.is_empty()
+    }
 }
 
 struct Join<'t> {
@@ -157,6 +218,7 @@ impl Join<'_> {
         match self.columns[column].form {
             Form::Text => self.stored(column)?,
             Form::Raised => self.raised(column)?,
+            Form::Joined { distance, raised } => self.joined(column, distance, raised)?,
             Form::Predicted { distance, raised } => self.predicted(column, distance, raised)?,
             Form::Numbers(_) => {
                 let before = self.columns[column].number;
@@ -179,7 +241,27 @@ impl Join<'_> {
     fn raised(&mut self, column: usize) -> Result<(), Flaw> {
         let start = self.block.len();
         self.stored(column)?;
-        self.block[start..].iter_mut().for_each(|byte| *byte = raised(*byte));
+        raise(&mut self.block[start..]);
+        Ok(())
+    }
+
+    fn joined(&mut self, column: usize, distance: usize, is_raised: bool) -> Result<(), Flaw> {
+        let of_key = if distance == 0 { 0 } else { self.key(distance).len() };
+        let Column { rest, lengths, number, .. } = &mut self.columns[column];
+        let len = match distance {
+            0 => {
+                *number = next_length(lengths, *number)?;
+                *number as usize
+            }
+            _ => of_key,
+        };
+        let (value, more) = rest.split_at_checked(len).ok_or(ENDS)?;
+        *rest = more;
+        let start = self.block.len();
+        append(&mut self.block, self.size, value)?;
+        if is_raised {
+            raise(&mut self.block[start..]);
+        }
         Ok(())
     }
 
@@ -243,8 +325,12 @@ impl Join<'_> {
             _ => self.push(value)?,
         }
         if is_raised && !value.is_empty() {
-            self.block[start..].iter_mut().for_each(|byte| *byte = raised(*byte));
+            raise(&mut self.block[start..]);
         }
         Ok(())
     }
+}
+
+fn raise(value: &mut [u8]) {
+    value.iter_mut().for_each(|byte| *byte = raised(*byte));
 }

@@ -6,6 +6,9 @@ use std::collections::HashMap;
 /// Stands for a slot in a template. Lines that hold this byte have no slots.
 pub(super) const SLOT: u8 = 1;
 
+/// Stands for a line end in the template of a record. Lines that hold this byte have no slots.
+pub(super) const LINE_END: u8 = 2;
+
 /// The template of a line that is stored whole, in [`WHOLE_LINES`].
 pub(super) const WHOLE: usize = 0;
 /// The column of lines that are stored whole.

@@ -7,7 +7,7 @@ use super::*;
 use crate::cases;
 use crate::threads::Threads;
 
-const TOKENS: [Tokens; 7] = [
+const TOKENS: [Tokens; 8] = [
     Tokens::Words,
     Tokens::Fields(b','),
     Tokens::Fields(b' '),
@@ -15,6 +15,7 @@ const TOKENS: [Tokens; 7] = [
     Tokens::FieldsBy(b',', Kept::NONE.and(1)),
     Tokens::FieldsBy(b' ', Kept::NONE.and(0).and(2)),
     Tokens::Tuples,
+    Tokens::Reads,
 ];
 
 /// Lines of fields with every oddity.
@@ -34,6 +35,11 @@ fn oddities() -> Vec<Vec<u8>> {
         b"binary \x00\x02\xFF 5\xFE7\n",
         b"\xC3\xA9t\xC3\xA9 2026\n",
         b"10.0.0.107 0x7fc40fcb3656 00:1b:21:3c:9d:01 78dc1847-8848-49cc-933e-9239b1\n",
+        b"@r.1 x:7/1\nACGTN\n+\nII#!I\n@r.2 x:9/1\nAC\n+r.2 x:9/1\n@+\n",
+        b"@r1\r\nACGT\r\n+\r\n@III\r\n@r2\r\n\r\n+\r\n\r\n",
+        b"@r1\nACGT\n+\nIII\n@r2\nAC\nII\n@r3\n\n+\n\n+\n@\x02\nA\n+\nI\n@r4\nA\n+\n",
+        b"@no end\nACGT\n+\nIIII",
+        b"@empty\n\n+\n",
         b"chr1\t107\t60\t150M\t=\t267\t310\t\t\n",
     ];
     let mut all: Vec<Vec<u8>> = whole.iter().map(|text| text.to_vec()).collect();
@@ -97,7 +103,7 @@ fn every_oddity_comes_back() {
 
 /// One of the oddities some times over, with bytes changed, taken out or put in.
 fn mutated(seed: usize, oddities: &[Vec<u8>]) -> Vec<u8> {
-    const BYTES: &[u8] = b"\n\n\r,,  \t\"-0019:.ab=\x00\x01\xFF";
+    const BYTES: &[u8] = b"\n\n\r,,  \t\"-0019:.ab=@+\x00\x01\x02\xFF";
     let mut state = seed as u64 * 2 + 1;
     let mut next = |below: usize| {
         state ^= state << 13;
@@ -226,6 +232,51 @@ fn columns_are_what_the_values_are() {
     wanted.push(0);
     wanted.extend(b"7\n".repeat(20));
     assert_eq!(text, wanted);
+}
+
+/// Reads of several lengths, with qualities that are as long.
+fn reads() -> Vec<u8> {
+    let bytes = cases::random(40 * 60, 4);
+    let record = |(n, bytes): (usize, &[u8])| {
+        let bases: String =
+            bytes.iter().map(|&byte| char::from(b"ACGT"[usize::from(byte)])).collect();
+        let qualities: String = bytes.iter().map(|&byte| char::from(b'@' + byte)).collect();
+        let len = 60 - n % 7;
+        format!("@r{n}/1 x\n{}\n+\n{}\n", &bases[..len], &qualities[..len])
+    };
+    bytes.chunks(60).enumerate().flat_map(|of| record(of).into_bytes()).collect()
+}
+
+#[test]
+fn reads_have_a_column_for_each_of_their_parts() {
+    let block = reads();
+    let (text, side) = round_trip(&block, Tokens::Reads).unwrap();
+    assert_eq!(side, [1, 80]);
+    let mut wanted = b"@\x01/\x01 \x01\x02\x01\x02+\x02\x01\n".to_vec();
+    wanted.extend([1; 40]);
+    assert!(text.starts_with(&wanted));
+    let lines: Vec<&[u8]> = block.split(|&byte| byte == b'\n').collect();
+    let size: usize = lines[1..].iter().step_by(4).map(|bases| bases.len()).sum();
+    let [bases, qualities] =
+        [1, 3].map(|line| lines[line..].iter().step_by(4).copied().collect::<Vec<_>>().concat());
+    // The first length is 60; the next ones are 1 less each, and 60 again.
+    let lengths = [&[7, 0, 16 + 120][..], &[16 + 1; 6], &[16 + 12]].concat();
+    let raised: Vec<u8> = qualities.iter().map(|byte| byte ^ 0x80).collect();
+    let size = [size as u8 | 0x80, (size >> 7) as u8];
+    for part in [lengths, bases, [&[8, 1], &size[..], &raised].concat()] {
+        assert!(memchr::memmem::find(&text, &part).is_some(), "{part:?}");
+    }
+    assert!(text.ends_with(&raised));
+}
+
+#[test]
+fn records_are_whole_in_every_part_of_a_block() {
+    let block = reads().repeat(400);
+    assert!(block.len() > 1 << 20);
+    let (text, _) = round_trip(&block, Tokens::Reads).unwrap();
+    let uses = memchr::memchr(b'\n', &text).unwrap() + 1;
+    assert!(text[uses..uses + 40 * 400].iter().all(|&number| number == 1));
+    assert_eq!(choose(&block, &Threads::Calling), Ok(Some(Tokens::Reads)));
 }
 
 /// Roads between towns: how long one is depends on both ends of it.

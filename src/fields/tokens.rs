@@ -1,4 +1,5 @@
-//! The slots of a line: words that hold a digit, or the fields between delimiters.
+//! The slots of a line: words that hold a digit, or the fields between delimiters. Four lines of a
+//! read and its qualities have theirs together.
 
 use std::ops::Range;
 
@@ -13,6 +14,9 @@ pub enum Tokens {
     FieldsBy(u8, Kept),
     /// What stands between two commas, where it is not in single quotes: for statements of SQL.
     Tuples,
+    /// Of the four lines of a FASTQ record letters and digits in a row in those of names, and the
+    /// bases and qualities whole. Lines that are no record have none.
+    Reads,
 }
 
 /// Fields of a line by their places, of the first 64.
@@ -37,6 +41,27 @@ impl Kept {
 }
 
 impl Tokens {
+    /// How many bytes of `lines` have their slots together: a line or a record, without the line
+    /// end behind it. `None` where the next line is to be stored whole.
+    pub(super) fn next(self, lines: &[u8]) -> Option<usize> {
+        match self {
+            Tokens::Reads => record(lines).map(|record| record.qualities.end),
+            _ => Some(first_line(lines)),
+        }
+    }
+
+    /// Where in `bytes` lines or records begin; their end where none do.
+    pub(super) fn start(self, bytes: &[u8]) -> usize {
+        let feeds = memchr::memchr_iter(b'\n', bytes).map(|feed| feed + 1);
+        let mut starts = feeds.take(LINES_OF_RECORD).filter(|&start| start < bytes.len());
+        let first = starts.clone().next();
+        let of_record = match self {
+            Tokens::Reads => starts.find(|&start| record(&bytes[start..]).is_some()),
+            _ => None,
+        };
+        of_record.or(first).unwrap_or(bytes.len())
+    }
+
     /// Sets `slots` to those of `line`: ascending, not overlapping, and never side by side.
     pub(super) fn find(self, line: &[u8], slots: &mut Vec<Range<usize>>) {
         slots.clear();
@@ -49,8 +74,58 @@ impl Tokens {
                 slots.retain(|_| !places.next().is_some_and(|place| kept.has(place)));
             }
             Tokens::Tuples => tuples(line, slots),
+            Tokens::Reads => reads(line, slots),
         }
     }
+}
+
+/// The bytes of `lines` in front of the first line end.
+pub(super) fn first_line(lines: &[u8]) -> usize {
+    memchr::memchr(b'\n', lines).unwrap_or(lines.len())
+}
+
+/// Lines of a FASTQ record.
+const LINES_OF_RECORD: usize = 4;
+
+/// Where the lines of a FASTQ record stand, without their ends.
+struct Record {
+    name: Range<usize>,
+    bases: Range<usize>,
+    separator: Range<usize>,
+    qualities: Range<usize>,
+}
+
+/// The record that `lines` begin with, if they do.
+fn record(lines: &[u8]) -> Option<Record> {
+    let mut start = 0;
+    let mut line = || {
+        let rest = lines.get(start..).filter(|rest| !rest.is_empty())?;
+        let line = start..start + first_line(rest);
+        start = line.end + 1;
+        Some(line)
+    };
+    let (name, bases, separator, qualities) = (line()?, line()?, line()?, line()?);
+    let is_record = lines[name.clone()].starts_with(b"@")
+        && lines[separator.clone()].starts_with(b"+")
+        && bases.len() == qualities.len();
+    is_record.then_some(Record { name, bases, separator, qualities })
+}
+
+fn reads(record_lines: &[u8], slots: &mut Vec<Range<usize>>) {
+    let Some(Record { name, bases, separator, qualities }) = record(record_lines) else { return };
+    let names = |line: Range<usize>, slots: &mut Vec<Range<usize>>| {
+        let is_letter = |&at: &usize| record_lines[at].is_ascii_alphanumeric();
+        let mut at = line.start;
+        while let Some(start) = (at..line.end).find(is_letter) {
+            at = (start..line.end).find(|at| !is_letter(at)).unwrap_or(line.end);
+            slots.push(start..at);
+        }
+    };
+    let returns = usize::from(record_lines[bases.clone()].ends_with(b"\r"));
+    names(name, slots);
+    slots.push(bases.start..bases.end - returns);
+    names(separator, slots);
+    slots.push(qualities.start..qualities.end - returns);
 }
 
 /// Bytes that are looked at together.

@@ -35,6 +35,12 @@ const LEAST_MORE: Cost = 4;
 const LONG: usize = 6;
 const MOST_BYTES: usize = 16;
 
+/// Values are joined where they have so many bytes on average or more, all but one of so many are
+/// different, and where their lengths are another's so many different bytes at most.
+const LONG_JOINED: usize = 16;
+const MOST_ALIKE: usize = 16;
+const MOST_BYTES_JOINED: usize = 64;
+
 /// Some values of a column.
 pub(super) struct Sample<'b> {
     own: Vec<&'b [u8]>,
@@ -86,7 +92,7 @@ impl<'b> Sample<'b> {
             consider(self.as_predicted(key, &mut last, &mut counts), form);
         }
         match best.1 {
-            Form::Text if self.are_no_text() => Form::Raised,
+            Form::Text => self.as_they_are(distances, &key),
             Form::Predicted { distance, .. } => {
                 Form::Predicted { distance, raised: self.are_no_text() }
             }
@@ -94,16 +100,42 @@ impl<'b> Sample<'b> {
         }
     }
 
-    /// Whether the values are long and of few different bytes: checksums, qualities.
+    /// The form of values that nothing is known of.
+    fn as_they_are(&self, distances: usize, key: impl Fn(usize, usize) -> &'b [u8]) -> Form {
+        let Bytes { of_value, different, are_letters } = self.bytes();
+        let as_long = |distance: &usize| {
+            self.own.iter().enumerate().all(|(at, own)| own.len() == key(*distance, at).len())
+        };
+        let is_one_length = self.own.iter().all(|own| own.len() == self.own[0].len());
+        let all_differ = self.sizes.len() >= self.own.len() - self.own.len() / MOST_ALIKE;
+        let distance = match all_differ && of_value >= LONG_JOINED {
+            true if is_one_length || are_letters && different <= MOST_BYTES => Some(0),
+            true if different <= MOST_BYTES_JOINED => (1..=distances).find(as_long),
+            _ => None,
+        };
+        match distance {
+            Some(distance) => Form::Joined { distance, raised: !are_letters },
+            None if self.are_no_text() => Form::Raised,
+            None => Form::Text,
+        }
+    }
+
+    /// Whether the values are long and of few different bytes: checksums.
     fn are_no_text(&self) -> bool {
-        let (mut known, mut bytes, mut letters) = ([false; 256], 0, true);
-        for value in self.own.iter().take(LOOKED_AT) {
+        let Bytes { of_value, different, are_letters } = self.bytes();
+        of_value >= LONG && different <= MOST_BYTES && !are_letters
+    }
+
+    fn bytes(&self) -> Bytes {
+        let (mut known, mut bytes, mut are_letters) = ([false; 256], 0, true);
+        let looked_at = &self.own[..self.own.len().min(LOOKED_AT)];
+        for value in looked_at {
             bytes += value.len();
             value.iter().for_each(|&byte| known[usize::from(byte)] = true);
-            letters &= value.iter().all(u8::is_ascii_alphabetic);
+            are_letters &= value.iter().all(u8::is_ascii_alphabetic);
         }
         let different = known.iter().filter(|&&known| known).count();
-        bytes >= LONG * self.own.len().min(LOOKED_AT) && different <= MOST_BYTES && !letters
+        Bytes { of_value: bytes / looked_at.len().max(1), different, are_letters }
     }
 
     /// Considers numbers of the pattern as differences to what other slots of the line tell: for
@@ -229,6 +261,14 @@ impl<'b> Sample<'b> {
         counts[self.sizes.len()] = predicted;
         cost(counts) + NEW_BYTE * new as u64
     }
+}
+
+/// The bytes of some values: how many one has on average, how many different ones there are, and
+/// whether all are letters.
+struct Bytes {
+    of_value: usize,
+    different: usize,
+    are_letters: bool,
 }
 
 /// The differences of numbers to the last that stood beside the same key.

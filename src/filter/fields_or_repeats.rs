@@ -16,9 +16,6 @@ use crate::threads::Threads;
 /// The windows of a sample have so many bytes.
 const WINDOW: usize = 512 << 10;
 
-/// One part in so many has to be gained in the sample.
-const LEAST_GAIN: usize = 64;
-
 /// The slots of a repetitive `text`, where it is better taken apart than its repeats are taken out
 /// alone. Repeats that lie too far apart for a sample are always taken out. This is for those who
 /// are no thread of the `pool`.
@@ -38,8 +35,9 @@ pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw
     let sizes = pool.map(ways, |tokens| Ok((size_without_repeats(&sample, tokens)?, tokens)));
     let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
     let (whole, _) = sizes[0];
-    let best = sizes.into_iter().min_by_key(|&(size, _)| size).expect("one is the sample's own");
-    Ok(best.1.filter(|_| best.0 < whole - whole / LEAST_GAIN))
+    let best = sizes.into_iter().min_by_key(|&(size, _)| size);
+    let (size, tokens) = best.expect("one is the sample's own");
+    Ok(tokens.filter(|tokens| tokens.gain_enough(size, whole)))
 }
 
 /// What a sample takes whose repeats are taken out, once it is taken apart by `tokens`, if any.

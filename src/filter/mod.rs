@@ -7,7 +7,7 @@
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
-//! | [`sequence`] | FASTA and FASTQ | residues first, then headers and qualities |
+//! | [`sequence`] | FASTA, and FASTQ with an index | residues first, then headers and qualities |
 //! | [`fields`] | lines of logs and tables | values of a slot first, column after column |
 //! | `regions`: `delta` | tables, images, sound | differences and transposition |
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
@@ -157,51 +157,76 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
     if filtered.text.len() < LEAST_BLOCK {
         return Ok(Undeduplicated { filtered, repeats: RepeatsSearch::None });
     }
-    let Filtered { text, flags, side } = &mut filtered;
-    let mut layout_side = Vec::new();
-    if let Some(kind) = sequence::detect(text) {
-        let (split, layout) = pool.install(|| sequence::split(text, kind))?;
-        let can_be_written = layout.can_be_written();
-        if can_be_written {
-            layout.write(&mut layout_side);
-        }
-        if can_be_written && split.len() + layout_side.len() < text.len() {
-            *text = split;
-            *flags |= SEQUENCES;
-        } else {
-            layout_side.clear();
-        }
+    let kind = sequence::detect(&filtered.text);
+    let mut parameters = Vec::new();
+    if kind == Some(Kind::Fasta) {
+        parameters = separate_sequences(&mut filtered, Kind::Fasta, pool)?;
     }
-    let is_large = text.len() > MOST_SEARCHED;
-    let mut is_repetitive =
-        !is_large && content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
-    let tokens = match is_repetitive {
-        _ if *flags != 0 => None,
-        true => fields_or_repeats::choose(text, pool)?,
-        false => fields::choose(text, pool)?,
+    let is_large = filtered.text.len() > MOST_SEARCHED;
+    let is_repetitive = |text: &[u8]| match is_large {
+        true => Ok(false),
+        false => content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY),
     };
-    if let Some(tokens) = tokens
-        && let Some((apart, parameters)) = fields::take_apart(text, tokens, pool)?
-    {
-        *text = apart;
-        layout_side = parameters;
-        *flags |= FIELDS;
-        is_repetitive =
-            is_repetitive && content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY)?;
+    let mut repeats_itself = is_repetitive(&filtered.text)?;
+    if filtered.flags == 0 {
+        parameters = take_fields_apart(&mut filtered, repeats_itself, pool)?;
+        if filtered.flags == FIELDS {
+            repeats_itself = repeats_itself && is_repetitive(&filtered.text)?;
+        }
     }
+    // Reads are best as fields. Where these cannot be, bases are apart from names.
+    if let Some(Kind::Fastq) = kind
+        && filtered.flags == 0
+    {
+        parameters = separate_sequences(&mut filtered, Kind::Fastq, pool)?;
+    }
+    let Filtered { text, flags, side } = &mut filtered;
     // Repeats of code have the same relative targets, not the same absolute ones.
-    let regions = detect_regions::detect(text, !is_repetitive, pool);
+    let regions = detect_regions::detect(text, !repeats_itself, pool);
     if !regions.is_empty() {
         regions::encode(text, &regions, side, pool)?;
         *flags |= REGIONS;
     }
-    side.extend(layout_side);
-    let repeats = match is_repetitive {
+    side.extend(parameters);
+    let repeats = match repeats_itself {
         _ if is_large => RepeatsSearch::None,
         true => RepeatsSearch::Everywhere,
         false => RepeatsSearch::Some,
     };
     Ok(Undeduplicated { filtered, repeats })
+}
+
+/// Sets sequences apart where that makes the block smaller, and gives the parameters.
+fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Result<Vec<u8>, Flaw> {
+    let (text, layout) = pool.install(|| sequence::split(&block.text, kind))?;
+    let mut parameters = Vec::new();
+    if layout.can_be_written() {
+        layout.write(&mut parameters);
+        if text.len() + parameters.len() < block.text.len() {
+            (block.text, block.flags) = (text, SEQUENCES);
+            return Ok(parameters);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Takes lines of fields apart where the block is one of these, and gives the parameters.
+fn take_fields_apart(
+    block: &mut Filtered,
+    is_repetitive: bool,
+    pool: &Threads,
+) -> Result<Vec<u8>, Flaw> {
+    let tokens = match is_repetitive {
+        true => fields_or_repeats::choose(&block.text, pool)?,
+        false => fields::choose(&block.text, pool)?,
+    };
+    if let Some(tokens) = tokens
+        && let Some((text, parameters)) = fields::take_apart(&block.text, tokens, pool)?
+    {
+        (block.text, block.flags) = (text, FIELDS);
+        return Ok(parameters);
+    }
+    Ok(Vec::new())
 }
 
 /// Takes long-range matches out of the text.

@@ -134,7 +134,7 @@ fn next(state: &mut u64) -> u32 {
 pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
     vec![
         ("wrapped DNA", wrapped(&dna(size)), 1),
-        ("reads", reads(size), 1),
+        ("reads", reads(size), 32),
         ("table", table(size), 2),
         ("image of 16 bits", image(size), 2),
         ("x86", x86(size), 2),
@@ -196,7 +196,7 @@ pub fn reads(size: usize) -> Vec<u8> {
             .iter()
             .map(|q| b'I' - (q / 4) * (q / 4) / 3)
             .collect();
-        file.extend(format!("@read.{n} {}:{}\n", noise[n], noise[n + 1]).bytes());
+        file.extend(format!("@r{n} {}:{}\n", noise[n], noise[size - 1 - n]).bytes());
         file.extend([residues, &b"\n+\n"[..], &qualities, b"\n"].concat());
     }
     file

@@ -130,6 +130,7 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
 
 #[test]
 fn chapter_12_filters() {
+    let reads: String = (1..=16).map(|number| format!("@{number}\nAC\n+\nII\n")).collect();
     let repeated = ["abcd".repeat(11), "xy".to_owned()].concat();
     for (name, flags, text, raw) in [
         ("matches", 4, &b"abcdxy"[..], repeated.as_bytes()),
@@ -138,6 +139,7 @@ fn chapter_12_filters() {
         ("arm64", 2, example("text-arm64"), example("raw-arm64")),
         ("sequences", 1, example("text-sequences"), example("raw-sequences")),
         ("fields", 32, example("text-fields"), lines_of_fields().as_bytes()),
+        ("reads", 32, example("text-reads"), reads.as_bytes()),
     ] {
         let name = format!("side-{name}");
         let filtered = Filtered { text: text.to_vec(), flags, side: example(&name).to_vec() };
@@ -215,5 +217,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 32);
+    assert_eq!(EXAMPLES.len(), 34);
 }

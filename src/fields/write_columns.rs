@@ -1,0 +1,288 @@
+//! The columns of a block in their forms.
+//!
+//! Those whose values tell nothing of each other are written part by part, side by side, which
+//! reads each part of the block once; the others each by itself.
+
+use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
+use super::column_values::{ColumnValues, Group, LineValue, count};
+use super::numbers::{self, Pattern};
+use super::parsed_lines::{Value, push_bytes};
+use super::predictions::{NO_NUMBER, NOWHERE, Predictions};
+use super::value_cost::Sample;
+use crate::allocation;
+use crate::error::Flaw;
+use crate::leb128;
+use crate::threads::Threads;
+use std::ops::Range;
+
+/// Values that a form is chosen by: neighbours, so that they repeat as often as all do.
+const SAMPLED: usize = 8192;
+
+/// Slots before a column that may predict it.
+const MOST_DISTANCE: usize = 16;
+
+/// Writes columns.
+pub(super) struct Writer<'b> {
+    pub block: &'b [u8],
+    pub values: &'b ColumnValues,
+}
+
+/// All columns: what each part has of those that are written part by part, and the others.
+pub(super) struct WrittenColumns {
+    parts: Vec<Written>,
+    whole: Vec<Vec<u8>>,
+}
+
+/// What a part has of columns, one after the other, and where each ends.
+struct Written {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+/// Appends the columns to the front of the text, in their order.
+pub(super) fn join(
+    front: Vec<u8>,
+    columns: &[&[Group]],
+    forms: &[Form],
+    WrittenColumns { parts, whole }: WrittenColumns,
+) -> Result<Vec<u8>, Flaw> {
+    let sizes = parts.iter().map(|part| &part.bytes).chain(&whole).map(Vec::len);
+    // Forms are few bytes more.
+    let size = front.len() + sizes.sum::<usize>() + 4 * columns.len();
+    let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
+    text.extend_from_slice(&front);
+    let (mut whole, mut next) = (whole.into_iter(), vec![(0, 0); parts.len()]);
+    for (column, form) in columns.iter().zip(forms) {
+        if count(column) >= LEAST_VALUES {
+            form.write(&mut text);
+        }
+        if form.is_written_whole() {
+            text.extend(whole.next().expect("each is written"));
+            continue;
+        }
+        for part in column.iter().map(|group| group.part as usize) {
+            let (group, start) = &mut next[part];
+            let end = parts[part].ends[*group];
+            text.extend_from_slice(&parts[part].bytes[*start..end]);
+            (*group, *start) = (*group + 1, end);
+        }
+    }
+    Ok(text)
+}
+
+impl<'b> Writer<'b> {
+    fn bytes(&self, value: Value) -> &'b [u8] {
+        &self.block[value.range()]
+    }
+
+    /// The form of a column that has `depth` slots before it.
+    pub fn form(&self, column: &[Group], depth: usize) -> Form {
+        let count = count(column);
+        if count < LEAST_VALUES {
+            return Form::Text;
+        }
+        let skipped = count.saturating_sub(SAMPLED) / 2;
+        let sampled: Vec<LineValue> = self.values.of(column).skip(skipped).take(SAMPLED).collect();
+        let own = sampled.iter().map(|value| self.bytes(value.own())).collect();
+        let form = Sample::new(own).best_form(depth.min(MOST_DISTANCE), |distance, number| {
+            self.bytes(sampled[number].before(distance))
+        });
+        match form {
+            Form::Joined { distance: 1.., raised } if !self.are_as_long(column, &form) => {
+                Form::Joined { distance: 0, raised }
+            }
+            form => form,
+        }
+    }
+
+    /// Whether all values are as long as those that a joined column takes its lengths from.
+    fn are_as_long(&self, column: &[Group], form: &Form) -> bool {
+        let Form::Joined { distance, .. } = *form else { return false };
+        self.values.of(column).all(|value| value.own().len == value.before(distance).len)
+    }
+
+    /// Writes the columns in these forms.
+    pub fn write(
+        &self,
+        columns: &[&[Group]],
+        forms: &[Form],
+        pool: &Threads,
+    ) -> Result<WrittenColumns, Flaw> {
+        let mut of_parts = vec![Vec::new(); self.values.parts.len()];
+        let mut whole = Vec::new();
+        for (&column, form) in columns.iter().zip(forms) {
+            match form.is_written_whole() {
+                true => whole.push((column, form)),
+                false => (0..column.len()).for_each(|place| {
+                    of_parts[column[place].part as usize].push((&column[..=place], form));
+                }),
+            }
+        }
+        let parts = pool.map(of_parts, |groups| self.part(&groups));
+        let whole = pool.map(whole, |(column, form)| self.whole(column, form));
+        let whole = whole.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+        Ok(WrittenColumns { parts, whole })
+    }
+
+    /// Writes the last of each row of groups; those before it are of the same column.
+    fn part(&self, groups: &[(&[Group], &Form)]) -> Written {
+        let mut written = Written { bytes: Vec::new(), ends: Vec::new() };
+        for (groups, form) in groups {
+            let [before @ .., group] = groups else { continue };
+            match form {
+                Form::Numbers(pattern) => {
+                    self.numbers(before, group, pattern, &mut written.bytes);
+                }
+                Form::Raised => self.raised(group, &mut written.bytes),
+                _ => self.text(group, &mut written.bytes),
+            }
+            written.ends.push(written.bytes.len());
+        }
+        written
+    }
+
+    fn text(&self, group: &Group, out: &mut Vec<u8>) {
+        for value in self.values.of_group(group) {
+            push_bytes(self.block, value.own().range(), out);
+            out.push(b'\n');
+        }
+    }
+
+    fn raised(&self, group: &Group, out: &mut Vec<u8>) {
+        for value in self.values.of_group(group) {
+            push_raised(self.bytes(value.own()), out);
+            out.push(b'\n');
+        }
+    }
+
+    fn numbers(&self, before: &[Group], group: &Group, pattern: &Pattern, out: &mut Vec<u8>) {
+        let parse = |value: LineValue| pattern.parse(self.bytes(value.own()));
+        let all_before = before.iter().rev().flat_map(|group| self.values.of_group(group).rev());
+        let mut before = all_before.into_iter().find_map(parse).unwrap_or(0);
+        for value in self.values.of_group(group) {
+            if let Some(number) = self.difference(value, before, pattern, out) {
+                before = number;
+            }
+        }
+    }
+
+    /// Writes a value as its difference to a number, and gives its own, if it is one.
+    fn difference(
+        &self,
+        value: LineValue,
+        before: i64,
+        pattern: &Pattern,
+        out: &mut Vec<u8>,
+    ) -> Option<i64> {
+        let number = pattern.parse(self.bytes(value.own()));
+        match number {
+            Some(number) => numbers::write(numbers::zigzag(number - before), out),
+            None => {
+                out.push(0);
+                out.extend_from_slice(self.bytes(value.own()));
+                out.push(b'\n');
+            }
+        }
+        number
+    }
+
+    fn whole(&self, column: &[Group], form: &Form) -> Result<Vec<u8>, Flaw> {
+        match form {
+            Form::Predicted { distance, raised } => self.predicted(column, *distance, *raised),
+            Form::NumbersByKey { distance, pattern } => {
+                self.numbers_by_key(column, *distance, pattern)
+            }
+            Form::Sums { plus, minus, pattern } => Ok(self.sums(column, *plus, *minus, pattern)),
+            Form::Joined { distance, raised } => self.joined(column, *distance, *raised),
+            Form::Text | Form::Numbers(_) | Form::Raised => {
+                unreachable!("these are written part by part")
+            }
+        }
+    }
+
+    fn joined(&self, column: &[Group], distance: usize, is_raised: bool) -> Result<Vec<u8>, Flaw> {
+        let size: usize = self.values.of(column).map(|value| value.own().len as usize).sum();
+        let room = size + count(column);
+        let mut out = allocation::with_capacity(room).ok_or(Flaw::NO_MEMORY)?;
+        if distance == 0 {
+            let mut before = 0;
+            for value in self.values.of(column) {
+                let len = i64::from(value.own().len);
+                numbers::write(numbers::zigzag(len - before), &mut out);
+                before = len;
+            }
+        } else {
+            leb128::write(size, &mut out);
+        }
+        for value in self.values.of(column) {
+            match is_raised {
+                true => push_raised(self.bytes(value.own()), &mut out),
+                false => out.extend_from_slice(self.bytes(value.own())),
+            }
+        }
+        Ok(out)
+    }
+
+    fn numbers_by_key(
+        &self,
+        column: &[Group],
+        distance: usize,
+        pattern: &Pattern,
+    ) -> Result<Vec<u8>, Flaw> {
+        let mut predictions = Predictions::new(count(column), NO_NUMBER)?;
+        let (mut before, mut out) = (0, Vec::new());
+        for value in self.values.of(column) {
+            let last = predictions.last(self.bytes(value.before(distance)));
+            if *last != NO_NUMBER {
+                before = *last;
+            }
+            before = self.difference(value, before, pattern, &mut out).unwrap_or(before);
+            *last = before;
+        }
+        Ok(out)
+    }
+
+    fn sums(&self, column: &[Group], plus: usize, minus: usize, pattern: &Pattern) -> Vec<u8> {
+        let mut out = Vec::new();
+        for value in self.values.of(column) {
+            let number = |distance| match distance {
+                0 => 0,
+                _ => numbers::of_slot(self.bytes(value.before(distance))),
+            };
+            self.difference(value, number(plus) - number(minus), pattern, &mut out);
+        }
+        out
+    }
+
+    fn predicted(
+        &self,
+        column: &[Group],
+        distance: usize,
+        is_raised: bool,
+    ) -> Result<Vec<u8>, Flaw> {
+        let (mut predictions, mut out) = (Predictions::new(count(column), NOWHERE)?, Vec::new());
+        for value in self.values.of(column) {
+            let (key, own) = (self.bytes(value.before(distance)), value.own());
+            let last = predictions.last(key);
+            let predicted = match *last {
+                NOWHERE => key,
+                Range { start, end } => &self.block[start as usize..end as usize],
+            };
+            if predicted != self.bytes(own) {
+                match own.len {
+                    0 => out.extend_from_slice(EMPTY),
+                    _ if is_raised => push_raised(self.bytes(own), &mut out),
+                    _ => push_bytes(self.block, own.range(), &mut out),
+                }
+            }
+            out.push(b'\n');
+            *last = own.start..own.start + own.len;
+        }
+        Ok(out)
+    }
+}
+
+/// Appends a value that is no text.
+fn push_raised(value: &[u8], out: &mut Vec<u8>) {
+    out.extend(value.iter().map(|&byte| raised(byte)));
+}
