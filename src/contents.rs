@@ -98,6 +98,12 @@ impl Contents {
         self.frames.last().map_or(0, |frame| frame.raw.end)
     }
 
+    /// Raw bytes of the largest block.
+    pub fn largest_block(&self) -> u64 {
+        let sizes = self.blocks.iter().map(|block| block.raw.end - block.raw.start);
+        sizes.max().unwrap_or(0)
+    }
+
     /// Fails where a range is not within the raw stream.
     pub fn check_range(&self, range: &Range<u64>) -> Result<()> {
         if range.start <= range.end && range.end <= self.raw_size() {

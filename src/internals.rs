@@ -184,7 +184,7 @@ pub fn locate_on_disk(
 ) -> Result<Option<Vec<u64>>> {
     let input = SharedInput::new(input);
     let file_block = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
-    let opened = SearchedBlock::open(&file_block, BlockJob::default(), 0)?;
+    let opened = SearchedBlock::open(&file_block, BlockJob::default())?;
     let SearchedBlock::OnDisk(block, _) = opened else { return Ok(None) };
     let rows: Vec<u64> = block.intervals(&[pattern])?.remove(0).take(limit).collect();
     block.positions(&rows).map(Some)
@@ -201,7 +201,7 @@ pub fn find_sequences(
     for section in search::sections(&input, contents, options)? {
         let mut found = Vec::new();
         for block in section.blocks.iter().filter(|_| section.by_sequence) {
-            let opened = SearchedBlock::open(block, BlockJob::default(), 0)?;
+            let opened = SearchedBlock::open(block, BlockJob::default())?;
             let SearchedBlock::OnDisk(index, _) = opened else { continue };
             let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();

@@ -218,6 +218,20 @@ fn an_index_on_disk_takes_no_more_memory_than_is_allowed() {
 }
 
 #[test]
+fn slices_of_long_runs_take_no_more_memory_than_is_allowed() {
+    let file = common::indexed(&vec![b'a'; 48 << 20], 64 << 20, Some(16));
+    let count = |threads, memory| {
+        let options = Options::new().threads(threads).memory(memory);
+        Archive::open(Cursor::new(&file), &options)?.count(&["aa"])
+    };
+    assert_eq!(count(2, 16 << 20).unwrap(), [(48 << 20) - 1]);
+    // 1 MiB for each, and 4 KiB for its counts.
+    let end = count(16, 16 << 20);
+    let Err(Error::Limit { needed, .. }) = end else { panic!("{end:?}") };
+    assert!((32 << 20..33 << 20).contains(&needed), "{needed}");
+}
+
+#[test]
 fn a_block_that_there_is_no_memory_for_is_searched_where_it_is() {
     let bases = cases::random(5_000_000, 4).into_iter();
     let text: Vec<u8> = bases.map(|base| b"ACGT"[usize::from(base)]).collect();
@@ -225,7 +239,8 @@ fn a_block_that_there_is_no_memory_for_is_searched_where_it_is() {
     let counts = patterns.iter().map(|p| memchr::memmem::find_iter(&text, p).count() as u64);
     let counts: Vec<u64> = counts.collect();
     let file = indexed(&text, 6 << 20, Some(16));
-    for (memory, blocks) in [(1 << 30, 1), (24 << 20, 0)] {
+    // What can be decoded but not kept would be decoded for each batch.
+    for (memory, blocks) in [(1 << 30, 1), (60 << 20, 0), (24 << 20, 0)] {
         let options = Options::new().threads(2).memory(memory);
         let mut archive = Archive::open(Cursor::new(&file[..]), &options).unwrap();
         let mut searcher = archive.searcher().unwrap();

@@ -1,5 +1,5 @@
 //! A block that stays on disk: its index in memory, and the slices that a search asks of, decoded
-//! one by one.
+//! as they are asked.
 //!
 //! rank(c, at) is the count of c above the slice that holds `at`, which the block's index has,
 //! and a count within that slice. The ends of an interval are mostly in two slices at first and in
@@ -13,6 +13,7 @@ use super::disk_tables::DiskTables;
 use super::file_block::FileBlock;
 use super::search_cost::BlockCost;
 use super::slice_cache::{BlockSymbols, DecodedSlice, SliceCache};
+use crate::allocation;
 use crate::error::{Error, Flaw, Result};
 use crate::fm_index;
 use crate::frame::{Shape, checksum_holds};
@@ -23,7 +24,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// A block of which only its index is in memory.
 pub(crate) struct DiskBlock<'a, R> {
     file_block: &'a FileBlock<'a, R>,
-    text_size: u64,
     shape: Shape,
     tables: DiskTables,
     starts: Box<[u64; 257]>,
@@ -35,11 +35,11 @@ pub(crate) struct DiskBlock<'a, R> {
 }
 
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
-    /// Reads the index of a block of `raw_size` bytes that has one of what is searched, and keeps
-    /// slices of up to `room` bytes. `None` where by the costs of the block it does not pay.
+    /// Reads the index of a block that has one of what is searched, and keeps slices of up to `room`
+    /// bytes. `None` where by the costs of the block it does not pay.
     pub fn open(
         file_block: &'a FileBlock<'a, R>,
-        (raw_size, shape): (u64, Shape),
+        shape: Shape,
         room: u64,
         pays: impl FnOnce(&BlockCost) -> bool,
     ) -> Result<Option<Self>> {
@@ -51,15 +51,15 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
             coding: shape.coding,
             room,
             threads: file_block.options.thread_count() as u64,
+            steps_to_sample: 1 << shape.sample_rate_log >> 1,
         };
         let pays = |text_size, slices| pays(&cost(text_size, slices));
-        let tables = DiskTables::read(file_block, raw_size, shape, pays);
+        let tables = DiskTables::read(file_block, shape, pays);
         let Some(tables) = tables.map_err(|e| file_block.locate(e))? else { return Ok(None) };
         let symbols = tables.index.counts.rows().map(|(symbol, _)| symbol).collect();
         let slices = tables.starts.len() - 1;
         Ok(Some(DiskBlock {
             file_block,
-            text_size: tables.text_size,
             shape,
             starts: fm_index::starts(&tables.above.all(slices)),
             symbols: BlockSymbols::new(symbols),
@@ -96,17 +96,12 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
 
     /// Bytes of the text, of which the first may be all that is searched.
     pub fn text_size(&self) -> usize {
-        self.text_size as usize
+        self.tables.text_size as usize
     }
 
     /// What decoding the block or its slices costs.
     pub fn cost(&self) -> &BlockCost {
         &self.cost
-    }
-
-    /// The mean number of steps from a row to a sampled one.
-    pub fn steps_to_sample(&self) -> u64 {
-        1 << self.shape.sample_rate_log >> 1
     }
 
     /// The error for a flaw of the block.
@@ -148,7 +143,7 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
     /// Where the byte of a row stands. The primary index has none: any will do, since no walk of an
     /// intact block goes on from there.
     pub fn with_byte(&self, row: u64) -> usize {
-        self.stored(row).min(self.text_size as usize - 1)
+        self.stored(row).min(self.text_size() - 1)
     }
 
     /// Decoded slices, of different numbers, from the cache or the file.
@@ -181,8 +176,11 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
             }
         };
         let coded: Vec<Vec<u8>> = numbers.iter().map(coded).collect::<Result<_>>()?;
-        let size = |&k: &usize| (self.tables.starts[k + 1] - self.tables.starts[k]) as usize;
-        let mut bytes: Vec<Vec<u8>> = numbers.iter().map(|k| vec![0; size(k)]).collect();
+        let room = |&k: &usize| {
+            let size = self.tables.starts[k + 1] - self.tables.starts[k];
+            allocation::filled(0_u8, size as usize).ok_or_else(|| self.flaw(Flaw::NO_MEMORY))
+        };
+        let mut bytes: Vec<Vec<u8>> = numbers.iter().map(room).collect::<Result<_>>()?;
         let decoded = self.tables.decoder.decode_each(&coded, &mut bytes);
         decoded.map_err(|flaw| self.flaw(flaw))?;
         self.file_block.input.slices_decoded(numbers.len() as u64);
@@ -212,14 +210,14 @@ impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
 
     fn read_samples(&self) -> Result<DiskSamples> {
         let (offset, size) = self.tables.samples_at;
-        let count = self.shape.samples(self.text_size) as u64;
-        let needed = size + DiskSamples::size(count, self.text_size, self.tables.wide);
+        let DiskTables { index, wide, text_size, .. } = &self.tables;
+        let count = self.shape.samples(*text_size);
+        let needed = size + DiskSamples::size(count as u64, *text_size, *wide);
         self.file_block.check_index_memory(needed).map_err(|e| self.file_block.locate(e))?;
         let coded = self.file_block.input.read(offset, size)?;
         let samples = || {
             self.tables.header.check_samples(&coded)?;
-            let kept = (self.shape.samples(self.text_size), 1 << self.shape.sample_rate_log);
-            let DiskTables { index, wide, .. } = &self.tables;
+            let kept = (count, 1 << self.shape.sample_rate_log);
             DiskSamples::read(&coded, kept, self.text_size(), index.primary_index, *wide)
         };
         samples().map_err(|flaw| self.file_block.flaw(flaw))

@@ -34,11 +34,10 @@ impl DiskTables {
     /// the text and how many slices there are. Errors know no place.
     pub fn read<R: Read + Seek + Send>(
         file_block: &FileBlock<R>,
-        raw_size: u64,
         shape: Shape,
         pays: impl FnOnce(u64, u64) -> bool,
     ) -> Result<Option<Self>> {
-        let coded = &file_block.info.coded;
+        let (coded, raw_size) = (&file_block.info.coded, file_block.header.raw_size);
         // Up to so many bytes, as far as the block goes.
         let read = |offset, size: u64| {
             file_block.input.read(offset, size.min(coded.end.saturating_sub(offset)))
@@ -61,7 +60,10 @@ impl DiskTables {
         let mut behind = &front[..];
         let mut sizes = SliceSizes::read(&mut behind, shape.coding, text_size)?;
         let slices = sizes.raw.len();
-        file_block.check_index_memory(slices as u64 * PER_SLICE)?;
+        // Each thread decodes two slices at a time.
+        let largest = sizes.raw.iter().copied().max().map_or(0, u64::from);
+        let at_once = slices.min(2 * file_block.options.thread_count()) as u64;
+        file_block.check_index_memory(slices as u64 * PER_SLICE + at_once * largest)?;
         if !pays(text_size, slices as u64) {
             return Ok(None);
         }

@@ -118,7 +118,8 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         let plan = plan.map_err(|e| self.locate(e))?;
         let block =
             self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;
+        let decoded = block::decode(block, &plan)?;
         self.input.block_decoded(self.info.coded.end - self.info.coded.start);
-        block::decode(block, &plan)
+        Ok(decoded)
     }
 }

@@ -5,9 +5,9 @@ use super::boundary_matches::{Boundaries, Edges};
 use super::disk_batch::TOGETHER;
 use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex};
-use super::search_cost::SearchWork;
+use super::search_cost::{self, SearchWork};
 use super::search_results::BatchMatches;
-use super::searched_block::{BlockJob, Found, SearchedBlock};
+use super::searched_block::{BlockJob, Found, SearchedBlock, room_for_slices};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::frame::EDGE;
@@ -24,9 +24,6 @@ use std::time::Instant;
 
 /// Bytes that a decoded block takes per byte of its own at most.
 const INDEX_SHARE: u64 = 4;
-
-/// For so many symbols of patterns no block stays on disk.
-const SURELY_IN_MEMORY: u64 = 1 << 20;
 
 /// What is kept from one batch to the next: threads, the GPU, and decoded blocks as far as there is
 /// room.
@@ -57,9 +54,10 @@ impl Session {
         Ok(Session { threads, gpus, indexes, spent, share, room: share })
     }
 
-    /// So many symbols of patterns will come, for which a GPU may be opened already.
-    pub fn expect(&self, symbols: u64) {
-        if symbols >= SURELY_IN_MEMORY {
+    /// So many symbols of patterns will come for blocks of up to so many bytes: a GPU may be opened
+    /// already where no block will stay on disk.
+    pub fn expect(&self, symbols: u64, largest: u64) {
+        if search_cost::surely_in_memory(symbols, largest) {
             self.gpus.expect(symbols);
         }
     }
@@ -76,6 +74,13 @@ impl Session {
     /// Whether there is room for all decoded blocks of so many bytes.
     pub fn keeps(&self, raw_size: u64) -> bool {
         raw_size.saturating_mul(INDEX_SHARE) <= self.share
+    }
+
+    /// What searches of a block on disk were thought to cost so far, if that may pay for decoding
+    /// it now: one that cannot be kept would be decoded for each batch.
+    fn spent(&self, number: u64, size: usize) -> f64 {
+        let can_be_kept = (size as u64).saturating_mul(INDEX_SHARE) <= self.room;
+        self.spent.get(&number).filter(|_| can_be_kept).copied().unwrap_or_default()
     }
 
     fn keep(&mut self, number: u64, index: LoadedIndex) {
@@ -155,19 +160,18 @@ impl Batch<'_> {
         session: &mut Session,
     ) -> Result<Vec<SearchedBlock<'a, R>>> {
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
-        let (batches, side_by_side) = (self.patterns.len().div_ceil(TOGETHER) as u64, group.len());
+        let batches = self.patterns.len().div_ceil(TOGETHER) as u64;
+        let room = room_for_slices(self.memory(session)) / group.len() as u64;
         let (queries, rounds) = (2 * self.symbols(), batches * self.longest() as u64);
         let open = |(kept, file_block): (Option<LoadedIndex>, &'a FileBlock<'a, R>)| {
             let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
-            let work = SearchWork { queries, rounds, serial: walks * edge as u64 };
-            let spent = session.spent.get(&file_block.number).copied().unwrap_or_default();
+            let work = SearchWork { queries, rounds, serial: walks * edge as u64, walks };
+            let spent = session.spent(file_block.number, file_block.searched_size());
             match kept {
                 Some(index) => Ok(SearchedBlock::InMemory(index)),
-                None => {
-                    SearchedBlock::open(file_block, BlockJob { work, spent, side_by_side }, walks)
-                }
+                None => SearchedBlock::open(file_block, BlockJob { work, spent, room }),
             }
         };
         kept.into_par_iter().zip(group).map(open).collect()
@@ -205,13 +209,18 @@ impl Batch<'_> {
         searched
     }
 
+    /// The memory that is not for decoded blocks which are kept.
+    fn memory(&self, session: &Session) -> u64 {
+        self.options.memory_limit().saturating_sub(session.share)
+    }
+
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused
     /// only if it must be decoded.
     fn side_by_side<R>(&self, blocks: &[FileBlock<R>], session: &Session) -> usize {
         let size = |block: &FileBlock<R>| block.info.raw.end - block.info.raw.start;
         let largest = blocks.iter().map(size).max();
         let mut allowed = self.options.allowance();
-        allowed.memory = allowed.memory.saturating_sub(session.share);
+        allowed.memory = self.memory(session);
         Plan::to_decode(largest.unwrap_or(0), allowed).map_or(1, |plan| plan.workers)
     }
 

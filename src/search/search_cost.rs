@@ -30,6 +30,8 @@ pub struct SearchWork {
     pub rounds: u64,
     /// Questions of which each waits for the one before it: other threads have nothing to do.
     pub serial: u64,
+    /// Walks to a sampled row, whose questions wait for each other too.
+    pub walks: u64,
 }
 
 /// A block that could be searched either way.
@@ -42,6 +44,8 @@ pub struct BlockCost {
     /// Bytes of memory for decoded slices.
     pub room: u64,
     pub threads: u64,
+    /// The mean number of steps from a row to a sampled one.
+    pub steps_to_sample: u64,
 }
 
 impl BlockCost {
@@ -54,11 +58,21 @@ impl BlockCost {
         self.coded_size as f64 * byte
     }
 
-    /// Whether work pays on disk, given what work there was thought to cost before. What asks fewer
-    /// slices than there are always does: the memory may not do for the block.
+    /// Whether work pays on disk, given what work there was thought to cost before. What asks few
+    /// slices always does: the memory may not do for the block.
     pub fn pays_on_disk(&self, work: SearchWork, spent: f64) -> bool {
-        let asked = work.queries.saturating_add(2 * work.serial);
-        asked <= self.slices || spent + self.on_disk(work) < self.in_memory()
+        self.asks_few(work) || spent + self.on_disk(work) < self.in_memory()
+    }
+
+    /// Whether work asks no more slices than there are, where each question of a walk counts twice:
+    /// nothing is decoded beside it.
+    pub fn asks_few(&self, work: SearchWork) -> bool {
+        work.queries.saturating_add(self.serial(work).saturating_mul(2)) <= self.slices
+    }
+
+    /// Questions of which each waits for the one before it.
+    fn serial(&self, work: SearchWork) -> u64 {
+        work.serial.saturating_add(work.walks.saturating_mul(self.steps_to_sample))
     }
 
     /// Decoding and restoring the block, and making its index.
@@ -78,8 +92,14 @@ impl BlockCost {
         let threads = self.threads.min(self.slices).max(1) as f64;
         // Each step of a search waits for a slice, as long as there are others to decode.
         let chain = work.rounds.min(self.slices) as f64 * slice * threads;
-        shared.max(chain) + work.serial as f64 * (slice + QUERY) * threads
+        shared.max(chain) + self.serial(work) as f64 * (slice + QUERY) * threads
     }
+}
+
+/// Whether so many symbols of patterns pay for the restoring of a block of so many bytes, whatever
+/// it is coded with: for so many, all slices are decoded on disk too.
+pub fn surely_in_memory(symbols: u64, text_size: u64) -> bool {
+    2.0 * symbols as f64 * QUERY >= text_size as f64 * RESTORE
 }
 
 #[cfg(test)]
@@ -90,11 +110,12 @@ mod tests {
     fn dna(text_size: u64) -> BlockCost {
         let (slices, coded_size) = (text_size.div_ceil(60_000), text_size / 4);
         let (coding, threads) = (Coding::StaticRans, 4);
-        BlockCost { text_size, slices, coded_size, coding, room: u64::MAX, threads }
+        let room = u64::MAX;
+        BlockCost { text_size, slices, coded_size, coding, room, threads, steps_to_sample: 16 }
     }
 
     fn patterns(count: u64, len: u64) -> SearchWork {
-        SearchWork { queries: 2 * count * len, rounds: len, serial: 0 }
+        SearchWork { queries: 2 * count * len, rounds: len, ..SearchWork::default() }
     }
 
     fn stays(block: BlockCost, work: SearchWork) -> bool {
@@ -109,6 +130,16 @@ mod tests {
         }
         assert!(stays(dna(3_100_000_000), patterns(2000, 100)));
         assert!(!stays(dna(8 << 20), patterns(2_000_000, 100)));
+    }
+
+    #[test]
+    fn what_is_surely_done_in_memory_does_not_stay_on_disk() {
+        for text_size in [1 << 20, 300 << 20, 3_100_000_000] {
+            let count =
+                (1..).map(|n| 1 << n).find(|&n| surely_in_memory(n * 60, text_size)).unwrap();
+            assert!(!stays(dna(text_size), patterns(count, 60)), "{text_size}");
+            assert!(!surely_in_memory(count * 60 / 4, text_size), "{text_size}");
+        }
     }
 
     #[test]

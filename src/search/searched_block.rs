@@ -14,7 +14,7 @@ use crate::block;
 use crate::bwt::{self, Bwt, CpuSorter};
 use crate::error::{Error, Flaw, Result};
 use crate::filter;
-use crate::frame::{BlockKind, Shape};
+use crate::frame::BlockKind;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ use std::io::{Read, Seek};
 use std::ops::Range;
 
 /// Bytes per byte of a block that is restored while its index is made.
-const TOGETHER: u64 = 12;
+const RESTORED_WITH_INDEX: u64 = 12;
 
 /// The sample rate that locating many positions in memory works with.
 const DENSE: u32 = 8;
@@ -48,25 +48,22 @@ pub(crate) enum SearchedBlock<'a, R> {
     Plain(Vec<u8>),
 }
 
-/// The part of the memory that decoded slices may take: one in so many.
-const SLICES_SHARE: u64 = 2;
-
 /// What is to be done with a block, as far as that is known before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BlockJob {
     pub work: SearchWork,
     /// What earlier work on the block that was done on disk was thought to cost.
     pub spent: f64,
-    /// Blocks that are worked on side by side.
-    pub side_by_side: usize,
+    /// Bytes that its decoded slices may take.
+    pub room: u64,
 }
 
 /// The block as it stands in the file, if it has an index of what is searched that may be believed,
-/// and that pays. Some blocks side by side share the memory.
+/// and that pays, with so much room for decoded slices.
 fn open_on_disk<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,
-    side_by_side: usize,
-    pays: impl FnOnce(Shape, &BlockCost) -> bool,
+    room: u64,
+    pays: impl FnOnce(&BlockCost) -> bool,
 ) -> Result<Option<DiskBlock<'a, R>>> {
     if let BlockKind::Bwt(shape) = block.header.kind
         && shape.indexed
@@ -76,23 +73,24 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
         }
         && !block.options.verifies()
     {
-        let room = block.options.memory_limit() / SLICES_SHARE / side_by_side.max(1) as u64;
-        let pays = |cost: &BlockCost| pays(shape, cost);
-        return DiskBlock::open(block, (block.header.raw_size, shape), room, pays);
+        return DiskBlock::open(block, shape, room, pays);
     }
     Ok(None)
 }
 
-/// The same for ranges of so many bytes in all, if they take fewer slices than there are. One
-/// thread reads a range.
+/// The same for ranges of so many bytes in all, if they ask few slices. One thread reads a range.
 fn open_for_ranges<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,
     size: u64,
     ranges: u64,
 ) -> Result<Option<DiskBlock<'a, R>>> {
-    open_on_disk(block, 1, |shape, cost| {
-        2 * size + (ranges << shape.sample_rate_log) <= cost.slices
-    })
+    let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
+    open_on_disk(block, room_for_slices(block.options.memory_limit()), |cost| cost.asks_few(work))
+}
+
+/// The part of some memory that decoded slices may take.
+pub fn room_for_slices(memory: u64) -> u64 {
+    memory / 2
 }
 
 /// Some ranges of a block's bytes.
@@ -155,25 +153,27 @@ pub fn texts<R: Read + Seek + Send>(
 }
 
 impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
-    /// Opens a block for a job, and walks from samples besides.
-    pub fn open(block: &'a FileBlock<'a, R>, job: BlockJob, walks: u64) -> Result<Self> {
-        let (mut cost_on_disk, mut work) = (0.0, job.work);
-        let pays = |shape: Shape, cost: &BlockCost| {
-            work.serial += walks << shape.sample_rate_log >> 1;
-            cost_on_disk = job.spent + cost.on_disk(work);
-            cost.pays_on_disk(work, job.spent)
-        };
-        match open_on_disk(block, job.side_by_side, pays)? {
-            Some(block) => Ok(SearchedBlock::OnDisk(Box::new(block), cost_on_disk)),
-            None => match Self::load(block) {
-                // A block that there is no memory for can be searched where it is.
-                Err(limit @ Error::Limit { .. }) => {
-                    let on_disk = open_on_disk(block, job.side_by_side, |_, _| true)?;
-                    let on_disk = on_disk.map(Box::new).ok_or(limit)?;
-                    Ok(SearchedBlock::OnDisk(on_disk, cost_on_disk))
-                }
-                loaded => loaded,
-            },
+    /// Opens a block for a job.
+    pub fn open(block: &'a FileBlock<'a, R>, job: BlockJob) -> Result<Self> {
+        match open_on_disk(block, job.room, |cost| cost.pays_on_disk(job.work, job.spent))? {
+            Some(block) => Ok(Self::on_disk(block, job)),
+            None => Self::load_or_stay(block, job),
+        }
+    }
+
+    fn on_disk(block: DiskBlock<'a, R>, job: BlockJob) -> Self {
+        let spent = job.spent + block.cost().on_disk(job.work);
+        SearchedBlock::OnDisk(Box::new(block), spent)
+    }
+
+    /// Decodes the whole block. One that there is no memory for can be searched where it is.
+    fn load_or_stay(block: &'a FileBlock<'a, R>, job: BlockJob) -> Result<Self> {
+        match Self::load(block) {
+            Err(limit @ Error::Limit { .. }) => {
+                let on_disk = open_on_disk(block, job.room, |_| true)?;
+                Ok(Self::on_disk(on_disk.ok_or(limit)?, job))
+            }
+            loaded => loaded,
         }
     }
 
@@ -192,7 +192,8 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         };
         let index = || LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
         // As many blocks as there are threads may be loaded now.
-        let together = raw_size.saturating_mul(TOGETHER * block.options.thread_count() as u64);
+        let together =
+            raw_size.saturating_mul(RESTORED_WITH_INDEX * block.options.thread_count() as u64);
         let (restored, index) = match together <= block.options.memory_limit() {
             true => rayon::join(|| restore().map(drop), index),
             false => (restore().map(drop), index()),
@@ -260,17 +261,20 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     fn ready_for(self, file_block: &'a FileBlock<'a, R>, rows: u64) -> Result<Self> {
         match self {
             SearchedBlock::OnDisk(block, spent) => {
-                let steps = block.steps_to_sample();
-                let (queries, rounds) = (rows.saturating_mul(steps), 2 * steps);
-                let work = SearchWork { queries, rounds, serial: 0 };
                 let cost = *block.cost();
-                let on_disk = |block| Ok(SearchedBlock::OnDisk(block, spent + cost.on_disk(work)));
+                let (queries, rounds) =
+                    (rows.saturating_mul(cost.steps_to_sample), 2 * cost.steps_to_sample);
+                let work = SearchWork { queries, rounds, ..SearchWork::default() };
                 if cost.pays_on_disk(work, spent) {
-                    return on_disk(block);
+                    return Ok(SearchedBlock::OnDisk(block, spent + cost.on_disk(work)));
                 }
-                match Self::load(file_block) {
-                    Err(Error::Limit { .. }) => on_disk(block),
-                    loaded => loaded?.ready_for(file_block, rows),
+                // Its slices and the restored block are not in memory together.
+                drop(block);
+                match Self::load_or_stay(file_block, BlockJob { work, spent, room: cost.room })? {
+                    SearchedBlock::InMemory(index) => {
+                        SearchedBlock::InMemory(index).ready_for(file_block, rows)
+                    }
+                    block => Ok(block),
                 }
             }
             SearchedBlock::InMemory(index)
