@@ -54,36 +54,44 @@ pub fn to_fill(buffer: &mut PyBuffer<u8>) -> PyResult<&mut [u8]> {
 /// goes into memory that grows.
 pub struct NewBytes {
     object: Py<PyBytes>,
-    /// The bytes of the object, none of which is read before it was written.
+    /// The bytes of the object, and how many there are; none is read before it was written.
     start: *mut u8,
     room: usize,
     filled: usize,
     rest: Vec<u8>,
 }
 
-// SAFETY: the object is this one's alone, and moving the address of its bytes to another thread
-// makes no second way to them.
+// SAFETY: the object is this one's alone where it has room (an empty one may be everybody's, and no
+// byte of it is written), and moving the address of its bytes to another thread makes no second way
+// to them.
 unsafe impl Send for NewBytes {}
 
 impl NewBytes {
     /// With room for so many bytes; for none where there is no memory for them.
     pub fn with_room(py: Python<'_>, room: usize) -> PyResult<Self> {
-        let object = new_object(py, room).or_else(|_| new_object(py, 0))?;
+        let (object, room) = match new_object(py, room) {
+            Ok(object) => (object, room),
+            Err(_) => (new_object(py, 0)?, 0),
+        };
         // SAFETY: it is a `bytes` object, which owns room for its length from this address on.
         let start = unsafe { ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>() };
-        let room = object.as_bytes().len();
         Ok(NewBytes { object: object.unbind(), start, room, filled: 0, rest: Vec::new() })
     }
 
     /// The object of all bytes that were written.
-    pub fn finish(self, py: Python<'_>) -> Bound<'_, PyBytes> {
+    pub fn finish(self, py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
         let object = self.object.into_bound(py);
         if self.filled == self.room && self.rest.is_empty() {
-            return object;
+            return Ok(object);
         }
         // SAFETY: so many were written.
         let first = unsafe { slice::from_raw_parts(self.start, self.filled) };
-        PyBytes::new(py, &[first, &self.rest].concat())
+        PyBytes::new_with(py, self.filled + self.rest.len(), |all| {
+            let (front, behind) = all.split_at_mut(self.filled);
+            front.copy_from_slice(first);
+            behind.copy_from_slice(&self.rest);
+            Ok(())
+        })
     }
 }
 

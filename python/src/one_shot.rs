@@ -59,7 +59,7 @@ fn transform<'py>(
         work(input, Stoppable(&mut out, there), &options).map(|_| out)
     };
     let out = if is_small { py.detach(work) } else { wait::on_thread(py, &stop, work)? };
-    out.map(|out| out.finish(py)).map_err(|e| errors::raise(py, e))
+    out.map_err(|e| errors::raise(py, e))?.finish(py)
 }
 
 /// The raw bytes that a file says it has, as far as that is believed; 0 where its end makes no

@@ -71,7 +71,7 @@ impl ByteTree {
         let is_present = |byte: &usize| present[byte / 8] >> (byte % 8) & 1 == 1;
         let bytes: Vec<usize> = (0..256).filter(is_present).collect();
         if bytes.is_empty() {
-            return Err(Flaw("a slice has no bytes"));
+            return Err(Flaw("a slice names no byte"));
         }
         let (halves, rest) = rest.split_at_checked(bytes.len().div_ceil(2)).ok_or(ENDS_EARLY)?;
         let mut log_weights = [0; 256];

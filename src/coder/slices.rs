@@ -1,4 +1,5 @@
-//! A BWT in slices: how it is cut, and how slices are coded side by side. FORMAT.md chapter 13.
+//! A BWT in slices, which are coded side by side. How it is cut is `slice_cuts`.
+//! FORMAT.md chapter 13.
 //!
 //! Slices have a given number of runs, so that each is as much work as another, for a thread, for
 //! the warp of a GPU and for a search that decodes one. A limit of bytes bounds what a slice of

@@ -70,16 +70,15 @@ impl LcpSorter {
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) for a text above [`MAX_TEXT`](super::MAX_TEXT),
     /// [`Error::Limit`](crate::Error::Limit) where `Options::memory` allows less than 13 bytes for
-    /// each byte of it (a GPU is used where it allows 10, and 40 MiB), [`Error::Io`] where there is
-    /// no memory.
+    /// each byte of it (a GPU takes 40 MiB besides), [`Error::Io`] where there is no memory.
     ///
     /// [`Error::Io`]: crate::Error::Io
     pub fn sort(&self, text: &[u8]) -> Result<LcpArrays> {
         self.sort_pieces(text, 0)
     }
 
-    /// The same, into arrays whose memory is used again as far as it does: to get new memory from
-    /// the system can take longer than a GPU takes. After an error they are empty.
+    /// The same, into arrays whose memory a GPU uses again as far as it does: to get new memory from
+    /// the system can take longer than a GPU takes. The CPU's are new. After an error they are empty.
     ///
     /// ```
     /// use bwz::lcp::{LcpArrays, LcpSorter};

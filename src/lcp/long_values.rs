@@ -15,14 +15,6 @@ const PIECE: usize = 1 << 16;
 /// [`Error::Device`] where these are not as many as the bytes say.
 pub fn widen(bytes: &[u8], long: &[u32], values: &mut [u32]) -> Result<()> {
     let pieces = values.par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE));
-    if long.is_empty() && !bytes.par_chunks(PIECE).any(|piece| piece.contains(&LONG)) {
-        pieces.for_each(|(values, bytes)| {
-            for (value, &byte) in values.iter_mut().zip(bytes) {
-                *value = u32::from(byte);
-            }
-        });
-        return Ok(());
-    }
     let counts: Vec<usize> = bytes.par_chunks(PIECE).map(count_long).collect();
     if counts.iter().sum::<usize>() != long.len() {
         return Err(Error::Device("a GPU gave other long values than it counted".into()));
@@ -35,11 +27,9 @@ pub fn widen(bytes: &[u8], long: &[u32], values: &mut [u32]) -> Result<()> {
     });
     let long: Vec<&[u32]> = split.collect();
     pieces.zip(long).for_each(|((values, bytes), long)| {
-        let mut long = long.iter();
-        for (value, &byte) in values.iter_mut().zip(bytes) {
-            let long = if byte == LONG { long.next() } else { None };
-            *value = long.copied().unwrap_or(u32::from(byte));
-        }
+        values.iter_mut().zip(bytes).for_each(|(value, &byte)| *value = byte.into());
+        let of_long = values.iter_mut().zip(bytes).filter(|(_, byte)| **byte == LONG);
+        long.iter().zip(of_long).for_each(|(&long, (value, _))| *value = long);
     });
     Ok(())
 }

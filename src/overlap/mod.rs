@@ -35,10 +35,10 @@
 //!
 //! 13 bytes for each base that is sorted, and up to 64 for each result; where there are 18, a GPU
 //! may sort, which gives those suffixes alone that agree for long enough, so that it is less than
-//! 18 as a rule. Of its own memory a GPU takes 26 for each. Sorted are the bases of `a`, those of
-//! `b` on each strand, or those of reads on each strand. Where `Options::memory` allows less, that
-//! is [`Error::Limit`](crate::Error::Limit), before anything is sorted or as soon as results have
-//! taken what is left.
+//! 18 as a rule. Of its own memory a GPU takes 26 for each, and more where much repeats. Sorted are
+//! the bases of `a`, those of `b` on each strand, or those of reads on each strand. Where
+//! `Options::memory` allows less, that is [`Error::Limit`](crate::Error::Limit), before anything is
+//! sorted or as soon as results have taken what is left.
 
 mod common_regions;
 mod interval_walk;

@@ -35,8 +35,8 @@ pub(crate) struct DiskBlock<'a, R> {
 }
 
 impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
-    /// Reads the index of a block that has one of what is searched, and keeps slices of up to `room`
-    /// bytes. `None` where by the costs of the block it does not pay.
+    /// Reads the index of a block that has one of what is searched, and keeps slices of up to
+    /// `room` bytes. `None` where by the costs of the block it does not pay.
     pub fn open(
         file_block: &'a FileBlock<'a, R>,
         shape: Shape,

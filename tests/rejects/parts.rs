@@ -65,7 +65,7 @@ pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R17-static-mtf-rank", flipped(&fixed, behind), behind),
         ("R17-static-end-state", flipped(&fixed, end), end),
         ("R17-mixing-cut-in-present", cut(&mixing, 31), early),
-        ("R17-mixing-nothing-present", mixing.with_slice(&[0; 32]), "no bytes"),
+        ("R17-mixing-nothing-present", mixing.with_slice(&[0; 32]), "names no byte"),
         ("R17-mixing-cut-in-weights", cut(&mixing, 34), early),
         ("R17-mixing-cut", short(&mixing, 8), early),
         ("R17-mixing-left-over", longer(&mixing, 4), end),
