@@ -77,8 +77,9 @@ impl LcpSorter {
         self.sort_pieces(text, 0)
     }
 
-    /// The same, into arrays whose memory a GPU uses again as far as it does: to get new memory from
-    /// the system can take longer than a GPU takes. The CPU's are new. After an error they are empty.
+    /// The same, into arrays whose memory a GPU uses again as far as it does: to get new memory
+    /// from the system can take longer than a GPU takes. The CPU's are new. After an error they
+    /// are empty.
     ///
     /// ```
     /// use bwz::lcp::{LcpArrays, LcpSorter};
