@@ -200,7 +200,7 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
 fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Result<Vec<u8>, Flaw> {
     let (text, layout) = pool.install(|| sequence::split(&block.text, kind))?;
     let mut parameters = Vec::new();
-    if layout.can_be_written() {
+    if layout.is_small() {
         layout.write(&mut parameters);
         if text.len() + parameters.len() < block.text.len() {
             (block.text, block.flags) = (text, SEQUENCES);
@@ -342,5 +342,14 @@ mod tests {
             assert_eq!(filtered.flags == 0, filtered.side.is_empty());
             assert!(undo(filtered, block.len()).unwrap() == block, "{name}");
         }
+    }
+
+    #[test]
+    fn a_layout_with_more_entries_than_a_decoder_takes_is_not_written() {
+        let lines: &[u8] = b"@r4\nAC\r\n+\r\n@+\r\n@r\xEC4\n\x89\x08\x8B##\n@r2\nAC\r\n+\r\n@+\r\n\
+            @\xC3\xA9\nA\x07\x03\xF8<\x89#\n";
+        let block = lines.repeat(1000);
+        let filtered = apply(block.clone()).unwrap();
+        assert!(undo(filtered, block.len()).unwrap() == block);
     }
 }

@@ -154,9 +154,8 @@ impl Layout {
         side.extend(checksum.to_le_bytes());
     }
 
-    /// Whether it can be written: in a block above 4 GiB, numbers may be larger than their models
-    /// hold.
-    pub fn can_be_written(&self) -> bool {
+    /// Whether its numbers are such as their models hold. In a block above 4 GiB they may be larger.
+    fn has_small_numbers(&self) -> bool {
         let covers = [&self.crlf, &self.small, &self.escaped];
         self.raw_size <= NumberModel::MOST
             || self.units.have_small_numbers() && covers.iter().all(|c| c.has_small_numbers())
@@ -167,7 +166,7 @@ impl Layout {
     pub fn is_small(&self) -> bool {
         let covers = [&self.crlf, &self.small, &self.escaped];
         let entries = self.units.count() + covers.iter().map(|cover| cover.count()).sum::<usize>();
-        entries <= most_entries(self.raw_size) && self.can_be_written()
+        entries <= most_entries(self.raw_size) && self.has_small_numbers()
     }
 
     /// Bytes of memory that it takes.
