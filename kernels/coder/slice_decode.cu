@@ -205,7 +205,7 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
     for (uint32_t i = lane % 16; i < OWN_OF_HALF; i += 16) shared.own[at.own + i] = maps[at.own_map];
     __syncwarp();
 
-    uint32_t symbol = list.head[0] & 255, pos = 0, all = 0;
+    uint32_t symbol = list.head[0] & 255, left = size, all = 0;
     const uint32_t first_own = maps[at.own_map];
     uint32_t entry = shared.tables[at.tables + 16 * (half ? shared.maps.rank_leaf[8 * first_own] : first_own)];
     // Of the run before: its symbol, what it adds, the averages of the symbol with it, quantised.
@@ -261,10 +261,9 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         symbol_averages = shared.averages[at.averages + next_symbol];
 
         const uint32_t len = run_number + 1;
-        pos += len;
-        if (pos >= size || rank_number + 1 >= count) {
-            if (pos > size) return LONG_RUN;
-            if (pos < size) return LARGE_RANK;
+        if (len >= left || rank_number + 1 >= count) {
+            if (len > left) return LONG_RUN;
+            if (len < left) return LARGE_RANK;
             write_run(to, len, symbol, lane);
             if (rank_number > 0) return LAST_RANK;
             if (!__all_sync(ALL_LANES, states.state == LOWER_BOUND)) return END_STATE;
@@ -272,6 +271,7 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         }
         write_run(to, len, symbol, lane);
         to += len;
+        left -= len;
         if (rank_number < 7) {
             list.put_near(selectors);
         } else {
