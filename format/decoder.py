@@ -776,6 +776,7 @@ def undo_fields(text, side, raw_size):
     for (_, columns), used in zip(templates, uses):
         for column in columns:
             counts[column] += used
+    require(sum(counts) <= raw_size, "R28", "%d values" % sum(counts))
     columns = [Column(parts, count, depth) for count, depth in zip(counts, depths)]
     entries = sum(1 << column.bits for column in columns if column.form in (2, 3, 6))
     require(entries <= 1 << 22, "R28", "tables of %d entries" % entries)

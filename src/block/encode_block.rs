@@ -238,7 +238,7 @@ impl BlockEncoder {
             Err(Error::Format { what, .. }) => Err(Error::Device(
                 format!(
                     "block {} does not restore to what it was ({what}): a GPU or the memory of \
-                     this machine is faulty; nothing of the block was written",
+                     this machine is faulty, or bwz has a defect; nothing of the block was written",
                     block.number
                 )
                 .into(),

@@ -12,8 +12,9 @@ use crate::error::Flaw;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Lines that are longer, but for those of records, or have more slots, are stored whole.
-const LONGEST_LINE: usize = 1 << 16;
+/// Lines that are longer, but for bases and qualities of records, or have more slots, are stored
+/// whole.
+pub(super) const LONGEST_LINE: usize = 1 << 16;
 const MOST_SLOTS: usize = 1024;
 
 /// Values of a part at most, as a share of its bytes; a block may have less.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 const ENDS: Flaw = Flaw("the text of a block of fields ends too early");
-const LIMITS: Flaw = Flaw("a block of fields has too many slots or predictions");
+const LIMITS: Flaw = Flaw("a block of fields has too many slots, values or predictions");
 const SIZE: Flaw = Flaw("the lines of a block of fields do not add up to it");
 
 /// Puts a block of `size` bytes together, by the parameters at the front of `side`.
@@ -39,6 +39,11 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
     let mut numbers = rest;
     for _ in 0..lines {
         templates[read_number(&mut rest, count + 1)?].lines += 1;
+    }
+    // Empty values take no room in the text where they are joined, and their time all the same.
+    let values = |template: &Template| template.columns.len().saturating_mul(template.lines);
+    if templates.iter().map(values).fold(0, usize::saturating_add) > size {
+        return Err(LIMITS);
     }
     let columns = read_columns(&templates, &columns.depths, rest)?;
     let block = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;

@@ -64,7 +64,7 @@ fn every_form() -> Vec<u8> {
 }
 
 #[test]
-fn columns_of_every_form_come_back() {
+fn columns_of_many_forms_come_back() {
     let block = every_form();
     let (text, _) = round_trip(&block, Tokens::Fields(b',')).unwrap();
     // The template, its number 120 times, and then the columns.
@@ -72,6 +72,21 @@ fn columns_of_every_form_come_back() {
     let forms: [&[u8]; 5] = [b"\x01\n", b"\x03\x01\n", b"\x04\x02\x01\n", b"\x05", b"\x06\x01"];
     for form in forms {
         assert!(memchr::memmem::find(&text[numbers + 120..], form).is_some(), "{form:?}");
+    }
+}
+
+/// A value that is raised to what stands for an empty one, far behind those that a form is chosen
+/// by.
+#[test]
+fn values_that_look_like_marks_come_back() {
+    let hex = |n: usize| format!("{:016x}", (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    for odd in [&b"\x81"[..], b"\x8A", b"\x01", b"", b"\x80"] {
+        let line = |n: usize| match n {
+            11_000 => [format!("{n},{},", hex(n)).as_bytes(), odd, b"\n"].concat(),
+            _ => format!("{n},{0},{0}\n", hex(n)).into_bytes(),
+        };
+        let block: Vec<u8> = (0..12_000).flat_map(line).collect();
+        round_trip(&block, Tokens::Fields(b','));
     }
 }
 
@@ -103,7 +118,7 @@ fn every_oddity_comes_back() {
 
 /// One of the oddities some times over, with bytes changed, taken out or put in.
 fn mutated(seed: usize, oddities: &[Vec<u8>]) -> Vec<u8> {
-    const BYTES: &[u8] = b"\n\n\r,,  \t\"-0019:.ab=@+\x00\x01\x02\xFF";
+    const BYTES: &[u8] = b"\n\n\r,,  \t\"-0019:.ab=@+\x00\x01\x02\xFF\x81\x8A";
     let mut state = seed as u64 * 2 + 1;
     let mut next = |below: usize| {
         state ^= state << 13;

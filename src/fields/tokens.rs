@@ -1,6 +1,7 @@
 //! The slots of a line: words that hold a digit, or the fields between delimiters. Four lines of a
 //! read and its qualities have theirs together.
 
+use super::parsed_lines::LONGEST_LINE;
 use std::ops::Range;
 
 /// How slots are found.
@@ -95,11 +96,18 @@ struct Record {
     qualities: Range<usize>,
 }
 
-/// The record that `lines` begin with, if they do.
+/// The record that `lines` begin with, if they do. Qualities are a line of their own, which only the
+/// last byte of a block may end without.
 fn record(lines: &[u8]) -> Option<Record> {
+    four_lines(lines).filter(|record| record.qualities.start < lines.len())
+}
+
+/// The lines of a record that may be all that there is: where its qualities are empty, nothing
+/// stands behind the line end in front of them. Names of records are no longer than other lines.
+fn four_lines(lines: &[u8]) -> Option<Record> {
     let mut start = 0;
     let mut line = || {
-        let rest = lines.get(start..).filter(|rest| !rest.is_empty())?;
+        let rest = lines.get(start..)?;
         let line = start..start + first_line(rest);
         start = line.end + 1;
         Some(line)
@@ -107,12 +115,15 @@ fn record(lines: &[u8]) -> Option<Record> {
     let (name, bases, separator, qualities) = (line()?, line()?, line()?, line()?);
     let is_record = lines[name.clone()].starts_with(b"@")
         && lines[separator.clone()].starts_with(b"+")
-        && bases.len() == qualities.len();
+        && bases.len() == qualities.len()
+        && name.len().max(separator.len()) <= LONGEST_LINE;
     is_record.then_some(Record { name, bases, separator, qualities })
 }
 
 fn reads(record_lines: &[u8], slots: &mut Vec<Range<usize>>) {
-    let Some(Record { name, bases, separator, qualities }) = record(record_lines) else { return };
+    let Some(Record { name, bases, separator, qualities }) = four_lines(record_lines) else {
+        return;
+    };
     let names = |line: Range<usize>, slots: &mut Vec<Range<usize>>| {
         let is_letter = |&at: &usize| record_lines[at].is_ascii_alphanumeric();
         let mut at = line.start;

@@ -91,6 +91,9 @@ impl<'b> Writer<'b> {
             Form::Joined { distance: 1.., raised } if !self.are_as_long(column, &form) => {
                 Form::Joined { distance: 0, raised }
             }
+            Form::Predicted { distance, raised: true } if self.has_raised_empty(column) => {
+                Form::Predicted { distance, raised: false }
+            }
             form => form,
         }
     }
@@ -99,6 +102,11 @@ impl<'b> Writer<'b> {
     fn are_as_long(&self, column: &[Group], form: &Form) -> bool {
         let Form::Joined { distance, .. } = *form else { return false };
         self.values.of(column).all(|value| value.own().len == value.before(distance).len)
+    }
+
+    /// Whether a value, raised, is what stands for an empty one.
+    fn has_raised_empty(&self, column: &[Group]) -> bool {
+        self.values.of(column).any(|value| self.bytes(value.own()) == [raised(EMPTY[0])])
     }
 
     /// Writes the columns in these forms.
@@ -202,7 +210,8 @@ impl<'b> Writer<'b> {
 
     fn joined(&self, column: &[Group], distance: usize, is_raised: bool) -> Result<Vec<u8>, Flaw> {
         let size: usize = self.values.of(column).map(|value| value.own().len as usize).sum();
-        let room = size + count(column);
+        // A difference of lengths takes a byte as a rule, and three where they go far.
+        let room = size + 3 * count(column);
         let mut out = allocation::with_capacity(room).ok_or(Flaw::NO_MEMORY)?;
         if distance == 0 {
             let mut before = 0;

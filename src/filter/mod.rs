@@ -7,8 +7,8 @@
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
-//! | [`sequence`] | FASTA, and FASTQ with an index | residues first, then headers and qualities |
-//! | [`fields`] | lines of logs and tables | values of a slot first, column after column |
+//! | [`sequence`] | FASTA; FASTQ with an index or that is no fields | residues first, then headers and qualities |
+//! | [`fields`] | logs, tables, and reads (FASTQ) | values of a slot first, column after column |
 //! | `regions`: `delta` | tables, images, sound | differences and transposition |
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
@@ -22,13 +22,17 @@
 //! one of the bits that are 0 in every header today, and its turn in [`filter_but_last`] and
 //! [`undo`]. `frame::block_header` says which filters go together, and which an index may stand
 //! beside: it is of the text, so that of those which change the text it is [`sequence`] alone. What
-//! it takes of memory stays below the 6 bytes per byte of `memory::block_need`. Then follow, in
+//! it takes of memory stays below the 6 bytes per byte of `memory::block_need`. Whatever the block,
+//! [`undo`] gives back every byte, and [`apply`] writes the same bytes on any number of threads;
+//! whatever the text and parameters, [`undo`] keeps to time and memory that the block's size bounds
+//! (`tests/bombs.rs`). A filter with many forms proves each block ([`comes_back`]). Then follow, in
 //! this order:
 //!
 //! - `format/FORMAT.md` chapters 4 and 12 and the versions, with the draft in
 //!   `frame::frame_header`, and `format/decoder.py` (`undo_filters`, `undo_regions`);
-//! - data of its kind in `cases::filtered`, which the tests below try, a name in `FILTERED` of
-//!   `tests/golden.rs`, which writes its file, and `tests/damaged/sources.rs`;
+//! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which the tests below try, a
+//!   name in `FILTERED` of `tests/golden.rs`, which writes its file where `BWZ_BLESS=1` is set, and
+//!   `tests/damaged/sources.rs`;
 //! - what a decoder rejects, in `tests/rejects/parts.rs`, and its parameters in `side_fields` of
 //!   `tests/common/mutation/parts.rs`;
 //! - unless it is one of regions, a door in `internals`, for `tests/common/targets/filters.rs`.
@@ -52,6 +56,7 @@ use crate::fields;
 use crate::leb128;
 use crate::sequence::{self, Contribution, Kind, Layout};
 use crate::threads::Threads;
+use std::borrow::Borrow;
 use std::mem;
 
 /// Flags of a block: which filters were applied.
@@ -107,12 +112,25 @@ pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
 pub(crate) fn separate(block: Vec<u8>, kind: Kind) -> Result<(Filtered, Contribution), Flaw> {
     let (text, layout) = sequence::split(&block, kind)?;
     let contribution = layout.contribution();
-    if text.is_empty() || text.len() > block.len() || !layout.is_small() {
-        return Ok((Filtered::unchanged(block), contribution));
+    if !text.is_empty()
+        && text.len() <= block.len()
+        && let Some(side) = written(&layout, block.len())?
+    {
+        return Ok((Filtered { text, flags: SEQUENCES, side }, contribution));
+    }
+    Ok((Filtered::unchanged(block), contribution))
+}
+
+/// The parameters that say how the sequences of a block of `size` bytes lay, if a decoder takes
+/// them.
+fn written(layout: &Layout, size: usize) -> Result<Option<Vec<u8>>, Flaw> {
+    if !layout.is_small() {
+        return Ok(None);
     }
     let mut side = Vec::new();
     layout.write(&mut side);
-    Ok((Filtered { text, flags: SEQUENCES, side }, contribution))
+    let read = Layout::read(&mut &side[..], size);
+    Ok(comes_back(layout, read)?.then_some(side))
 }
 
 /// How many bytes of a text of `text_size` are searched where it has an index.
@@ -199,13 +217,11 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
 /// Sets sequences apart where that makes the block smaller, and gives the parameters.
 fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Result<Vec<u8>, Flaw> {
     let (text, layout) = pool.install(|| sequence::split(&block.text, kind))?;
-    let mut parameters = Vec::new();
-    if layout.is_small() {
-        layout.write(&mut parameters);
-        if text.len() + parameters.len() < block.text.len() {
-            (block.text, block.flags) = (text, SEQUENCES);
-            return Ok(parameters);
-        }
+    if let Some(parameters) = written(&layout, block.text.len())?
+        && text.len() + parameters.len() < block.text.len()
+    {
+        (block.text, block.flags) = (text, SEQUENCES);
+        return Ok(parameters);
     }
     Ok(Vec::new())
 }
@@ -223,10 +239,29 @@ fn take_fields_apart(
     if let Some(tokens) = tokens
         && let Some((text, parameters)) = fields::take_apart(&block.text, tokens, pool)?
     {
-        (block.text, block.flags) = (text, FIELDS);
-        return Ok(parameters);
+        let restored = || fields::put_together(&text, &mut &parameters[..], block.text.len());
+        if comes_back(&block.text[..], pool.install(restored))? {
+            (block.text, block.flags) = (text, FIELDS);
+            return Ok(parameters);
+        }
     }
     Ok(Vec::new())
+}
+
+/// Whether what a filter has written is restored to what it was. If not, that is a defect of bwz, and
+/// the block has to do without the filter: when a decoder finds it out, nobody may have the block
+/// any more.
+fn comes_back<T: PartialEq + ?Sized, U: Borrow<T>>(
+    was: &T,
+    restored: Result<U, Flaw>,
+) -> Result<bool, Flaw> {
+    let same = match restored {
+        Err(Flaw::NO_MEMORY) => return Err(Flaw::NO_MEMORY),
+        Err(_) => false,
+        Ok(restored) => restored.borrow() == was,
+    };
+    debug_assert!(same, "what a filter has written does not come back");
+    Ok(same)
 }
 
 /// Takes long-range matches out of the text.
@@ -349,7 +384,9 @@ mod tests {
         let lines: &[u8] = b"@r4\nAC\r\n+\r\n@+\r\n@r\xEC4\n\x89\x08\x8B##\n@r2\nAC\r\n+\r\n@+\r\n\
             @\xC3\xA9\nA\x07\x03\xF8<\x89#\n";
         let block = lines.repeat(1000);
+        assert_eq!(sequence::detect(&block), Some(Kind::Fastq));
         let filtered = apply(block.clone()).unwrap();
+        assert_eq!(filtered.flags & SEQUENCES, 0);
         assert!(undo(filtered, block.len()).unwrap() == block);
     }
 }

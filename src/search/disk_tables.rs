@@ -3,6 +3,7 @@
 
 use super::counts_above::CountsAbove;
 use super::file_block::FileBlock;
+use super::slice_cache::KEPT;
 use crate::coder::SliceDecoder;
 use crate::error::{Flaw, Result};
 use crate::frame::{
@@ -60,9 +61,9 @@ impl DiskTables {
         let mut behind = &front[..];
         let mut sizes = SliceSizes::read(&mut behind, shape.coding, text_size)?;
         let slices = sizes.raw.len();
-        // Each thread decodes two slices at a time.
+        // Each thread decodes two slices at a time, and a few are kept whatever there is room for.
         let largest = sizes.raw.iter().copied().max().map_or(0, u64::from);
-        let at_once = slices.min(2 * file_block.options.thread_count()) as u64;
+        let at_once = slices.min(2 * file_block.options.thread_count() + KEPT) as u64;
         file_block.check_index_memory(slices as u64 * PER_SLICE + at_once * largest)?;
         if !pays(text_size, slices as u64) {
             return Ok(None);

@@ -11,6 +11,10 @@ use crate::options::Options;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
+/// Bytes of memory for a position that is located: its row, and itself among all and with its
+/// pattern.
+const PER_POSITION: u64 = 24;
+
 /// A block that has not been read, but for its header.
 pub(crate) struct FileBlock<'a, R> {
     pub input: &'a SharedInput<R>,
@@ -89,12 +93,27 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
     /// # Errors
     /// [`Error::Limit`].
     pub fn check_index_memory(&self, needed: u64) -> Result<()> {
-        let (size, allowed) = (self.header.raw_size, self.options.memory_limit());
+        let size = self.header.raw_size;
+        self.check_memory(needed, || format!("the index of a block of {size} bytes"))
+    }
+
+    /// Checks that so many positions in the block may be held in memory.
+    ///
+    /// # Errors
+    /// [`Error::Limit`].
+    pub fn check_positions(&self, count: u64) -> Result<()> {
+        let number = self.number;
+        self.check_memory(count.saturating_mul(PER_POSITION), || {
+            format!("locating {count} occurrences in block {number} (ask for fewer, or allow more)")
+        })
+    }
+
+    fn check_memory(&self, needed: u64, what: impl FnOnce() -> String) -> Result<()> {
+        let allowed = self.options.memory_limit();
         if needed <= allowed {
             return Ok(());
         }
-        let what = format!("the index of a block of {size} bytes").into();
-        Err(Error::Limit { what, needed, allowed, by: Bound::Memory })
+        Err(Error::Limit { what: what().into(), needed, allowed, by: Bound::Memory })
     }
 
     /// Says of an error which block it is in.

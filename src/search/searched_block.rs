@@ -243,6 +243,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     ) -> Result<(Self, Vec<Vec<u64>>)> {
         let wanted = intervals.iter().zip(limits);
         let rows = wanted.map(|(i, &limit)| (i.end - i.start).min(limit as u64)).sum();
+        file_block.check_positions(rows)?;
         let block = self.ready_for(file_block, rows)?;
         let positions = match &block {
             SearchedBlock::OnDisk(block, _) => {

@@ -74,7 +74,7 @@ impl DecodedSlice {
 }
 
 /// Slices beyond those that there is room for.
-const KEPT: usize = 4;
+pub const KEPT: usize = 4;
 
 /// Decoded slices by their numbers.
 #[derive(Debug)]

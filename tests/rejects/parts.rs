@@ -262,7 +262,14 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let patterned =
         |pattern: &[u8]| with(&[&text[..=form], pattern, &text[form + 1..]].concat(), &side);
     let formed = |bytes: &[u8]| with(&[&text[..form], bytes, &text[form + 1..]].concat(), &side);
+    // 100 times 100 empty values, which take no room.
+    let slots = [&[1; 100][..], b"\n", &[b'x'; 700], b"\n", &[1; 100], &[2; 3]].concat();
+    let values = [&slots[..], &[7, 0], &[16; 100], &[7, 1, 0].repeat(99)].concat();
+    let lines_of_x = [&[b'x'; 700][..], b"\n"].concat().repeat(3);
+    let empty_values =
+        of_fields(&values, &[2, 0xCE, 1], &[&[b'\n'; 100], &lines_of_x[..]].concat());
     vec![
+        ("R28-fields-values", empty_values, "too many slots, values"),
         ("R28-fields-templates", with(&text, &[0xC0, 0x7F, 80]), misfit),
         ("R28-fields-lines", with(&text, &[first, 0xFF, 0xFF, 1]), misfit),
         ("R28-fields-template-cut", with(&text, &[0xBF, 0x7F, 80]), early),
