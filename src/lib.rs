@@ -35,7 +35,7 @@
 //! | [`lcp`] | a text in memory -> its suffix array and LCP array, range minima, common extensions |
 //! | [`overlap`] | what sequences have in common: longest regions, maximal matches, overlaps of reads |
 //! | `sequence` | FASTA and FASTQ: raw block <-> residues, other bytes and the layout of its lines |
-//! | `fields` | logs and tables <-> templates of lines and columns of values |
+//! | `fields` | logs, tables and reads <-> templates of lines and columns of values |
 //! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |

@@ -23,13 +23,18 @@
 //!         -logistic_mixer-> probabilities -range_coder-> bytes
 //! ```
 //!
+//! A slice of static rANS is two states of 4 bytes and words of 2; one of context mixing is 32 bytes
+//! of the bytes present, half a byte for each of these, then what the range coder wrote. FORMAT.md
+//! decodes one of each by hand (14.9, 15.9).
+//!
 //! # Cost
 //!
 //! All costs are per run. English has 2.3 bytes per run, DNA 1.4, markup 4 to 15, files full of
 //! copies hundreds. The models of static rANS take 50 kB, of which text touches a third, and stay
 //! in the L1 and L2 caches.
 //!
-//! The models of context mixing take 6 MB for each slice, of which text touches a fifth. Text has
+//! The models of context mixing take 6 MB for each slice, 5 of them estimates, of which text touches
+//! a fifth. Text has
 //! six or seven binary symbols per run, each of 210 instructions, a quarter of which load and store
 //! estimates. Half of the time is waiting, since the contexts of a binary symbol are known early
 //! only where the processor predicts the one before.
@@ -101,7 +106,7 @@ pub enum Effort {
 pub enum Coding {
     /// By tables counted ahead.
     StaticRans = 0,
-    /// By models that learn, 6 MiB for each slice.
+    /// By models that learn, 6 MB for each slice.
     ContextMixing = 1,
 }
 
