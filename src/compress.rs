@@ -1,9 +1,9 @@
 //! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
 //! Blocks flow reader -> first stage (filters, then the sort; a GPU codes too) -> second stage
-//! (slices, payload) -> writer through a [`Pipeline`]. What takes long is done on one rayon pool of as many threads as the options say, slice by
-//! slice; the pipeline's own threads put blocks together and hand them on. `memory` says what
-//! that takes.
+//! (slices, payload) -> writer through a [`Pipeline`]. What takes long is done on one rayon pool of
+//! as many threads as the options say, slice by slice; the pipeline's own threads put blocks
+//! together and hand them on. `memory` says what that takes.
 
 use crate::allocation;
 use crate::block::BlockEncoder;

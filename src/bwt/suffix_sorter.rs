@@ -12,11 +12,11 @@
 //!
 //! A new one gets a folder here and a struct of its limits, USUAL and LOWEST, in `sort_limits`,
 //! `sort -> Result<Option<Bwt>>` (`None`: the next is tried; an error: the block fails), and its
-//! turn in [`CpuSorter::sort_on`] before the last `merge::sort`, for blocks of up to 2 GiB. It gives
-//! libsais's exact `Bwt`, in the current rayon pool, in time that is bounded whatever the data
-//! (`tests/hostile.rs`), in at most 6 bytes per byte, the block and its BWT among them, asked for
-//! through `allocation`. Its tests lower the limits and compare with `naive` and
-//! libsais, as does the fuzz target `inverse`, which reaches it through a door in `internals`
+//! turn in [`CpuSorter::sort_on`] before the last `merge::sort`, for blocks of up to 2 GiB. It
+//! gives libsais's exact `Bwt`, in the current rayon pool, in time that is bounded whatever the
+//! data (`tests/hostile.rs`), in at most 6 bytes per byte, the block and its BWT among them, asked
+//! for through `allocation`. Its tests lower the limits and compare with `naive` and libsais, as
+//! does the fuzz target `inverse`, which reaches it through a door in `internals`
 //! (`tests/common/targets/inverse.rs`). `cargo bench --bench sort` says what it gains.
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.

@@ -23,9 +23,9 @@
 //!         -logistic_mixer-> probabilities -range_coder-> bytes
 //! ```
 //!
-//! A slice of static rANS is two states of 4 bytes and words of 2; one of context mixing is 32 bytes
-//! of the bytes present, half a byte for each of these, then what the range coder wrote. FORMAT.md
-//! decodes one of each by hand (14.9, 15.9).
+//! A slice of static rANS is two states of 4 bytes and words of 2; one of context mixing is 32
+//! bytes of the bytes present, half a byte for each of these, then what the range coder wrote.
+//! FORMAT.md decodes one of each by hand (14.9, 15.9).
 //!
 //! # Cost
 //!
@@ -33,11 +33,10 @@
 //! copies hundreds. The models of static rANS take 50 kB, of which text touches a third, and stay
 //! in the L1 and L2 caches.
 //!
-//! The models of context mixing take 6 MB for each slice, 5 of them estimates, of which text touches
-//! a fifth. Text has
-//! six or seven binary symbols per run, each of 210 instructions, a quarter of which load and store
-//! estimates. Half of the time is waiting, since the contexts of a binary symbol are known early
-//! only where the processor predicts the one before.
+//! The models of context mixing take 6 MB for each slice, 5 of them estimates, of which text
+//! touches a fifth. Text has six or seven binary symbols per run, each of 210 instructions, a
+//! quarter of which load and store estimates. Half of the time is waiting, since the contexts of a
+//! binary symbol are known early only where the processor predicts the one before.
 //!
 //! The measurements behind these choices are in `benches/results/2026-11-static-coding.md` and
 //! `2026-11-coder-notes.md` beside it.

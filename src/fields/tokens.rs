@@ -96,8 +96,8 @@ struct Record {
     qualities: Range<usize>,
 }
 
-/// The record that `lines` begin with, if they do. Qualities are a line of their own, which only the
-/// last byte of a block may end without.
+/// The record that `lines` begin with, if they do. Qualities are a line of their own, which only
+/// the last byte of a block may end without.
 fn record(lines: &[u8]) -> Option<Record> {
     four_lines(lines).filter(|record| record.qualities.start < lines.len())
 }

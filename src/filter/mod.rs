@@ -248,9 +248,9 @@ fn take_fields_apart(
     Ok(Vec::new())
 }
 
-/// Whether what a filter has written is restored to what it was. If not, that is a defect of bwz, and
-/// the block has to do without the filter: when a decoder finds it out, nobody may have the block
-/// any more.
+/// Whether what a filter has written is restored to what it was. If not, that is a defect of bwz,
+/// and the block has to do without the filter: when a decoder finds it out, nobody may have the
+/// block any more.
 fn comes_back<T: PartialEq + ?Sized, U: Borrow<T>>(
     was: &T,
     restored: Result<U, Flaw>,

@@ -18,8 +18,8 @@
 //! goes on, and the warning comes once.
 //!
 //! What is not covered: a wrong transform that passes is written, and its block is lost, unless
-//! `--verify` finds it, which ends the compression. A GPU that hangs is waited for, and a panic ends
-//! the work; no partial file stays (`cli`).
+//! `--verify` finds it, which ends the compression. A GPU that hangs is waited for, and a panic
+//! ends the work; no partial file stays (`cli`).
 //!
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
 //! counted like that one, which may have to take over.
