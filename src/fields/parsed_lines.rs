@@ -5,16 +5,14 @@
 //! their first lines.
 
 use super::templates::{LINE_END, MOST, SLOT, WHOLE};
-use super::tokens::{Tokens, first_line};
+use super::tokens::{LONGEST_LINE, Tokens, first_line};
 use crate::allocation;
 use crate::bwt::content_defined;
 use crate::error::Flaw;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Lines that are longer, but for bases and qualities of records, or have more slots, are stored
-/// whole.
-pub(super) const LONGEST_LINE: usize = 1 << 16;
+/// Lines that have more slots are stored whole.
 const MOST_SLOTS: usize = 1024;
 
 /// Values of a part at most, as a share of its bytes; a block may have less.

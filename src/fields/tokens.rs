@@ -1,8 +1,10 @@
 //! The slots of a line: words that hold a digit, or the fields between delimiters. Four lines of a
 //! read and its qualities have theirs together.
 
-use super::parsed_lines::LONGEST_LINE;
 use std::ops::Range;
+
+/// Lines that are longer, but for bases and qualities of records, have no slots.
+pub(super) const LONGEST_LINE: usize = 1 << 16;
 
 /// How slots are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
