@@ -45,11 +45,27 @@ def open_archive(fs: AbstractFileSystem, path: str, **options: Any) -> Iterator[
 
 
 class _File(bwz.BwzFile):
-    """A file of which the one below is closed with it."""
+    """A file of a filesystem, where that is opened again when it comes to another process."""
 
-    def __init__(self, below: Any, **options: Any) -> None:
-        self._below = below
-        super().__init__(below, **options)
+    def __init__(self, fs: AbstractFileSystem, path: str, threads: int, position: int = 0) -> None:
+        self.fs = fs
+        self.path = path
+        self._threads = threads
+        self._below = open_ranged(fs, path)
+        super().__init__(self._below, threads=threads)
+        self.seek(position)
+
+    def __reduce__(self) -> Any:
+        return _File, (self.fs, self.path, self._threads, self.tell())
+
+    @property
+    def size(self) -> int:
+        """Raw bytes of the file."""
+        here = self.tell()
+        try:
+            return self.seek(0, 2)
+        finally:
+            self.seek(here)
 
     def close(self) -> None:
         try:
@@ -127,7 +143,7 @@ class BwzFileSystem(ChainedFileSystem):
             raise NotImplementedError(f'bwz:: is for reading, not for "{mode}"; write with compression="bwz"')
         if not is_compressed(path):
             return self.fs.open(path, mode)
-        return _File(open_ranged(self.fs, path), threads=self.threads)
+        return _File(self.fs, path, self.threads)
 
     def created(self, path: str) -> Any:
         return self.fs.created(path)
@@ -137,6 +153,9 @@ class BwzFileSystem(ChainedFileSystem):
 
 
 def _compression(file: Any, mode: str = "rb", **kwargs: Any) -> Any:
+    # By its name, a file of `bwz::` is taken for a compressed one.
+    if isinstance(file, _File):
+        return file
     return bwz.open(file, mode if "b" in mode else mode + "b", **kwargs)
 
 

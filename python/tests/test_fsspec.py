@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from pathlib import Path
 
@@ -68,6 +69,22 @@ def test_files_are_read_seeked_and_chained(memory: fsspec.AbstractFileSystem, tm
             assert file.read() == RAW[-20:]
         with fsspec.open(url, "rt", encoding="utf-8") as lines:
             assert next(lines).encode() == RAW[: RAW.index(b"\n") + 1]
+
+
+def test_files_go_to_other_processes(tmp_path: Path) -> None:
+    (tmp_path / "x.bwz").write_bytes(FILE)
+    fs, path = fsspec.url_to_fs(f"bwz::file://{tmp_path}/x.bwz")
+    assert pickle.loads(pickle.dumps(fs)).cat_file(path, 5, 9) == RAW[5:9]
+    with fs.open(path) as file:
+        file.seek(2_000_000)
+        with pickle.loads(pickle.dumps(file)) as again:
+            assert again.read(10) == RAW[2_000_000:2_000_010]
+        assert file.read(10) == RAW[2_000_000:2_000_010]
+        assert file.size == len(RAW)
+        assert file.tell() == 2_000_010
+    assert fs.tail(path, 9) == RAW[-9:]
+    with fsspec.open(f"bwz::file://{tmp_path}/x.bwz", "rb", compression="infer") as file:
+        assert file.read(9) == RAW[:9]
 
 
 def test_writing_is_by_compression(memory: fsspec.AbstractFileSystem) -> None:
