@@ -61,7 +61,7 @@ class Info(NamedTuple):
 class Matches(NamedTuple):
     """Where a pattern occurs."""
 
-    count: int
+    count: int  # type: ignore[assignment]
     """How often, overlaps included."""
     positions: list[int]
     """Raw offsets, ascending; all, or as many as were asked for."""
@@ -147,7 +147,7 @@ class Archive:
         self._own: io.FileIO | None = None
         below: Any = file
         if isinstance(file, (str, bytes, os.PathLike)):
-            self._own = io.FileIO(file, "r")  # type: ignore[arg-type]
+            self._own = io.FileIO(file, "r")
             below = self._own.fileno()
 
         def archive() -> _bwz.Archive:

@@ -172,7 +172,7 @@ class BwzFile(io.BufferedIOBase):
             raise ValueError(f"mode {mode!r} is none of r, w, x and a, with or without b")
         self.mode = mode[0] + "b"
         if isinstance(file, (str, bytes, os.PathLike)):
-            self._own = io.FileIO(file, "a+" if mode[0] == "a" else mode[0])  # type: ignore[arg-type]
+            self._own = io.FileIO(file, "a+" if mode[0] == "a" else mode[0])
             self._file = self._own
         elif not hasattr(file, "read" if mode[0] == "r" else "write"):
             raise TypeError(f"a path or a file object is needed, not {type(file).__name__}")
@@ -286,7 +286,7 @@ class BwzFile(io.BufferedIOBase):
     def fileno(self) -> int:
         """The descriptor of the compressed file."""
         self._check()
-        return self._file.fileno()
+        return int(self._file.fileno())
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Up to ``size`` raw bytes, fewer at the end only; all that are left with -1."""

@@ -17,6 +17,7 @@ are read: about their compressed size, and 64 KiB for the tables at the end of t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +28,9 @@ from fsspec.compression import register_compression
 from fsspec.implementations.chained import ChainedFileSystem
 
 SUFFIX = ".bwz"
+
+OPENED_AT_A_TIME = 32
+"""Files whose tables are read side by side, which is waiting for the most part."""
 
 READ_AHEAD = 64 << 10
 """Bytes that are fetched at least from a remote file: a file's tables are a few small reads."""
@@ -124,10 +128,41 @@ class BwzFileSystem(ChainedFileSystem):
         with self._archive(info["name"]) as archive:
             return {**info, "size": archive.info.raw_size, "compressed_size": info["size"]}
 
+    def _raw_entry(self, info: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._raw_info(info)
+        except bwz.BwzError:
+            return {**info, "size": None, "compressed_size": info["size"]}
+
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
-        """As of the other filesystem; with ``detail`` each compressed file is opened for its raw size."""
+        """As of the other filesystem; with ``detail`` each compressed file is opened for its raw size, many side by side.
+        One that is damaged, cut off or still written has the size ``None``."""
         entries = self.fs.ls(self._strip_protocol(path), detail=detail, **kwargs)
-        return [self._raw_info(entry) for entry in entries] if detail else entries
+        if not detail:
+            return entries
+        with ThreadPoolExecutor(OPENED_AT_A_TIME) as pool:
+            return list(pool.map(self._raw_entry, entries))
+
+    def find(
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kwargs: Any
+    ) -> Any:
+        """As of the other filesystem; without ``detail`` no file is opened."""
+        there = super() if detail else self.fs
+        return there.find(self._strip_protocol(path), maxdepth, withdirs, detail=detail, **kwargs)
+
+    def glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        """As of the other filesystem; without ``detail`` no file is opened."""
+        there = super() if kwargs.get("detail") else self.fs
+        return there.glob(self._strip_protocol(path), maxdepth, **kwargs)
+
+    def exists(self, path: str, **kwargs: Any) -> bool:
+        return bool(self.fs.exists(self._strip_protocol(path), **kwargs))
+
+    def isfile(self, path: str) -> bool:
+        return bool(self.fs.isfile(self._strip_protocol(path)))
+
+    def isdir(self, path: str) -> bool:
+        return bool(self.fs.isdir(self._strip_protocol(path)))
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         """The raw bytes from ``start`` to ``end``; negative ones count from the end of the file."""

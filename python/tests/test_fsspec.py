@@ -48,6 +48,21 @@ def test_sizes_are_raw(memory: fsspec.AbstractFileSystem) -> None:
     assert fs.glob("/d/*.bwz") == ["/d/x.bwz"]
 
 
+def test_names_are_had_without_opening_files(memory: fsspec.AbstractFileSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    fs = fsspec.filesystem("bwz", target_protocol="memory")
+    memory.pipe("/d/cut.bwz", FILE[:1000])
+    sizes = {entry["name"]: entry["size"] for entry in fs.ls("/d")}
+    assert (sizes["/d/cut.bwz"], sizes["/d/x.bwz"]) == (None, len(RAW))
+    with pytest.raises(bwz.FormatError):
+        fs.info("/d/cut.bwz")
+    monkeypatch.setattr(fs, "_archive", None)
+    assert fs.glob("/d/*.bwz") == ["/d/cut.bwz", "/d/x.bwz"]
+    assert fs.glob("/d/**/*.bwz") == ["/d/cut.bwz", "/d/e/empty.bwz", "/d/x.bwz"]
+    assert len(fs.find("/d")) == 4
+    assert (fs.exists("/d/x.bwz"), fs.isfile("/d/x.bwz"), fs.isdir("/d/e")) == (True, True, True)
+    assert [file.path for file in fsspec.open_files("bwz::memory://d/*.bwz")] == ["/d/cut.bwz", "/d/x.bwz"]
+
+
 def test_ranges_are_those_of_the_raw_file(memory: fsspec.AbstractFileSystem) -> None:
     fs, path = fsspec.url_to_fs("bwz::memory://d/x.bwz")
     for start, end in [(0, 0), (0, 5), (1 << 20, (1 << 20) + 9), (5, None), (None, -5), (-7, -2), (9, 3), (0, 1 << 40)]:
