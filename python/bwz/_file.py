@@ -11,7 +11,7 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TextIO, cast, overload
 
-from . import _bwz
+from . import _bwz, _pipe
 from ._errors import FormatError
 from ._process import belongs_to_another, left_behind
 
@@ -24,23 +24,36 @@ if TYPE_CHECKING:
 # What a buffered reader asks for at once.
 _BUFFER = 128 << 10
 
-# Files that write to an object and are not closed. Python's last moments are too late for that,
-# since threads may call no object then.
+# Open files whose threads call an object of Python. They are closed before Python ends, since no
+# thread may do so then.
 _unfinished: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 @atexit.register
 def _finish_all() -> None:
+    errors = []
     for file in list(_unfinished):
-        file.close()
+        try:
+            file.close()
+        except Exception as error:
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup("files of bwz that were never closed could not be", errors)
 
 
 class _RawReader(io.RawIOBase):
     """The raw stream, unbuffered."""
 
-    def __init__(self, make: Callable[[], _bwz.Reader], seekable: bool, from_path: bool) -> None:
+    def __init__(
+        self,
+        make: Callable[[], _bwz.Reader],
+        seekable: bool,
+        from_path: bool,
+        pipe: _pipe.Pipe | None,
+    ) -> None:
         self._make = make
         self._reader = make()
+        self._pipe = pipe
         self._seekable = seekable
         self._survives_fork = seekable and from_path
         self._position = 0
@@ -58,6 +71,8 @@ class _RawReader(io.RawIOBase):
             self._reader, self._process = self._make(), os.getpid()
             self._reader.seek(self._position)
         with self._lock:
+            if self._pipe and not self.closed:
+                self._pipe.begin()
             if self.closed:
                 raise ValueError("I/O operation on closed file")
             yield self._reader
@@ -66,6 +81,8 @@ class _RawReader(io.RawIOBase):
         if self._process != os.getpid():
             left_behind.append(self._reader)
             return super().close()
+        if self._pipe:
+            self._pipe.released = True
         with self._lock:
             if not self.closed:
                 try:
@@ -180,13 +197,15 @@ class BwzFile(io.BufferedIOBase):
         try:
             if mode[0] == "r":
                 seekable = _is_seekable(self._file)
+                pipe = None if seekable or self._own else _pipe.of(self._file)
+                below = pipe or below
 
                 def reader() -> _bwz.Reader:
                     return _bwz.Reader(
                         below, seekable, threads=threads, memory=memory, device=device
                     )
 
-                self._raw = _RawReader(reader, seekable, self._own is not None)
+                self._raw = _RawReader(reader, seekable, self._own is not None, pipe)
                 self._buffer = io.BufferedReader(self._raw, _BUFFER)
             else:
                 if self._own and mode[0] == "a":
@@ -203,8 +222,8 @@ class BwzFile(io.BufferedIOBase):
                     index=index,
                     verify=verify,
                 )
-                if not self._own:
-                    _unfinished.add(self)
+            if not self._own:
+                _unfinished.add(self)
         except BaseException:
             if self._own:
                 self._own.close()

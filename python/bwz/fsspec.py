@@ -147,13 +147,15 @@ class BwzFileSystem(ChainedFileSystem):
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kwargs: Any
     ) -> Any:
         """As of the other filesystem; without ``detail`` no file is opened."""
-        there = super() if detail else self.fs
-        return there.find(self._strip_protocol(path), maxdepth, withdirs, detail=detail, **kwargs)
+        if detail:
+            return super().find(path, maxdepth, withdirs, detail=True, **kwargs)
+        return self.fs.find(self._strip_protocol(path), maxdepth, withdirs, **kwargs)
 
     def glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
         """As of the other filesystem; without ``detail`` no file is opened."""
-        there = super() if kwargs.get("detail") else self.fs
-        return there.glob(self._strip_protocol(path), maxdepth, **kwargs)
+        if kwargs.get("detail"):
+            return super().glob(path, maxdepth, **kwargs)
+        return self.fs.glob(self._strip_protocol(path), maxdepth, **kwargs)
 
     def exists(self, path: str, **kwargs: Any) -> bool:
         return bool(self.fs.exists(self._strip_protocol(path), **kwargs))

@@ -16,9 +16,13 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// The most bytes that are asked for or given in one call of an object.
 const MOST: usize = 4 << 20;
+
+/// How long a call is waited for that has been interrupted.
+const GRACE: Duration = Duration::from_millis(200);
 
 /// A file or a file object, shared by threads. Positions count from where it stood at first.
 #[derive(Clone)]
@@ -30,7 +34,7 @@ struct Inner {
     origin: Option<u64>,
     /// Nothing is read or written any more.
     released: AtomicBool,
-    /// A signal has ended the wait for a call, which may go on for ever: nobody waits for it.
+    /// A signal has ended the wait for a call, which may go on for ever.
     interrupted: AtomicBool,
 }
 
@@ -77,17 +81,19 @@ impl Source {
         self.0.origin.is_some()
     }
 
-    /// Waits until no thread is in a call of the object, unless a signal has ended such a wait
-    /// before, and keeps all from it from then on.
+    /// Waits until no thread is in a call of the object, a short time where a signal has ended such
+    /// a wait before, and keeps all from it from then on.
     pub fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.0.released.store(true, Ordering::Relaxed);
         let Kind::Object(object) = &self.0.kind else { return Ok(()) };
-        if self.0.interrupted.load(Ordering::Relaxed) {
-            return Ok(());
-        }
+        let is_interrupted = self.0.interrupted.load(Ordering::Relaxed);
+        let patience = Instant::now() + GRACE;
         let taken = wait::until(py, |time| match object.try_lock() {
             Ok(mut object) => Some(object.take()),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner().take()),
+            Err(TryLockError::WouldBlock) if is_interrupted && Instant::now() > patience => {
+                Some(None)
+            }
             Err(TryLockError::WouldBlock) => {
                 thread::sleep(time / 50);
                 None

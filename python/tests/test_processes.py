@@ -122,15 +122,19 @@ def path():
     with bwz.open("/dev/stdin") as file: file.read()
 def lines():
     for line in bwz.open("/dev/stdin", "rt"): pass
+def buffered():
+    with bwz.open(sys.stdin.buffer) as file: file.read()
+def text():
+    for line in bwz.open(sys.stdin.buffer, "rt"): pass
 def unbuffered():
     with open(0, "rb", buffering=0, closefd=False) as below, bwz.open(below) as file: file.read()
 def write():
     with bwz.open("/dev/stdout", "wb", block_size=1 << 20, threads=1) as file:
         while True: file.write(os.urandom(1 << 20))
 try:
-    {f.__name__: f for f in (path, lines, unbuffered, write)}[sys.argv[1]]()
+    {f.__name__: f for f in (path, lines, buffered, text, unbuffered, write)}[sys.argv[1]]()
 except KeyboardInterrupt:
-    os._exit(7)
+    sys.exit(7)
 """
 
 
@@ -152,9 +156,35 @@ def stuck() -> Iterator[Callable[[str], subprocess.Popen[bytes]]]:
         process.communicate()
 
 
-@pytest.mark.parametrize("way", ["path", "lines", "unbuffered", "write"])
-def test_an_interrupt_ends_the_wait_for_a_pipe(stuck: Callable[[str], subprocess.Popen[bytes]], way: str) -> None:
+@pytest.mark.parametrize("sent", [0, 400_000])
+@pytest.mark.parametrize("way", ["path", "lines", "buffered", "text", "unbuffered", "write"])
+def test_an_interrupt_ends_the_wait_for_a_pipe(
+    stuck: Callable[[str], subprocess.Popen[bytes]], way: str, sent: int, path: Path
+) -> None:
     process = stuck(way)
+    assert process.stdin
+    if way != "write":
+        process.stdin.write(path.read_bytes()[:sent])
+        process.stdin.flush()
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=10) == 7
+
+
+def test_a_pipe_gives_what_has_come_and_closing_ends_the_wait(path: Path, text: bytes) -> None:
+    """What is buffered already is not waited for."""
+    data = path.read_bytes()
+    small = bwz.compress(b"small")
+    for buffering in (-1, 0, 1 << 20):
+        read, write = os.pipe()
+        with open(write, "wb", buffering=0) as feed, open(read, "rb", buffering) as below:
+            feed.write(b"head" + small)
+            assert below.read(4) == b"head"
+            feed.write(data[:30_000])
+            file = bwz.open(below)
+            assert file.read(5) == b"small"
+            started = time.monotonic()
+            file.close()
+            assert time.monotonic() - started < 2
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as cat, bwz.open(cat.stdout) as file:
+        assert file.read() == text
