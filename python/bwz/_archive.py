@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 from . import _bwz
+from ._process import belongs_to_another, left_behind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +61,7 @@ class Info(NamedTuple):
 class Matches(NamedTuple):
     """Where a pattern occurs."""
 
-    count: int
+    count: int  # type: ignore[assignment]
     """How often, overlaps included."""
     positions: list[int]
     """Raw offsets, ascending; all, or as many as were asked for."""
@@ -106,7 +107,8 @@ class Archive:
     """A bwz file that is read by position and searched.
 
     Opening it reads its tables: a few reads at the end of each frame. A file object that is given
-    must seek, and is not closed. Calls from several threads wait for each other.
+    must seek, and is not closed. Calls from several threads wait for each other. After a fork, an
+    archive of a path goes on in both processes, each by itself.
 
     >>> file = io.BytesIO(_bwz.compress(b"she sells sea shells " * 1000, index=True))
     >>> archive = Archive(file)
@@ -145,10 +147,11 @@ class Archive:
         self._own: io.FileIO | None = None
         below: Any = file
         if isinstance(file, (str, bytes, os.PathLike)):
-            self._own = io.FileIO(file, "r")  # type: ignore[arg-type]
+            self._own = io.FileIO(file, "r")
             below = self._own.fileno()
-        try:
-            self._archive = _bwz.Archive(
+
+        def archive() -> _bwz.Archive:
+            return _bwz.Archive(
                 below,
                 threads=threads,
                 memory=memory,
@@ -158,6 +161,11 @@ class Archive:
                 mismatches=mismatches,
                 verify=verify,
             )
+
+        self._make = archive
+        self._process = os.getpid()
+        try:
+            self._archive = archive()
         except BaseException:
             if self._own:
                 self._own.close()
@@ -168,9 +176,15 @@ class Archive:
         """Lets go of the file. Closing it twice is no error."""
         if not self._closed:
             self._closed = True
-            self._archive.release()
+            if self._process == os.getpid():
+                self._archive.release()
+            else:
+                left_behind.append(self._archive)
             if self._own:
                 self._own.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an Archive is not copied or pickled: open its path where it is needed")
 
     def __enter__(self) -> Self:
         return self
@@ -186,6 +200,11 @@ class Archive:
     def _open(self) -> _bwz.Archive:
         if self._closed:
             raise ValueError("I/O operation on closed archive")
+        if self._process != os.getpid():
+            if self._own is None:
+                raise belongs_to_another("an archive in a file object")
+            left_behind.append(self._archive)
+            self._archive, self._process = self._make(), os.getpid()
         return self._archive
 
     @property

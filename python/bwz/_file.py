@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
+import stat
 import threading
-from typing import TYPE_CHECKING, Any, Literal, TextIO, cast, overload
+import weakref
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TextIO, cast, overload
 
-from . import _bwz
+from . import _bwz, _pipe
+from ._errors import FormatError
+from ._process import belongs_to_another, left_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Unpack
 
     from ._types import Buffer, Effort, Options, PathOrFile
@@ -18,13 +24,71 @@ if TYPE_CHECKING:
 # What a buffered reader asks for at once.
 _BUFFER = 128 << 10
 
+# Open files whose threads call an object of Python. They are closed before Python ends, since no
+# thread may do so then.
+_unfinished: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+@atexit.register
+def _finish_all() -> None:
+    errors = []
+    for file in list(_unfinished):
+        try:
+            file.close()
+        except Exception as error:
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup("files of bwz that were never closed could not be", errors)
+
 
 class _RawReader(io.RawIOBase):
     """The raw stream, unbuffered."""
 
-    def __init__(self, reader: _bwz.Reader, seekable: bool) -> None:
-        self._reader = reader
+    def __init__(
+        self,
+        make: Callable[[], _bwz.Reader],
+        seekable: bool,
+        from_path: bool,
+        pipe: _pipe.Pipe | None,
+    ) -> None:
+        self._make = make
+        self._reader = make()
+        self._pipe = pipe
         self._seekable = seekable
+        self._survives_fork = seekable and from_path
+        self._position = 0
+        self._process = os.getpid()
+        # Held while the reader is used: closing waits for that.
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def _use(self) -> Iterator[_bwz.Reader]:
+        if self._process != os.getpid():
+            if not self._survives_fork:
+                raise belongs_to_another("the file object")
+            left_behind.append(self._reader)
+            self._lock = threading.Lock()
+            self._reader, self._process = self._make(), os.getpid()
+            self._reader.seek(self._position)
+        with self._lock:
+            if self._pipe and not self.closed:
+                self._pipe.begin()
+            if self.closed:
+                raise ValueError("I/O operation on closed file")
+            yield self._reader
+
+    def close(self) -> None:
+        if self._process != os.getpid():
+            left_behind.append(self._reader)
+            return super().close()
+        if self._pipe:
+            self._pipe.released = True
+        with self._lock:
+            if not self.closed:
+                try:
+                    self._reader.release()
+                finally:
+                    super().close()
 
     def readable(self) -> bool:
         return True
@@ -34,27 +98,37 @@ class _RawReader(io.RawIOBase):
 
     def readinto(self, buffer: Buffer) -> int:
         view = memoryview(buffer)
-        return self._reader.readinto(view if view.format == "B" else view.cast("B"))
+        view = view if view.format == "B" else view.cast("B")
+        with self._use() as reader:
+            count = reader.readinto(view)
+            self._position += count
+        return count
 
     def readall(self) -> bytes:
-        return self._reader.readall()
+        with self._use() as reader:
+            everything = reader.readall()
+            self._position += len(everything)
+        return everything
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         if not self._seekable:
             raise io.UnsupportedOperation("the file object below does not seek")
         if whence == io.SEEK_CUR:
-            offset += self._reader.tell()
+            offset += self._position
         elif whence == io.SEEK_END:
-            offset += self._reader.size()
+            with self._use() as reader:
+                offset += reader.size()
         elif whence != io.SEEK_SET:
             raise ValueError(f"whence {whence} is none of 0, 1 and 2")
         if offset < 0:
             raise ValueError(f"position {offset} is before the start")
-        self._reader.seek(offset)
+        with self._use() as reader:
+            reader.seek(offset)
+            self._position = offset
         return offset
 
     def tell(self) -> int:
-        return self._reader.tell()
+        return self._position
 
 
 class BwzFile(io.BufferedIOBase):
@@ -63,7 +137,9 @@ class BwzFile(io.BufferedIOBase):
     Reading decodes ahead on threads. Seeking goes by the file's seek table and decodes the one block
     that it leads to; where the file object below does not seek, this does not either. Frames that
     follow each other are one stream. A file object that was given is not closed, and belongs to
-    this one until this is closed: threads read from it ahead of the caller, one at a time.
+    this one until this is closed: threads read from it ahead of the caller, one at a time. After a
+    fork, a file that is read from a path goes on in both processes, each by itself; all others
+    belong to the process that opened them.
 
     >>> import tempfile
     >>> with tempfile.TemporaryFile() as file:
@@ -97,19 +173,23 @@ class BwzFile(io.BufferedIOBase):
             file: A path, or a file object opened in binary mode.
             mode: ``"r"``, ``"w"``, ``"x"`` (which fails where there is a file) or ``"a"`` (which adds
                 a frame), with or without ``"b"``.
+
+        Raises:
+            FormatError: The file to add to does not end where a frame does.
         """
         self._lock = threading.RLock()
         self._own: io.FileIO | None = None
+        self._raw: _RawReader | None = None
         self._writer: _bwz.Writer | None = None
         self._buffer: io.BufferedReader | None = None
-        self._reader: _bwz.Reader | None = None
         self._file: Any = file
         self._position = 0
+        self._process = os.getpid()
         if mode not in ("r", "rb", "w", "wb", "x", "xb", "a", "ab"):
             raise ValueError(f"mode {mode!r} is none of r, w, x and a, with or without b")
         self.mode = mode[0] + "b"
         if isinstance(file, (str, bytes, os.PathLike)):
-            self._own = io.FileIO(file, mode[0])  # type: ignore[arg-type]
+            self._own = io.FileIO(file, "a+" if mode[0] == "a" else mode[0])
             self._file = self._own
         elif not hasattr(file, "read" if mode[0] == "r" else "write"):
             raise TypeError(f"a path or a file object is needed, not {type(file).__name__}")
@@ -117,16 +197,19 @@ class BwzFile(io.BufferedIOBase):
         try:
             if mode[0] == "r":
                 seekable = _is_seekable(self._file)
-                self._reader = _bwz.Reader(
-                    # One that does not seek is read as it is, so that closing ends that.
-                    below if seekable else self._file,
-                    seekable,
-                    threads=threads,
-                    memory=memory,
-                    device=device,
-                )
-                self._buffer = io.BufferedReader(_RawReader(self._reader, seekable), _BUFFER)
+                pipe = None if seekable or self._own else _pipe.of(self._file)
+                below = pipe or below
+
+                def reader() -> _bwz.Reader:
+                    return _bwz.Reader(
+                        below, seekable, threads=threads, memory=memory, device=device
+                    )
+
+                self._raw = _RawReader(reader, seekable, self._own is not None, pipe)
+                self._buffer = io.BufferedReader(self._raw, _BUFFER)
             else:
+                if self._own and mode[0] == "a":
+                    _check_end(self._own)
                 self._writer = _bwz.Writer(
                     below,
                     level=level,
@@ -139,10 +222,15 @@ class BwzFile(io.BufferedIOBase):
                     index=index,
                     verify=verify,
                 )
+            if not self._own:
+                _unfinished.add(self)
         except BaseException:
             if self._own:
                 self._own.close()
             raise
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a BwzFile is not copied or pickled: open its path where it is needed")
 
     @property
     def name(self) -> Any:
@@ -154,20 +242,27 @@ class BwzFile(io.BufferedIOBase):
         # It may not have come to be.
         if self.closed or not hasattr(self, "_lock"):
             return
+        if self._process != os.getpid():
+            left_behind.append(self._writer)
+            self._writer = None
         with self._lock:
             try:
                 if self._writer:
                     writer, self._writer = self._writer, None
                     writer.finish()
-                elif self._reader:
-                    self._reader.release()
+                elif self._raw:
+                    # The buffer stays, since another thread may read from it.
+                    self._raw.close()
             finally:
+                _unfinished.discard(self)
                 if self._own:
                     self._own.close()
                 super().close()
 
     def abandon(self) -> None:
         """Closes without ending the frame: what was written is no whole file."""
+        if self._process != os.getpid():
+            return self.close()
         with self._lock:
             if self._writer:
                 writer, self._writer = self._writer, None
@@ -210,7 +305,7 @@ class BwzFile(io.BufferedIOBase):
     def fileno(self) -> int:
         """The descriptor of the compressed file."""
         self._check()
-        return self._file.fileno()
+        return int(self._file.fileno())
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Up to ``size`` raw bytes, fewer at the end only; all that are left with -1."""
@@ -256,15 +351,19 @@ class BwzFile(io.BufferedIOBase):
     def write(self, data: Buffer, /) -> int:
         """Takes all of ``data``, which threads compress block by block; says how many bytes."""
         self._check()
+        if self._writer and self._process != os.getpid():
+            raise belongs_to_another("a file that is written")
         with self._lock:
             if self._writer is None:
                 raise io.UnsupportedOperation("the file is not open for writing, or has failed")
             try:
                 count = self._writer.write(data)
             except BaseException:
-                # What is wrong is said once; closing does not wait for work that has ended.
-                writer, self._writer = self._writer, None
-                writer.abandon()
+                # What is wrong is said once; closing does not wait for work that has ended. What
+                # has no bytes to give was not taken, and the file goes on.
+                if self._writer.has_ended:
+                    writer, self._writer = self._writer, None
+                    writer.abandon()
                 raise
             self._position += count
             return count
@@ -281,6 +380,17 @@ class BwzFile(io.BufferedIOBase):
     def detach(self) -> Any:
         """Not supported: threads hold the file below."""
         raise io.UnsupportedOperation("detach")
+
+
+def _check_end(file: io.FileIO) -> None:
+    """A frame is added behind another alone: behind anything else nobody could read it."""
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or status.st_size == 0:
+        return
+    start = max(0, status.st_size - _bwz.FOOTER_SIZE)
+    if not _bwz.is_footer(os.pread(file.fileno(), _bwz.FOOTER_SIZE, start)):
+        said = "does not end where a frame does: it is no bwz file, was cut off, or is still written"
+        raise FormatError(f"{file.name!r} {said} (at byte {start})", offset=start)
 
 
 def _is_seekable(file: Any) -> bool:
@@ -376,4 +486,8 @@ def open(
     )
     if not is_text:
         return raw
-    return cast(TextIO, io.TextIOWrapper(raw, io.text_encoding(encoding), errors, newline))
+    text = io.TextIOWrapper(raw, io.text_encoding(encoding), errors, newline)
+    if raw in _unfinished:
+        _unfinished.discard(raw)
+        _unfinished.add(text)
+    return cast(TextIO, text)

@@ -25,7 +25,7 @@ from uuid import uuid4
 
 import bwz
 from bwz import partitions
-from bwz.fsspec import SUFFIX, open_archive
+from bwz.fsspec import OPENED_AT_A_TIME, SUFFIX, open_archive
 from bwz.partitions import Part
 from dask.bag import Bag
 from dask.base import tokenize
@@ -34,9 +34,6 @@ from dask.highlevelgraph import HighLevelGraph
 from fsspec import AbstractFileSystem
 from fsspec.core import get_fs_token_paths
 from fsspec.implementations.local import LocalFileSystem
-
-OPENED_AT_A_TIME = 32
-"""Files whose tables are read side by side, which is waiting for the most part."""
 
 Urls = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 Options = dict[str, Any] | None

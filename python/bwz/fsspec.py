@@ -17,6 +17,7 @@ are read: about their compressed size, and 64 KiB for the tables at the end of t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +28,9 @@ from fsspec.compression import register_compression
 from fsspec.implementations.chained import ChainedFileSystem
 
 SUFFIX = ".bwz"
+
+OPENED_AT_A_TIME = 32
+"""Files whose tables are read side by side, which is waiting for the most part."""
 
 READ_AHEAD = 64 << 10
 """Bytes that are fetched at least from a remote file: a file's tables are a few small reads."""
@@ -45,11 +49,27 @@ def open_archive(fs: AbstractFileSystem, path: str, **options: Any) -> Iterator[
 
 
 class _File(bwz.BwzFile):
-    """A file of which the one below is closed with it."""
+    """A file of a filesystem, where that is opened again when it comes to another process."""
 
-    def __init__(self, below: Any, **options: Any) -> None:
-        self._below = below
-        super().__init__(below, **options)
+    def __init__(self, fs: AbstractFileSystem, path: str, threads: int, position: int = 0) -> None:
+        self.fs = fs
+        self.path = path
+        self._threads = threads
+        self._below = open_ranged(fs, path)
+        super().__init__(self._below, threads=threads)
+        self.seek(position)
+
+    def __reduce__(self) -> Any:
+        return _File, (self.fs, self.path, self._threads, self.tell())
+
+    @property
+    def size(self) -> int:
+        """Raw bytes of the file."""
+        here = self.tell()
+        try:
+            return self.seek(0, 2)
+        finally:
+            self.seek(here)
 
     def close(self) -> None:
         try:
@@ -108,10 +128,43 @@ class BwzFileSystem(ChainedFileSystem):
         with self._archive(info["name"]) as archive:
             return {**info, "size": archive.info.raw_size, "compressed_size": info["size"]}
 
+    def _raw_entry(self, info: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._raw_info(info)
+        except bwz.BwzError:
+            return {**info, "size": None, "compressed_size": info["size"]}
+
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
-        """As of the other filesystem; with ``detail`` each compressed file is opened for its raw size."""
+        """As of the other filesystem; with ``detail`` each compressed file is opened for its raw size, many side by side.
+        One that is damaged, cut off or still written has the size ``None``."""
         entries = self.fs.ls(self._strip_protocol(path), detail=detail, **kwargs)
-        return [self._raw_info(entry) for entry in entries] if detail else entries
+        if not detail:
+            return entries
+        with ThreadPoolExecutor(OPENED_AT_A_TIME) as pool:
+            return list(pool.map(self._raw_entry, entries))
+
+    def find(
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kwargs: Any
+    ) -> Any:
+        """As of the other filesystem; without ``detail`` no file is opened."""
+        if detail:
+            return super().find(path, maxdepth, withdirs, detail=True, **kwargs)
+        return self.fs.find(self._strip_protocol(path), maxdepth, withdirs, **kwargs)
+
+    def glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        """As of the other filesystem; without ``detail`` no file is opened."""
+        if kwargs.get("detail"):
+            return super().glob(path, maxdepth, **kwargs)
+        return self.fs.glob(self._strip_protocol(path), maxdepth, **kwargs)
+
+    def exists(self, path: str, **kwargs: Any) -> bool:
+        return bool(self.fs.exists(self._strip_protocol(path), **kwargs))
+
+    def isfile(self, path: str) -> bool:
+        return bool(self.fs.isfile(self._strip_protocol(path)))
+
+    def isdir(self, path: str) -> bool:
+        return bool(self.fs.isdir(self._strip_protocol(path)))
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         """The raw bytes from ``start`` to ``end``; negative ones count from the end of the file."""
@@ -127,7 +180,7 @@ class BwzFileSystem(ChainedFileSystem):
             raise NotImplementedError(f'bwz:: is for reading, not for "{mode}"; write with compression="bwz"')
         if not is_compressed(path):
             return self.fs.open(path, mode)
-        return _File(open_ranged(self.fs, path), threads=self.threads)
+        return _File(self.fs, path, self.threads)
 
     def created(self, path: str) -> Any:
         return self.fs.created(path)
@@ -137,6 +190,9 @@ class BwzFileSystem(ChainedFileSystem):
 
 
 def _compression(file: Any, mode: str = "rb", **kwargs: Any) -> Any:
+    # By its name, a file of `bwz::` is taken for a compressed one.
+    if isinstance(file, _File):
+        return file
     return bwz.open(file, mode if "b" in mode else mode + "b", **kwargs)
 
 

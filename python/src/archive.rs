@@ -22,6 +22,7 @@ const SHORT: u64 = 1 << 20;
 pub struct Handle {
     archive: Arc<Mutex<bwz::Archive<Input>>>,
     stop: SharedStop,
+    source: Source,
 }
 
 impl Handle {
@@ -29,10 +30,11 @@ impl Handle {
     pub fn open(py: Python<'_>, source: Source, options: Options) -> PyResult<Self> {
         let stop = Stop::default();
         let shared = SharedStop::new(Mutex::new(stop.clone()));
-        let input = Input::new(source, Arc::clone(&shared));
-        let opened = wait::on_thread(py, &stop, move || bwz::Archive::open(input, &options))?;
+        let input = Input::new(source.clone(), Arc::clone(&shared));
+        let opened = wait::on_thread(py, &stop, move || bwz::Archive::open(input, &options));
+        let opened = opened.inspect_err(|_| source.interrupt())?;
         let archive = Arc::new(Mutex::new(opened.map_err(|e| errors::raise(py, e))?));
-        Ok(Handle { archive, stop: shared })
+        Ok(Handle { archive, stop: shared, source })
     }
 
     /// Does `work` with the archive, on a thread.
@@ -42,13 +44,13 @@ impl Handle {
         work: impl FnOnce(&mut bwz::Archive<Input>) -> bwz::Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let stop = Stop::default();
-        let (Handle { archive, stop: shared }, mine) = (self.clone(), stop.clone());
+        let (Handle { archive, stop: shared, source }, mine) = (self.clone(), stop.clone());
         let done = wait::on_thread(py, &stop, move || {
             let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
             *shared.lock().unwrap_or_else(PoisonError::into_inner) = mine;
             work(&mut archive)
         });
-        done?.map_err(|e| errors::raise(py, e))
+        done.inspect_err(|_| source.interrupt())?.map_err(|e| errors::raise(py, e))
     }
 }
 

@@ -9,32 +9,44 @@ use std::io::{self, Write};
 use std::{ptr, slice};
 
 /// The bytes of an object, which stays alive and keeps its size meanwhile.
-pub struct Lent(PyBuffer<u8>);
+pub struct Lent(Box<ffi::Py_buffer>);
+
+// SAFETY: the bytes are only read, and the object that owns them is let go with the GIL.
+unsafe impl Send for Lent {}
+// SAFETY: as above.
+unsafe impl Sync for Lent {}
 
 impl Lent {
-    /// The bytes of anything that has some in one stretch: `bytes`, `bytearray`, `array.array`, an
-    /// array of numpy.
+    /// The bytes of anything that has some in one stretch, whatever their type and their number:
+    /// `bytes`, `bytearray`, `array.array`, an array of numpy.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(buffer) = PyBuffer::<u8>::get(object)
-            && buffer.is_c_contiguous()
-        {
-            return Ok(Lent(buffer));
+        let mut view = Box::new(ffi::Py_buffer::new());
+        // SAFETY: the view is filled here or an exception is set, and released once, by `drop`.
+        match unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *view, ffi::PyBUF_SIMPLE) } {
+            0 => Ok(Lent(view)),
+            _ => Err(PyErr::fetch(object.py())),
         }
-        let view = object.py().import("builtins")?.getattr("memoryview")?.call1((object,))?;
-        let bytes = view.call_method1("cast", ("B",))?;
-        PyBuffer::get(&bytes).map(Lent)
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // Where Python is shutting down, nobody needs what stays lent.
+        // SAFETY: the view was filled, and is released this once, with the GIL.
+        Python::try_attach(|_| unsafe { ffi::PyBuffer_Release(&mut *self.0) });
     }
 }
 
 impl AsRef<[u8]> for Lent {
     fn as_ref(&self) -> &[u8] {
-        if self.0.len_bytes() == 0 {
+        let len = self.0.len.unsigned_abs();
+        if len == 0 {
             return &[];
         }
-        // SAFETY: the buffer is one stretch of that many bytes, which its owner neither frees nor
-        // moves before the buffer is released. Who changes them meanwhile, from another thread,
-        // changes what is compressed, as with every compressor that lets go of the GIL.
-        unsafe { slice::from_raw_parts(self.0.buf_ptr().cast(), self.0.len_bytes()) }
+        // SAFETY: a simple view is one stretch of that many bytes, which its owner neither frees
+        // nor moves before it is released. Who changes them meanwhile, from another thread, changes
+        // what is compressed, as with every compressor that lets go of the GIL.
+        unsafe { slice::from_raw_parts(self.0.buf.cast(), len) }
     }
 }
 

@@ -38,6 +38,8 @@ fn _bwz(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CUDA_BUILT", bwz::cuda::is_built())?;
     module.add("DEFAULT_LEVEL", bwz::DEFAULT_LEVEL)?;
     module.add("DEFAULT_SAMPLE_RATE", bwz::DEFAULT_SAMPLE_RATE)?;
+    module.add("FOOTER_SIZE", stepwise::FOOTER)?;
+    module.add_function(wrap_pyfunction!(stepwise::is_footer, module)?)?;
     module.add_function(wrap_pyfunction!(one_shot::compress, module)?)?;
     module.add_function(wrap_pyfunction!(one_shot::decompress, module)?)?;
     module.add_class::<archive::Archive>()?;

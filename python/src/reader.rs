@@ -115,10 +115,6 @@ impl Reader {
         self.position = position;
     }
 
-    fn tell(&self) -> u64 {
-        self.position
-    }
-
     /// Raw bytes of the file.
     fn size(&mut self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.table(py)?.size())
@@ -239,7 +235,7 @@ impl Reader {
     /// Takes what is decoded ahead, or passes over it.
     fn take(&mut self, py: Python<'_>, out: Option<&mut [u8]>, most: usize) -> PyResult<usize> {
         let Some(ahead) = &mut self.ahead else { return Ok(0) };
-        match ahead.tap.take(py, out, most)? {
+        match ahead.tap.take(py, out, most).inspect_err(|_| self.source.interrupt())? {
             Taken::Bytes(count) => {
                 ahead.position += count as u64;
                 Ok(count)

@@ -11,14 +11,18 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// The most bytes that are asked for or given in one call of an object.
 const MOST: usize = 4 << 20;
+
+/// How long a call is waited for that has been interrupted.
+const GRACE: Duration = Duration::from_millis(200);
 
 /// A file or a file object, shared by threads. Positions count from where it stood at first.
 #[derive(Clone)]
@@ -28,8 +32,10 @@ struct Inner {
     kind: Kind,
     /// Where it stood; `None` where it cannot be read by position.
     origin: Option<u64>,
-    /// Nothing is written any more.
+    /// Nothing is read or written any more.
     released: AtomicBool,
+    /// A signal has ended the wait for a call, which may go on for ever.
+    interrupted: AtomicBool,
 }
 
 enum Kind {
@@ -46,18 +52,28 @@ impl Source {
             let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
             let mut file = File::from(borrowed.try_clone_to_owned()?);
             let origin = if by_position { Some(file.stream_position()?) } else { None };
-            return Ok(Source(Arc::new(Inner {
-                kind: Kind::File(file),
-                origin,
-                released: false.into(),
-            })));
+            return Ok(Source::new(Kind::File(file), origin));
         }
         let origin = match by_position {
             true => Some(object.call_method0("tell")?.extract()?),
             false => None,
         };
         let kind = Kind::Object(Mutex::new(Some(object.clone().unbind())));
-        Ok(Source(Arc::new(Inner { kind, origin, released: false.into() })))
+        Ok(Source::new(kind, origin))
+    }
+
+    fn new(kind: Kind, origin: Option<u64>) -> Self {
+        let (released, interrupted) = (false.into(), false.into());
+        Source(Arc::new(Inner { kind, origin, released, interrupted }))
+    }
+
+    /// Says that a signal has ended the wait for what is read or written.
+    pub fn interrupt(&self) {
+        self.0.interrupted.store(true, Ordering::Relaxed);
+    }
+
+    fn is_released(&self) -> bool {
+        self.0.released.load(Ordering::Relaxed)
     }
 
     /// Whether it is read by position.
@@ -65,13 +81,19 @@ impl Source {
         self.0.origin.is_some()
     }
 
-    /// Waits until no thread is in a call of the object, and keeps all from it from then on.
+    /// Waits until no thread is in a call of the object, a short time where a signal has ended such
+    /// a wait before, and keeps all from it from then on.
     pub fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.0.released.store(true, Ordering::Relaxed);
         let Kind::Object(object) = &self.0.kind else { return Ok(()) };
+        let is_interrupted = self.0.interrupted.load(Ordering::Relaxed);
+        let patience = Instant::now() + GRACE;
         let taken = wait::until(py, |time| match object.try_lock() {
             Ok(mut object) => Some(object.take()),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner().take()),
+            Err(TryLockError::WouldBlock) if is_interrupted && Instant::now() > patience => {
+                Some(None)
+            }
             Err(TryLockError::WouldBlock) => {
                 thread::sleep(time / 50);
                 None
@@ -84,8 +106,15 @@ impl Source {
     fn read(&self, position: u64, out: &mut [u8]) -> io::Result<usize> {
         match (&self.0.kind, self.0.origin) {
             (Kind::File(file), Some(origin)) => file.read_at(out, origin + position),
-            (Kind::File(file), None) => (&*file).read(out),
-            (Kind::Object(object), origin) => call(object, |object| {
+            (Kind::File(file), None) => {
+                while !is_ready(file)? {
+                    if self.is_released() {
+                        return Err(closed());
+                    }
+                }
+                (&*file).read(out)
+            }
+            (Kind::Object(object), origin) => self.call(object, |object| {
                 if let Some(origin) = origin {
                     object.call_method1("seek", (origin + position,))?;
                 }
@@ -99,29 +128,44 @@ impl Source {
         let end = match &self.0.kind {
             Kind::File(file) => file.metadata()?.len(),
             Kind::Object(object) => {
-                call(object, |object| object.call_method1("seek", (0, 2))?.extract())?
+                self.call(object, |object| object.call_method1("seek", (0, 2))?.extract())?
             }
         };
         Ok(end.saturating_sub(self.0.origin.unwrap_or(0)))
+    }
+
+    /// Calls an object that is not released, with the GIL.
+    fn call<T>(
+        &self,
+        object: &Mutex<Option<Py<PyAny>>>,
+        work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> io::Result<T> {
+        let object = object.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(object) = object.as_ref().filter(|_| !self.is_released()) else {
+            return Err(closed());
+        };
+        let ending = || io::Error::other("Python is shutting down");
+        let done = Python::try_attach(|py| work(object.bind(py)));
+        done.ok_or_else(ending)?.map_err(io::Error::other)
+    }
+}
+
+/// Whether a read of a pipe or a terminal would not wait; waits for that a short time.
+fn is_ready(file: &File) -> io::Result<bool> {
+    let mut one = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let wait = wait::TICK.as_millis() as libc::c_int;
+    // SAFETY: it is a list of one entry.
+    match unsafe { libc::poll(&mut one, 1, wait) } {
+        -1 => match io::Error::last_os_error() {
+            e if e.kind() == io::ErrorKind::Interrupted => Ok(false),
+            e => Err(e),
+        },
+        found => Ok(found > 0),
     }
 }
 
 fn closed() -> io::Error {
     io::Error::other("the file is closed")
-}
-
-/// Calls an object that is not released, with the GIL.
-fn call<T>(
-    object: &Mutex<Option<Py<PyAny>>>,
-    work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
-) -> io::Result<T> {
-    let object = object.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(object) = &*object else {
-        return Err(closed());
-    };
-    let ending = || io::Error::other("Python is shutting down");
-    let done = Python::try_attach(|py| work(object.bind(py)));
-    done.ok_or_else(ending)?.map_err(io::Error::other)
 }
 
 fn read_object(object: &Bound<'_, PyAny>, out: &mut [u8]) -> PyResult<usize> {
@@ -188,9 +232,9 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(MOST)];
         match &self.0.0.kind {
-            Kind::File(_) if self.0.0.released.load(Ordering::Relaxed) => Err(closed()),
+            Kind::File(_) if self.0.is_released() => Err(closed()),
             Kind::File(file) => (&*file).write(bytes),
-            Kind::Object(object) => call(object, |object| {
+            Kind::Object(object) => self.0.call(object, |object| {
                 let written = object.call_method1("write", (PyBytes::new(object.py(), bytes),))?;
                 // Some writers give nothing, and take all.
                 let written = if written.is_none() { bytes.len() } else { written.extract()? };
@@ -202,7 +246,7 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         match &self.0.0.kind {
             Kind::File(_) => Ok(()),
-            Kind::Object(object) => call(object, |object| {
+            Kind::Object(object) => self.0.call(object, |object| {
                 if object.hasattr("flush")? {
                     object.call_method0("flush")?;
                 }

@@ -9,13 +9,19 @@ use pyo3::types::{PyBytes, PyDict};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{process, thread};
 
 /// Bytes that wait for a caller, at most, before the work waits for him.
 const AHEAD: usize = 1 << 20;
 /// A footer, which ends a frame.
-const FOOTER: usize = 32;
+pub const FOOTER: usize = 32;
+
+/// Whether bytes are a footer, so that a frame may end there.
+#[pyfunction]
+pub fn is_footer(data: &[u8]) -> bool {
+    data.try_into().is_ok_and(|bytes: &[u8; FOOTER]| bwz::internals::footer(bytes).is_ok())
+}
 
 /// What the caller and the work know of each other.
 #[derive(Default)]
@@ -25,6 +31,8 @@ struct State {
     closed: bool,
     /// Nobody wants what comes of it.
     abandoned: bool,
+    /// The caller knows that it failed, or that it was interrupted: nothing comes any more.
+    over: bool,
     /// The work waits for input.
     hungry: bool,
     /// The last bytes that it took.
@@ -40,24 +48,44 @@ struct State {
 impl State {
     /// Nothing more comes without more input.
     fn is_idle(&self) -> bool {
-        self.end.is_some() || self.hungry && self.input.is_empty() && self.owed == 0
+        self.end.is_some() || self.over || self.hungry && self.input.is_empty() && self.owed == 0
+    }
+
+    /// Ends it, the caller knowing why.
+    fn give_up(&mut self) {
+        (self.abandoned, self.over) = (true, true);
     }
 
     /// What was taken so far ends where a frame does.
     fn is_at_end(&self) -> bool {
-        let footer: Vec<u8> = self.last.iter().copied().collect();
-        let footer = <&[u8; FOOTER]>::try_from(&footer[..]);
-        self.is_idle() && footer.is_ok_and(|bytes| bwz::internals::footer(bytes).is_ok())
+        let last: Vec<u8> = self.last.iter().copied().collect();
+        self.is_idle() && is_footer(&last)
     }
 }
 
 type Work = fn(Exchange, Exchange, &Options) -> bwz::Result<Summary>;
 
-/// A piece of work on a thread, and what goes in and out.
-#[derive(Clone, Default)]
-struct Exchange(Arc<(Mutex<State>, Condvar)>);
+/// A piece of work on a thread, and what goes in and out; the process that has the thread.
+#[derive(Clone)]
+struct Exchange(Arc<(Mutex<State>, Condvar)>, u32);
 
 impl Exchange {
+    /// Fails in a process that was forked off: the thread has stayed behind.
+    fn check_process(&self) -> PyResult<()> {
+        if self.1 != process::id() {
+            let said = "it belongs to the process that made it: make one in this process";
+            return Err(PyValueError::new_err(said));
+        }
+        Ok(())
+    }
+
+    /// Nobody wants what comes of it.
+    fn abandon(&self) {
+        if self.1 == process::id() {
+            self.change(|state| state.abandoned = true);
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -96,7 +124,7 @@ impl Exchange {
 
     /// Starts the work on a thread, whose panic ends it too.
     fn start(py: Python<'_>, options: Option<&Bound<'_, PyDict>>, work: Work) -> PyResult<Self> {
-        let exchange = Exchange::default();
+        let exchange = Exchange(Arc::default(), process::id());
         let options = watched(settings::options(py, options)?, &exchange);
         let here = exchange.clone();
         let worker = move || {
@@ -110,6 +138,7 @@ impl Exchange {
 
     /// Gives input and takes output: when all is worked on, or there is so much.
     fn step(&self, py: Python<'_>, data: &[u8], most: usize, all: bool) -> PyResult<Vec<u8>> {
+        self.check_process()?;
         self.change(|state| {
             state.input.extend(data);
             state.wanted = most;
@@ -125,7 +154,7 @@ impl Exchange {
                 state.output.drain(..count).collect::<Vec<u8>>()
             })
         });
-        let taken = taken.inspect_err(|_| self.change(|state| state.abandoned = true))?;
+        let taken = taken.inspect_err(|_| self.change(State::give_up))?;
         if taken.is_empty() {
             self.check(py)?;
         }
@@ -137,11 +166,11 @@ impl Exchange {
         let mut state = self.lock();
         match state.end.take_if(|end| end.is_err()) {
             Some(Err(e)) => {
-                state.abandoned = true;
+                state.give_up();
                 drop(state);
                 Err(errors::raise(py, e))
             }
-            _ if state.abandoned => {
+            _ if state.over => {
                 Err(PyValueError::new_err("it has failed before, or was interrupted"))
             }
             _ => Ok(()),
@@ -202,7 +231,7 @@ impl Write for Exchange {
 }
 
 /// Compresses bytes that come step by step into one frame.
-#[pyclass(module = "bwz._bwz")]
+#[pyclass(frozen, module = "bwz._bwz")]
 pub struct Compressor(Exchange);
 
 #[pymethods]
@@ -216,7 +245,7 @@ impl Compressor {
 
     /// Takes `data`; gives what is compressed by now.
     fn compress<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         data: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
@@ -226,15 +255,15 @@ impl Compressor {
     }
 
     /// Ends the frame; gives what is left of it.
-    fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.check_open()?;
-        self.0.change(|state| state.closed = true);
         finish(&self.0, py)
     }
 }
 
 impl Compressor {
     fn check_open(&self) -> PyResult<()> {
+        self.0.check_process()?;
         if self.0.lock().closed {
             return Err(PyValueError::new_err("the compressor has been flushed"));
         }
@@ -244,27 +273,28 @@ impl Compressor {
 
 impl Drop for Compressor {
     fn drop(&mut self) {
-        self.0.change(|state| state.abandoned = true);
+        self.0.abandon();
     }
 }
 
 /// All that comes until the work ends.
 fn finish<'py>(exchange: &Exchange, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-    exchange.change(|state| state.wanted = usize::MAX);
+    exchange.check_process()?;
+    exchange.change(|state| (state.closed, state.wanted) = (true, usize::MAX));
     let ended = wait::until(py, |time| {
         exchange.wait_for(
             Some(time),
-            |state| state.end.is_some(),
+            |state| state.end.is_some() || state.over,
             |state| state.output.drain(..).collect::<Vec<u8>>(),
         )
     });
-    let rest = ended.inspect_err(|_| exchange.change(|state| state.abandoned = true))?;
+    let rest = ended.inspect_err(|_| exchange.change(State::give_up))?;
     exchange.check(py)?;
     Ok(PyBytes::new(py, &rest))
 }
 
 /// Decompresses bytes that come step by step, of one frame or several.
-#[pyclass(module = "bwz._bwz")]
+#[pyclass(frozen, module = "bwz._bwz")]
 pub struct Decompressor(Exchange);
 
 #[pymethods]
@@ -279,11 +309,12 @@ impl Decompressor {
     /// Takes `data`; gives all that it decompresses to, or up to `max_length` bytes of that.
     #[pyo3(signature = (data, max_length = -1))]
     fn decompress<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         data: &Bound<'py, PyAny>,
         max_length: isize,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        self.0.check_process()?;
         if self.0.lock().closed {
             return Err(PyValueError::new_err("the decompressor has been flushed"));
         }
@@ -293,8 +324,7 @@ impl Decompressor {
     }
 
     /// Says that no more comes; gives what is left.
-    fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.0.change(|state| state.closed = true);
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         finish(&self.0, py)
     }
 
@@ -315,7 +345,7 @@ impl Decompressor {
 
 impl Drop for Decompressor {
     fn drop(&mut self) {
-        self.0.change(|state| state.abandoned = true);
+        self.0.abandon();
     }
 }
 

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The longest time for which a signal waits.
-const TICK: Duration = Duration::from_millis(50);
+pub const TICK: Duration = Duration::from_millis(50);
 
 /// Says to the threads of a piece of work that nobody wants it any more.
 #[derive(Clone, Debug, Default)]

@@ -45,6 +45,7 @@ impl Writer {
             Ok(true) => Ok(data.as_ref().len()),
             Ok(false) => Err(self.failed(py)),
             Err(raised) => {
+                self.output.interrupt();
                 self.abandon(py)?;
                 Err(raised)
             }
@@ -63,10 +64,17 @@ impl Writer {
                 Ok((summary.raw_size, summary.coded_size))
             }
             Err(raised) => {
+                self.output.interrupt();
                 self.abandon(py)?;
                 Err(raised)
             }
         }
+    }
+
+    /// Whether no more can be written: it is finished, or has failed.
+    #[getter]
+    fn has_ended(&self) -> bool {
+        self.giver.is_none()
     }
 
     /// Ends the work without what is left; an object is not called any more.

@@ -94,6 +94,28 @@ def test_a_file_that_ends_too_early_is_an_end_of_file(text):
             decompressor.flush()
 
 
+def test_a_decompressor_that_has_failed_says_so_again():
+    for data in (b"plain text" * 10, bwz.compress(b"abc")[:-1] + b"x"):
+        decompressor = bwz.Decompressor()
+        with pytest.raises(bwz.FormatError):
+            while decompressor.decompress(data):
+                data = b""
+        for use in (lambda: decompressor.decompress(data), decompressor.flush):
+            with pytest.raises(ValueError, match="failed before"):
+                use()
+
+
+def test_what_has_no_bytes_does_not_end_a_file():
+    out = io.BytesIO()
+    with bwz.open(out, "wb") as writer:
+        writer.write(b"one ")
+        for wrong in ("text", 3, memoryview(b"abcd")[::2]):
+            with pytest.raises((TypeError, BufferError)):
+                writer.write(wrong)
+        writer.write(b"two")
+    assert bwz.decompress(out.getvalue()) == b"one two"
+
+
 def test_sizes_that_a_file_claims_are_not_trusted(text):
     raw = text[:200_000]
     file = bwz.compress(raw)

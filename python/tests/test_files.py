@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import io
 import os
 import random
@@ -69,6 +70,21 @@ def test_copyfileobj_text_and_lines(path, text):
         assert list(file) == text.splitlines(keepends=True)[1:]
 
 
+@pytest.mark.parametrize("newline", [None, "", "\n", "\r", "\r\n"])
+def test_line_ends_are_those_of_bz2(tmp_path, newline):
+    raw = b"one\r\ntwo\rthree\n\nlast"
+    kinds = []
+    for module in (bz2, bwz):
+        (tmp_path / "in").write_bytes(module.compress(raw))
+        with module.open(tmp_path / "in", "rt", encoding="utf-8", newline=newline) as lines:
+            read = list(lines)
+        with module.open(tmp_path / "out", "wt", encoding="utf-8", newline=newline) as out:
+            out.write("a\nb\r\nc\n")
+        with module.open(tmp_path / "out") as written:
+            kinds.append((read, written.read()))
+    assert kinds[0] == kinds[1]
+
+
 def test_readinto_fills_what_it_is_given(path, text):
     buffer = bytearray(1_000_000)
     with bwz.open(path) as file:
@@ -112,6 +128,26 @@ def test_pandas_and_pyarrow_read_a_file(tmp_path):
         native = pyarrow.PythonFile(file, mode="r")
         native.seek(7)
         assert native.read(4) == b"0,a\n"
+
+
+def test_closing_waits_for_a_read_of_another_thread(path, text):
+    file = bwz.open(path, threads=1)
+    ended = []
+
+    def read():
+        try:
+            while file.read(10_000):
+                pass
+        except ValueError as error:
+            ended.append(str(error))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    file.peek()
+    file.close()
+    reader.join(30)
+    assert not reader.is_alive()
+    assert not ended or "closed" in ended[0]
 
 
 def test_closed_files_say_so(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from pathlib import Path
 
@@ -47,6 +48,21 @@ def test_sizes_are_raw(memory: fsspec.AbstractFileSystem) -> None:
     assert fs.glob("/d/*.bwz") == ["/d/x.bwz"]
 
 
+def test_names_are_had_without_opening_files(memory: fsspec.AbstractFileSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    fs = fsspec.filesystem("bwz", target_protocol="memory")
+    memory.pipe("/d/cut.bwz", FILE[:1000])
+    sizes = {entry["name"]: entry["size"] for entry in fs.ls("/d")}
+    assert (sizes["/d/cut.bwz"], sizes["/d/x.bwz"]) == (None, len(RAW))
+    with pytest.raises(bwz.FormatError):
+        fs.info("/d/cut.bwz")
+    monkeypatch.setattr(fs, "_archive", None)
+    assert fs.glob("/d/*.bwz") == ["/d/cut.bwz", "/d/x.bwz"]
+    assert fs.glob("/d/**/*.bwz") == ["/d/cut.bwz", "/d/e/empty.bwz", "/d/x.bwz"]
+    assert len(fs.find("/d")) == 4
+    assert (fs.exists("/d/x.bwz"), fs.isfile("/d/x.bwz"), fs.isdir("/d/e")) == (True, True, True)
+    assert [file.path for file in fsspec.open_files("bwz::memory://d/*.bwz")] == ["/d/cut.bwz", "/d/x.bwz"]
+
+
 def test_ranges_are_those_of_the_raw_file(memory: fsspec.AbstractFileSystem) -> None:
     fs, path = fsspec.url_to_fs("bwz::memory://d/x.bwz")
     for start, end in [(0, 0), (0, 5), (1 << 20, (1 << 20) + 9), (5, None), (None, -5), (-7, -2), (9, 3), (0, 1 << 40)]:
@@ -68,6 +84,22 @@ def test_files_are_read_seeked_and_chained(memory: fsspec.AbstractFileSystem, tm
             assert file.read() == RAW[-20:]
         with fsspec.open(url, "rt", encoding="utf-8") as lines:
             assert next(lines).encode() == RAW[: RAW.index(b"\n") + 1]
+
+
+def test_files_go_to_other_processes(tmp_path: Path) -> None:
+    (tmp_path / "x.bwz").write_bytes(FILE)
+    fs, path = fsspec.url_to_fs(f"bwz::file://{tmp_path}/x.bwz")
+    assert pickle.loads(pickle.dumps(fs)).cat_file(path, 5, 9) == RAW[5:9]
+    with fs.open(path) as file:
+        file.seek(2_000_000)
+        with pickle.loads(pickle.dumps(file)) as again:
+            assert again.read(10) == RAW[2_000_000:2_000_010]
+        assert file.read(10) == RAW[2_000_000:2_000_010]
+        assert file.size == len(RAW)
+        assert file.tell() == 2_000_010
+    assert fs.tail(path, 9) == RAW[-9:]
+    with fsspec.open(f"bwz::file://{tmp_path}/x.bwz", "rb", compression="infer") as file:
+        assert file.read(9) == RAW[:9]
 
 
 def test_writing_is_by_compression(memory: fsspec.AbstractFileSystem) -> None:

@@ -6,6 +6,7 @@ import array
 import io
 import subprocess
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,6 +104,21 @@ def test_appending_adds_a_frame(tmp_path):
         assert len(archive.info.frames) == 2
 
 
+def test_nothing_is_added_behind_what_is_no_frame(tmp_path):
+    path = tmp_path / "part.bwz"
+    whole = bwz.compress(b"one")
+    for behind in (whole[:-1], b"plain text", b"x" * 100, whole + b"\n"):
+        path.write_bytes(behind)
+        with pytest.raises(bwz.FormatError, match="does not end where a frame does") as refused:
+            bwz.open(path, "ab")
+        assert refused.value.offset == max(0, len(behind) - 32)
+        assert path.read_bytes() == behind
+    path.write_bytes(b"")
+    with bwz.open(path, "ab") as out:
+        out.write(b"one")
+    assert path.read_bytes() == whole
+
+
 def test_any_buffer_is_taken():
     numbers = array.array("I", range(1000))
     assert bwz.decompress(bwz.compress(numbers)) == numbers.tobytes()
@@ -110,6 +126,12 @@ def test_any_buffer_is_taken():
     assert bwz.decompress(bytearray(bwz.compress(view[1:4]))) == b"bcd"
     with pytest.raises(TypeError):
         bwz.compress("text")
+    table = numpy.arange(12, dtype=">f4").reshape(3, 4)
+    for given in (table, table[:0], table[1:], table.astype("M8[s]"), numpy.zeros(3, "i4,f8"), numpy.float64(1)):
+        assert bwz.decompress(bwz.compress(given)) == given.tobytes()
+    for torn in (table.T, table[:, ::2], memoryview(b"abcd")[::2]):
+        with pytest.raises((ValueError, BufferError), match="contiguous"):
+            bwz.compress(torn)
 
 
 @pytest.mark.parametrize(
