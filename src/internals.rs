@@ -281,10 +281,12 @@ pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw
 }
 
 /// Takes `block` apart as lines of fields, whatever it is, where that makes it smaller: with 0 by
-/// words that hold a digit, with `@` by the records of FASTQ, else by this delimiter.
+/// words that hold a digit, with `+` by these and by templates that are merged, with `@` by the
+/// records of FASTQ, else by this delimiter.
 pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>, Flaw> {
     let tokens = match delimiter {
         0 => Tokens::Words,
+        b'+' => Tokens::MergedWords,
         b'@' => Tokens::Reads,
         _ => Tokens::Fields(delimiter),
     };

@@ -50,6 +50,11 @@ pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     let best = sizes.into_iter().min_by_key(|&(size, _)| size).expect("one is the sample's own");
     let (size, tokens) = match best {
         (size, Some(Tokens::Fields(delimiter))) => keep_fields(&sample, delimiter, size, pool)?,
+        (size, Some(Tokens::Words)) => {
+            let merged = size_apart(&sample, Some(Tokens::MergedWords))?;
+            let tokens = if merged < size { Tokens::MergedWords } else { Tokens::Words };
+            (size.min(merged), Some(tokens))
+        }
         (size, tokens) => (size, tokens),
     };
     Ok(tokens.filter(|tokens| tokens.gain_enough(size, whole)))

@@ -5,6 +5,7 @@
 
 use super::column_form::Form;
 use super::column_values::{self, ColumnValues, Group, Templates, count};
+use super::merged_templates::{Merged, MergedTemplates};
 use super::parsed_lines::{Allowed, ParsedLines};
 use super::predictions::Room;
 use super::templates::write_number;
@@ -84,6 +85,13 @@ fn parse(
         pool.map(ranges.iter().cloned(), parse).into_iter().collect()
     };
     let Some(parts) = parsed(&|_, _| true)? else { return Ok(None) };
+    let merged = match tokens {
+        Tokens::MergedWords => MergedTemplates::of(&parts, block.len()),
+        _ => MergedTemplates::default(),
+    };
+    let Some(parts) = merged.apply(parts, &ranges, pool)? else {
+        return parse(block, Tokens::Words, pool);
+    };
     let all = parts.iter().fold(true, |all, part| all & templates.add(part));
     if let Tokens::FieldsBy(delimiter, _) = tokens
         && (!all || templates.names.len() > MOST_BY_KEPT)
@@ -95,7 +103,12 @@ fn parse(
         return Ok(Some((parts, templates)));
     }
     drop(parts);
-    let parts = parsed(&|hash, name| templates.have(hash, name))?;
+    let parts = parsed(&|hash, name| match merged.get(name) {
+        Some(Merged { named, .. }) => templates.have(named.hash, &named.name),
+        None => templates.have(hash, name),
+    })?;
+    let Some(parts) = parts else { return Ok(None) };
+    let parts = merged.apply(parts, &ranges, pool)?;
     Ok(parts.map(|parts| (parts, templates)))
 }
 

@@ -12,18 +12,22 @@
 //!
 //! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a
 //! time in front of all lines of a log is one column. What the slots are is the encoder's choice,
-//! which [`tokens`] makes from samples; a decoder does not know it. Both ways are one pass over the
-//! block. The idea is CLP's (Rodrigues et al. 2021), and columns by number and by prefix are those
-//! of Denum (Yu et al. 2024) and of Drain (He et al. 2017).
+//! which [`tokens`] makes from samples, and [`merged_templates`] from all lines; a decoder does not
+//! know it. Both ways are one pass over the block. The idea is CLP's (Rodrigues et al. 2021), and
+//! columns by number and by prefix are those of Denum (Yu et al. 2024) and of Drain (He et al.
+//! 2017).
 
+mod alike_templates;
 mod choose_tokens;
 mod column_form;
 mod column_values;
 mod line_parts;
+mod merged_templates;
 mod numbers;
 mod parsed_lines;
 mod predictions;
 mod rejoin;
+mod symbol_cost;
 mod templates;
 #[cfg(test)]
 mod tests;

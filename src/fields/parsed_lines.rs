@@ -46,7 +46,7 @@ pub(super) struct ParsedLines {
 }
 
 /// A template and the hash that it is known by.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Named {
     pub hash: u64,
     pub name: Box<[u8]>,
@@ -64,7 +64,7 @@ impl ParsedLines {
         tokens: Tokens,
         allowed: Allowed,
     ) -> Result<Option<Self>, Flaw> {
-        let most = part.len() / BYTES_OF_VALUE;
+        let most = Self::most_values(part.len());
         let values = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
         let mut parsed = ParsedLines { values, ..ParsedLines::default() };
         let (mut known, mut slots, mut name) = (HashMap::new(), Vec::new(), Vec::new());
@@ -98,6 +98,11 @@ impl ParsedLines {
         Ok(Some(parsed))
     }
 
+    /// The values that a part of `size` bytes may have.
+    pub fn most_values(size: usize) -> usize {
+        size / BYTES_OF_VALUE
+    }
+
     /// The number of a template; [`WHOLE`] where it is not allowed or there are too many.
     fn number(
         &mut self,
@@ -105,10 +110,7 @@ impl ParsedLines {
         known: &mut HashMap<u64, u16>,
         allowed: Allowed,
     ) -> usize {
-        let len = name.len();
-        name.resize(len.next_multiple_of(8), 0);
-        let hash = content_defined::hash(name);
-        name.truncate(len);
+        let hash = hash_of(name);
         if let Some(&number) = known.get(&hash) {
             // Another template of the same hash has no number.
             let is_same = *self.templates[usize::from(number) - 1].name == **name;
@@ -122,6 +124,15 @@ impl ParsedLines {
         known.insert(hash, number as u16);
         number
     }
+}
+
+/// The hash of a template, which is as it was then.
+pub(super) fn hash_of(name: &mut Vec<u8>) -> u64 {
+    let len = name.len();
+    name.resize(len.next_multiple_of(8), 0);
+    let hash = content_defined::hash(name);
+    name.truncate(len);
+    hash
 }
 
 /// Sets `name` to the template of a line or record, unless it is to be stored whole.

@@ -7,8 +7,9 @@ use super::*;
 use crate::cases;
 use crate::threads::Threads;
 
-const TOKENS: [Tokens; 8] = [
+const TOKENS: [Tokens; 9] = [
     Tokens::Words,
+    Tokens::MergedWords,
     Tokens::Fields(b','),
     Tokens::Fields(b' '),
     Tokens::Fields(b'\t'),
@@ -190,6 +191,26 @@ fn parts_of_many_templates_come_back() {
         }
     }
     assert!(round_trip(&block, Tokens::Words).is_some());
+}
+
+/// Merged templates have more values than a part may have, of a block of more templates than there
+/// may be: none is merged, and no line is of a template that is not there.
+#[test]
+fn templates_are_not_merged_where_values_are_too_many() {
+    let word = |n: usize| char::from(b'a' + n as u8);
+    let mut block = Vec::new();
+    for n in 0..70_000_usize {
+        let [a, b, c] = [n % 26, n / 26 % 26, n / 676 % 26].map(word);
+        block.extend(format!("{a} {b} {c} 1\n").bytes());
+    }
+    assert!(round_trip(&block, Tokens::Words).is_some());
+    assert_eq!(round_trip(&block, Tokens::MergedWords), round_trip(&block, Tokens::Words));
+    // Lines that leave room for them.
+    let few: Vec<u8> = (0..20_000)
+        .flat_map(|n| format!("user {} is {n} seconds late\n", word(n % 26)).into_bytes())
+        .collect();
+    let (text, side) = round_trip(&few, Tokens::MergedWords).unwrap();
+    assert!(text.starts_with(b"user \x01 is \x01 seconds late\n") && side[0] == 1);
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub(super) const LONGEST_LINE: usize = 1 << 16;
 pub enum Tokens {
     /// Letters and digits in a row, at least one of them a digit: for logs.
     Words,
+    /// These, and words in which templates that are the same else differ.
+    MergedWords,
     /// What stands between two delimiters, where it is not quoted: for tables.
     Fields(u8),
     /// The same but for a few fields, which stay in the template: they say what the others are.
@@ -69,7 +71,7 @@ impl Tokens {
     pub(super) fn find(self, line: &[u8], slots: &mut Vec<Range<usize>>) {
         slots.clear();
         match self {
-            Tokens::Words => words(line, slots),
+            Tokens::Words | Tokens::MergedWords => words(line, slots),
             Tokens::Fields(delimiter) => fields(line, delimiter, b'"', slots),
             Tokens::FieldsBy(delimiter, kept) => {
                 fields(line, delimiter, b'"', slots);

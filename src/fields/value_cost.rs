@@ -4,18 +4,15 @@
 use super::column_form::Form;
 use super::numbers::{self, Pattern};
 use super::predictions::hash;
-
-/// Sixteenths of a bit.
-type Cost = u64;
-
-/// What a byte of a value takes where it stands for the first time.
-const NEW_BYTE: Cost = 51;
+use super::symbol_cost::{Cost, Distinct, Places, cost, of_byte};
 
 /// Columns that take less as text have no other form.
 const LITTLE: Cost = 16 * 16;
 
-/// A form other than text has to gain one part in so many.
+/// Predicted values have to gain one part in so many over text; and so do all forms where a sample
+/// is one of so many parts of its column, whose values repeat more often than those of the sample.
 const LEAST_GAIN: Cost = 16;
+const SMALL: usize = 4;
 
 /// One of so many of the first values of a sample has to be predicted, of so many.
 const LEAST_PREDICTED: usize = 32;
@@ -28,11 +25,12 @@ const SUMMED: usize = 64;
 const MOST_SUMMED: usize = 8;
 
 /// Numbers by other slots have to gain one part in so many over plain ones.
-const LEAST_MORE: Cost = 4;
+const LEAST_MORE: Cost = 8;
 
-/// Values are no text where they have so many bytes on average, and together so many different ones
-/// at most.
+/// Values are no text where they have so many bytes on average, fewer where there are letters among
+/// them, and together so many different ones at most.
 const LONG: usize = 6;
+const LONG_HEX: usize = 4;
 const MOST_BYTES: usize = 16;
 
 /// Values are joined where they have so many bytes on average or more, all but one of so many are
@@ -44,23 +42,32 @@ const MOST_BYTES_JOINED: usize = 64;
 /// Some values of a column.
 pub(super) struct Sample<'b> {
     own: Vec<&'b [u8]>,
-    /// Each value's number among the different ones, and the size of each of these.
+    /// Each value's number among the different ones, and what each of these takes to spell.
     numbers: Vec<u32>,
-    sizes: Vec<usize>,
+    spelt: Vec<Cost>,
+    /// What a byte of them takes.
+    of_byte: Cost,
+    /// Whether all values of the column are far more.
+    is_small: bool,
 }
 
 impl<'b> Sample<'b> {
-    pub fn new(own: Vec<&'b [u8]>) -> Self {
+    /// Of a column of `count` values.
+    pub fn new(own: Vec<&'b [u8]>, count: usize) -> Self {
         let mut known = Distinct::new(own.len());
-        let mut sizes = Vec::new();
+        let mut different: Vec<&[u8]> = Vec::new();
         let numbers = own.iter().map(|value| {
             let number = known.number(hash(value));
-            if number as usize == sizes.len() {
-                sizes.push(value.len());
+            if number as usize == different.len() {
+                different.push(value);
             }
             number
         });
-        Sample { numbers: numbers.collect(), sizes, own }
+        let numbers = numbers.collect();
+        let of_byte = of_byte(&different);
+        let spelt = different.iter().map(|value| of_byte * (value.len() as u64 + 1)).collect();
+        let is_small = count >= own.len() * SMALL;
+        Sample { numbers, spelt, of_byte, own, is_small }
     }
 
     /// The form that takes the least, where `key` gives the value that stands so many slots, up to
@@ -70,7 +77,9 @@ impl<'b> Sample<'b> {
         if best.0 < LITTLE {
             return Form::Text;
         }
-        best.0 -= best.0 / LEAST_GAIN;
+        if self.is_small {
+            best.0 -= best.0 / LEAST_GAIN;
+        }
         let mut consider = |cost, form| {
             if cost < best.0 {
                 best = (cost, form);
@@ -89,7 +98,8 @@ impl<'b> Sample<'b> {
         for distance in 1..=distances {
             let key = |number| key(distance, number);
             let form = Form::Predicted { distance, raised: false };
-            consider(self.as_predicted(key, &mut last, &mut counts), form);
+            let cost = self.as_predicted(key, &mut last, &mut counts);
+            consider(cost.saturating_add(cost / LEAST_GAIN), form);
         }
         match best.1 {
             Form::Text => self.as_they_are(distances, &key),
@@ -102,12 +112,12 @@ impl<'b> Sample<'b> {
 
     /// The form of values that nothing is known of.
     fn as_they_are(&self, distances: usize, key: impl Fn(usize, usize) -> &'b [u8]) -> Form {
-        let Bytes { of_value, different, are_letters } = self.bytes();
+        let Bytes { of_value, different, are_letters, .. } = self.bytes();
         let as_long = |distance: &usize| {
             self.own.iter().enumerate().all(|(at, own)| own.len() == key(*distance, at).len())
         };
         let is_one_length = self.own.iter().all(|own| own.len() == self.own[0].len());
-        let all_differ = self.sizes.len() >= self.own.len() - self.own.len() / MOST_ALIKE;
+        let all_differ = self.spelt.len() >= self.own.len() - self.own.len() / MOST_ALIKE;
         let distance = match all_differ && of_value >= LONG_JOINED {
             true if is_one_length || are_letters && different <= MOST_BYTES => Some(0),
             true if different <= MOST_BYTES_JOINED => (1..=distances).find(as_long),
@@ -122,20 +132,23 @@ impl<'b> Sample<'b> {
 
     /// Whether the values are long and of few different bytes: checksums.
     fn are_no_text(&self) -> bool {
-        let Bytes { of_value, different, are_letters } = self.bytes();
-        of_value >= LONG && different <= MOST_BYTES && !are_letters
+        let Bytes { of_value, different, are_letters, have_letters } = self.bytes();
+        let least = if have_letters { LONG_HEX } else { LONG };
+        of_value >= least && different <= MOST_BYTES && !are_letters
     }
 
     fn bytes(&self) -> Bytes {
         let (mut known, mut bytes, mut are_letters) = ([false; 256], 0, true);
+        let mut have_letters = false;
         let looked_at = &self.own[..self.own.len().min(LOOKED_AT)];
         for value in looked_at {
             bytes += value.len();
             value.iter().for_each(|&byte| known[usize::from(byte)] = true);
             are_letters &= value.iter().all(u8::is_ascii_alphabetic);
+            have_letters |= value.iter().any(u8::is_ascii_alphabetic);
         }
         let different = known.iter().filter(|&&known| known).count();
-        Bytes { of_value: bytes / looked_at.len().max(1), different, are_letters }
+        Bytes { of_value: bytes / looked_at.len().max(1), different, are_letters, have_letters }
     }
 
     /// Considers numbers of the pattern as differences to what other slots of the line tell: for
@@ -198,10 +211,9 @@ impl<'b> Sample<'b> {
     }
 
     fn as_text(&self) -> Cost {
-        let mut counts = vec![0; self.sizes.len()];
+        let mut counts = vec![0; self.spelt.len()];
         self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
-        let new: usize = self.sizes.iter().map(|size| size + 1).sum();
-        cost(&counts) + NEW_BYTE * new as u64
+        cost(&counts) + self.spelt.iter().sum::<Cost>()
     }
 
     fn as_numbers(&self, pattern: &Pattern) -> Cost {
@@ -215,20 +227,26 @@ impl<'b> Sample<'b> {
     /// The cost of differences, one for each value that is a number.
     fn as_differences(&self, differences: impl Iterator<Item = Option<i64>>) -> Cost {
         let mut known = Distinct::new(self.own.len());
-        let (mut counts, mut new) = (Vec::new(), 0);
+        let (mut counts, mut new, mut others) = (Vec::new(), Places::default(), 0);
+        let mut bytes = Vec::new();
         for (value, difference) in self.own.iter().zip(differences) {
-            let (symbol, size) = match difference.map(numbers::zigzag) {
-                Some(zigzag) => (hash(&zigzag.to_le_bytes()), numbers::size(zigzag)),
-                None => (hash(value), value.len() + 2),
-            };
+            let zigzag = difference.map(numbers::zigzag);
+            let symbol = zigzag.map_or_else(|| hash(value), |zigzag| hash(&zigzag.to_le_bytes()));
             let number = known.number(symbol) as usize;
             if number == counts.len() {
                 counts.push(0);
-                new += size;
+                match zigzag {
+                    Some(zigzag) => {
+                        bytes.clear();
+                        numbers::write(zigzag, &mut bytes);
+                        new.add(&bytes);
+                    }
+                    None => others += value.len() as u64 + 2,
+                }
             }
             counts[number] += 1;
         }
-        cost(&counts) + NEW_BYTE * new as u64
+        cost(&counts) + new.cost() + self.of_byte * others
     }
 
     /// The cost where `key` predicts, if it does at all. The other two hold what this needs.
@@ -242,8 +260,8 @@ impl<'b> Sample<'b> {
         last.clear();
         last.resize(1 << bits, u32::MAX);
         counts.clear();
-        counts.resize(self.sizes.len() + 1, 0);
-        let (mut predicted, mut new) = (0, 1);
+        counts.resize(self.spelt.len() + 1, 0);
+        let (mut predicted, mut new) = (0, self.of_byte);
         for (at, &number) in self.numbers.iter().enumerate() {
             if at == TRIED && predicted as usize * LEAST_PREDICTED < TRIED {
                 return Cost::MAX;
@@ -255,20 +273,21 @@ impl<'b> Sample<'b> {
                 continue;
             }
             let count = &mut counts[number as usize];
-            new += if *count == 0 { self.sizes[number as usize] + 1 } else { 0 };
+            new += if *count == 0 { self.spelt[number as usize] } else { 0 };
             *count += 1;
         }
-        counts[self.sizes.len()] = predicted;
-        cost(counts) + NEW_BYTE * new as u64
+        counts[self.spelt.len()] = predicted;
+        cost(counts) + new
     }
 }
 
 /// The bytes of some values: how many one has on average, how many different ones there are, and
-/// whether all are letters.
+/// whether all or some are letters.
 struct Bytes {
     of_value: usize,
     different: usize,
     are_letters: bool,
+    have_letters: bool,
 }
 
 /// The differences of numbers to the last that stood beside the same key.
@@ -293,53 +312,13 @@ fn bits(differences: impl Iterator<Item = Option<i64>>) -> u32 {
     differences.map(|difference| difference.map_or(u64::BITS, bits)).sum()
 }
 
-/// Numbers of different symbols, by their hashes.
-struct Distinct {
-    table: Vec<(u32, u32)>,
-    next: u32,
-}
-
-impl Distinct {
-    /// For so many symbols at most.
-    fn new(most: usize) -> Self {
-        Distinct { table: vec![(0, u32::MAX); (most * 2).next_power_of_two().max(2)], next: 0 }
-    }
-
-    /// The number of a symbol: the next one where it is new.
-    fn number(&mut self, symbol: u32) -> u32 {
-        let shift = 32 - self.table.len().ilog2();
-        let mut at = (symbol.wrapping_mul(0x85EB_CA6B) >> shift) as usize;
-        while self.table[at].1 != u32::MAX && self.table[at].0 != symbol {
-            at = (at + 1) % self.table.len();
-        }
-        if self.table[at].1 == u32::MAX {
-            self.table[at] = (symbol, self.next);
-            self.next += 1;
-        }
-        self.table[at].1
-    }
-}
-
-/// The entropy of symbols that stand so often.
-fn cost(counts: &[u32]) -> Cost {
-    let each = |&count: &u32| u64::from(count) * log2(count.into());
-    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-    all * log2(all) - counts.iter().map(each).sum::<u64>()
-}
-
-/// The logarithm of `number`, 1 or more, in sixteenths; between powers of two it is a line.
-fn log2(number: u64) -> u64 {
-    let whole = u64::from(number.max(1).ilog2());
-    whole * 16 + ((number << 4) >> whole) - 16 * u64::from(number > 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn best(own: &[String], before: &[String]) -> Form {
         let own = own.iter().map(|value| value.as_bytes()).collect();
-        Sample::new(own).best_form(1, |_, number| before[number].as_bytes())
+        Sample::new(own, before.len()).best_form(1, |_, number| before[number].as_bytes())
     }
 
     #[test]
@@ -363,13 +342,5 @@ mod tests {
         assert_eq!(best(&more, &random), Form::Sums { plus: 1, minus: 0, pattern });
         let checksums = column(|n| format!("{:08x}", n * 0x9E37_79B1 % 0xFFFF_FFFB));
         assert_eq!(best(&checksums, &random), Form::Raised);
-    }
-
-    #[test]
-    fn logarithms_are_near() {
-        for number in 1..5000_u64 {
-            let exact = (number as f64).log2() * 16.0;
-            assert!((log2(number) as f64 - exact).abs() < 2.5, "{number}");
-        }
     }
 }

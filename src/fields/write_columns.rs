@@ -84,9 +84,10 @@ impl<'b> Writer<'b> {
         let skipped = count.saturating_sub(SAMPLED) / 2;
         let sampled: Vec<LineValue> = self.values.of(column).skip(skipped).take(SAMPLED).collect();
         let own = sampled.iter().map(|value| self.bytes(value.own())).collect();
-        let form = Sample::new(own).best_form(depth.min(MOST_DISTANCE), |distance, number| {
-            self.bytes(sampled[number].before(distance))
-        });
+        let form = Sample::new(own, count)
+            .best_form(depth.min(MOST_DISTANCE), |distance, number| {
+                self.bytes(sampled[number].before(distance))
+            });
         match form {
             Form::Joined { distance: 1.., raised } if !self.are_as_long(column, &form) => {
                 Form::Joined { distance: 0, raised }

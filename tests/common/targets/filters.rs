@@ -44,7 +44,7 @@ fn filtered(choice: &[u8], block: Vec<u8>) -> Option<Filtered> {
         1 => filter::apply(block).ok(),
         2 => internals::separate_sequences(&block, choice[5] % 2 == 1).ok(),
         3 if choice[0] >= 128 => {
-            let delimiter = [0, b',', b' ', b'\t'][usize::from(choice[5] % 4)];
+            let delimiter = [0, b',', b' ', b'\t', b'+', b'@'][usize::from(choice[5] % 6)];
             internals::take_fields_apart(&block, delimiter).unwrap()
         }
         3 => internals::change_region(block, &choice[1..]).ok(),

@@ -1,0 +1,116 @@
+//! What symbols take in about: the entropy of those that stand again, and what it takes to spell
+//! each different one once. In integers, the same on every machine.
+
+/// Sixteenths of a bit.
+pub(super) type Cost = u64;
+
+/// What it takes to learn that a byte may stand behind another one, or at a place.
+const LEARNT: Cost = 4 * 16;
+
+/// Numbers of different symbols, by their hashes.
+pub(super) struct Distinct {
+    table: Vec<(u32, u32)>,
+    next: u32,
+}
+
+impl Distinct {
+    /// For so many symbols at most.
+    pub fn new(most: usize) -> Self {
+        Distinct { table: vec![(0, u32::MAX); (most * 2).next_power_of_two().max(2)], next: 0 }
+    }
+
+    /// The number of a symbol: the next one where it is new.
+    pub fn number(&mut self, symbol: u32) -> u32 {
+        let shift = 32 - self.table.len().ilog2();
+        let mut at = (symbol.wrapping_mul(0x85EB_CA6B) >> shift) as usize;
+        while self.table[at].1 != u32::MAX && self.table[at].0 != symbol {
+            at = (at + 1) % self.table.len();
+        }
+        if self.table[at].1 == u32::MAX {
+            self.table[at] = (symbol, self.next);
+            self.next += 1;
+        }
+        self.table[at].1
+    }
+}
+
+/// What a byte of different values takes to spell, each behind the one before it.
+pub(super) fn of_byte(values: &[&[u8]]) -> Cost {
+    let size: usize = values.iter().map(|value| value.len() + 1).sum();
+    let mut known = Distinct::new(size);
+    let (mut pairs, mut behind) = (Vec::new(), [0; 256]);
+    for value in values {
+        let mut before = b'\n';
+        for &byte in value.iter().chain(b"\n") {
+            let pair = known.number(u32::from(before) << 8 | u32::from(byte)) as usize;
+            if pair == pairs.len() {
+                pairs.push(0);
+            }
+            pairs[pair] += 1;
+            behind[usize::from(before)] += 1;
+            before = byte;
+        }
+    }
+    let bits = bits_of(&behind) - bits_of(&pairs) + LEARNT * pairs.len() as u64;
+    bits.div_ceil(size.max(1) as u64)
+}
+
+/// Bytes of numbers, by their places.
+pub(super) struct Places([[u32; 256]; 10]);
+
+impl Default for Places {
+    fn default() -> Self {
+        Places([[0; 256]; 10])
+    }
+}
+
+impl Places {
+    pub fn add(&mut self, bytes: &[u8]) {
+        for (place, &byte) in self.0.iter_mut().zip(bytes) {
+            place[usize::from(byte)] += 1;
+        }
+    }
+
+    pub fn cost(&self) -> Cost {
+        let of_place = |counts: &[u32; 256]| {
+            let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+            let known = counts.iter().filter(|&&count| count > 0).count() as u64;
+            all * log2(all) - bits_of(counts) + LEARNT * known
+        };
+        self.0.iter().map(of_place).sum()
+    }
+}
+
+/// What symbols that stand so often take, but for what it takes to spell each once.
+pub(super) fn cost(counts: &[u32]) -> Cost {
+    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    let again = |&count: &u32| {
+        let count = u64::from(count);
+        count.saturating_sub(1) * (log2(all) - log2(count).min(log2(all)))
+    };
+    let known = counts.iter().filter(|&&count| count > 0).count() as u64;
+    counts.iter().map(again).sum::<Cost>() + known * (log2(all) - log2(known))
+}
+
+fn bits_of(counts: &[u32]) -> Cost {
+    counts.iter().map(|&count| u64::from(count) * log2(count.into())).sum()
+}
+
+/// The logarithm of `number`, 1 or more, in sixteenths; between powers of two it is a line.
+fn log2(number: u64) -> u64 {
+    let whole = u64::from(number.max(1).ilog2());
+    whole * 16 + ((number << 4) >> whole) - 16 * u64::from(number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_are_near() {
+        for number in 1..5000_u64 {
+            let exact = (number as f64).log2() * 16.0;
+            assert!((log2(number) as f64 - exact).abs() < 2.5, "{number}");
+        }
+    }
+}
