@@ -88,8 +88,8 @@ __device__ __forceinline__ uint32_t turn_of(uint32_t symbol, uint32_t lane, uint
     return turn;
 }
 
-// Counts a number; gives 16 times the leaf plus the bucket.
-__device__ __forceinline__ uint32_t count(uint32_t* counts, uint32_t half, uint32_t table, uint32_t number) {
+// Counts a number.
+__device__ __forceinline__ void count(uint32_t* counts, uint32_t half, uint32_t table, uint32_t number) {
     uint32_t bucket = number;
     if (number >= DIRECT) {
         const uint32_t shifted = number - 6, width = 31 - __clz(shifted);
@@ -98,7 +98,6 @@ __device__ __forceinline__ uint32_t count(uint32_t* counts, uint32_t half, uint3
         atomicAdd(&counts[16 * extra_table(half, width) + high], 1u);
     }
     atomicAdd(&counts[16 * (table + (half ? RUN_LEAVES : 0)) + bucket], 1u);
-    return 16 * table + bucket;
 }
 
 // Counts the runs of a slice.
@@ -109,16 +108,19 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
     __syncwarp();
     // The average over all symbols without the last run, and what this adds.
     uint32_t all = 0, last = ROUNDING;
+    // Loads are begun long before they are used: of 64 runs on where a run is, of 32 runs on what.
+    uint2 next = slice.start_and_end(lane), later = slice.start_and_end(32 + lane);
+    uint32_t next_symbol = __ldg(v.bwt + next.x), next_rank = lane < slice.runs ? v.mtf_ranks[slice.items + lane] : 0;
     for (uint32_t first = 0; first < slice.runs; first += 32) {
-        const uint32_t run = first + lane, item = slice.items + run;
+        const uint32_t run = first + lane, item = slice.items + run, symbol_there = next_symbol, mtf_rank = next_rank;
+        const uint2 here = next;
         const bool valid = run < slice.runs;
-        uint32_t symbol = NO_SYMBOL + lane, len = 1, rank_number = 0;
-        if (valid) {
-            const uint32_t start = slice.run_start(run), mtf_rank = v.mtf_ranks[item];
-            symbol = __ldg(v.bwt + start);
-            len = slice.run_end(run) - start;
-            rank_number = mtf_rank ? mtf_rank - 1 : 0;
-        }
+        next = later;
+        later = slice.start_and_end(run + 64);
+        next_symbol = __ldg(v.bwt + next.x);
+        next_rank = run + 32 < slice.runs ? v.mtf_ranks[item + 32] : 0;
+        const uint32_t symbol = valid ? symbol_there : NO_SYMBOL + lane, len = valid ? here.y - here.x : 1;
+        const uint32_t rank_number = valid && mtf_rank ? mtf_rank - 1 : 0;
         const uint32_t what = what_is_added(maps.roots, len - 1, rank_number);
         // The averages of the symbol, each run in its turn. From bit 24 on its last MTF
         // rank, quantised.
@@ -146,8 +148,10 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
         const uint32_t context = own_context(run_context, rank_context, own >> 24);
         const uint32_t run_leaf = maps.run_leaf[context];
         const uint32_t rank_leaf = maps.rank_leaf[8 * maps.own_rank[context] + maps.all_rank_context[around]];
-        const uint32_t run_symbol = count(shared.counts, 0, run_leaf, len - 1);
-        v.symbols[item] = run_symbol | count(shared.counts, 1, rank_leaf, rank_number) << 16;
+        const uint32_t run_symbol = run_leaf << RUN_NUMBER_BITS | min(len - 1, LONG_RUN_NUMBER);
+        v.symbols[item] = run_symbol | (rank_leaf << 8 | rank_number) << 16;
+        count(shared.counts, 0, run_leaf, len - 1);
+        count(shared.counts, 1, rank_leaf, rank_number);
         atomicAdd(&shared.counts[TABLE_WORDS + symbol], len);
     }
 }
@@ -166,10 +170,15 @@ extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) find_mtf_ranks(co
         finder.moved[i] = 0;
     }
     __syncwarp();
-    for (uint32_t end = (slice.runs + 31) & ~31u; end > 0; end -= 32) {
-        const uint32_t run = end - 32 + lane;
+    // Loads are begun long before they are used: of 64 runs back where a run is, of 32 runs its
+    // symbol. Before the first run there are none, as their numbers say.
+    uint32_t run = ((slice.runs + 31) & ~31u) - 32 + lane, later = slice.start_and_end(run - 32).x;
+    uint32_t next_symbol = __ldg(v.bwt + slice.start_and_end(run).x);
+    for (uint32_t end = (slice.runs + 31) & ~31u; end > 0; end -= 32, run -= 32) {
         const bool valid = run < slice.runs;
-        const uint32_t symbol = valid ? __ldg(v.bwt + slice.run_start(run)) : NO_SYMBOL + lane;
+        const uint32_t symbol = valid ? next_symbol : NO_SYMBOL + lane;
+        next_symbol = __ldg(v.bwt + later);
+        later = slice.start_and_end(run - 64).x;
         const uint32_t mtf_rank = finder.find(symbol, valid);
         if (valid) v.mtf_ranks[slice.items + run] = mtf_rank;
     }

@@ -26,6 +26,8 @@ constexpr uint32_t ALL_LANES = 0xFFFFFFFF;
 constexpr uint32_t SLOT_BITS = 15, SLOT_MASK = (1u << SLOT_BITS) - 1, LOWER_BOUND = 1u << 16;
 // The least bucket with extra bits, and the one that does not tell their number.
 constexpr uint32_t DIRECT = 10, LAST_BUCKET = 15, LAST_BUCKET_WIDTH = 7;
+// The bits that tell this number instead.
+constexpr uint32_t LAST_WIDTH_BITS = 5;
 constexpr uint32_t TABLE_WORDS = MODEL_TABLES * 16, FIRST_EXTRA_TABLE = RUN_LEAVES + RANK_LEAVES;
 // Where no symbol is.
 constexpr uint32_t NO_SYMBOL = 256;
