@@ -63,13 +63,11 @@ struct RunSlice {
         items = first + slice;
     }
 
-    __device__ __forceinline__ uint32_t run_start(uint32_t run) const { return max(heads[first + run], start); }
-    __device__ __forceinline__ uint32_t run_end(uint32_t run) const { return min(heads[first + run + 1], end); }
-
-    // A run, or an empty one where it has none.
-    __device__ __forceinline__ uint2 start_and_end(uint32_t run) const {
-        return run < runs ? make_uint2(run_start(run), run_end(run)) : make_uint2(0, 0);
-    }
+    // What the loads of a run need, and 0 where there is none. They are begun long before `start`
+    // and `end` wait for them.
+    __device__ __forceinline__ uint32_t head(uint32_t run) const { return run <= runs ? heads[first + run] : 0; }
+    __device__ __forceinline__ uint32_t start_of(uint32_t head) const { return max(head, start); }
+    __device__ __forceinline__ uint32_t end_of(uint32_t next_head) const { return min(next_head, end); }
 };
 
 }  // namespace

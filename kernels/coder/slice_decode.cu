@@ -30,7 +30,7 @@ struct SHARED DecodeArgs {
     const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] first slot; from bit 16 on how many
     const uint8_t* alphabet;     // [0..255] whether a byte occurs in the BWT
     const CodedSlice* slices;    // [0..slice_count - 1]
-    const uint8_t* coded;        // and behind the last slice 4 bytes that can be read
+    const uint8_t* coded;        // and behind the last slice 8 bytes that can be read
     uint8_t* bwt;
     uint32_t* flaws;             // [0..slice_count - 1] one of Flaw for each slice
     uint32_t slice_count;
@@ -59,19 +59,26 @@ struct Shared {
     ContextMaps maps;
     uint32_t what_is_added[256];  // by 16 * the bucket of the run length + that of the MTF rank
     uint32_t selectors[8];        // of the two byte permutations that put the front at a rank
-    uint32_t averages[CODER_WARPS * AVERAGES_OF_WARP];
+    uint32_t averages[DECODE_WARPS * AVERAGES_OF_WARP];
     // by symbol, for each half of each warp: the leaf of run lengths, the own node of MTF ranks
-    uint8_t own[CODER_WARPS * 2 * OWN_OF_HALF];
+    uint8_t own[DECODE_WARPS * 2 * OWN_OF_HALF];
 };
 
-// Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one.
+// Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one. With 7 all stay.
 __device__ __forceinline__ uint32_t selectors(uint32_t bucket) {
     uint32_t selectors = 0;
     for (uint32_t k = 0; k < 8; k++) {
-        const uint32_t from = k <= bucket ? k + 1 : (k == bucket + 1 ? 0 : k);
+        const uint32_t from = bucket == 7 ? k : k <= bucket ? k + 1 : (k == bucket + 1 ? 0 : k);
         selectors |= (from & 7) << (4 * k);
     }
     return selectors;
+}
+
+// As __byte_perm, which clears bits of the selectors that are clear here.
+__device__ __forceinline__ uint32_t permuted(uint32_t first, uint32_t second, uint32_t selectors) {
+    uint32_t bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(first), "r"(second), "r"(selectors));
+    return bytes;
 }
 
 // The symbols by MTF rank.
@@ -91,26 +98,24 @@ struct MtfList {
     // Puts the front at a rank from 1 to 7.
     __device__ __forceinline__ void put_near(uint32_t selectors) {
         const uint32_t first = head[0], second = head[1];
-        head[0] = __byte_perm(first, second, selectors);
-        head[1] = __byte_perm(first, second, selectors >> 16);
+        head[0] = permuted(first, second, selectors);
+        head[1] = permuted(first, second, selectors >> 16);
     }
 
-    // Puts the front at a rank from 8 to 255.
-    __device__ __forceinline__ void put_far(uint32_t mtf_rank, uint32_t lane) {
-        const uint64_t own = static_cast<uint64_t>(rest[1]) << 32 | rest[0], front = head[0] & 255;
-        const uint32_t up = __shfl_sync(ALL_LANES, rest[0], 0) & 255;
-        const uint64_t after = __shfl_down_sync(ALL_LANES, rest[0], 1) & 255;
+    // Puts the front at a rank from 8 to 255. Each lane up to that of the rank gives its first
+    // symbol to the one before, and has the next lane's behind its others; that of the rank has the
+    // front at its place, as if it was the front of its eight.
+    __device__ __forceinline__ void put_far(const uint32_t* all_selectors, uint32_t mtf_rank, uint32_t lane) {
+        const uint32_t up = __shfl_sync(ALL_LANES, rest[0], 0), after = __shfl_down_sync(ALL_LANES, rest[0], 1);
+        const uint32_t last = (mtf_rank - 8) / 8;
+        const uint32_t selectors = all_selectors[lane < last ? 6 : (mtf_rank - 1) & 7];
+        const uint32_t first = __byte_perm(rest[0], lane < last ? after : head[0], 0x3214), second = rest[1];
+        const uint32_t moved[2] = {permuted(first, second, selectors), permuted(first, second, selectors >> 16)};
+        // Without a branch, so that the compiler knows that all lanes stay together.
+        rest[0] = lane <= last ? moved[0] : rest[0];
+        rest[1] = lane <= last ? moved[1] : rest[1];
         head[0] = __funnelshift_r(head[0], head[1], 8);
         head[1] = head[1] >> 8 | up << 24;
-        const uint32_t last = (mtf_rank - 8) / 8, at = 8 * (mtf_rank % 8);
-        uint64_t moved = own;
-        if (lane < last) moved = own >> 8 | after << 56;
-        if (lane == last) {
-            const uint64_t before = (1ull << at) - 1;
-            moved = (own >> 8 & before) | front << at | (own & (~before << 8));
-        }
-        rest[0] = static_cast<uint32_t>(moved);
-        rest[1] = static_cast<uint32_t>(moved >> 32);
     }
 };
 
@@ -275,7 +280,7 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         if (rank_number < 7) {
             list.put_near(selectors);
         } else {
-            list.put_far(rank_number + 1, lane);
+            list.put_far(shared.selectors, rank_number + 1, lane);
         }
         last_symbol = symbol;
         symbol = next_symbol;
@@ -307,8 +312,8 @@ __device__ uint32_t decode_slice(const DecodeArgs& v, Shared& shared, uint32_t w
 
 }  // namespace
 
-// A CTA decodes CODER_WARPS slices.
-extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) decode_slices(const DecodeArgs v) {
+// A CTA decodes as many slices as it has warps.
+extern "C" __global__ void __launch_bounds__(32 * DECODE_WARPS, DECODE_CTAS) decode_slices(const DecodeArgs v) {
     __shared__ Shared shared;
     copy_words(shared.tables, v.tables, TABLE_WORDS);
     copy_words(&shared.maps, v.maps, sizeof(ContextMaps) / 4);
@@ -318,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) decode_slices(con
         shared.what_is_added[i] = what_is_added(shared.maps.roots, i / 16, i % 16);
     }
     __syncthreads();
-    const uint32_t warp = warp_number(), number = blockIdx.x * CODER_WARPS + warp;
+    const uint32_t warp = warp_number(), number = blockIdx.x * (blockDim.x / 32) + warp;
     if (number >= v.slice_count) return;
     const uint32_t flaw = decode_slice(v, shared, warp, v.slices[number]);
     if (threadIdx.x % 32 == 0) v.flaws[number] = flaw;

@@ -22,30 +22,52 @@ __device__ __forceinline__ Slots slots_of(uint32_t start, uint32_t freq) {
 }
 
 // Of a symbol that has all slots.
-constexpr Slots ALL_SLOTS = {1u << (SLOT_BITS + 16), 0xFFFFFFFF >> SLOT_BITS};
+__device__ __forceinline__ Slots all_slots() { return {1u << (SLOT_BITS + 16), 0xFFFFFFFF >> SLOT_BITS}; }
 
 // A value of so many bits, all of which are equally likely; of none, a symbol that has all slots.
 struct Plain {
     uint32_t value, bits;
 };
 
-// A number from 10 on is its bucket and, pushed before that, the highest of its extra bits by a
-// table, those below as they are, and of a long run how many these are.
-struct ExtraBits {
-    Slots high;
-    Plain low, width;
+// A number from 10 on is its bucket and, pushed before that, extra bits: the highest by a table,
+// those below as they are, and of a long run how many these are.
+
+// How wide the extra bits of a number from 10 on are, and how many of them no table has.
+struct Width {
+    uint32_t shifted, width, left;
+
+    __device__ __forceinline__ explicit Width(uint32_t number) {
+        shifted = number - 6;
+        width = 31 - __clz(shifted);
+        left = width - min(width, 4u);
+    }
+
+    __device__ __forceinline__ uint32_t extra() const { return shifted - (1u << width); }
+
+    // The item of all tables that the highest bits are.
+    __device__ __forceinline__ uint32_t item(uint32_t half) const {
+        return 16 * extra_table(half, width) + (extra() >> left);
+    }
 };
 
-// Looks up the highest of the extra bits, `number` being 10 or more.
-__device__ __forceinline__ Slots high_slots(const Slots* tables, uint32_t half, uint32_t number) {
-    const uint32_t shifted = number - 6, width = 31 - __clz(shifted), left = width - min(width, 4u);
-    return tables[16 * extra_table(half, width) + ((shifted - (1u << width)) >> left)];
+// From run numbers of this on a run is long: it has more than its highest extra bits and seven
+// others.
+constexpr uint32_t LONG_RUN = (1u << LAST_BUCKET_WIDTH) + 6;
+// Behind all tables there is the item that has all slots.
+constexpr uint32_t ALL_SLOTS_ITEM = TABLE_WORDS;
+
+// What is pushed for a number: in bits 0 to 3 its bucket, from 4 on the item of its highest extra
+// bits, from 20 on how many lower ones there are, and from 24 on these. Long runs go another way.
+__device__ uint32_t symbols_of(uint32_t half, uint32_t number) {
+    if (number < DIRECT) return number | ALL_SLOTS_ITEM << 4;
+    const Width width(number);
+    const uint32_t low = width.extra() & ((1u << width.left) - 1);
+    return min(width.width + 8, LAST_BUCKET) | width.item(half) << 4 | width.left << 20 | low << 24;
 }
 
-// A run, as one half sees it.
-struct HalfRun {
-    Slots bucket;
-    uint32_t number;  // 0 where no run is
+struct Shared {
+    Slots tables[TABLE_WORDS + 1];
+    uint32_t symbols[2][256];  // by half and number
 };
 
 // A state of a slice, and the words that both states of it have given, from the last on.
@@ -95,58 +117,69 @@ struct Stack {
         given += __popc(both & 0x00010001);
     }
 
-    // Pushes the extra bits of a run, those of the MTF rank first, and none of a half where they
-    // have no bits.
-    __device__ __forceinline__ void push_extra(const ExtraBits& extra) {
-        uint32_t low, high, width;
-        const bool gives_low = put(extra.low, low), gives_high = put(extra.high, high);
-        const bool gives_width = put(extra.width, width);
-        const uint32_t own = gives_low + gives_high + gives_width;
-        const uint32_t other = __shfl_xor_sync(ALL_LANES, own, 16), number = given + (half ? 0 : other);
-        give(gives_low, number, low);
-        give(gives_high, number + gives_low, high);
-        give(gives_width, number + gives_low + gives_high, width);
-        given += own + other;
+    // Pushes a run that is not long: extra bits of the MTF rank, of the run length, both buckets.
+    __device__ __forceinline__ void push_run(Plain low, Slots high, Slots bucket) {
+        uint32_t before[3];
+        const bool gives_low = put(low, before[0]), gives_high = put(high, before[1]);
+        const bool gives_bucket = put(bucket, before[2]);
+        const uint32_t own = gives_low + gives_high + (gives_bucket ? 256 : 0);
+        const uint32_t other = __shfl_xor_sync(ALL_LANES, own, 16), first = given + (half ? 0 : other & 255);
+        const uint32_t extra = (own & 255) + (other & 255), behind = given + extra;
+        give(gives_low, first, before[0]);
+        give(gives_high, first + gives_low, before[1]);
+        give(gives_bucket, behind + (half ? 0 : other >> 8), before[2]);
+        given = behind + (own >> 8) + (other >> 8);
     }
 
-    // The same of one half, with any number of bits. A half that has none has number 0.
+    // Pushes the extra bits of one half, as many as there are. A half that has none has number 0.
     __device__ __forceinline__ void push_long_extra(const Slots* tables, uint32_t number) {
         const bool large = number >= DIRECT;
-        const uint32_t shifted = large ? number - 6 : 1, width = 31 - __clz(shifted), extra = shifted - (1u << width);
-        const uint32_t left = width - min(width, 4u);
+        const Width width(large ? number : 7);
         // The decoder takes eight bits at a time, and then what is left.
-        uint32_t done = left % 8;
-        push(Plain{extra & ((1u << done) - 1), done});
-        while (__any_sync(ALL_LANES, done < left)) {
-            const uint32_t bits = done < left ? 8 : 0;
-            push(Plain{bits ? extra >> done & 255 : 0, bits});
+        uint32_t done = width.left % 8;
+        push(Plain{width.extra() & ((1u << done) - 1), done});
+        while (__any_sync(ALL_LANES, done < width.left)) {
+            const uint32_t bits = done < width.left ? 8 : 0;
+            push(Plain{bits ? width.extra() >> done & 255 : 0, bits});
             done += bits;
         }
-        push(large ? high_slots(tables, half, number) : ALL_SLOTS);
-        const bool last = half == 0 && width >= LAST_BUCKET_WIDTH;
-        push(last ? Plain{width - LAST_BUCKET_WIDTH, LAST_WIDTH_BITS} : Plain{0, 0});
+        push(tables[large ? width.item(half) : ALL_SLOTS_ITEM]);
+        const bool last = half == 0 && width.width >= LAST_BUCKET_WIDTH;
+        push(last ? Plain{width.width - LAST_BUCKET_WIDTH, LAST_WIDTH_BITS} : Plain{0, 0});
     }
 };
 
-// Looks up the bucket of a half of a run.
-__device__ __forceinline__ HalfRun half_run(const Slots* tables, uint32_t half, uint32_t symbols, bool valid) {
-    const uint32_t number = half ? symbols >> 16 & 255 : symbols & LONG_RUN_NUMBER;
-    const uint32_t table = half ? RUN_LEAVES + (symbols >> 24) : symbols >> RUN_NUMBER_BITS & (RUN_LEAVES - 1);
-    const uint32_t bucket = number < DIRECT ? number : min(39u - __clz(number - 6), LAST_BUCKET);
-    return valid ? HalfRun{tables[16 * table + bucket], number} : HalfRun{ALL_SLOTS, 0};
-}
+// Where a half finds its own in the symbols of a run, and its tables.
+struct HalfView {
+    uint32_t number_at, most, leaf_at, leaves, first_table;
+    const uint32_t* symbols;
 
-// The extra bits of a number, of which the lowest are fewer than eight.
-__device__ __forceinline__ ExtraBits extra_bits(const Slots* tables, uint32_t half, uint32_t number) {
-    ExtraBits extra = {ALL_SLOTS, {0, 0}, {0, 0}};
-    if (number >= DIRECT) {
-        const uint32_t shifted = number - 6, width = 31 - __clz(shifted), left = width - min(width, 4u);
-        extra.high = high_slots(tables, half, number);
-        extra.low = {shifted & ((1u << left) - 1), left};
-        if (half == 0 && width >= LAST_BUCKET_WIDTH) extra.width = {width - LAST_BUCKET_WIDTH, LAST_WIDTH_BITS};
+    __device__ __forceinline__ HalfView(const Shared& shared, uint32_t half) {
+        number_at = half ? 16 : 0;
+        most = half ? 255 : LONG_RUN_NUMBER;
+        leaf_at = half ? 24 : RUN_NUMBER_BITS;
+        leaves = half ? RANK_LEAVES : RUN_LEAVES;
+        first_table = half ? RUN_LEAVES : 0;
+        symbols = shared.symbols[half];
     }
-    return extra;
-}
+};
+
+// A run, as one half sees it. Where no run is, all is as if it had number 0 and all slots.
+struct HalfRun {
+    uint32_t number, symbols;
+    Slots high, bucket;
+
+    // Without branches: whatever the item is where no run is, there are items for it.
+    __device__ __forceinline__ void find(const Slots* tables, const HalfView& view, uint32_t item, bool valid) {
+        number = valid ? item >> view.number_at & view.most : 0;
+        symbols = view.symbols[min(number, 255u)];
+        const uint32_t table = view.first_table + (item >> view.leaf_at & (view.leaves - 1));
+        bucket = tables[valid ? 16 * table + (symbols & 15) : ALL_SLOTS_ITEM];
+        high = tables[symbols >> 4 & 0x1FFF];
+    }
+
+    __device__ __forceinline__ Plain low() const { return {symbols >> 24, symbols >> 20 & 7}; }
+};
 
 // The runs of a slice, four items at a time from the end on, as they lie in words of 16 bytes.
 struct ItemGroups {
@@ -173,33 +206,37 @@ struct ItemGroups {
 };
 
 // Pushes the runs of a slice.
-__device__ void push_runs(const Slots* tables, const RunSlice& slice, const ItemGroups& groups, Stack& stack) {
+__device__ void push_runs(const Shared& shared, const RunSlice& slice, const ItemGroups& groups, Stack& stack) {
     const uint32_t most = __reduce_max_sync(ALL_LANES, groups.count), half = stack.half;
+    const uint32_t long_run = half ? 256 : LONG_RUN;
+    const HalfView view(shared, half);
     uint4 next = groups.load(0), later = groups.load(1);
     for (uint32_t group = 0; group < most; group++) {
-        const uint32_t symbols[4] = {next.w, next.z, next.y, next.x};
+        const uint32_t items[4] = {next.w, next.z, next.y, next.x};
         next = later;
         later = groups.load(group + 2);
         HalfRun runs[4];
 #pragma unroll
         for (uint32_t k = 0; k < 4; k++) {
-            runs[k] = half_run(tables, half, symbols[k], groups.run(group, 3 - k) < groups.runs);
+            runs[k].find(shared.tables, view, items[k], groups.run(group, 3 - k) < groups.runs);
         }
 #pragma unroll
         for (uint32_t k = 0; k < 4; k++) {
-            const uint32_t number = runs[k].number;
-            if (__any_sync(ALL_LANES, number >= DIRECT)) {
-                const bool is_long = half == 0 && number == LONG_RUN_NUMBER;
-                if (__any_sync(ALL_LANES, is_long)) {
-                    const uint32_t run = is_long ? groups.run(group, 3 - k) : 0;
-                    const uint32_t len = is_long ? slice.run_end(run) - slice.run_start(run) - 1 : number;
-                    stack.push_long_extra(tables, half ? number : 0);
-                    stack.push_long_extra(tables, half ? 0 : len);
-                } else {
-                    stack.push_extra(extra_bits(tables, half, number));
+            const HalfRun& here = runs[k];
+            if (!__any_sync(ALL_LANES, here.number >= DIRECT)) {
+                stack.push(here.bucket);
+            } else if (!__any_sync(ALL_LANES, here.number >= long_run)) {
+                stack.push_run(here.low(), here.high, here.bucket);
+            } else {
+                uint32_t number = here.number;
+                if (half == 0 && number == LONG_RUN_NUMBER) {
+                    const uint32_t run = groups.run(group, 3 - k);
+                    number = slice.end_of(slice.head(run + 1)) - slice.start_of(slice.head(run)) - 1;
                 }
+                stack.push_long_extra(shared.tables, half ? number : 0);
+                stack.push_long_extra(shared.tables, half ? 0 : number);
+                stack.push(here.bucket);
             }
-            stack.push(runs[k].bucket);
         }
     }
 }
@@ -223,7 +260,7 @@ __device__ void push_symbols(const EncodeArgs& v, const uint32_t (&alphabet)[8],
         for (uint32_t w = 0; w < 8; w++) left[w] &= ~(symbol / 32 == w ? 1u << (symbol % 32) : 0);
     }
     for (uint32_t i = __reduce_max_sync(ALL_LANES, count); i-- > 0;) {
-        Slots slots = ALL_SLOTS;
+        Slots slots = all_slots();
         if (i < count) {
             const uint32_t symbol = list[i], bit = 1u << (symbol % 32);
             uint32_t value = 0;
@@ -237,7 +274,7 @@ __device__ void push_symbols(const EncodeArgs& v, const uint32_t (&alphabet)[8],
         }
         stack.push(slots);
     }
-    Slots slots = ALL_SLOTS;
+    Slots slots = all_slots();
     if (mine) {
         const uint32_t start = ((count - 1) << SLOT_BITS) / all;
         slots = slots_of(start, (count << SLOT_BITS) / all - start);
@@ -272,11 +309,13 @@ __device__ __forceinline__ uint32_t most_words(uint32_t size) { return size >= 9
 
 // A CTA for ENCODE_SLICES slices. The counts tell which bytes occur.
 extern "C" __global__ void __launch_bounds__(2 * ENCODE_SLICES) encode_slices(const EncodeArgs v) {
-    __shared__ Slots tables[TABLE_WORDS];
+    __shared__ Shared shared;
     for (uint32_t i = threadIdx.x; i < TABLE_WORDS; i += blockDim.x) {
         const uint32_t slots = __ldg(v.tables + i);
-        tables[i] = slots_of(slots & 0xFFFF, slots >> 16);
+        shared.tables[i] = slots_of(slots & 0xFFFF, slots >> 16);
     }
+    if (threadIdx.x == 0) shared.tables[ALL_SLOTS_ITEM] = all_slots();
+    for (uint32_t i = threadIdx.x; i < 512; i += blockDim.x) shared.symbols[i / 256][i % 256] = symbols_of(i / 256, i % 256);
     __syncthreads();
     const uint32_t warp = warp_number(), lane = threadIdx.x % 32;
     uint32_t alphabet[8];
@@ -288,7 +327,7 @@ extern "C" __global__ void __launch_bounds__(2 * ENCODE_SLICES) encode_slices(co
     const uint32_t size = slice.end - slice.start;
     uint16_t* words = reinterpret_cast<uint16_t*>(v.words + words_start(slice.start));
     Stack stack = {lane, lane / 16, LOWER_BOUND, words, 0, most_words(size)};
-    push_runs(tables, slice, ItemGroups(v, slice), stack);
+    push_runs(shared, slice, ItemGroups(v, slice), stack);
     push_symbols(v, alphabet, slice, stack);
     if (slice.runs == 0) return;
     v.states[2 * slice.number + stack.half] = stack.state;
