@@ -59,9 +59,9 @@ struct Shared {
     ContextMaps maps;
     uint32_t what_is_added[256];  // by 16 * the bucket of the run length + that of the MTF rank
     uint32_t selectors[8];        // of the two byte permutations that put the front at a rank
-    uint32_t averages[DECODE_WARPS * AVERAGES_OF_WARP];
+    uint32_t averages[CODER_WARPS * AVERAGES_OF_WARP];
     // by symbol, for each half of each warp: the leaf of run lengths, the own node of MTF ranks
-    uint8_t own[DECODE_WARPS * 2 * OWN_OF_HALF];
+    uint8_t own[CODER_WARPS * 2 * OWN_OF_HALF];
 };
 
 // Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one. With 7 all stay.
@@ -312,8 +312,8 @@ __device__ uint32_t decode_slice(const DecodeArgs& v, Shared& shared, uint32_t w
 
 }  // namespace
 
-// A CTA decodes as many slices as it has warps.
-extern "C" __global__ void __launch_bounds__(32 * DECODE_WARPS, DECODE_CTAS) decode_slices(const DecodeArgs v) {
+// A CTA decodes CODER_WARPS slices.
+extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) decode_slices(const DecodeArgs v) {
     __shared__ Shared shared;
     copy_words(shared.tables, v.tables, TABLE_WORDS);
     copy_words(&shared.maps, v.maps, sizeof(ContextMaps) / 4);
@@ -323,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(32 * DECODE_WARPS, DECODE_CTAS) dec
         shared.what_is_added[i] = what_is_added(shared.maps.roots, i / 16, i % 16);
     }
     __syncthreads();
-    const uint32_t warp = warp_number(), number = blockIdx.x * (blockDim.x / 32) + warp;
+    const uint32_t warp = warp_number(), number = blockIdx.x * CODER_WARPS + warp;
     if (number >= v.slice_count) return;
     const uint32_t flaw = decode_slice(v, shared, warp, v.slices[number]);
     if (threadIdx.x % 32 == 0) v.flaws[number] = flaw;

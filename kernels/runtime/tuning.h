@@ -91,11 +91,8 @@
 #define EXTRA_TABLES 12
 // Tables of a block: all these.
 #define MODEL_TABLES 332
-// Warps of a CTA that finds what slices are coded as, each a slice.
+// Warps of a CTA that codes slices, each a slice.
 #define CODER_WARPS 4
-// Warps of a CTA that decodes slices, each a slice, and CTAs that run on a multiprocessor at once.
-#define DECODE_WARPS 8
-#define DECODE_CTAS 5
 // Slices of a CTA that codes them by rANS, each with a thread for either state.
 #define ENCODE_SLICES 32
 // Averages of run lengths and MTF ranks are below this.

@@ -3,7 +3,7 @@
 use super::encode_arrays::CODER_PADDING;
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::{CodedSlice, DecodeArgs};
-use crate::gpu::runtime::tuning::{DECODE_WARPS, MODEL_TABLES};
+use crate::gpu::runtime::tuning::{CODER_WARPS, MODEL_TABLES};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
 /// The arrays of a block whose slices are decoded, without the BWT that comes of them.
@@ -67,8 +67,8 @@ pub fn decode_slices(
         flaws: arrays.flaws.address(),
         slice_count: arrays.slices.len(),
     };
-    let ctas = arrays.slices.len().div_ceil(DECODE_WARPS);
+    let ctas = arrays.slices.len().div_ceil(CODER_WARPS);
     // SAFETY: the arrays are as long as the kernel says, and all slices within them; whatever the
     // coded bytes are, it keeps within their slice.
-    unsafe { gpu.launch_struct("slice_decode/decode_slices", ctas, 32 * DECODE_WARPS, &args) }
+    unsafe { gpu.launch_struct("slice_decode/decode_slices", ctas, 32 * CODER_WARPS, &args) }
 }
