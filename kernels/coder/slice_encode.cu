@@ -205,7 +205,8 @@ struct ItemGroups {
     }
 };
 
-// Pushes the runs of a slice.
+// Pushes the runs of a slice. What four runs have tells how all slices push them, so that there is
+// no branch between one run and the next, and the words of one are given beside the states of that.
 __device__ void push_runs(const Shared& shared, const RunSlice& slice, const ItemGroups& groups, Stack& stack) {
     const uint32_t most = __reduce_max_sync(ALL_LANES, groups.count), half = stack.half;
     const uint32_t long_run = half ? 256 : LONG_RUN;
@@ -216,27 +217,34 @@ __device__ void push_runs(const Shared& shared, const RunSlice& slice, const Ite
         next = later;
         later = groups.load(group + 2);
         HalfRun runs[4];
+        uint32_t largest = 0;
 #pragma unroll
         for (uint32_t k = 0; k < 4; k++) {
             runs[k].find(shared.tables, view, items[k], groups.run(group, 3 - k) < groups.runs);
+            largest = max(largest, runs[k].number);
         }
-#pragma unroll
-        for (uint32_t k = 0; k < 4; k++) {
-            const HalfRun& here = runs[k];
-            if (!__any_sync(ALL_LANES, here.number >= DIRECT)) {
-                stack.push(here.bucket);
-            } else if (!__any_sync(ALL_LANES, here.number >= long_run)) {
-                stack.push_run(here.low(), here.high, here.bucket);
-            } else {
+        const bool any_large = __any_sync(ALL_LANES, largest >= DIRECT);
+        if (__any_sync(ALL_LANES, largest >= long_run)) {
+#pragma unroll 1
+            for (uint32_t k = 0; k < 4; k++) {
+                const uint32_t item = k < 2 ? (k ? items[1] : items[0]) : (k == 2 ? items[2] : items[3]);
+                const uint32_t run = groups.run(group, 3 - k);
+                HalfRun here;
+                here.find(shared.tables, view, item, run < groups.runs);
                 uint32_t number = here.number;
                 if (half == 0 && number == LONG_RUN_NUMBER) {
-                    const uint32_t run = groups.run(group, 3 - k);
                     number = slice.end_of(slice.head(run + 1)) - slice.start_of(slice.head(run)) - 1;
                 }
                 stack.push_long_extra(shared.tables, half ? number : 0);
                 stack.push_long_extra(shared.tables, half ? 0 : number);
                 stack.push(here.bucket);
             }
+        } else if (any_large) {
+#pragma unroll
+            for (uint32_t k = 0; k < 4; k++) stack.push_run(runs[k].low(), runs[k].high, runs[k].bucket);
+        } else {
+#pragma unroll
+            for (uint32_t k = 0; k < 4; k++) stack.push(runs[k].bucket);
         }
     }
 }
@@ -315,7 +323,9 @@ extern "C" __global__ void __launch_bounds__(2 * ENCODE_SLICES) encode_slices(co
         shared.tables[i] = slots_of(slots & 0xFFFF, slots >> 16);
     }
     if (threadIdx.x == 0) shared.tables[ALL_SLOTS_ITEM] = all_slots();
-    for (uint32_t i = threadIdx.x; i < 512; i += blockDim.x) shared.symbols[i / 256][i % 256] = symbols_of(i / 256, i % 256);
+    for (uint32_t i = threadIdx.x; i < 512; i += blockDim.x) {
+        shared.symbols[i / 256][i % 256] = symbols_of(i / 256, i % 256);
+    }
     __syncthreads();
     const uint32_t warp = warp_number(), lane = threadIdx.x % 32;
     uint32_t alphabet[8];
