@@ -52,14 +52,21 @@ struct Words {
     // Takes up to 32 words.
     __device__ __forceinline__ void take(uint32_t words, uint32_t lane) {
         passed += words;
-        if (passed >= 32) {
-            passed -= 32;
-            base += 32;
-            now = used(next, base + lane);
-            next = load(base + 32 + lane);
-        }
-        pair = __shfl_sync(ALL_LANES, now, passed);
+        if (is_through()) go_on(lane);
+        look();
     }
+
+    // The same in three steps, of which the second is seldom needed.
+    __device__ __forceinline__ bool is_through() const { return passed >= 32; }
+
+    __device__ __forceinline__ void go_on(uint32_t lane) {
+        passed -= 32;
+        base += 32;
+        now = used(next, base + lane);
+        next = load(base + 32 + lane);
+    }
+
+    __device__ __forceinline__ void look() { pair = __shfl_sync(ALL_LANES, now, passed); }
 
     __device__ __forceinline__ uint32_t taken() const { return base + passed; }
 };

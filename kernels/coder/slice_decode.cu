@@ -153,9 +153,8 @@ __device__ uint32_t take_symbols(States& states, const uint8_t* alphabet, uint8_
     return count;
 }
 
-// Writes a run.
-__device__ __forceinline__ void write_run(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
-    if (lane < len) out[lane] = symbol;
+// Writes what a run has behind its first 32 bytes.
+__device__ __forceinline__ void write_rest(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
     if (len <= 32) return;
     uint32_t at = 32 + lane;
     const uint32_t ahead = static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out + 32)) & 15;
@@ -169,6 +168,11 @@ __device__ __forceinline__ void write_run(uint8_t* out, uint32_t len, uint32_t s
     }
 #pragma unroll 1
     for (; at < len; at += 32) out[at] = symbol;
+}
+
+__device__ __forceinline__ void write_run(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
+    if (lane < len) out[lane] = symbol;
+    write_rest(out, len, symbol, lane);
 }
 
 // Keeps a number in a register, where the compiler would make it anew in each step.
@@ -217,6 +221,8 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
     uint32_t last_symbol = NO_SYMBOL, what = ROUNDING, run_context = 0, rank_context = 0;
     uint32_t symbol_averages = 0;
     uint8_t* to = out;
+    // MTF ranks, each less one, that neither the list nor the head of it ends before.
+    const uint32_t near_ranks = min(count - 1, 7u);
     const uint32_t low_half = kept(half ? 0xFFFF0000 : 0x0000FFFF), base = kept(16 * half - 1);
     for (;;) {
         // Both buckets. What the run adds is looked up as if it had no extra bits.
@@ -242,18 +248,43 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         const uint32_t word = low & half ? states.words.pair >> 16 : states.words.pair & 0xFFFF;
         states.state = next_state < LOWER_BOUND ? next_state << 16 | word : next_state;
         const uint32_t next_entry = shared.tables[at.tables + 16 * (half ? rank_leaf : next_own)];
-        states.words.take(__popc(low & 0x00010001), lane);
+        states.words.passed += __popc(low & 0x00010001);
 
-        if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {
-            if (run_number == LAST_BUCKET) {
-                const uint32_t width = LAST_BUCKET_WIDTH + states.take_plain(0, 5);
-                if (width > 30) return WIDE_RUN;
-                run_number = states.take_long_extra(0, width, shared.tables);
-            } else if (run_number >= DIRECT) {
-                run_number = states.take_extra(0, run_number - 8, shared.tables);
+        // A branch costs about as much as all that a run adds to the model state, so there is one
+        // for all that is rare.
+        uint32_t len = run_number + 1;
+        if (len > min(left - 1, DIRECT) | rank_number >= near_ranks | states.words.is_through()) {
+            if (states.words.is_through()) states.words.go_on(lane);
+            states.words.look();
+            if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {
+                if (run_number == LAST_BUCKET) {
+                    const uint32_t width = LAST_BUCKET_WIDTH + states.take_plain(0, 5);
+                    if (width > 30) return WIDE_RUN;
+                    run_number = states.take_long_extra(0, width, shared.tables);
+                } else if (run_number >= DIRECT) {
+                    run_number = states.take_extra(0, run_number - 8, shared.tables);
+                }
+                if (rank_number >= DIRECT) rank_number = states.take_extra(1, rank_number - 8, shared.tables);
+                next_what = what_is_added(shared.maps.roots, run_number, rank_number);
+                len = run_number + 1;
             }
-            if (rank_number >= DIRECT) rank_number = states.take_extra(1, rank_number - 8, shared.tables);
-            next_what = what_is_added(shared.maps.roots, run_number, rank_number);
+            if (len >= left || rank_number + 1 >= count) {
+                if (len > left) return LONG_RUN;
+                if (len < left) return LARGE_RANK;
+                write_run(to, len, symbol, lane);
+                if (rank_number > 0) return LAST_RANK;
+                if (!__all_sync(ALL_LANES, states.state == LOWER_BOUND)) return END_STATE;
+                return states.words.taken() == states.words.count && !odd ? WHOLE : WORDS_LEFT;
+            }
+            write_rest(to, len, symbol, lane);
+            if (rank_number < 7) {
+                list.put_near(selectors);
+            } else {
+                list.put_far(shared.selectors, rank_number + 1, lane);
+            }
+        } else {
+            states.words.look();
+            list.put_near(selectors);
         }
         // The model state takes the run; the rest of that is done beside the next run.
         what = next_what;
@@ -265,23 +296,9 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];
         symbol_averages = shared.averages[at.averages + next_symbol];
 
-        const uint32_t len = run_number + 1;
-        if (len >= left || rank_number + 1 >= count) {
-            if (len > left) return LONG_RUN;
-            if (len < left) return LARGE_RANK;
-            write_run(to, len, symbol, lane);
-            if (rank_number > 0) return LAST_RANK;
-            if (!__all_sync(ALL_LANES, states.state == LOWER_BOUND)) return END_STATE;
-            return states.words.taken() == states.words.count && !odd ? WHOLE : WORDS_LEFT;
-        }
-        write_run(to, len, symbol, lane);
+        if (lane < len) to[lane] = symbol;
         to += len;
         left -= len;
-        if (rank_number < 7) {
-            list.put_near(selectors);
-        } else {
-            list.put_far(shared.selectors, rank_number + 1, lane);
-        }
         last_symbol = symbol;
         symbol = next_symbol;
         entry = next_entry;
