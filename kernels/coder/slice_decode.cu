@@ -170,11 +170,6 @@ __device__ __forceinline__ void write_rest(uint8_t* out, uint32_t len, uint32_t 
     for (; at < len; at += 32) out[at] = symbol;
 }
 
-__device__ __forceinline__ void write_run(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
-    if (lane < len) out[lane] = symbol;
-    write_rest(out, len, symbol, lane);
-}
-
 // Keeps a number in a register, where the compiler would make it anew in each step.
 __device__ __forceinline__ uint32_t kept(uint32_t number) {
     asm volatile("" : "+r"(number));
@@ -250,58 +245,62 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         const uint32_t next_entry = shared.tables[at.tables + 16 * (half ? rank_leaf : next_own)];
         states.words.passed += __popc(low & 0x00010001);
 
-        // A branch costs about as much as all that a run adds to the model state, so there is one
-        // for all that is rare.
-        uint32_t len = run_number + 1;
-        if (len > min(left - 1, DIRECT) | rank_number >= near_ranks | states.words.is_through()) {
-            if (states.words.is_through()) states.words.go_on(lane);
-            states.words.look();
-            if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {
-                if (run_number == LAST_BUCKET) {
-                    const uint32_t width = LAST_BUCKET_WIDTH + states.take_plain(0, 5);
-                    if (width > 30) return WIDE_RUN;
-                    run_number = states.take_long_extra(0, width, shared.tables);
-                } else if (run_number >= DIRECT) {
-                    run_number = states.take_extra(0, run_number - 8, shared.tables);
-                }
-                if (rank_number >= DIRECT) rank_number = states.take_extra(1, rank_number - 8, shared.tables);
-                next_what = what_is_added(shared.maps.roots, run_number, rank_number);
-                len = run_number + 1;
-            }
-            if (len >= left || rank_number + 1 >= count) {
-                if (len > left) return LONG_RUN;
-                if (len < left) return LARGE_RANK;
-                write_run(to, len, symbol, lane);
-                if (rank_number > 0) return LAST_RANK;
-                if (!__all_sync(ALL_LANES, states.state == LOWER_BOUND)) return END_STATE;
-                return states.words.taken() == states.words.count && !odd ? WHOLE : WORDS_LEFT;
-            }
-            write_rest(to, len, symbol, lane);
-            if (rank_number < 7) {
-                list.put_near(selectors);
-            } else {
-                list.put_far(shared.selectors, rank_number + 1, lane);
-            }
-        } else {
+        // The model state takes the run; the rest of that is done beside the next run.
+        const auto end_run = [&](uint32_t len) {
+            what = next_what;
+            const uint32_t averages = added(symbol_averages, what);
+            shared.averages[at.averages + symbol] = averages;
+            // Every lane writes what it will read; this keeps the writes of one run before the next's.
+            __syncwarp();
+            run_context = shared.maps.run_context[averages & 1023];
+            rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];
+            symbol_averages = shared.averages[at.averages + next_symbol];
+            if (lane < len) to[lane] = symbol;
+            to += len;
+            left -= len;
+            last_symbol = symbol;
+            symbol = next_symbol;
+            entry = next_entry;
+        };
+        // A branch takes as long as several lookups, so there is one for all that is rare.
+        const bool is_long = run_number >= min(left - 1, DIRECT), is_far = rank_number >= near_ranks;
+        const bool is_rare = is_long | is_far | states.words.is_through();
+        if (!is_rare) {
             states.words.look();
             list.put_near(selectors);
+            end_run(run_number + 1);
+            continue;
         }
-        // The model state takes the run; the rest of that is done beside the next run.
-        what = next_what;
-        const uint32_t averages = added(symbol_averages, what);
-        shared.averages[at.averages + symbol] = averages;
-        // Every lane writes what it will read; this keeps the writes of one run before the next's.
-        __syncwarp();
-        run_context = shared.maps.run_context[averages & 1023];
-        rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];
-        symbol_averages = shared.averages[at.averages + next_symbol];
-
-        if (lane < len) to[lane] = symbol;
-        to += len;
-        left -= len;
-        last_symbol = symbol;
-        symbol = next_symbol;
-        entry = next_entry;
+        if (states.words.is_through()) states.words.go_on(lane);
+        states.words.look();
+        if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {
+            if (run_number == LAST_BUCKET) {
+                const uint32_t width = LAST_BUCKET_WIDTH + states.take_plain(0, 5);
+                if (width > 30) return WIDE_RUN;
+                run_number = states.take_long_extra(0, width, shared.tables);
+            } else if (run_number >= DIRECT) {
+                run_number = states.take_extra(0, run_number - 8, shared.tables);
+            }
+            if (rank_number >= DIRECT) rank_number = states.take_extra(1, rank_number - 8, shared.tables);
+            next_what = what_is_added(shared.maps.roots, run_number, rank_number);
+        }
+        const uint32_t len = run_number + 1;
+        if (len >= left || rank_number + 1 >= count) {
+            if (len > left) return LONG_RUN;
+            if (len < left) return LARGE_RANK;
+            if (lane < len) to[lane] = symbol;
+            write_rest(to, len, symbol, lane);
+            if (rank_number > 0) return LAST_RANK;
+            if (!__all_sync(ALL_LANES, states.state == LOWER_BOUND)) return END_STATE;
+            return states.words.taken() == states.words.count && !odd ? WHOLE : WORDS_LEFT;
+        }
+        write_rest(to, len, symbol, lane);
+        end_run(len);
+        if (rank_number < 7) {
+            list.put_near(selectors);
+        } else {
+            list.put_far(shared.selectors, rank_number + 1, lane);
+        }
     }
 }
 

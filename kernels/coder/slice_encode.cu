@@ -76,8 +76,11 @@ struct Stack {
     uint16_t* words;
     uint32_t given, room;
 
-    __device__ __forceinline__ void give(bool gives, uint32_t number, uint32_t word) const {
-        if (gives && number < room) words[room - 1 - number] = static_cast<uint16_t>(word);
+    // Where the next word goes, if there is room for it.
+    __device__ __forceinline__ int place() const { return static_cast<int>(room - given) - 1; }
+
+    __device__ __forceinline__ void give(bool gives, int place, uint32_t word) const {
+        if (gives && place >= 0) words[place] = static_cast<uint16_t>(word);
     }
 
     // Makes the state small enough for a symbol of so many slots. Gives whether it has to give a
@@ -113,7 +116,7 @@ struct Stack {
         uint32_t before;
         const bool gives = put(symbol, before);
         const uint32_t both = __ballot_sync(ALL_LANES, gives) >> (lane & 15);
-        give(gives, given + (half ? 0 : both >> 16 & 1), before);
+        give(gives, place() - static_cast<int>(half ? 0 : both >> 16 & 1), before);
         given += __popc(both & 0x00010001);
     }
 
@@ -122,13 +125,13 @@ struct Stack {
         uint32_t before[3];
         const bool gives_low = put(low, before[0]), gives_high = put(high, before[1]);
         const bool gives_bucket = put(bucket, before[2]);
-        const uint32_t own = gives_low + gives_high + (gives_bucket ? 256 : 0);
-        const uint32_t other = __shfl_xor_sync(ALL_LANES, own, 16), first = given + (half ? 0 : other & 255);
-        const uint32_t extra = (own & 255) + (other & 255), behind = given + extra;
+        const int own = gives_low + gives_high + (gives_bucket ? 256 : 0);
+        const int other = __shfl_xor_sync(ALL_LANES, own, 16), first = place() - (half ? 0 : other & 255);
+        const int extra = (own & 255) + (other & 255), behind = place() - extra - (half ? 0 : other >> 8);
         give(gives_low, first, before[0]);
-        give(gives_high, first + gives_low, before[1]);
-        give(gives_bucket, behind + (half ? 0 : other >> 8), before[2]);
-        given = behind + (own >> 8) + (other >> 8);
+        give(gives_high, first - gives_low, before[1]);
+        give(gives_bucket, behind, before[2]);
+        given += extra + (own >> 8) + (other >> 8);
     }
 
     // Pushes the extra bits of one half, as many as there are. A half that has none has number 0.
@@ -232,6 +235,10 @@ __device__ void push_runs(const Shared& shared, const RunSlice& slice, const Ite
                 HalfRun here;
                 here.find(shared.tables, view, item, run < groups.runs);
                 uint32_t number = here.number;
+                if (!__any_sync(ALL_LANES, number >= long_run)) {
+                    stack.push_run(here.low(), here.high, here.bucket);
+                    continue;
+                }
                 if (half == 0 && number == LONG_RUN_NUMBER) {
                     number = slice.end_of(slice.head(run + 1)) - slice.start_of(slice.head(run)) - 1;
                 }
