@@ -4,7 +4,8 @@
 // the slot of its half's state with where its symbol starts, one ballot tells both symbols, and one
 // shuffle brings the new states. The tables of a run depend on nothing later than the run before
 // the last, and its symbol is known as early; so the tables of the next run are looked up
-// meanwhile, and a step takes hardly longer than the states do.
+// meanwhile, and a step takes hardly longer than the states do. One branch of a step is for all that
+// is rare in text: extra bits, MTF ranks of 8 and more, and other words.
 //
 // The MTF list: all lanes know its first eight symbols, and each of 31 lanes holds eight of the
 // others.

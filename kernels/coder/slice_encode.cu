@@ -1,12 +1,14 @@
 // Slices by static rANS, from the last run to the first, as rANS is a stack.
 //
-// A state takes its symbols one after the other, and next to nothing beside this is work. So each
-// state has a thread, and a warp codes 16 slices: the threads of its run half have the states of run
-// lengths, those of its rank half those of MTF ranks. What a run has not, such as extra bits, is
-// pushed as a symbol that has all slots, which leaves a state as it is; so no slice waits for another
-// to take a way of its own. The symbols of four runs are looked up while those of the four before
-// are pushed. A run takes about 200 cycles, however many slices there are. The CPU's way is
-// src/coder/static_encoder.rs.
+// A state takes its symbols one after the other, and all else can be done beside that. So each state
+// has a thread, and a warp codes 16 slices: the threads of its run half have the states of run
+// lengths, those of its rank half those of MTF ranks. Where one slice has extra bits and another has
+// none, this pushes a symbol that has all slots, which leaves a state as it is; so all go the same
+// way, but for runs of 135 bytes and more. Four runs are looked up at once, and pushed without a
+// branch between them.
+//
+// A run takes about 300 cycles, most of them to wait for what the states need next, and so does a
+// run of each of thousands of slices. The CPU's way is src/coder/static_encoder.rs.
 
 #include "coder/encode_args.cuh"
 
@@ -29,10 +31,9 @@ struct Plain {
     uint32_t value, bits;
 };
 
-// A number from 10 on is its bucket and, pushed before that, extra bits: the highest by a table,
-// those below as they are, and of a long run how many these are.
-
-// How wide the extra bits of a number from 10 on are, and how many of them no table has.
+// The extra bits of a number from 10 on, which are pushed before its bucket: how many they are, and
+// how many of them no table has. Those that one has are the highest. The last bucket of run lengths
+// does not tell how many they are, so this is pushed too.
 struct Width {
     uint32_t shifted, width, left;
 
@@ -50,14 +51,14 @@ struct Width {
     }
 };
 
-// From run numbers of this on a run is long: it has more than its highest extra bits and seven
-// others.
+// The least number of the last bucket: from it on, a run is long.
 constexpr uint32_t LONG_RUN = (1u << LAST_BUCKET_WIDTH) + 6;
 // Behind all tables there is the item that has all slots.
 constexpr uint32_t ALL_SLOTS_ITEM = TABLE_WORDS;
 
 // What is pushed for a number: in bits 0 to 3 its bucket, from 4 on the item of its highest extra
-// bits, from 20 on how many lower ones there are, and from 24 on these. Long runs go another way.
+// bits, from 20 on how many lower ones there are, and from 24 on these. It does not do for long
+// runs.
 __device__ uint32_t symbols_of(uint32_t half, uint32_t number) {
     if (number < DIRECT) return number | ALL_SLOTS_ITEM << 4;
     const Width width(number);

@@ -1,8 +1,9 @@
 // What coding and decoding a slice of static rANS have in common: which table codes a number, and
 // what the model state of a slice is. FORMAT.md's chapter on static rANS has the rules.
 //
-// A warp codes a slice. Lanes 0 to 15 are the *run half*, which has to do with run lengths, lanes
-// 16 to 31 the *rank half*, which has to do with MTF ranks: each lane with one symbol of a table.
+// Of a warp, lanes 0 to 15 are the *run half*, which has to do with run lengths, lanes 16 to 31 the
+// *rank half*, which has to do with MTF ranks. A warp decodes one slice, each lane with one symbol of
+// a table, and codes 16, each lane with a state.
 #pragma once
 
 #include "runtime/common.cuh"
