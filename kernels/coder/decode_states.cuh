@@ -5,14 +5,12 @@
 
 namespace {
 
-// The bytes of a word and of the one behind it. They are put together when they are used: until
-// then nobody waits for them.
+// What is loaded of a word and the one behind it: the four bytes that begin at `shift` bits. They
+// are put together when they are used: until then nobody waits for them.
 struct WordBytes {
-    uint32_t bytes[4];
+    uint32_t low, high;
 
-    __device__ __forceinline__ uint32_t pair() const {
-        return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | bytes[3] << 24;
-    }
+    __device__ __forceinline__ uint32_t pair(uint32_t shift) const { return __funnelshift_r(low, high, shift); }
 };
 
 // The words of a slice, 32 at a time: a lane has a word and the one behind it.
@@ -25,15 +23,21 @@ struct Words {
     WordBytes next;   // those 32 words on
     uint32_t pair;    // the next word, and from bit 16 on the one behind it
 
+    __device__ __forceinline__ const uint8_t* place(uint32_t at) const {
+        return bytes + 2 * static_cast<size_t>(min(at, count));
+    }
+
     // Behind the end other bytes are loaded: a condition would wait for them.
     __device__ __forceinline__ WordBytes load(uint32_t at) const {
-        const uint8_t* from = bytes + 2 * static_cast<size_t>(min(at, count));
-        return {{__ldg(from), __ldg(from + 1), __ldg(from + 2), __ldg(from + 3)}};
+        const uint8_t* from = place(at);
+        const uint32_t* words = reinterpret_cast<const uint32_t*>(from - (reinterpret_cast<uintptr_t>(from) & 3));
+        return {__ldg(words), __ldg(words + 1)};
     }
 
     __device__ __forceinline__ uint32_t used(const WordBytes& loaded, uint32_t at) const {
         const uint32_t words = at < count ? count - at : 0;
-        return words > 1 ? loaded.pair() : words * (loaded.pair() & 0xFFFF);
+        const uint32_t pair = loaded.pair(8 * (reinterpret_cast<uintptr_t>(place(at)) & 3));
+        return words > 1 ? pair : words * (pair & 0xFFFF);
     }
 
     __device__ __forceinline__ void begin(const uint8_t* from, uint32_t words, uint32_t lane) {
@@ -48,14 +52,21 @@ struct Words {
     // Takes up to 32 words.
     __device__ __forceinline__ void take(uint32_t words, uint32_t lane) {
         passed += words;
-        if (passed >= 32) {
-            passed -= 32;
-            base += 32;
-            now = used(next, base + lane);
-            next = load(base + 32 + lane);
-        }
-        pair = __shfl_sync(ALL_LANES, now, passed);
+        if (is_through()) go_on(lane);
+        look();
     }
+
+    // The same in three steps, of which the second is seldom needed.
+    __device__ __forceinline__ bool is_through() const { return passed >= 32; }
+
+    __device__ __forceinline__ void go_on(uint32_t lane) {
+        passed -= 32;
+        base += 32;
+        now = used(next, base + lane);
+        next = load(base + 32 + lane);
+    }
+
+    __device__ __forceinline__ void look() { pair = __shfl_sync(ALL_LANES, now, passed); }
 
     __device__ __forceinline__ uint32_t taken() const { return base + passed; }
 };

@@ -20,7 +20,9 @@ struct SHARED EncodeArgs {
     uint32_t* slice_count;       // [0]
     // Of run r of slice s, the item r + s: the run in which a slice is cut has an item in both.
     uint8_t* mtf_ranks;          // [0..n + most_slices - 1] 0 for the last of a slice
-    // [0..n + most_slices - 1] 16 * leaf + bucket of the run length; from bit 16 on of the MTF rank
+    // [0..n + most_slices - 1] and behind it what can be read, up to the next multiple of 4: the run
+    // length less one, LONG_RUN_NUMBER at most, and behind RUN_NUMBER_BITS its leaf; from bit 16 on
+    // the MTF rank less one, or 0, and from bit 24 on its leaf
     uint32_t* symbols;
     uint8_t* lists;              // [0..256 * most_slices - 1] the first symbols of each slice
     uint32_t* list_sizes;        // [0..most_slices - 1] how many these are
@@ -37,6 +39,8 @@ struct SHARED EncodeArgs {
 };
 
 namespace {
+
+constexpr uint32_t RUN_NUMBER_BITS = 10, LONG_RUN_NUMBER = (1u << RUN_NUMBER_BITS) - 1;
 
 // A slice as the kernels see it, and its runs.
 struct RunSlice {
@@ -59,8 +63,11 @@ struct RunSlice {
         items = first + slice;
     }
 
-    __device__ __forceinline__ uint32_t run_start(uint32_t run) const { return max(heads[first + run], start); }
-    __device__ __forceinline__ uint32_t run_end(uint32_t run) const { return min(heads[first + run + 1], end); }
+    // What the loads of a run need, and 0 where there is none. They are begun long before `start`
+    // and `end` wait for them.
+    __device__ __forceinline__ uint32_t head(uint32_t run) const { return run <= runs ? heads[first + run] : 0; }
+    __device__ __forceinline__ uint32_t start_of(uint32_t head) const { return max(head, start); }
+    __device__ __forceinline__ uint32_t end_of(uint32_t next_head) const { return min(next_head, end); }
 };
 
 }  // namespace

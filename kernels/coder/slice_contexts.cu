@@ -11,6 +11,20 @@ struct Lists {
     uint8_t moved[CODER_WARPS][256];      // whether the symbol of an MTF rank comes to the front
 };
 
+// A bit for each lane whose value is at most the limit of this lane; both have so many bits. Bit by
+// bit from the highest on, all lanes at once.
+template <uint32_t BITS>
+__device__ __forceinline__ uint32_t lanes_up_to(uint32_t value, uint32_t limit) {
+    uint32_t below = 0, equal = ALL_LANES;
+#pragma unroll
+    for (uint32_t bit = BITS; bit-- > 0;) {
+        const uint32_t set = __ballot_sync(ALL_LANES, value >> bit & 1), own = limit >> bit & 1 ? ALL_LANES : 0;
+        below |= equal & ~set & own;
+        equal &= ~(set ^ own);
+    }
+    return below | equal;
+}
+
 // Goes backwards. The list holds the symbols in the order in which they come next, those that have
 // not been seen behind all others.
 struct RankFinder {
@@ -28,17 +42,13 @@ struct RankFinder {
         const int next = same & after ? __ffs(same & after) - 1 : 32;
         const int listed = valid ? mtf_ranks[symbol] : 0;
         const uint32_t fresh = __ballot_sync(ALL_LANES, valid && next == 32 && listed >= static_cast<int>(seen));
-        // Where the symbol returns among these runs, all symbols between count; where not, those
-        // that the list has before it, and of those behind it the ones that come before.
-        const int counted = next < 32 ? -1 : listed;
-        int rank = next < 32 ? 0 : listed;
-        const uint32_t other = static_cast<uint32_t>(last + 1) | listed << 8;
-#pragma unroll 8
-        for (int k = 1; k < 32; k++) {
-            const uint32_t there = __shfl_sync(ALL_LANES, other, k);
-            const bool first = k > static_cast<int>(lane) && k < next && (there & 255) <= lane + 1;
-            rank += first && static_cast<int>(there >> 8) > counted;
-        }
+        // Symbols that come before this one comes again, each at the first of its runs. Where the
+        // symbol returns among these runs, all of them count; where not, those that the list has
+        // before it, and of those behind it the ones that come before.
+        const uint32_t between = after & ((next < 32 ? 1u << next : 0) - 1);
+        const uint32_t firsts = lanes_up_to<5>(last + 1, min(lane + 1, 31u));
+        const uint32_t behind = ~lanes_up_to<8>(listed, listed), counted = next < 32 ? ALL_LANES : behind;
+        int rank = (next < 32 ? 0 : listed) + __popc(between & firsts & counted);
         if (fresh >> lane & 1) rank = min(rank, static_cast<int>(seen + __popc(fresh & after)));
         move(symbol, valid, last < 0, listed);
         seen += __popc(fresh);
@@ -81,15 +91,8 @@ struct Counting {
     uint32_t averages[CODER_WARPS][256];
 };
 
-// How many lanes before this one have the same symbol, and the most that any has.
-__device__ __forceinline__ uint32_t turn_of(uint32_t symbol, uint32_t lane, uint32_t* most) {
-    const uint32_t turn = __popc(__match_any_sync(ALL_LANES, symbol) & ((1u << lane) - 1));
-    *most = __reduce_max_sync(ALL_LANES, turn);
-    return turn;
-}
-
-// Counts a number; gives 16 times the leaf plus the bucket.
-__device__ __forceinline__ uint32_t count(uint32_t* counts, uint32_t half, uint32_t table, uint32_t number) {
+// Counts a number.
+__device__ __forceinline__ void count(uint32_t* counts, uint32_t half, uint32_t table, uint32_t number) {
     uint32_t bucket = number;
     if (number >= DIRECT) {
         const uint32_t shifted = number - 6, width = 31 - __clz(shifted);
@@ -98,7 +101,6 @@ __device__ __forceinline__ uint32_t count(uint32_t* counts, uint32_t half, uint3
         atomicAdd(&counts[16 * extra_table(half, width) + high], 1u);
     }
     atomicAdd(&counts[16 * (table + (half ? RUN_LEAVES : 0)) + bucket], 1u);
-    return 16 * table + bucket;
 }
 
 // Counts the runs of a slice.
@@ -109,28 +111,37 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
     __syncwarp();
     // The average over all symbols without the last run, and what this adds.
     uint32_t all = 0, last = ROUNDING;
+    // Loads are begun long before they are used: of 64 runs on where a run is, of 32 runs on what.
+    uint32_t next = slice.head(lane), next_end = slice.head(lane + 1);
+    uint32_t later = slice.head(lane + 32), later_end = slice.head(lane + 33);
+    uint32_t next_symbol = __ldg(v.bwt + slice.start_of(next));
+    uint32_t next_rank = lane < slice.runs ? v.mtf_ranks[slice.items + lane] : 0;
     for (uint32_t first = 0; first < slice.runs; first += 32) {
         const uint32_t run = first + lane, item = slice.items + run;
         const bool valid = run < slice.runs;
-        uint32_t symbol = NO_SYMBOL + lane, len = 1, rank_number = 0;
-        if (valid) {
-            const uint32_t start = slice.run_start(run), mtf_rank = v.mtf_ranks[item];
-            symbol = __ldg(v.bwt + start);
-            len = slice.run_end(run) - start;
-            rank_number = mtf_rank ? mtf_rank - 1 : 0;
-        }
+        const uint32_t symbol = valid ? next_symbol : NO_SYMBOL + lane;
+        const uint32_t len = valid ? slice.end_of(next_end) - slice.start_of(next) : 1;
+        const uint32_t rank_number = valid ? max(next_rank, 1u) - 1 : 0;
+        next = later;
+        next_end = later_end;
+        later = slice.head(run + 64);
+        later_end = slice.head(run + 65);
+        next_symbol = __ldg(v.bwt + slice.start_of(next));
+        next_rank = run + 32 < slice.runs ? v.mtf_ranks[item + 32] : 0;
         const uint32_t what = what_is_added(maps.roots, len - 1, rank_number);
-        // The averages of the symbol, each run in its turn. From bit 24 on its last MTF
-        // rank, quantised.
-        uint32_t most, own = 0;
-        const uint32_t turn = turn_of(symbol, lane, &most);
-        for (uint32_t k = 0; k <= most; k++) {
-            if (valid && turn == k) {
-                own = averages[symbol];
-                averages[symbol] = added(own, what) | (what & 0xFF000000);
-            }
-            __syncwarp();
+        // The averages of the symbol, each run after the one before it that has the same symbol.
+        // From bit 24 on its last MTF rank, quantised.
+        const uint32_t same = __match_any_sync(ALL_LANES, symbol), before = same & ((1u << lane) - 1);
+        const uint32_t turn = __popc(before), turns = __reduce_max_sync(ALL_LANES, turn);
+        uint32_t own = valid && turn == 0 ? averages[symbol] : 0;
+        uint32_t with_run = added(own, what) | (what & 0xFF000000);
+        for (uint32_t k = 1; k <= turns; k++) {
+            const uint32_t of_last = __shfl_sync(ALL_LANES, with_run, 31 - __clz(before));
+            own = turn == k ? of_last : own;
+            with_run = turn == k ? added(own, what) | (what & 0xFF000000) : with_run;
         }
+        if (valid && same >> lane == 1) averages[symbol] = with_run;
+        __syncwarp();
         // That over all symbols, run after run.
         uint32_t one_late = __shfl_up_sync(ALL_LANES, what, 1), around = 0;
         if (lane == 0) one_late = last;
@@ -146,8 +157,10 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
         const uint32_t context = own_context(run_context, rank_context, own >> 24);
         const uint32_t run_leaf = maps.run_leaf[context];
         const uint32_t rank_leaf = maps.rank_leaf[8 * maps.own_rank[context] + maps.all_rank_context[around]];
-        const uint32_t run_symbol = count(shared.counts, 0, run_leaf, len - 1);
-        v.symbols[item] = run_symbol | count(shared.counts, 1, rank_leaf, rank_number) << 16;
+        const uint32_t run_symbol = run_leaf << RUN_NUMBER_BITS | min(len - 1, LONG_RUN_NUMBER);
+        v.symbols[item] = run_symbol | (rank_leaf << 8 | rank_number) << 16;
+        count(shared.counts, 0, run_leaf, len - 1);
+        count(shared.counts, 1, rank_leaf, rank_number);
         atomicAdd(&shared.counts[TABLE_WORDS + symbol], len);
     }
 }
@@ -166,10 +179,15 @@ extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) find_mtf_ranks(co
         finder.moved[i] = 0;
     }
     __syncwarp();
-    for (uint32_t end = (slice.runs + 31) & ~31u; end > 0; end -= 32) {
-        const uint32_t run = end - 32 + lane;
+    // Loads are begun long before they are used: of 64 runs back where a run is, of 32 runs its
+    // symbol. Before the first run there are none, as their numbers say.
+    uint32_t run = ((slice.runs + 31) & ~31u) - 32 + lane, later = slice.head(run - 32);
+    uint32_t next_symbol = __ldg(v.bwt + slice.start_of(slice.head(run)));
+    for (uint32_t end = (slice.runs + 31) & ~31u; end > 0; end -= 32, run -= 32) {
         const bool valid = run < slice.runs;
-        const uint32_t symbol = valid ? __ldg(v.bwt + slice.run_start(run)) : NO_SYMBOL + lane;
+        const uint32_t symbol = valid ? next_symbol : NO_SYMBOL + lane;
+        next_symbol = __ldg(v.bwt + slice.start_of(later));
+        later = slice.head(run - 64);
         const uint32_t mtf_rank = finder.find(symbol, valid);
         if (valid) v.mtf_ranks[slice.items + run] = mtf_rank;
     }

@@ -4,7 +4,8 @@
 // the slot of its half's state with where its symbol starts, one ballot tells both symbols, and one
 // shuffle brings the new states. The tables of a run depend on nothing later than the run before
 // the last, and its symbol is known as early; so the tables of the next run are looked up
-// meanwhile, and a step takes hardly longer than the states do.
+// meanwhile, and a step takes hardly longer than the states do. One branch of a step is for all that
+// is rare in text: extra bits, MTF ranks of 8 and more, and other words.
 //
 // The MTF list: all lanes know its first eight symbols, and each of 31 lanes holds eight of the
 // others.
@@ -30,7 +31,7 @@ struct SHARED DecodeArgs {
     const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] first slot; from bit 16 on how many
     const uint8_t* alphabet;     // [0..255] whether a byte occurs in the BWT
     const CodedSlice* slices;    // [0..slice_count - 1]
-    const uint8_t* coded;        // and behind the last slice 4 bytes that can be read
+    const uint8_t* coded;        // and behind the last slice 8 bytes that can be read
     uint8_t* bwt;
     uint32_t* flaws;             // [0..slice_count - 1] one of Flaw for each slice
     uint32_t slice_count;
@@ -64,14 +65,21 @@ struct Shared {
     uint8_t own[CODER_WARPS * 2 * OWN_OF_HALF];
 };
 
-// Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one.
+// Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one. With 7 all stay.
 __device__ __forceinline__ uint32_t selectors(uint32_t bucket) {
     uint32_t selectors = 0;
     for (uint32_t k = 0; k < 8; k++) {
-        const uint32_t from = k <= bucket ? k + 1 : (k == bucket + 1 ? 0 : k);
+        const uint32_t from = bucket == 7 ? k : k <= bucket ? k + 1 : (k == bucket + 1 ? 0 : k);
         selectors |= (from & 7) << (4 * k);
     }
     return selectors;
+}
+
+// As __byte_perm, which clears bits of the selectors that are clear here.
+__device__ __forceinline__ uint32_t permuted(uint32_t first, uint32_t second, uint32_t selectors) {
+    uint32_t bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(first), "r"(second), "r"(selectors));
+    return bytes;
 }
 
 // The symbols by MTF rank.
@@ -91,26 +99,24 @@ struct MtfList {
     // Puts the front at a rank from 1 to 7.
     __device__ __forceinline__ void put_near(uint32_t selectors) {
         const uint32_t first = head[0], second = head[1];
-        head[0] = __byte_perm(first, second, selectors);
-        head[1] = __byte_perm(first, second, selectors >> 16);
+        head[0] = permuted(first, second, selectors);
+        head[1] = permuted(first, second, selectors >> 16);
     }
 
-    // Puts the front at a rank from 8 to 255.
-    __device__ __forceinline__ void put_far(uint32_t mtf_rank, uint32_t lane) {
-        const uint64_t own = static_cast<uint64_t>(rest[1]) << 32 | rest[0], front = head[0] & 255;
-        const uint32_t up = __shfl_sync(ALL_LANES, rest[0], 0) & 255;
-        const uint64_t after = __shfl_down_sync(ALL_LANES, rest[0], 1) & 255;
+    // Puts the front at a rank from 8 to 255. Each lane up to that of the rank gives its first
+    // symbol to the one before, and has the next lane's behind its others; that of the rank has the
+    // front at its place, as if it was the front of its eight.
+    __device__ __forceinline__ void put_far(const uint32_t* all_selectors, uint32_t mtf_rank, uint32_t lane) {
+        const uint32_t up = __shfl_sync(ALL_LANES, rest[0], 0), after = __shfl_down_sync(ALL_LANES, rest[0], 1);
+        const uint32_t last = (mtf_rank - 8) / 8;
+        const uint32_t selectors = all_selectors[lane < last ? 6 : (mtf_rank - 1) & 7];
+        const uint32_t first = __byte_perm(rest[0], lane < last ? after : head[0], 0x3214), second = rest[1];
+        const uint32_t moved[2] = {permuted(first, second, selectors), permuted(first, second, selectors >> 16)};
+        // Without a branch, so that the compiler knows that all lanes stay together.
+        rest[0] = lane <= last ? moved[0] : rest[0];
+        rest[1] = lane <= last ? moved[1] : rest[1];
         head[0] = __funnelshift_r(head[0], head[1], 8);
         head[1] = head[1] >> 8 | up << 24;
-        const uint32_t last = (mtf_rank - 8) / 8, at = 8 * (mtf_rank % 8);
-        uint64_t moved = own;
-        if (lane < last) moved = own >> 8 | after << 56;
-        if (lane == last) {
-            const uint64_t before = (1ull << at) - 1;
-            moved = (own >> 8 & before) | front << at | (own & (~before << 8));
-        }
-        rest[0] = static_cast<uint32_t>(moved);
-        rest[1] = static_cast<uint32_t>(moved >> 32);
     }
 };
 
@@ -148,9 +154,8 @@ __device__ uint32_t take_symbols(States& states, const uint8_t* alphabet, uint8_
     return count;
 }
 
-// Writes a run.
-__device__ __forceinline__ void write_run(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
-    if (lane < len) out[lane] = symbol;
+// Writes what a run has behind its first 32 bytes.
+__device__ __forceinline__ void write_rest(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
     if (len <= 32) return;
     uint32_t at = 32 + lane;
     const uint32_t ahead = static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out + 32)) & 15;
@@ -212,6 +217,8 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
     uint32_t last_symbol = NO_SYMBOL, what = ROUNDING, run_context = 0, rank_context = 0;
     uint32_t symbol_averages = 0;
     uint8_t* to = out;
+    // MTF ranks, each less one, that neither the list nor the head of it ends before.
+    const uint32_t near_ranks = min(count - 1, 7u);
     const uint32_t low_half = kept(half ? 0xFFFF0000 : 0x0000FFFF), base = kept(16 * half - 1);
     for (;;) {
         // Both buckets. What the run adds is looked up as if it had no extra bits.
@@ -237,8 +244,36 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         const uint32_t word = low & half ? states.words.pair >> 16 : states.words.pair & 0xFFFF;
         states.state = next_state < LOWER_BOUND ? next_state << 16 | word : next_state;
         const uint32_t next_entry = shared.tables[at.tables + 16 * (half ? rank_leaf : next_own)];
-        states.words.take(__popc(low & 0x00010001), lane);
+        states.words.passed += __popc(low & 0x00010001);
 
+        // The model state takes the run; the rest of that is done beside the next run.
+        const auto end_run = [&](uint32_t len) {
+            what = next_what;
+            const uint32_t averages = added(symbol_averages, what);
+            shared.averages[at.averages + symbol] = averages;
+            // Every lane writes what it will read; this keeps the writes of one run before the next's.
+            __syncwarp();
+            run_context = shared.maps.run_context[averages & 1023];
+            rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];
+            symbol_averages = shared.averages[at.averages + next_symbol];
+            if (lane < len) to[lane] = symbol;
+            to += len;
+            left -= len;
+            last_symbol = symbol;
+            symbol = next_symbol;
+            entry = next_entry;
+        };
+        // A branch takes as long as several lookups, so there is one for all that is rare.
+        const bool is_long = run_number >= min(left - 1, DIRECT), is_far = rank_number >= near_ranks;
+        const bool is_rare = is_long | is_far | states.words.is_through();
+        if (!is_rare) {
+            states.words.look();
+            list.put_near(selectors);
+            end_run(run_number + 1);
+            continue;
+        }
+        if (states.words.is_through()) states.words.go_on(lane);
+        states.words.look();
         if (found & (1u << DIRECT | 1u << (DIRECT + 16))) {
             if (run_number == LAST_BUCKET) {
                 const uint32_t width = LAST_BUCKET_WIDTH + states.take_plain(0, 5);
@@ -250,36 +285,23 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
             if (rank_number >= DIRECT) rank_number = states.take_extra(1, rank_number - 8, shared.tables);
             next_what = what_is_added(shared.maps.roots, run_number, rank_number);
         }
-        // The model state takes the run; the rest of that is done beside the next run.
-        what = next_what;
-        const uint32_t averages = added(symbol_averages, what);
-        shared.averages[at.averages + symbol] = averages;
-        // Every lane writes what it will read; this keeps the writes of one run before the next's.
-        __syncwarp();
-        run_context = shared.maps.run_context[averages & 1023];
-        rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];
-        symbol_averages = shared.averages[at.averages + next_symbol];
-
         const uint32_t len = run_number + 1;
         if (len >= left || rank_number + 1 >= count) {
             if (len > left) return LONG_RUN;
             if (len < left) return LARGE_RANK;
-            write_run(to, len, symbol, lane);
+            if (lane < len) to[lane] = symbol;
+            write_rest(to, len, symbol, lane);
             if (rank_number > 0) return LAST_RANK;
             if (!__all_sync(ALL_LANES, states.state == LOWER_BOUND)) return END_STATE;
             return states.words.taken() == states.words.count && !odd ? WHOLE : WORDS_LEFT;
         }
-        write_run(to, len, symbol, lane);
-        to += len;
-        left -= len;
+        write_rest(to, len, symbol, lane);
+        end_run(len);
         if (rank_number < 7) {
             list.put_near(selectors);
         } else {
-            list.put_far(rank_number + 1, lane);
+            list.put_far(shared.selectors, rank_number + 1, lane);
         }
-        last_symbol = symbol;
-        symbol = next_symbol;
-        entry = next_entry;
     }
 }
 

@@ -1,8 +1,14 @@
-// Slices by static rANS: a warp for each slice, from its last run to its first, as rANS is a stack.
+// Slices by static rANS, from the last run to the first, as rANS is a stack.
 //
-// The run half of the warp has the state of run lengths, the rank half that of MTF ranks, and a run
-// costs a step in which both take a bucket. 32 runs are prepared at a time, a lane for each. The
-// CPU's way is src/coder/static_encoder.rs.
+// A state takes its symbols one after the other, and all else can be done beside that. So each state
+// has a thread, and a warp codes 16 slices: the threads of its run half have the states of run
+// lengths, those of its rank half those of MTF ranks. Where one slice has extra bits and another has
+// none, this pushes a symbol that has all slots, which leaves a state as it is; so all go the same
+// way, but for runs of 135 bytes and more. Four runs are looked up at once, and pushed without a
+// branch between them.
+//
+// A run takes about 300 cycles, most of them to wait for what the states need next, and so does a
+// run of each of thousands of slices. The CPU's way is src/coder/static_encoder.rs.
 
 #include "coder/encode_args.cuh"
 
@@ -14,156 +20,282 @@ struct Slots {
 };
 
 __device__ __forceinline__ Slots slots_of(uint32_t start, uint32_t freq) {
-    return {start | freq << 16, 0xFFFFFFFF / freq};
+    return {start | freq << 16, 0xFFFFFFFF / max(freq, 1u)};
+}
+
+// Of a symbol that has all slots.
+__device__ __forceinline__ Slots all_slots() { return {1u << (SLOT_BITS + 16), 0xFFFFFFFF >> SLOT_BITS}; }
+
+// A value of so many bits, all of which are equally likely; of none, a symbol that has all slots.
+struct Plain {
+    uint32_t value, bits;
+};
+
+// The extra bits of a number from 10 on, which are pushed before its bucket: how many they are, and
+// how many of them no table has. Those that one has are the highest. The last bucket of run lengths
+// does not tell how many they are, so this is pushed too.
+struct Width {
+    uint32_t shifted, width, left;
+
+    __device__ __forceinline__ explicit Width(uint32_t number) {
+        shifted = number - 6;
+        width = 31 - __clz(shifted);
+        left = width - min(width, 4u);
+    }
+
+    __device__ __forceinline__ uint32_t extra() const { return shifted - (1u << width); }
+
+    // The item of all tables that the highest bits are.
+    __device__ __forceinline__ uint32_t item(uint32_t half) const {
+        return 16 * extra_table(half, width) + (extra() >> left);
+    }
+};
+
+// The least number of the last bucket: from it on, a run is long.
+constexpr uint32_t LONG_RUN = (1u << LAST_BUCKET_WIDTH) + 6;
+// Behind all tables there is the item that has all slots.
+constexpr uint32_t ALL_SLOTS_ITEM = TABLE_WORDS;
+
+// What is pushed for a number: in bits 0 to 3 its bucket, from 4 on the item of its highest extra
+// bits, from 20 on how many lower ones there are, and from 24 on these. It does not do for long
+// runs.
+__device__ uint32_t symbols_of(uint32_t half, uint32_t number) {
+    if (number < DIRECT) return number | ALL_SLOTS_ITEM << 4;
+    const Width width(number);
+    const uint32_t low = width.extra() & ((1u << width.left) - 1);
+    return min(width.width + 8, LAST_BUCKET) | width.item(half) << 4 | width.left << 20 | low << 24;
 }
 
 struct Shared {
-    uint32_t tables[TABLE_WORDS];
-    Slots prepared[CODER_WARPS][2][32];
-    Slots extra[CODER_WARPS][2][32];  // of the highest extra bits, where a number has some
-    uint8_t alphabet_ranks[256];  // of each byte how many smaller ones occur in the BWT
-    uint32_t alphabet_size;
+    Slots tables[TABLE_WORDS + 1];
+    uint32_t symbols[2][256];  // by half and number
 };
 
-// The states, each in all lanes of its half, and the words that they have given, from the last on.
+// A state of a slice, and the words that both states of it have given, from the last on.
 struct Stack {
     uint32_t lane, half, state;
     uint16_t* words;
     uint32_t given, room;
 
-    __device__ __forceinline__ void give(uint32_t number) const {
-        if ((lane & 15) == 0 && number < room) words[room - 1 - number] = static_cast<uint16_t>(state);
+    // Where the next word goes, if there is room for it.
+    __device__ __forceinline__ int place() const { return static_cast<int>(room - given) - 1; }
+
+    __device__ __forceinline__ void give(bool gives, int place, uint32_t word) const {
+        if (gives && place >= 0) words[place] = static_cast<uint16_t>(word);
     }
 
-    // The state with a symbol on it. It was made small enough for that.
-    __device__ __forceinline__ void put(Slots symbol) {
-        const uint32_t freq = symbol.slots >> 16;
-        uint32_t quotient = __umulhi(state, symbol.inverse), rest = state - quotient * freq;
+    // Makes the state small enough for a symbol of so many slots. Gives whether it has to give a
+    // word for that, which is in the lower half of `before`.
+    __device__ __forceinline__ bool shrink(uint32_t freq, uint32_t& before) {
+        const bool full = state > (freq << 17) - 1;
+        before = state;
+        if (full) state >>= 16;
+        return full;
+    }
+
+    // Puts a symbol on the state.
+    __device__ __forceinline__ bool put(Slots symbol, uint32_t& before) {
+        const uint32_t freq = symbol.slots >> 16, others = (1u << SLOT_BITS) - freq;
+        const bool gives = shrink(freq, before);
+        const uint32_t quotient = __umulhi(state, symbol.inverse), rest = state - quotient * freq;
+        state += (symbol.slots & 0xFFFF) + quotient * others;
         // The inverse is too small by less than 1, and so is the quotient.
-        if (rest >= freq) {
-            quotient++;
-            rest -= freq;
-        }
-        state = (quotient << SLOT_BITS) + rest + (symbol.slots & 0xFFFF);
+        if (rest >= freq) state += others;
+        return gives;
+    }
+
+    __device__ __forceinline__ bool put(Plain plain, uint32_t& before) {
+        const uint32_t left = SLOT_BITS - plain.bits;
+        const bool gives = shrink(1u << left, before);
+        state = (state >> left << SLOT_BITS) + (plain.value << left) + (state & ((1u << left) - 1));
+        return gives;
     }
 
     // Pushes a symbol of each half, the rank half's first.
-    __device__ __forceinline__ void push_both(Slots symbol) {
-        const bool full = state >> 17 >= symbol.slots >> 16;
-        const uint32_t who = __ballot_sync(ALL_LANES, full);
-        if (full) {
-            give(given + (half ? 0 : who >> 31));
-            state >>= 16;
-        }
-        given += __popc(who & 0x00010001);
-        put(symbol);
+    template <class Symbol>
+    __device__ __forceinline__ void push(Symbol symbol) {
+        uint32_t before;
+        const bool gives = put(symbol, before);
+        const uint32_t both = __ballot_sync(ALL_LANES, gives) >> (lane & 15);
+        give(gives, place() - static_cast<int>(half ? 0 : both >> 16 & 1), before);
+        given += __popc(both & 0x00010001);
     }
 
-    // Pushes a symbol of one half.
-    __device__ __forceinline__ void push(uint32_t which, Slots symbol) {
-        const bool full = half == which && state >> 17 >= symbol.slots >> 16;
-        if (full) {
-            give(given);
-            state >>= 16;
-        }
-        given += __any_sync(ALL_LANES, full);
-        if (half == which) put(symbol);
+    // Pushes a run that is not long: extra bits of the MTF rank, of the run length, both buckets.
+    __device__ __forceinline__ void push_run(Plain low, Slots high, Slots bucket) {
+        uint32_t before[3];
+        const bool gives_low = put(low, before[0]), gives_high = put(high, before[1]);
+        const bool gives_bucket = put(bucket, before[2]);
+        const int own = gives_low + gives_high + (gives_bucket ? 256 : 0);
+        const int other = __shfl_xor_sync(ALL_LANES, own, 16), first = place() - (half ? 0 : other & 255);
+        const int extra = (own & 255) + (other & 255), behind = place() - extra - (half ? 0 : other >> 8);
+        give(gives_low, first, before[0]);
+        give(gives_high, first - gives_low, before[1]);
+        give(gives_bucket, behind, before[2]);
+        given += extra + (own >> 8) + (other >> 8);
     }
 
-    // Pushes a value of so many bits, all of which are equally likely.
-    __device__ __forceinline__ void push_plain(uint32_t which, uint32_t value, uint32_t bits) {
-        const uint32_t left = SLOT_BITS - bits;
-        const bool full = half == which && state >> 17 >= 1u << left;
-        if (full) {
-            give(given);
-            state >>= 16;
-        }
-        given += __any_sync(ALL_LANES, full);
-        if (half == which) state = (state >> left << SLOT_BITS) + (value << left) + (state & ((1u << left) - 1));
-    }
-
-    // Pushes the extra bits of a number from 10 on, of which the highest are prepared.
-    __device__ __forceinline__ void push_extra(uint32_t which, uint32_t number, Slots high) {
-        const uint32_t shifted = number - 6, width = 31 - __clz(shifted), extra = shifted - (1u << width);
-        const uint32_t left = width - min(width, 4u);
+    // Pushes the extra bits of one half, as many as there are. A half that has none has number 0.
+    __device__ __forceinline__ void push_long_extra(const Slots* tables, uint32_t number) {
+        const bool large = number >= DIRECT;
+        const Width width(large ? number : 7);
         // The decoder takes eight bits at a time, and then what is left.
-        uint32_t done = left % 8;
-        if (done) push_plain(which, extra & ((1u << done) - 1), done);
-        for (; done < left; done += 8) push_plain(which, extra >> done & 255, 8);
-        push(which, high);
-        if (which == 0 && width >= LAST_BUCKET_WIDTH) push_plain(0, width - LAST_BUCKET_WIDTH, 5);
+        uint32_t done = width.left % 8;
+        push(Plain{width.extra() & ((1u << done) - 1), done});
+        while (__any_sync(ALL_LANES, done < width.left)) {
+            const uint32_t bits = done < width.left ? 8 : 0;
+            push(Plain{bits ? width.extra() >> done & 255 : 0, bits});
+            done += bits;
+        }
+        push(tables[large ? width.item(half) : ALL_SLOTS_ITEM]);
+        const bool last = half == 0 && width.width >= LAST_BUCKET_WIDTH;
+        push(last ? Plain{width.width - LAST_BUCKET_WIDTH, LAST_WIDTH_BITS} : Plain{0, 0});
     }
 };
 
-// The slots of the highest extra bits of a number from 10 on.
-__device__ __forceinline__ Slots extra_slots(uint32_t which, uint32_t number, const uint32_t* tables) {
-    const uint32_t shifted = number - 6, width = 31 - __clz(shifted), left = width - min(width, 4u);
-    const uint32_t slots = tables[16 * extra_table(which, width) + ((shifted - (1u << width)) >> left)];
-    return slots_of(slots & 0xFFFF, slots >> 16);
-}
+// Where a half finds its own in the symbols of a run, and its tables.
+struct HalfView {
+    uint32_t number_at, most, leaf_at, leaves, first_table;
+    const uint32_t* symbols;
 
-// Pushes the runs of a slice.
-__device__ void push_runs(const EncodeArgs& v, Shared& shared, uint32_t warp, const RunSlice& slice, Stack& stack) {
-    Slots(*prepared)[32] = shared.prepared[warp];
-    Slots(*extra)[32] = shared.extra[warp];
-    const uint32_t lane = stack.lane;
-    for (uint32_t end = (slice.runs + 31) & ~31u; end > 0; end -= 32) {
-        const uint32_t run = end - 32 + lane, item = slice.items + run;
-        const bool valid = run < slice.runs;
-        uint32_t run_number = 0, rank_number = 0;
-        bool large = false;
-        if (valid) {
-            const uint32_t symbols = v.symbols[item], run_symbol = symbols & 0xFFFF, rank_symbol = symbols >> 16;
-            const uint32_t run_slots = shared.tables[run_symbol];
-            const uint32_t rank_slots = shared.tables[16 * RUN_LEAVES + rank_symbol];
-            prepared[0][lane] = slots_of(run_slots & 0xFFFF, run_slots >> 16);
-            prepared[1][lane] = slots_of(rank_slots & 0xFFFF, rank_slots >> 16);
-            if ((run_symbol & 15) >= DIRECT) {
-                run_number = slice.run_end(run) - slice.run_start(run) - 1;
-                extra[0][lane] = extra_slots(0, run_number, shared.tables);
-            }
-            if ((rank_symbol & 15) >= DIRECT) {
-                rank_number = v.mtf_ranks[item] - 1;
-                extra[1][lane] = extra_slots(1, rank_number, shared.tables);
-            }
-            large = run_number || rank_number;
+    __device__ __forceinline__ HalfView(const Shared& shared, uint32_t half) {
+        number_at = half ? 16 : 0;
+        most = half ? 255 : LONG_RUN_NUMBER;
+        leaf_at = half ? 24 : RUN_NUMBER_BITS;
+        leaves = half ? RANK_LEAVES : RUN_LEAVES;
+        first_table = half ? RUN_LEAVES : 0;
+        symbols = shared.symbols[half];
+    }
+};
+
+// A run, as one half sees it. Where no run is, all is as if it had number 0 and all slots.
+struct HalfRun {
+    uint32_t number, symbols;
+    Slots high, bucket;
+
+    // Without branches: whatever the item is where no run is, there are items for it.
+    __device__ __forceinline__ void find(const Slots* tables, const HalfView& view, uint32_t item, bool valid) {
+        number = valid ? item >> view.number_at & view.most : 0;
+        symbols = view.symbols[min(number, 255u)];
+        const uint32_t table = view.first_table + (item >> view.leaf_at & (view.leaves - 1));
+        bucket = tables[valid ? 16 * table + (symbols & 15) : ALL_SLOTS_ITEM];
+        high = tables[symbols >> 4 & 0x1FFF];
+    }
+
+    __device__ __forceinline__ Plain low() const { return {symbols >> 24, symbols >> 20 & 7}; }
+};
+
+// The runs of a slice, four items at a time from the end on, as they lie in words of 16 bytes.
+struct ItemGroups {
+    const uint4* symbols;
+    uint32_t first, runs;   // items of the slice
+    uint32_t end, count;    // group behind the last, and how many there are
+
+    __device__ __forceinline__ ItemGroups(const EncodeArgs& v, const RunSlice& slice) {
+        symbols = reinterpret_cast<const uint4*>(v.symbols);
+        first = slice.items;
+        runs = slice.runs;
+        end = (first + runs + 3) / 4;
+        count = runs ? end - first / 4 : 0;
+    }
+
+    __device__ __forceinline__ uint4 load(uint32_t group) const {
+        return group < count ? __ldg(symbols + (end - 1 - group)) : make_uint4(0, 0, 0, 0);
+    }
+
+    // The number of a run in the slice; `runs` or more where there is none.
+    __device__ __forceinline__ uint32_t run(uint32_t group, uint32_t item) const {
+        return group < count ? 4 * (end - 1 - group) + item - first : 0xFFFFFFFF;
+    }
+};
+
+// Pushes the runs of a slice. What four runs have tells how all slices push them, so that there is
+// no branch between one run and the next, and the words of one are given beside the states of that.
+__device__ void push_runs(const Shared& shared, const RunSlice& slice, const ItemGroups& groups, Stack& stack) {
+    const uint32_t most = __reduce_max_sync(ALL_LANES, groups.count), half = stack.half;
+    const uint32_t long_run = half ? 256 : LONG_RUN;
+    const HalfView view(shared, half);
+    uint4 next = groups.load(0), later = groups.load(1);
+    for (uint32_t group = 0; group < most; group++) {
+        const uint32_t items[4] = {next.w, next.z, next.y, next.x};
+        next = later;
+        later = groups.load(group + 2);
+        HalfRun runs[4];
+        uint32_t largest = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < 4; k++) {
+            runs[k].find(shared.tables, view, items[k], groups.run(group, 3 - k) < groups.runs);
+            largest = max(largest, runs[k].number);
         }
-        const uint32_t larges = __ballot_sync(ALL_LANES, large);
-        __syncwarp();
-        for (int k = static_cast<int>(min(32u, slice.runs - (end - 32))) - 1; k >= 0; k--) {
-            const Slots symbol = prepared[stack.half][k];
-            if (larges >> k & 1) {
-                const uint32_t long_run = __shfl_sync(ALL_LANES, run_number, k);
-                const uint32_t far_rank = __shfl_sync(ALL_LANES, rank_number, k);
-                if (far_rank) stack.push_extra(1, far_rank, extra[1][k]);
-                if (long_run) stack.push_extra(0, long_run, extra[0][k]);
+        const bool any_large = __any_sync(ALL_LANES, largest >= DIRECT);
+        if (__any_sync(ALL_LANES, largest >= long_run)) {
+#pragma unroll 1
+            for (uint32_t k = 0; k < 4; k++) {
+                const uint32_t item = k < 2 ? (k ? items[1] : items[0]) : (k == 2 ? items[2] : items[3]);
+                const uint32_t run = groups.run(group, 3 - k);
+                HalfRun here;
+                here.find(shared.tables, view, item, run < groups.runs);
+                uint32_t number = here.number;
+                if (!__any_sync(ALL_LANES, number >= long_run)) {
+                    stack.push_run(here.low(), here.high, here.bucket);
+                    continue;
+                }
+                if (half == 0 && number == LONG_RUN_NUMBER) {
+                    number = slice.end_of(slice.head(run + 1)) - slice.start_of(slice.head(run)) - 1;
+                }
+                stack.push_long_extra(shared.tables, half ? number : 0);
+                stack.push_long_extra(shared.tables, half ? 0 : number);
+                stack.push(here.bucket);
             }
-            stack.push_both(symbol);
+        } else if (any_large) {
+#pragma unroll
+            for (uint32_t k = 0; k < 4; k++) stack.push_run(runs[k].low(), runs[k].high, runs[k].bucket);
+        } else {
+#pragma unroll
+            for (uint32_t k = 0; k < 4; k++) stack.push(runs[k].bucket);
         }
-        __syncwarp();
     }
 }
 
-// Pushes the first symbols of a slice, and before them their number.
-__device__ void push_symbols(const EncodeArgs& v, const Shared& shared, Slots* prepared, const RunSlice& slice,
-                             Stack& stack) {
-    const uint32_t lane = stack.lane, count = v.list_sizes[slice.number], all = shared.alphabet_size;
+// Pushes the first symbols of a slice, and before them their number. `alphabet` has a bit for each
+// byte that occurs in the BWT.
+__device__ void push_symbols(const EncodeArgs& v, const uint32_t (&alphabet)[8], const RunSlice& slice, Stack& stack) {
+    const bool mine = stack.half && slice.runs;
+    const uint32_t count = mine ? v.list_sizes[slice.number] : 0;
     const uint8_t* list = v.lists + 256 * static_cast<size_t>(slice.number);
-    for (uint32_t end = (count + 31) & ~31u; end > 0; end -= 32) {
-        const uint32_t i = end - 32 + lane;
-        if (i < count) {
-            // The smaller bytes that are not in the list yet.
-            uint32_t value = shared.alphabet_ranks[list[i]];
-            for (uint32_t k = 0; k < i; k++) value -= list[k] < list[i];
-            const uint32_t start = (value << SLOT_BITS) / (all - i);
-            prepared[lane] = slots_of(start, ((value + 1) << SLOT_BITS) / (all - i) - start);
-        }
-        __syncwarp();
-        for (int k = static_cast<int>(min(32u, count - (end - 32))) - 1; k >= 0; k--) stack.push(1, prepared[k]);
-        __syncwarp();
+    // Each symbol is coded as its number among the bytes that are not in the list before it.
+    uint32_t left[8], all = 0;
+#pragma unroll
+    for (uint32_t w = 0; w < 8; w++) {
+        left[w] = alphabet[w];
+        all += __popc(alphabet[w]);
     }
-    const uint32_t start = ((count - 1) << SLOT_BITS) / all;
-    stack.push(1, slots_of(start, (count << SLOT_BITS) / all - start));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t symbol = list[i];
+#pragma unroll
+        for (uint32_t w = 0; w < 8; w++) left[w] &= ~(symbol / 32 == w ? 1u << (symbol % 32) : 0);
+    }
+    for (uint32_t i = __reduce_max_sync(ALL_LANES, count); i-- > 0;) {
+        Slots slots = all_slots();
+        if (i < count) {
+            const uint32_t symbol = list[i], bit = 1u << (symbol % 32);
+            uint32_t value = 0;
+#pragma unroll
+            for (uint32_t w = 0; w < 8; w++) {
+                value += __popc(w < symbol / 32 ? left[w] : w == symbol / 32 ? left[w] & (bit - 1) : 0);
+                left[w] |= symbol / 32 == w ? bit : 0;
+            }
+            const uint32_t start = (value << SLOT_BITS) / (all - i);
+            slots = slots_of(start, ((value + 1) << SLOT_BITS) / (all - i) - start);
+        }
+        stack.push(slots);
+    }
+    Slots slots = all_slots();
+    if (mine) {
+        const uint32_t start = ((count - 1) << SLOT_BITS) / all;
+        slots = slots_of(start, (count << SLOT_BITS) / all - start);
+    }
+    stack.push(slots);
 }
 
 // Copies bytes with all threads of a CTA, four at a time where they go.
@@ -191,27 +323,34 @@ __device__ __forceinline__ uint32_t most_words(uint32_t size) { return size >= 9
 
 }  // namespace
 
-// A CTA for CODER_WARPS slices. The counts tell which bytes occur.
-extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) encode_slices(const EncodeArgs v) {
+// A CTA for ENCODE_SLICES slices. The counts tell which bytes occur.
+extern "C" __global__ void __launch_bounds__(2 * ENCODE_SLICES) encode_slices(const EncodeArgs v) {
     __shared__ Shared shared;
-    copy_words(shared.tables, v.tables, TABLE_WORDS);
-    for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x) {
-        uint32_t rank = 0;
-        for (uint32_t byte = 0; byte < i; byte++) rank += v.counts[TABLE_WORDS + byte] > 0;
-        shared.alphabet_ranks[i] = rank;
-        if (i == 255) shared.alphabet_size = rank + (v.counts[TABLE_WORDS + 255] > 0);
+    for (uint32_t i = threadIdx.x; i < TABLE_WORDS; i += blockDim.x) {
+        const uint32_t slots = __ldg(v.tables + i);
+        shared.tables[i] = slots_of(slots & 0xFFFF, slots >> 16);
+    }
+    if (threadIdx.x == 0) shared.tables[ALL_SLOTS_ITEM] = all_slots();
+    for (uint32_t i = threadIdx.x; i < 512; i += blockDim.x) {
+        shared.symbols[i / 256][i % 256] = symbols_of(i / 256, i % 256);
     }
     __syncthreads();
     const uint32_t warp = warp_number(), lane = threadIdx.x % 32;
-    const RunSlice slice(v, blockIdx.x * CODER_WARPS + warp);
-    if (slice.runs == 0) return;
+    uint32_t alphabet[8];
+#pragma unroll
+    for (uint32_t w = 0; w < 8; w++) {
+        alphabet[w] = __ballot_sync(ALL_LANES, v.counts[TABLE_WORDS + 32 * w + lane] > 0);
+    }
+    const RunSlice slice(v, blockIdx.x * ENCODE_SLICES + 16 * warp + lane % 16);
     const uint32_t size = slice.end - slice.start;
     uint16_t* words = reinterpret_cast<uint16_t*>(v.words + words_start(slice.start));
     Stack stack = {lane, lane / 16, LOWER_BOUND, words, 0, most_words(size)};
-    push_runs(v, shared, warp, slice, stack);
-    push_symbols(v, shared, shared.prepared[warp][1], slice, stack);
-    if ((lane & 15) == 0) v.states[2 * slice.number + stack.half] = stack.state;
-    if (lane == 0) v.coded_starts[slice.number] = size >= 9 && stack.given <= stack.room ? 8 + 2 * stack.given : size;
+    push_runs(shared, slice, ItemGroups(v, slice), stack);
+    push_symbols(v, alphabet, slice, stack);
+    if (slice.runs == 0) return;
+    v.states[2 * slice.number + stack.half] = stack.state;
+    const uint32_t coded = size >= 9 && stack.given <= stack.room ? 8 + 2 * stack.given : size;
+    if (stack.half == 0) v.coded_starts[slice.number] = coded;
 }
 
 // A CTA for each slice, when it is known where it goes.

@@ -1,8 +1,9 @@
 // What coding and decoding a slice of static rANS have in common: which table codes a number, and
 // what the model state of a slice is. FORMAT.md's chapter on static rANS has the rules.
 //
-// A warp codes a slice. Lanes 0 to 15 are the *run half*, which has to do with run lengths, lanes
-// 16 to 31 the *rank half*, which has to do with MTF ranks: each lane with one symbol of a table.
+// Of a warp, lanes 0 to 15 are the *run half*, which has to do with run lengths, lanes 16 to 31 the
+// *rank half*, which has to do with MTF ranks. A warp decodes one slice, each lane with one symbol of
+// a table, and codes 16, each lane with a state.
 #pragma once
 
 #include "runtime/common.cuh"
@@ -26,6 +27,8 @@ constexpr uint32_t ALL_LANES = 0xFFFFFFFF;
 constexpr uint32_t SLOT_BITS = 15, SLOT_MASK = (1u << SLOT_BITS) - 1, LOWER_BOUND = 1u << 16;
 // The least bucket with extra bits, and the one that does not tell their number.
 constexpr uint32_t DIRECT = 10, LAST_BUCKET = 15, LAST_BUCKET_WIDTH = 7;
+// The bits that tell this number instead.
+constexpr uint32_t LAST_WIDTH_BITS = 5;
 constexpr uint32_t TABLE_WORDS = MODEL_TABLES * 16, FIRST_EXTRA_TABLE = RUN_LEAVES + RANK_LEAVES;
 // Where no symbol is.
 constexpr uint32_t NO_SYMBOL = 256;

@@ -93,6 +93,8 @@
 #define MODEL_TABLES 332
 // Warps of a CTA that codes slices, each a slice.
 #define CODER_WARPS 4
+// Slices of a CTA that codes them by rANS, each with a thread for either state.
+#define ENCODE_SLICES 32
 // Averages of run lengths and MTF ranks are below this.
 #define AVERAGES 608
 // Bytes of a BWT that a CTA looks at for the heads of runs.

@@ -83,7 +83,8 @@ impl<'m> EncodeArrays<'m> {
             tile_runs: arena.array(shape.tiles() as usize + 1),
             heads: arena.array(n + 1),
             mtf_ranks: arena.array(items),
-            symbols: arena.array(items),
+            // They are read four at a time.
+            symbols: arena.array(items.next_multiple_of(4)),
             lists: arena.array(256 * slices),
             list_sizes: arena.array(slices),
             words: arena.array(n + padding),

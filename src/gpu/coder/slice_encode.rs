@@ -3,14 +3,14 @@
 use super::encode_arrays::Encoding;
 use crate::error::Result;
 use crate::gpu::runtime::Gpu;
-use crate::gpu::runtime::tuning::{CODER_WARPS, THREADS};
+use crate::gpu::runtime::tuning::{ENCODE_SLICES, THREADS};
 
 /// Codes all slices, whose symbols are counted, by the tables that are in their array.
 pub fn encode_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     let shape = encoding.shape;
     gpu.zero(encoding.arrays.coded_starts)?;
-    let threads = 32 * CODER_WARPS;
-    encoding.launch(gpu, "slice_encode/encode_slices", shape.slice_ctas(), threads)?;
+    let ctas = shape.most_slices().div_ceil(ENCODE_SLICES);
+    encoding.launch(gpu, "slice_encode/encode_slices", ctas, 2 * ENCODE_SLICES)?;
     encoding.arrays.cub.exclusive_sum(gpu, encoding.arrays.coded_starts)?;
     encoding.launch(gpu, "slice_encode/gather_slices", shape.most_slices(), THREADS)
 }
