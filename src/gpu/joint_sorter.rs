@@ -5,10 +5,11 @@ use super::distributed::{
     DeviceExchange, JointDoubling, KEY_BYTES, PartBytes, PeerBoard, PeerExchange, TextParts,
 };
 use super::interface::{JointReport, SortedText};
+use super::nccl_processor::NcclProcessor;
 use super::peers::Peers;
 use super::runtime::kernel_structs::RowsView;
 use super::runtime::tuning::{MOST_PROCESSORS, TEXT_PADDING};
-use super::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use super::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, NcclId, PinnedBuffer};
 use crate::allocation;
 use crate::error::{Error, Result};
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +24,10 @@ const MOST_OF_PART: u64 = u32::MAX as u64 - 1024;
 /// kept.
 #[derive(Debug)]
 pub struct JointSorter {
+    numbers: Vec<u32>,
     gpus: Vec<Mutex<PartSorter>>,
+    /// Arrays go by NCCL, and not from memory to memory.
+    by_nccl: bool,
     report: JointReport,
 }
 
@@ -106,7 +110,15 @@ impl JointSorter {
             Ok(Mutex::new(PartSorter { gpu: Gpu::open(number)?, memory, bytes }))
         };
         let gpus = numbers.iter().map(open).collect::<Result<_>>()?;
-        Ok(JointSorter { gpus, report: JointReport::default() })
+        let (numbers, report) = (numbers.to_vec(), JointReport::default());
+        Ok(JointSorter { numbers, gpus, by_nccl: false, report })
+    }
+
+    /// Lets arrays go by NCCL, to whose network the GPUs join for each sort; each then comes once.
+    #[must_use]
+    pub fn by_nccl(mut self) -> Self {
+        self.by_nccl = true;
+        self
     }
 
     /// Takes the memory of the GPUs for texts of `n` bytes, if that is not done yet.
@@ -182,12 +194,22 @@ impl JointSorter {
         let parts = TextParts::new(text.len() as u64, self.gpus.len());
         self.check(parts)?;
         let task = JointTask { text, parts, sample_rate, whole_sa };
-        let board = PeerBoard::new(self.gpus.len());
-        let results = Peers::run(self.gpus.len(), |number, peers| {
-            let mut exchange = PeerExchange::new(number, &board, peers);
-            let mut part = self.gpus[number].lock().unwrap_or_else(PoisonError::into_inner);
-            part.sort(task, &mut exchange)
-        })?;
+        let count = self.gpus.len();
+        let part = |number: usize| self.gpus[number].lock().unwrap_or_else(PoisonError::into_inner);
+        let results = if self.by_nccl {
+            let id = NcclId::new()?;
+            Peers::run(count, |number, peers| {
+                let gpu = self.numbers[number];
+                let mut exchange = NcclProcessor::join(gpu, id, (number, count), peers)?;
+                let result = part(number).sort(task, &mut exchange)?;
+                peers.finish(count).map(|()| result)
+            })?
+        } else {
+            let board = PeerBoard::new(count);
+            Peers::run(count, |number, peers| {
+                part(number).sort(task, &mut PeerExchange::new(number, &board, peers))
+            })?
+        };
         self.report = JointReport::default();
         results.iter().for_each(|result| self.report.add(&result.report));
         Ok(results)
@@ -231,7 +253,7 @@ impl PartSorter {
         Ok(())
     }
 
-    fn sort(&mut self, task: JointTask, exchange: &mut PeerExchange) -> Result<PartResult> {
+    fn sort(&mut self, task: JointTask, exchange: &mut impl DeviceExchange) -> Result<PartResult> {
         let done = self.sort_part(task, exchange);
         if done.is_err() {
             // Nothing of it may still be at work when the next sort begins. What that says adds
@@ -241,7 +263,11 @@ impl PartSorter {
         done
     }
 
-    fn sort_part(&mut self, task: JointTask, exchange: &mut PeerExchange) -> Result<PartResult> {
+    fn sort_part(
+        &mut self,
+        task: JointTask,
+        exchange: &mut impl DeviceExchange,
+    ) -> Result<PartResult> {
         let (number, began) = (exchange.number(), Instant::now());
         let range = task.parts.range(number);
         let (own, first) = ((range.end - range.start) as usize, range.start as usize);

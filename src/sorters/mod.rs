@@ -4,6 +4,7 @@
 //! | file | way |
 //! |---|---|
 //! | `sort_blocks` | block -> transform, coded where a GPU does that |
+//! | `joint_gpus` | blocks that several GPUs sort together |
 //! | `invert_blocks` | transform, coded or not -> block |
 //! | `coded_transform` | what stands for a transform that a GPU has coded, or decodes |
 //!
@@ -24,6 +25,7 @@
 
 mod coded_transform;
 mod invert_blocks;
+mod joint_gpus;
 mod sort_blocks;
 #[cfg(test)]
 mod tests;

@@ -44,6 +44,27 @@ fn check(sorters: &mut [JointSorter], name: &str, text: &[u8]) {
     }
 }
 
+/// By NCCL, on as many GPUs as there are, up to four: no GPU can be there twice.
+#[test]
+fn a_network_of_nccl_gives_the_same() {
+    if gpu().is_none() {
+        return;
+    }
+    if let Err(e) = NcclId::new() {
+        return say(format_args!("skipped: {e}"));
+    }
+    let gpus = crate::gpu::devices().unwrap().len().min(4) as u32;
+    let mut sorters: Vec<_> = [1, 2, 4]
+        .into_iter()
+        .filter(|&count| count <= gpus)
+        .map(|count| JointSorter::new(&(0..count).collect::<Vec<_>>()).unwrap().by_nccl())
+        .collect();
+    for (name, text) in cases::shapes(40_000).iter().filter(|(_, text)| !text.is_empty()) {
+        check(&mut sorters, name, text);
+    }
+    say(format_args!("sorted by way of NCCL on up to {gpus} GPUs"));
+}
+
 /// Small enough for compute-sanitizer.
 #[test]
 fn every_kernel_of_several_gpus_once() {
