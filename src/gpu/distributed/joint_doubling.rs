@@ -3,7 +3,7 @@
 //!
 //! 1. Each GPU makes the first keys of the suffixes of its part of the text, 64 bits of the
 //!    alphabetic code, and sorts them. They are cut where the rows of the next GPU begin
-//!    ([`KeySplits`]), and cross the network once, with their suffixes; each GPU sorts what it got.
+//!    ([`KeySplits`]), and cross the network once, with their suffixes; each GPU merges what it got.
 //! 2. Suffixes that are alone with their key are resolved: the byte before one, which has come with
 //!    it, goes to its row. The others form a list. The ranks of all suffixes go to the GPUs that
 //!    keep them ([`OwnerRoutes`]), unless nothing is left.
@@ -17,7 +17,7 @@
 //! of fixed width would make h one number, and leave many more suffixes unresolved: the alphabetic
 //! code takes 4.5 bits of English text for a symbol, and those of fixed width 7.
 //!
-//! A GPU takes 56 bytes for each suffix of its part, with the part itself, and 2 more for its rows.
+//! A GPU takes 56 bytes for each suffix of its part, and 2 more for the part itself and its rows.
 //! Nothing depends on the text: the cuts are exact, and ranks are exchanged in batches.
 //!
 //! N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007; P. Flick and S. Aluru, *Parallel
@@ -31,6 +31,7 @@ use super::part_keys::{PartBytes, part_keys};
 use super::row_groups::{
     ListEnds, RowList, compose_keys, first_rows, head_rows, list_ends, mark_unresolved, part_list,
 };
+use super::run_merge::merge_runs;
 use super::text_parts::TextParts;
 use crate::error::{Error, Result};
 use crate::gpu::block::byte_counts::count_bytes;
@@ -114,8 +115,10 @@ impl<'m> JointDoubling<'m> {
         };
         let mut lists: Vec<ListShape> = (0..gpus).map(shape).collect();
         self.first_keys(gpu, exchange, part)?;
-        self.exchange_groups(gpu, exchange, &lists, u64::BITS)?;
-        self.sort(gpu, lists[number].len as u32, u64::BITS)?;
+        match self.exchange_groups(gpu, exchange, &lists, u64::BITS)? {
+            Some(runs) => self.merge(gpu, runs)?,
+            None => self.sort(gpu, lists[number].len as u32, u64::BITS)?,
+        }
         let mut least = self.split(gpu, exchange, &mut lists, u64::BITS, out, left)?;
         // What groups agree in beside their first keys.
         let mut behind = 0;
@@ -167,17 +170,18 @@ impl<'m> JointDoubling<'m> {
         self.routes.ask(gpu, exchange, (suffixes, longest(lists)), behind, keys, &buffers)
     }
 
-    /// Gives each GPU, of groups that lie on several, the suffixes of its rows.
+    /// Gives each GPU, of groups that lie on several, the suffixes of its rows; and says how many
+    /// came from each. Nothing happens where there are no such groups.
     fn exchange_groups<E: DeviceExchange>(
         &mut self,
         gpu: &Gpu,
         exchange: &mut E,
         lists: &[ListShape],
         bits: u32,
-    ) -> Result<()> {
+    ) -> Result<Option<Vec<u32>>> {
         let (number, borders) = (exchange.number(), open_borders(lists));
         if borders.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let len = lists[number].len as u32;
         for range in open_ranges(lists, number) {
@@ -193,6 +197,20 @@ impl<'m> JointDoubling<'m> {
         exchange.all_to_all(gpu, &current.parts(&sent), &alternate.parts(&received))?;
         self.keys.swap();
         self.suffixes.swap();
+        Ok(Some(received))
+    }
+
+    /// Merges the sorted runs that a list of one group came in.
+    fn merge(&mut self, gpu: &Gpu, runs: Vec<u32>) -> Result<()> {
+        let len = runs.iter().sum();
+        let (mut keys, mut suffixes) = (self.keys.first_items(len), self.suffixes.first_items(len));
+        // Where groups lie is not known yet.
+        let splits = self.heads;
+        merge_runs(gpu, &mut keys, &mut suffixes, runs, splits)?;
+        if keys.current.address() != self.keys.current.address() {
+            self.keys.swap();
+            self.suffixes.swap();
+        }
         Ok(())
     }
 

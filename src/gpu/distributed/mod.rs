@@ -7,6 +7,7 @@
 //! | `text_parts` | which part each GPU holds |
 //! | `part_keys` | first keys by the alphabetic code |
 //! | `key_splits` | sorted keys cut where the rows of the next GPU begin |
+//! | `run_merge` | what comes sorted from several GPUs, merged |
 //! | `owner_routes` | ranks asked for and told |
 //! | `row_groups` | groups of suffixes that are equal so far |
 //! | `open_groups` | those of them that lie on several GPUs |
@@ -20,6 +21,7 @@ mod owner_routes;
 mod part_keys;
 mod peer_exchange;
 mod row_groups;
+mod run_merge;
 mod text_parts;
 
 pub use device_exchange::DeviceExchange;
