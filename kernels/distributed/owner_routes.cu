@@ -7,6 +7,7 @@ const uint32_t NO_SLOT = ~0u;
 // A batch of suffixes, each of which has a position to ask for, or its own rank to tell.
 struct SHARED RouteView {
     const uint64_t* suffixes;
+    const uint32_t* heads;  // of their groups, where ranks are told; those that stay are not
     uint32_t* cursors;    // of each GPU: how many go there, and then the slot of the next
     uint32_t* slots;      // of each suffix: where it is among what is sent
     uint32_t* positions;  // sent: in the part of the GPU that is asked or told
@@ -17,7 +18,9 @@ struct SHARED RouteView {
     uint32_t items;
 };
 
+// The position of suffix i, or the size of the text where there is none.
 __device__ __forceinline__ uint64_t target_of(const RouteView& route, uint32_t i) {
+    if (i >= route.items || (route.heads && keeps_rank(route.heads[i]))) return route.text_size;
     const uint64_t suffix = route.suffixes[i];
     return position_of(suffix) + route.by_depth * symbols_of(suffix) + route.behind;
 }
@@ -38,7 +41,7 @@ __device__ __forceinline__ uint32_t count_in_cta(uint32_t* own, bool goes, uint3
 extern "C" __global__ void count_owners(RouteView route) {
     __shared__ uint32_t own[MOST_PROCESSORS];
     const uint32_t i = global_thread();
-    const uint64_t target = i < route.items ? target_of(route, i) : route.text_size;
+    const uint64_t target = target_of(route, i);
     const bool goes = target < route.text_size;
     count_in_cta(own, goes, goes ? target / route.part_size : 0);
     for (uint32_t q = threadIdx.x; q < MOST_PROCESSORS; q += blockDim.x) {
@@ -49,7 +52,7 @@ extern "C" __global__ void count_owners(RouteView route) {
 extern "C" __global__ void fill_slots(RouteView route) {
     __shared__ uint32_t own[MOST_PROCESSORS];
     const uint32_t i = global_thread();
-    const uint64_t target = i < route.items ? target_of(route, i) : route.text_size;
+    const uint64_t target = target_of(route, i);
     const bool goes = target < route.text_size;
     const uint32_t owner = goes ? target / route.part_size : 0;
     const uint32_t before = count_in_cta(own, goes, owner);
@@ -77,13 +80,15 @@ extern "C" __global__ void take_answers(const uint64_t* answers, const uint32_t*
     if (i < items) keys[i] = slots[i] == NO_SLOT ? 0 : answers[slots[i]];
 }
 
-// The rank of each suffix into its slot: the row, from 1, of the first of its group. heads[i] is
-// that row among those of this GPU, which begin at `first_row`; of the group at `open_head`, which
-// begins on an earlier GPU, it is `open_rank`.
+// The rank of each suffix into its slot, if it has one: the row, from 1, of the head of its group,
+// where those of this GPU begin at `first_row`; of the group at `open_row`, which begins on an
+// earlier GPU, it is `open_rank`.
 extern "C" __global__ void place_ranks(const uint32_t* heads, const uint32_t* slots, uint32_t items,
-                                       uint64_t first_row, uint32_t open_head, uint64_t open_rank, uint64_t* told) {
+                                       uint64_t first_row, uint32_t open_row, uint64_t open_rank, uint64_t* told) {
     const uint32_t i = global_thread();
-    if (i < items) told[slots[i]] = heads[i] == open_head ? open_rank : first_row + heads[i] + 1;
+    if (i >= items || slots[i] == NO_SLOT) return;
+    const uint32_t row = head_row(heads[i]);
+    told[slots[i]] = row == open_row ? open_rank : first_row + row + 1;
 }
 
 // ranks[positions[i]] = told[i].

@@ -16,9 +16,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use std::{mem, thread};
 
-/// Bytes of a GPU's part at most: rows there have 32 bits, and so have counts of bytes with what
-/// lies behind them.
-const MOST_OF_PART: u64 = u32::MAX as u64 - 1024;
+/// Bytes of a GPU's part at most: rows there have 31 bits. Their sort takes 125 GB.
+const MOST_OF_PART: u64 = 1 << 31;
 
 /// Sorts texts on several GPUs together. The memory of each grows with the largest text and is
 /// kept.

@@ -1,16 +1,17 @@
 //! Blocks that several GPUs sort together, each a part of the block, where a device of several was
 //! asked for.
 //!
-//! Those are blocks that no GPU alone has the memory for, and one that is alone in its stream, so
-//! that the other GPUs would have nothing to do. But a block of up to [`gpu::MOST_BYTES`] that a
-//! GPU codes too stays with one: coding takes longer than sorting, and what several have sorted is
-//! coded by the threads. A small block is sorted faster by one, whose rounds wait for no other.
+//! Those are blocks that no GPU alone has the memory for; and one that is alone in its stream, so
+//! that the other GPUs would have nothing to do, where they are many: several do three to nine
+//! times the work of one, which knows more of its text than ranks (`kernels/README.md`). But a
+//! block of up to [`gpu::MOST_BYTES`] that a GPU codes too stays with one: coding takes longer than
+//! sorting, and what several have sorted is coded by the threads. A small block, whose rounds wait
+//! for messages, stays with one too.
 //!
 //! The GPUs are opened when the first such block has its turn, and do one block at a time. Where
 //! one of them fails, the block is sorted by one GPU or the CPU, and so are those behind it.
 
-use super::coded_transform::Sorted;
-use super::sort_blocks::{GpuSort, GpuSorted};
+use super::coded_transform::{GpuSort, GpuSorted, Sorted};
 use crate::bwt::Bwt;
 use crate::device::{Device, GpuSet};
 use crate::device_pool::gpu_numbers;
@@ -23,6 +24,8 @@ use std::time::Instant;
 
 /// Smaller blocks are sorted by one GPU: it takes less than a tenth of a second for them.
 const LEAST: u64 = 256 << 20;
+/// A block that is alone is sorted by so many GPUs or by one.
+const MANY: usize = 8;
 /// Bytes of a GPU's memory that the sort of a block takes for each of its bytes, at least.
 const BYTES_PER_SUFFIX: u64 = 27;
 
@@ -52,10 +55,10 @@ impl JointGpus {
         JointGpus { device, least: LEAST, codes, chosen, sort, failed }
     }
 
-    /// Whose sort this is, each of which has memory for blocks of up to `holds` bytes.
+    /// So many, whose sort this is; each has memory for blocks of up to `holds` bytes.
     #[cfg(test)]
-    pub fn of(sort: GpuSort, holds: u64, codes: bool) -> Self {
-        let chosen = Some(ChosenGpus { numbers: vec![0, 1], holds }).into();
+    pub fn of(count: u32, sort: GpuSort, holds: u64, codes: bool) -> Self {
+        let chosen = Some(ChosenGpus { numbers: (0..count).collect(), holds }).into();
         let (sort, failed) = (Mutex::new(Some(sort)), AtomicBool::new(false));
         JointGpus { device: Device::Auto, least: 1, codes, chosen, sort, failed }
     }
@@ -67,7 +70,8 @@ impl JointGpus {
         }
         let Some(chosen) = self.chosen() else { return false };
         let one_codes = self.codes && len <= gpu::MOST_BYTES.into();
-        len > chosen.holds || is_alone && !one_codes
+        let are_many = chosen.numbers.len() >= MANY;
+        len > chosen.holds || is_alone && are_many && !one_codes
     }
 
     /// Sorts a block with samples at a rate.
@@ -149,16 +153,16 @@ mod tests {
 
     #[test]
     fn several_gpus_take_what_none_alone_holds_and_what_is_alone() {
-        let several = |holds, codes| JointGpus::of(Box::new(on_cpu), holds, codes);
-        for codes in [false, true] {
-            let several = several(6, codes);
+        let several = |count, holds, codes| JointGpus::of(count, Box::new(on_cpu), holds, codes);
+        for (count, codes) in [(2, false), (2, true), (8, false), (8, true)] {
+            let several = several(count, 6, codes);
             let taken = [(6, false), (7, false), (6, true), (7, true)];
             let taken = taken.map(|(len, is_alone)| several.take(len, is_alone));
-            assert_eq!(taken, [false, true, !codes, true]);
+            assert_eq!(taken, [false, true, count == 8 && !codes, true]);
         }
         // What is so large that one GPU does not code it is sorted by all.
         let most = u64::from(gpu::MOST_BYTES);
-        let taken = [most, most + 1].map(|len| several(1 << 40, true).take(len, true));
+        let taken = [most, most + 1].map(|len| several(8, 1 << 40, true).take(len, true));
         assert_eq!(taken, [false, true]);
     }
 
@@ -180,7 +184,7 @@ mod tests {
                 on_cpu(block, rate)
             });
             let alone: GpuSort = Box::new(on_cpu);
-            let (sorters, warnings) = sorters(JointGpus::of(several, 5, false), alone);
+            let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), alone);
             for _ in 0..5 {
                 let sorted = sorters.sort_together(b"banana", 2, (1, false), &Threads::Calling);
                 assert_eq!(sorted.unwrap().0, expected);
@@ -205,7 +209,7 @@ mod tests {
                 let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
                 Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, Vec::new()))
             });
-            let together = JointGpus::of(several, 1, false);
+            let together = JointGpus::of(2, several, 1, false);
             let (sorters, warnings) = sorters(together, Box::new(on_cpu));
             for _ in 0..4 {
                 let sorted = sorters.sort_together(&block, 1 << 15, (1, true), &Threads::Calling);

@@ -30,10 +30,10 @@ mod sort_blocks;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use coded_transform::GpuSort;
 pub(crate) use coded_transform::{CodedTransform, Sorted};
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::{BlockInverter, InvertJob};
 pub(crate) use sort_blocks::BlockSorter;
-#[cfg(test)]
-pub(crate) use sort_blocks::GpuSort;

@@ -1,6 +1,6 @@
 //! Sorts blocks, on the CPU or on a leased GPU.
 
-use super::coded_transform::{CodedTransform, Sorted};
+use super::coded_transform::{CodedTransform, GpuSort, GpuSorted, Sorted};
 use super::joint_gpus::JointGpus;
 use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
 use crate::coder::SliceLimits;
@@ -18,13 +18,6 @@ use std::time::{Duration, Instant};
 /// Leases of each GPU. A block's slices are too few for a whole GPU, so that several blocks are
 /// coded in hardly more time than one.
 const LEASES: usize = 4;
-
-/// Sorts blocks on a GPU, with the given sample rate, and says when each step was done.
-pub(crate) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
-
-/// What a GPU gives: the transform, coded or not, how often each byte occurs in it where it is
-/// coded, and the steps.
-pub(crate) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
 
 /// All that sorts, shared by the workers.
 pub(crate) struct BlockSorter {

@@ -1,7 +1,7 @@
 //! Sorters that fail in every way there is, and the choice between CPU and GPU; no GPU is needed.
 
+use super::coded_transform::{GpuSort, GpuSorted};
 use super::invert_blocks::GpuInvert;
-use super::sort_blocks::{GpuSort, GpuSorted};
 use super::*;
 use crate::bwt::{self, Bwt, Sorter};
 use crate::coder::{self, Coding, SliceLimits};

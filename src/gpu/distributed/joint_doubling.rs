@@ -3,10 +3,10 @@
 //!
 //! 1. Each GPU makes the first keys of the suffixes of its part of the text, 64 bits of the
 //!    alphabetic code, and sorts them. They are cut where the rows of the next GPU begin
-//!    ([`KeySplits`]), and cross the network once, with their suffixes; each GPU merges what it got.
+//!    ([`KeySplits`]), and cross the network once, with their suffixes; a GPU merges what it gets.
 //! 2. Suffixes that are alone with their key are resolved: the byte before one, which has come with
 //!    it, goes to its row. The others form a list. The ranks of all suffixes go to the GPUs that
-//!    keep them ([`OwnerRoutes`]), unless nothing is left.
+//!    keep them ([`OwnerRoutes`]), unless nothing is left; in later rounds those that are new.
 //! 3. In a round, each suffix of the list asks for the rank of the one h behind it. A list is
 //!    sorted by the number of the group and that rank, groups that lie on several GPUs being cut
 //!    and exchanged before, as in step 1; and what is resolved leaves it, as in step 2.
@@ -29,7 +29,7 @@ use super::open_groups::{ListShape, exchanged, open_borders, open_ranges};
 use super::owner_routes::{HeadRanks, OwnerRoutes, RouteBuffers};
 use super::part_keys::{PartBytes, part_keys};
 use super::row_groups::{
-    ListEnds, RowList, compose_keys, first_rows, head_rows, list_ends, mark_unresolved, part_list,
+    ListEnds, RowList, compose_keys, first_rows, list_ends, mark_heads, mark_unresolved, part_list,
 };
 use super::run_merge::merge_runs;
 use super::text_parts::TextParts;
@@ -54,7 +54,7 @@ pub struct JointDoubling<'m> {
     rows: DoubleBuffer<'m, u32>,
     /// The number of each item's group.
     groups: Array<'m, u32>,
-    /// The row of the first of it.
+    /// The row of the first of it, and whether its rank stays.
     heads: Array<'m, u32>,
     routes: OwnerRoutes<'m>,
     splits: KeySplits<'m>,
@@ -184,7 +184,7 @@ impl<'m> JointDoubling<'m> {
             return Ok(None);
         }
         let len = lists[number].len as u32;
-        for range in open_ranges(lists, number) {
+        for range in open_ranges(lists, number).into_iter().flatten() {
             self.sort_range(gpu, range, len, bits)?;
         }
         let cuts: Vec<_> = borders.iter().map(|border| border.cut(lists, number)).collect();
@@ -314,7 +314,9 @@ impl<'m> JointDoubling<'m> {
         let len = lists[exchange.number()].len as u32;
         let (keys, rows) = (self.keys.current.first(len), self.rows.current.first(len));
         let heads = self.heads.first(len);
-        head_rows(gpu, keys, rows, heads)?;
+        // The first group of all is new, and the rank of an open one may be.
+        let old = (bits < u64::BITS).then_some((bits, !lists[exchange.number()].is_open));
+        mark_heads(gpu, keys, rows, old, heads)?;
         if len > 0 {
             self.cub.inclusive_max(gpu, heads)?;
         }

@@ -80,18 +80,15 @@ impl OpenBorder {
     }
 }
 
-/// The parts of this GPU's list that are in open groups, to be sorted before they are cut.
-pub fn open_ranges(lists: &[ListShape], gpu: usize) -> Vec<Range<u32>> {
+/// The parts of a GPU's list that are in open groups, to be sorted before they are cut: at its
+/// front and at its back, or all of it.
+pub fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
     let (list, goes_on) = (lists[gpu], lists.get(gpu + 1).is_some_and(|next| next.is_open));
     let (front, back, len) = (list.front as u32, list.back as u32, list.len as u32);
-    match (list.is_open, goes_on) {
-        _ if len == 0 => Vec::new(),
-        (true, true) if list.groups == 1 => vec![0..len],
-        (is_open, goes_on) => {
-            let ranges = [is_open.then_some(0..front), goes_on.then_some(back..len)];
-            ranges.into_iter().flatten().collect()
-        }
+    if list.is_inner() && goes_on {
+        return [Some(0..len), None];
     }
+    [list.is_open.then_some(0..front), goes_on.then_some(back..len)]
 }
 
 /// How many suffixes of its list a GPU sends to each, and how many it receives from each, given for
@@ -146,7 +143,9 @@ mod tests {
         assert_eq!(cuts(2), [cut(0..3, 4), cut(0..3, 9), cut(8..9, 1)]);
         assert_eq!(cuts(3), [cut(0..0, 4), cut(0..0, 9), cut(0..4, 1)]);
         let ranges: Vec<_> = (0..4).map(|gpu| open_ranges(&lists, gpu)).collect();
-        assert_eq!(ranges, [vec![6..10], vec![0..5], vec![0..3, 8..9], vec![0..4]]);
+        let expected =
+            [[None, Some(6..10)], [Some(0..5), None], [Some(0..3), Some(8..9)], [Some(0..4), None]];
+        assert_eq!(ranges, expected);
         // Of each border, how many of each GPU come before it.
         let before = [vec![1, 2, 1, 0], vec![3, 4, 2, 0], vec![0, 0, 0, 1]];
         let sent = [[7, 2, 1, 0], [2, 2, 1, 0], [1, 1, 6, 1], [0, 0, 1, 6]];
@@ -162,7 +161,7 @@ mod tests {
     fn a_list_without_open_groups_stays() {
         let lists = [list(4, 2, 2, 2, false), ListShape::default(), list(3, 1, 3, 0, false)];
         assert!(open_borders(&lists).is_empty());
-        assert!((0..3).all(|gpu| open_ranges(&lists, gpu).is_empty()));
+        assert!((0..3).all(|gpu| open_ranges(&lists, gpu) == [None, None]));
         assert_eq!(exchanged(&lists, &[], &[], 2), (vec![0, 0, 3], vec![0, 0, 3]));
     }
 }

@@ -36,14 +36,22 @@ pub struct RouteBuffers<'m> {
     incoming_words: Array<'m, u64>,
 }
 
-/// The ranks of a list in the making: the rows of heads among those of this GPU.
+/// The ranks of a list in the making: the heads of groups on this GPU, with those that stay marked.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadRanks<'m> {
     pub heads: Array<'m, u32>,
     /// The first row of this GPU.
     pub first_row: u64,
-    /// The head and the rank of a group that begins on an earlier GPU.
+    /// The row and the rank of a group that begins on an earlier GPU.
     pub open: Option<(u32, u64)>,
+}
+
+/// The position that each suffix of a batch asks for, or tells of.
+enum Target<'m> {
+    /// The one so far behind it, and as far as its first key reaches.
+    Behind(u64),
+    /// Its own, unless the head of its group says that its rank stays.
+    Own(Array<'m, u32>),
 }
 
 /// What of a batch goes to each GPU, and what comes from each.
@@ -101,7 +109,7 @@ impl<'m> OwnerRoutes<'m> {
     ) -> Result<()> {
         for batch in buffers.batches(suffixes.len(), most) {
             let (suffixes, keys) = (suffixes.part(batch.clone()), keys.part(batch));
-            let lens = self.route(gpu, exchange, suffixes, (behind, true), buffers)?;
+            let lens = self.route(gpu, exchange, suffixes, Target::Behind(behind), buffers)?;
             let (asked, items) = (lens.incoming(buffers.incoming_positions), suffixes.len());
             exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &asked)?;
             let incoming: u32 = lens.received.iter().sum();
@@ -119,7 +127,7 @@ impl<'m> OwnerRoutes<'m> {
         Ok(())
     }
 
-    /// Tells the ranks of the suffixes of a list to who keeps them. The longest list of a GPU has
+    /// Tells the new ranks of the suffixes of a list to who keeps them. The longest list of a GPU has
     /// `most` suffixes.
     #[allow(unsafe_code)]
     pub fn tell<E: DeviceExchange>(
@@ -131,13 +139,13 @@ impl<'m> OwnerRoutes<'m> {
         buffers: &RouteBuffers,
     ) -> Result<()> {
         assert!(ranks.heads.len() >= suffixes.len());
-        let (open_head, open_rank) = ranks.open.unwrap_or((u32::MAX, 0));
+        let (open_row, open_rank) = ranks.open.unwrap_or((u32::MAX, 0));
         for batch in buffers.batches(suffixes.len(), most) {
             let (suffixes, heads) = (suffixes.part(batch.clone()), ranks.heads.part(batch));
-            let lens = self.route(gpu, exchange, suffixes, (0, false), buffers)?;
+            let lens = self.route(gpu, exchange, suffixes, Target::Own(heads), buffers)?;
             let [heads, slots, words] = [heads.into(), buffers.slots.into(), buffers.words.into()];
             let (items, first) = (suffixes.len(), ranks.first_row.into());
-            let open = [open_head.into(), open_rank.into()];
+            let open = [open_row.into(), open_rank.into()];
             let arguments = [heads, slots, items.into(), first, open[0], open[1], words];
             // SAFETY: heads and slots have so many items, and the words one for each slot.
             unsafe { gpu.each("owner_routes/place_ranks", items, &arguments)? };
@@ -163,20 +171,25 @@ impl<'m> OwnerRoutes<'m> {
         gpu: &Gpu,
         exchange: &mut E,
         suffixes: Array<u64>,
-        (behind, by_depth): (u64, bool),
+        target: Target,
         buffers: &RouteBuffers,
     ) -> Result<BatchLens> {
         let items = suffixes.len();
+        let (behind, by_depth, heads) = match target {
+            Target::Behind(behind) => (behind, 1, 0),
+            Target::Own(heads) => (0, 0, heads.address()),
+        };
         assert!(items <= buffers.batch && exchange.count() <= MOST_PROCESSORS as usize);
         let view = RouteView {
             suffixes: suffixes.address(),
+            heads,
             cursors: self.cursors.address(),
             slots: buffers.slots.address(),
             positions: buffers.positions.address(),
             text_size: self.parts.len(),
             part_size: self.parts.size(),
             behind,
-            by_depth: by_depth.into(),
+            by_depth,
             items,
         };
         let (ctas, cursors) =

@@ -50,14 +50,24 @@ pub fn compose_keys(gpu: &Gpu, keys: Array<u64>, groups: Array<u32>, bits: u32) 
     unsafe { gpu.each("row_groups/compose_keys", items, &arguments) }
 }
 
-/// The row of each item that begins a group, and 0 for the others.
+/// The row of each item that begins a group, and a bit below it that says whether the group keeps
+/// its rank; 0 for the others. `old` are the bits of a key below the number of its group before it
+/// was split, and whether the first group keeps its rank; where there were none, none do.
 #[allow(unsafe_code)]
-pub fn head_rows(gpu: &Gpu, keys: Array<u64>, rows: Array<u32>, heads: Array<u32>) -> Result<()> {
+pub fn mark_heads(
+    gpu: &Gpu,
+    keys: Array<u64>,
+    rows: Array<u32>,
+    old: Option<(u32, bool)>,
+    heads: Array<u32>,
+) -> Result<()> {
     let items = keys.len();
     assert_eq!([rows.len(), heads.len()], [items; 2]);
-    let arguments = [keys.into(), rows.into(), items.into(), heads.into()];
+    let (bits, first_stays) = old.unwrap_or((u64::BITS, false));
+    let old = [bits.into(), u32::from(first_stays).into()];
+    let arguments = [keys.into(), rows.into(), items.into(), old[0], old[1], heads.into()];
     // SAFETY: the arrays have so many items.
-    unsafe { gpu.each("row_groups/head_rows", items, &arguments) }
+    unsafe { gpu.each("row_groups/mark_heads", items, &arguments) }
 }
 
 /// The ends of a list, whose heads are known. `ends` has four words.
