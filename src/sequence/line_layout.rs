@@ -154,7 +154,7 @@ impl Layout {
         side.extend(checksum.to_le_bytes());
     }
 
-    /// Whether its numbers are such as their models hold. In a block above 4 GiB they may be larger.
+    /// Whether its numbers are such as their models hold. In a block above 4 GiB they may be more.
     fn has_small_numbers(&self) -> bool {
         let covers = [&self.crlf, &self.small, &self.escaped];
         self.raw_size <= NumberModel::MOST

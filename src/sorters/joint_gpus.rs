@@ -2,7 +2,7 @@
 //! asked for.
 //!
 //! Those are blocks that no GPU alone has the memory for; and one that is alone in its stream, so
-//! that the other GPUs would have nothing to do, where they are many: several do three to nine
+//! that the other GPUs would have nothing to do, where they are many: several do two to seven
 //! times the work of one, which knows more of its text than ranks (`kernels/README.md`). But a
 //! block of up to [`gpu::MOST_BYTES`] that a GPU codes too stays with one: coding takes longer than
 //! sorting, and what several have sorted is coded by the threads. A small block, whose rounds wait

@@ -127,8 +127,8 @@ impl<'m> OwnerRoutes<'m> {
         Ok(())
     }
 
-    /// Tells the new ranks of the suffixes of a list to who keeps them. The longest list of a GPU has
-    /// `most` suffixes.
+    /// Tells the new ranks of the suffixes of a list to who keeps them. The longest list of a GPU
+    /// has `most` suffixes.
     #[allow(unsafe_code)]
     pub fn tell<E: DeviceExchange>(
         &self,
