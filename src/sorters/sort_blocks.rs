@@ -31,7 +31,7 @@ impl BlockSorter {
     /// `sample_rate`. GPUs code them too where `coded` says how.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that
+    /// [`Error::Device`] where this build has no sorter for the device that
     /// is asked for.
     pub fn new(
         workers: usize,
