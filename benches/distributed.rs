@@ -9,16 +9,32 @@
 //! are: the paper has O(log log p), with the constant of its formula (`critical_round`). Then one
 //! for all rounds of `default`. Without files it takes the letters of the Fibonacci word, which
 //! repeats itself so much that no level is left out.
+//!
+//! With `--gpus` GPUs sort each text together, by kernels:
+//! `cargo bench --features cuda --bench distributed -- --gpus 0,1 [--genome KIND] [FILE...]`.
+//! A number that comes several times is so many processors on one GPU, which shows what the
+//! exchanges cost and no more speed. Best of the runs, from memory to memory: GB/s of the text, the
+//! same without copies from and to the host, the share of that in exchanges with the wait for the
+//! others, and the bytes that were sent; then the sort on the first GPU alone. All transforms are
+//! compared with that, or, above what it takes, with nothing.
 
 mod common;
+#[path = "common/genome.rs"]
+mod genome;
 
-use bwz::Result;
+use bwz::bwt;
 use bwz::internals::distributed::{
     Blocks, Exchange, Level, Processor, Superstep, critical_round, h_relations, levels,
     run_virtual, sort_by_doubling, suffix_array,
 };
+use bwz::internals::gpu::{
+    Algorithm, GpuSorter, JointReport, JointSorter, MOST_SORTED, SortedText,
+};
+use bwz::{Error, Result};
 use clap::Parser;
 use common::Common;
+use genome::Genome;
+use std::time::Instant;
 
 /// Count the supersteps and words of accelerated sampling
 #[derive(Parser)]
@@ -32,21 +48,104 @@ struct Bench {
     /// Print values with commas between
     #[arg(long)]
     csv: bool,
+    /// Sort on these GPUs together instead; one that comes twice is two processors
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    gpus: Vec<u32>,
+    /// Exchange by NCCL
+    #[arg(long, requires = "gpus")]
+    nccl: bool,
+    /// A text like a genome in place of the Fibonacci word: plain, repeats or young
+    #[arg(long, value_name = "KIND")]
+    genome: Option<String>,
     #[command(flatten)]
     common: Common,
 }
 
 fn main() -> Result<()> {
     let bench = Bench::parse();
+    if !bench.gpus.is_empty() {
+        return bench.each(|text| bench.joint(text));
+    }
     let header = "p,text,level,n,v,|D|,supersteps,h,v n / p,h p / (v n)";
     bench.row(header.split(',').map(str::to_owned));
-    if bench.common.has_files() {
-        return bench.common.each(|text| bench.text(text));
-    }
-    bench.text(&common::fibonacci(bench.megabytes << 20))
+    bench.each(|text| bench.text(text))
 }
 
 impl Bench {
+    /// Measures with each file, or with the text that is asked for.
+    fn each(&self, measure: impl Fn(&[u8]) -> Result<()>) -> Result<()> {
+        let size = self.megabytes << 20;
+        match &self.genome {
+            _ if self.common.has_files() => self.common.each(measure),
+            Some(kind) => {
+                let unknown = || Error::Usage(format!("there is no text {kind}").into());
+                measure(&Genome::named(kind).ok_or_else(unknown)?.text(size))
+            }
+            None => measure(&common::fibonacci(size)),
+        }
+    }
+
+    /// The best of the runs, after a first one: its seconds, its report and what came of it. The
+    /// memory is free again then.
+    fn best(&self, text: &[u8], rate: u32) -> Result<(f64, JointReport, SortedText)> {
+        let sorter = JointSorter::new(&self.gpus)?;
+        let mut sorter = if self.nccl { sorter.by_nccl() } else { sorter };
+        let (mut best, mut report) = (f64::INFINITY, JointReport::default());
+        let mut sorted = sorter.sort(text, rate)?;
+        for _ in 0..self.common.runs {
+            let from = Instant::now();
+            sorted = sorter.sort(text, rate)?;
+            let seconds = from.elapsed().as_secs_f64();
+            if seconds < best {
+                (best, report) = (seconds, sorter.report().clone());
+            }
+        }
+        Ok((best, report, sorted))
+    }
+
+    fn joint(&self, text: &[u8]) -> Result<()> {
+        let rate = bwt::sample_rate(text.len());
+        let gb = |seconds: f64| text.len() as f64 / 1e9 / seconds;
+        let (best, report, sorted) = self.best(text, rate)?;
+        let (sorting, sent) = (report.sorting.as_secs_f64(), report.transferred.bytes as f64);
+        let time = report.transferred.time.as_secs_f64();
+        println!(
+            "{} bytes on GPUs {:?}: {best:.4} s, {:.3} GB/s; {sorting:.4} s, {:.3} GB/s without copies",
+            text.len(),
+            self.gpus,
+            gb(best),
+            gb(sorting),
+        );
+        println!(
+            "  {:.1} % of that in exchanges; {:.3} GB sent to others; {:.1} bytes of memory a suffix",
+            100.0 * time / sorting,
+            sent / 1e9,
+            report.memory as f64 / text.len() as f64,
+        );
+        println!("  unresolved after each round: {:?}", report.left);
+        if text.len() <= MOST_SORTED as usize {
+            self.alone(text, rate, &sorted)?;
+        }
+        Ok(())
+    }
+
+    /// The same on the first of the GPUs.
+    fn alone(&self, text: &[u8], rate: u32, sorted: &SortedText) -> Result<()> {
+        let mut sorter = GpuSorter::new(self.gpus[0], Algorithm::Default)?;
+        sorter.sort(text, rate)?;
+        let (mut best, mut kernels) = (f64::INFINITY, f32::INFINITY);
+        for _ in 0..self.common.runs {
+            let from = Instant::now();
+            let alone = sorter.sort(text, rate)?;
+            best = best.min(from.elapsed().as_secs_f64());
+            kernels = kernels.min(sorter.report().milliseconds / 1e3);
+            let samples = alone.samples.iter().copied().map(u64::from);
+            assert!(alone.bytes == sorted.bytes && samples.eq(sorted.samples.iter().copied()));
+        }
+        println!("  one GPU alone: {best:.4} s; {kernels:.4} s without copies; the same transform");
+        Ok(())
+    }
+
     fn text(&self, text: &[u8]) -> Result<()> {
         self.processors.iter().try_for_each(|&count| self.sort(text, count))
     }

@@ -16,11 +16,11 @@ struct Max {
     __host__ __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a > b ? a : b; }
 };
 
-template <class Key>
-int sort_pairs(void* temp, size_t* temp_bytes, Key* keys, Key* other_keys, uint32_t* values, uint32_t* other_values,
+template <class Key, class Value>
+int sort_pairs(void* temp, size_t* temp_bytes, Key* keys, Key* other_keys, Value* values, Value* other_values,
                uint32_t num_items, int begin_bit, int end_bit, int* selector, cudaStream_t stream) {
     cub::DoubleBuffer<Key> d_keys(keys, other_keys);
-    cub::DoubleBuffer<uint32_t> d_values(values, other_values);
+    cub::DoubleBuffer<Value> d_values(values, other_values);
     const cudaError_t error = cub::DeviceRadixSort::SortPairs(temp, *temp_bytes, d_keys, d_values, num_items,
                                                               begin_bit, end_bit, stream);
     *selector = d_keys.selector;
@@ -51,6 +51,13 @@ int bwz_cub_sort_pairs_u32(void* temp, size_t* temp_bytes, uint32_t* keys, uint3
 int bwz_cub_sort_pairs_u64(void* temp, size_t* temp_bytes, uint64_t* keys, uint64_t* other_keys, uint32_t* values,
                            uint32_t* other_values, uint32_t num_items, int begin_bit, int end_bit, int* selector,
                            cudaStream_t stream) {
+    return sort_pairs(temp, temp_bytes, keys, other_keys, values, other_values, num_items, begin_bit, end_bit,
+                      selector, stream);
+}
+
+int bwz_cub_sort_pairs_u64_u64(void* temp, size_t* temp_bytes, uint64_t* keys, uint64_t* other_keys, uint64_t* values,
+                               uint64_t* other_values, uint32_t num_items, int begin_bit, int end_bit, int* selector,
+                               cudaStream_t stream) {
     return sort_pairs(temp, temp_bytes, keys, other_keys, values, other_values, num_items, begin_bit, end_bit,
                       selector, stream);
 }

@@ -116,6 +116,9 @@
 // Values of which a table of range minima has the least.
 #define MINIMA_BLOCK 64
 
+// GPUs that sort one text together, at most.
+#define MOST_PROCESSORS 64
+
 // Words of the host flags: a count of items, for which the host waits.
 #define FLAG_ITEMS 0
 // A count of groups, which is written before.

@@ -117,7 +117,7 @@ impl BlockEncoder {
     /// A block has come and will be sorted when it has its turn.
     pub fn expect(&self, block: &RawBlock) {
         if let Raw::Bytes(bytes) = &block.raw {
-            self.sorters.expect(bytes.len());
+            self.sorters.expect(bytes.len(), block.alone);
         }
     }
 
@@ -153,7 +153,7 @@ impl BlockEncoder {
             return Ok(block);
         }
         let bytes = run.to_bytes()?;
-        self.sorters.expect(bytes.len());
+        self.sorters.expect(bytes.len(), place.alone);
         let block = self.code_sorted(self.sort_bytes(bytes, sequences, place)?)?;
         *last = Some((run, block.clone()));
         Ok(block)
@@ -178,8 +178,9 @@ impl BlockEncoder {
         let (filtered, sequences) = self.filtered(bytes, kind, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
+        let on = (threads, place.alone);
         let (sorted, steps) =
-            self.sorters.sort(&filtered.text, sample_rate, threads, &self.pool)?;
+            self.sorters.sort_together(&filtered.text, sample_rate, on, &self.pool)?;
         self.listener.done(place.number, steps);
         Ok(SortedBlockText { filtered, sequences, place, raw_size, checksum, sorted })
     }

@@ -12,7 +12,8 @@ pub struct BlockSize {
     /// Blocks of SIZE bytes, 64K to 1T - 1. Above 2 GiB a block takes up to 11 times its size in
     /// memory to be compressed, for which --memory must allow; one smaller takes 7 times its size.
     /// It is restored on the CPU, and sorted there too where it has 4 GiB or a GPU has less memory
-    /// than 27 times its size, or more where much of it repeats
+    /// than 27 times its size, or more where much of it repeats; several GPUs that --device names
+    /// sort it together where each has memory for 58 times its part
     #[arg(long, value_name = "SIZE", value_parser = size::block, help_heading = "Block size", overrides_with_all = LEVELS)]
     block: Option<u64>,
 }

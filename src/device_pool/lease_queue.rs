@@ -135,6 +135,12 @@ impl<G> LeaseQueue<G> {
         self.warn_once(format!("{failure}; {verb} on the CPU"));
     }
 
+    /// Says what is wrong with GPUs that were to do a block together.
+    pub fn warn_of_several(&self, failure: &str) {
+        let verb = self.state().workload.rates.verb;
+        self.warn_once(format!("{failure}; {verb} on one GPU or the CPU"));
+    }
+
     /// Says which GPUs could not be opened.
     pub fn warn_of_unopened(&self, failures: &str) {
         let state = self.state();

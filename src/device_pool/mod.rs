@@ -35,7 +35,7 @@ use crate::events::Listener;
 use crate::threads::Threads;
 pub(crate) use lease_queue::Lease;
 use lease_queue::LeaseQueue;
-pub(crate) use open_gpus::{OpenGpus, Opener};
+pub(crate) use open_gpus::{OpenGpus, Opener, gpu_numbers};
 pub(crate) use rates::Rates;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -97,6 +97,11 @@ impl<G: Send + 'static> DevicePool<G> {
     /// Says what is wrong with a GPU: once, whatever else goes wrong.
     pub fn warn(&self, failure: &str) {
         self.queue.warn(failure);
+    }
+
+    /// The same where one GPU or the CPU takes over.
+    pub fn warn_of_several(&self, failure: &str) {
+        self.queue.warn_of_several(failure);
     }
 
     /// The CPU has done a block of `len` bytes on that many threads.

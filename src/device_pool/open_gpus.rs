@@ -53,7 +53,7 @@ fn open<G: Send>(
     limits: (usize, usize),
     make: &(impl Fn(u32) -> Result<G> + Sync),
 ) {
-    let numbers = match numbers(device) {
+    let numbers = match gpu_numbers(device) {
         Ok(numbers) => numbers,
         Err(e) => return queue.warn(&e.to_string()),
     };
@@ -71,8 +71,11 @@ fn open<G: Send>(
     }
 }
 
-/// The GPUs to open.
-fn numbers(device: Device) -> Result<Vec<u32>> {
+/// The GPUs of a device.
+///
+/// # Errors
+/// [`Error::Device`] where GPUs are asked for and there is none.
+pub(crate) fn gpu_numbers(device: Device) -> Result<Vec<u32>> {
     let all = || {
         let gpus = gpu::devices()?.into_iter().map(|gpu| gpu.number);
         Ok(gpus.filter(|&number| number <= GpuSet::MAX_NUMBER).collect())

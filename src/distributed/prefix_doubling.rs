@@ -16,9 +16,8 @@
 //!
 //! N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007, with the ranks distributed as in
 //! P. Flick and S. Aluru, *Parallel distributed memory construction of suffix and longest common
-//! prefix arrays*, 2015. On a GPU, one processor's sort of the keys (`gpu::primitives::cub`), that
-//! of the groups (`binned_sort`) and the ranking (`rank_groups`) are those of `ls`; the supersteps
-//! between them are what this file adds.
+//! prefix arrays*, 2015. GPUs that sort a text together take the same steps, in kernels, with first
+//! keys by the alphabetic code and exact splitters: `gpu::distributed`.
 
 use super::block_distribution::{Blocks, distribute, with_items_behind};
 use super::exchange::Exchange;

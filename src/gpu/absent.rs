@@ -8,8 +8,8 @@ mod peers;
 mod test_data;
 
 pub use interface::{
-    Algorithm, Built, DeviceInfo, LcpChunk, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SORTED,
-    MinimaArrays, Report, SortedBlock, Transferred,
+    Algorithm, Built, DeviceInfo, JointReport, LcpChunk, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
@@ -45,6 +45,10 @@ fn absent<T>(what: &str) -> Result<T> {
 /// Sorts blocks on a GPU: not in this build.
 #[derive(Debug)]
 pub struct GpuSorter(Infallible);
+
+/// Sorts texts on several GPUs: not in this build.
+#[derive(Debug)]
+pub struct JointSorter(Infallible);
 
 /// Restores blocks on a GPU: not in this build.
 #[derive(Debug)]
@@ -134,6 +138,39 @@ impl GpuSorter {
 
     #[cfg(test)]
     pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl JointSorter {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_numbers: &[u32]) -> Result<Self> {
+        absent("sorter")
+    }
+
+    #[must_use]
+    pub fn by_nccl(self) -> Self {
+        match self.0 {}
+    }
+
+    pub fn reserve(&mut self, _n: u64, _sample_rate: u32) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub fn sort(&mut self, _text: &[u8], _sample_rate: u32) -> Result<SortedText> {
+        match self.0 {}
+    }
+
+    pub fn report(&self) -> &JointReport {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&mut self, _gpu: usize, _launches: u32) {
         match self.0 {}
     }
 }

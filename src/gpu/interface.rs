@@ -107,6 +107,42 @@ pub struct Report {
     pub rounds: Vec<u32>,
 }
 
+/// What comes out where several GPUs sort a text; `bwt::Bwt` says what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedText {
+    /// The last column without the sentinel.
+    pub bytes: Vec<u8>,
+    /// The rows of the suffixes at multiples of the sample rate.
+    pub samples: Vec<u64>,
+}
+
+/// How the last sort by several GPUs went.
+#[derive(Clone, Debug, Default)]
+pub struct JointReport {
+    /// From the text to its rows in pinned memory, of the GPU that took longest.
+    pub whole: Duration,
+    /// The same without copies from and to the host.
+    pub sorting: Duration,
+    /// What all GPUs have sent to others, and the most time that one of them spent on it.
+    pub transferred: Transferred,
+    /// Bytes of device memory in use on all of them.
+    pub memory: usize,
+    /// Suffixes left to sort after each round.
+    pub left: Vec<u64>,
+}
+
+impl JointReport {
+    /// Adds the report of one of the GPUs.
+    pub fn add(&mut self, other: &JointReport) {
+        self.whole = self.whole.max(other.whole);
+        self.sorting = self.sorting.max(other.sorting);
+        self.transferred.bytes += other.transferred.bytes;
+        self.transferred.time = self.transferred.time.max(other.transferred.time);
+        self.memory += other.memory;
+        self.left.clone_from(&other.left);
+    }
+}
+
 /// What a GPU has sent to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transferred {

@@ -11,10 +11,11 @@
 //! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
 //! | `papers` | the algorithms of the papers: `skew`, `skew-pd`, `ls` |
 //! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers |
+//! | `distributed` | one text sorted by several GPUs |
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries`, `nccl_processor` | the faces |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries`, `nccl_processor`, `joint_sorter` | the faces |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
@@ -25,11 +26,13 @@ mod block;
 mod bwt_decoder;
 mod bwt_encoder;
 mod coder;
+mod distributed;
 mod extension_queries;
 mod gpu_lcp;
 mod interface;
 mod inverse;
 mod inverse_bwt;
+mod joint_sorter;
 mod lcp;
 mod nccl_processor;
 mod papers;
@@ -50,11 +53,12 @@ pub use bwt_encoder::{BwtEncoder, EncodedSlices};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
-    Algorithm, Built, DeviceInfo, LcpChunk, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SORTED,
-    MinimaArrays, Report, SortedBlock, Transferred,
+    Algorithm, Built, DeviceInfo, JointReport, LcpChunk, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
+pub use joint_sorter::JointSorter;
 pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::Searcher;
 pub use peers::Peers;

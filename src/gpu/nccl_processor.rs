@@ -1,12 +1,14 @@
 //! A GPU as one of several that send words to each other, with NCCL.
 //!
-//! The words come from the host's memory and go back to it, by way of buffers on the device that
-//! are kept and grow.
+//! Words come from the host's memory and go back to it, by way of buffers on the device that are
+//! kept and grow. Where GPUs sort a text together, arrays go from device to device.
 
+use super::distributed::DeviceExchange;
 use super::interface::Transferred;
 use super::peers::Peers;
 use super::runtime::{Arena, Array, Communicator, Gpu, GrowingArena, NcclId};
 use crate::error::{Error, Result};
+use cudarc::driver::ValidAsZeroBits;
 use std::time::{Duration, Instant};
 
 /// A GPU of a network of several.
@@ -95,21 +97,53 @@ impl<'p> NcclProcessor<'p> {
         let [from, to] = arrays.map(|len| arena.array(len));
         self.gpu.write(words, from)?;
         let start = Instant::now();
-        self.communicator.all_to_all(&self.gpu, &parts(from, lens), &parts(to, received_lens))?;
+        let [from_parts, to_parts] = [(from, lens), (to, received_lens)].map(|(array, lens)| {
+            array.parts(&lens.iter().map(|&len| len as u32).collect::<Vec<_>>())
+        });
+        self.communicator.all_to_all(&self.gpu, &from_parts, &to_parts)?;
         self.communicator.wait_for(&self.gpu)?;
         let time = start.elapsed();
         Ok((if received > 0 { self.gpu.read(to)? } else { Vec::new() }, time))
     }
 }
 
-/// The parts of an array that have these lengths.
-fn parts<'m>(array: Array<'m, u64>, lens: &[u64]) -> Vec<Array<'m, u64>> {
-    let mut start = 0;
-    let mut part = |&len: &u64| {
-        let end = start + len as u32;
-        let part = array.part(start..end);
-        start = end;
-        part
-    };
-    lens.iter().map(&mut part).collect()
+impl DeviceExchange for NcclProcessor<'_> {
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn all_gather(&mut self, words: &[u64]) -> Result<Vec<Vec<u64>>> {
+        let (len, count) = (words.len() as u64, self.count);
+        if words.is_empty() {
+            return Ok(vec![Vec::new(); count]);
+        }
+        let lens = vec![len; count];
+        let (all, _) = self.exchange(&words.repeat(count), &lens, &lens)?;
+        Ok(all.chunks(words.len()).map(<[u64]>::to_vec).collect())
+    }
+
+    fn all_to_all<T: ValidAsZeroBits>(
+        &mut self,
+        gpu: &Gpu,
+        sent: &[Array<T>],
+        received: &[Array<T>],
+    ) -> Result<()> {
+        // What the stream has to do before is no exchange.
+        gpu.wait()?;
+        let start = Instant::now();
+        self.communicator.all_to_all(gpu, sent, received)?;
+        self.communicator.wait_for(gpu)?;
+        let to_others = sent.iter().enumerate().filter(|(q, _)| *q != self.number);
+        self.transferred.bytes += to_others.map(|(_, array)| array.size() as u64).sum::<u64>();
+        self.transferred.time += start.elapsed();
+        Ok(())
+    }
+
+    fn transferred(&self) -> Transferred {
+        self.transferred
+    }
 }

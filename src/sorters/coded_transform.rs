@@ -3,6 +3,8 @@
 
 use crate::bwt::Bwt;
 use crate::coder::CodedBwt;
+use crate::error::Result;
+use crate::events::Timed;
 
 /// A coded transform.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,3 +21,10 @@ pub(crate) enum Sorted {
     Bwt(Bwt),
     Coded(CodedTransform),
 }
+
+/// Sorts blocks on a GPU, with the given sample rate, and says when each step was done.
+pub(crate) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
+
+/// What a GPU gives: the transform, coded or not, how often each byte occurs in it where it is
+/// coded, and the steps.
+pub(crate) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);

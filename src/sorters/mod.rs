@@ -4,6 +4,7 @@
 //! | file | way |
 //! |---|---|
 //! | `sort_blocks` | block -> transform, coded where a GPU does that |
+//! | `joint_gpus` | blocks that several GPUs sort together |
 //! | `invert_blocks` | transform, coded or not -> block |
 //! | `coded_transform` | what stands for a transform that a GPU has coded, or decodes |
 //!
@@ -26,14 +27,15 @@
 
 mod coded_transform;
 mod invert_blocks;
+mod joint_gpus;
 mod sort_blocks;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use coded_transform::GpuSort;
 pub(crate) use coded_transform::{CodedTransform, Sorted};
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::{BlockInverter, InvertJob};
 pub(crate) use sort_blocks::BlockSorter;
-#[cfg(test)]
-pub(crate) use sort_blocks::GpuSort;

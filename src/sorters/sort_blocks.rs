@@ -1,11 +1,12 @@
 //! Sorts blocks, on the CPU or on a leased GPU.
 
-use super::coded_transform::{CodedTransform, Sorted};
+use super::coded_transform::{CodedTransform, GpuSort, GpuSorted, Sorted};
+use super::joint_gpus::JointGpus;
 use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
 use crate::coder::SliceLimits;
 use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
 use crate::options::Options;
@@ -18,16 +19,10 @@ use std::time::{Duration, Instant};
 /// coded in hardly more time than one.
 const LEASES: usize = 4;
 
-/// Sorts blocks on a GPU, with the given sample rate, and says when each step was done.
-pub(crate) type GpuSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
-
-/// What a GPU gives: the transform, coded or not, how often each byte occurs in it where it is
-/// coded, and the steps.
-pub(crate) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
-
 /// All that sorts, shared by the workers.
 pub(crate) struct BlockSorter {
     pub(super) gpus: DevicePool<GpuSort>,
+    pub(super) together: JointGpus,
     cpu: CpuSorter,
 }
 
@@ -36,7 +31,7 @@ impl BlockSorter {
     /// `sample_rate`. GPUs code them too where `coded` says how.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where this build has no sorter for the device that
+    /// [`Error::Device`] where this build has no sorter for the device that
     /// is asked for.
     pub fn new(
         workers: usize,
@@ -53,12 +48,13 @@ impl BlockSorter {
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
         let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
-        Ok(BlockSorter { gpus, cpu: CpuSorter::with(options.narrow()) })
+        let together = JointGpus::new(options.chosen_device(), coded.is_some());
+        Ok(BlockSorter { gpus, together, cpu: CpuSorter::with(options.narrow()) })
     }
 
     #[cfg(test)]
     pub(super) fn with(gpus: DevicePool<GpuSort>) -> Self {
-        BlockSorter { gpus, cpu: CpuSorter::new() }
+        BlockSorter { gpus, together: JointGpus::new(Device::Cpu, false), cpu: CpuSorter::new() }
     }
 
     /// Of GPUs that are open at once and used whatever the block.
@@ -70,9 +66,12 @@ impl BlockSorter {
         BlockSorter::with(DevicePool::new(opener, Rates::SORT, 4, listener))
     }
 
-    /// A block of `len` bytes will be sorted when it has its turn.
-    pub fn expect(&self, len: usize) {
-        self.gpus.expect(len as u64);
+    /// A block of `len` bytes, which may be alone in its stream, will be sorted when it has its
+    /// turn.
+    pub fn expect(&self, len: usize, is_alone: bool) {
+        if !self.together.take(len as u64, is_alone) {
+            self.gpus.expect(len as u64);
+        }
     }
 
     /// A block of `len` bytes was coded, which took so much time of one thread.
@@ -83,6 +82,28 @@ impl BlockSorter {
     /// Frees the memory that is kept for the next blocks on the CPU.
     pub fn free(&self) {
         self.cpu.free();
+    }
+
+    /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
+    /// memory for it. As [`BlockSorter::sort`] otherwise, and where they fail.
+    pub fn sort_together(
+        &self,
+        block: &[u8],
+        sample_rate: u32,
+        (threads, is_alone): (usize, bool),
+        pool: &Threads,
+    ) -> Result<(Sorted, Vec<Timed>)> {
+        if self.together.take(block.len() as u64, is_alone) {
+            match self.together.sort(block, sample_rate) {
+                Ok((sorted, counts, steps)) if self.could_be(&sorted, counts, block, pool) => {
+                    return Ok((sorted, steps));
+                }
+                Ok(_) => self.gpus.warn_of_several(WRONG),
+                Err(Error::Device(failure)) => self.gpus.warn_of_several(&failure),
+                Err(other) => return Err(other),
+            }
+        }
+        self.sort(block, sample_rate, threads, pool)
     }
 
     /// Sorts a block, on up to `threads` threads if on the CPU. That happens in `pool`; a GPU is
@@ -117,17 +138,29 @@ impl BlockSorter {
         // The lease ends with this, before anything waits for the pool.
         let sorted = lease.and_then(|mut lease| lease.run(|sort| sort(block, sample_rate)));
         let Some((sorted, counts, steps)) = sorted.transpose()? else { return Ok(None) };
-        let could_be = || match &sorted {
-            Sorted::Bwt(bwt) => could_be_of(bwt, block),
-            Sorted::Coded(coded) => coded_could_be_of(coded, counts, block),
-        };
-        if !pool.install(could_be) {
-            self.gpus.warn("a GPU gave a transform that is not the block's");
+        if !self.could_be(&sorted, counts, block, pool) {
+            self.gpus.warn(WRONG);
             return Ok(None);
         }
         Ok(Some((sorted, steps)))
     }
+
+    /// Whether what a GPU gave could be the block's.
+    fn could_be(
+        &self,
+        sorted: &Sorted,
+        counts: Option<[u32; 256]>,
+        block: &[u8],
+        pool: &Threads,
+    ) -> bool {
+        pool.install(|| match sorted {
+            Sorted::Bwt(bwt) => could_be_of(bwt, block),
+            Sorted::Coded(coded) => coded_could_be_of(coded, counts, block),
+        })
+    }
 }
+
+const WRONG: &str = "a GPU gave a transform that is not the block's";
 
 /// As [`could_be_of`], of a transform that is coded, with the bytes that were counted in it.
 fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, block: &[u8]) -> bool {

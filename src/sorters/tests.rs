@@ -1,7 +1,7 @@
 //! Sorters that fail in every way there is, and the choice between CPU and GPU; no GPU is needed.
 
+use super::coded_transform::{GpuSort, GpuSorted};
 use super::invert_blocks::GpuInvert;
-use super::sort_blocks::{GpuSort, GpuSorted};
 use super::*;
 use crate::bwt::{self, Bwt, Sorter};
 use crate::coder::{self, Coding, SliceLimits};
@@ -103,7 +103,7 @@ fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
         let rates = Rates { most: 6, ..Rates::SORT };
         let sorters = BlockSorter::with(DevicePool::new(opener, rates, 4, listener));
         for block in [&b"bananas"[..], b"banana", b"bananas"] {
-            sorters.expect(block.len());
+            sorters.expect(block.len(), false);
             let sorted = sorters.sort(block, 2, 1, &pool()).unwrap().0;
             assert_eq!(sorted, Sorted::Bwt(Sorter::Cpu.sort(block, 2).unwrap()));
         }
@@ -226,9 +226,9 @@ fn small_inputs_open_nothing() {
 #[test]
 fn many_blocks_open_a_gpu_before_their_turn() {
     let (sorters, open_now) = opened_on_demand(Box::new(on_cpu));
-    sorters.expect(4 << 20);
+    sorters.expect(4 << 20, false);
     assert!(!sorters.gpus.has_begun_opening());
-    (0..100).for_each(|_| sorters.expect(4 << 20));
+    (0..100).for_each(|_| sorters.expect(4 << 20, false));
     assert!(sorters.gpus.has_begun_opening());
     open_now.send(()).unwrap();
 }
@@ -258,7 +258,7 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
 #[test]
 fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
     let (sorters, open_now) = opened_on_demand(Box::new(on_cpu));
-    (0..100).for_each(|_| sorters.expect(4 << 20));
+    (0..100).for_each(|_| sorters.expect(4 << 20, false));
     let pool = pool();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| sorters.sort(b"banana", 2, 1, &pool).unwrap().1);

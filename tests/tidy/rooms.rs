@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The rooms inside src/gpu and kernels: one may use those above it, and none on its own line.
-const GPU_ROOMS: [&[&str]; 11] = [
+const GPU_ROOMS: [&[&str]; 13] = [
     &["interface", "peers", "test_data"],
     &["runtime"],
     &["testing", "absent"],
@@ -15,9 +15,11 @@ const GPU_ROOMS: [&[&str]; 11] = [
     &["lcp"],
     &["papers"],
     &["sort"],
+    &["distributed"],
     &["algorithm"],
     &["bwt_encoder", "bwt_decoder"],
     &["sorter", "inverse_bwt", "pattern_batches", "gpu_lcp", "extension_queries", "nccl_processor"],
+    &["joint_sorter"],
 ];
 
 /// The room that a file of `src` is in.

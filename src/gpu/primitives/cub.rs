@@ -30,6 +30,8 @@ mod c {
             begin_bit: c_int, end_bit: c_int, selector: *mut c_int);
         bwz_cub_sort_pairs_u64(keys: u64, other_keys: u64, values: u64, other_values: u64, num_items: u32,
             begin_bit: c_int, end_bit: c_int, selector: *mut c_int);
+        bwz_cub_sort_pairs_u64_u64(keys: u64, other_keys: u64, values: u64, other_values: u64, num_items: u32,
+            begin_bit: c_int, end_bit: c_int, selector: *mut c_int);
         bwz_cub_sort_keys_u32(keys: u64, other_keys: u64, num_items: u32, begin_bit: c_int, end_bit: c_int,
             selector: *mut c_int);
         bwz_cub_sort_keys_u64(keys: u64, other_keys: u64, num_items: u32, begin_bit: c_int, end_bit: c_int,
@@ -67,8 +69,21 @@ pub struct Cub<'m> {
 }
 
 impl<'m> Cub<'m> {
-    /// Allocates storage that is enough for every function here over up to `items` items.
+    /// Allocates storage that is enough for every function here over up to `items` items, but for
+    /// [`Cub::sort_wide_pairs`].
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
+        Ok(Cub { temp: arena.array(Self::storage(gpu, items)? + SPARE) })
+    }
+
+    /// The same with [`Cub::sort_wide_pairs`].
+    pub fn allocate_wide(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
+        let none = Array::<u8>::none();
+        let pairs = DoubleBuffer { current: none.of(items), alternate: none.of(items) };
+        let wide = Cub { temp: none }.wide_pairs(gpu, pairs, pairs, 0..64)?.0;
+        Ok(Cub { temp: arena.array(wide.max(Self::storage(gpu, items)?) + SPARE) })
+    }
+
+    fn storage(gpu: &Gpu, items: u32) -> Result<usize> {
         gpu.raw_stream()?;
         let none = Array::<u8>::none();
         let nowhere = Cub { temp: none };
@@ -94,8 +109,7 @@ impl<'m> Cub<'m> {
                 }
             })?,
         ];
-        let most = sizes.into_iter().max().unwrap_or(0);
-        Ok(Cub { temp: arena.array(most + SPARE) })
+        Ok(sizes.into_iter().max().unwrap_or(0))
     }
 
     /// Calls a function with the temporary storage; gives back how much of it was needed if there
@@ -140,6 +154,31 @@ impl<'m> Cub<'m> {
     }
 
     #[allow(unsafe_code)]
+    fn wide_pairs(
+        &self,
+        gpu: &Gpu,
+        keys: DoubleBuffer<u64>,
+        values: DoubleBuffer<u64>,
+        bits: Range<u32>,
+    ) -> Result<(usize, bool)> {
+        let n = keys.current.len();
+        let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
+        let (k, l) = (keys.current.address(), keys.alternate.address());
+        let (v, w) = (values.current.address(), values.alternate.address());
+        let mut selector = 0;
+        let used = self.call(gpu, |temp, bytes, stream| {
+            let selector = &raw mut selector;
+            // SAFETY: the four arrays have n items of 64 bits each (`sort_wide_pairs`).
+            unsafe {
+                c::bwz_cub_sort_pairs_u64_u64(
+                    temp, bytes, k, l, v, w, n, begin, end, selector, stream,
+                )
+            }
+        })?;
+        Ok((used, selector == 1))
+    }
+
+    #[allow(unsafe_code)]
     fn keys<K: Key>(
         &self,
         gpu: &Gpu,
@@ -170,6 +209,23 @@ impl<'m> Cub<'m> {
         let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
         assert_eq!(lens, [keys.current.len(); 3]);
         if keys.current.len() > 0 && self.pairs(gpu, *keys, *values, bits)?.1 {
+            keys.swap();
+            values.swap();
+        }
+        Ok(())
+    }
+
+    /// The same with values of 64 bits, by storage of [`Cub::allocate_wide`].
+    pub fn sort_wide_pairs(
+        &self,
+        gpu: &Gpu,
+        keys: &mut DoubleBuffer<u64>,
+        values: &mut DoubleBuffer<u64>,
+        bits: Range<u32>,
+    ) -> Result<()> {
+        let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
+        assert_eq!(lens, [keys.current.len(); 3]);
+        if keys.current.len() > 0 && self.wide_pairs(gpu, *keys, *values, bits)?.1 {
             keys.swap();
             values.swap();
         }

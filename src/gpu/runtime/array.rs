@@ -66,6 +66,17 @@ impl<'m, T> Array<'m, T> {
         Array::at(self.address + (start * size_of::<T>()) as u64, self.len - start)
     }
 
+    /// Its parts of the given lengths, one behind the other.
+    pub fn parts(self, lens: &[u32]) -> Vec<Self> {
+        let mut start = 0;
+        let mut part = |&len: &u32| {
+            let part = self.part(start..start + len);
+            start += len;
+            part
+        };
+        lens.iter().map(&mut part).collect()
+    }
+
     /// No memory, for calls that only ask how much they need.
     pub fn none() -> Self {
         Array::at(0, 0)

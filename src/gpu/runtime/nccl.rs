@@ -1,4 +1,4 @@
-//! NCCL: words sent between GPUs, in groups of sends and receives.
+//! NCCL: bytes sent between GPUs, in groups of sends and receives.
 //!
 //! Its library is opened when it is first asked for, by the name that its packages install. Neither
 //! a build of bwz nor a run on one GPU needs it.
@@ -19,8 +19,8 @@ const LIBRARY: &str = "libnccl.so.2";
 const SUCCESS: c_int = 0;
 /// `ncclInProgress`.
 const IN_PROGRESS: c_int = 7;
-/// `ncclUint64`.
-const UINT64: c_int = 5;
+/// `ncclUint8`.
+const UINT8: c_int = 1;
 
 type Status = c_int;
 /// `ncclComm_t`.
@@ -182,35 +182,30 @@ impl<'p> Communicator<'p> {
 
     /// Sends `sent[q]` to each GPU q, and receives `received[q]` from it, in one group. It is done
     /// when [`Communicator::wait_for`] says so.
-    pub fn all_to_all(
-        &self,
-        gpu: &Gpu,
-        sent: &[Array<u64>],
-        received: &[Array<u64>],
-    ) -> Result<()> {
+    pub fn all_to_all<T>(&self, gpu: &Gpu, sent: &[Array<T>], received: &[Array<T>]) -> Result<()> {
         self.queue(gpu, sent, received)?;
         self.wait(|| Ok(true))
     }
 
     #[allow(unsafe_code)]
-    fn queue(&self, gpu: &Gpu, sent: &[Array<u64>], received: &[Array<u64>]) -> Result<()> {
+    fn queue<T>(&self, gpu: &Gpu, sent: &[Array<T>], received: &[Array<T>]) -> Result<()> {
         let (nccl, stream) = (self.nccl, gpu.raw_stream()?);
         // SAFETY: it only opens the group.
         nccl.check(unsafe { (nccl.group_start)() })?;
-        let exchange = |(peer, (from, to)): (c_int, (&Array<u64>, &Array<u64>))| {
-            let (len, address) = (from.len() as usize, from.address() as *const c_void);
-            if len > 0 {
-                // SAFETY: the array has so many words of device memory, which stays until the
+        let exchange = |(peer, (from, to)): (c_int, (&Array<T>, &Array<T>))| {
+            let (size, address) = (from.size(), from.address() as *const c_void);
+            if size > 0 {
+                // SAFETY: the array has so many bytes of device memory, which stays until the
                 // stream has been waited for.
                 nccl.check(unsafe {
-                    (nccl.send)(address, len, UINT64, peer, self.handle, stream)
+                    (nccl.send)(address, size, UINT8, peer, self.handle, stream)
                 })?;
             }
-            let (len, address) = (to.len() as usize, to.address() as *mut c_void);
-            if len > 0 {
+            let (size, address) = (to.size(), to.address() as *mut c_void);
+            if size > 0 {
                 // SAFETY: as above.
                 nccl.check(unsafe {
-                    (nccl.recv)(address, len, UINT64, peer, self.handle, stream)
+                    (nccl.recv)(address, size, UINT8, peer, self.handle, stream)
                 })?;
             }
             Ok(())

@@ -3,7 +3,7 @@
 use super::array::Array;
 use super::gpu_stream::Gpu;
 use crate::error::Result;
-use cudarc::driver::{ValidAsZeroBits, result};
+use cudarc::driver::{ValidAsZeroBits, result, sys};
 
 impl Gpu {
     /// Bytes of device memory that are free.
@@ -51,6 +51,28 @@ impl Gpu {
         // SAFETY: both arrays lie in memory that lives and have so many bytes.
         self.check(unsafe {
             result::memcpy_dtod_async(to.address(), from.address(), bytes, stream)
+        })
+    }
+
+    /// Queues a copy to an array from the memory of another context, on this GPU or another.
+    ///
+    /// # Safety
+    /// As many bytes must lie at `from` in that context until the copy is done.
+    #[allow(unsafe_code)]
+    pub unsafe fn copy_from_peer<T>(
+        &self,
+        from: u64,
+        context: sys::CUcontext,
+        to: Array<T>,
+    ) -> Result<()> {
+        let (bytes, stream, own) = (to.size(), self.raw_stream()?, self.context().cu_ctx());
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: `to` has so many bytes in this context, and the rest is as this function asks
+        // for.
+        self.check(unsafe {
+            result::memcpy_peer_async(own, to.address(), context, from, bytes, stream)
         })
     }
 }

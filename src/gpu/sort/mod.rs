@@ -13,4 +13,5 @@ mod refine;
 mod sparse_minimizers;
 mod unsorted_groups;
 
+pub use alphabetic_code::AlphabeticCode;
 pub use default_sort::{DefaultSort, ExtraArenas};

@@ -1,0 +1,19 @@
+// A suffix on its way from GPU to GPU: one word, so that a sort moves nothing beside its key.
+#pragma once
+
+#include "runtime/common.cuh"
+
+// The position in 40 bits; how many whole symbols its first key holds; the byte before it, which
+// is what the transform has of it in the end.
+__device__ __forceinline__ uint64_t suffix_word(uint64_t position, uint32_t symbols, uint32_t before) {
+    return position << 16 | symbols << 8 | before;
+}
+__device__ __forceinline__ uint64_t position_of(uint64_t suffix) { return suffix >> 16; }
+__device__ __forceinline__ uint32_t symbols_of(uint64_t suffix) { return static_cast<uint32_t>(suffix) >> 8 & 255; }
+__device__ __forceinline__ uint32_t before_of(uint64_t suffix) { return static_cast<uint32_t>(suffix) & 255; }
+
+// The head of a group: its row among those of its GPU, less than 2^31, and whether the group keeps
+// the rank that it had. Heads compare as their rows do.
+__device__ __forceinline__ uint32_t group_head(uint32_t row, bool stays) { return row << 1 | stays; }
+__device__ __forceinline__ uint32_t head_row(uint32_t head) { return head >> 1; }
+__device__ __forceinline__ bool keeps_rank(uint32_t head) { return head & 1; }

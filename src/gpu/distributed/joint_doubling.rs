@@ -1,0 +1,355 @@
+//! The suffixes of one text sorted by several GPUs: prefix doubling, in groups that are refined
+//! where they lie. It is the algorithm of `distributed::prefix_doubling` with its steps in kernels.
+//!
+//! 1. Each GPU makes the first keys of the suffixes of its part of the text, 64 bits of the
+//!    alphabetic code, and sorts them. They are cut where the rows of the next GPU begin
+//!    ([`KeySplits`]), and cross the network once, with their suffixes; a GPU merges what it gets.
+//! 2. Suffixes that are alone with their key are resolved: the byte before one, which has come with
+//!    it, goes to its row. The others form a list. The ranks of all suffixes go to the GPUs that
+//!    keep them ([`OwnerRoutes`]), unless nothing is left; in later rounds those that are new.
+//! 3. In a round, each suffix of the list asks for the rank of the one h behind it. A list is
+//!    sorted by the number of the group and that rank, groups that lie on several GPUs being cut
+//!    and exchanged before, as in step 1; and what is resolved leaves it, as in step 2.
+//!
+//! A key holds as many whole symbols as its bits do, so h differs from group to group: a suffix has
+//! the symbols of its first key in its word. Where those of all groups that are left are m at
+//! least, the groups after k rounds agree in (2^k - 1) m symbols more than their first keys. Keys
+//! of fixed width would make h one number, and leave many more suffixes unresolved: the alphabetic
+//! code takes 4.5 bits of English text for a symbol, and those of fixed width 7.
+//!
+//! A GPU takes 56 bytes for each suffix of its part, and 2 more for the part itself and its rows.
+//! Nothing depends on the text: the cuts are exact, and ranks are exchanged in batches.
+//!
+//! N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007; P. Flick and S. Aluru, *Parallel
+//! distributed memory construction of suffix and longest common prefix arrays*, 2015.
+
+use super::device_exchange::DeviceExchange;
+use super::key_splits::KeySplits;
+use super::open_groups::{ListShape, exchanged, open_borders, open_ranges};
+use super::owner_routes::{HeadRanks, OwnerRoutes, RouteBuffers};
+use super::part_keys::{PartBytes, part_keys};
+use super::row_groups::{
+    ListEnds, RowList, compose_keys, first_rows, list_ends, mark_heads, mark_unresolved, part_list,
+};
+use super::run_merge::merge_runs;
+use super::text_parts::TextParts;
+use crate::error::{Error, Result};
+use crate::gpu::block::byte_counts::count_bytes;
+use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::kernel_structs::RowsView;
+use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::sort::AlphabeticCode;
+use std::ops::Range;
+
+/// Room of lists at least, so that batches of ranks have some too.
+const LEAST_ROOM: usize = 8192;
+
+/// The buffers of one GPU.
+pub struct JointDoubling<'m> {
+    cub: Cub<'m>,
+    parts: TextParts,
+    keys: DoubleBuffer<'m, u64>,
+    suffixes: DoubleBuffer<'m, u64>,
+    rows: DoubleBuffer<'m, u32>,
+    /// The number of each item's group.
+    groups: Array<'m, u32>,
+    /// The row of the first of it, and whether its rank stays.
+    heads: Array<'m, u32>,
+    routes: OwnerRoutes<'m>,
+    splits: KeySplits<'m>,
+    counts: Array<'m, u32>,
+    code_table: Array<'m, u32>,
+    ends: Array<'m, u64>,
+    facts: Array<'m, u32>,
+}
+
+/// What one round leaves of a list.
+struct Ranked {
+    /// Of each GPU, whether its first group begins on an earlier one.
+    open: Vec<bool>,
+    /// And the rank of that.
+    open_rank: u64,
+    first_row_here: u32,
+}
+
+impl<'m> JointDoubling<'m> {
+    pub fn allocate(
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        parts: TextParts,
+        number: usize,
+    ) -> Result<Self> {
+        let room = (parts.part_len(number) as usize).max(LEAST_ROOM);
+        Ok(JointDoubling {
+            cub: Cub::allocate_wide(gpu, arena, room as u32)?,
+            parts,
+            keys: arena.double_buffer(room),
+            suffixes: arena.double_buffer(room),
+            rows: arena.double_buffer(room),
+            groups: arena.array(room),
+            heads: arena.array(room),
+            routes: OwnerRoutes::allocate(arena, parts, number),
+            splits: KeySplits::allocate(arena),
+            counts: arena.array(BYTE_COUNT_WORDS as usize),
+            code_table: arena.array(256),
+            ends: arena.array(4),
+            facts: arena.array(3),
+        })
+    }
+
+    /// Sorts, and writes the rows of this GPU. `left` gets the number of suffixes of all GPUs that
+    /// were unresolved after each round.
+    pub fn run<E: DeviceExchange>(
+        mut self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        part: PartBytes<'m>,
+        out: RowsView,
+        left: &mut Vec<u64>,
+    ) -> Result<()> {
+        let (number, gpus) = (exchange.number(), exchange.count());
+        let shape = |gpu| {
+            let len = self.parts.part_len(gpu);
+            ListShape::of_one_group(len, gpu > 0 && len > 0)
+        };
+        let mut lists: Vec<ListShape> = (0..gpus).map(shape).collect();
+        self.first_keys(gpu, exchange, part)?;
+        match self.exchange_groups(gpu, exchange, &lists, u64::BITS)? {
+            Some(runs) => self.merge(gpu, runs)?,
+            None => self.sort(gpu, lists[number].len as u32, u64::BITS)?,
+        }
+        let mut least = self.split(gpu, exchange, &mut lists, u64::BITS, out, left)?;
+        // What groups agree in beside their first keys.
+        let mut behind = 0;
+        let bits = u64::BITS - self.parts.len().leading_zeros();
+        while left.last() != Some(&0) {
+            self.ask(gpu, exchange, &lists, behind)?;
+            self.exchange_groups(gpu, exchange, &lists, bits)?;
+            self.sort_in_groups(gpu, lists[number], bits)?;
+            self.split(gpu, exchange, &mut lists, bits, out, left)?;
+            behind = behind.saturating_add(least);
+            least = least.saturating_mul(2);
+        }
+        Ok(())
+    }
+
+    /// The keys of the part's suffixes by the code of the whole text.
+    fn first_keys<E: DeviceExchange>(
+        &mut self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        part: PartBytes<'m>,
+    ) -> Result<()> {
+        let own = self.parts.part_len(exchange.number()) as u32;
+        let counts = match own {
+            0 => [0; 256],
+            _ => count_bytes(gpu, part.bytes, own, self.counts)?.bytes,
+        };
+        let all = exchange.all_gather(&counts.map(u64::from))?;
+        let counts = (0..256).map(|byte| all.iter().map(|counts| counts[byte]).sum());
+        let code = AlphabeticCode::new(&scaled(counts.collect()));
+        gpu.upload_words(&code.table, self.code_table)?;
+        let (keys, suffixes) = (self.keys.current.first(own), self.suffixes.current.first(own));
+        part_keys(gpu, part, self.code_table, keys, suffixes)?;
+        first_rows(gpu, self.rows.current.first(own))
+    }
+
+    /// The keys of the list: the rank of the suffix as far behind each as its group agrees.
+    fn ask<E: DeviceExchange>(
+        &self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        lists: &[ListShape],
+        behind: u64,
+    ) -> Result<()> {
+        let (outgoing, incoming) = (self.suffixes.alternate.cast(), self.keys.alternate.cast());
+        let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
+        let len = lists[exchange.number()].len as u32;
+        let (suffixes, keys) = (self.suffixes.current.first(len), self.keys.current.first(len));
+        self.routes.ask(gpu, exchange, (suffixes, longest(lists)), behind, keys, &buffers)
+    }
+
+    /// Gives each GPU, of groups that lie on several, the suffixes of its rows; and says how many
+    /// came from each. Nothing happens where there are no such groups.
+    fn exchange_groups<E: DeviceExchange>(
+        &mut self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        lists: &[ListShape],
+        bits: u32,
+    ) -> Result<Option<Vec<u32>>> {
+        let (number, borders) = (exchange.number(), open_borders(lists));
+        if borders.is_empty() {
+            return Ok(None);
+        }
+        let len = lists[number].len as u32;
+        for range in open_ranges(lists, number).into_iter().flatten() {
+            self.sort_range(gpu, range, len, bits)?;
+        }
+        let cuts: Vec<_> = borders.iter().map(|border| border.cut(lists, number)).collect();
+        let keys = self.keys.current.first(len);
+        let before = self.splits.find(gpu, exchange, keys, bits, &cuts)?;
+        let (sent, received) = exchanged(lists, &borders, &before, number);
+        let DoubleBuffer { current, alternate } = self.keys;
+        exchange.all_to_all(gpu, &current.parts(&sent), &alternate.parts(&received))?;
+        let DoubleBuffer { current, alternate } = self.suffixes;
+        exchange.all_to_all(gpu, &current.parts(&sent), &alternate.parts(&received))?;
+        self.keys.swap();
+        self.suffixes.swap();
+        Ok(Some(received))
+    }
+
+    /// Merges the sorted runs that a list of one group came in.
+    fn merge(&mut self, gpu: &Gpu, runs: Vec<u32>) -> Result<()> {
+        let len = runs.iter().sum();
+        let (mut keys, mut suffixes) = (self.keys.first_items(len), self.suffixes.first_items(len));
+        // Where groups lie is not known yet.
+        let splits = self.heads;
+        merge_runs(gpu, &mut keys, &mut suffixes, runs, splits)?;
+        if keys.current.address() != self.keys.current.address() {
+            self.keys.swap();
+            self.suffixes.swap();
+        }
+        Ok(())
+    }
+
+    /// Sorts a list of so many suffixes by keys of so many bits.
+    fn sort(&mut self, gpu: &Gpu, len: u32, bits: u32) -> Result<()> {
+        self.sort_range(gpu, 0..len, len, bits)
+    }
+
+    /// Sorts a range of it.
+    fn sort_range(&mut self, gpu: &Gpu, range: Range<u32>, len: u32, bits: u32) -> Result<()> {
+        let mut keys = self.keys.part(range.clone());
+        let mut suffixes = self.suffixes.part(range.clone());
+        self.cub.sort_wide_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
+        if range.is_empty()
+            || keys.current.address() == self.keys.part(range.clone()).current.address()
+        {
+            return Ok(());
+        }
+        if range == (0..len) {
+            self.keys.swap();
+            self.suffixes.swap();
+            return Ok(());
+        }
+        gpu.copy(keys.current, keys.alternate)?;
+        gpu.copy(suffixes.current, suffixes.alternate)
+    }
+
+    /// Sorts each group of a list by keys of so many bits.
+    fn sort_in_groups(&mut self, gpu: &Gpu, list: ListShape, bits: u32) -> Result<()> {
+        let group_bits = u64::BITS - list.groups.saturating_sub(1).leading_zeros();
+        if bits + group_bits > u64::BITS {
+            let groups = list.groups;
+            let what =
+                format!("{groups} groups of suffixes are too many for GPUs to sort together");
+            return Err(Error::Device(what.into()));
+        }
+        let len = list.len as u32;
+        compose_keys(gpu, self.keys.current.first(len), self.groups.first(len), bits)?;
+        self.sort(gpu, len, bits + group_bits)
+    }
+
+    /// Splits the groups of a list that was sorted by keys of so many bits: tells the new ranks,
+    /// and lets go what is resolved. Gives the least symbols of a first key that is left.
+    fn split<E: DeviceExchange>(
+        &mut self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        lists: &mut [ListShape],
+        bits: u32,
+        out: RowsView,
+        left: &mut Vec<u64>,
+    ) -> Result<u64> {
+        let (number, most) = (exchange.number(), longest(lists));
+        let len = lists[number].len as u32;
+        let ranked = self.rank(gpu, exchange, lists, bits)?;
+        let (heads, rows) = (self.heads.first(len), self.rows.current.first(len));
+        let sums = self.keys.alternate.first(len);
+        let goes_on = ranked.open.get(number + 1).is_some_and(|&open| open);
+        mark_unresolved(gpu, heads, rows, (ranked.open[number], goes_on), sums)?;
+        let mut sum = 0;
+        if len > 0 {
+            self.cub.inclusive_sum_u64(gpu, sums)?;
+            sum = gpu.read(sums.part(len - 1..len))?[0];
+        }
+        let (new_len, new_groups) = ((sum >> 32) as u32, sum as u32);
+        let all = exchange.all_gather(&[new_len.into()])?;
+        left.push(all.iter().map(|words| words[0]).sum());
+        let suffixes = self.suffixes.current.first(len);
+        if left.last() != Some(&0) {
+            let first_row = self.parts.range(number).start;
+            let open = ranked.open[number].then_some((ranked.first_row_here, ranked.open_rank));
+            let ranks = HeadRanks { heads, first_row, open };
+            let (outgoing, incoming) = (self.suffixes.alternate.cast(), self.keys.current.cast());
+            let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
+            self.routes.tell(gpu, exchange, (suffixes, most), ranks, &buffers)?;
+        }
+        let list = RowList { suffixes, rows };
+        let new = RowList { suffixes: self.suffixes.alternate, rows: self.rows.alternate };
+        let new = (new, self.groups);
+        let facts = part_list(gpu, list, sums, (new_len, new_groups), out, new, self.facts)?;
+        self.suffixes.swap();
+        self.rows.swap();
+        let words = [new_len, new_groups, facts.front, facts.back, facts.least];
+        let all = exchange.all_gather(&words.map(u64::from))?;
+        for ((list, words), &is_open) in lists.iter_mut().zip(&all).zip(&ranked.open) {
+            let [len, groups, front, back] = [words[0], words[1], words[2], words[3]];
+            *list = ListShape { len, groups, front, back, is_open };
+        }
+        Ok(all.iter().map(|words| words[4]).min().unwrap_or(0))
+    }
+
+    /// The heads of a list that was sorted by keys of so many bits, and which groups go on from one
+    /// GPU to the next.
+    fn rank<E: DeviceExchange>(
+        &self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        lists: &[ListShape],
+        bits: u32,
+    ) -> Result<Ranked> {
+        let len = lists[exchange.number()].len as u32;
+        let (keys, rows) = (self.keys.current.first(len), self.rows.current.first(len));
+        let heads = self.heads.first(len);
+        // The first group of all is new, and the rank of an open one may be.
+        let old = (bits < u64::BITS).then_some((bits, !lists[exchange.number()].is_open));
+        mark_heads(gpu, keys, rows, old, heads)?;
+        if len > 0 {
+            self.cub.inclusive_max(gpu, heads)?;
+        }
+        let ends = list_ends(gpu, keys, rows, heads, self.ends)?;
+        let mask = u64::MAX >> (u64::BITS - bits);
+        let ListEnds { first_key, last_key, last_head, first_row } = ends;
+        let words = [first_key & mask, last_key & mask, last_head, first_row];
+        let all = exchange.all_gather(&words)?;
+        let (mut open, mut open_rank, mut last_rank) = (Vec::new(), 0, 0);
+        for (gpu, list) in lists.iter().enumerate() {
+            let is_open = list.is_open && all[gpu - 1][1] == all[gpu][0];
+            if is_open && gpu == exchange.number() {
+                open_rank = last_rank;
+            }
+            let [last_head, first_row] = [all[gpu][2], all[gpu][3]];
+            if !is_open || last_head != first_row {
+                last_rank = self.parts.range(gpu).start + last_head + 1;
+            }
+            open.push(is_open);
+        }
+        Ok(Ranked { open, open_rank, first_row_here: first_row as u32 })
+    }
+}
+
+/// The longest list of a GPU.
+fn longest(lists: &[ListShape]) -> u64 {
+    lists.iter().map(|list| list.len).max().unwrap_or(0)
+}
+
+/// Counts of which the sum fits 32 bits; none that is not 0 becomes 0.
+fn scaled(counts: Vec<u64>) -> Vec<u32> {
+    let all: u64 = counts.iter().sum();
+    // The 256 that are rounded up have room too.
+    let shift = (u64::BITS - all.leading_zeros()).saturating_sub(31);
+    counts.into_iter().map(|count| ((count >> shift) as u32).max((count > 0).into())).collect()
+}

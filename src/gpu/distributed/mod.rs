@@ -1,0 +1,31 @@
+//! One text sorted by several GPUs, each of which holds a part of the text and a part of the rows.
+//!
+//! | file | job |
+//! |---|---|
+//! | `device_exchange` | what is asked of a network of GPUs |
+//! | `peer_exchange` | the GPUs of one process, or several streams of one GPU |
+//! | `text_parts` | which part each GPU holds |
+//! | `part_keys` | first keys by the alphabetic code |
+//! | `key_splits` | sorted keys cut where the rows of the next GPU begin |
+//! | `run_merge` | what comes sorted from several GPUs, merged |
+//! | `owner_routes` | ranks asked for and told |
+//! | `row_groups` | groups of suffixes that are equal so far |
+//! | `open_groups` | those of them that lie on several GPUs |
+//! | `joint_doubling` | the algorithm |
+
+mod device_exchange;
+mod joint_doubling;
+mod key_splits;
+mod open_groups;
+mod owner_routes;
+mod part_keys;
+mod peer_exchange;
+mod row_groups;
+mod run_merge;
+mod text_parts;
+
+pub use device_exchange::DeviceExchange;
+pub use joint_doubling::JointDoubling;
+pub use part_keys::{KEY_BYTES, PartBytes};
+pub use peer_exchange::{PeerBoard, PeerExchange};
+pub use text_parts::TextParts;

@@ -1,0 +1,167 @@
+//! Groups of equal suffixes that lie on several GPUs, and which of their suffixes go where.
+//!
+//! A group that goes on on the next GPU is *open* there. Its suffixes are sorted on each GPU that
+//! has some, cut where the rows of the next one begin ([`KeySplits`](super::key_splits)), and
+//! exchanged; each GPU then has those of its rows, in whatever order. All others stay: what a GPU
+//! sends to itself is one part of its list, whatever it has in open groups at both ends.
+
+use super::key_splits::Cut;
+use std::ops::Range;
+
+/// The list of unresolved suffixes of a GPU, as all GPUs know it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListShape {
+    /// Its suffixes.
+    pub len: u64,
+    /// Its groups.
+    pub groups: u64,
+    /// The suffixes of the first group here.
+    pub front: u64,
+    /// Where the last group begins here.
+    pub back: u64,
+    /// Whether the first group begins on an earlier GPU.
+    pub is_open: bool,
+}
+
+impl ListShape {
+    /// A list of one group.
+    pub fn of_one_group(len: u64, is_open: bool) -> Self {
+        ListShape { len, groups: 1, front: len, back: 0, is_open }
+    }
+
+    /// Whether it is a part of one group that begins before it.
+    fn is_inner(&self) -> bool {
+        self.is_open && self.groups == 1
+    }
+}
+
+/// A border between the rows of two GPUs within a group.
+#[derive(Clone, Debug)]
+pub struct OpenBorder {
+    /// The border is that between this GPU and the next.
+    before: usize,
+    /// The GPUs that have suffixes of the group.
+    gpus: Range<usize>,
+}
+
+/// All such borders, given the lists of all GPUs.
+pub fn open_borders(lists: &[ListShape]) -> Vec<OpenBorder> {
+    let is_open = |gpu: usize| lists.get(gpu).is_some_and(|list| list.is_open);
+    let border = |before: usize| {
+        let (mut first, mut last) = (before, before + 1);
+        while lists[first].is_inner() {
+            first -= 1;
+        }
+        while lists[last].is_inner() && is_open(last + 1) {
+            last += 1;
+        }
+        OpenBorder { before, gpus: first..last + 1 }
+    };
+    (0..lists.len()).filter(|&before| is_open(before + 1)).map(border).collect()
+}
+
+impl OpenBorder {
+    /// Where the group lies in the list of a GPU; nowhere in most.
+    fn range(&self, lists: &[ListShape], gpu: usize) -> Range<u64> {
+        let list = lists[gpu];
+        match self.gpus.contains(&gpu) {
+            false => 0..0,
+            true if gpu <= self.before => list.back..list.len,
+            true => 0..list.front,
+        }
+    }
+
+    /// How the group is cut there.
+    pub fn cut(&self, lists: &[ListShape], gpu: usize) -> Cut {
+        let len = |gpu: usize| self.range(lists, gpu).end - self.range(lists, gpu).start;
+        let range = self.range(lists, gpu);
+        let range = range.start as u32..range.end as u32;
+        Cut { range, wanted: (self.gpus.start..=self.before).map(len).sum() }
+    }
+}
+
+/// The parts of a GPU's list that are in open groups, to be sorted before they are cut: at its
+/// front and at its back, or all of it.
+pub fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
+    let (list, goes_on) = (lists[gpu], lists.get(gpu + 1).is_some_and(|next| next.is_open));
+    let (front, back, len) = (list.front as u32, list.back as u32, list.len as u32);
+    if list.is_inner() && goes_on {
+        return [Some(0..len), None];
+    }
+    [list.is_open.then_some(0..front), goes_on.then_some(back..len)]
+}
+
+/// How many suffixes of its list a GPU sends to each, and how many it receives from each, given for
+/// each border and GPU how many of the group lie before it.
+pub fn exchanged(
+    lists: &[ListShape],
+    borders: &[OpenBorder],
+    before: &[Vec<u64>],
+    gpu: usize,
+) -> (Vec<u32>, Vec<u32>) {
+    // What of the list of `from` goes to GPUs up to `to`.
+    let up_to = |from: usize, to: usize| {
+        let found = borders.iter().position(|b| b.before == to && b.gpus.contains(&from));
+        match found {
+            Some(border) => borders[border].range(lists, from).start + before[border][from],
+            None if from <= to => lists[from].len,
+            None => 0,
+        }
+    };
+    let sends = |from: usize, to: usize| {
+        let earlier = if to == 0 { 0 } else { up_to(from, to - 1) };
+        (up_to(from, to) - earlier) as u32
+    };
+    let gpus = 0..lists.len();
+    (gpus.clone().map(|to| sends(gpu, to)).collect(), gpus.map(|from| sends(from, gpu)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(len: u64, groups: u64, front: u64, back: u64, is_open: bool) -> ListShape {
+        ListShape { len, groups, front, back, is_open }
+    }
+
+    /// Four GPUs: a group on 0 to 2, of which 1 has nothing else, and one on 2 and 3.
+    #[test]
+    fn groups_at_both_ends_of_a_list_do_not_mix() {
+        let lists = [
+            list(10, 3, 2, 6, false),
+            list(5, 1, 5, 0, true),
+            list(9, 4, 3, 8, true),
+            list(7, 2, 4, 4, true),
+        ];
+        let borders = open_borders(&lists);
+        let gpus: Vec<_> = borders.iter().map(|b| (b.before, b.gpus.clone())).collect();
+        assert_eq!(gpus, [(0, 0..3), (1, 0..3), (2, 2..4)]);
+        let cuts = |gpu| borders.iter().map(|b| b.cut(&lists, gpu)).collect::<Vec<_>>();
+        let cut = |range, wanted| Cut { range, wanted };
+        assert_eq!(cuts(0), [cut(6..10, 4), cut(6..10, 9), cut(0..0, 1)]);
+        assert_eq!(cuts(1), [cut(0..5, 4), cut(0..5, 9), cut(0..0, 1)]);
+        assert_eq!(cuts(2), [cut(0..3, 4), cut(0..3, 9), cut(8..9, 1)]);
+        assert_eq!(cuts(3), [cut(0..0, 4), cut(0..0, 9), cut(0..4, 1)]);
+        let ranges: Vec<_> = (0..4).map(|gpu| open_ranges(&lists, gpu)).collect();
+        let expected =
+            [[None, Some(6..10)], [Some(0..5), None], [Some(0..3), Some(8..9)], [Some(0..4), None]];
+        assert_eq!(ranges, expected);
+        // Of each border, how many of each GPU come before it.
+        let before = [vec![1, 2, 1, 0], vec![3, 4, 2, 0], vec![0, 0, 0, 1]];
+        let sent = [[7, 2, 1, 0], [2, 2, 1, 0], [1, 1, 6, 1], [0, 0, 1, 6]];
+        for gpu in 0..4 {
+            let received = (0..4).map(|from| sent[from][gpu]).collect::<Vec<u32>>();
+            let expected = (sent[gpu].to_vec(), received);
+            assert_eq!(exchanged(&lists, &borders, &before, gpu), expected);
+            assert_eq!(u64::from(expected.1.iter().sum::<u32>()), lists[gpu].len);
+        }
+    }
+
+    #[test]
+    fn a_list_without_open_groups_stays() {
+        let lists = [list(4, 2, 2, 2, false), ListShape::default(), list(3, 1, 3, 0, false)];
+        assert!(open_borders(&lists).is_empty());
+        assert!((0..3).all(|gpu| open_ranges(&lists, gpu) == [None, None]));
+        assert_eq!(exchanged(&lists, &[], &[], 2), (vec![0, 0, 3], vec![0, 0, 3]));
+    }
+}

@@ -1,0 +1,221 @@
+//! Ranks asked of the GPUs that keep them, and told to them: the host side of
+//! `kernels/distributed/owner_routes.cu`.
+//!
+//! Suffixes are taken in batches, so that the buffers have room even where all GPUs ask one.
+
+use super::device_exchange::DeviceExchange;
+use super::text_parts::TextParts;
+use crate::error::Result;
+use crate::gpu::runtime::kernel_structs::RouteView;
+use crate::gpu::runtime::tuning::{MOST_PROCESSORS, THREADS};
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
+use std::ops::Range;
+
+/// Bytes of a suffix that asks or tells: its slot, a position and a rank. Who is asked or told has
+/// a position and a rank for it.
+const OUTGOING: usize = 16;
+const INCOMING: usize = 12;
+
+/// The ranks of suffixes, of which each GPU keeps those of its part of the text.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnerRoutes<'m> {
+    parts: TextParts,
+    /// A rank for each position of this GPU's part.
+    ranks: Array<'m, u64>,
+    cursors: Array<'m, u32>,
+}
+
+/// The buffers of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct RouteBuffers<'m> {
+    batch: u32,
+    slots: Array<'m, u32>,
+    positions: Array<'m, u32>,
+    words: Array<'m, u64>,
+    incoming_positions: Array<'m, u32>,
+    incoming_words: Array<'m, u64>,
+}
+
+/// The ranks of a list in the making: the heads of groups on this GPU, with those that stay marked.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadRanks<'m> {
+    pub heads: Array<'m, u32>,
+    /// The first row of this GPU.
+    pub first_row: u64,
+    /// The row and the rank of a group that begins on an earlier GPU.
+    pub open: Option<(u32, u64)>,
+}
+
+/// The position that each suffix of a batch asks for, or tells of.
+enum Target<'m> {
+    /// The one so far behind it, and as far as its first key reaches.
+    Behind(u64),
+    /// Its own, unless the head of its group says that its rank stays.
+    Own(Array<'m, u32>),
+}
+
+/// What of a batch goes to each GPU, and what comes from each.
+struct BatchLens {
+    sent: Vec<u32>,
+    received: Vec<u32>,
+}
+
+impl<'m> RouteBuffers<'m> {
+    /// For `gpus` GPUs, in the memory of two arrays.
+    pub fn within(outgoing: Array<'m, u8>, incoming: Array<'m, u8>, gpus: usize) -> Self {
+        let room = |array: Array<u8>, each: usize| (array.size() - 3 * Arena::ALIGNMENT) / each;
+        let batch = room(outgoing, OUTGOING).min(room(incoming, INCOMING * gpus));
+        let mut arena = ArenaAllocator::within(outgoing);
+        let (slots, positions, words) =
+            (arena.array(batch), arena.array(batch), arena.array(batch));
+        let mut arena = ArenaAllocator::within(incoming);
+        RouteBuffers {
+            batch: batch as u32,
+            slots,
+            positions,
+            words,
+            incoming_positions: arena.array(batch * gpus),
+            incoming_words: arena.array(batch * gpus),
+        }
+    }
+
+    /// The batches of a list of so many suffixes, given the most that a GPU has; later ones may be
+    /// empty.
+    fn batches(&self, len: u32, most: u64) -> impl Iterator<Item = Range<u32>> + use<> {
+        let batch = u64::from(self.batch);
+        let border = move |n: u64| (n * batch).min(len.into()) as u32;
+        (0..most.div_ceil(batch)).map(move |n| border(n)..border(n + 1))
+    }
+}
+
+impl<'m> OwnerRoutes<'m> {
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, parts: TextParts, gpu: usize) -> Self {
+        let cursors = arena.array(MOST_PROCESSORS as usize);
+        OwnerRoutes { parts, ranks: arena.array(parts.part_len(gpu) as usize), cursors }
+    }
+
+    /// Asks for the ranks of the suffixes that lie `behind` symbols behind those of a list, and
+    /// behind the whole symbols of their first keys; `keys` gets them, and 0 for the empty suffix.
+    /// The longest list of a GPU has `most` suffixes.
+    #[allow(unsafe_code)]
+    pub fn ask<E: DeviceExchange>(
+        &self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        (suffixes, most): (Array<u64>, u64),
+        behind: u64,
+        keys: Array<u64>,
+        buffers: &RouteBuffers,
+    ) -> Result<()> {
+        for batch in buffers.batches(suffixes.len(), most) {
+            let (suffixes, keys) = (suffixes.part(batch.clone()), keys.part(batch));
+            let lens = self.route(gpu, exchange, suffixes, Target::Behind(behind), buffers)?;
+            let (asked, items) = (lens.incoming(buffers.incoming_positions), suffixes.len());
+            exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &asked)?;
+            let incoming: u32 = lens.received.iter().sum();
+            let [ranks, positions] = [self.ranks.into(), buffers.incoming_positions.into()];
+            let arguments = [ranks, positions, incoming.into(), buffers.incoming_words.into()];
+            // SAFETY: both buffers have so many items, and the positions are of this part.
+            unsafe { gpu.each("owner_routes/answer", incoming, &arguments)? };
+            let answers = lens.incoming(buffers.incoming_words);
+            exchange.all_to_all(gpu, &answers, &buffers.words.parts(&lens.sent))?;
+            let [words, slots] = [buffers.words.into(), buffers.slots.into()];
+            let arguments = [words, slots, items.into(), keys.into()];
+            // SAFETY: `keys` and the slots have so many items, and the words one for each slot.
+            unsafe { gpu.each("owner_routes/take_answers", items, &arguments)? };
+        }
+        Ok(())
+    }
+
+    /// Tells the new ranks of the suffixes of a list to who keeps them. The longest list of a GPU
+    /// has `most` suffixes.
+    #[allow(unsafe_code)]
+    pub fn tell<E: DeviceExchange>(
+        &self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        (suffixes, most): (Array<u64>, u64),
+        ranks: HeadRanks,
+        buffers: &RouteBuffers,
+    ) -> Result<()> {
+        assert!(ranks.heads.len() >= suffixes.len());
+        let (open_row, open_rank) = ranks.open.unwrap_or((u32::MAX, 0));
+        for batch in buffers.batches(suffixes.len(), most) {
+            let (suffixes, heads) = (suffixes.part(batch.clone()), ranks.heads.part(batch));
+            let lens = self.route(gpu, exchange, suffixes, Target::Own(heads), buffers)?;
+            let [heads, slots, words] = [heads.into(), buffers.slots.into(), buffers.words.into()];
+            let (items, first) = (suffixes.len(), ranks.first_row.into());
+            let open = [open_row.into(), open_rank.into()];
+            let arguments = [heads, slots, items.into(), first, open[0], open[1], words];
+            // SAFETY: heads and slots have so many items, and the words one for each slot.
+            unsafe { gpu.each("owner_routes/place_ranks", items, &arguments)? };
+            let (positions, told) =
+                (lens.incoming(buffers.incoming_positions), lens.incoming(buffers.incoming_words));
+            exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &positions)?;
+            exchange.all_to_all(gpu, &buffers.words.parts(&lens.sent), &told)?;
+            let incoming: u32 = lens.received.iter().sum();
+            let [positions, told] =
+                [buffers.incoming_positions.into(), buffers.incoming_words.into()];
+            let arguments = [positions, told, incoming.into(), self.ranks.into()];
+            // SAFETY: both buffers have so many items, and the positions are of this part.
+            unsafe { gpu.each("owner_routes/store_ranks", incoming, &arguments)? };
+        }
+        Ok(())
+    }
+
+    /// Gives each suffix of a batch a slot, those of one owner together, with the position that it
+    /// asks for or tells of.
+    #[allow(unsafe_code)]
+    fn route<E: DeviceExchange>(
+        &self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        suffixes: Array<u64>,
+        target: Target,
+        buffers: &RouteBuffers,
+    ) -> Result<BatchLens> {
+        let items = suffixes.len();
+        let (behind, by_depth, heads) = match target {
+            Target::Behind(behind) => (behind, 1, 0),
+            Target::Own(heads) => (0, 0, heads.address()),
+        };
+        assert!(items <= buffers.batch && exchange.count() <= MOST_PROCESSORS as usize);
+        let view = RouteView {
+            suffixes: suffixes.address(),
+            heads,
+            cursors: self.cursors.address(),
+            slots: buffers.slots.address(),
+            positions: buffers.positions.address(),
+            text_size: self.parts.len(),
+            part_size: self.parts.size(),
+            behind,
+            by_depth,
+            items,
+        };
+        let (ctas, cursors) =
+            (items.div_ceil(THREADS), self.cursors.first(exchange.count() as u32));
+        gpu.zero(self.cursors)?;
+        // SAFETY: there are so many suffixes, slots and positions, and a cursor for each GPU.
+        unsafe { gpu.launch_struct("owner_routes/count_owners", ctas, THREADS, &view)? };
+        let sent = gpu.read(cursors)?;
+        let words: Vec<u64> = sent.iter().copied().map(u64::from).collect();
+        let all = exchange.all_gather(&words)?;
+        let starts = sent.iter().scan(0, |end, len| {
+            let start = *end;
+            *end += len;
+            Some(start)
+        });
+        gpu.write(&starts.collect::<Vec<u32>>(), cursors)?;
+        // SAFETY: as above.
+        unsafe { gpu.launch_struct("owner_routes/fill_slots", ctas, THREADS, &view)? };
+        let received = all.iter().map(|words| words[exchange.number()] as u32).collect();
+        Ok(BatchLens { sent, received })
+    }
+}
+
+impl BatchLens {
+    /// The parts of an array of what comes from each GPU.
+    fn incoming<'m, T>(&self, array: Array<'m, T>) -> Vec<Array<'m, T>> {
+        array.parts(&self.received)
+    }
+}

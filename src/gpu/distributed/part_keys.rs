@@ -1,0 +1,48 @@
+//! The first keys of the suffixes of a part of a text: the host side of
+//! `kernels/distributed/part_keys.cu`.
+
+use crate::error::Result;
+use crate::gpu::block::is_padded;
+use crate::gpu::runtime::{Array, Gpu};
+
+/// Bytes that a key looks at, at most: a symbol has a bit at least.
+pub const KEY_BYTES: u64 = 64;
+
+/// A part of a text in device memory.
+#[derive(Clone, Copy, Debug)]
+pub struct PartBytes<'m> {
+    /// Its bytes, those of the text behind it up to [`KEY_BYTES`], and padding.
+    pub bytes: Array<'m, u8>,
+    /// How many are of the text.
+    pub available: u32,
+    /// The byte before them.
+    pub before: u8,
+    /// The position of the first one.
+    pub first: u64,
+}
+
+/// Item i is the suffix at `part.first` + i, its key the first 64 bits of its code.
+#[allow(unsafe_code)]
+pub fn part_keys(
+    gpu: &Gpu,
+    part: PartBytes,
+    code_table: Array<u32>,
+    keys: Array<u64>,
+    suffixes: Array<u64>,
+) -> Result<()> {
+    let n = keys.len();
+    assert!(n <= part.available && is_padded(part.bytes, part.available));
+    assert!(suffixes.len() == n && code_table.len() == 256);
+    let arguments = [
+        part.bytes.into(),
+        n.into(),
+        part.available.into(),
+        part.first.into(),
+        u32::from(part.before).into(),
+        code_table.into(),
+        keys.into(),
+        suffixes.into(),
+    ];
+    // SAFETY: `keys` and `suffixes` have n items, and the bytes their padding.
+    unsafe { gpu.each("part_keys/part_keys", n, &arguments) }
+}

@@ -1,0 +1,113 @@
+//! GPUs of one process that copy from each other's memory.
+//!
+//! Several of them may be streams of one GPU, as in tests on a machine that has no more. Each has a
+//! thread of its own. Words go over a board in the host's memory; arrays are copied by who receives
+//! them, from the addresses that stand on the board.
+
+use super::device_exchange::DeviceExchange;
+use crate::error::{Error, Result};
+use crate::gpu::interface::Transferred;
+use crate::gpu::peers::Peers;
+use crate::gpu::runtime::{Array, Gpu};
+use cudarc::driver::ValidAsZeroBits;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Where the GPUs of one process leave words for each other.
+#[derive(Debug)]
+pub struct PeerBoard {
+    posts: Vec<Post>,
+}
+
+/// The words of one GPU.
+#[derive(Debug, Default)]
+struct Post {
+    /// How many times it has left some.
+    times: AtomicU64,
+    /// The last ones, and those before: they are read until all have left their next ones.
+    words: [Mutex<Vec<u64>>; 2],
+}
+
+impl PeerBoard {
+    /// For so many GPUs, which use it for one sort.
+    pub fn new(count: usize) -> Self {
+        PeerBoard { posts: (0..count).map(|_| Post::default()).collect() }
+    }
+}
+
+/// One GPU of a process.
+#[derive(Debug)]
+pub struct PeerExchange<'p> {
+    number: usize,
+    board: &'p PeerBoard,
+    peers: &'p Peers,
+    times: u64,
+    transferred: Transferred,
+}
+
+impl<'p> PeerExchange<'p> {
+    /// GPU `number` of those of the board. Where one of the `peers` fails, the others are told.
+    pub fn new(number: usize, board: &'p PeerBoard, peers: &'p Peers) -> Self {
+        let transferred = Transferred::default();
+        PeerExchange { number, board, peers, times: 0, transferred }
+    }
+}
+
+impl DeviceExchange for PeerExchange<'_> {
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn count(&self) -> usize {
+        self.board.posts.len()
+    }
+
+    fn all_gather(&mut self, words: &[u64]) -> Result<Vec<Vec<u64>>> {
+        let (posts, side) = (&self.board.posts, (self.times % 2) as usize);
+        self.times += 1;
+        let own = &posts[self.number];
+        *own.words[side].lock().unwrap_or_else(PoisonError::into_inner) = words.to_vec();
+        own.times.store(self.times, Ordering::Release);
+        let is_there = |post: &Post| post.times.load(Ordering::Acquire) >= self.times;
+        self.peers.wait(|| Ok(posts.iter().all(is_there)))?;
+        let words =
+            |post: &Post| post.words[side].lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(posts.iter().map(words).collect())
+    }
+
+    #[allow(unsafe_code)]
+    fn all_to_all<T: ValidAsZeroBits>(
+        &mut self,
+        gpu: &Gpu,
+        sent: &[Array<T>],
+        received: &[Array<T>],
+    ) -> Result<()> {
+        // What is sent is there when its address stands on the board.
+        gpu.wait()?;
+        let start = Instant::now();
+        let place = |array: &Array<T>| [array.address(), array.size() as u64];
+        let mut words = vec![gpu.context().cu_ctx() as u64];
+        words.extend(sent.iter().flat_map(place));
+        let all = self.all_gather(&words)?;
+        for (words, to) in all.iter().zip(received) {
+            let (context, place) = (words[0], &words[1 + 2 * self.number..][..2]);
+            if place[1] != to.size() as u64 {
+                return Err(Error::Device("GPUs disagree on what they exchange".into()));
+            }
+            // SAFETY: the arrays have so many bytes; that of the other GPU, whose context it is,
+            // lives and is not written until all have come to the words below.
+            unsafe { gpu.copy_from_peer(place[0], context as _, *to)? };
+        }
+        gpu.wait()?;
+        self.all_gather(&[])?;
+        let to_others = sent.iter().enumerate().filter(|(q, _)| *q != self.number);
+        self.transferred.bytes += to_others.map(|(_, array)| array.size() as u64).sum::<u64>();
+        self.transferred.time += start.elapsed();
+        Ok(())
+    }
+
+    fn transferred(&self) -> Transferred {
+        self.transferred
+    }
+}

@@ -1,0 +1,169 @@
+//! Several processors against libsais, all of them on the first GPU, where there may be no other;
+//! and what the failure of one leaves behind.
+
+use super::*;
+use crate::cases;
+use crate::gpu::testing::{gpu, random, say};
+use libsais::SuffixArrayConstruction;
+
+const PROCESSORS: [usize; 4] = [1, 2, 3, 4];
+
+/// Sorters of so many processors on one GPU.
+fn sorters() -> Vec<JointSorter> {
+    PROCESSORS.iter().map(|&count| JointSorter::new(&vec![0; count]).unwrap()).collect()
+}
+
+fn expected(text: &[u8]) -> Vec<u64> {
+    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
+    sa.unwrap().into_vec().into_iter().map(|pos| u64::from(pos.cast_unsigned())).collect()
+}
+
+/// The transform by its definition, from a suffix array.
+fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
+    let n = text.len();
+    let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
+    let mut samples = vec![0; n.div_ceil(rate)];
+    for (row, &p) in (1..).zip(sa) {
+        if (p as usize).is_multiple_of(rate) {
+            samples[p as usize / rate] = row;
+        }
+    }
+    SortedText { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
+}
+
+fn check(sorters: &mut [JointSorter], name: &str, text: &[u8]) {
+    let sa = expected(text);
+    for sorter in sorters {
+        let (count, n) = (sorter.gpus.len(), text.len());
+        assert!(sorter.suffix_array(text).unwrap() == sa, "{name}, {n} bytes, {count} processors");
+        for rate in [1, 64] {
+            let sorted = sorter.sort(text, rate as u32).unwrap();
+            let is_right = sorted == transform(text, &sa, rate);
+            assert!(is_right, "transform of {name}, {n} bytes, {count} processors");
+        }
+    }
+}
+
+/// By NCCL, on as many GPUs as there are, up to four: no GPU can be there twice. Few texts, since
+/// each sort makes a network.
+#[test]
+fn a_network_of_nccl_gives_the_same() {
+    if gpu().is_none() {
+        return;
+    }
+    if let Err(e) = NcclId::new() {
+        return say(format_args!("skipped: {e}"));
+    }
+    let gpus = crate::gpu::devices().unwrap().len().min(4) as u32;
+    let mut sorters: Vec<_> = [1, 2, 4]
+        .into_iter()
+        .filter(|&count| count <= gpus)
+        .map(|count| JointSorter::new(&(0..count).collect::<Vec<_>>()).unwrap().by_nccl())
+        .collect();
+    for text in [b"banana".to_vec(), cases::text(400_000), cases::fibonacci(400_000)] {
+        for sorter in &mut sorters {
+            let sorted = sorter.sort(&text, 64).unwrap();
+            assert!(sorted == transform(&text, &expected(&text), 64), "{} bytes", text.len());
+        }
+    }
+    say(format_args!("sorted by way of NCCL on up to {gpus} GPUs"));
+}
+
+/// Small enough for compute-sanitizer.
+#[test]
+fn every_kernel_of_several_gpus_once() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut sorters = sorters();
+    for (name, text) in [
+        ("text", cases::text(3000)),
+        ("Fibonacci", cases::fibonacci(3000)),
+        ("all equal", vec![7; 2000]),
+        ("banana", b"banana".to_vec()),
+    ] {
+        check(&mut sorters, name, &text);
+    }
+}
+
+#[test]
+fn named_cases_on_several_processors() {
+    if gpu().is_none() {
+        return;
+    }
+    let (mut sorters, mut count) = (sorters(), 0);
+    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+        check(&mut sorters, name, text);
+        count += 3 * sorters.len();
+    }
+    say(format_args!("{count} sorts by several processors"));
+}
+
+#[test]
+fn shapes_on_several_processors() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut sorters = sorters();
+    for size in [2500, 40_000, 600_000] {
+        for (name, text) in cases::shapes(size).iter().filter(|(_, text)| text.len() > 300) {
+            check(&mut sorters, name, text);
+        }
+    }
+}
+
+/// As many as `BWZ_SMALL_STRINGS` says, by each number of processors.
+#[test]
+fn small_strings_on_several_processors() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut sorters = sorters();
+    let tries = std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok());
+    for seed in 0..tries.unwrap_or(300) {
+        let numbers = random(82, 1 << 40, seed);
+        let (alphabet, len) = (numbers[0] % 4 + 1, numbers[1] % 80 + 1);
+        let text: Vec<u8> =
+            numbers[2..][..len as usize].iter().map(|n| (n % alphabet) as u8 * 85).collect();
+        let sa = expected(&text);
+        for sorter in &mut sorters {
+            let count = sorter.gpus.len();
+            assert!(sorter.suffix_array(&text).unwrap() == sa, "{text:?} on {count}");
+            let sorted = sorter.sort(&text, 2).unwrap();
+            assert_eq!(sorted, transform(&text, &sa, 2), "{text:?} on {count}");
+        }
+    }
+}
+
+/// Whatever launch of whichever processor fails, the others end too, and the cause is given.
+#[test]
+fn the_failure_of_one_processor_ends_the_sort() {
+    if gpu().is_none() {
+        return;
+    }
+    let text = cases::fibonacci(100_000);
+    for launches in [0, 1, 3, 10, 40, 100] {
+        for failing in 0..3 {
+            let mut sorter = JointSorter::new(&[0; 3]).unwrap();
+            sorter.fail_after(failing, launches);
+            let end = sorter.sort(&text, 64);
+            let Err(Error::Device(what)) = end else { panic!("after {launches}: no failure") };
+            assert!(what.contains("simulated by a test"), "{what}");
+        }
+    }
+    say("the failure of one processor ends the others");
+}
+
+#[test]
+fn what_cannot_be_sorted_together_is_refused() {
+    assert!(matches!(JointSorter::new(&[]), Err(Error::Usage(_))));
+    assert!(matches!(JointSorter::new(&[0; 65]), Err(Error::Usage(_))));
+    assert!(matches!(JointSorter::new(&[99]), Err(Error::Device(_))));
+    if gpu().is_none() {
+        return;
+    }
+    let mut sorter = JointSorter::new(&[0, 0]).unwrap();
+    assert!(matches!(sorter.sort(b"", 2), Err(Error::Usage(_))));
+    assert!(matches!(sorter.sort(b"banana", 3), Err(Error::Usage(_))));
+    assert!(matches!(sorter.reserve(1 << 34, 1 << 16), Err(Error::Device(_))));
+}

@@ -1,0 +1,221 @@
+//! Blocks that several GPUs sort together, each a part of the block, where a device of several was
+//! asked for.
+//!
+//! Those are blocks that no GPU alone has the memory for; and one that is alone in its stream, so
+//! that the other GPUs would have nothing to do, where they are many: several do two to seven
+//! times the work of one, which knows more of its text than ranks (`kernels/README.md`). But a
+//! block of up to [`gpu::MOST_BYTES`] that a GPU codes too stays with one: coding takes longer than
+//! sorting, and what several have sorted is coded by the threads. A small block, whose rounds wait
+//! for messages, stays with one too.
+//!
+//! The GPUs are opened when the first such block has its turn, and do one block at a time. Where
+//! one of them fails, the block is sorted by one GPU or the CPU, and so are those behind it.
+
+use super::coded_transform::{GpuSort, GpuSorted, Sorted};
+use crate::bwt::Bwt;
+use crate::device::{Device, GpuSet};
+use crate::device_pool::gpu_numbers;
+use crate::error::{Error, Result};
+use crate::events::Step;
+use crate::gpu;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// Smaller blocks are sorted by one GPU: it takes less than a tenth of a second for them.
+const LEAST: u64 = 256 << 20;
+/// A block that is alone is sorted by so many GPUs or by one.
+const MANY: usize = 8;
+/// Bytes of a GPU's memory that the sort of a block takes for each of its bytes, at least.
+const BYTES_PER_SUFFIX: u64 = 27;
+
+/// The GPUs that sort blocks together.
+pub(super) struct JointGpus {
+    device: Device,
+    /// Smaller blocks are none of theirs.
+    least: u64,
+    /// Whether each of them codes the block too that it sorts alone.
+    codes: bool,
+    chosen: OnceLock<Option<ChosenGpus>>,
+    /// `None` before the first block, and when they have failed.
+    sort: Mutex<Option<GpuSort>>,
+    failed: AtomicBool,
+}
+
+/// Several GPUs, and the largest block that each has the memory for.
+struct ChosenGpus {
+    numbers: Vec<u32>,
+    holds: u64,
+}
+
+impl JointGpus {
+    /// Of a device, whose GPUs each code what they sort alone where `codes` says so.
+    pub fn new(device: Device, codes: bool) -> Self {
+        let (chosen, sort, failed) = (OnceLock::new(), Mutex::new(None), AtomicBool::new(false));
+        JointGpus { device, least: LEAST, codes, chosen, sort, failed }
+    }
+
+    /// So many, whose sort this is; each has memory for blocks of up to `holds` bytes.
+    #[cfg(test)]
+    pub fn of(count: u32, sort: GpuSort, holds: u64, codes: bool) -> Self {
+        let chosen = Some(ChosenGpus { numbers: (0..count).collect(), holds }).into();
+        let (sort, failed) = (Mutex::new(Some(sort)), AtomicBool::new(false));
+        JointGpus { device: Device::Auto, least: 1, codes, chosen, sort, failed }
+    }
+
+    /// Whether a block of `len` bytes is theirs, which may be alone in its stream.
+    pub fn take(&self, len: u64, is_alone: bool) -> bool {
+        if len < self.least || self.failed.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Some(chosen) = self.chosen() else { return false };
+        let one_codes = self.codes && len <= gpu::MOST_BYTES.into();
+        let are_many = chosen.numbers.len() >= MANY;
+        len > chosen.holds || is_alone && are_many && !one_codes
+    }
+
+    /// Sorts a block with samples at a rate.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where a GPU is not there or fails: they take no more blocks.
+    pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<GpuSorted> {
+        let mut open = self.sort.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that panics is not used again.
+        let sort = open.take().map_or_else(|| self.open(), Ok);
+        let sorted = sort.and_then(|mut sort| {
+            let sorted = sort(block, sample_rate);
+            if !matches!(sorted, Err(Error::Device(_))) {
+                *open = Some(sort);
+            }
+            sorted
+        });
+        if matches!(sorted, Err(Error::Device(_))) {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        sorted
+    }
+
+    /// The GPUs, found the first time that a block may be theirs; `None` where they are not
+    /// several.
+    fn chosen(&self) -> Option<&ChosenGpus> {
+        let find = || {
+            let Device::Cuda(_) = self.device else { return None };
+            let (numbers, there) = (gpu_numbers(self.device).ok()?, gpu::devices().ok()?);
+            let memory =
+                |number: &u32| Some(there.iter().find(|gpu| gpu.number == *number)?.memory);
+            let least =
+                numbers.iter().map(memory).collect::<Option<Vec<_>>>()?.into_iter().min()?;
+            let holds = (least / BYTES_PER_SUFFIX).min(gpu::MOST_SORTED.into());
+            (numbers.len() > 1).then_some(ChosenGpus { numbers, holds })
+        };
+        self.chosen.get_or_init(find).as_ref()
+    }
+
+    fn open(&self) -> Result<GpuSort> {
+        let numbers = self.chosen().map_or(&[][..], |chosen| &chosen.numbers);
+        let mut sorter = gpu::JointSorter::new(numbers)?;
+        let gpus = Device::Cuda(GpuSet::new(numbers.iter().copied())?);
+        Ok(Box::new(move |block, sample_rate| {
+            let from = Instant::now();
+            let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
+            let steps = vec![(Step::Sort(gpus), from, Instant::now())];
+            Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, steps))
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::BlockSorter;
+    use super::*;
+    use crate::bwt::Sorter;
+    use crate::events::{Event, Listener};
+    use crate::threads::Threads;
+    use std::sync::Arc;
+
+    fn on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
+        Ok((Sorted::Bwt(Sorter::Cpu.sort(block, rate)?), None, Vec::new()))
+    }
+
+    /// A sorter of one GPU that is never to be asked, and these; and the warnings.
+    fn sorters(together: JointGpus, alone: GpuSort) -> (BlockSorter, Arc<Mutex<Vec<String>>>) {
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::clone(&warnings);
+        let listener = Listener::new(move |event| {
+            if let Event::Warning(what) = event {
+                received.lock().unwrap().push(what);
+            }
+        });
+        let mut sorters = BlockSorter::of(vec![alone], listener);
+        sorters.together = together;
+        (sorters, warnings)
+    }
+
+    #[test]
+    fn several_gpus_take_what_none_alone_holds_and_what_is_alone() {
+        let several = |count, holds, codes| JointGpus::of(count, Box::new(on_cpu), holds, codes);
+        for (count, codes) in [(2, false), (2, true), (8, false), (8, true)] {
+            let several = several(count, 6, codes);
+            let taken = [(6, false), (7, false), (6, true), (7, true)];
+            let taken = taken.map(|(len, is_alone)| several.take(len, is_alone));
+            assert_eq!(taken, [false, true, count == 8 && !codes, true]);
+        }
+        // What is so large that one GPU does not code it is sorted by all.
+        let most = u64::from(gpu::MOST_BYTES);
+        let taken = [most, most + 1].map(|len| several(8, 1 << 40, true).take(len, true));
+        assert_eq!(taken, [false, true]);
+    }
+
+    #[test]
+    fn one_gpu_or_none_named_is_none_of_several() {
+        for device in ["cpu", "auto", "cuda:0"] {
+            let gpus = JointGpus::new(device.parse().unwrap(), false);
+            assert!(!gpus.take(1 << 40, true), "{device}");
+        }
+    }
+
+    #[test]
+    fn where_several_gpus_fail_one_sorts_and_nothing_is_lost() {
+        let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
+        for sorts in [0, 2] {
+            let mut left = sorts;
+            let several: GpuSort = Box::new(move |block, rate| {
+                left = u32::checked_sub(left, 1).ok_or(Error::Device("one is lost".into()))?;
+                on_cpu(block, rate)
+            });
+            let alone: GpuSort = Box::new(on_cpu);
+            let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), alone);
+            for _ in 0..5 {
+                let sorted = sorters.sort_together(b"banana", 2, (1, false), &Threads::Calling);
+                assert_eq!(sorted.unwrap().0, expected);
+            }
+            let warning = "one is lost; sorting on one GPU or the CPU";
+            assert_eq!(*warnings.lock().unwrap(), [warning]);
+        }
+    }
+
+    /// On a real GPU, of which there are two streams: whatever launch of whichever fails.
+    #[test]
+    fn several_gpus_that_fail_in_the_middle_of_a_block_lose_nothing() {
+        if gpu::testing::gpu().is_none() {
+            return;
+        }
+        let block = crate::cases::text(300_000);
+        let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
+        for (failing, launches) in [(0, 0), (1, 3), (0, 20), (1, 60)] {
+            let mut sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
+            sorter.fail_after(failing, launches);
+            let several: GpuSort = Box::new(move |block, sample_rate| {
+                let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
+                Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, Vec::new()))
+            });
+            let together = JointGpus::of(2, several, 1, false);
+            let (sorters, warnings) = sorters(together, Box::new(on_cpu));
+            for _ in 0..4 {
+                let sorted = sorters.sort_together(&block, 1 << 15, (1, true), &Threads::Calling);
+                assert!(sorted.unwrap().0 == expected, "after {launches} launches");
+            }
+            assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
+        }
+    }
+}
