@@ -81,6 +81,7 @@ use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub use inverse::invert;
 pub(crate) use inverse::{CpuInverse, could_be_of, count, counts};
+use rayon::prelude::*;
 pub(crate) use suffix_sorter::CpuSorter;
 pub use suffix_sorter::Sorter;
 
@@ -110,6 +111,20 @@ pub(crate) fn wide(samples: Vec<u32>) -> Vec<u64> {
 /// Samples of a [`Bwt`] as a GPU has them, in a block whose rows fit 32 bits.
 pub(crate) fn narrow(samples: &[u64]) -> Vec<u32> {
     samples.iter().map(|&row| row as u32).collect()
+}
+
+impl Bwt {
+    /// The transform once more, since the inverse uses up its own.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where there is no memory.
+    pub(crate) fn copy(&self) -> Result<Bwt> {
+        const PIECE: usize = 1 << 20;
+        let mut bytes = zeroed(self.bytes.len())?;
+        let pieces = bytes.par_chunks_mut(PIECE).zip(self.bytes.par_chunks(PIECE));
+        pieces.for_each(|(copy, piece)| copy.copy_from_slice(piece));
+        Ok(Bwt { bytes, sample_rate: self.sample_rate, samples: self.samples.clone() })
+    }
 }
 
 /// `len` zeros to be filled with [`Bwt::bytes`], where the inverse likes them to lie.

@@ -11,7 +11,7 @@ use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex, located};
 use super::search_cost::{BlockCost, SearchWork};
 use crate::block;
-use crate::bwt::{self, Bwt, CpuSorter};
+use crate::bwt::{self, CpuSorter};
 use crate::error::{Error, Flaw, Result};
 use crate::filter;
 use crate::frame::BlockKind;
@@ -184,7 +184,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         let filters = if joined { filter::SEQUENCES } else { 0 };
         let searchable = match (joined, &block.sequences) {
             (false, Some(_)) => None,
-            _ => decoded.bwt_with(filters).map(copy).transpose()?,
+            _ => decoded.bwt_with(filters).map(|bwt| bwt.copy()).transpose()?,
         };
         let restore = || block::restore_decoded(decoded, &block.inverse());
         let Some(bwt) = searchable else {
@@ -296,15 +296,6 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
             SearchedBlock::Plain(raw) => Ok(raw[range].to_vec()),
         }
     }
-}
-
-/// The transform once more, since the inverse uses up its own.
-fn copy(bwt: &Bwt) -> Result<Bwt> {
-    const PIECE: usize = 1 << 20;
-    let mut bytes = bwt::zeroed(bwt.bytes.len())?;
-    let pieces = bytes.par_chunks_mut(PIECE).zip(bwt.bytes.par_chunks(PIECE));
-    pieces.for_each(|(copy, piece)| copy.copy_from_slice(piece));
-    Ok(Bwt { bytes, sample_rate: bwt.sample_rate, samples: bwt.samples.clone() })
 }
 
 /// Looks for each pattern in plain bytes.

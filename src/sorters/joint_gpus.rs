@@ -11,12 +11,11 @@
 //! The GPUs are opened when the first such block has its turn, and do one block at a time. Where
 //! one of them fails, the block is sorted by one GPU or the CPU, and so are those behind it.
 
-use super::coded_transform::{GpuSort, GpuSorted, Sorted};
 use crate::bwt::Bwt;
 use crate::device::{Device, GpuSet};
 use crate::device_pool::gpu_numbers;
 use crate::error::{Error, Result};
-use crate::events::Step;
+use crate::events::{Step, Timed};
 use crate::gpu;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -29,6 +28,9 @@ const MANY: usize = 8;
 /// Bytes of a GPU's memory that the sort of a block takes for each of its bytes, at least.
 const BYTES_PER_SUFFIX: u64 = 27;
 
+/// Sorts blocks on several GPUs, with the given sample rate, and says when that was done.
+pub(super) type JointSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>)> + Send>;
+
 /// The GPUs that sort blocks together.
 pub(super) struct JointGpus {
     device: Device,
@@ -38,7 +40,7 @@ pub(super) struct JointGpus {
     codes: bool,
     chosen: OnceLock<Option<ChosenGpus>>,
     /// `None` before the first block, and when they have failed.
-    sort: Mutex<Option<GpuSort>>,
+    sort: Mutex<Option<JointSort>>,
     failed: AtomicBool,
 }
 
@@ -57,7 +59,7 @@ impl JointGpus {
 
     /// So many, whose sort this is; each has memory for blocks of up to `holds` bytes.
     #[cfg(test)]
-    pub fn of(count: u32, sort: GpuSort, holds: u64, codes: bool) -> Self {
+    pub fn of(count: u32, sort: JointSort, holds: u64, codes: bool) -> Self {
         let chosen = Some(ChosenGpus { numbers: (0..count).collect(), holds }).into();
         let (sort, failed) = (Mutex::new(Some(sort)), AtomicBool::new(false));
         JointGpus { device: Device::Auto, least: 1, codes, chosen, sort, failed }
@@ -78,7 +80,7 @@ impl JointGpus {
     ///
     /// # Errors
     /// [`Error::Device`] where a GPU is not there or fails: they take no more blocks.
-    pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<GpuSorted> {
+    pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<(Bwt, Vec<Timed>)> {
         let mut open = self.sort.lock().unwrap_or_else(PoisonError::into_inner);
         // One that panics is not used again.
         let sort = open.take().map_or_else(|| self.open(), Ok);
@@ -111,7 +113,7 @@ impl JointGpus {
         self.chosen.get_or_init(find).as_ref()
     }
 
-    fn open(&self) -> Result<GpuSort> {
+    fn open(&self) -> Result<JointSort> {
         let numbers = self.chosen().map_or(&[][..], |chosen| &chosen.numbers);
         let mut sorter = gpu::JointSorter::new(numbers)?;
         let gpus = Device::Cuda(GpuSet::new(numbers.iter().copied())?);
@@ -119,22 +121,29 @@ impl JointGpus {
             let from = Instant::now();
             let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
             let steps = vec![(Step::Sort(gpus), from, Instant::now())];
-            Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, steps))
+            Ok((Bwt { bytes, sample_rate, samples }, steps))
         }))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::BlockSorter;
+    use super::super::{BlockSorter, GpuSort, Sorted};
     use super::*;
     use crate::bwt::Sorter;
     use crate::events::{Event, Listener};
     use crate::threads::Threads;
     use std::sync::Arc;
 
-    fn on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
-        Ok((Sorted::Bwt(Sorter::Cpu.sort(block, rate)?), None, Vec::new()))
+    fn on_cpu(block: &[u8], rate: u32) -> Result<(Bwt, Vec<Timed>)> {
+        Ok((Sorter::Cpu.sort(block, rate)?, Vec::new()))
+    }
+
+    fn one() -> GpuSort {
+        Box::new(|block, rate| {
+            let (bwt, steps) = on_cpu(block, rate)?;
+            Ok((Sorted::Bwt(bwt), None, steps))
+        })
     }
 
     /// A sorter of one GPU that is never to be asked, and these; and the warnings.
@@ -179,17 +188,40 @@ mod tests {
         let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
         for sorts in [0, 2] {
             let mut left = sorts;
-            let several: GpuSort = Box::new(move |block, rate| {
+            let several: JointSort = Box::new(move |block, rate| {
                 left = u32::checked_sub(left, 1).ok_or(Error::Device("one is lost".into()))?;
                 on_cpu(block, rate)
             });
-            let alone: GpuSort = Box::new(on_cpu);
-            let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), alone);
+            let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
             for _ in 0..5 {
                 let sorted = sorters.sort_together(b"banana", 2, (1, false), &Threads::Calling);
                 assert_eq!(sorted.unwrap().0, expected);
             }
             let warning = "one is lost; sorting on one GPU or the CPU";
+            assert_eq!(*warnings.lock().unwrap(), [warning]);
+        }
+    }
+
+    #[test]
+    fn what_several_gpus_sort_wrongly_one_sorts() {
+        let block = crate::cases::text(5000);
+        let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 64).unwrap());
+        // The right bytes in another order; the right order with another sample.
+        for of_samples in [false, true] {
+            let several: JointSort = Box::new(move |block, rate| {
+                let (mut bwt, steps) = on_cpu(block, rate)?;
+                let other = bwt.bytes.iter().position(|&byte| byte != bwt.bytes[0]).unwrap();
+                match of_samples {
+                    true => bwt.samples.swap(1, 2),
+                    false => bwt.bytes.swap(0, other),
+                }
+                Ok((bwt, steps))
+            });
+            let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
+            let sorted = sorters.sort_together(&block, 64, (1, false), &Threads::Calling);
+            assert!(sorted.unwrap().0 == expected);
+            let warning =
+                "a GPU gave a transform that is not the block's; sorting on one GPU or the CPU";
             assert_eq!(*warnings.lock().unwrap(), [warning]);
         }
     }
@@ -205,12 +237,12 @@ mod tests {
         for (failing, launches) in [(0, 0), (1, 3), (0, 20), (1, 60)] {
             let mut sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
             sorter.fail_after(failing, launches);
-            let several: GpuSort = Box::new(move |block, sample_rate| {
+            let several: JointSort = Box::new(move |block, sample_rate| {
                 let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
-                Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, Vec::new()))
+                Ok((Bwt { bytes, sample_rate, samples }, Vec::new()))
             });
             let together = JointGpus::of(2, several, 1, false);
-            let (sorters, warnings) = sorters(together, Box::new(on_cpu));
+            let (sorters, warnings) = sorters(together, one());
             for _ in 0..4 {
                 let sorted = sorters.sort_together(&block, 1 << 15, (1, true), &Threads::Calling);
                 assert!(sorted.unwrap().0 == expected, "after {launches} launches");

@@ -18,9 +18,11 @@
 //! is found by the block's checksum (`block`). What fails either check the CPU does again, that GPU
 //! goes on, and the warning comes once.
 //!
-//! What is not covered: a wrong transform that passes is written, and its block is lost, unless
-//! `--verify` finds it, which ends the compression. A GPU that hangs is waited for, and a panic
-//! ends the work; no partial file stays (`cli`).
+//! What several GPUs have sorted together is inverted on the CPU before it is believed.
+//!
+//! What is not covered: a wrong transform of one GPU that passes is written, and its block is lost,
+//! unless `--verify` finds it, which ends the compression. A GPU that hangs is waited for, and a
+//! panic ends the work; no partial file stays (`cli`).
 //!
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
 //! counted like that one, which may have to take over.
