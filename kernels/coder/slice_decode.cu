@@ -4,8 +4,8 @@
 // the slot of its half's state with where its symbol starts, one ballot tells both symbols, and one
 // shuffle brings the new states. The tables of a run depend on nothing later than the run before
 // the last, and its symbol is known as early; so the tables of the next run are looked up
-// meanwhile, and a step takes hardly longer than the states do. One branch of a step is for all that
-// is rare in text: extra bits, MTF ranks of 8 and more, and other words.
+// meanwhile, and a step takes hardly longer than the states do. One branch of a step is for all
+// that is rare in text: extra bits, MTF ranks of 8 and more, and other words.
 //
 // The MTF list: all lanes know its first eight symbols, and each of 31 lanes holds eight of the
 // others.
@@ -251,7 +251,8 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
             what = next_what;
             const uint32_t averages = added(symbol_averages, what);
             shared.averages[at.averages + symbol] = averages;
-            // Every lane writes what it will read; this keeps the writes of one run before the next's.
+            // Every lane writes what it will read; this keeps the writes of one run before the
+            // next's.
             __syncwarp();
             run_context = shared.maps.run_context[averages & 1023];
             rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];

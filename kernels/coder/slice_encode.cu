@@ -1,11 +1,11 @@
 // Slices by static rANS, from the last run to the first, as rANS is a stack.
 //
-// A state takes its symbols one after the other, and all else can be done beside that. So each state
-// has a thread, and a warp codes 16 slices: the threads of its run half have the states of run
-// lengths, those of its rank half those of MTF ranks. Where one slice has extra bits and another has
-// none, this pushes a symbol that has all slots, which leaves a state as it is; so all go the same
-// way, but for runs of 135 bytes and more. Four runs are looked up at once, and pushed without a
-// branch between them.
+// A state takes its symbols one after the other, and all else can be done beside that. So each
+// state has a thread, and a warp codes 16 slices: the threads of its run half have the states of
+// run lengths, those of its rank half those of MTF ranks. Where one slice has extra bits and
+// another has none, this pushes a symbol that has all slots, which leaves a state as it is; so all
+// go the same way, but for runs of 135 bytes and more. Four runs are looked up at once, and pushed
+// without a branch between them.
 //
 // A run takes about 300 cycles, most of them to wait for what the states need next, and so does a
 // run of each of thousands of slices. The CPU's way is src/coder/static_encoder.rs.

@@ -2,8 +2,8 @@
 // what the model state of a slice is. FORMAT.md's chapter on static rANS has the rules.
 //
 // Of a warp, lanes 0 to 15 are the *run half*, which has to do with run lengths, lanes 16 to 31 the
-// *rank half*, which has to do with MTF ranks. A warp decodes one slice, each lane with one symbol of
-// a table, and codes 16, each lane with a state.
+// *rank half*, which has to do with MTF ranks. A warp decodes one slice, each lane with one symbol
+// of a table, and codes 16, each lane with a state.
 #pragma once
 
 #include "runtime/common.cuh"
