@@ -6,7 +6,7 @@
 //!
 //! | part | bytes |
 //! |---|---|
-//! | the templates, in the order of their first lines | a line each, `01` for a slot |
+//! | the templates, in the order of their first lines | a line each, `01` for a slot and `02` for a line end within a record |
 //! | the template of each line or record | its number, in 1 or 2 bytes |
 //! | the columns, in the order of their first lines | the values, in the form of the column |
 //!
