@@ -108,7 +108,11 @@ impl JointSorter {
             let (memory, bytes) = (GrowingArena::default(), PinnedBuffer::default());
             Ok(Mutex::new(PartSorter { gpu: Gpu::open(number)?, memory, bytes }))
         };
-        let gpus = numbers.iter().map(open).collect::<Result<_>>()?;
+        let mut gpus: Vec<Mutex<PartSorter>> = numbers.iter().map(open).collect::<Result<_>>()?;
+        let all: Vec<_> = gpus.iter_mut().filter_map(|part| part.get_mut().ok()).collect();
+        for (part, other) in all.iter().flat_map(|p| all.iter().map(move |q| (p, q))) {
+            part.gpu.let_read(&other.gpu);
+        }
         let (numbers, report) = (numbers.to_vec(), JointReport::default());
         Ok(JointSorter { numbers, gpus, by_nccl: false, report })
     }

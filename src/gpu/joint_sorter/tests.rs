@@ -1,4 +1,4 @@
-//! Several processors against libsais, all of them on the first GPU, where there may be no other;
+//! Several processors against libsais, on the GPUs that there are, each of which may be several;
 //! and what the failure of one leaves behind.
 
 use super::*;
@@ -8,9 +8,14 @@ use libsais::SuffixArrayConstruction;
 
 const PROCESSORS: [usize; 4] = [1, 2, 3, 4];
 
-/// Sorters of so many processors on one GPU.
+/// So many processors on the GPUs of the machine, in turn.
+fn processors(count: usize) -> JointSorter {
+    let gpus = crate::gpu::devices().unwrap().len();
+    JointSorter::new(&(0..count).map(|number| (number % gpus) as u32).collect::<Vec<_>>()).unwrap()
+}
+
 fn sorters() -> Vec<JointSorter> {
-    PROCESSORS.iter().map(|&count| JointSorter::new(&vec![0; count]).unwrap()).collect()
+    PROCESSORS.map(processors).into()
 }
 
 fn expected(text: &[u8]) -> Vec<u64> {
@@ -144,7 +149,7 @@ fn the_failure_of_one_processor_ends_the_sort() {
     let text = cases::fibonacci(100_000);
     for launches in [0, 1, 3, 10, 40, 100] {
         for failing in 0..3 {
-            let mut sorter = JointSorter::new(&[0; 3]).unwrap();
+            let mut sorter = processors(3);
             sorter.fail_after(failing, launches);
             let end = sorter.sort(&text, 64);
             let Err(Error::Device(what)) = end else { panic!("after {launches}: no failure") };

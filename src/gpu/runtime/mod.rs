@@ -12,6 +12,7 @@
 //! | `transfers` | copies of arrays |
 //! | `arena` | device memory cut into arrays |
 //! | `pinned_buffer` | memory of the host that the device copies from and to |
+//! | `peer_access` | GPUs that read each other's memory |
 //! | `nccl` | sends between GPUs |
 
 mod arena;
@@ -21,6 +22,7 @@ mod gpu_stream;
 mod host_flags;
 pub mod kernel_structs;
 mod nccl;
+mod peer_access;
 mod pinned_buffer;
 mod transfers;
 pub mod tuning;
