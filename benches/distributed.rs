@@ -51,7 +51,10 @@ struct Bench {
     /// Sort on these GPUs together instead; one that comes twice is two processors
     #[arg(long, value_name = "N", value_delimiter = ',')]
     gpus: Vec<u32>,
-    /// Exchange by NCCL
+    /// Sort by prefix doubling in any case
+    #[arg(long, requires = "gpus")]
+    doubling: bool,
+    /// The same, and exchange by NCCL
     #[arg(long, requires = "gpus")]
     nccl: bool,
     /// A text like a genome in place of the Fibonacci word: plain, repeats or young
@@ -89,7 +92,11 @@ impl Bench {
     /// memory is free again then.
     fn best(&self, text: &[u8], rate: u32) -> Result<(f64, JointReport, SortedText)> {
         let sorter = JointSorter::new(&self.gpus)?;
-        let mut sorter = if self.nccl { sorter.by_nccl() } else { sorter };
+        let mut sorter = match (self.nccl, self.doubling) {
+            (true, _) => sorter.by_nccl(),
+            (false, true) => sorter.by_doubling(),
+            (false, false) => sorter,
+        };
         let (mut best, mut report) = (f64::INFINITY, JointReport::default());
         let mut sorted = sorter.sort(text, rate)?;
         for _ in 0..self.common.runs {

@@ -84,16 +84,16 @@ extern "C" __global__ void take_answers(const uint64_t* answers, const uint32_t*
 // where those of this GPU begin at `first_row`; of the group at `open_row`, which begins on an
 // earlier GPU, it is `open_rank`.
 extern "C" __global__ void place_ranks(const uint32_t* heads, const uint32_t* slots, uint32_t items,
-                                       uint64_t first_row, uint32_t open_row, uint64_t open_rank, uint64_t* told) {
+                                       uint64_t first_row, uint32_t open_row, uint64_t open_rank, uint64_t* sent) {
     const uint32_t i = global_thread();
     if (i >= items || slots[i] == NO_SLOT) return;
     const uint32_t row = head_row(heads[i]);
-    told[slots[i]] = row == open_row ? open_rank : first_row + row + 1;
+    sent[slots[i]] = row == open_row ? open_rank : first_row + row + 1;
 }
 
-// ranks[positions[i]] = told[i].
-extern "C" __global__ void store_ranks(const uint32_t* positions, const uint64_t* told, uint32_t items,
+// ranks[positions[i]] = sent[i].
+extern "C" __global__ void store_ranks(const uint32_t* positions, const uint64_t* sent, uint32_t items,
                                        uint64_t* ranks) {
     const uint32_t i = global_thread();
-    if (i < items) ranks[positions[i]] = told[i];
+    if (i < items) ranks[positions[i]] = sent[i];
 }

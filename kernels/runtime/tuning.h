@@ -118,6 +118,8 @@
 
 // GPUs that sort one text together, at most.
 #define MOST_PROCESSORS 64
+// Bits of a first key by which they part its suffixes among themselves.
+#define RANGE_BITS 11
 
 // Words of the host flags: a count of items, for which the host waits.
 #define FLAG_ITEMS 0

@@ -38,13 +38,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Gives the minimizers that are resolved their SA indices as ranks. In `sa`, those that are
-// unresolved are ~0.
-extern "C" __global__ void rank_resolved(const uint32_t* sa, uint32_t n, const uint32_t* bitmap, uint64_t* ranks) {
+// Gives the minimizers that are resolved their SA indices as ranks. In `sa`, which has those from
+// `first` on, what is unresolved is ~0.
+extern "C" __global__ void rank_resolved(const uint32_t* sa, uint32_t items, uint32_t first, const uint32_t* bitmap,
+                                         uint64_t* ranks) {
     const uint32_t j = global_thread();
-    if (j >= n) return;
+    if (j >= items) return;
     const uint32_t suffix = sa[j];
-    if (suffix != ~0u && is_minimizer(bitmap, suffix)) ranks[suffix] = j;
+    if (suffix != ~0u && is_minimizer(bitmap, suffix)) ranks[suffix] = first + j;
 }
 
 // Gives the minimizers of a list of minimizers the SA indices and the depths of their groups.

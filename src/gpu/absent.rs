@@ -153,11 +153,12 @@ impl JointSorter {
     }
 
     #[must_use]
-    pub fn by_nccl(self) -> Self {
+    pub fn by_doubling(self) -> Self {
         match self.0 {}
     }
 
-    pub fn reserve(&mut self, _n: u64, _sample_rate: u32) -> Result<()> {
+    #[must_use]
+    pub fn by_nccl(self) -> Self {
         match self.0 {}
     }
 

@@ -2,11 +2,11 @@
 //! asked for.
 //!
 //! Those are blocks that no GPU alone has the memory for; and one that is alone in its stream, so
-//! that the other GPUs would have nothing to do, where they are many: several do two to seven
-//! times the work of one, which knows more of its text than ranks (`kernels/README.md`). But a
-//! block of up to [`gpu::MOST_BYTES`] that a GPU codes too stays with one: coding takes longer than
-//! sorting, and what several have sorted is coded by the threads. A small block, whose rounds wait
-//! for messages, stays with one too.
+//! that the other GPUs would have nothing to do, where they are many: two take 0.6 to 0.8 times the
+//! time of one (`kernels/README.md`), which the check of what they sort outweighs. But a block of
+//! up to [`gpu::MOST_BYTES`] that a GPU codes too stays with one: coding takes longer than sorting,
+//! and what several have sorted is coded by the threads. A small block, whose rounds wait for
+//! messages, stays with one too.
 //!
 //! The GPUs are opened when the first such block has its turn, and do one block at a time. Where
 //! one of them fails, the block is sorted by one GPU or the CPU, and so are those behind it.

@@ -149,14 +149,14 @@ impl<'m> OwnerRoutes<'m> {
             let arguments = [heads, slots, items.into(), first, open[0], open[1], words];
             // SAFETY: heads and slots have so many items, and the words one for each slot.
             unsafe { gpu.each("owner_routes/place_ranks", items, &arguments)? };
-            let (positions, told) =
+            let (positions, ranks) =
                 (lens.incoming(buffers.incoming_positions), lens.incoming(buffers.incoming_words));
             exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &positions)?;
-            exchange.all_to_all(gpu, &buffers.words.parts(&lens.sent), &told)?;
+            exchange.all_to_all(gpu, &buffers.words.parts(&lens.sent), &ranks)?;
             let incoming: u32 = lens.received.iter().sum();
-            let [positions, told] =
+            let [positions, words] =
                 [buffers.incoming_positions.into(), buffers.incoming_words.into()];
-            let arguments = [positions, told, incoming.into(), self.ranks.into()];
+            let arguments = [positions, words, incoming.into(), self.ranks.into()];
             // SAFETY: both buffers have so many items, and the positions are of this part.
             unsafe { gpu.each("owner_routes/store_ranks", incoming, &arguments)? };
         }

@@ -14,8 +14,10 @@ fn processors(count: usize) -> JointSorter {
     JointSorter::new(&(0..count).map(|number| (number % gpus) as u32).collect::<Vec<_>>()).unwrap()
 }
 
+/// In both ways.
 fn sorters() -> Vec<JointSorter> {
-    PROCESSORS.map(processors).into()
+    let both = |count| [processors(count), processors(count).by_doubling()];
+    PROCESSORS.into_iter().flat_map(both).collect()
 }
 
 fn expected(text: &[u8]) -> Vec<u64> {
@@ -39,12 +41,12 @@ fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
 fn check(sorters: &mut [JointSorter], name: &str, text: &[u8]) {
     let sa = expected(text);
     for sorter in sorters {
-        let (count, n) = (sorter.gpus.len(), text.len());
-        assert!(sorter.suffix_array(text).unwrap() == sa, "{name}, {n} bytes, {count} processors");
+        let (count, way, n) = (sorter.gpus.len(), sorter.way, text.len());
+        let what = format!("{name}, {n} bytes, {count} processors, {way:?}");
+        assert!(sorter.suffix_array(text).unwrap() == sa, "{what}");
         for rate in [1, 64] {
             let sorted = sorter.sort(text, rate as u32).unwrap();
-            let is_right = sorted == transform(text, &sa, rate);
-            assert!(is_right, "transform of {name}, {n} bytes, {count} processors");
+            assert!(sorted == transform(text, &sa, rate), "transform of {what}");
         }
     }
 }
@@ -147,9 +149,12 @@ fn the_failure_of_one_processor_ends_the_sort() {
         return;
     }
     let text = cases::fibonacci(100_000);
-    for launches in [0, 1, 3, 10, 40, 100] {
+    let cases = [0, 1, 3].map(|launches| (launches, false)).into_iter();
+    let by_doubling = [0, 1, 3, 10, 40, 100].map(|launches| (launches, true));
+    for (launches, by_doubling) in cases.chain(by_doubling) {
         for failing in 0..3 {
-            let mut sorter = processors(3);
+            let sorter = processors(3);
+            let mut sorter = if by_doubling { sorter.by_doubling() } else { sorter };
             sorter.fail_after(failing, launches);
             let end = sorter.sort(&text, 64);
             let Err(Error::Device(what)) = end else { panic!("after {launches}: no failure") };
@@ -157,6 +162,17 @@ fn the_failure_of_one_processor_ends_the_sort() {
         }
     }
     say("the failure of one processor ends the others");
+}
+
+/// Long repeats in all ranges: each GPU ranks the minimizers that the others have left too.
+#[test]
+fn repeats_are_ranked_by_all() {
+    if gpu().is_none() {
+        return;
+    }
+    let block = cases::text(150_000);
+    let text = [&block[..], &block[1..], &block[..100_000]].concat();
+    check(&mut sorters(), "repeats", &text);
 }
 
 #[test]
@@ -170,5 +186,4 @@ fn what_cannot_be_sorted_together_is_refused() {
     let mut sorter = JointSorter::new(&[0, 0]).unwrap();
     assert!(matches!(sorter.sort(b"", 2), Err(Error::Usage(_))));
     assert!(matches!(sorter.sort(b"banana", 3), Err(Error::Usage(_))));
-    assert!(matches!(sorter.reserve(1 << 34, 1 << 16), Err(Error::Device(_))));
 }

@@ -77,6 +77,11 @@ impl<'m, T> Array<'m, T> {
         lens.iter().map(&mut part).collect()
     }
 
+    /// `len` items in the memory of another GPU, which this one can read and which waits meanwhile.
+    pub fn of_peer(address: u64, len: u32) -> Self {
+        Array::at(address, len as usize)
+    }
+
     /// No memory, for calls that only ask how much they need.
     pub fn none() -> Self {
         Array::at(0, 0)

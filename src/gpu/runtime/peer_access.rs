@@ -6,26 +6,30 @@ use super::gpu_stream::Gpu;
 use cudarc::driver::{result, sys};
 
 impl Gpu {
-    /// Lets `reader` copy from this GPU's memory directly, where the machine can do that. Where it
-    /// cannot, copies still work.
+    /// Lets `reader` read this GPU's memory directly, and says whether the machine can do that.
+    /// Where it cannot, copies still work.
     #[allow(unsafe_code)]
-    pub fn let_read(&self, reader: &Gpu) {
+    pub fn let_read(&self, reader: &Gpu) -> bool {
         let [own, other] = [self, reader].map(|gpu| gpu.context().ordinal() as i32);
         let mut can = 0;
         // SAFETY: `can` is an integer that lives; both numbers are of devices that are open.
         let asked = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, other, own) }.result();
-        if own == other || asked.is_err() || can == 0 || reader.raw_stream().is_err() {
-            return;
+        if own == other {
+            return true;
+        }
+        if asked.is_err() || can == 0 || reader.raw_stream().is_err() {
+            return false;
         }
         // SAFETY: the context is that of an open device, and this thread has that of the reader,
-        // which was just made current. It is no harm where leave was given before.
-        let _ = unsafe { sys::cuCtxEnablePeerAccess(self.context().cu_ctx(), 0) };
-        self.open_pool(other);
+        // which was just made current.
+        let given = unsafe { sys::cuCtxEnablePeerAccess(self.context().cu_ctx(), 0) };
+        let before = sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+        (given == before || given.result().is_ok()) && self.open_pool(other)
     }
 
     /// The same for memory of the device's pool, which arenas are taken from where there is one.
     #[allow(unsafe_code)]
-    fn open_pool(&self, reader: i32) {
+    fn open_pool(&self, reader: i32) -> bool {
         let location = sys::CUmemLocation {
             type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
             id: reader,
@@ -33,11 +37,15 @@ impl Gpu {
         let flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         let access = sys::CUmemAccessDesc { location, flags };
         let own = self.context().ordinal() as i32;
+        if !self.context().has_async_alloc() {
+            return true;
+        }
         // SAFETY: both are devices that are open; the pool is the driver's own and stays.
-        let _ = unsafe {
+        let given = unsafe {
             result::device::get(own)
                 .and_then(|device| result::device::get_default_mem_pool(device))
                 .and_then(|pool| sys::cuMemPoolSetAccess(pool, &raw const access, 1).result())
         };
+        given.is_ok()
     }
 }

@@ -16,7 +16,7 @@ pub fn code_keys(
     keys: Array<u64>,
     suffixes: Array<u32>,
 ) -> Result<()> {
-    let (n, text) = (state.len(), state.block.text);
+    let (n, text) = (state.n, state.block.text);
     assert!(keys.len() >= n && suffixes.len() >= n && is_padded(text, n));
     let arguments = [text.into(), n.into(), state.code_table.into(), keys.into(), suffixes.into()];
     // SAFETY: `keys` and `suffixes` have n items, and `text` its padding.

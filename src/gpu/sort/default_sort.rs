@@ -20,7 +20,8 @@
 
 use super::alphabetic_code::AlphabeticCode;
 use super::code_keys::code_keys;
-use super::list_sort::{ListSort, Unresolved};
+use super::list_refinement::ListRefinement;
+use super::list_sort::Unresolved;
 use super::minimizer_doubling::MinimizerDoubling;
 use super::minimizers::{ListKeyKind, mark_minimizers, rank_resolved};
 use super::refine::{RefineInput, RefineKind, most_tiles, refine};
@@ -52,12 +53,6 @@ const TEXT_WIDTH: u32 = 48;
 const SOME_ROUNDS: u32 = 8;
 const MANY_ROUNDS: u32 = 128;
 const VERY_FEW: u32 = 32768;
-/// Rounds on small groups when all ranks are final: most need one or two.
-const FINISH_ROUNDS: u32 = 64;
-/// Groups smaller than this in the mean are not worth a sort of the list.
-const SMALL_GROUPS: u32 = 16;
-/// Bits of text in a key beside a rank.
-const TEXT_BITS: u32 = 30;
 /// How many positions a minimizer is compared with: few in small blocks, where rounds cost little
 /// and it pays that the next minimizer is near; many where symbols of less than [`POOR_CODE`] bits
 /// in the mean say little, up to a first key's worth.
@@ -82,10 +77,10 @@ const PLENTY: usize = 4;
 /// The memory that only some blocks need.
 #[derive(Debug, Default)]
 pub struct ExtraArenas {
-    text: GrowingArena,
-    ranks: GrowingArena,
-    lists: GrowingArena,
-    sparse: GrowingArena,
+    pub text: GrowingArena,
+    pub ranks: GrowingArena,
+    pub lists: GrowingArena,
+    pub sparse: GrowingArena,
 }
 
 impl ExtraArenas {
@@ -105,7 +100,7 @@ impl ExtraArenas {
 
 /// The buffers.
 pub struct DefaultSort<'m> {
-    cub: Cub<'m>,
+    pub cub: Cub<'m>,
     keys: DoubleBuffer<'m, u64>,
     suffixes: Array<'m, u32>,
     counts: Array<'m, u32>,
@@ -113,70 +108,22 @@ pub struct DefaultSort<'m> {
     status: Array<'m, u64>,
 }
 
-/// A list, and what it takes to make it smaller.
-struct ListRefinement<'m> {
-    list: UnsortedGroups<'m>,
-    unresolved: Unresolved,
-    spare: UnsortedGroups<'m>,
-    sort: ListSort<'m>,
-    /// Whether the last round did without a sort of the list, and left most of it.
-    stuck: bool,
-}
-
-impl<'m> ListRefinement<'m> {
-    fn allocate(
-        arena: &mut ArenaAllocator<'m>,
-        cub: Cub<'m>,
-        list: UnsortedGroups<'m>,
-        unresolved: Unresolved,
-    ) -> Self {
-        let spare = UnsortedGroups::allocate(arena, unresolved.items);
-        let sort = ListSort::allocate(arena, cub, unresolved.items);
-        ListRefinement { list, unresolved, spare, sort, stuck: false }
-    }
-
-    /// How much that takes beyond what is unused.
-    fn size(
-        cub: Cub<'m>,
-        list: UnsortedGroups<'m>,
-        unresolved: Unresolved,
-        unused: &[Array<'m, u8>],
-    ) -> usize {
-        let mut measure = ArenaAllocator::measuring().with_unused(unused);
-        Self::allocate(&mut measure, cub, list, unresolved);
-        measure.used()
-    }
-
-    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
-    /// Without a sort, large groups stay as they are: where most of the list is in such, it is
-    /// sorted next time.
-    fn refine(
-        &mut self,
-        gpu: &Gpu,
-        state: &SortState<'m>,
-        kind: RefineKind,
-        (keys, width): (ListKeyKind, u32),
-        rounds: u32,
-    ) -> Result<()> {
-        let unsorted = !self.stuck && self.unresolved.mean_group() < SMALL_GROUPS;
-        let sorted = if unsorted {
-            RefineInput::unsorted(self.list, self.unresolved.items)
-        } else {
-            let width = width.min(u64::BITS - self.unresolved.group_bits());
-            self.sort.sort(gpu, state, keys, self.list, self.unresolved, width)?.into()
-        };
-        refine(gpu, state, kind, sorted, rounds, Array::none(), self.spare)?;
-        std::mem::swap(&mut self.list, &mut self.spare);
-        let before = std::mem::replace(&mut self.unresolved, Unresolved::wait(gpu)?);
-        self.stuck = unsorted && self.unresolved.items > before.items / 2;
-        Ok(())
-    }
-}
-
 impl<'m> DefaultSort<'m> {
+    /// For the suffixes of n bytes.
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
-        let items = n as usize;
+        Self::of_some(gpu, arena, n, n)
+    }
+
+    /// For so many of the suffixes of n bytes.
+    pub fn of_some(
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        n: u32,
+        suffixes: u32,
+    ) -> Result<Self> {
+        let items = suffixes as usize;
         Ok(DefaultSort {
+            // Of several GPUs each ranks the minimizers of all.
             cub: Cub::allocate(gpu, arena, n)?,
             keys: arena.double_buffer(items),
             suffixes: arena.array(items),
@@ -205,32 +152,58 @@ impl<'m> DefaultSort<'m> {
             }
         }
         let code = AlphabeticCode::new(&counts.bytes);
-        gpu.upload_words(&code.table, self.code_table)?;
-        let state = SortState {
-            block,
-            code_table: self.code_table,
-            dense: Minimizers::none(),
-            sparse: Minimizers::none(),
-            rank_bits: bit_width(n - 1),
-            status: self.status,
-        };
-        let (list, unresolved) = self.first(gpu, &state, &code)?;
-        rounds.push(unresolved.items);
+        let state = self.state(gpu, block, n, &code)?;
         let ExtraArenas { text, ranks, lists, sparse } = extra;
-        let (list, unresolved) =
-            self.compare_text(gpu, &state, (list, unresolved), text, rounds)?;
+        let keys = |keys, suffixes| code_keys(gpu, &state, keys, suffixes);
+        let (list, unresolved) = self.sort_by_text(gpu, &state, &code, keys, text, rounds)?;
         if unresolved.items > 0 {
             self.rank(gpu, state, &code, (list, unresolved), [ranks, lists, sparse], rounds)?;
         }
         Ok(())
     }
 
-    /// Sorts all suffixes by their first keys, and refines that.
+    /// What all steps work on, of a text of n bytes with this code.
+    pub fn state(
+        &self,
+        gpu: &Gpu,
+        block: DeviceBlock<'m>,
+        n: u32,
+        code: &AlphabeticCode,
+    ) -> Result<SortState<'m>> {
+        gpu.upload_words(&code.table, self.code_table)?;
+        Ok(SortState {
+            block,
+            n,
+            code_table: self.code_table,
+            dense: Minimizers::none(),
+            sparse: Minimizers::none(),
+            rank_bits: bit_width(n - 1),
+            status: self.status,
+        })
+    }
+
+    /// Sorts suffixes, which are given with their keys, as far as text does it.
+    pub fn sort_by_text(
+        &mut self,
+        gpu: &Gpu,
+        state: &SortState<'m>,
+        code: &AlphabeticCode,
+        keys: impl FnOnce(Array<'m, u64>, Array<'m, u32>) -> Result<()>,
+        reserve: &'m mut GrowingArena,
+        rounds: &mut Vec<u32>,
+    ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
+        let (list, unresolved) = self.first(gpu, state, code, keys)?;
+        rounds.push(unresolved.items);
+        self.compare_text(gpu, state, (list, unresolved), reserve, rounds)
+    }
+
+    /// Sorts suffixes by their first keys, and refines that.
     fn first(
         &mut self,
         gpu: &Gpu,
         state: &SortState<'m>,
         code: &AlphabeticCode,
+        keys: impl FnOnce(Array<'m, u64>, Array<'m, u32>) -> Result<()>,
     ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
         let dropped = if code.mean > LONG_CODE { DROPPED } else { BYTE };
         // An odd number of passes ends in the second buffers, an even one in the first.
@@ -238,7 +211,7 @@ impl<'m> DefaultSort<'m> {
         if (u64::BITS - dropped).div_ceil(8).is_multiple_of(2) {
             suffixes.swap();
         }
-        code_keys(gpu, state, self.keys.current, suffixes.current)?;
+        keys(self.keys.current, suffixes.current)?;
         self.cub.sort_pairs(gpu, &mut self.keys, &mut suffixes, dropped..u64::BITS)?;
         if suffixes.current.address() != state.block.sa.address() {
             gpu.copy(suffixes.current, suffixes.alternate)?;
@@ -261,7 +234,7 @@ impl<'m> DefaultSort<'m> {
         reserve: &'m mut GrowingArena,
         rounds: &mut Vec<u32>,
     ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
-        let n = state.len();
+        let n = state.block.sa.len();
         let few = |unresolved: Unresolved| unresolved.items > 0 && unresolved.items < n / FEW;
         if !few(unresolved) {
             return Ok((list, unresolved));
@@ -284,7 +257,7 @@ impl<'m> DefaultSort<'m> {
 
     /// What a list of so many items leaves of the memory that the first sort took, if it lies
     /// there.
-    fn unused(&self, list: UnsortedGroups<'m>, items: u32) -> Vec<Array<'m, u8>> {
+    pub fn unused(&self, list: UnsortedGroups<'m>, items: u32) -> Vec<Array<'m, u8>> {
         if list.group_heads.address() != self.keys.current.address() {
             return Vec::new();
         }
@@ -303,14 +276,8 @@ impl<'m> DefaultSort<'m> {
         [ranks, lists, sparse]: [&'m mut GrowingArena; 3],
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
-        let n = state.len();
-        let (symbols, window) = spacing(code, n);
-        let mut measure = ArenaAllocator::measuring();
-        Minimizers::allocate(&mut measure, n, 0);
-        let mut arena = ranks.allocator(gpu, measure.used())?;
-        state.dense = Minimizers::allocate(&mut arena, n, symbols + window);
-        mark_minimizers(gpu, &state, symbols, window)?;
-        rank_resolved(gpu, &state)?;
+        let window = choose_minimizers(gpu, &mut state, code, ranks)?;
+        rank_resolved(gpu, &state, state.block.sa, 0)?;
         let most = gpu.wait_for_counts()?.0.min(unresolved.items);
 
         // First the minimizers are doubled, then the list is finished, in the same memory.
@@ -321,14 +288,26 @@ impl<'m> DefaultSort<'m> {
         let arena = || ArenaAllocator::within(memory).with_unused(&unused);
         let doubling = MinimizerDoubling::allocate(&mut arena(), self.cub, most);
         doubling.run(gpu, &mut state, (list, unresolved), window, sparse, rounds)?;
-        let mut work = ListRefinement::allocate(&mut arena(), self.cub, list, unresolved);
-        while work.unresolved.items > 0 {
-            let keys = (ListKeyKind::Finish, state.rank_bits + TEXT_BITS);
-            work.refine(gpu, &state, RefineKind::Finish, keys, FINISH_ROUNDS)?;
-            rounds.push(work.unresolved.items);
-        }
-        Ok(())
+        let work = ListRefinement::allocate(&mut arena(), self.cub, list, unresolved);
+        work.finish(gpu, &state, rounds)
     }
+}
+
+/// Chooses the minimizers of a text, and publishes how many there are. Gives the number of
+/// positions that each is compared with.
+pub fn choose_minimizers<'m>(
+    gpu: &Gpu,
+    state: &mut SortState<'m>,
+    code: &AlphabeticCode,
+    ranks: &'m mut GrowingArena,
+) -> Result<u32> {
+    let (symbols, window) = spacing(code, state.n);
+    let mut measure = ArenaAllocator::measuring();
+    Minimizers::allocate(&mut measure, state.n, 0);
+    let mut arena = ranks.allocator(gpu, measure.used())?;
+    state.dense = Minimizers::allocate(&mut arena, state.n, symbols + window);
+    mark_minimizers(gpu, state, symbols, window)?;
+    Ok(window)
 }
 
 /// Whether a text with these repeats is sorted faster by [`SkewPd`].

@@ -61,14 +61,14 @@ struct RankedLevel<'m> {
 }
 
 impl<'m> RankedLevel<'m> {
-    /// `items` of the groups of a list, selected to `list`.
+    /// `items` of the groups of a list, of which these are the heads and the number, selected to
+    /// `list`.
     fn new(
-        from: (UnsortedGroups<'m>, u32),
+        (group_heads, groups): (Array<'m, u64>, u32),
         items: u32,
         list: UnsortedGroups<'m>,
         spare: UnsortedGroups<'m>,
     ) -> Self {
-        let (groups, group_heads) = (from.1, from.0.group_heads);
         let own = Some(list.group_heads);
         let list = UnsortedGroups { group_heads, ..list };
         let unresolved = Unresolved { items, groups };
@@ -133,11 +133,30 @@ impl<'m> MinimizerDoubling<'m> {
         reserve: &'m mut GrowingArena,
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
+        select_minimizers(gpu, state, state.dense, all, unresolved.items, self.selected())?;
+        let selected = Unresolved { items: gpu.wait_for_counts()?.0, groups: unresolved.groups };
+        self.rank_selected(gpu, state, (all.group_heads, selected), window, reserve, rounds)
+    }
+
+    /// Where the minimizers are that are ranked.
+    pub fn selected(&self) -> UnsortedGroups<'m> {
+        self.lists[0]
+    }
+
+    /// As [`Self::run`], of so many minimizers that are there already, in groups of which these
+    /// are the heads.
+    pub fn rank_selected(
+        self,
+        gpu: &Gpu,
+        state: &mut SortState<'m>,
+        (group_heads, Unresolved { items: minimizers, groups }): (Array<'m, u64>, Unresolved),
+        window: u32,
+        reserve: &'m mut GrowingArena,
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
         let [list, spare] = self.lists;
-        select_minimizers(gpu, state, state.dense, all, unresolved.items, list)?;
-        let minimizers = gpu.wait_for_counts()?.0;
         rounds.push(minimizers);
-        let mut level = RankedLevel::new((all, unresolved.groups), minimizers, list, spare);
+        let mut level = RankedLevel::new((group_heads, groups), minimizers, list, spare);
         level.ranks = state.dense.ranks;
         let mut reserve = Some(reserve);
         for round in 0.. {
@@ -219,7 +238,7 @@ impl<'m> MinimizerDoubling<'m> {
         }
         let Some(reserve) = reserve.take() else { return Ok(false) };
         let allocate = |arena: &mut ArenaAllocator<'m>| {
-            (Minimizers::allocate(arena, state.len(), span), UnsortedGroups::allocate(arena, m / 2))
+            (Minimizers::allocate(arena, state.n, span), UnsortedGroups::allocate(arena, m / 2))
         };
         let mut measure = ArenaAllocator::measuring();
         allocate(&mut measure);
@@ -234,7 +253,8 @@ impl<'m> MinimizerDoubling<'m> {
             return Ok(false);
         }
         rounds.push(items);
-        let mut level = RankedLevel::new((dense.list, dense.unresolved.groups), items, list, other);
+        let mut level =
+            RankedLevel::new((dense.list.group_heads, dense.unresolved.groups), items, list, other);
         (level.kind, level.ranks) = (ListKeyKind::Sparse, sparse.ranks);
         for round in 0.. {
             if level.unresolved.items == 0 {

@@ -14,7 +14,7 @@ use crate::gpu::runtime::{Array, Gpu};
 /// next `window` positions. Publishes how many there are.
 #[allow(unsafe_code)]
 pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) -> Result<()> {
-    let (n, bitmap) = (state.len(), state.dense.bitmap);
+    let (n, bitmap) = (state.n, state.dense.bitmap);
     let words = bitmap.len();
     assert!((1..=8).contains(&symbols) && window <= MOST_WINDOW && words > n / 32);
     assert!(is_padded(state.block.text, n));
@@ -29,14 +29,16 @@ pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) 
     unsafe { gpu.launch("minimizers/mark_minimizers", ctas, THREADS, &arguments) }
 }
 
-/// Gives the minimizers that are resolved their SA indices as ranks.
+/// Gives the minimizers that are resolved their SA indices as ranks: `sa` has those from `first`
+/// on.
 #[allow(unsafe_code)]
-pub fn rank_resolved(gpu: &Gpu, state: &SortState) -> Result<()> {
-    let (sa, n, dense) = (state.block.sa, state.len(), state.dense);
-    assert!(dense.ranks.len() >= n);
-    let arguments = [sa.into(), n.into(), dense.bitmap.into(), dense.ranks.into()];
-    // SAFETY: `sa` and the ranks have n items.
-    unsafe { gpu.each("minimizers/rank_resolved", n, &arguments) }
+pub fn rank_resolved(gpu: &Gpu, state: &SortState, sa: Array<u32>, first: u32) -> Result<()> {
+    let dense = state.dense;
+    assert!(dense.ranks.len() >= state.n);
+    let [items, first] = [sa.len().into(), first.into()];
+    let arguments = [sa.into(), items, first, dense.bitmap.into(), dense.ranks.into()];
+    // SAFETY: `sa` has so many items, and the ranks one for each position.
+    unsafe { gpu.each("minimizers/rank_resolved", sa.len(), &arguments) }
 }
 
 /// Gives the minimizers of a list of minimizers the SA indices and depths of their groups.
@@ -75,7 +77,7 @@ pub fn select_minimizers(
     m: u32,
     to: UnsortedGroups,
 ) -> Result<()> {
-    assert!(from.sa_indices.len() >= m && level.ranks.len() >= state.len());
+    assert!(from.sa_indices.len() >= m && level.ranks.len() >= state.n);
     let tiles = m.div_ceil(MARK_TILE);
     state.clear_status(gpu, tiles)?;
     let arguments = SelectArgs {

@@ -4,6 +4,7 @@
 mod alphabetic_code;
 mod code_keys;
 mod default_sort;
+mod list_refinement;
 mod list_sort;
 #[cfg(test)]
 mod long_lists;
@@ -14,4 +15,9 @@ mod sparse_minimizers;
 mod unsorted_groups;
 
 pub use alphabetic_code::AlphabeticCode;
-pub use default_sort::{DefaultSort, ExtraArenas};
+pub use default_sort::{DefaultSort, ExtraArenas, choose_minimizers};
+pub use list_refinement::ListRefinement;
+pub use list_sort::Unresolved;
+pub use minimizer_doubling::MinimizerDoubling;
+pub use minimizers::{rank_resolved, select_minimizers};
+pub use unsorted_groups::{SortState, UnsortedGroups};

@@ -13,7 +13,7 @@ const SURVEYING: u32 = 2;
 /// `window` positions.
 #[allow(unsafe_code)]
 pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
-    let (n, dense, sparse) = (state.len(), state.dense.bitmap, state.sparse.bitmap);
+    let (n, dense, sparse) = (state.n, state.dense.bitmap, state.sparse.bitmap);
     let words = sparse.len();
     assert!(window <= MOST_SPARSE_WINDOW && words > n / 32 && dense.len() >= words);
     assert!(is_padded(state.block.text, n));
@@ -33,7 +33,7 @@ pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
 /// Gives sparse minimizers the ranks that they have as dense ones.
 #[allow(unsafe_code)]
 pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
-    let (n, bitmap) = (state.len(), state.sparse.bitmap);
+    let (n, bitmap) = (state.n, state.sparse.bitmap);
     let [from, to] = [state.dense.ranks, state.sparse.ranks];
     assert!(from.len() >= n && to.len() >= n);
     let arguments = [bitmap.into(), bitmap.len().into(), from.into(), to.into()];

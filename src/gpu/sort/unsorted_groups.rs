@@ -94,6 +94,8 @@ impl<'m> Minimizers<'m> {
 #[derive(Clone, Copy)]
 pub struct SortState<'m> {
     pub block: DeviceBlock<'m>,
+    /// Bytes of its text; of several GPUs that sort it, each has some of the suffixes.
+    pub n: u32,
     /// The code of each symbol.
     pub code_table: Array<'m, u32>,
     /// Minimizers, and a second level chosen among them.
@@ -106,11 +108,6 @@ pub struct SortState<'m> {
 }
 
 impl SortState<'_> {
-    /// How many suffixes there are.
-    pub fn len(&self) -> u32 {
-        self.block.sa.len()
-    }
-
     /// Clears the status of `tiles` CTAs, before they run and publish two counts.
     pub fn clear_status(&self, gpu: &Gpu, tiles: u32) -> Result<()> {
         gpu.zero(self.status.first(tiles + 1))?;
@@ -120,7 +117,7 @@ impl SortState<'_> {
 
     /// The text as kernels take it.
     pub fn text_view(&self) -> TextView {
-        text_view(self.block.text, self.len())
+        text_view(self.block.text, self.n)
     }
 
     /// A level of minimizers as kernels take it.

@@ -1,0 +1,71 @@
+//! The unresolved minimizers of all GPUs on one: the host side of
+//! `kernels/distributed/joined_lists.cu`.
+
+use crate::error::Result;
+use crate::gpu::runtime::kernel_structs::{JoinArgs, UnsortedGroupsView};
+use crate::gpu::runtime::tuning::THREADS;
+use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::sort::UnsortedGroups;
+
+/// A list of minimizers on another GPU, which this one can read, with the groups of the list that
+/// they were selected from.
+#[derive(Clone, Copy, Debug)]
+pub struct PeerList {
+    pub items: u32,
+    pub groups: u32,
+    /// The first row of the text that the GPU sorts, from which its rows are counted.
+    pub first_row: u32,
+    pub view: UnsortedGroupsView,
+}
+
+impl PeerList {
+    /// In words for another GPU, but for the first row.
+    pub fn words(&self) -> [u64; 6] {
+        let UnsortedGroupsView { sa_indices, suffixes, groups, group_heads } = self.view;
+        [self.items.into(), self.groups.into(), sa_indices, suffixes, groups, group_heads]
+    }
+
+    pub fn from_words(words: &[u64], first_row: u32) -> Self {
+        let view = UnsortedGroupsView {
+            sa_indices: words[2],
+            suffixes: words[3],
+            groups: words[4],
+            group_heads: words[5],
+        };
+        PeerList { items: words[0] as u32, groups: words[1] as u32, first_row, view }
+    }
+}
+
+/// Joins lists, those with smaller rows first. `ranks` of minimizers become those of their groups.
+#[allow(unsafe_code)]
+pub fn join_lists(
+    gpu: &Gpu,
+    lists: &[PeerList],
+    to: UnsortedGroups,
+    heads: Array<u64>,
+    ranks: Array<u64>,
+) -> Result<()> {
+    let (mut item, mut group) = (0, 0);
+    for &PeerList { items, groups, first_row, view } in lists {
+        assert!(to.suffixes.len() >= item + items && heads.len() >= group + groups);
+        let to = to.view();
+        let (ranks, row) = (ranks.address(), first_row);
+        let arguments = JoinArgs { from: view, to, ranks, items, row, item, group };
+        // SAFETY: the other GPU has so many items in this list, and waits until all have joined
+        // theirs; there is room for them here.
+        unsafe {
+            gpu.launch_struct(
+                "joined_lists/join_list",
+                items.div_ceil(THREADS),
+                THREADS,
+                &arguments,
+            )?;
+        }
+        let own = heads.part(group..group + groups);
+        let arguments = [view.group_heads.into(), groups.into(), first_row.into(), own.into()];
+        // SAFETY: as above, of its groups.
+        unsafe { gpu.each("joined_lists/join_heads", groups, &arguments)? };
+        (item, group) = (item + items, group + groups);
+    }
+    Ok(())
+}

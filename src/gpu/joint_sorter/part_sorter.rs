@@ -1,0 +1,257 @@
+//! The part of one of several GPUs in the sort of a text: copied in, sorted, copied out.
+
+use crate::error::{Error, Result};
+use crate::gpu::distributed::{
+    DeviceExchange, JointDoubling, KEY_BYTES, PartBytes, PeerExchange, RangeMemory, RangeTask,
+    SortedRange, TextParts, sort_range,
+};
+use crate::gpu::interface::JointReport;
+use crate::gpu::runtime::kernel_structs::RowsView;
+use crate::gpu::runtime::tuning::TEXT_PADDING;
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use std::ops::Range;
+use std::time::Instant;
+
+/// One of the GPUs.
+#[derive(Debug)]
+pub struct PartSorter {
+    gpu: Gpu,
+    memory: GrowingArena,
+    /// All of the text, and what it takes to sort a range of its suffixes.
+    text: GrowingArena,
+    ranges: RangeMemory,
+    /// Its part of the text, and then its rows.
+    bytes: PinnedBuffer<u8>,
+}
+
+/// The arrays around those of the algorithm.
+#[derive(Clone, Copy)]
+struct PartArrays<'m> {
+    text: Array<'m, u8>,
+    rows: Array<'m, u8>,
+    sa: Array<'m, u64>,
+    sample_positions: Array<'m, u64>,
+    sample_rows: Array<'m, u32>,
+    sample_count: Array<'m, u32>,
+}
+
+/// What is sorted, and what for.
+#[derive(Clone, Copy)]
+pub struct JointTask<'t> {
+    pub text: &'t [u8],
+    pub parts: TextParts,
+    pub sample_rate: u32,
+    pub whole_sa: bool,
+}
+
+/// What comes of one GPU, whose rows are in its pinned memory.
+pub struct PartResult {
+    pub sa: Vec<u64>,
+    pub rows: Range<u64>,
+    /// Pairs of a sampled position and its row, from 1, in any order.
+    pub samples: Vec<(u64, u64)>,
+    pub report: JointReport,
+}
+
+impl<'m> PartArrays<'m> {
+    fn allocate(arena: &mut ArenaAllocator<'m>, task: JointTask, number: usize) -> Self {
+        let own = task.parts.part_len(number) as usize;
+        let samples = own.min(task.parts.len().div_ceil(task.sample_rate.into()) as usize);
+        PartArrays {
+            text: arena.array(own + KEY_BYTES as usize + TEXT_PADDING as usize),
+            rows: arena.array(own),
+            sa: arena.array(if task.whole_sa { own } else { 0 }),
+            sample_positions: arena.array(samples),
+            sample_rows: arena.array(samples),
+            sample_count: arena.array(1),
+        }
+    }
+
+    fn view(&self, task: JointTask) -> RowsView {
+        RowsView {
+            bytes: self.rows.address(),
+            sa: if task.whole_sa { self.sa.address() } else { 0 },
+            sample_positions: self.sample_positions.address(),
+            sample_rows: self.sample_rows.address(),
+            sample_count: self.sample_count.address(),
+            rate_mask: u64::from(task.sample_rate) - 1,
+        }
+    }
+}
+
+impl PartSorter {
+    pub fn open(number: u32) -> Result<Self> {
+        let (memory, text) = (GrowingArena::default(), GrowingArena::default());
+        let (ranges, bytes) = (RangeMemory::default(), PinnedBuffer::default());
+        Ok(PartSorter { gpu: Gpu::open(number)?, memory, text, ranges, bytes })
+    }
+
+    /// Whether another GPU can read the memory of this one, which it may from now on.
+    pub fn let_read(&self, other: &PartSorter) -> bool {
+        self.gpu.let_read(&other.gpu)
+    }
+
+    /// The rows of the last sort.
+    pub fn rows(&self, len: usize) -> &[u8] {
+        self.bytes.first(len)
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&self, launches: u32) {
+        self.gpu.fail_after(launches);
+    }
+
+    /// Sorts a range of the suffixes.
+    pub fn sort_range(
+        &mut self,
+        task: JointTask,
+        exchange: &mut PeerExchange,
+    ) -> Result<PartResult> {
+        let done = self.sort_range_part(task, exchange);
+        self.settle(done)
+    }
+
+    /// Gives the memory for ranges free.
+    pub fn forget_ranges(&mut self) {
+        (self.text, self.ranges) = Default::default();
+    }
+
+    fn sort_range_part(
+        &mut self,
+        task: JointTask,
+        exchange: &mut PeerExchange,
+    ) -> Result<PartResult> {
+        let (number, began, n) = (exchange.number(), Instant::now(), task.text.len() as u32);
+        let own = task.parts.range(number);
+        let own = &task.text[own.start as usize..own.end as usize];
+        let (gpu, size) = (&self.gpu, n as usize + TEXT_PADDING as usize);
+        let text: Array<u8> = self.text.allocator(gpu, size)?.array(size);
+        let lens = (0..exchange.count()).map(|gpu| task.parts.part_len(gpu) as u32);
+        let mut parts = text.parts(&lens.collect::<Vec<_>>());
+        self.bytes.reserve(gpu, own.len())?.copy_from_slice(own);
+        gpu.zero(text.rest(n))?;
+        if !own.is_empty() {
+            self.bytes.upload(gpu, parts[number])?;
+        }
+        gpu.wait()?;
+        let from = Instant::now();
+        let mut sent = vec![parts[number]; exchange.count()];
+        // Its own part is there.
+        (sent[number], parts[number]) = (text.first(0), text.first(0));
+        exchange.all_to_all(gpu, &sent, &parts)?;
+        let (log_rate, mut left) = (task.sample_rate.ilog2(), Vec::new());
+        let sorted = RangeTask { text, n, log_rate, whole_sa: task.whole_sa };
+        let sorted = sort_range(gpu, exchange, sorted, &mut self.ranges, &mut left)?;
+        gpu.wait()?;
+        let sorting = from.elapsed();
+        let SortedRange { first_row, rows, sa, samples } = sorted;
+        self.bytes.reserve(gpu, rows.len() as usize)?;
+        self.bytes.download(gpu, rows, 0..rows.len())?;
+        let with_sa = task.whole_sa && rows.len() > 0;
+        let sa = if with_sa { gpu.read(sa)? } else { Vec::new() };
+        let samples = gpu.read(samples)?;
+        gpu.wait()?;
+        let rows = first_row.into()..u64::from(first_row) + u64::from(rows.len());
+        let position = |number: usize| number as u64 * u64::from(task.sample_rate);
+        let row = |row: u32| u64::from(first_row) + u64::from(row);
+        let samples = samples.into_iter().enumerate().filter(|(_, row)| *row > 0);
+        let samples = samples.map(|(n, own)| (position(n), row(own))).collect();
+        let sa = sa.into_iter().map(u64::from).collect();
+        let memory = self.text.len() + self.ranges.len();
+        let transferred = exchange.transferred();
+        let report = JointReport { whole: began.elapsed(), sorting, transferred, memory, left };
+        Ok(PartResult { sa, rows, samples, report })
+    }
+
+    fn reserve(&mut self, task: JointTask, number: usize) -> Result<()> {
+        let needed = measure(&self.gpu, task, number)?;
+        if self.memory.grow(&self.gpu, needed).is_err() {
+            let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
+            return Err(Error::Device(format!(
+                "a part of {} bytes takes {needed:.1} GB of a GPU's memory, of which {free:.1} are free",
+                task.parts.size()
+            ).into()));
+        }
+        Ok(())
+    }
+
+    /// Sorts with the others, round by round.
+    pub fn sort(
+        &mut self,
+        task: JointTask,
+        exchange: &mut impl DeviceExchange,
+    ) -> Result<PartResult> {
+        let done = self.sort_part(task, exchange);
+        self.settle(done)
+    }
+
+    fn settle<T>(&self, done: Result<T>) -> Result<T> {
+        if done.is_err() {
+            // Nothing of it may still be at work when the next sort begins. What that says adds
+            // nothing.
+            let _ = self.gpu.wait();
+        }
+        done
+    }
+
+    fn sort_part(
+        &mut self,
+        task: JointTask,
+        exchange: &mut impl DeviceExchange,
+    ) -> Result<PartResult> {
+        let (number, began) = (exchange.number(), Instant::now());
+        let range = task.parts.range(number);
+        let (own, first) = ((range.end - range.start) as usize, range.start as usize);
+        let end = task.text.len().min(range.end as usize + KEY_BYTES as usize);
+        self.reserve(task, number)?;
+        let (gpu, available) = (&self.gpu, &task.text[first..end]);
+        let mut arena = self.memory.allocator(gpu, measure(gpu, task, number)?)?;
+        let arrays = PartArrays::allocate(&mut arena, task, number);
+        let buffers = JointDoubling::allocate(gpu, &mut arena, task.parts, number)?;
+        self.bytes.reserve(gpu, available.len())?.copy_from_slice(available);
+        let copied = available.len() as u32;
+        gpu.zero(arrays.text.rest(copied))?;
+        gpu.zero(arrays.sample_count)?;
+        if copied > 0 {
+            self.bytes.upload(gpu, arrays.text.first(copied))?;
+        }
+        gpu.wait()?;
+        let before = if first > 0 && own > 0 { task.text[first - 1] } else { 0 };
+        let part = PartBytes { bytes: arrays.text, available: copied, before, first: range.start };
+        let (mut left, from) = (Vec::new(), Instant::now());
+        buffers.run(gpu, exchange, part, arrays.view(task), &mut left)?;
+        gpu.wait()?;
+        let sorting = from.elapsed();
+        self.bytes.reserve(gpu, own)?;
+        self.bytes.download(gpu, arrays.rows, 0..own as u32)?;
+        let sa = if task.whole_sa && own > 0 { gpu.read(arrays.sa)? } else { Vec::new() };
+        let samples = read_samples(gpu, arrays, range.start)?;
+        gpu.wait()?;
+        let (memory, transferred) = (self.memory.len(), exchange.transferred());
+        let report = JointReport { whole: began.elapsed(), sorting, transferred, memory, left };
+        Ok(PartResult { sa, rows: range, samples, report })
+    }
+}
+
+/// The sampled positions and their rows, from 1, given the first row of this GPU.
+fn read_samples(gpu: &Gpu, arrays: PartArrays, first_row: u64) -> Result<Vec<(u64, u64)>> {
+    let count = gpu.read(arrays.sample_count)?[0];
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if count > arrays.sample_rows.len() {
+        return Err(Error::Device("a GPU gave more samples than there are".into()));
+    }
+    let positions = gpu.read(arrays.sample_positions.first(count))?;
+    let rows = gpu.read(arrays.sample_rows.first(count))?;
+    let row = |row: u32| first_row + u64::from(row) + 1;
+    Ok(positions.into_iter().zip(rows.into_iter().map(row)).collect())
+}
+
+/// Bytes of device memory that a GPU takes.
+fn measure(gpu: &Gpu, task: JointTask, number: usize) -> Result<usize> {
+    let mut measure = ArenaAllocator::measuring();
+    PartArrays::allocate(&mut measure, task, number);
+    JointDoubling::allocate(gpu, &mut measure, task.parts, number)?;
+    Ok(measure.used())
+}

@@ -1,0 +1,87 @@
+//! A list of unresolved suffixes, refined round by round: sorted by new keys, where its groups are
+//! not small, and split; its small groups further in shared memory.
+
+use super::list_sort::{ListSort, Unresolved};
+use super::minimizers::ListKeyKind;
+use super::refine::{RefineInput, RefineKind, refine};
+use super::unsorted_groups::{SortState, UnsortedGroups};
+use crate::error::Result;
+use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
+
+/// Groups smaller than this in the mean are not worth a sort of the list.
+const SMALL_GROUPS: u32 = 16;
+/// Rounds on small groups when all ranks are final: most need one or two.
+const FINISH_ROUNDS: u32 = 64;
+/// Bits of text in a key beside a rank.
+const TEXT_BITS: u32 = 30;
+
+/// A list, and what it takes to make it smaller.
+pub struct ListRefinement<'m> {
+    pub list: UnsortedGroups<'m>,
+    pub unresolved: Unresolved,
+    spare: UnsortedGroups<'m>,
+    sort: ListSort<'m>,
+    /// Whether the last round did without a sort of the list, and left most of it.
+    stuck: bool,
+}
+
+impl<'m> ListRefinement<'m> {
+    pub fn allocate(
+        arena: &mut ArenaAllocator<'m>,
+        cub: Cub<'m>,
+        list: UnsortedGroups<'m>,
+        unresolved: Unresolved,
+    ) -> Self {
+        let spare = UnsortedGroups::allocate(arena, unresolved.items);
+        let sort = ListSort::allocate(arena, cub, unresolved.items);
+        ListRefinement { list, unresolved, spare, sort, stuck: false }
+    }
+
+    /// How much that takes beyond what is unused.
+    pub fn size(
+        cub: Cub<'m>,
+        list: UnsortedGroups<'m>,
+        unresolved: Unresolved,
+        unused: &[Array<'m, u8>],
+    ) -> usize {
+        let mut measure = ArenaAllocator::measuring().with_unused(unused);
+        Self::allocate(&mut measure, cub, list, unresolved);
+        measure.used()
+    }
+
+    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
+    /// Without a sort, large groups stay as they are: where most of the list is in such, it is
+    /// sorted next time.
+    pub fn refine(
+        &mut self,
+        gpu: &Gpu,
+        state: &SortState<'m>,
+        kind: RefineKind,
+        (keys, width): (ListKeyKind, u32),
+        rounds: u32,
+    ) -> Result<()> {
+        let unsorted = !self.stuck && self.unresolved.mean_group() < SMALL_GROUPS;
+        let sorted = if unsorted {
+            RefineInput::unsorted(self.list, self.unresolved.items)
+        } else {
+            let width = width.min(u64::BITS - self.unresolved.group_bits());
+            self.sort.sort(gpu, state, keys, self.list, self.unresolved, width)?.into()
+        };
+        refine(gpu, state, kind, sorted, rounds, Array::none(), self.spare)?;
+        std::mem::swap(&mut self.list, &mut self.spare);
+        let before = std::mem::replace(&mut self.unresolved, Unresolved::wait(gpu)?);
+        self.stuck = unsorted && self.unresolved.items > before.items / 2;
+        Ok(())
+    }
+
+    /// Sorts what is left, when all minimizers are ranked.
+    pub fn finish(mut self, gpu: &Gpu, state: &SortState<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+        while self.unresolved.items > 0 {
+            let keys = (ListKeyKind::Finish, state.rank_bits + TEXT_BITS);
+            self.refine(gpu, state, RefineKind::Finish, keys, FINISH_ROUNDS)?;
+            rounds.push(self.unresolved.items);
+        }
+        Ok(())
+    }
+}
