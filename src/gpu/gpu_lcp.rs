@@ -1,11 +1,12 @@
 //! Text -> suffix array and LCP array on a GPU: copy in, sort, compare, copy out. The suffix array
-//! is copied on a stream of its own while suffixes are compared; of the LCP array only a byte for
-//! each row is, and what does not fit a byte.
+//! is copied on a stream of its own while suffixes are compared, with 3 bytes for each where that
+//! does; of the LCP array only a byte for each row is, and what does not fit a byte.
 
 mod row_chunks;
 
 use super::algorithm::AlgorithmBuffers;
-use super::interface::{Algorithm, LcpChunk, LcpReport, LcpRows, LcpView};
+use super::interface::{Algorithm, LcpReport, LcpRows, LcpView};
+use super::lcp_chunk::LcpChunk;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::lcp::{LcpSteps, TextOnGpu};
@@ -14,8 +15,9 @@ use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
-use row_chunks::{Receiver, RowChunks};
+use row_chunks::{CountedLcp, Receiver, RowChunks};
 use std::panic::resume_unwind;
+use std::sync::mpsc::{TryRecvError, channel};
 use std::thread;
 
 /// No more samples than the one that a sort makes at least.
@@ -171,10 +173,14 @@ impl GpuLcpSorter {
         let block = DeviceBlock { text, sa, whole_sa: true, rows, samples, log_rate: LOG_RATE };
         let mut within = ArenaAllocator::within(scratch);
         let buffers = AlgorithmBuffers::allocate(self.algorithm, gpu, &mut within, n)?;
+        // Nothing waits for this where it is done before the sort is.
+        let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
+        if let Wanted::All(_) = wanted {
+            self.chunks.reserve(&self.copies, n)?;
+        }
         buffers.run(gpu, block, &mut self.extra, &mut Vec::new())?;
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
-        let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
         let sorted = TextOnGpu { text, sa, rows };
         let end = &self.marks[2];
         match wanted {
@@ -184,8 +190,7 @@ impl GpuLcpSorter {
                 Ok(n as usize)
             }
             Wanted::Rows(wanted) => {
-                steps.lcp(gpu, sorted, least)?;
-                let [suffixes, lcp] = steps.select(gpu, sorted, wanted)?;
+                let [suffixes, lcp] = steps.select(gpu, (sorted, least), wanted)?;
                 gpu.check(end.record(gpu.stream()))?;
                 for (rows, buffer) in [(suffixes, &mut self.suffixes), (lcp, &mut self.lcp)] {
                     buffer.reserve(gpu, rows.len() as usize)?;
@@ -205,7 +210,7 @@ enum Wanted<'r> {
     Rows(LcpRows),
 }
 
-/// Compares the suffixes of a text while the suffix array is copied, then copies the LCP array.
+/// Compares the suffixes of a text while the suffix array is copied, and the LCP array behind it.
 fn all_rows(
     (gpu, copies): (&Gpu, &mut Gpu),
     steps: &LcpSteps,
@@ -214,24 +219,35 @@ fn all_rows(
     chunks: &mut RowChunks,
     receive: &mut Receiver,
 ) -> Result<()> {
+    let n = sorted.sa.len();
     copies.wait_for(gpu)?;
-    chunks.reserve(copies, sorted.sa.len())?;
-    let split = thread::scope(|scope| {
+    let suffixes = steps.pack(copies, sorted.sa)?;
+    // By this thread, since the other takes longer to start.
+    chunks.begin(copies, n, suffixes)?;
+    let (compared, arrived) = channel();
+    thread::scope(|scope| {
         // Comparing waits for the device now and then, copies must not.
         let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
-        let copied = scope.spawn(move || chunks.suffixes(copies, sorted.sa, receive));
-        let split = || {
-            steps.lcp(gpu, sorted, least)?;
-            gpu.check(end.record(gpu.stream()))?;
-            steps.split(gpu, sorted)
+        // To be woken takes longer than most waits.
+        let wait = move || loop {
+            match arrived.try_recv() {
+                Ok(lcp) => return Some(lcp),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => thread::yield_now(),
+            }
         };
-        let split = split();
+        let copied = scope.spawn(move || chunks.finish(copies, n, suffixes, wait, receive));
+        let compare = || {
+            let split = steps.all(gpu, sorted, least)?;
+            gpu.check(end.record(gpu.stream()))?;
+            Ok(CountedLcp { split, counts: gpu.read(split.counts)? })
+        };
+        // Without an LCP array the other thread ends too, and if it has ended nobody listens.
+        let failed = compare().map(|lcp| drop(compared.send(lcp))).err();
+        drop(compared);
         copied.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        split
-    })?;
-    let counts = gpu.read(split.counts)?;
-    copies.wait_for(gpu)?;
-    chunks.lcp(copies, split, &counts, receive)
+        failed.map_or(Ok(()), Err)
+    })
 }
 
 /// Bytes that sorting takes, or what follows it.
