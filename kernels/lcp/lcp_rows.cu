@@ -39,20 +39,20 @@ extern "C" __global__ void pack_suffixes(const uint32_t* sa, uint32_t n, uint32_
     words[3 * i + 2] = pos[2] >> 16 | pos[3] << 8;
 }
 
-// The LCP array for the way to the host, of a tile of LCP_SPLIT rows by each CTA.
+// The LCP array for the way to the host, of a tile of LCP_SPLIT rows by each CTA, from `tiles` on.
 // [in]  sa [0..n), ends [0..n)
 // [out] bytes [0..n): what lcp_of_rows writes, or LCP_LONG_BYTE where that is no less
 //       large [0..n): the values that are no less; those of chunk c begin at c * LCP_CHUNK, and
 //       those of a tile are in the order of its rows
-//       starts: where those of each tile begin, from there
+//       starts: where those of each tile begin, from there, or LCP_NO_VALUES
 //       counts: how many they are of each chunk, 0 at first
 extern "C" __global__ void __launch_bounds__(THREADS) split_lcp(const uint32_t* sa, const uint32_t* ends, uint32_t n,
                                                                uint8_t* bytes, uint32_t* large, uint32_t* starts,
-                                                               uint32_t* counts) {
+                                                               uint32_t* counts, uint32_t tiles) {
     static_assert(LCP_ROW_ITEMS * THREADS == LCP_SPLIT && LCP_ROW_ITEMS * THREADS / 32 == 32, "a warp counts a tile");
     // Of every 32 rows: how many large values the tile has before them, from where they begin.
     __shared__ uint32_t places[32];
-    const uint32_t tile = blockIdx.x, lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    const uint32_t tile = tiles + blockIdx.x, lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     const uint32_t chunk = tile / (LCP_CHUNK / LCP_SPLIT);
     uint32_t values[LCP_ROW_ITEMS], those[LCP_ROW_ITEMS];
 #pragma unroll
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) split_lcp(const uint32_t* 
         uint32_t start = 0;
         if (lane == 31) {
             if (sum > 0) start = atomicAdd(counts + chunk, sum);
-            starts[tile] = start;
+            starts[tile] = sum > 0 ? start : LCP_NO_VALUES;
         }
         start = __shfl_sync(0xFFFFFFFF, start, 31);
         places[lane] = start + sum - own;

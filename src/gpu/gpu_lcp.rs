@@ -10,14 +10,14 @@ use super::lcp_chunk::LcpChunk;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::lcp::{LcpSteps, TextOnGpu};
-use crate::gpu::runtime::tuning::TEXT_PADDING;
+use crate::gpu::runtime::tuning::{LCP_CHUNK, TEXT_PADDING};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
-use row_chunks::{CountedLcp, Receiver, RowChunks};
+use row_chunks::{ComingLcp, Receiver, RowChunks};
 use std::panic::resume_unwind;
-use std::sync::mpsc::{TryRecvError, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 
 /// No more samples than the one that a sort makes at least.
@@ -40,6 +40,8 @@ pub struct GpuLcpSorter {
     suffixes: PinnedBuffer<u32>,
     lcp: PinnedBuffer<u32>,
     marks: [CudaEvent; 3],
+    /// When each chunk of an LCP array is made.
+    made: Vec<CudaEvent>,
     report: LcpReport,
 }
 
@@ -89,6 +91,7 @@ impl GpuLcpSorter {
             suffixes: PinnedBuffer::default(),
             lcp: PinnedBuffer::default(),
             marks,
+            made: Vec::new(),
             report: LcpReport::default(),
         })
     }
@@ -177,16 +180,20 @@ impl GpuLcpSorter {
         let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
         if let Wanted::All(_) = wanted {
             self.chunks.reserve(&self.copies, n)?;
+            while self.made.len() < n.div_ceil(LCP_CHUNK) as usize {
+                self.made.push(gpu.check(gpu.context().new_event(None))?);
+            }
         }
         buffers.run(gpu, block, &mut self.extra, &mut Vec::new())?;
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
         let sorted = TextOnGpu { text, sa, rows };
         let end = &self.marks[2];
+        let made = &self.made[..];
         match wanted {
             Wanted::All(receive) => {
                 let streams = (gpu, &mut self.copies);
-                all_rows(streams, &steps, (sorted, least), end, &mut self.chunks, receive)?;
+                all_rows(streams, &steps, (sorted, least), (end, made), &mut self.chunks, receive)?;
                 Ok(n as usize)
             }
             Wanted::Rows(wanted) => {
@@ -215,38 +222,36 @@ fn all_rows(
     (gpu, copies): (&Gpu, &mut Gpu),
     steps: &LcpSteps,
     (sorted, least): (TextOnGpu, u8),
-    end: &CudaEvent,
+    (end, made): (&CudaEvent, &[CudaEvent]),
     chunks: &mut RowChunks,
     receive: &mut Receiver,
 ) -> Result<()> {
     let n = sorted.sa.len();
     copies.wait_for(gpu)?;
+    let begun = steps.begin(gpu, sorted)?;
     let suffixes = steps.pack(copies, sorted.sa)?;
     // By this thread, since the other takes longer to start.
     chunks.begin(copies, n, suffixes)?;
-    let (compared, arrived) = channel();
+    let ((is_queued, queued), (is_counted, counted)) = (channel(), channel());
+    let coming = ComingLcp { queued, made, counted };
     thread::scope(|scope| {
         // Comparing waits for the device now and then, copies must not.
         let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
-        // To be woken takes longer than most waits.
-        let wait = move || loop {
-            match arrived.try_recv() {
-                Ok(lcp) => return Some(lcp),
-                Err(TryRecvError::Disconnected) => return None,
-                Err(TryRecvError::Empty) => thread::yield_now(),
-            }
-        };
-        let copied = scope.spawn(move || chunks.finish(copies, n, suffixes, wait, receive));
-        let compare = || {
-            let split = steps.all(gpu, sorted, least)?;
+        let copied = scope.spawn(move || chunks.finish(copies, (n, suffixes), coming, receive));
+        // It ends too when both senders are gone; if it has ended before, nobody listens.
+        let compare = move || -> Result<()> {
+            steps.compare(gpu, begun, (sorted.text, least))?;
+            let made = |chunk: usize| gpu.check(made[chunk].record(gpu.stream()));
+            let split = steps.split(gpu, sorted, made)?;
             gpu.check(end.record(gpu.stream()))?;
-            Ok(CountedLcp { split, counts: gpu.read(split.counts)? })
+            let _ = is_queued.send(split);
+            let _ = is_counted.send(gpu.read(split.counts)?);
+            Ok(())
         };
-        // Without an LCP array the other thread ends too, and if it has ended nobody listens.
-        let failed = compare().map(|lcp| drop(compared.send(lcp))).err();
-        drop(compared);
+        let compared = compare();
+        drop(compare);
         copied.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        failed.map_or(Ok(()), Err)
+        compared
     })
 }
 

@@ -8,6 +8,9 @@ use rayon::prelude::*;
 /// Rows of a tile, whose long values lie together.
 pub const TILE: usize = 1024;
 
+/// Stands for the place of the long values of a tile that has none.
+pub const NO_VALUES: u32 = u32::MAX;
+
 /// Stands for a value that is as large or larger.
 pub const LONG: u8 = u8::MAX;
 
@@ -15,7 +18,7 @@ pub const LONG: u8 = u8::MAX;
 const TILES: usize = 64;
 
 /// Rows on their way from a GPU, in the memory of a sorter: suffixes first, in one of two ways,
-/// then the LCP array.
+/// then the LCP array, then what of it does not fit a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LcpChunk<'a> {
     /// Positions of the suffixes from row `first` on.
@@ -40,9 +43,16 @@ pub enum LcpChunk<'a> {
         first: usize,
         /// A value for each, or 255 where that is no less.
         bytes: &'a [u8],
-        /// Where the values are in `long` for which 255 stands, of each [`TILE`] of rows.
+    },
+    /// The values for which 255 stands of these rows, which were received.
+    Long {
+        /// The first of these rows.
+        first: usize,
+        /// How many they are.
+        len: usize,
+        /// Where the values are in `long` of each tile of 1024 rows, or [`NO_VALUES`].
         starts: &'a [u32],
-        /// These values, those of a tile in their order.
+        /// The values, those of a tile in their order.
         long: &'a [u32],
     },
 }
@@ -51,7 +61,7 @@ impl LcpChunk<'_> {
     /// Writes the values to their rows, on all threads of this pool.
     ///
     /// # Errors
-    /// [`Error::Device`] where a tile has not the long values that its bytes say.
+    /// [`Error::Device`] where a tile has fewer long values than its bytes say.
     ///
     /// # Panics
     /// If either array is too short.
@@ -68,13 +78,20 @@ impl LcpChunk<'_> {
                 to.zip(words.par_chunks(size / 4 * 3)).for_each(|(to, words)| unpack(words, to));
                 Ok(())
             }
-            LcpChunk::Lcp { first, bytes, starts, long } => {
+            LcpChunk::Lcp { first, bytes } => {
                 let to = lcp[first..][..bytes.len()].par_chunks_mut(size);
-                let from = bytes.par_chunks(size).zip(starts.par_chunks(TILES));
-                to.zip(from).try_for_each(|(to, (bytes, starts))| {
-                    let tiles = to.chunks_mut(TILE).zip(bytes.chunks(TILE)).zip(starts);
-                    tiles.into_iter().try_for_each(|((to, bytes), &start)| {
-                        widen(bytes, long.get(start as usize..).unwrap_or(&[]), to)
+                to.zip(bytes.par_chunks(size)).for_each(|(to, bytes)| {
+                    to.iter_mut().zip(bytes).for_each(|(value, &byte)| *value = byte.into());
+                });
+                Ok(())
+            }
+            LcpChunk::Long { first, len, starts, long } => {
+                let to = lcp[first..][..len].par_chunks_mut(size);
+                to.zip(starts.par_chunks(TILES)).try_for_each(|(to, starts)| {
+                    let tiles = to.chunks_mut(TILE).zip(starts);
+                    let mut tiles = tiles.filter(|(_, start)| **start != NO_VALUES);
+                    tiles.try_for_each(|(to, &start)| {
+                        replace(long.get(start as usize..).unwrap_or(&[]), to)
                     })
                 })
             }
@@ -94,13 +111,8 @@ fn unpack(words: &[u32], positions: &mut [u32]) {
     }
 }
 
-/// Writes a value for each byte: the byte itself, or the next of `long`.
-fn widen(bytes: &[u8], long: &[u32], values: &mut [u32]) -> Result<()> {
-    values.iter_mut().zip(bytes).for_each(|(value, &byte)| *value = byte.into());
-    // Most tiles have none, which a processor sees sooner from all bytes than from each.
-    if bytes.iter().fold(0, |most, &byte| byte.max(most)) < LONG {
-        return Ok(());
-    }
+/// Replaces each 255 by the next of `long`.
+fn replace(long: &[u32], values: &mut [u32]) -> Result<()> {
     let mut long = long.iter();
     for value in values.iter_mut().filter(|value| **value == u32::from(LONG)) {
         let short = || Error::Device("a GPU gave fewer long values than it counted".into());
@@ -147,15 +159,18 @@ mod tests {
                 // Tiles may lie in any order.
                 let (mut starts, mut long) = (vec![0; len.div_ceil(TILE)], Vec::new());
                 for (start, tile) in starts.iter_mut().zip(expected.chunks(TILE)).rev() {
-                    *start = long.len() as u32;
+                    let before = long.len();
                     long.extend(tile.iter().filter(|&&value| value >= u32::from(LONG)));
+                    *start = if long.len() > before { before as u32 } else { NO_VALUES };
                 }
                 let mut found = vec![7; len];
-                let chunk = |long| LcpChunk::Lcp { first: 0, bytes: &bytes, starts: &starts, long };
+                LcpChunk::Lcp { first: 0, bytes: &bytes }.write(&mut [], &mut found).unwrap();
+                let mut damaged = found.clone();
+                let chunk = |long| LcpChunk::Long { first: 0, len, starts: &starts, long };
                 chunk(&long).write(&mut [], &mut found).unwrap();
                 assert!(found == expected, "{len} values of {bits} bits");
                 if let Some((_, fewer)) = long.split_last() {
-                    let failed = chunk(fewer).write(&mut [], &mut found);
+                    let failed = chunk(fewer).write(&mut [], &mut damaged);
                     assert!(matches!(failed, Err(Error::Device(_))));
                 }
             }

@@ -1,15 +1,17 @@
 //! Rows on their way to the host: chunk by chunk through a few pieces of pinned memory, so that the
-//! next chunks come while one is taken. Those of the LCP array follow the last of the suffixes
-//! without a gap where they are made by then.
+//! next chunks come while one is taken. Those of the LCP array follow the last of the suffixes, each
+//! when it is made, and the values that do not fit a byte follow these.
 
 use crate::error::{Error, Result};
 use crate::gpu::lcp::{SplitLcp, SuffixRows};
-use crate::gpu::lcp_chunk::{LONG, LcpChunk, TILE};
-use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_LONG_BYTE, LCP_SPLIT};
+use crate::gpu::lcp_chunk::{LONG, LcpChunk, NO_VALUES, TILE};
+use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_LONG_BYTE, LCP_NO_VALUES, LCP_SPLIT};
 use crate::gpu::runtime::{Gpu, PinnedBuffer};
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use std::ops::Range;
+use std::sync::mpsc::{self, TryRecvError};
+use std::thread;
 
 /// Chunks that are on their way or taken.
 const SLOTS: usize = 4;
@@ -18,6 +20,7 @@ const SLOTS: usize = 4;
 pub const PINNED: u64 = SLOTS as u64 * (5 * LCP_CHUNK as u64 + 4 * (LCP_CHUNK / LCP_SPLIT) as u64);
 
 const _: () = assert!(LCP_SPLIT as usize == TILE && LCP_LONG_BYTE == LONG as u32);
+const _: () = assert!(LCP_NO_VALUES == NO_VALUES);
 
 /// Who takes the rows.
 pub type Receiver<'r> = dyn FnMut(LcpChunk) -> Result<()> + Send + 'r;
@@ -35,10 +38,14 @@ struct ChunkSlot {
     arrived: CudaEvent,
 }
 
-/// An LCP array on the device, and how many values of each chunk do not fit a byte.
-pub struct CountedLcp<'m> {
-    pub split: SplitLcp<'m>,
-    pub counts: Vec<u32>,
+/// An LCP array that is being made.
+pub struct ComingLcp<'c, 'm> {
+    /// The array, when all of it is queued.
+    pub queued: mpsc::Receiver<SplitLcp<'m>>,
+    /// When each chunk of it is made, from then on.
+    pub made: &'c [CudaEvent],
+    /// How many values of each chunk do not fit a byte.
+    pub counted: mpsc::Receiver<Vec<u32>>,
 }
 
 impl RowChunks {
@@ -54,7 +61,7 @@ impl RowChunks {
     /// Takes the memory for the rows of a text of n bytes, if that is not done yet.
     pub fn reserve(&mut self, copies: &Gpu, n: u32) -> Result<()> {
         let rows = n.min(LCP_CHUNK) as usize;
-        for slot in self.0.iter_mut().take(2 * count(n)) {
+        for slot in self.0.iter_mut().take(3 * count(n)) {
             slot.words.reserve(copies, rows)?;
             slot.bytes.reserve(copies, rows)?;
             slot.starts.reserve(copies, rows.div_ceil(TILE))?;
@@ -71,37 +78,70 @@ impl RowChunks {
     }
 
     /// Queues all that comes after what `begin` has queued, and takes each chunk when it is there:
-    /// as late as may be, so that the others are on their way meanwhile. `wait` gives the LCP
-    /// array, or `None` where it fails, which ends all.
+    /// as late as may be, so that the others are on their way meanwhile. Ends where the LCP array
+    /// is not made.
     pub fn finish<'m>(
         &mut self,
         copies: &Gpu,
-        n: u32,
-        suffixes: SuffixRows,
-        wait: impl Fn() -> Option<CountedLcp<'m>>,
+        suffixes: (u32, SuffixRows),
+        coming: ComingLcp<'_, 'm>,
         receive: &mut Receiver,
     ) -> Result<()> {
-        let (chunks, mut lcp) = (count(n), None);
-        for next in 0..2 * chunks + SLOTS {
+        let (n, suffixes) = suffixes;
+        let (chunks, mut lcp, mut counts) = (count(n), None, None);
+        for next in 0..3 * chunks + SLOTS {
             let slot = &mut self.0[next % SLOTS];
-            if let Some(chunk) = next.checked_sub(SLOTS).filter(|&chunk| chunk < 2 * chunks) {
+            if let Some(chunk) = next.checked_sub(SLOTS).filter(|&chunk| chunk < 3 * chunks) {
                 copies.check(slot.arrived.synchronize())?;
-                receive(match (&lcp, chunk.checked_sub(chunks)) {
-                    (Some(lcp), Some(chunk)) => slot.lcp_rows(lcp, rows(n, chunk)),
-                    _ => slot.suffix_rows(suffixes, rows(n, chunk)),
-                })?;
-            }
-            if (chunks.min(SLOTS)..chunks).contains(&next) {
-                slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows(n, next)))?;
-            } else if (chunks..2 * chunks).contains(&next) {
-                if lcp.is_none() {
-                    lcp = wait();
+                let rows = rows(n, chunk % chunks);
+                match chunk / chunks {
+                    0 => receive(slot.suffix_rows(suffixes, rows))?,
+                    1 => receive(slot.lcp_rows(rows))?,
+                    _ => slot.long_rows(rows, counts.as_deref()).map_or(Ok(()), &mut *receive)?,
                 }
-                let Some(lcp) = &lcp else { return Ok(()) };
-                slot.queue(copies, |slot| slot.lcp(copies, lcp, rows(n, next - chunks)))?;
+            }
+            let (kind, chunk) = (next / chunks, next % chunks);
+            match kind {
+                0 if chunk >= SLOTS => {
+                    slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows(n, chunk)))?;
+                }
+                1 => {
+                    lcp = lcp.or_else(|| coming.split());
+                    let Some(split) = lcp else { return Ok(()) };
+                    copies.check(copies.stream().wait(&coming.made[chunk]))?;
+                    slot.queue(copies, |slot| slot.lcp(copies, split, rows(n, chunk)))?;
+                }
+                2 => {
+                    counts = counts.or_else(|| coming.counts());
+                    let (Some(split), Some(counts)) = (lcp, &counts) else { return Ok(()) };
+                    let long = counts[chunk];
+                    slot.queue(copies, |slot| slot.long(copies, split, rows(n, chunk), long))?;
+                }
+                _ => {}
             }
         }
         Ok(())
+    }
+}
+
+impl<'m> ComingLcp<'_, 'm> {
+    fn split(&self) -> Option<SplitLcp<'m>> {
+        soon(&self.queued)
+    }
+
+    fn counts(&self) -> Option<Vec<u32>> {
+        soon(&self.counted)
+    }
+}
+
+/// What comes, without sleep, since to be woken takes longer than most waits.
+fn soon<T>(coming: &mpsc::Receiver<T>) -> Option<T> {
+    loop {
+        match coming.try_recv() {
+            Ok(found) => return Some(found),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => thread::yield_now(),
+        }
     }
 }
 
@@ -130,33 +170,36 @@ impl ChunkSlot {
         }
     }
 
-    fn lcp(&mut self, copies: &Gpu, lcp: &CountedLcp, rows: Range<u32>) -> Result<()> {
-        let SplitLcp { bytes, long, starts, .. } = lcp.split;
-        let (count, tile) = (lcp.long(&rows), rows.start / LCP_SPLIT);
-        if count > rows.len() {
+    fn lcp(&mut self, copies: &Gpu, split: SplitLcp, rows: Range<u32>) -> Result<()> {
+        let len = rows.len() as u32;
+        self.bytes.download(copies, split.bytes.part(rows), 0..len)
+    }
+
+    fn lcp_rows(&self, rows: Range<u32>) -> LcpChunk<'_> {
+        LcpChunk::Lcp { first: rows.start as usize, bytes: self.bytes.first(rows.len()) }
+    }
+
+    /// Nothing where the chunk has no long values.
+    fn long(&mut self, copies: &Gpu, split: SplitLcp, rows: Range<u32>, count: u32) -> Result<()> {
+        if count as usize > rows.len() {
             return Err(Error::Device("a GPU counted more values than there are".into()));
         }
-        let (len, count) = (rows.len() as u32, count as u32);
-        self.words.download(copies, long.part(rows.start..rows.start + count), 0..count)?;
-        let tiles = len.div_ceil(LCP_SPLIT);
-        self.starts.download(copies, starts.part(tile..tile + tiles), 0..tiles)?;
-        self.bytes.download(copies, bytes.part(rows), 0..len)
-    }
-
-    fn lcp_rows(&self, lcp: &CountedLcp, rows: Range<u32>) -> LcpChunk<'_> {
-        LcpChunk::Lcp {
-            first: rows.start as usize,
-            bytes: self.bytes.first(rows.len()),
-            starts: self.starts.first(rows.len().div_ceil(TILE)),
-            long: self.words.first(lcp.long(&rows)),
+        if count == 0 {
+            return Ok(());
         }
+        let SplitLcp { long, starts, .. } = split;
+        self.words.download(copies, long.part(rows.start..rows.start + count), 0..count)?;
+        let tiles = rows.start / LCP_SPLIT..rows.end.div_ceil(LCP_SPLIT);
+        let len = tiles.len() as u32;
+        self.starts.download(copies, starts.part(tiles), 0..len)
     }
-}
 
-impl CountedLcp<'_> {
-    /// How many values do not fit a byte of the chunk of these rows.
-    fn long(&self, rows: &Range<u32>) -> usize {
-        self.counts[(rows.start / LCP_CHUNK) as usize] as usize
+    fn long_rows(&self, rows: Range<u32>, counts: Option<&[u32]>) -> Option<LcpChunk<'_>> {
+        let count = *counts?.get((rows.start / LCP_CHUNK) as usize)?;
+        let (first, len) = (rows.start as usize, rows.len());
+        let (starts, long) =
+            (self.starts.first(len.div_ceil(TILE)), self.words.first(count as usize));
+        (count > 0).then_some(LcpChunk::Long { first, len, starts, long })
     }
 }
 

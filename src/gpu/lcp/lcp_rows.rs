@@ -16,7 +16,7 @@ pub struct SplitLcp<'m> {
     pub bytes: Array<'m, u8>,
     /// The values from 255 on. Those of a chunk of rows begin where it does.
     pub long: Array<'m, u32>,
-    /// Where in their chunk those of each tile of rows begin.
+    /// Where in their chunk those of each tile of rows begin, or `LCP_NO_VALUES`.
     pub starts: Array<'m, u32>,
     /// How many of them are of each chunk.
     pub counts: Array<'m, u32>,
@@ -63,18 +63,33 @@ pub fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()>
     }
 }
 
-/// Writes the LCP array as it goes to the host, from where each suffix ends to agree with the one
-/// before it.
+/// Writes a chunk of the LCP array as it goes to the host, from where each suffix ends to agree
+/// with the one before it. Its count is 0 at first.
 #[allow(unsafe_code)]
-pub fn split_lcp(gpu: &Gpu, sa: Array<u32>, ends: Array<u32>, split: SplitLcp) -> Result<()> {
+pub fn split_lcp(
+    gpu: &Gpu,
+    sa: Array<u32>,
+    ends: Array<u32>,
+    split: SplitLcp,
+    chunk: u32,
+) -> Result<()> {
     let (n, SplitLcp { bytes, long, starts, counts }) = (sa.len(), split);
-    assert!(ends.len() == n && bytes.len() == n && long.len() == n);
+    assert!(ends.len() == n && bytes.len() == n && long.len() == n && chunk < counts.len());
     assert!(starts.len() == n.div_ceil(LCP_SPLIT) && counts.len() == n.div_ceil(LCP_CHUNK));
-    gpu.zero(counts)?;
-    let arguments =
-        [sa.into(), ends.into(), n.into(), bytes.into(), long.into(), starts.into(), counts.into()];
+    let first = chunk * (LCP_CHUNK / LCP_SPLIT);
+    let ctas = (starts.len() - first).min(LCP_CHUNK / LCP_SPLIT);
+    let arguments = [
+        sa.into(),
+        ends.into(),
+        n.into(),
+        bytes.into(),
+        long.into(),
+        starts.into(),
+        counts.into(),
+        first.into(),
+    ];
     // SAFETY: the arrays have n items, those of `sa` below n, and one for each tile and each chunk.
-    unsafe { gpu.launch("lcp_rows/split_lcp", starts.len(), THREADS, &arguments) }
+    unsafe { gpu.launch("lcp_rows/split_lcp", ctas, THREADS, &arguments) }
 }
 
 /// Finds the largest LCP of suffixes on both sides of the position `border`; 0 where there is none.

@@ -6,13 +6,14 @@
 //! each row and the few values that do not fit theirs, and 3 bytes for a position where that does,
 //! since the bus takes longer than the kernels.
 
-use super::irreducible::{HeadLists, Heads, compare_heads};
+use super::irreducible::{HeadLists, Heads, begin_heads, finish_heads};
 use super::lcp_rows::{
     SplitLcp, end_at_breaks, lcp_of_rows, longest_across, mark_rows, pack_suffixes, split_lcp,
 };
 use crate::error::Result;
 use crate::gpu::interface::LcpRows;
 use crate::gpu::primitives::cub::Cub;
+use crate::gpu::runtime::kernel_structs::IrreducibleArgs;
 use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_PACKED, LCP_SPLIT};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
@@ -64,11 +65,21 @@ impl<'m> LcpSteps<'m> {
         })
     }
 
-    /// Queues the way to where all suffixes end to agree with those before them; bytes below
-    /// `least` end what is in common. The last column is no longer needed then.
-    fn compare(&self, gpu: &Gpu, sorted: TextOnGpu, least: u8) -> Result<()> {
+    /// Queues the first steps.
+    pub fn begin(&self, gpu: &Gpu, sorted: TextOnGpu) -> Result<IrreducibleArgs> {
         let TextOnGpu { text, sa, rows } = sorted;
-        compare_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends)?;
+        begin_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends)
+    }
+
+    /// Waits for these and queues the way to where all suffixes end to agree with those before
+    /// them; bytes below `least` end what is in common. The last column is no longer needed then.
+    pub fn compare(
+        &self,
+        gpu: &Gpu,
+        begun: IrreducibleArgs,
+        (text, least): (Array<u8>, u8),
+    ) -> Result<()> {
+        finish_heads(gpu, begun, &self.lists)?;
         self.cub.inclusive_max(gpu, self.ends)?;
         if least > 0 {
             end_at_breaks(gpu, &self.cub, text, least, self.lcp, self.ends)?;
@@ -85,13 +96,21 @@ impl<'m> LcpSteps<'m> {
         Ok(SuffixRows::Packed(self.packed))
     }
 
-    /// Queues all of the LCP array as it goes to the host.
-    pub fn all(&self, gpu: &Gpu, sorted: TextOnGpu<'m>, least: u8) -> Result<SplitLcp<'m>> {
-        self.compare(gpu, sorted, least)?;
-        let n = sorted.sa.len();
-        let bytes = sorted.rows.first(n);
+    /// Queues all of the LCP array as it goes to the host, behind `compare`. `made` is told of each
+    /// chunk that is queued.
+    pub fn split(
+        &self,
+        gpu: &Gpu,
+        sorted: TextOnGpu<'m>,
+        mut made: impl FnMut(usize) -> Result<()>,
+    ) -> Result<SplitLcp<'m>> {
+        let bytes = sorted.rows.first(sorted.sa.len());
         let split = SplitLcp { bytes, long: self.lcp, starts: self.starts, counts: self.counts };
-        split_lcp(gpu, sorted.sa, self.ends, split)?;
+        gpu.zero(self.counts)?;
+        for chunk in 0..self.counts.len() {
+            split_lcp(gpu, sorted.sa, self.ends, split, chunk)?;
+            made(chunk as usize)?;
+        }
         Ok(split)
     }
 
@@ -104,7 +123,7 @@ impl<'m> LcpSteps<'m> {
         wanted: LcpRows,
     ) -> Result<[Array<'m, u32>; 2]> {
         let (n, sa) = (sorted.sa.len(), sorted.sa);
-        self.compare(gpu, sorted, least)?;
+        self.compare(gpu, self.begin(gpu, sorted)?, (sorted.text, least))?;
         lcp_of_rows(gpu, sa, self.ends, self.lcp)?;
         let (least, border) = match wanted {
             LcpRows::AtLeast(least) => (least, 0),
