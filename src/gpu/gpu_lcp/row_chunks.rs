@@ -1,6 +1,6 @@
 //! Rows on their way to the host: chunk by chunk through a few pieces of pinned memory, so that the
-//! next chunks come while one is taken. Those of the LCP array follow the last of the suffixes, each
-//! when it is made, and the values that do not fit a byte follow these.
+//! next chunks come while one is taken. Those of the LCP array follow the last of the suffixes,
+//! each when it is made, and the values that do not fit a byte follow these.
 
 use crate::error::{Error, Result};
 use crate::gpu::lcp::{SplitLcp, SuffixRows};
