@@ -27,21 +27,65 @@ extern "C" __global__ void lcp_of_rows(const uint32_t* sa, const uint32_t* ends,
     lcp[k] = ends[p] - p;
 }
 
-// For the way to the host: bytes[k] = lcp[k], or LCP_LONG_BYTE where it is no less; flags[k] =
-// whether that is so; counts[c] = how many are so in chunk c, 0 at first.
-extern "C" __global__ void __launch_bounds__(THREADS) split_long(const uint32_t* lcp, uint32_t n, uint8_t* bytes,
-                                                                uint8_t* flags, uint32_t* counts) {
-    const uint32_t from = global_thread() * LCP_ROW_ITEMS;
-    uint32_t long_rows = 0;
-    for (uint32_t k = from; k < min(from + LCP_ROW_ITEMS, n); k++) {
-        const bool is_long = lcp[k] >= LCP_LONG_BYTE;
-        bytes[k] = is_long ? LCP_LONG_BYTE : lcp[k];
-        flags[k] = is_long;
-        long_rows += is_long;
+// Positions below 2^24 for the way to the host: four in three words, 3 bytes each. The last words
+// may have less in them.
+extern "C" __global__ void pack_suffixes(const uint32_t* sa, uint32_t n, uint32_t* words) {
+    const uint32_t i = global_thread(), k = 4 * i;
+    if (k >= n) return;
+    uint32_t pos[4];
+    for (uint32_t item = 0; item < 4; item++) pos[item] = k + item < n ? sa[k + item] : 0;
+    words[3 * i] = pos[0] | pos[1] << 24;
+    words[3 * i + 1] = pos[1] >> 8 | pos[2] << 16;
+    words[3 * i + 2] = pos[2] >> 16 | pos[3] << 8;
+}
+
+// The LCP array for the way to the host, of a tile of LCP_SPLIT rows by each CTA, from `tiles` on.
+// [in]  sa [0..n), ends [0..n)
+// [out] bytes [0..n): what lcp_of_rows writes, or LCP_LONG_BYTE where that is no less
+//       large [0..n): the values that are no less; those of chunk c begin at c * LCP_CHUNK, and
+//       those of a tile are in the order of its rows
+//       starts: where those of each tile begin, from there, or LCP_NO_VALUES
+//       counts: how many they are of each chunk, 0 at first
+extern "C" __global__ void __launch_bounds__(THREADS) split_lcp(const uint32_t* sa, const uint32_t* ends, uint32_t n,
+                                                               uint8_t* bytes, uint32_t* large, uint32_t* starts,
+                                                               uint32_t* counts, uint32_t tiles) {
+    static_assert(LCP_ROW_ITEMS * THREADS == LCP_SPLIT && LCP_ROW_ITEMS * THREADS / 32 == 32, "a warp counts a tile");
+    // Of every 32 rows: how many large values the tile has before them, from where they begin.
+    __shared__ uint32_t places[32];
+    const uint32_t tile = tiles + blockIdx.x, lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    const uint32_t chunk = tile / (LCP_CHUNK / LCP_SPLIT);
+    uint32_t values[LCP_ROW_ITEMS], those[LCP_ROW_ITEMS];
+#pragma unroll
+    for (uint32_t i = 0; i < LCP_ROW_ITEMS; i++) {
+        const uint32_t k = tile * LCP_SPLIT + i * THREADS + threadIdx.x, p = k < n ? sa[k] : 0;
+        values[i] = k < n ? ends[p] - p : 0;
+        if (k < n) bytes[k] = min(values[i], LCP_LONG_BYTE);
+        those[i] = __ballot_sync(0xFFFFFFFF, values[i] >= LCP_LONG_BYTE);
+        if (lane == 0) places[i * (THREADS / 32) + warp] = __popc(those[i]);
     }
-    // All rows of a warp are of one chunk.
-    long_rows = __reduce_add_sync(0xFFFFFFFF, long_rows);
-    if ((threadIdx.x & 31) == 0 && long_rows > 0) atomicAdd(counts + from / LCP_CHUNK, long_rows);
+    __syncthreads();
+    if (warp == 0) {
+        const uint32_t own = places[lane];
+        uint32_t sum = own;
+        for (uint32_t step = 1; step < 32; step *= 2) {
+            const uint32_t before = __shfl_up_sync(0xFFFFFFFF, sum, step);
+            if (lane >= step) sum += before;
+        }
+        uint32_t start = 0;
+        if (lane == 31) {
+            if (sum > 0) start = atomicAdd(counts + chunk, sum);
+            starts[tile] = sum > 0 ? start : LCP_NO_VALUES;
+        }
+        start = __shfl_sync(0xFFFFFFFF, start, 31);
+        places[lane] = start + sum - own;
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t i = 0; i < LCP_ROW_ITEMS; i++) {
+        if (values[i] < LCP_LONG_BYTE) continue;
+        const uint32_t before = __popc(those[i] & ((1u << lane) - 1));
+        large[static_cast<uint64_t>(chunk) * LCP_CHUNK + places[i * (THREADS / 32) + warp] + before] = values[i];
+    }
 }
 
 // The largest LCP of a row below whose neighbour lies on the other side of the position `border`.

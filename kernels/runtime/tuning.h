@@ -111,8 +111,13 @@
 #define LCP_CHUNK 2097152
 // Values that do not fit the byte of a row, which has the largest number instead, are sent apart.
 #define LCP_LONG_BYTE 255
-// Rows of a thread that makes these bytes.
+// Rows of a thread that makes these bytes, and of a CTA: the tile whose values lie together there.
 #define LCP_ROW_ITEMS 4
+#define LCP_SPLIT 1024
+// Stands for the place of these values where a tile has none.
+#define LCP_NO_VALUES 0xFFFFFFFF
+// Bytes of a text whose positions go to the host in 3 bytes, at most.
+#define LCP_PACKED 16777216
 // Values of which a table of range minima has the least.
 #define MINIMA_BLOCK 64
 

@@ -3,16 +3,18 @@
 
 #[allow(dead_code, reason = "the GPU code alone reads the arrays of an index")]
 mod interface;
+mod lcp_chunk;
 mod peers;
 #[cfg(test)]
 mod test_data;
 
 pub use interface::{
-    Algorithm, Built, DeviceInfo, JointReport, LcpChunk, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    Algorithm, Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES,
     MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
+pub use lcp_chunk::LcpChunk;
 pub use peers::Peers;
 
 use crate::coder::{CodedBwt, SliceLimits};

@@ -1,21 +1,23 @@
 //! Text -> suffix array and LCP array on a GPU: copy in, sort, compare, copy out. The suffix array
-//! is copied on a stream of its own while suffixes are compared; of the LCP array only a byte for
-//! each row is, and what does not fit a byte.
+//! is copied on a stream of its own while suffixes are compared, with 3 bytes for each where that
+//! does; of the LCP array only a byte for each row is, and what does not fit a byte.
 
 mod row_chunks;
 
 use super::algorithm::AlgorithmBuffers;
-use super::interface::{Algorithm, LcpChunk, LcpReport, LcpRows, LcpView};
+use super::interface::{Algorithm, LcpReport, LcpRows, LcpView};
+use super::lcp_chunk::LcpChunk;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::lcp::{LcpSteps, TextOnGpu};
-use crate::gpu::runtime::tuning::TEXT_PADDING;
+use crate::gpu::runtime::tuning::{LCP_CHUNK, TEXT_PADDING};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
-use row_chunks::{Receiver, RowChunks};
+use row_chunks::{ComingLcp, Receiver, RowChunks};
 use std::panic::resume_unwind;
+use std::sync::mpsc::channel;
 use std::thread;
 
 /// No more samples than the one that a sort makes at least.
@@ -38,6 +40,8 @@ pub struct GpuLcpSorter {
     suffixes: PinnedBuffer<u32>,
     lcp: PinnedBuffer<u32>,
     marks: [CudaEvent; 3],
+    /// When each chunk of an LCP array is made.
+    made: Vec<CudaEvent>,
     report: LcpReport,
 }
 
@@ -87,6 +91,7 @@ impl GpuLcpSorter {
             suffixes: PinnedBuffer::default(),
             lcp: PinnedBuffer::default(),
             marks,
+            made: Vec::new(),
             report: LcpReport::default(),
         })
     }
@@ -171,21 +176,28 @@ impl GpuLcpSorter {
         let block = DeviceBlock { text, sa, whole_sa: true, rows, samples, log_rate: LOG_RATE };
         let mut within = ArenaAllocator::within(scratch);
         let buffers = AlgorithmBuffers::allocate(self.algorithm, gpu, &mut within, n)?;
+        // Nothing waits for this where it is done before the sort is.
+        let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
+        if let Wanted::All(_) = wanted {
+            self.chunks.reserve(&self.copies, n)?;
+            while self.made.len() < n.div_ceil(LCP_CHUNK) as usize {
+                self.made.push(gpu.check(gpu.context().new_event(None))?);
+            }
+        }
         buffers.run(gpu, block, &mut self.extra, &mut Vec::new())?;
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
-        let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
         let sorted = TextOnGpu { text, sa, rows };
         let end = &self.marks[2];
+        let made = &self.made[..];
         match wanted {
             Wanted::All(receive) => {
                 let streams = (gpu, &mut self.copies);
-                all_rows(streams, &steps, (sorted, least), end, &mut self.chunks, receive)?;
+                all_rows(streams, &steps, (sorted, least), (end, made), &mut self.chunks, receive)?;
                 Ok(n as usize)
             }
             Wanted::Rows(wanted) => {
-                steps.lcp(gpu, sorted, least)?;
-                let [suffixes, lcp] = steps.select(gpu, sorted, wanted)?;
+                let [suffixes, lcp] = steps.select(gpu, (sorted, least), wanted)?;
                 gpu.check(end.record(gpu.stream()))?;
                 for (rows, buffer) in [(suffixes, &mut self.suffixes), (lcp, &mut self.lcp)] {
                     buffer.reserve(gpu, rows.len() as usize)?;
@@ -205,33 +217,42 @@ enum Wanted<'r> {
     Rows(LcpRows),
 }
 
-/// Compares the suffixes of a text while the suffix array is copied, then copies the LCP array.
+/// Compares the suffixes of a text while the suffix array is copied, and the LCP array behind it.
 fn all_rows(
     (gpu, copies): (&Gpu, &mut Gpu),
     steps: &LcpSteps,
     (sorted, least): (TextOnGpu, u8),
-    end: &CudaEvent,
+    (end, made): (&CudaEvent, &[CudaEvent]),
     chunks: &mut RowChunks,
     receive: &mut Receiver,
 ) -> Result<()> {
+    let n = sorted.sa.len();
     copies.wait_for(gpu)?;
-    chunks.reserve(copies, sorted.sa.len())?;
-    let split = thread::scope(|scope| {
+    let begun = steps.begin(gpu, sorted)?;
+    let suffixes = steps.pack(copies, sorted.sa)?;
+    // By this thread, since the other takes longer to start.
+    chunks.begin(copies, n, suffixes)?;
+    let ((is_queued, queued), (is_counted, counted)) = (channel(), channel());
+    let coming = ComingLcp { queued, made, counted };
+    thread::scope(|scope| {
         // Comparing waits for the device now and then, copies must not.
         let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
-        let copied = scope.spawn(move || chunks.suffixes(copies, sorted.sa, receive));
-        let split = || {
-            steps.lcp(gpu, sorted, least)?;
+        let copied = scope.spawn(move || chunks.finish(copies, (n, suffixes), coming, receive));
+        // It ends too when both senders are gone; if it has ended before, nobody listens.
+        let compare = move || -> Result<()> {
+            steps.compare(gpu, begun, (sorted.text, least))?;
+            let made = |chunk: usize| gpu.check(made[chunk].record(gpu.stream()));
+            let split = steps.split(gpu, sorted, made)?;
             gpu.check(end.record(gpu.stream()))?;
-            steps.split(gpu, sorted)
+            let _ = is_queued.send(split);
+            let _ = is_counted.send(gpu.read(split.counts)?);
+            Ok(())
         };
-        let split = split();
+        let compared = compare();
+        drop(compare);
         copied.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        split
-    })?;
-    let counts = gpu.read(split.counts)?;
-    copies.wait_for(gpu)?;
-    chunks.lcp(copies, split, &counts, receive)
+        compared
+    })
 }
 
 /// Bytes that sorting takes, or what follows it.

@@ -164,27 +164,6 @@ pub enum LcpRows {
     LongestAcross(u32),
 }
 
-/// Rows of a suffix array or its LCP array on their way from a GPU, in the memory of a sorter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LcpChunk<'a> {
-    /// Positions of the suffixes from row `first` on.
-    Suffixes {
-        /// The first of these rows.
-        first: usize,
-        /// A position for each.
-        suffixes: &'a [u32],
-    },
-    /// What each has in common with the one before it, from row `first` on.
-    Lcp {
-        /// The first of these rows.
-        first: usize,
-        /// A value for each, or 255 where that is no less.
-        bytes: &'a [u8],
-        /// The values for which 255 stands, in their order.
-        long: &'a [u32],
-    },
-}
-
 /// Rows of a suffix array and its LCP array, in the memory of a sorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LcpView<'a> {

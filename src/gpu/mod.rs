@@ -5,6 +5,7 @@
 //! | room | job |
 //! |---|---|
 //! | `interface` | plain data that goes in and comes out |
+//! | `lcp_chunk` | suffixes and LCP values as they come from a GPU, and what they are |
 //! | `peers` | which GPU of a network has failed |
 //! | `runtime` | devices, streams, memory, flags; what host and kernels share |
 //! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
@@ -34,6 +35,7 @@ mod inverse;
 mod inverse_bwt;
 mod joint_sorter;
 mod lcp;
+mod lcp_chunk;
 mod nccl_processor;
 mod papers;
 mod pattern_batches;
@@ -53,12 +55,13 @@ pub use bwt_encoder::{BwtEncoder, EncodedSlices};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
-    Algorithm, Built, DeviceInfo, JointReport, LcpChunk, LcpReport, LcpRows, LcpView, MOST_BYTES,
+    Algorithm, Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES,
     MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;
 pub use joint_sorter::JointSorter;
+pub use lcp_chunk::LcpChunk;
 pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::Searcher;
 pub use peers::Peers;

@@ -2,11 +2,11 @@
 
 use super::arrays::LcpArrays;
 use super::limits::{check_length, check_memory, no_memory};
-use super::{long_values, permuted_lcp, suffix_array::suffix_array};
+use super::{permuted_lcp, suffix_array::suffix_array};
 use crate::allocation;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
-use crate::gpu::{Algorithm, GpuLcpSorter, LcpChunk, LcpRows};
+use crate::gpu::{Algorithm, GpuLcpSorter, LcpRows};
 use crate::options::Options;
 use crate::threads;
 use rayon::ThreadPool;
@@ -189,23 +189,11 @@ impl LcpSorter {
                 if let Some(room) = room.take() {
                     arrays = room.join().unwrap_or_else(|panic| resume_unwind(panic))?;
                 }
-                self.receive(chunk, &mut arrays)
+                let LcpArrays { suffixes, lcp } = &mut arrays;
+                self.pool.install(|| chunk.write(suffixes, lcp))
             })?;
             Ok(arrays)
         })
-    }
-
-    fn receive(&self, chunk: LcpChunk, arrays: &mut LcpArrays) -> Result<()> {
-        match chunk {
-            LcpChunk::Suffixes { first, suffixes } => {
-                self.copy(suffixes, &mut arrays.suffixes[first..][..suffixes.len()]);
-                Ok(())
-            }
-            LcpChunk::Lcp { first, bytes, long } => {
-                let lcp = &mut arrays.lcp[first..][..bytes.len()];
-                self.pool.install(|| long_values::widen(bytes, long, lcp))
-            }
-        }
     }
 
     /// `len` values of any kind in memory that the system has given already.

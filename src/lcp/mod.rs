@@ -23,7 +23,6 @@
 //! | file | job | memory |
 //! |---|---|---|
 //! | `lcp_sorter` | texts -> both arrays, on the CPU or a GPU | 13; with a GPU 10 and 40 MiB |
-//! | `long_values` | the LCP array as a GPU sends it -> its values | 4, of 10 above |
 //! | `arrays` | both arrays | 9 |
 //! | `suffix_array` | the suffixes sorted, by libsais on one thread | 5 |
 //! | `permuted_lcp` | the LCP array by way of text order, on all threads | 13 |
@@ -45,7 +44,6 @@ mod arrays;
 mod extensions;
 mod lcp_sorter;
 mod limits;
-mod long_values;
 #[cfg(test)]
 mod naive_lcp;
 mod permuted_lcp;

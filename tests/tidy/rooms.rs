@@ -7,7 +7,7 @@ use std::fs;
 
 /// The rooms inside src/gpu and kernels: one may use those above it, and none on its own line.
 const GPU_ROOMS: [&[&str]; 13] = [
-    &["interface", "peers", "test_data"],
+    &["interface", "lcp_chunk", "peers", "test_data"],
     &["runtime"],
     &["testing", "absent"],
     &["primitives"],

@@ -25,27 +25,26 @@ fn pieces(text: &[u8], least: u8) -> Vec<u32> {
     pieces
 }
 
-/// All rows as they arrive, put together.
+/// All rows as they arrive, put together: those of the suffix array first, all in their order.
 fn all_rows(sorter: &mut GpuLcpSorter, least: u8) -> Result<(Vec<u32>, Vec<u32>)> {
-    let (mut all_suffixes, mut lcp) = (Vec::new(), Vec::new());
+    let n = sorter.text.1;
+    let (mut suffixes, mut lcp, mut next) = (vec![0; n], vec![0; n], 0);
     sorter.sort_input(least, |chunk| {
-        match chunk {
-            LcpChunk::Suffixes { first, suffixes } => {
-                assert_eq!((first, lcp.len()), (all_suffixes.len(), 0));
-                all_suffixes.extend_from_slice(suffixes);
+        let (first, len) = match chunk {
+            LcpChunk::Suffixes { first, suffixes } => (first, suffixes.len()),
+            LcpChunk::Packed { first, len, .. } => (first, len),
+            LcpChunk::Lcp { first, bytes } => (n + first, bytes.len()),
+            LcpChunk::Long { .. } => {
+                assert_eq!(next, 2 * n);
+                return chunk.write(&mut suffixes, &mut lcp);
             }
-            LcpChunk::Lcp { first, bytes, long } => {
-                assert_eq!(first, lcp.len());
-                let mut long = long.iter().copied();
-                let value =
-                    |&byte: &u8| if byte == 255 { long.next().unwrap() } else { byte.into() };
-                lcp.extend(bytes.iter().map(value));
-                assert_eq!(long.next(), None);
-            }
-        }
-        Ok(())
+        };
+        assert_eq!(first, next);
+        next += len;
+        chunk.write(&mut suffixes, &mut lcp)
     })?;
-    Ok((all_suffixes, lcp))
+    assert_eq!(next, 2 * n);
+    Ok((suffixes, lcp))
 }
 
 /// Compares all rows, and those that are wanted, with what they should be.

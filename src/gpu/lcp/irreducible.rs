@@ -58,10 +58,15 @@ pub struct Heads<'m> {
     pub rows: Array<'m, u8>,
 }
 
-/// Writes to `ends[p]`, for each suffix p that begins a run of the last column, the position where
-/// it first differs from the suffix before it; all others become 0.
+/// Queues the first steps of the way to `ends[p]`, for each suffix p that begins a run of the last
+/// column: the position where it first differs from the suffix before it. All others become 0.
 #[allow(unsafe_code)]
-pub fn compare_heads(gpu: &Gpu, heads: Heads, lists: &HeadLists, ends: Array<u32>) -> Result<()> {
+pub fn begin_heads(
+    gpu: &Gpu,
+    heads: Heads,
+    lists: &HeadLists,
+    ends: Array<u32>,
+) -> Result<IrreducibleArgs> {
     let n = heads.sa.len();
     assert!(heads.text.len() > n && heads.rows.len() > n && ends.len() == n);
     assert!(lists.listed.len() == n);
@@ -89,6 +94,11 @@ pub fn compare_heads(gpu: &Gpu, heads: Heads, lists: &HeadLists, ends: Array<u32
     let arguments = [lists.counts.into(), gpu.host_flags().into()];
     // SAFETY: there are so many counts.
     unsafe { gpu.launch("irreducible/publish_long", 1, 1, &arguments)? };
+    Ok(args)
+}
+
+/// Waits for these steps and queues those behind them.
+pub fn finish_heads(gpu: &Gpu, args: IrreducibleArgs, lists: &HeadLists) -> Result<()> {
     match gpu.wait_for_counts()? {
         (_, 0) => Ok(()),
         _ => compare_windows(gpu, args, lists),

@@ -3,11 +3,24 @@
 
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
-use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_ROW_ITEMS, THREADS};
+use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_PACKED, LCP_SPLIT, THREADS};
 use crate::gpu::runtime::{Array, Gpu};
 
 /// CTAs of a multiprocessor that look for the longest.
 const CTAS: u32 = 8;
+
+/// The LCP array as it goes to the host.
+#[derive(Clone, Copy)]
+pub struct SplitLcp<'m> {
+    /// Each value in a byte, or 255 where it is no less.
+    pub bytes: Array<'m, u8>,
+    /// The values from 255 on. Those of a chunk of rows begin where it does.
+    pub long: Array<'m, u32>,
+    /// Where in their chunk those of each tile of rows begin, or `LCP_NO_VALUES`.
+    pub starts: Array<'m, u32>,
+    /// How many of them are of each chunk.
+    pub counts: Array<'m, u32>,
+}
 
 /// Ends what suffixes have in common before bytes below `least`. `marks` has n words to work in.
 #[allow(unsafe_code)]
@@ -39,23 +52,44 @@ pub fn lcp_of_rows(gpu: &Gpu, sa: Array<u32>, ends: Array<u32>, lcp: Array<u32>)
     unsafe { gpu.each("lcp_rows/lcp_of_rows", n, &arguments) }
 }
 
-/// Writes a byte for each value: itself, or 255 where it is no less. Flags those rows, and counts
-/// them for each chunk of `LCP_CHUNK`.
+/// Packs positions into 3 bytes each, four into three words.
 #[allow(unsafe_code)]
-pub fn split_long(
+pub fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()> {
+    let n = sa.len();
+    assert!(n <= LCP_PACKED && words.len() == 3 * n.div_ceil(4));
+    // SAFETY: `sa` has n items, and `words` three for each four of them.
+    unsafe {
+        gpu.each("lcp_rows/pack_suffixes", n.div_ceil(4), &[sa.into(), n.into(), words.into()])
+    }
+}
+
+/// Writes a chunk of the LCP array as it goes to the host, from where each suffix ends to agree
+/// with the one before it. Its count is 0 at first.
+#[allow(unsafe_code)]
+pub fn split_lcp(
     gpu: &Gpu,
-    lcp: Array<u32>,
-    bytes: Array<u8>,
-    flags: Array<u8>,
-    counts: Array<u32>,
+    sa: Array<u32>,
+    ends: Array<u32>,
+    split: SplitLcp,
+    chunk: u32,
 ) -> Result<()> {
-    let n = lcp.len();
-    assert!(bytes.len() == n && flags.len() == n && counts.len() == n.div_ceil(LCP_CHUNK));
-    gpu.zero(counts)?;
-    let threads = n.div_ceil(LCP_ROW_ITEMS);
-    let arguments = [lcp.into(), n.into(), bytes.into(), flags.into(), counts.into()];
-    // SAFETY: the arrays have n items, and a count for each chunk.
-    unsafe { gpu.each("lcp_rows/split_long", threads, &arguments) }
+    let (n, SplitLcp { bytes, long, starts, counts }) = (sa.len(), split);
+    assert!(ends.len() == n && bytes.len() == n && long.len() == n && chunk < counts.len());
+    assert!(starts.len() == n.div_ceil(LCP_SPLIT) && counts.len() == n.div_ceil(LCP_CHUNK));
+    let first = chunk * (LCP_CHUNK / LCP_SPLIT);
+    let ctas = (starts.len() - first).min(LCP_CHUNK / LCP_SPLIT);
+    let arguments = [
+        sa.into(),
+        ends.into(),
+        n.into(),
+        bytes.into(),
+        long.into(),
+        starts.into(),
+        counts.into(),
+        first.into(),
+    ];
+    // SAFETY: the arrays have n items, those of `sa` below n, and one for each tile and each chunk.
+    unsafe { gpu.launch("lcp_rows/split_lcp", ctas, THREADS, &arguments) }
 }
 
 /// Finds the largest LCP of suffixes on both sides of the position `border`; 0 where there is none.

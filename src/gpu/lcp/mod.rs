@@ -13,4 +13,5 @@ mod lcp_rows;
 mod lcp_steps;
 
 pub use device_minima::DeviceMinima;
-pub use lcp_steps::{LcpSteps, SplitLcp, TextOnGpu};
+pub use lcp_rows::SplitLcp;
+pub use lcp_steps::{LcpSteps, SuffixRows, TextOnGpu};
