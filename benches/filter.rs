@@ -1,8 +1,9 @@
 //! The filters alone: `cargo bench --bench filter -- [--block MIB] [--genomes N] [-T N] [FILE...]`.
 //!
 //! The best and the median of all runs in MB/s of raw bytes, each way, of the blocks one after the
-//! other; and the bytes that are left to sort. What is undone is compared with the blocks. With
-//! `--whole` the blocks are sorted and coded too, with filters and without.
+//! other; and the bytes that are left to sort. What is undone is compared with the blocks. Then the
+//! steps of the filter of fields, alone. With `--whole` the blocks are sorted and coded too, with
+//! filters and without.
 
 mod common;
 
@@ -10,7 +11,7 @@ use bwz::Result;
 use bwz::bwt::{Sorter, sample_rate};
 use bwz::internals::coder::{self, Coding, SliceLimits};
 use bwz::internals::filter::Filtered;
-use bwz::internals::{filter_on, undo_on};
+use bwz::internals::{Tokens, choose_fields, filter_on, take_fields_apart_on, undo_on};
 use clap::Parser;
 use common::Common;
 use rayon::ThreadPool;
@@ -46,6 +47,7 @@ fn main() -> Result<()> {
 impl Bench {
     fn all(&self, pool: &Arc<ThreadPool>, text: &[u8]) -> Result<()> {
         self.both_ways(pool, text)?;
+        self.fields(pool, text)?;
         if self.whole {
             self.compressed(pool, text, "filtered", |block| {
                 Ok(filter_on(Arc::clone(pool), block)?)
@@ -76,6 +78,43 @@ impl Bench {
         let (times, undone) = self.common.time(|| Ok(filtered.clone()), undo)?;
         assert!(undone == self.blocks(text), "the filters do not give back what went in");
         times.row("undo", text.len(), "MB/s", "");
+        Ok(())
+    }
+
+    /// The steps of the filter of fields: what chooses slots takes a sample of each block alone.
+    fn fields(&self, pool: &Arc<ThreadPool>, text: &[u8]) -> Result<()> {
+        let blocks = self.blocks(text);
+        let choose = |()| {
+            let chosen = blocks.iter().map(|block| choose_fields(Arc::clone(pool), block));
+            Ok(chosen.collect::<Result<Vec<_>, _>>()?)
+        };
+        let (times, chosen) = self.common.time(|| Ok(()), choose)?;
+        times.row("choose", text.len(), "MB/s", "of fields");
+        let of_fields: Vec<(&Vec<u8>, Tokens)> = blocks
+            .iter()
+            .zip(chosen)
+            .filter_map(|(block, tokens)| Some((block, tokens?)))
+            .collect();
+        let size = of_fields.iter().map(|(block, _)| block.len()).sum();
+        if size == 0 {
+            return Ok(());
+        }
+        let take_apart = |()| {
+            let apart = of_fields
+                .iter()
+                .map(|(block, tokens)| take_fields_apart_on(Arc::clone(pool), block, *tokens));
+            Ok(apart.collect::<Result<Vec<_>, _>>()?)
+        };
+        let (times, apart) = self.common.time(|| Ok(()), take_apart)?;
+        times.row("take apart", size, "MB/s", "");
+        let put_together = |apart: Vec<Option<Filtered>>| {
+            let together = of_fields.iter().zip(apart).filter_map(|((block, _), apart)| {
+                Some(undo_on(Arc::clone(pool), apart?, block.len()))
+            });
+            Ok(together.collect::<Result<Vec<_>, _>>()?)
+        };
+        let (times, _) = self.common.time(|| Ok(apart.clone()), put_together)?;
+        times.row("put together", size, "MB/s", "");
         Ok(())
     }
 

@@ -12,7 +12,8 @@ use crate::bwt::{Bwt, CpuInverse, CpuSorter, Sorter, long_runs, merge, prefix_fr
 use crate::coder::{Coding, SliceLimits};
 pub use crate::error::Flaw;
 use crate::error::Result;
-use crate::fields::{self, Tokens};
+use crate::fields;
+pub use crate::fields::Tokens;
 use crate::filter::regions::{self, FilterRegion};
 use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
@@ -260,6 +261,23 @@ pub fn sort_merged(block: &[u8], sample_rate: u32, threads: usize, lane_len: usi
 pub fn filter_on(pool: Arc<ThreadPool>, block: Vec<u8>) -> Result<Filtered, Flaw> {
     let pool = Threads::Pool(pool);
     crate::filter::deduplicate(crate::filter::filter_but_last(block, &pool)?, &pool)
+}
+
+/// The slots of `block`, if it is one of lines of fields, on the threads of a pool that the caller
+/// is not of.
+pub fn choose_fields(pool: Arc<ThreadPool>, block: &[u8]) -> Result<Option<Tokens>, Flaw> {
+    fields::choose(block, &Threads::Pool(pool))
+}
+
+/// Takes `block` apart by these slots, on the threads of a pool that the caller is not of, where
+/// that makes it smaller.
+pub fn take_fields_apart_on(
+    pool: Arc<ThreadPool>,
+    block: &[u8],
+    tokens: Tokens,
+) -> Result<Option<Filtered>, Flaw> {
+    let apart = fields::take_apart(block, tokens, &Threads::Pool(pool))?;
+    Ok(apart.map(|(text, side)| Filtered { text, flags: FIELDS, side }))
 }
 
 /// Undoes the filters on the threads of a pool that the caller is not of.

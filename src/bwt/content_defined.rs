@@ -210,7 +210,11 @@ const CHOSEN: u64 = 0x5A;
 
 /// Mixes a key of whole words of 8 bytes; the high bits are the best.
 pub(crate) fn hash(key: &[u8]) -> u64 {
-    let words = key.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8")));
+    hash_words(key.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8"))))
+}
+
+/// [`hash`] of the bytes of words.
+pub(crate) fn hash_words(words: impl Iterator<Item = u64>) -> u64 {
     let mixed = words.fold(0_u64, |hash, word| {
         let hash = (hash ^ word).wrapping_mul(MIX);
         hash ^ hash >> 29

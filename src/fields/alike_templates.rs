@@ -3,10 +3,11 @@
 //! Templates are compared by the hashes of their words, each of which a slot may take the place of:
 //! cost is two hashes for each word, some times over.
 
-use super::parsed_lines::hash_of;
 use super::templates::SLOT;
+use crate::bwt::content_defined;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::iter;
 use std::mem;
 use std::ops::Range;
@@ -84,9 +85,12 @@ struct Form {
 
 /// That of a word, or of a slot, at its place in a template.
 fn hash_at(place: usize, word: &[u8]) -> u64 {
-    let mut bytes = (place as u64).to_le_bytes().to_vec();
-    bytes.extend_from_slice(word);
-    hash_of(&mut bytes)
+    let eight = |bytes: &[u8]| {
+        let mut eight = [0; 8];
+        eight[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(eight)
+    };
+    content_defined::hash_words(iter::once(place as u64).chain(word.chunks(8).map(eight)))
 }
 
 impl Form {
@@ -141,7 +145,7 @@ impl Forms {
     /// any did.
     fn merge(&mut self, least: u32) -> bool {
         let alike = count(self.forms.iter().flat_map(Form::with_slot).map(|(_, sum)| sum));
-        let all: HashSet<u64> = self.forms.iter().map(|form| form.sum).collect();
+        let all: HashSet<u64, Seeded> = self.forms.iter().map(|form| form.sum).collect();
         let least = |sum: &u64| if all.contains(sum) { 2 } else { least };
         let best = |form: &Form| {
             let usual = form.with_slot().filter(|(_, sum)| alike[sum] >= least(sum));
@@ -163,7 +167,7 @@ impl Forms {
 
     /// Keeps one of equal forms.
     fn join(&mut self) {
-        let (mut by_sum, mut kept) = (HashMap::new(), Vec::new());
+        let (mut by_sum, mut kept) = (HashMap::<_, _, Seeded>::default(), Vec::new());
         let numbers: Vec<usize> = mem::take(&mut self.forms)
             .into_iter()
             .map(|form| {
@@ -178,9 +182,48 @@ impl Forms {
     }
 }
 
+/// How often sums are there.
+type Counts = HashMap<u64, u32, Seeded>;
+
+/// Hashes sums, by a seed that no text knows: it cannot have many in one place of a table.
+#[derive(Clone, Copy)]
+struct Seeded {
+    seed: u64,
+    hash: u64,
+}
+
+impl Default for Seeded {
+    fn default() -> Self {
+        Seeded { seed: RandomState::new().hash_one(0), hash: 0 }
+    }
+}
+
+impl BuildHasher for Seeded {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        *self
+    }
+}
+
+impl Hasher for Seeded {
+    fn write_u64(&mut self, sum: u64) {
+        let product = u128::from(sum ^ self.seed) * u128::from(self.seed | 1);
+        self.hash = product as u64 ^ (product >> 64) as u64;
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("sums are words")
+    }
+
+    fn finish(&self) -> u64 {
+        self.hash
+    }
+}
+
 /// How often each value is there.
-fn count(values: impl Iterator<Item = u64>) -> HashMap<u64, u32> {
-    let mut counts = HashMap::new();
+fn count(values: impl Iterator<Item = u64>) -> Counts {
+    let mut counts = Counts::default();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
     counts
 }

@@ -155,7 +155,7 @@ impl ColumnValues {
         let part = &self.parts[group.part as usize];
         let values = &part.lines.values;
         let places = &part.by_column[group.start as usize..group.end as usize];
-        places.iter().map(|&at| LineValue { values, at: at as usize })
+        places.iter().map(|&at| LineValue::new(values, at as usize))
     }
 }
 
@@ -176,9 +176,18 @@ pub(super) struct LineValue<'s> {
     at: usize,
 }
 
-impl LineValue<'_> {
+impl<'s> LineValue<'s> {
+    pub fn new(values: &'s [Value], at: usize) -> Self {
+        LineValue { values, at }
+    }
+
     pub fn own(self) -> Value {
         self.values[self.at]
+    }
+
+    /// Whether `next` is the value behind it.
+    pub fn is_before(self, next: Self) -> bool {
+        self.values.as_ptr() == next.values.as_ptr() && self.at + 1 == next.at
     }
 
     /// The value so many slots before it on its line.

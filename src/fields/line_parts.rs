@@ -143,7 +143,8 @@ fn text(
     let writer = Writer { block, values: &values };
     let forms = pool.map(tasks(&columns), |task| -> Vec<Form> {
         let depth = |column: &[Group]| templates.depth(column[0].column);
-        columns[task].iter().map(|column| writer.form(column, depth(column))).collect()
+        let mut forms = writer.forms();
+        columns[task].iter().map(|column| forms.of(column, depth(column))).collect()
     });
     let mut forms: Vec<Form> = forms.into_iter().flatten().collect();
     let mut room = Room::new();

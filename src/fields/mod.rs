@@ -21,6 +21,7 @@ mod alike_templates;
 mod choose_tokens;
 mod column_form;
 mod column_values;
+mod key_hashes;
 mod line_parts;
 mod merged_templates;
 mod numbers;

@@ -37,6 +37,15 @@ impl Pattern {
         fits.then(|| Pattern(pattern.collect()))
     }
 
+    /// Whether `pattern` is [that of](Self::of) `value`.
+    pub fn is_of(pattern: Option<&Self>, value: &[u8]) -> bool {
+        let like = |byte: &u8| if byte.is_ascii_digit() { b'0' } else { *byte };
+        match pattern {
+            Some(Pattern(bytes)) => value.iter().map(like).eq(bytes.iter().copied()),
+            None => Self::of(value).is_none(),
+        }
+    }
+
     /// The pattern that is written as `bytes`.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let pattern = Self::of(bytes).filter(|pattern| pattern.0 == bytes);

@@ -36,36 +36,38 @@ impl Distinct {
 
 /// What a byte of different values takes to spell, each behind the one before it.
 pub(super) fn of_byte(values: &[&[u8]]) -> Cost {
-    let size: usize = values.iter().map(|value| value.len() + 1).sum();
-    let mut known = Distinct::new(size);
-    let (mut pairs, mut behind) = (Vec::new(), [0; 256]);
+    const NO_ROW: u16 = u16::MAX;
+    // How often each byte stands behind one, for those that any stands behind.
+    let (mut row_of, mut rows) = ([NO_ROW; 256], Vec::<[u32; 256]>::new());
     for value in values {
         let mut before = b'\n';
         for &byte in value.iter().chain(b"\n") {
-            let pair = known.number(u32::from(before) << 8 | u32::from(byte)) as usize;
-            if pair == pairs.len() {
-                pairs.push(0);
+            let row = &mut row_of[usize::from(before)];
+            if *row == NO_ROW {
+                *row = rows.len() as u16;
+                rows.push([0; 256]);
             }
-            pairs[pair] += 1;
-            behind[usize::from(before)] += 1;
+            rows[usize::from(*row)][usize::from(byte)] += 1;
             before = byte;
         }
     }
-    let bits = bits_of(&behind) - bits_of(&pairs) + LEARNT * pairs.len() as u64;
+    let size: usize = values.iter().map(|value| value.len() + 1).sum();
+    let behind: Vec<u32> = rows.iter().map(|row| row.iter().sum()).collect();
+    let pairs = rows.as_flattened();
+    let known = pairs.iter().filter(|&&count| count > 0).count() as u64;
+    let bits = bits_of(&behind) - bits_of(pairs) + LEARNT * known;
     bits.div_ceil(size.max(1) as u64)
 }
 
 /// Bytes of numbers, by their places.
-pub(super) struct Places([[u32; 256]; 10]);
-
-impl Default for Places {
-    fn default() -> Self {
-        Places([[0; 256]; 10])
-    }
-}
+#[derive(Default)]
+pub(super) struct Places(Vec<[u32; 256]>);
 
 impl Places {
     pub fn add(&mut self, bytes: &[u8]) {
+        if bytes.len() > self.0.len() {
+            self.0.resize(bytes.len(), [0; 256]);
+        }
         for (place, &byte) in self.0.iter_mut().zip(bytes) {
             place[usize::from(byte)] += 1;
         }
@@ -93,7 +95,8 @@ pub(super) fn cost(counts: &[u32]) -> Cost {
 }
 
 fn bits_of(counts: &[u32]) -> Cost {
-    counts.iter().map(|&count| u64::from(count) * log2(count.into())).sum()
+    let known = counts.iter().filter(|&&count| count > 0);
+    known.map(|&count| u64::from(count) * log2(count.into())).sum()
 }
 
 /// The logarithm of `number`, 1 or more, in sixteenths; between powers of two it is a line.

@@ -2,6 +2,7 @@
 //! values, and what each different one takes once. In integers, the same on every machine.
 
 use super::column_form::Form;
+use super::key_hashes::KeyHashes;
 use super::numbers::{self, Pattern};
 use super::predictions::hash;
 use super::symbol_cost::{Cost, Distinct, Places, cost, of_byte};
@@ -52,12 +53,13 @@ pub(super) struct Sample<'b> {
 }
 
 impl<'b> Sample<'b> {
-    /// Of a column of `count` values.
-    pub fn new(own: Vec<&'b [u8]>, count: usize) -> Self {
+    /// Of a column of `count` values; and their hashes.
+    pub fn new(own: Vec<&'b [u8]>, count: usize) -> (Self, Vec<u32>) {
         let mut known = Distinct::new(own.len());
         let mut different: Vec<&[u8]> = Vec::new();
-        let numbers = own.iter().map(|value| {
-            let number = known.number(hash(value));
+        let hashes: Vec<u32> = own.iter().map(|value| hash(value)).collect();
+        let numbers = own.iter().zip(&hashes).map(|(value, &hash)| {
+            let number = known.number(hash);
             if number as usize == different.len() {
                 different.push(value);
             }
@@ -67,12 +69,12 @@ impl<'b> Sample<'b> {
         let of_byte = of_byte(&different);
         let spelt = different.iter().map(|value| of_byte * (value.len() as u64 + 1)).collect();
         let is_small = count >= own.len() * SMALL;
-        Sample { numbers, spelt, of_byte, own, is_small }
+        (Sample { numbers, spelt, of_byte, own, is_small }, hashes)
     }
 
-    /// The form that takes the least, where `key` gives the value that stands so many slots, up to
-    /// `distances`, before the one of a number.
-    pub fn best_form(&self, distances: usize, key: impl Fn(usize, usize) -> &'b [u8]) -> Form {
+    /// The form that takes the least, where `keys` are those of this sample that stand up to
+    /// `distances` slots before its values.
+    pub fn best_form(&self, distances: usize, keys: &mut KeyHashes<'b, '_>) -> Form {
         let mut best = (self.as_text(), Form::Text);
         if best.0 < LITTLE {
             return Form::Text;
@@ -91,18 +93,20 @@ impl<'b> Sample<'b> {
         if let Some((cost, pattern)) = costs.min_by_key(|&(cost, _)| cost) {
             consider(cost, Form::Numbers(pattern.clone()));
             if self.own.len() >= LOOKED_AT {
-                self.numbers_by_others(&pattern, distances, &key, &mut consider);
+                self.numbers_by_others(&pattern, distances, keys, &mut consider);
             }
         }
         let (mut last, mut counts) = (Vec::new(), Vec::new());
         for distance in 1..=distances {
-            let key = |number| key(distance, number);
             let form = Form::Predicted { distance, raised: false };
-            let cost = self.as_predicted(key, &mut last, &mut counts);
-            consider(cost.saturating_add(cost / LEAST_GAIN), form);
+            let cost = self.as_predicted(distance, keys, best.0, &mut last, &mut counts);
+            let cost = cost.saturating_add(cost / LEAST_GAIN);
+            if cost < best.0 {
+                best = (cost, form);
+            }
         }
         match best.1 {
-            Form::Text => self.as_they_are(distances, &key),
+            Form::Text => self.as_they_are(distances, keys),
             Form::Predicted { distance, .. } => {
                 Form::Predicted { distance, raised: self.are_no_text() }
             }
@@ -111,10 +115,10 @@ impl<'b> Sample<'b> {
     }
 
     /// The form of values that nothing is known of.
-    fn as_they_are(&self, distances: usize, key: impl Fn(usize, usize) -> &'b [u8]) -> Form {
+    fn as_they_are(&self, distances: usize, keys: &KeyHashes) -> Form {
         let Bytes { of_value, different, are_letters, .. } = self.bytes();
         let as_long = |distance: &usize| {
-            self.own.iter().enumerate().all(|(at, own)| own.len() == key(*distance, at).len())
+            self.own.iter().enumerate().all(|(at, own)| own.len() == keys.key(*distance, at).len())
         };
         let is_one_length = self.own.iter().all(|own| own.len() == self.own[0].len());
         let all_differ = self.spelt.len() >= self.own.len() - self.own.len() / MOST_ALIKE;
@@ -157,21 +161,23 @@ impl<'b> Sample<'b> {
         &self,
         pattern: &Pattern,
         distances: usize,
-        key: impl Fn(usize, usize) -> &'b [u8],
+        keys: &mut KeyHashes<'b, '_>,
         consider: &mut impl FnMut(Cost, Form),
     ) {
         let own: Vec<Option<i64>> = self.own.iter().map(|value| pattern.parse(value)).collect();
-        let (key, some) = (&key, &own[..LOOKED_AT]);
+        let some = &own[..LOOKED_AT];
         let mut consider = |cost, form| consider(cost + cost / LEAST_MORE, form);
-        let by_key = |own, distance| differences_by_key(own, move |at| key(distance, at));
-        if let Some(distance) = (1..=distances).min_by_key(|&distance| bits(by_key(some, distance)))
-        {
+        let mut of_some =
+            |&distance: &usize| bits(differences_by_key(some, keys.row(distance, LOOKED_AT)));
+        if let Some(distance) = (1..=distances).min_by_key(&mut of_some) {
             let form = Form::NumbersByKey { distance, pattern: pattern.clone() };
-            consider(self.as_differences(by_key(&own, distance)), form);
+            let differences = differences_by_key(&own, keys.row(distance, own.len()));
+            consider(self.as_differences(differences), form);
         }
+        let keys = &*keys;
         let slot = |distance, at| match distance {
             0 => 0,
-            _ => numbers::of_slot(key(distance, at)),
+            _ => numbers::of_slot(keys.key(distance, at)),
         };
         let (few, distances) = (&own[..SUMMED], distances.min(MOST_SUMMED));
         let slots = |distance| (0..few.len()).map(|at| slot(distance, at)).collect();
@@ -193,10 +199,10 @@ impl<'b> Sample<'b> {
     /// The pattern of most values, if one is that of most.
     fn pattern(&self) -> Option<Pattern> {
         let (mut pattern, mut votes) = (None, 0_usize);
-        for found in self.own.iter().map(|value| Pattern::of(value)) {
-            match found == pattern {
+        for value in &self.own {
+            match Pattern::is_of(pattern.as_ref(), value) {
                 true => votes += 1,
-                false if votes == 0 => (pattern, votes) = (found, 1),
+                false if votes == 0 => (pattern, votes) = (Pattern::of(value), 1),
                 false => votes -= 1,
             }
         }
@@ -249,10 +255,13 @@ impl<'b> Sample<'b> {
         cost(&counts) + new.cost() + self.of_byte * others
     }
 
-    /// The cost where `key` predicts, if it does at all. The other two hold what this needs.
+    /// The cost where the key at a distance predicts, if it does at all and takes less than `most`.
+    /// The other two hold what this needs.
     fn as_predicted(
         &self,
-        key: impl Fn(usize) -> &'b [u8],
+        distance: usize,
+        keys: &mut KeyHashes<'b, '_>,
+        most: Cost,
         last: &mut Vec<u32>,
         counts: &mut Vec<u32>,
     ) -> Cost {
@@ -262,19 +271,29 @@ impl<'b> Sample<'b> {
         counts.clear();
         counts.resize(self.spelt.len() + 1, 0);
         let (mut predicted, mut new) = (0, self.of_byte);
-        for (at, &number) in self.numbers.iter().enumerate() {
-            if at == TRIED && predicted as usize * LEAST_PREDICTED < TRIED {
+        let tried = TRIED.min(self.own.len());
+        for range in [0..tried, tried..self.own.len()] {
+            if range.start == TRIED && predicted as usize * LEAST_PREDICTED < TRIED {
                 return Cost::MAX;
             }
-            let last = &mut last[(hash(key(at)) >> (32 - bits)) as usize];
-            let before = std::mem::replace(last, number);
-            if before == number || before == u32::MAX && key(at) == self.own[at] {
-                predicted += 1;
-                continue;
+            keys.row(distance, range.end);
+            let hashes = keys.known(distance);
+            for at in range {
+                let number = self.numbers[at];
+                let last = &mut last[(hashes[at] >> (32 - bits)) as usize];
+                let before = std::mem::replace(last, number);
+                let is_key = || keys.key(distance, at) == self.own[at];
+                if before == number || before == u32::MAX && is_key() {
+                    predicted += 1;
+                    continue;
+                }
+                let count = &mut counts[number as usize];
+                new += if *count == 0 { self.spelt[number as usize] } else { 0 };
+                *count += 1;
             }
-            let count = &mut counts[number as usize];
-            new += if *count == 0 { self.spelt[number as usize] } else { 0 };
-            *count += 1;
+            if new >= most {
+                return Cost::MAX;
+            }
         }
         counts[self.spelt.len()] = predicted;
         cost(counts) + new
@@ -290,15 +309,13 @@ struct Bytes {
     have_letters: bool,
 }
 
-/// The differences of numbers to the last that stood beside the same key.
-fn differences_by_key<'b>(
-    own: &[Option<i64>],
-    key: impl Fn(usize) -> &'b [u8],
-) -> impl Iterator<Item = Option<i64>> {
+/// The differences of numbers to the last that stood beside the same key,
+/// whose hashes are `keys`.
+fn differences_by_key(own: &[Option<i64>], keys: &[u32]) -> impl Iterator<Item = Option<i64>> {
     let bits = own.len().next_power_of_two().ilog2() + 1;
     let (mut table, mut before) = (vec![None; 1 << bits], 0);
-    own.iter().enumerate().map(move |(at, number)| {
-        let last = &mut table[(hash(key(at)) >> (32 - bits)) as usize];
+    own.iter().zip(keys).map(move |(number, key)| {
+        let last = &mut table[(key >> (32 - bits)) as usize];
         let base = last.unwrap_or(before);
         before = number.unwrap_or(base);
         *last = Some(before);
@@ -314,11 +331,20 @@ fn bits(differences: impl Iterator<Item = Option<i64>>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::column_values::LineValue;
+    use super::super::parsed_lines::Value;
     use super::*;
 
     fn best(own: &[String], before: &[String]) -> Form {
-        let own = own.iter().map(|value| value.as_bytes()).collect();
-        Sample::new(own, before.len()).best_form(1, |_, number| before[number].as_bytes())
+        let (mut block, mut values) = (Vec::new(), Vec::new());
+        for value in before.iter().zip(own).flat_map(|(before, own)| [before, own]) {
+            values.push(Value { start: block.len() as u32, len: value.len() as u32 });
+            block.extend_from_slice(value.as_bytes());
+        }
+        let mut keys = KeyHashes::new(&block, 1);
+        let own = (1..values.len()).step_by(2).map(|at| LineValue::new(&values, at));
+        keys.next(own.collect(), Vec::new());
+        Sample::new(keys.own(), before.len()).0.best_form(1, &mut keys)
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::column_values::{ColumnValues, Group, LineValue, count};
+use super::key_hashes::KeyHashes;
 use super::numbers::{self, Pattern};
 use super::parsed_lines::{Value, push_bytes};
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions};
@@ -13,6 +14,7 @@ use crate::allocation;
 use crate::error::Flaw;
 use crate::leb128;
 use crate::threads::Threads;
+use std::mem;
 use std::ops::Range;
 
 /// Values that a form is chosen by: neighbours, so that they repeat as often as all do.
@@ -75,28 +77,9 @@ impl<'b> Writer<'b> {
         &self.block[value.range()]
     }
 
-    /// The form of a column that has `depth` slots before it.
-    pub fn form(&self, column: &[Group], depth: usize) -> Form {
-        let count = count(column);
-        if count < LEAST_VALUES {
-            return Form::Text;
-        }
-        let skipped = count.saturating_sub(SAMPLED) / 2;
-        let sampled: Vec<LineValue> = self.values.of(column).skip(skipped).take(SAMPLED).collect();
-        let own = sampled.iter().map(|value| self.bytes(value.own())).collect();
-        let form = Sample::new(own, count)
-            .best_form(depth.min(MOST_DISTANCE), |distance, number| {
-                self.bytes(sampled[number].before(distance))
-            });
-        match form {
-            Form::Joined { distance: 1.., raised } if !self.are_as_long(column, &form) => {
-                Form::Joined { distance: 0, raised }
-            }
-            Form::Predicted { distance, raised: true } if self.has_raised_empty(column) => {
-                Form::Predicted { distance, raised: false }
-            }
-            form => form,
-        }
+    /// Chooses the forms of columns one after the other.
+    pub fn forms(&self) -> Forms<'b, '_> {
+        Forms { writer: self, keys: KeyHashes::new(self.block, MOST_DISTANCE), own: Vec::new() }
     }
 
     /// Whether all values are as long as those that a joined column takes its lengths from.
@@ -289,6 +272,39 @@ impl<'b> Writer<'b> {
             *last = own.start..own.start + own.len;
         }
         Ok(out)
+    }
+}
+
+/// What chooses the forms of columns.
+pub(super) struct Forms<'b, 'w> {
+    writer: &'w Writer<'b>,
+    keys: KeyHashes<'b, 'w>,
+    /// The hashes of the values of the last sample.
+    own: Vec<u32>,
+}
+
+impl<'w> Forms<'_, 'w> {
+    /// The form of a column that has `depth` slots before it.
+    pub fn of(&mut self, column: &'w [Group], depth: usize) -> Form {
+        let (count, writer) = (count(column), self.writer);
+        if count < LEAST_VALUES {
+            return Form::Text;
+        }
+        let skipped = count.saturating_sub(SAMPLED) / 2;
+        let sampled = writer.values.of(column).skip(skipped).take(SAMPLED).collect();
+        self.keys.next(sampled, mem::take(&mut self.own));
+        let (sample, own) = Sample::new(self.keys.own(), count);
+        self.own = own;
+        let form = sample.best_form(depth.min(MOST_DISTANCE), &mut self.keys);
+        match form {
+            Form::Joined { distance: 1.., raised } if !writer.are_as_long(column, &form) => {
+                Form::Joined { distance: 0, raised }
+            }
+            Form::Predicted { distance, raised: true } if writer.has_raised_empty(column) => {
+                Form::Predicted { distance, raised: false }
+            }
+            form => form,
+        }
     }
 }
 
