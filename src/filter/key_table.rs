@@ -31,6 +31,9 @@ pub(super) struct KeyTable {
     shift: u32,
 }
 
+/// Most positions that are looked up at once.
+pub(super) const MOST_LOOKED_UP: usize = 64;
+
 /// The bits of a hash that make a print: the numbers of two of 16.
 const PRINT_BITS: u32 = 8;
 
@@ -66,6 +69,9 @@ impl KeyTable {
 
     /// The ranges of the places that have the hashes of the keys of `text` at these positions, as
     /// far as there are keys; empty where no key before has it, and where `skip` says so.
+    ///
+    /// In three steps, of which the first two have no branch that depends on the text: else each
+    /// wrong guess of the processor would have it wait for the prints it has asked for.
     pub fn look_up(
         &self,
         text: &[u8],
@@ -73,20 +79,34 @@ impl KeyTable {
         skip: impl Fn(usize) -> bool,
         ranges: &mut Vec<Range<u32>>,
     ) {
+        let start = positions.start;
+        let count = positions.len().min((text.len() + 1).saturating_sub(start + KEY));
         ranges.clear();
-        let keys = text[positions.start..].windows(KEY);
-        ranges.extend(positions.zip(keys).map(|(at, key)| {
-            if skip(at) || at % STEP == 0 && self.met[at / STEP].load(Ordering::Relaxed) == 0 {
-                return 0..0;
+        ranges.resize(count, 0..0);
+        let mut asked = [(0, 0, 0); MOST_LOOKED_UP];
+        let mut count_asked = 0;
+        for (n, key) in text[start..].windows(KEY).take(count).enumerate() {
+            if skip(start + n) {
+                continue;
             }
             let (slot, print) = slot_and_print((hash(key) >> (self.shift - PRINT_BITS)) as u32);
-            if self.prints[slot] & print != print {
-                return 0..0;
-            }
-            self.starts[slot]..self.starts[slot + 1]
-        }));
-        let touched = ranges.iter().filter(|range| !range.is_empty());
-        black_box(touched.fold(0, |all, range| all ^ self.places[range.start as usize]));
+            asked[count_asked] = (n, slot, print);
+            let met = &self.met[(start + n) / STEP];
+            let can_be = (start + n) % STEP != 0 || met.load(Ordering::Relaxed) != 0;
+            count_asked += usize::from(can_be);
+        }
+        let mut touched = 0;
+        let mut count_found = 0;
+        for n in 0..count_asked {
+            let (_, slot, print) = asked[n];
+            asked[count_found] = asked[n];
+            count_found += usize::from(self.prints[slot] & print == print);
+        }
+        for &(n, slot, _) in &asked[..count_found] {
+            ranges[n] = self.starts[slot]..self.starts[slot + 1];
+            touched ^= self.places.get(self.starts[slot] as usize).copied().unwrap_or(0);
+        }
+        black_box(touched);
     }
 
     /// The places of a range before `at`, the last one first.

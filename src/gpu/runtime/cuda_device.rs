@@ -109,6 +109,8 @@ impl CudaDevice {
             return Err(Error::Device(format!("there is no CUDA device {number}").into()));
         }
         let context = CudaContext::new(number as usize).map_err(failed)?;
+        // A thread that waits for a GPU lets others compute, which spinning would not.
+        context.set_flags(sys::CUctx_flags::CU_CTX_SCHED_YIELD).map_err(failed)?;
         let load = |&(file, code): &(_, &[u8])| {
             context.load_module(Ptx::from_binary(code.to_vec())).map(|module| (file, module))
         };

@@ -13,6 +13,7 @@ use cudarc::driver::{
 };
 use std::cell::Cell;
 use std::sync::Arc;
+use std::thread;
 
 /// An argument of a kernel.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,8 @@ impl From<u32> for KernelArgument {
 
 /// Polls of the host flags between two questions to the driver whether the stream is still at work.
 const SPINS: u32 = 1 << 16;
+/// Polls after which other threads get their turn.
+const SPINS_AT_ONCE: u32 = 1 << 6;
 
 /// A stream of work on a device.
 #[derive(Debug)]
@@ -192,7 +195,11 @@ impl Gpu {
             if spins.is_multiple_of(SPINS) && self.is_idle()? && find(&self.host_flags).is_none() {
                 break;
             }
-            std::hint::spin_loop();
+            // A thread that filters or codes other blocks may need this processor.
+            match spins.is_multiple_of(SPINS_AT_ONCE) {
+                true => thread::yield_now(),
+                false => std::hint::spin_loop(),
+            }
         }
         Err(Error::Device("CUDA: a kernel ended without a result".into()))
     }
