@@ -92,7 +92,7 @@ impl KeyTable {
             let (slot, print) = slot_and_print((hash(key) >> (self.shift - PRINT_BITS)) as u32);
             asked[count_asked] = (n, slot, print);
             let met = &self.met[(start + n) / STEP];
-            let can_be = (start + n) % STEP != 0 || met.load(Ordering::Relaxed) != 0;
+            let can_be = !(start + n).is_multiple_of(STEP) || met.load(Ordering::Relaxed) != 0;
             count_asked += usize::from(can_be);
         }
         let mut touched = 0;
