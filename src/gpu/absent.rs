@@ -154,7 +154,6 @@ impl JointSorter {
         absent("sorter")
     }
 
-    #[must_use]
     pub fn by_doubling(self) -> Self {
         match self.0 {}
     }
