@@ -234,8 +234,10 @@ mod tests {
         }
         let block = crate::cases::text(300_000);
         let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
+        // By ranges, of which there are few launches, and by doubling.
         for (failing, launches) in [(0, 0), (1, 3), (0, 20), (1, 60)] {
-            let mut sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
+            let sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
+            let mut sorter = if launches < 20 { sorter } else { sorter.by_doubling() };
             sorter.fail_after(failing, launches);
             let several: JointSort = Box::new(move |block, sample_rate| {
                 let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
