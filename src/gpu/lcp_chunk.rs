@@ -50,7 +50,7 @@ pub enum LcpChunk<'a> {
         first: usize,
         /// How many they are.
         len: usize,
-        /// Where the values are in `long` of each tile of 1024 rows, or [`NO_VALUES`].
+        /// Where the values are in `long` of each tile of 1024 rows, or `NO_VALUES`.
         starts: &'a [u32],
         /// The values, those of a tile in their order.
         long: &'a [u32],
