@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// CTAs of a multiprocessor that count keys at most.
 const COUNTING: u32 = 4;
-/// How many ranges are told apart.
+/// How many values the first bits of a key have.
 pub const FIRST_BITS: usize = 1 << RANGE_BITS;
 
 /// A text of n bytes, with its padding, and the code of its symbols.

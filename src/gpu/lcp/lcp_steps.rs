@@ -96,8 +96,8 @@ impl<'m> LcpSteps<'m> {
         Ok(SuffixRows::Packed(self.packed))
     }
 
-    /// Queues all of the LCP array as it goes to the host, behind `compare`. `made` is told of each
-    /// chunk that is queued.
+    /// Queues all of the LCP array as it goes to the host, behind `compare`. `made` is called for
+    /// each chunk that is queued.
     pub fn split(
         &self,
         gpu: &Gpu,
