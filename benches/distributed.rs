@@ -17,6 +17,9 @@
 //! same without copies from and to the host, the share of that in exchanges with the wait for the
 //! others, and the bytes that were sent; then the sort on the first GPU alone. All transforms are
 //! compared with that, or, above what it takes, with nothing.
+//!
+//! With `--ranks HOST:PORT` so do processes that a launcher has started, each with a GPU, by prefix
+//! doubling: `mpirun -np 2 target/release/deps/distributed-... --ranks localhost:7000 [FILE...]`.
 
 mod common;
 #[path = "common/genome.rs"]
@@ -30,7 +33,8 @@ use bwz::internals::distributed::{
 use bwz::internals::gpu::{
     Algorithm, GpuSorter, JointReport, JointSorter, MOST_SORTED, SortedText,
 };
-use bwz::{Error, Result};
+use bwz::internals::sort_by_ranks;
+use bwz::{Device, Error, JoinedRank, Ranks, Result};
 use clap::Parser;
 use common::Common;
 use genome::Genome;
@@ -57,6 +61,9 @@ struct Bench {
     /// The same, and exchange by NCCL
     #[arg(long, requires = "gpus")]
     nccl: bool,
+    /// Sort together with the processes that a launcher has started
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "gpus")]
+    ranks: Option<String>,
     /// A text like a genome in place of the Fibonacci word: plain, repeats or young
     #[arg(long, value_name = "KIND")]
     genome: Option<String>,
@@ -68,6 +75,12 @@ fn main() -> Result<()> {
     let bench = Bench::parse();
     if !bench.gpus.is_empty() {
         return bench.each(|text| bench.joint(text));
+    }
+    if let Some(address) = &bench.ranks {
+        return match JoinedRank::join(address, Device::Auto)? {
+            JoinedRank::First(ranks) => bench.each(|text| bench.ranks(text, &ranks)),
+            JoinedRank::Other(rank) => rank.serve(),
+        };
     }
     let header = "p,text,level,n,v,|D|,supersteps,h,v n / p,h p / (v n)";
     bench.row(header.split(',').map(str::to_owned));
@@ -131,14 +144,31 @@ impl Bench {
         );
         println!("  unresolved after each round: {:?}", report.left);
         if text.len() <= MOST_SORTED as usize {
-            self.alone(text, rate, &sorted)?;
+            self.alone(text, rate, self.gpus[0], &sorted)?;
         }
         Ok(())
     }
 
-    /// The same on the first of the GPUs.
-    fn alone(&self, text: &[u8], rate: u32, sorted: &SortedText) -> Result<()> {
-        let mut sorter = GpuSorter::new(self.gpus[0], Algorithm::Default)?;
+    /// By all ranks, of which this is the first.
+    fn ranks(&self, text: &[u8], ranks: &Ranks) -> Result<()> {
+        let rate = bwt::sample_rate(text.len());
+        let mut sorted = sort_by_ranks(ranks, text, rate)?;
+        let mut best = f64::INFINITY;
+        for _ in 0..self.common.runs {
+            let from = Instant::now();
+            sorted = sort_by_ranks(ranks, text, rate)?;
+            best = best.min(from.elapsed().as_secs_f64());
+        }
+        println!("{} bytes by {} ranks: {best:.4} s", text.len(), ranks.count());
+        match text.len() <= MOST_SORTED as usize {
+            true => self.alone(text, rate, 0, &sorted),
+            false => Ok(()),
+        }
+    }
+
+    /// The same on one of the GPUs.
+    fn alone(&self, text: &[u8], rate: u32, gpu: u32, sorted: &SortedText) -> Result<()> {
+        let mut sorter = GpuSorter::new(gpu, Algorithm::Default)?;
         sorter.sort(text, rate)?;
         let (mut best, mut kernels) = (f64::INFINITY, f32::INFINITY);
         for _ in 0..self.common.runs {

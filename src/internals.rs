@@ -22,6 +22,7 @@ use crate::frame::{
 };
 use crate::options::Options;
 use crate::positions::NarrowLimits;
+use crate::process_ranks::Ranks;
 use crate::raw::Spare;
 use crate::search::{self, BlockJob, BlockText, FileBlock, SearchedBlock, SharedInput};
 use crate::sorters::Sorted;
@@ -236,6 +237,11 @@ pub fn sort_wide(block: &[u8], sample_rate: u32, lane_len: usize) -> Result<Bwt>
     let limits = MergeLimits { lane_len, narrow, ..MergeLimits::LOWEST };
     let part = |part: &[u8], rate| CpuSorter::with(narrow).sort_on_one_thread(part, rate);
     merge::sort(block, sample_rate, 1, limits, part)
+}
+
+/// Sorts a text, however small it is, on the GPUs of all ranks.
+pub fn sort_by_ranks(ranks: &Ranks, text: &[u8], sample_rate: u32) -> Result<gpu::SortedText> {
+    ranks.sort(text, sample_rate)
 }
 
 /// Sorts a block, however small it is, by way of a text without runs of `long` bytes; `None` where

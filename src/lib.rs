@@ -41,6 +41,7 @@
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `distributed` | suffix sorting by several processors, which exchange words |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
+//! | [`JoinedRank`], `process_ranks` | processes with a GPU each that sort a block together |
 //! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too; the algorithms are in `bwt` and `gpu` |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together; its page has the way of a block, with threads and checks |
 //! | `raw` | raw blocks, and where they come from |
@@ -53,9 +54,9 @@
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation < leb128, positions < coder, device < memory < events, gpu
-//! < options < threads < device_pool < bwt, lcp, distributed < sequence, overlap, fields < raw,
-//! filter < frame, fm_index < sorters, contents < block < compress < decompress < recover, search
-//! < archive < repeats < internals < lib < cli`.
+//! < process_ranks < options < threads < device_pool < bwt, lcp, distributed < sequence, overlap,
+//! fields < raw, filter < frame, fm_index < sorters, contents < block < compress < decompress
+//! < recover, search < archive < repeats < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
@@ -126,6 +127,7 @@ mod memory;
 mod options;
 mod pipeline;
 mod positions;
+mod process_ranks;
 mod raw;
 mod recover;
 pub mod repeats;
@@ -145,6 +147,7 @@ pub use error::{Bound, Error, Result};
 pub use events::{Event, Step};
 pub use frame::MAGIC;
 pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, MAX_BLOCK_SIZE, Options};
+pub use process_ranks::{JoinedRank, OtherRank, Ranks};
 pub use recover::{Lost, Recovery, recover};
 pub use search::{Matches, Place, ReadCost, RecordInfo, Searcher};
 

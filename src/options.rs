@@ -4,11 +4,12 @@ mod block_options;
 mod search_options;
 
 use crate::coder::Effort;
-use crate::device::Device;
+use crate::device::{Device, GpuSet};
 use crate::error::{Bound, Error, Result};
 use crate::events::{Event, Listener};
 use crate::memory::{self, Allowance, Plan, Space};
 use crate::positions::NarrowLimits;
+use crate::process_ranks::Ranks;
 use std::thread;
 
 /// The largest block that a frame may hold: sizes have 40 bits.
@@ -49,6 +50,7 @@ pub struct Options {
     space: Option<Space>,
     thread_space: u64,
     device: Device,
+    ranks: Option<Ranks>,
     listener: Listener,
     index: Option<u32>,
     index_of_bytes: bool,
@@ -82,6 +84,7 @@ impl Options {
             space: Space::of_process(),
             thread_space: memory::THREAD_SPACE,
             device: Device::Auto,
+            ranks: None,
             listener: Listener::default(),
             index: None,
             index_of_bytes: false,
@@ -152,6 +155,15 @@ impl Options {
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
+        self
+    }
+
+    /// Lets other ranks help to sort blocks that one GPU has not the memory for, each with a GPU of
+    /// its own. This process uses but the GPU of its rank then.
+    #[must_use]
+    pub fn ranks(mut self, ranks: Ranks) -> Self {
+        self.device = Device::Cuda(GpuSet::one(ranks.gpu()));
+        self.ranks = Some(ranks);
         self
     }
 
@@ -321,6 +333,11 @@ impl Options {
 
     pub(crate) fn chosen_device(&self) -> Device {
         self.device
+    }
+
+    /// The ranks that help, if there are any.
+    pub(crate) fn helping_ranks(&self) -> Option<&Ranks> {
+        self.ranks.as_ref()
     }
 }
 

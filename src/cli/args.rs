@@ -163,6 +163,11 @@ pub struct FileArgs {
     pub resources: Resources,
     #[command(flatten)]
     pub talk: Talk,
+    /// Compress as one of the processes that mpirun, srun or torchrun has started with these
+    /// arguments, each with a GPU of its own: the first one, which the others find at HOST:PORT,
+    /// does all, and blocks that its GPU has not the memory for are sorted by the GPUs of all
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["decompress", "test", "list"])]
+    pub ranks: Option<String>,
 }
 
 /// Whether a compressed file carries an index.

@@ -9,6 +9,7 @@ use super::files;
 use super::input::{self, InputSource, OpenInput};
 use super::input_name::Name;
 use super::output::{self, Destination, Output, Rules};
+use super::process_ranks;
 use super::progress_bar::Progress;
 use super::size::{human, ratio_text};
 use super::{console, list_command};
@@ -33,6 +34,10 @@ pub fn run(args: &FileArgs) -> Exit {
         Err(e) => console::fail(&e),
         Ok(options) if args.mode.mode() == Mode::List => list_command::run(args, walk, &options),
         Ok(options) => {
+            let options = match process_ranks::join(args, options) {
+                Ok(options) => options,
+                Err(exit) => return exit,
+            };
             let event_lines = match EventLines::with(args.trace.as_deref(), args.force) {
                 Ok(event_lines) => event_lines,
                 Err(e) => return console::fail(&e),

@@ -7,7 +7,7 @@
 //! | `files`, `input_name` | which files are meant and what their outputs are called |
 //! | `input`, `stoppable_input`, `parallel_reads`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
-//! | `file_commands` | compress, decompress, test |
+//! | `file_commands`, `process_ranks` | compress, decompress, test; compress as one of several processes |
 //! | `bench` | measuring |
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
@@ -58,6 +58,7 @@ mod pattern_chunks;
 mod pattern_file;
 mod pattern_syntax;
 mod patterns;
+mod process_ranks;
 mod progress_bar;
 mod record_regions;
 mod recover_command;

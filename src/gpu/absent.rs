@@ -1,13 +1,16 @@
 //! What stands in the place of the GPU code in a build without CUDA: there are no devices, and
 //! nothing can be opened.
 
+mod absent_network;
 #[allow(dead_code, reason = "the GPU code alone reads the arrays of an index")]
 mod interface;
 mod lcp_chunk;
 mod peers;
 #[cfg(test)]
 mod test_data;
+mod text_parts;
 
+pub use absent_network::{JointSorter, NcclId, NcclProcessor, RankSorter};
 pub use interface::{
     Algorithm, Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES,
     MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
@@ -16,12 +19,13 @@ pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
 pub use lcp_chunk::LcpChunk;
 pub use peers::Peers;
+pub use text_parts::{PartRows, PartText, TextParts};
 
 use crate::coder::{CodedBwt, SliceLimits};
 use crate::error::{Error, Result};
+use absent_network::absent;
 use interface::SortedBlockView;
 use std::convert::Infallible;
-use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Whether this build has CUDA in it.
@@ -40,17 +44,9 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     Ok(Vec::new())
 }
 
-fn absent<T>(what: &str) -> Result<T> {
-    Err(Error::Device(format!("this build of bwz has no CUDA {what}").into()))
-}
-
 /// Sorts blocks on a GPU: not in this build.
 #[derive(Debug)]
 pub struct GpuSorter(Infallible);
-
-/// Sorts texts on several GPUs: not in this build.
-#[derive(Debug)]
-pub struct JointSorter(Infallible);
 
 /// Restores blocks on a GPU: not in this build.
 #[derive(Debug)]
@@ -81,14 +77,6 @@ pub struct GpuLcpSorter(Infallible);
 /// Answers queries on a GPU: not in this build.
 #[derive(Debug)]
 pub struct ExtensionQueries(Infallible);
-
-/// What GPUs that form a network have in common: nothing in this build.
-#[derive(Clone, Copy, Debug)]
-pub struct NcclId(Infallible);
-
-/// A GPU of a network of several: not in this build.
-#[derive(Debug)]
-pub struct NcclProcessor<'p>(Infallible, PhantomData<&'p Peers>);
 
 /// # Errors
 /// # Panics
@@ -140,39 +128,6 @@ impl GpuSorter {
 
     #[cfg(test)]
     pub fn fail_after(&self, _launches: u32) {
-        match self.0 {}
-    }
-}
-
-/// # Errors
-/// As with CUDA.
-#[allow(missing_docs, reason = "documented in builds with CUDA")]
-impl JointSorter {
-    /// # Errors
-    /// [`Error::Device`] always.
-    pub fn new(_numbers: &[u32]) -> Result<Self> {
-        absent("sorter")
-    }
-
-    pub fn by_doubling(self) -> Self {
-        match self.0 {}
-    }
-
-    #[must_use]
-    pub fn by_nccl(self) -> Self {
-        match self.0 {}
-    }
-
-    pub fn sort(&mut self, _text: &[u8], _sample_rate: u32) -> Result<SortedText> {
-        match self.0 {}
-    }
-
-    pub fn report(&self) -> &JointReport {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn fail_after(&mut self, _gpu: usize, _launches: u32) {
         match self.0 {}
     }
 }
@@ -350,39 +305,6 @@ impl ExtensionQueries {
         _pairs: &[(u32, u32)],
         _found: &mut [u32],
     ) -> Result<()> {
-        match self.0 {}
-    }
-}
-
-impl NcclId {
-    /// # Errors
-    /// [`Error::Device`] always.
-    pub fn new() -> Result<Self> {
-        absent("network of GPUs")
-    }
-}
-
-/// # Errors
-/// As with CUDA.
-#[allow(missing_docs, reason = "documented in builds with CUDA")]
-impl<'p> NcclProcessor<'p> {
-    pub fn join(_gpu: u32, id: NcclId, _place: (usize, usize), _peers: &'p Peers) -> Result<Self> {
-        match id.0 {}
-    }
-
-    pub fn number(&self) -> usize {
-        match self.0 {}
-    }
-
-    pub fn count(&self) -> usize {
-        match self.0 {}
-    }
-
-    pub fn transferred(&self) -> Transferred {
-        match self.0 {}
-    }
-
-    pub fn all_to_all(&mut self, _messages: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>> {
         match self.0 {}
     }
 }

@@ -1,23 +1,16 @@
 //! Text -> transform and samples by several GPUs together: a part of the text copied to each,
 //! sorted, and a part of the rows copied back from each.
 
-mod part_sorter;
-
-use super::distributed::{PeerBoard, PeerExchange, TextParts};
+use super::distributed::{PeerBoard, PeerExchange};
 use super::interface::{JointReport, MOST_SORTED, SortedText};
 use super::nccl_processor::NcclProcessor;
+use super::part_sorter::{JointTask, PartResult, PartSorter};
 use super::peers::Peers;
 use super::runtime::NcclId;
 use super::runtime::tuning::MOST_PROCESSORS;
-use crate::allocation;
+use super::text_parts::{PartText, TextParts};
 use crate::error::{Error, Result};
-use part_sorter::{JointTask, PartResult, PartSorter};
-use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{mem, thread};
-
-/// Bytes of a GPU's part at most: rows there have 31 bits. Their sort takes 125 GB.
-const MOST_OF_PART: u64 = 1 << 31;
 
 /// Sorts texts on several GPUs together. The memory of each grows with the largest text and is
 /// kept.
@@ -76,14 +69,6 @@ impl JointSorter {
         self
     }
 
-    fn check(&self, parts: TextParts) -> Result<()> {
-        if parts.size() <= MOST_OF_PART {
-            return Ok(());
-        }
-        let (n, gpus) = (parts.len(), self.gpus.len());
-        Err(Error::Device(format!("{n} bytes are too many for {gpus} GPUs").into()))
-    }
-
     /// Sorts a text of 1 byte and more. `sample_rate` is a power of two.
     ///
     /// # Errors
@@ -91,20 +76,10 @@ impl JointSorter {
     /// may be used again, though after some failures all that follows fails too.
     pub fn sort(&mut self, text: &[u8], sample_rate: u32) -> Result<SortedText> {
         let results = self.run(text, sample_rate, false)?;
-        let no_memory = || Error::out_of_memory("there is no memory for a transform");
-        let mut bytes = allocation::zeroed(text.len()).ok_or_else(no_memory)?;
-        let len = text.len().div_ceil(sample_rate as usize);
-        let mut samples = allocation::zeroed(len).ok_or_else(no_memory)?;
-        for (position, row) in results.iter().flat_map(|result| &result.samples) {
-            samples[(*position / u64::from(sample_rate)) as usize] = *row;
-        }
-        if !samples.iter().all(|row| (1..=text.len() as u64).contains(row)) {
-            return Err(Error::Device("GPUs gave a sample that is no row".into()));
-        }
-        bytes[0] = text[text.len() - 1];
-        let rows: Vec<_> = results.into_iter().map(|result| result.rows).collect();
-        self.copy_rows(&mut bytes[1..], samples[0] - 1, &rows);
-        Ok(SortedText { bytes, samples })
+        let parts: Vec<_> = (0..self.gpus.len()).map(|number| self.part(number)).collect();
+        let rows = parts.iter().zip(&results).map(|(part, result)| part.rows(result));
+        let (last, n) = (text[text.len() - 1], text.len() as u64);
+        SortedText::of_parts(last, n, sample_rate, &rows.collect::<Vec<_>>())
     }
 
     /// The suffix array of a text, without the empty suffix.
@@ -133,12 +108,13 @@ impl JointSorter {
             return Err(Error::Usage(what.into()));
         }
         let parts = TextParts::new(text.len() as u64, self.gpus.len());
-        let task = JointTask { text, parts, sample_rate, whole_sa };
+        let task = JointTask { parts, sample_rate, whole_sa };
         let is_small = text.len() <= MOST_SORTED as usize;
-        let by_ranges = (self.way == JointWay::Ranges && is_small).then(|| self.by_ranges(task));
+        let by_ranges =
+            (self.way == JointWay::Ranges && is_small).then(|| self.by_ranges(task, text));
         let results = match by_ranges {
             // It may be that the other way finds the memory it takes.
-            None | Some(Err(Error::Device(_))) => self.by_rounds(task)?,
+            None | Some(Err(Error::Device(_))) => self.by_rounds(task, text)?,
             Some(results) => results?,
         };
         self.report = JointReport::default();
@@ -147,11 +123,13 @@ impl JointSorter {
     }
 
     /// Each GPU sorts a range of keys. Where one fails, their memory is free again.
-    fn by_ranges(&mut self, task: JointTask) -> Result<Vec<PartResult>> {
+    fn by_ranges(&mut self, task: JointTask, text: &[u8]) -> Result<Vec<PartResult>> {
         let count = self.gpus.len();
         let board = PeerBoard::new(count);
         let sorted = Peers::run(count, |number, peers| {
-            self.part(number).sort_range(task, &mut PeerExchange::new(number, &board, peers))
+            let (part, mut exchange) =
+                (PartText::of(text, task.parts, number), PeerExchange::new(number, &board, peers));
+            self.part(number).sort_range(task, part, &mut exchange)
         });
         if sorted.is_err() {
             (0..count).for_each(|number| self.part(number).forget_ranges());
@@ -160,49 +138,28 @@ impl JointSorter {
     }
 
     /// All GPUs sort together, round by round.
-    fn by_rounds(&mut self, task: JointTask) -> Result<Vec<PartResult>> {
-        self.check(task.parts)?;
+    fn by_rounds(&mut self, task: JointTask, text: &[u8]) -> Result<Vec<PartResult>> {
         let count = self.gpus.len();
         if self.way == JointWay::DoublingByNccl {
             let id = NcclId::new()?;
             return Peers::run(count, |number, peers| {
                 let gpu = self.numbers[number];
                 let mut exchange = NcclProcessor::join(gpu, id, (number, count), peers)?;
-                let result = self.part(number).sort(task, &mut exchange)?;
+                let part = PartText::of(text, task.parts, number);
+                let result = self.part(number).sort(task, part, &mut exchange)?;
                 peers.finish(count).map(|()| result)
             });
         }
         let board = PeerBoard::new(count);
         Peers::run(count, |number, peers| {
-            self.part(number).sort(task, &mut PeerExchange::new(number, &board, peers))
+            let (part, mut exchange) =
+                (PartText::of(text, task.parts, number), PeerExchange::new(number, &board, peers));
+            self.part(number).sort(task, part, &mut exchange)
         })
     }
 
     fn part(&self, number: usize) -> MutexGuard<'_, PartSorter> {
         self.gpus[number].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Copies the rows of each GPU, from its pinned memory, but for the one of the whole text.
-    fn copy_rows(&self, mut bytes: &mut [u8], primary: u64, rows: &[Range<u64>]) {
-        thread::scope(|scope| {
-            for (number, rows) in rows.iter().cloned().enumerate() {
-                let has_primary = rows.contains(&primary);
-                let len = (rows.end - rows.start) as usize;
-                let (own, rest) =
-                    mem::take(&mut bytes).split_at_mut(len - usize::from(has_primary));
-                bytes = rest;
-                let copy = move || {
-                    let part = self.part(number);
-                    let from = part.rows(len);
-                    let split = if has_primary { (primary - rows.start) as usize } else { len };
-                    own[..split].copy_from_slice(&from[..split]);
-                    own[split..].copy_from_slice(&from[split + usize::from(has_primary)..]);
-                };
-                if len > 0 {
-                    scope.spawn(copy);
-                }
-            }
-        });
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `interface` | plain data that goes in and comes out |
 //! | `lcp_chunk` | suffixes and LCP values as they come from a GPU, and what they are |
 //! | `peers` | which GPU of a network has failed |
+//! | `text_parts` | a text and its rows in parts, on several GPUs |
 //! | `runtime` | devices, streams, memory, flags; what host and kernels share |
 //! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
 //! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
@@ -16,7 +17,7 @@
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries`, `nccl_processor`, `joint_sorter` | the faces |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries`, `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | the faces |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
@@ -38,9 +39,11 @@ mod lcp;
 mod lcp_chunk;
 mod nccl_processor;
 mod papers;
+mod part_sorter;
 mod pattern_batches;
 mod peers;
 mod primitives;
+mod rank_sorter;
 mod runtime;
 mod search;
 mod sort;
@@ -49,6 +52,7 @@ mod sorter;
 mod test_data;
 #[cfg(test)]
 pub(crate) mod testing;
+mod text_parts;
 
 pub use bwt_decoder::BwtDecoder;
 pub use bwt_encoder::{BwtEncoder, EncodedSlices};
@@ -65,8 +69,10 @@ pub use lcp_chunk::LcpChunk;
 pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::Searcher;
 pub use peers::Peers;
+pub use rank_sorter::RankSorter;
 pub use runtime::{BUILT, NcclId, devices};
 pub use sorter::GpuSorter;
+pub use text_parts::{PartRows, PartText, TextParts};
 
 /// Whether this build has CUDA in it.
 pub const fn is_built() -> bool {

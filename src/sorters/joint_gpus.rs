@@ -8,6 +8,9 @@
 //! and what several have sorted is coded by the threads. A small block, whose rounds wait for
 //! messages, stays with one too.
 //!
+//! Where other processes help, their GPUs are the others, and only the first kind of blocks is
+//! theirs: to those that one GPU holds, ranks add nothing but the way over the network.
+//!
 //! The GPUs are opened when the first such block has its turn, and do one block at a time. Where
 //! one of them fails, the block is sorted by one GPU or the CPU, and so are those behind it.
 
@@ -17,6 +20,7 @@ use crate::device_pool::gpu_numbers;
 use crate::error::{Error, Result};
 use crate::events::{Step, Timed};
 use crate::gpu;
+use crate::process_ranks::Ranks;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -34,6 +38,7 @@ pub(super) type JointSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>
 /// The GPUs that sort blocks together.
 pub(super) struct JointGpus {
     device: Device,
+    ranks: Option<Ranks>,
     /// Smaller blocks are none of theirs.
     least: u64,
     /// Whether each of them codes the block too that it sorts alone.
@@ -46,23 +51,29 @@ pub(super) struct JointGpus {
 
 /// Several GPUs, and the largest block that each has the memory for.
 struct ChosenGpus {
+    /// Of this process.
     numbers: Vec<u32>,
+    /// Of all ranks.
+    count: usize,
     holds: u64,
 }
 
 impl JointGpus {
-    /// Of a device, whose GPUs each code what they sort alone where `codes` says so.
-    pub fn new(device: Device, codes: bool) -> Self {
+    /// Of a device, whose GPUs each code what they sort alone where `codes` says so, or of the
+    /// ranks that help.
+    pub fn new(device: Device, ranks: Option<Ranks>, codes: bool) -> Self {
         let (chosen, sort, failed) = (OnceLock::new(), Mutex::new(None), AtomicBool::new(false));
-        JointGpus { device, least: LEAST, codes, chosen, sort, failed }
+        JointGpus { device, ranks, least: LEAST, codes, chosen, sort, failed }
     }
 
     /// So many, whose sort this is; each has memory for blocks of up to `holds` bytes.
     #[cfg(test)]
     pub fn of(count: u32, sort: JointSort, holds: u64, codes: bool) -> Self {
-        let chosen = Some(ChosenGpus { numbers: (0..count).collect(), holds }).into();
+        let count = count as usize;
+        let chosen = Some(ChosenGpus { numbers: Vec::new(), count, holds }).into();
         let (sort, failed) = (Mutex::new(Some(sort)), AtomicBool::new(false));
-        JointGpus { device: Device::Auto, least: 1, codes, chosen, sort, failed }
+        let (device, ranks) = (Device::Auto, None);
+        JointGpus { device, ranks, least: 1, codes, chosen, sort, failed }
     }
 
     /// Whether a block of `len` bytes is theirs, which may be alone in its stream.
@@ -72,7 +83,7 @@ impl JointGpus {
         }
         let Some(chosen) = self.chosen() else { return false };
         let one_codes = self.codes && len <= gpu::MOST_BYTES.into();
-        let are_many = chosen.numbers.len() >= MANY;
+        let are_many = self.ranks.is_none() && chosen.count >= MANY;
         len > chosen.holds || is_alone && are_many && !one_codes
     }
 
@@ -108,18 +119,26 @@ impl JointGpus {
             let least =
                 numbers.iter().map(memory).collect::<Option<Vec<_>>>()?.into_iter().min()?;
             let holds = (least / BYTES_PER_SUFFIX).min(gpu::MOST_SORTED.into());
-            (numbers.len() > 1).then_some(ChosenGpus { numbers, holds })
+            let count = self.ranks.as_ref().map_or(numbers.len(), Ranks::count);
+            (count > 1).then_some(ChosenGpus { numbers, count, holds })
         };
         self.chosen.get_or_init(find).as_ref()
     }
 
     fn open(&self) -> Result<JointSort> {
         let numbers = self.chosen().map_or(&[][..], |chosen| &chosen.numbers);
-        let mut sorter = gpu::JointSorter::new(numbers)?;
         let gpus = Device::Cuda(GpuSet::new(numbers.iter().copied())?);
+        let mut sort: Box<dyn FnMut(&[u8], u32) -> Result<gpu::SortedText> + Send> =
+            match self.ranks.clone() {
+                Some(ranks) => Box::new(move |block, rate| ranks.sort(block, rate)),
+                None => {
+                    let mut sorter = gpu::JointSorter::new(numbers)?;
+                    Box::new(move |block, rate| sorter.sort(block, rate))
+                }
+            };
         Ok(Box::new(move |block, sample_rate| {
             let from = Instant::now();
-            let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
+            let gpu::SortedText { bytes, samples } = sort(block, sample_rate)?;
             let steps = vec![(Step::Sort(gpus), from, Instant::now())];
             Ok((Bwt { bytes, sample_rate, samples }, steps))
         }))
@@ -178,7 +197,7 @@ mod tests {
     #[test]
     fn one_gpu_or_none_named_is_none_of_several() {
         for device in ["cpu", "auto", "cuda:0"] {
-            let gpus = JointGpus::new(device.parse().unwrap(), false);
+            let gpus = JointGpus::new(device.parse().unwrap(), None, false);
             assert!(!gpus.take(1 << 40, true), "{device}");
         }
     }

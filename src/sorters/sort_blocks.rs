@@ -48,13 +48,18 @@ impl BlockSorter {
         let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
         let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
-        let together = JointGpus::new(options.chosen_device(), coded.is_some());
+        let ranks = options.helping_ranks().cloned();
+        let together = JointGpus::new(options.chosen_device(), ranks, coded.is_some());
         Ok(BlockSorter { gpus, together, cpu: CpuSorter::with(options.narrow()) })
     }
 
     #[cfg(test)]
     pub(super) fn with(gpus: DevicePool<GpuSort>) -> Self {
-        BlockSorter { gpus, together: JointGpus::new(Device::Cpu, false), cpu: CpuSorter::new() }
+        BlockSorter {
+            gpus,
+            together: JointGpus::new(Device::Cpu, None, false),
+            cpu: CpuSorter::new(),
+        }
     }
 
     /// Of GPUs that are open at once and used whatever the block.

@@ -32,7 +32,6 @@ use super::row_groups::{
     ListEnds, RowList, compose_keys, first_rows, list_ends, mark_heads, mark_unresolved, part_list,
 };
 use super::run_merge::merge_runs;
-use super::text_parts::TextParts;
 use crate::error::{Error, Result};
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::primitives::cub::Cub;
@@ -40,6 +39,7 @@ use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use crate::gpu::sort::AlphabeticCode;
+use crate::gpu::text_parts::TextParts;
 use std::ops::Range;
 
 /// Room of lists at least, so that batches of ranks have some too.

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `device_exchange` | what is asked of a network of GPUs |
 //! | `peer_exchange` | the GPUs of one process, or several streams of one GPU |
-//! | `text_parts` | which part each GPU holds |
 //! | `part_keys` | first keys by the alphabetic code |
 //! | `key_splits` | sorted keys cut where the rows of the next GPU begin |
 //! | `run_merge` | what comes sorted from several GPUs, merged |
@@ -28,11 +27,9 @@ mod peer_exchange;
 mod range_sort;
 mod row_groups;
 mod run_merge;
-mod text_parts;
 
 pub use device_exchange::DeviceExchange;
 pub use joint_doubling::JointDoubling;
-pub use part_keys::{KEY_BYTES, PartBytes};
+pub use part_keys::PartBytes;
 pub use peer_exchange::{PeerBoard, PeerExchange};
 pub use range_sort::{RangeMemory, RangeTask, SortedRange, sort_range};
-pub use text_parts::TextParts;

@@ -4,11 +4,11 @@
 //! Suffixes are taken in batches, so that the buffers have room even where all GPUs ask one.
 
 use super::device_exchange::DeviceExchange;
-use super::text_parts::TextParts;
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::RouteView;
 use crate::gpu::runtime::tuning::{MOST_PROCESSORS, THREADS};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
+use crate::gpu::text_parts::TextParts;
 use std::ops::Range;
 
 /// Bytes of a suffix that asks or tells: its slot, a position and a rank. Who is asked or told has

@@ -5,13 +5,10 @@ use crate::error::Result;
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::{Array, Gpu};
 
-/// Bytes that a key looks at, at most: a symbol has a bit at least.
-pub const KEY_BYTES: u64 = 64;
-
 /// A part of a text in device memory.
 #[derive(Clone, Copy, Debug)]
 pub struct PartBytes<'m> {
-    /// Its bytes, those of the text behind it up to [`KEY_BYTES`], and padding.
+    /// Its bytes, up to [`KEY_BYTES`](crate::gpu::text_parts::KEY_BYTES) behind them, and padding.
     pub bytes: Array<'m, u8>,
     /// How many are of the text.
     pub available: u32,

@@ -115,6 +115,19 @@ impl NcclId {
         nccl.check(unsafe { (nccl.get_unique_id)(&mut id) })?;
         Ok(id)
     }
+
+    /// The bytes that another process joins with.
+    pub fn to_bytes(self) -> [u8; 128] {
+        self.0.map(c_char::cast_unsigned)
+    }
+
+    /// What another process has made.
+    ///
+    /// # Errors
+    /// None; [`Error::Device`] in a build without CUDA.
+    pub fn from_bytes(bytes: [u8; 128]) -> Result<NcclId> {
+        Ok(NcclId(bytes.map(|byte| byte as c_char)))
+    }
 }
 
 /// How a network is made (`ncclConfig_t`), as far as its first version has it. The library takes

@@ -2,15 +2,19 @@
 
 use crate::error::{Error, Result};
 use crate::gpu::distributed::{
-    DeviceExchange, JointDoubling, KEY_BYTES, PartBytes, PeerExchange, RangeMemory, RangeTask,
-    SortedRange, TextParts, sort_range,
+    DeviceExchange, JointDoubling, PartBytes, PeerExchange, RangeMemory, RangeTask, SortedRange,
+    sort_range,
 };
 use crate::gpu::interface::JointReport;
 use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::text_parts::{KEY_BYTES, PartRows, PartText, TextParts};
 use std::ops::Range;
 use std::time::Instant;
+
+/// Bytes of a part at most: rows there have 31 bits. Their sort takes 125 GB.
+const MOST_OF_PART: u64 = 1 << 31;
 
 /// One of the GPUs.
 #[derive(Debug)]
@@ -37,8 +41,7 @@ struct PartArrays<'m> {
 
 /// What is sorted, and what for.
 #[derive(Clone, Copy)]
-pub struct JointTask<'t> {
-    pub text: &'t [u8],
+pub struct JointTask {
     pub parts: TextParts,
     pub sample_rate: u32,
     pub whole_sa: bool,
@@ -91,9 +94,11 @@ impl PartSorter {
         self.gpu.let_read(&other.gpu)
     }
 
-    /// The rows of the last sort.
-    pub fn rows(&self, len: usize) -> &[u8] {
-        self.bytes.first(len)
+    /// What came of the last sort, whose result this is.
+    pub fn rows<'r>(&'r self, result: &'r PartResult) -> PartRows<'r> {
+        let rows = result.rows.clone();
+        let bytes = self.bytes.first((rows.end - rows.start) as usize);
+        PartRows { rows, bytes, samples: &result.samples }
     }
 
     #[cfg(test)]
@@ -105,9 +110,10 @@ impl PartSorter {
     pub fn sort_range(
         &mut self,
         task: JointTask,
+        text: PartText,
         exchange: &mut PeerExchange,
     ) -> Result<PartResult> {
-        let done = self.sort_range_part(task, exchange);
+        let done = self.sort_range_part(task, text, exchange);
         self.settle(done)
     }
 
@@ -119,11 +125,11 @@ impl PartSorter {
     fn sort_range_part(
         &mut self,
         task: JointTask,
+        text: PartText,
         exchange: &mut PeerExchange,
     ) -> Result<PartResult> {
-        let (number, began, n) = (exchange.number(), Instant::now(), task.text.len() as u32);
-        let own = task.parts.range(number);
-        let own = &task.text[own.start as usize..own.end as usize];
+        let (number, began, n) = (exchange.number(), Instant::now(), task.parts.len() as u32);
+        let own = &text.bytes[..task.parts.part_len(number) as usize];
         let (gpu, size) = (&self.gpu, n as usize + TEXT_PADDING as usize);
         let text: Array<u8> = self.text.allocator(gpu, size)?.array(size);
         let lens = (0..exchange.count()).map(|gpu| task.parts.part_len(gpu) as u32);
@@ -164,6 +170,11 @@ impl PartSorter {
     }
 
     fn reserve(&mut self, task: JointTask, number: usize) -> Result<()> {
+        let (n, size) = (task.parts.len(), task.parts.size());
+        if size > MOST_OF_PART {
+            let what = format!("{n} bytes are too many for GPUs that get {size} each");
+            return Err(Error::Device(what.into()));
+        }
         let needed = measure(&self.gpu, task, number)?;
         if self.memory.grow(&self.gpu, needed).is_err() {
             let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
@@ -179,9 +190,10 @@ impl PartSorter {
     pub fn sort(
         &mut self,
         task: JointTask,
+        text: PartText,
         exchange: &mut impl DeviceExchange,
     ) -> Result<PartResult> {
-        let done = self.sort_part(task, exchange);
+        let done = self.sort_part(task, text, exchange);
         self.settle(done)
     }
 
@@ -197,14 +209,14 @@ impl PartSorter {
     fn sort_part(
         &mut self,
         task: JointTask,
+        text: PartText,
         exchange: &mut impl DeviceExchange,
     ) -> Result<PartResult> {
         let (number, began) = (exchange.number(), Instant::now());
         let range = task.parts.range(number);
-        let (own, first) = ((range.end - range.start) as usize, range.start as usize);
-        let end = task.text.len().min(range.end as usize + KEY_BYTES as usize);
+        let own = (range.end - range.start) as usize;
         self.reserve(task, number)?;
-        let (gpu, available) = (&self.gpu, &task.text[first..end]);
+        let (gpu, available) = (&self.gpu, text.bytes);
         let mut arena = self.memory.allocator(gpu, measure(gpu, task, number)?)?;
         let arrays = PartArrays::allocate(&mut arena, task, number);
         let buffers = JointDoubling::allocate(gpu, &mut arena, task.parts, number)?;
@@ -216,8 +228,8 @@ impl PartSorter {
             self.bytes.upload(gpu, arrays.text.first(copied))?;
         }
         gpu.wait()?;
-        let before = if first > 0 && own > 0 { task.text[first - 1] } else { 0 };
-        let part = PartBytes { bytes: arrays.text, available: copied, before, first: range.start };
+        let (before, first) = (text.before, range.start);
+        let part = PartBytes { bytes: arrays.text, available: copied, before, first };
         let (mut left, from) = (Vec::new(), Instant::now());
         buffers.run(gpu, exchange, part, arrays.view(task), &mut left)?;
         gpu.wait()?;

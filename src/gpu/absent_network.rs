@@ -1,0 +1,128 @@
+//! What stands in the place of several GPUs that sort one text, in a build without CUDA.
+
+use super::interface::{JointReport, SortedText, Transferred};
+use super::peers::Peers;
+use super::text_parts::{PartRows, PartText, TextParts};
+use crate::error::{Error, Result};
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+/// What asks for something of CUDA gets this.
+pub fn absent<T>(what: &str) -> Result<T> {
+    Err(Error::Device(format!("this build of bwz has no CUDA {what}").into()))
+}
+
+/// Sorts texts on several GPUs: not in this build.
+#[derive(Debug)]
+pub struct JointSorter(Infallible);
+
+/// Sorts a part of texts whose other parts other processes have: not in this build.
+#[derive(Debug)]
+pub struct RankSorter(Infallible);
+
+/// What GPUs that form a network have in common: nothing in this build.
+#[derive(Clone, Copy, Debug)]
+pub struct NcclId(Infallible);
+
+/// A GPU of a network of several: not in this build.
+#[derive(Debug)]
+pub struct NcclProcessor<'p>(Infallible, PhantomData<&'p Peers>);
+
+/// # Errors
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl JointSorter {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_numbers: &[u32]) -> Result<Self> {
+        absent("sorter")
+    }
+
+    pub fn by_doubling(self) -> Self {
+        match self.0 {}
+    }
+
+    #[must_use]
+    pub fn by_nccl(self) -> Self {
+        match self.0 {}
+    }
+
+    pub fn sort(&mut self, _text: &[u8], _sample_rate: u32) -> Result<SortedText> {
+        match self.0 {}
+    }
+
+    pub fn report(&self) -> &JointReport {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&mut self, _gpu: usize, _launches: u32) {
+        match self.0 {}
+    }
+}
+
+impl NcclId {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new() -> Result<Self> {
+        absent("network of GPUs")
+    }
+
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn from_bytes(_bytes: [u8; 128]) -> Result<Self> {
+        absent("network of GPUs")
+    }
+
+    /// As with CUDA.
+    pub fn to_bytes(self) -> [u8; 128] {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl RankSorter {
+    /// # Errors
+    /// [`Error::Device`] always.
+    pub fn new(_gpu: u32) -> Result<Self> {
+        absent("sorter")
+    }
+
+    pub fn sort<T>(
+        &mut self,
+        _network: NcclId,
+        _part: (TextParts, usize),
+        _text: (PartText, u32),
+        _peers: &Peers,
+        _settle: impl FnOnce(PartRows) -> Result<T>,
+    ) -> Result<T> {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// As with CUDA.
+#[allow(missing_docs, reason = "documented in builds with CUDA")]
+impl<'p> NcclProcessor<'p> {
+    pub fn join(_gpu: u32, id: NcclId, _place: (usize, usize), _peers: &'p Peers) -> Result<Self> {
+        match id.0 {}
+    }
+
+    pub fn number(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn count(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn transferred(&self) -> Transferred {
+        match self.0 {}
+    }
+
+    pub fn all_to_all(&mut self, _messages: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,269 @@
+//! What ranks say to each other over TCP, in numbers of 64 bits, little-endian. Both ends are of
+//! one machine family and one build: a greeting of another version is refused.
+//!
+//! Rank 0 asks for the sort of a part, is given its rows, and says when all ranks have given
+//! theirs; or it says that there is no more to do. That the other end is gone is the end of the
+//! connection.
+
+use super::launcher::ProcessRank;
+use crate::allocation;
+use crate::error::{Error, Result};
+use crate::gpu::{PartRows, PartText, TextParts};
+use std::io::{Read, Write};
+use std::mem;
+use std::ops::Range;
+use std::time::Duration;
+
+/// The start of a connection: `bwzranks` as a number, and the version of these messages.
+const GREETING: [u64; 2] = [u64::from_le_bytes(*b"bwzranks"), 1];
+
+/// How long ranks wait for each other at the start.
+pub const GATHERING: Duration = Duration::from_secs(60);
+/// How long one end of a connection waits for the other within a message.
+pub const STALL: Duration = Duration::from_secs(60);
+
+/// A failure is told in so many bytes at most.
+const MOST_OF_FAILURE: u64 = 4096;
+
+/// What ranks that sort together join with (an `ncclUniqueId`).
+pub type Network = [u8; 128];
+
+/// What rank 0 says first in each of its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// There is no more to do.
+    End,
+    /// A part is to be sorted.
+    Sort,
+    /// All have given their rows.
+    Complete,
+}
+
+/// The sort of a part of a text.
+#[derive(Debug)]
+pub struct PartJob {
+    pub network: Network,
+    pub parts: TextParts,
+    pub sample_rate: u32,
+    pub before: u8,
+    pub bytes: Vec<u8>,
+}
+
+/// The rows of a part.
+#[derive(Debug)]
+pub struct OwnedRows {
+    pub rows: Range<u64>,
+    pub bytes: Vec<u8>,
+    pub samples: Vec<(u64, u64)>,
+}
+
+impl OwnedRows {
+    /// # Errors
+    /// [`Error::Device`] where there is no memory for them.
+    pub fn of(rows: &PartRows) -> Result<Self> {
+        let mut bytes = memory(rows.bytes.len() as u64)?;
+        bytes.copy_from_slice(rows.bytes);
+        Ok(OwnedRows { rows: rows.rows.clone(), bytes, samples: rows.samples.to_vec() })
+    }
+
+    pub fn view(&self) -> PartRows<'_> {
+        PartRows { rows: self.rows.clone(), bytes: &self.bytes, samples: &self.samples }
+    }
+}
+
+/// Zeros to receive bytes in.
+fn memory(len: u64) -> Result<Vec<u8>> {
+    let no_memory =
+        || Error::Device(format!("there is no memory for a part of {len} bytes").into());
+    allocation::zeroed(len as usize).ok_or_else(no_memory)
+}
+
+fn put(to: &mut impl Write, numbers: &[u64]) -> Result<()> {
+    numbers.iter().try_for_each(|number| Ok(to.write_all(&number.to_le_bytes())?))
+}
+
+fn get<const N: usize>(from: &mut impl Read) -> Result<[u64; N]> {
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        let mut bytes = [0; 8];
+        from.read_exact(&mut bytes)?;
+        *number = u64::from_le_bytes(bytes);
+    }
+    Ok(numbers)
+}
+
+fn wrong<T>(what: &str) -> Result<T> {
+    Err(Error::Device(format!("a rank said {what}").into()))
+}
+
+/// Says which rank this is.
+pub fn greet(to: &mut impl Write, place: ProcessRank) -> Result<()> {
+    put(to, &GREETING)?;
+    put(to, &[place.number as u64, place.count as u64])
+}
+
+/// Which rank it is that has connected, of so many; `None` where it is none of them.
+pub fn greeted(from: &mut impl Read, count: usize) -> Option<usize> {
+    let [magic, version, number, of] = get(from).ok()?;
+    let is_one = [magic, version] == GREETING && of == count as u64;
+    (is_one && (1..of).contains(&number)).then_some(number as usize)
+}
+
+impl Word {
+    pub fn say(self, to: &mut impl Write) -> Result<()> {
+        put(to, &[self as u64])
+    }
+
+    pub fn hear(from: &mut impl Read) -> Result<Word> {
+        let [word] = get(from)?;
+        let words = [Word::End, Word::Sort, Word::Complete];
+        words.into_iter().find(|known| *known as u64 == word).map_or_else(|| wrong("no word"), Ok)
+    }
+}
+
+/// Asks rank `number` for the sort of its part.
+pub fn ask(
+    to: &mut impl Write,
+    (network, sample_rate): (&Network, u32),
+    (parts, number): (TextParts, usize),
+    text: &[u8],
+) -> Result<()> {
+    let part = PartText::of(text, parts, number);
+    Word::Sort.say(to)?;
+    put(to, &[parts.len(), u64::from(sample_rate), u64::from(part.before)])?;
+    to.write_all(network)?;
+    Ok(to.write_all(part.bytes)?)
+}
+
+/// Reads what [`ask`] has said behind its word.
+pub fn asked(from: &mut impl Read, place: ProcessRank) -> Result<PartJob> {
+    let [n, sample_rate, before] = get(from)?;
+    let (Ok(sample_rate), Ok(before)) = (u32::try_from(sample_rate), u8::try_from(before)) else {
+        return wrong("what is no sort");
+    };
+    if n == 0 || n >> 40 > 0 || !sample_rate.is_power_of_two() {
+        return wrong("what is no sort");
+    }
+    let mut network = [0; mem::size_of::<Network>()];
+    from.read_exact(&mut network)?;
+    let parts = TextParts::new(n, place.count);
+    let mut bytes = memory(parts.taken_len(place.number))?;
+    from.read_exact(&mut bytes)?;
+    Ok(PartJob { network, parts, sample_rate, before, bytes })
+}
+
+/// Gives rank 0 the rows of a part, or says why there are none.
+pub fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Result<()> {
+    match rows {
+        Ok(rows) => {
+            put(to, &[1, rows.samples.len() as u64])?;
+            to.write_all(rows.bytes)?;
+            let numbers = rows.samples.iter().flat_map(|&(position, row)| [position, row]);
+            let samples: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+            Ok(to.write_all(&samples)?)
+        }
+        Err(e) => {
+            let failure = e.to_string();
+            let failure = &failure.as_bytes()[..failure.len().min(MOST_OF_FAILURE as usize)];
+            put(to, &[0, failure.len() as u64])?;
+            Ok(to.write_all(failure)?)
+        }
+    }
+}
+
+/// Reads the rows of the part of a rank.
+///
+/// # Errors
+/// [`Error::Device`] as the rank has given it, or where what it says is not so.
+pub fn answered(from: &mut impl Read, parts: TextParts, number: usize) -> Result<OwnedRows> {
+    let [kind, len] = get(from)?;
+    match kind {
+        0 if len <= MOST_OF_FAILURE => {
+            let mut failure = memory(len)?;
+            from.read_exact(&mut failure)?;
+            Err(Error::Device(String::from_utf8_lossy(&failure).into_owned().into()))
+        }
+        1 if len <= parts.len().min(parts.size()) => {
+            let mut bytes = memory(parts.part_len(number))?;
+            from.read_exact(&mut bytes)?;
+            let mut samples = memory(16 * len)?;
+            from.read_exact(&mut samples)?;
+            let (pairs, _) = samples.as_chunks::<16>();
+            let half = |pair: &[u8; 16], at| {
+                u64::from_le_bytes(pair[at..at + 8].try_into().expect("it is half of a pair"))
+            };
+            let samples = pairs.iter().map(|pair| (half(pair, 0), half(pair, 8))).collect();
+            Ok(OwnedRows { rows: parts.range(number), bytes, samples })
+        }
+        _ => wrong("what are no rows"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: ProcessRank = ProcessRank { number: 1, count: 3, on_host: 1 };
+
+    #[test]
+    fn a_greeting_is_of_one_of_so_many() {
+        let mut greeting = Vec::new();
+        greet(&mut greeting, PLACE).unwrap();
+        assert_eq!(greeted(&mut &greeting[..], 3), Some(1));
+        assert_eq!(greeted(&mut &greeting[..], 4), None);
+        assert_eq!(greeted(&mut &greeting[..31], 3), None);
+        for at in 0..24 {
+            let mut other = greeting.clone();
+            other[at] ^= 0x80;
+            assert_eq!(greeted(&mut &other[..], 3), None, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_job_and_its_rows_come_as_they_went() {
+        let (text, parts) = (b"she sells sea shells", TextParts::new(20, 3));
+        let mut message = Vec::new();
+        ask(&mut message, (&[9; 128], 4), (parts, 1), text).unwrap();
+        let from = &mut &message[..];
+        assert_eq!(Word::hear(from).unwrap(), Word::Sort);
+        let job = asked(from, PLACE).unwrap();
+        assert_eq!((job.network, job.sample_rate, job.before), ([9; 128], 4, b'l'));
+        assert_eq!(job.bytes, b"ls sea shells");
+        for cut in 8..message.len() {
+            assert!(asked(&mut &message[8..cut], PLACE).is_err(), "cut at {cut}");
+        }
+        let rows = PartRows { rows: 7..14, bytes: b"abcdefg", samples: &[(8, 3), (12, 1)] };
+        let mut reply = Vec::new();
+        answer(&mut reply, Ok(&rows)).unwrap();
+        let given = answered(&mut &reply[..], parts, 1).unwrap();
+        assert_eq!((given.rows.clone(), &given.bytes[..]), (7..14, &b"abcdefg"[..]));
+        assert_eq!(given.samples, [(8, 3), (12, 1)]);
+        for cut in 0..reply.len() {
+            assert!(answered(&mut &reply[..cut], parts, 1).is_err(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_given_on_and_nonsense_refused() {
+        let (mut reply, parts) = (Vec::new(), TextParts::new(20, 3));
+        answer(&mut reply, Err(&Error::Device("it is hot".into()))).unwrap();
+        let end = answered(&mut &reply[..], parts, 1).unwrap_err();
+        assert!(matches!(end, Error::Device(_)) && end.to_string().contains("it is hot"), "{end}");
+        let long = Error::Device("x".repeat(10_000).into());
+        reply.clear();
+        answer(&mut reply, Err(&long)).unwrap();
+        assert!(answered(&mut &reply[..], parts, 1).is_err());
+        for numbers in [[2, 0], [0, 1 << 40], [1, 8]] {
+            let mut reply = Vec::new();
+            put(&mut reply, &numbers).unwrap();
+            let end = answered(&mut &reply[..], parts, 1).unwrap_err();
+            assert!(end.to_string().contains("no rows"), "{end}");
+        }
+        for numbers in [[0, 4, 0], [1 << 40, 4, 0], [9, 3, 0], [9, 1 << 32, 0], [9, 4, 256]] {
+            let mut job = Vec::new();
+            put(&mut job, &numbers).unwrap();
+            assert!(asked(&mut &job[..], PLACE).unwrap_err().to_string().contains("no sort"));
+        }
+        assert!(Word::hear(&mut &[3, 0, 0, 0, 0, 0, 0, 0][..]).is_err());
+    }
+}
