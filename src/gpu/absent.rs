@@ -22,7 +22,7 @@ pub use peers::Peers;
 pub use text_parts::{PartRows, PartText, TextParts};
 
 use crate::coder::{CodedBwt, SliceLimits};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use absent_network::absent;
 use interface::SortedBlockView;
 use std::convert::Infallible;
@@ -84,7 +84,7 @@ pub struct ExtensionQueries(Infallible);
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl GpuSorter {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_number: u32, _algorithm: Algorithm) -> Result<Self> {
         absent("sorter")
     }
@@ -137,7 +137,7 @@ impl GpuSorter {
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl GpuInverse {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_number: u32) -> Result<Self> {
         absent("inverse")
     }
@@ -179,7 +179,7 @@ impl GpuInverse {
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl BwtEncoder {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_number: u32) -> Result<Self> {
         absent("coder")
     }
@@ -196,7 +196,7 @@ impl BwtEncoder {
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl BwtDecoder {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_number: u32) -> Result<Self> {
         absent("decoder")
     }
@@ -212,7 +212,7 @@ impl BwtDecoder {
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl Searcher {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_number: u32) -> Result<Self> {
         absent("searcher")
     }
@@ -248,7 +248,7 @@ impl GpuLcpSorter {
     pub const PINNED: u64 = 0;
 
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_number: u32, _algorithm: Algorithm) -> Result<Self> {
         absent("sorter")
     }
@@ -285,7 +285,7 @@ impl GpuLcpSorter {
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl ExtensionQueries {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_number: u32) -> Result<Self> {
         absent("queries")
     }

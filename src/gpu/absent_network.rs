@@ -33,7 +33,7 @@ pub struct NcclProcessor<'p>(Infallible, PhantomData<&'p Peers>);
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl JointSorter {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_numbers: &[u32]) -> Result<Self> {
         absent("sorter")
     }
@@ -63,13 +63,13 @@ impl JointSorter {
 
 impl NcclId {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new() -> Result<Self> {
         absent("network of GPUs")
     }
 
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn from_bytes(_bytes: [u8; 128]) -> Result<Self> {
         absent("network of GPUs")
     }
@@ -85,7 +85,7 @@ impl NcclId {
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl RankSorter {
     /// # Errors
-    /// [`Error::Device`] always.
+    /// `Error::Device` always.
     pub fn new(_gpu: u32) -> Result<Self> {
         absent("sorter")
     }
