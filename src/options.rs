@@ -230,9 +230,10 @@ impl Options {
     ///
     /// Has searches decode and check every block that they look into, as
     /// [`decompress`](crate::decompress()) does, its index included. Without this, a search by an
-    /// index checks the checksums of the parts that it reads, and that each slice holds the symbols
-    /// that the index counts. That finds what storage or a wire has changed. An index that was made
-    /// to lie, with checksums to match, is found out only by restoring its block.
+    /// index checks the checksums of the parts that it reads, and where it reads slices alone, that
+    /// each holds the symbols that the index counts. That finds what storage or a wire has changed.
+    /// An index that was made to lie, with checksums to match, is found out only by restoring its
+    /// block.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;

@@ -290,15 +290,14 @@ struct Unfiltered {
 }
 
 impl Decoded {
-    /// The transform of what these filters made of the raw bytes; `None` where the block is stored,
-    /// or has other filters.
-    pub fn bwt_with(&self, wanted: u8) -> Option<&Bwt> {
-        match (&self.content, self.origin.header.kind) {
-            (Content::Bwt { bwt, .. }, BlockKind::Bwt(shape)) if shape.filters == wanted => {
-                Some(bwt)
-            }
-            _ => None,
-        }
+    /// The transform; `None` where the block is stored.
+    pub fn bwt(&self) -> Option<&Bwt> {
+        if let Content::Bwt { bwt, .. } = &self.content { Some(bwt) } else { None }
+    }
+
+    /// The same, and nothing else of the block.
+    pub fn into_bwt(self) -> Option<Bwt> {
+        if let Content::Bwt { bwt, .. } = self.content { Some(bwt) } else { None }
     }
 }
 

@@ -14,9 +14,9 @@ complement is searched once, on the + strand.
 macro_rules! search_checks {
     () => {
         "\
-Checks: a block without an index, and one that is decoded because there is much to look for, is checked as -t checks it. Where an \
-index is used in its place on disk, only what is read is checked: the checksums of the headers, of the index and of each slice \
-and table that is decoded, that each slice holds the symbols that the index counts, and (but for extract) that the \
+Checks: a block without an index is checked as -t checks it. Where an index is used, only what is read is checked: in its place on \
+disk the checksums of the headers, of the index and of each slice and table that is decoded, and that each slice holds the symbols \
+that the index counts; where the block is decoded because there is much to look for, its checksum; and (but for extract) that the \
 checksums of all blocks make up that of the file. This finds what storage or a wire has changed. It does not find an index that \
 was made to contradict its block, with checksums to match: --verify does, and takes as long as -t."
     };

@@ -33,6 +33,8 @@ pub struct Session {
     indexes: BTreeMap<u64, LoadedIndex>,
     /// What searches of blocks that stayed on disk were thought to cost so far.
     spent: BTreeMap<u64, f64>,
+    /// Symbols of patterns that will come in all, as far as that was said.
+    expected: u64,
     /// Bytes for these, and how many are left.
     share: u64,
     room: u64,
@@ -50,13 +52,14 @@ impl Session {
         let (count, listener) = (options.thread_count(), options.listener().clone());
         let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
         let threads = Arc::new(threads::pool(options)?);
-        let (indexes, spent) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Session { threads, gpus, indexes, spent, share, room: share })
+        let (indexes, spent, expected) = (BTreeMap::new(), BTreeMap::new(), 0);
+        Ok(Session { threads, gpus, indexes, spent, expected, share, room: share })
     }
 
     /// So many symbols of patterns will come for blocks of up to so many bytes: a GPU may be opened
     /// already where no block will stay on disk.
-    pub fn expect(&self, symbols: u64, largest: u64) {
+    pub fn expect(&mut self, symbols: u64, largest: u64) {
+        self.expected = symbols;
         if search_cost::surely_in_memory(symbols, largest) {
             self.gpus.expect(symbols);
         }
@@ -77,9 +80,13 @@ impl Session {
     }
 
     /// What searches of a block on disk were thought to cost so far, if that may pay for decoding
-    /// it now: one that cannot be kept would be decoded for each batch.
+    /// it now: one that cannot be kept would be decoded for each batch. It is beyond all bounds
+    /// where what is still to come surely pays.
     fn spent(&self, number: u64, size: usize) -> f64 {
         let can_be_kept = (size as u64).saturating_mul(INDEX_SHARE) <= self.room;
+        if can_be_kept && search_cost::surely_in_memory(self.expected, size as u64) {
+            return f64::INFINITY;
+        }
         self.spent.get(&number).filter(|_| can_be_kept).copied().unwrap_or_default()
     }
 

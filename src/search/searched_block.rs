@@ -3,25 +3,26 @@
 //!
 //! Patterns on an indexed block decode the slices that they need. As soon as a batch asks so much
 //! of them that it is cheaper to decode and restore the block, or where it has no index, it is
-//! decoded at once and searched in memory. A block that is decoded is checked as when it is
-//! restored, which takes restoring it: its samples and its index are believed after that.
+//! decoded at once and searched in memory. What has an index is not restored for that unless that is
+//! asked for: its payload has a checksum, and the index on disk would be believed too. A block
+//! without one is checked as when it is restored.
 
 use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex, located};
 use super::search_cost::{BlockCost, SearchWork};
 use crate::block;
-use crate::bwt::{self, CpuSorter};
+use crate::bwt::{self, Bwt, CpuSorter};
 use crate::error::{Error, Flaw, Result};
 use crate::filter;
-use crate::frame::BlockKind;
+use crate::frame::{BlockKind, Shape};
 use memchr::memmem;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::{Read, Seek};
 use std::ops::Range;
 
-/// Bytes per byte of a block that is restored while its index is made.
+/// Bytes per byte of a block that is restored while an index is made of it.
 const RESTORED_WITH_INDEX: u64 = 12;
 
 /// The sample rate that locating many positions in memory works with.
@@ -58,24 +59,33 @@ pub(crate) struct BlockJob {
     pub room: u64,
 }
 
-/// The block as it stands in the file, if it has an index of what is searched that may be believed,
-/// and that pays, with so much room for decoded slices.
+/// Whether the transform of a block is that of what is searched.
+fn has_searched_transform<R>(block: &FileBlock<R>) -> bool {
+    let BlockKind::Bwt(shape) = block.header.kind else { return false };
+    match &block.sequences {
+        Some(sequences) => sequences.front.is_some() && shape.filters == filter::SEQUENCES,
+        None => shape.filters == 0,
+    }
+}
+
+/// Whether a block has an index of what is searched, and that is to be believed.
+fn is_believed<R>(block: &FileBlock<R>) -> bool {
+    matches!(block.header.kind, BlockKind::Bwt(Shape { indexed: true, .. }))
+        && has_searched_transform(block)
+        && !block.options.verifies()
+}
+
+/// The block as it stands in the file, if its index is believed, and that pays, with so much room
+/// for decoded slices.
 fn open_on_disk<'a, R: Read + Seek + Send>(
     block: &'a FileBlock<'a, R>,
     room: u64,
     pays: impl FnOnce(&BlockCost) -> bool,
 ) -> Result<Option<DiskBlock<'a, R>>> {
-    if let BlockKind::Bwt(shape) = block.header.kind
-        && shape.indexed
-        && match &block.sequences {
-            Some(sequences) => sequences.front.is_some(),
-            None => shape.filters == 0,
-        }
-        && !block.options.verifies()
-    {
-        return DiskBlock::open(block, shape, room, pays);
+    match block.header.kind {
+        BlockKind::Bwt(shape) if is_believed(block) => DiskBlock::open(block, shape, room, pays),
+        _ => Ok(None),
     }
-    Ok(None)
 }
 
 /// The same for ranges of so many bytes in all, if they ask few slices. One thread reads a range.
@@ -177,26 +187,27 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         }
     }
 
-    /// Decodes the whole block for search, and checks it.
+    /// Decodes the whole block for search, and checks it where its index is not believed.
     fn load(block: &FileBlock<R>) -> Result<Self> {
         let (decoded, raw_size) = (block.decode()?, block.header.raw_size);
-        let joined = block.sequences.as_ref().is_some_and(|text| text.front.is_some());
-        let filters = if joined { filter::SEQUENCES } else { 0 };
-        let searchable = match (joined, &block.sequences) {
-            (false, Some(_)) => None,
-            _ => decoded.bwt_with(filters).map(|bwt| bwt.copy()).transpose()?,
-        };
+        let index =
+            |bwt| LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
+        if is_believed(block) {
+            let bwt = decoded.into_bwt().expect("an indexed block has a transform");
+            return index(bwt).map(SearchedBlock::InMemory);
+        }
+        let searchable = decoded.bwt().filter(|_| has_searched_transform(block));
+        let searchable = searchable.map(Bwt::copy).transpose()?;
         let restore = || block::restore_decoded(decoded, &block.inverse());
         let Some(bwt) = searchable else {
             return Ok(SearchedBlock::Plain(block.text_of(restore()?)?));
         };
-        let index = || LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
         // As many blocks as there are threads may be loaded now.
         let together =
             raw_size.saturating_mul(RESTORED_WITH_INDEX * block.options.thread_count() as u64);
         let (restored, index) = match together <= block.options.memory_limit() {
-            true => rayon::join(|| restore().map(drop), index),
-            false => (restore().map(drop), index()),
+            true => rayon::join(|| restore().map(drop), || index(bwt)),
+            false => (restore().map(drop), index(bwt)),
         };
         restored.and(index).map(SearchedBlock::InMemory)
     }

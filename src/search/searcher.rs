@@ -48,8 +48,8 @@ impl<'a, R: Read + Seek + Send> Searcher<'a, R> {
     }
 
     /// Says that patterns of about so many bytes will come in all: where a GPU is to search them,
-    /// it is opened while the first of them are read.
-    pub fn expect(&self, bytes: u64) {
+    /// it is opened while the first of them are read, and blocks are decoded at once for many.
+    pub fn expect(&mut self, bytes: u64) {
         self.session.expect(bytes, self.file.contents.largest_block());
     }
 
