@@ -33,11 +33,7 @@ fn all_rows(sorter: &mut GpuLcpSorter, least: u8) -> Result<(Vec<u32>, Vec<u32>)
         let (first, len) = match chunk {
             LcpChunk::Suffixes { first, suffixes } => (first, suffixes.len()),
             LcpChunk::Packed { first, len, .. } => (first, len),
-            LcpChunk::Lcp { first, bytes } => (n + first, bytes.len()),
-            LcpChunk::Long { .. } => {
-                assert_eq!(next, 2 * n);
-                return chunk.write(&mut suffixes, &mut lcp);
-            }
+            LcpChunk::Lcp { first, bytes, .. } => (n + first, bytes.len()),
         };
         assert_eq!(first, next);
         next += len;
