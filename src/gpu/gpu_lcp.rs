@@ -228,8 +228,9 @@ fn all_rows(
 ) -> Result<()> {
     let n = sorted.sa.len();
     copies.wait_for(gpu)?;
-    let begun = steps.begin(gpu, sorted, least)?;
+    // Before all comparing, or it would come to its turn behind that.
     let suffixes = steps.pack(copies, sorted.sa)?;
+    let begun = steps.begin(gpu, sorted, least)?;
     // By this thread, since the other takes longer to start.
     chunks.begin(copies, n, suffixes)?;
     let (is_made, made) = channel();

@@ -90,7 +90,8 @@ impl RowChunks {
                     slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows))?;
                 } else {
                     // Only where there is nothing to take is it waited for.
-                    lcp = lcp.or_else(|| if queued > taken { made.try_recv().ok() } else { soon(made) });
+                    lcp = lcp
+                        .or_else(|| if queued > taken { made.try_recv().ok() } else { soon(made) });
                     match &lcp {
                         Some(lcp) => slot.queue(copies, |slot| slot.lcp(copies, lcp, rows))?,
                         None if queued > taken => break,

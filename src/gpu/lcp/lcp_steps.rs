@@ -108,12 +108,7 @@ impl<'m> LcpSteps<'m> {
     }
 
     /// Queues all of the LCP array as it goes to the host, behind `compare`.
-    pub fn split(
-        &self,
-        gpu: &Gpu,
-        sa: Array<'m, u32>,
-        common: CommonEnds,
-    ) -> Result<SplitLcp<'m>> {
+    pub fn split(&self, gpu: &Gpu, sa: Array<'m, u32>, common: CommonEnds) -> Result<SplitLcp<'m>> {
         let (bytes, long) = (self.bytes, self.lcp);
         let split = SplitLcp { bytes, long, starts: self.starts, counts: self.counts };
         split_lcp(gpu, sa, common, split)?;
