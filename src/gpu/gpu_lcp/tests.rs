@@ -119,6 +119,24 @@ fn long_prefixes() {
     }
 }
 
+/// Few prefixes are long, some of them with breaks: first bytes are compared of all rows, and ends
+/// found for these.
+#[test]
+fn few_long_prefixes() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    for alphabet in [4, 256] {
+        let word = cases::random(600_000, alphabet);
+        let parts = [&word[..], &word[100..70_100], &[9], &word[5000..5100], &word[..40]];
+        let text = [&parts.concat()[..], &[200; 300]].concat();
+        for least in [0, 1, 2, 201] {
+            check(&mut sorter, &format!("few of {alphabet} symbols"), &text, least);
+        }
+    }
+}
+
 #[test]
 fn small_strings() {
     if gpu().is_none() {
