@@ -9,6 +9,11 @@
 //
 // Comparing goes in three steps: LCP_SHORT bytes by a thread; the next, up to LCP_LONG, by a warp;
 // then windows, each larger than the one before, by all CTAs, a tile each.
+//
+// Where most suffixes differ soon, the first bytes of all are compared first, each read once for
+// both its neighbours: what that finds needs no end, which is a random write and a random read. The
+// end of a reducible suffix that goes on is at least as far as LCP_CERTAIN bytes, and so is that of
+// the irreducible one whose end it is: of these alone are the ends needed.
 
 #include "block/text.cuh"
 #include "runtime/host_flags.cuh"
@@ -34,6 +39,14 @@ struct SHARED IrreducibleArgs {
     LongList now;
     uint32_t* counts;
     uint32_t n, capacity;
+};
+
+// [out] known [0..n): how far each row agrees, up to a byte below `least`; or LCP_LONG_BYTE where
+//       its end has to say that
+struct SHARED RowsArgs {
+    IrreducibleArgs lists;
+    uint8_t* known;
+    uint32_t least, none;
 };
 
 // A window of LCP_TILE * tiles bytes, from `from` on. Which window it is counts from 1.
@@ -69,6 +82,33 @@ struct Words {
     }
 };
 
+// 32 bytes from a position on, the last of them zero: as many as two loads have from there, which
+// are LCP_CERTAIN at least.
+struct FirstBytes {
+    uint64_t words[4];
+    uint32_t pos;
+
+    __device__ __forceinline__ FirstBytes(const uint8_t* text, uint32_t pos) : pos(pos) {
+        const ulonglong2* from = reinterpret_cast<const ulonglong2*>(text) + (pos >> 4);
+        const ulonglong2 low = __ldg(from), high = __ldg(from + 1);
+        const bool second = pos & 8;
+        const uint64_t all[5] = {second ? low.y : low.x, second ? high.x : low.y, second ? high.y : high.x,
+                                 second ? 0 : high.y, 0};
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++) words[i] = join(all[i], all[i + 1], (pos & 7) * 8);
+    }
+
+    __device__ __forceinline__ uint32_t count() const { return 32 - (pos & 15); }
+};
+
+// Those of the thread before in its warp.
+__device__ __forceinline__ FirstBytes of_thread_before(FirstBytes bytes) {
+    bytes.pos = __shfl_up_sync(ALL, bytes.pos, 1);
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) bytes.words[i] = __shfl_up_sync(ALL, bytes.words[i], 1);
+    return bytes;
+}
+
 __device__ __forceinline__ uint32_t first_byte(uint64_t differing) { return (__ffsll(differing) - 1) >> 3; }
 
 // Whether a row begins a run of the last column. The byte before the whole text is none.
@@ -84,6 +124,24 @@ __device__ __forceinline__ uint32_t append(uint32_t* count, bool has_one) {
     uint32_t from = 0;
     if (lane == leader) from = atomicAdd(count, __popc(those));
     return __shfl_sync(those, from, leader) + __popc(those & ((1u << lane) - 1));
+}
+
+// Compares the suffix of a row that begins a run with the one before it, up to LCP_SHORT bytes; the
+// first `equal` of them are equal.
+__device__ __forceinline__ void compare_short(const IrreducibleArgs& args, uint32_t row, uint32_t equal) {
+    const Neighbours two(args, row);
+    Words a(args.text, two.pos + equal), b(args.text, two.before + equal);
+    uint64_t differing = 0;
+    while (equal < min(two.limit, LCP_SHORT)) {
+        differing = a.take() ^ b.take();
+        if (differing) break;
+        equal += 8;
+    }
+    if (differing) equal += first_byte(differing);
+    const bool goes_on = !differing && equal < two.limit;
+    if (!goes_on) args.ends[two.pos] = two.pos + min(equal, two.limit);
+    const uint32_t place = append(args.counts, goes_on);
+    if (goes_on) args.listed[place] = row;
 }
 
 // The first step. Of a tile of rows those that begin runs come together first, so that no thread
@@ -103,21 +161,70 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare_heads(IrreducibleA
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += THREADS) {
-        const Neighbours two(args, heads[i]);
-        Words a(args.text, two.pos), b(args.text, two.before);
-        uint32_t equal = 0;
-        uint64_t differing = 0;
-        while (equal < min(two.limit, LCP_SHORT)) {
-            differing = a.take() ^ b.take();
-            if (differing) break;
-            equal += 8;
-        }
-        if (differing) equal += first_byte(differing);
-        const bool goes_on = !differing && equal < two.limit;
-        if (!goes_on) args.ends[two.pos] = two.pos + min(equal, two.limit);
-        const uint32_t place = append(args.counts, goes_on);
-        if (goes_on) args.listed[place] = heads[i];
+        compare_short(args, heads[i], 0);
     }
+}
+
+// How many bytes are before the first below `least`; 32 where none is.
+__device__ __forceinline__ uint32_t before_break(const FirstBytes& bytes, uint32_t least) {
+    uint32_t count = 32;
+#pragma unroll
+    for (int i = 7; i >= 0; i--) {
+        const uint32_t four = static_cast<uint32_t>(bytes.words[i / 2] >> (i % 2 * 32));
+        const uint32_t below = __vcmpltu4(four, least * 0x01010101);
+        if (below) count = 4 * i + (__ffs(below) - 1) / 8;
+    }
+    return count;
+}
+
+// The same step where most suffixes differ soon: the first bytes of all rows, 4 by each thread.
+extern "C" __global__ void __launch_bounds__(THREADS) compare_rows(RowsArgs rows) {
+    static_assert(LCP_ROW_ITEMS == 4, "positions of a thread are one load, its bytes one store");
+    __shared__ uint32_t heads[LCP_ROW_ITEMS * THREADS], count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    const IrreducibleArgs& args = rows.lists;
+    const uint32_t from = global_thread() * LCP_ROW_ITEMS, lane = threadIdx.x & 31;
+    uint32_t pos[LCP_ROW_ITEMS] = {};
+    if (from + LCP_ROW_ITEMS <= args.n) {
+        const uint4 four = __ldg(reinterpret_cast<const uint4*>(args.sa + from));
+        pos[0] = four.x, pos[1] = four.y, pos[2] = four.z, pos[3] = four.w;
+    } else {
+        for (uint32_t i = 0; from + i < args.n; i++) pos[i] = args.sa[from + i];
+    }
+    const FirstBytes own[LCP_ROW_ITEMS] = {{args.text, pos[0]}, {args.text, pos[1]}, {args.text, pos[2]},
+                                           {args.text, pos[3]}};
+    FirstBytes before = of_thread_before(own[LCP_ROW_ITEMS - 1]);
+    if (lane == 0 && from > 0 && from < args.n) before = FirstBytes(args.text, args.sa[from - 1]);
+    uint32_t bytes = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < LCP_ROW_ITEMS; i++) {
+        const FirstBytes& a = own[i];
+        const FirstBytes& b = i > 0 ? own[i - 1] : before;
+        const uint32_t row = from + i, limit = args.n - max(a.pos, b.pos), compared = min(a.count(), b.count());
+        uint32_t equal = 32;
+#pragma unroll
+        for (int word = 3; word >= 0; word--) {
+            const uint64_t differing = a.words[word] ^ b.words[word];
+            if (differing) equal = 8 * word + first_byte(differing);
+        }
+        const bool is_row = row > 0 && row < args.n, is_known = equal < compared || limit <= compared;
+        equal = min(min(equal, compared), limit);
+        const bool is_head = is_row && equal >= LCP_CERTAIN &&
+                             (args.rows[row + 1] != args.rows[row] || a.pos == 0 || b.pos == 0);
+        if (is_head && is_known) args.ends[a.pos] = a.pos + equal;
+        const uint32_t place = append(&count, is_head && !is_known);
+        if (is_head && !is_known) heads[place] = row;
+        if (rows.least > 0) equal = min(equal, before_break(a, rows.least));
+        bytes |= (!is_row ? 0 : is_known ? equal : LCP_LONG_BYTE) << (8 * i);
+    }
+    if (from + LCP_ROW_ITEMS <= args.n) {
+        reinterpret_cast<uint32_t*>(rows.known)[from / LCP_ROW_ITEMS] = bytes;
+    } else {
+        for (uint32_t i = 0; from + i < args.n; i++) rows.known[from + i] = bytes >> (8 * i);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count; i += THREADS) compare_short(args, heads[i], LCP_CERTAIN - 1);
 }
 
 // Where two suffixes first differ from `from` on, or `to`, by a warp.

@@ -19,12 +19,30 @@ extern "C" __global__ void end_at_breaks(const uint32_t* marks, uint32_t n, uint
     ends[i] = min(ends[i], n - marks[n - 1 - i]);
 }
 
-// lcp[k] = what the suffix of row k, from 0, has in common with the one before.
-extern "C" __global__ void lcp_of_rows(const uint32_t* sa, const uint32_t* ends, uint32_t n, uint32_t* lcp) {
-    const uint32_t k = global_thread();
-    if (k >= n) return;
+// What the suffix of row k, from 0, has in common with the one before. [in] known [0..n), or none:
+// that, or LCP_LONG_BYTE where its end says it.
+__device__ __forceinline__ uint32_t common_of_row(const uint32_t* sa, const uint32_t* ends, const uint8_t* known,
+                                                  uint32_t k) {
+    const uint32_t byte = known ? known[k] : LCP_LONG_BYTE;
+    if (byte < LCP_LONG_BYTE) return byte;
     const uint32_t p = sa[k];
-    lcp[k] = ends[p] - p;
+    return ends[p] - p;
+}
+
+// lcp[k] = that, and the largest of a row whose neighbour lies on the other side of the position
+// `border`. longest: 0 at first.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    lcp_of_rows(const uint32_t* sa, const uint32_t* ends, const uint8_t* known, uint32_t n, uint32_t border,
+                uint32_t* lcp, uint32_t* longest) {
+    uint32_t most = 0;
+    for (uint32_t k = global_thread(); k < n; k += gridDim.x * THREADS) {
+        const uint32_t common = common_of_row(sa, ends, known, k);
+        lcp[k] = common;
+        // Nothing lies before position 0.
+        if (border > 0 && k > 0 && (sa[k] < border) != (sa[k - 1] < border)) most = max(most, common);
+    }
+    most = __reduce_max_sync(0xFFFFFFFF, most);
+    if ((threadIdx.x & 31) == 0 && most > 0) atomicMax(longest, most);
 }
 
 // Positions below 2^24 for the way to the host: four in three words, 3 bytes each. The last words
@@ -39,26 +57,26 @@ extern "C" __global__ void pack_suffixes(const uint32_t* sa, uint32_t n, uint32_
     words[3 * i + 2] = pos[2] >> 16 | pos[3] << 8;
 }
 
-// The LCP array for the way to the host, of a tile of LCP_SPLIT rows by each CTA, from `tiles` on.
-// [in]  sa [0..n), ends [0..n)
+// The LCP array for the way to the host, of a tile of LCP_SPLIT rows by each CTA.
+// [in]  sa [0..n), ends [0..n), known [0..n), or none: as above; may be `bytes`
 // [out] bytes [0..n): what lcp_of_rows writes, or LCP_LONG_BYTE where that is no less
 //       large [0..n): the values that are no less; those of chunk c begin at c * LCP_CHUNK, and
 //       those of a tile are in the order of its rows
 //       starts: where those of each tile begin, from there, or LCP_NO_VALUES
 //       counts: how many they are of each chunk, 0 at first
-extern "C" __global__ void __launch_bounds__(THREADS) split_lcp(const uint32_t* sa, const uint32_t* ends, uint32_t n,
-                                                               uint8_t* bytes, uint32_t* large, uint32_t* starts,
-                                                               uint32_t* counts, uint32_t tiles) {
+extern "C" __global__ void __launch_bounds__(THREADS)
+    split_lcp(const uint32_t* sa, const uint32_t* ends, const uint8_t* known, uint32_t n, uint8_t* bytes,
+              uint32_t* large, uint32_t* starts, uint32_t* counts) {
     static_assert(LCP_ROW_ITEMS * THREADS == LCP_SPLIT && LCP_ROW_ITEMS * THREADS / 32 == 32, "a warp counts a tile");
     // Of every 32 rows: how many large values the tile has before them, from where they begin.
     __shared__ uint32_t places[32];
-    const uint32_t tile = tiles + blockIdx.x, lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    const uint32_t tile = blockIdx.x, lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     const uint32_t chunk = tile / (LCP_CHUNK / LCP_SPLIT);
     uint32_t values[LCP_ROW_ITEMS], those[LCP_ROW_ITEMS];
 #pragma unroll
     for (uint32_t i = 0; i < LCP_ROW_ITEMS; i++) {
-        const uint32_t k = tile * LCP_SPLIT + i * THREADS + threadIdx.x, p = k < n ? sa[k] : 0;
-        values[i] = k < n ? ends[p] - p : 0;
+        const uint32_t k = tile * LCP_SPLIT + i * THREADS + threadIdx.x;
+        values[i] = k < n ? common_of_row(sa, ends, known, k) : 0;
         if (k < n) bytes[k] = min(values[i], LCP_LONG_BYTE);
         those[i] = __ballot_sync(0xFFFFFFFF, values[i] >= LCP_LONG_BYTE);
         if (lane == 0) places[i * (THREADS / 32) + warp] = __popc(those[i]);
@@ -86,18 +104,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) split_lcp(const uint32_t* 
         const uint32_t before = __popc(those[i] & ((1u << lane) - 1));
         large[static_cast<uint64_t>(chunk) * LCP_CHUNK + places[i * (THREADS / 32) + warp] + before] = values[i];
     }
-}
-
-// The largest LCP of a row below whose neighbour lies on the other side of the position `border`.
-// longest: 0 at first.
-extern "C" __global__ void __launch_bounds__(THREADS) longest_across(const uint32_t* sa, const uint32_t* lcp,
-                                                                    uint32_t n, uint32_t border, uint32_t* longest) {
-    uint32_t most = 0;
-    for (uint32_t k = global_thread() + 1; k < n; k += gridDim.x * THREADS) {
-        if ((sa[k] < border) != (sa[k - 1] < border)) most = max(most, lcp[k]);
-    }
-    most = __reduce_max_sync(0xFFFFFFFF, most);
-    if ((threadIdx.x & 31) == 0 && most > 0) atomicMax(longest, most);
 }
 
 // flags[k] = whether row k agrees with the one before it or behind it for at least `least` bytes,

@@ -102,6 +102,8 @@
 
 // Rows of a CTA that looks for the heads of runs.
 #define LCP_ROWS 2048
+// Bytes of each that two loads of 16 bytes have at least.
+#define LCP_CERTAIN 17
 // Bytes that a thread compares, and up to which a warp does.
 #define LCP_SHORT 64
 #define LCP_LONG 4096

@@ -10,18 +10,22 @@ use super::lcp_chunk::LcpChunk;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::lcp::{LcpSteps, TextOnGpu};
-use crate::gpu::runtime::tuning::{LCP_CHUNK, TEXT_PADDING};
+use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
-use row_chunks::{ComingLcp, Receiver, RowChunks};
+use row_chunks::{Receiver, RowChunks};
 use std::panic::resume_unwind;
 use std::sync::mpsc::channel;
 use std::thread;
 
 /// No more samples than the one that a sort makes at least.
 const LOG_RATE: u32 = 30;
+
+/// First bytes are compared of all rows where less than one in so many has a long prefix in common
+/// with the row before it.
+const LONG_ROWS: u32 = 4;
 
 /// Makes suffix arrays and LCP arrays on one GPU, on two streams of its own. Its memory grows with
 /// the longest text and is kept.
@@ -40,8 +44,6 @@ pub struct GpuLcpSorter {
     suffixes: PinnedBuffer<u32>,
     lcp: PinnedBuffer<u32>,
     marks: [CudaEvent; 3],
-    /// When each chunk of an LCP array is made.
-    made: Vec<CudaEvent>,
     report: LcpReport,
 }
 
@@ -91,7 +93,6 @@ impl GpuLcpSorter {
             suffixes: PinnedBuffer::default(),
             lcp: PinnedBuffer::default(),
             marks,
-            made: Vec::new(),
             report: LcpReport::default(),
         })
     }
@@ -180,20 +181,19 @@ impl GpuLcpSorter {
         let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
         if let Wanted::All(_) = wanted {
             self.chunks.reserve(&self.copies, n)?;
-            while self.made.len() < n.div_ceil(LCP_CHUNK) as usize {
-                self.made.push(gpu.check(gpu.context().new_event(None))?);
-            }
         }
-        buffers.run(gpu, block, &mut self.extra, &mut Vec::new())?;
+        let mut rounds = Vec::new();
+        buffers.run(gpu, block, &mut self.extra, &mut rounds)?;
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
-        let sorted = TextOnGpu { text, sa, rows };
+        // What the first round leaves has much in common.
+        let differs_soon = rounds.first().is_none_or(|&left| left < n / LONG_ROWS);
+        let sorted = TextOnGpu { text, sa, rows, differs_soon };
         let end = &self.marks[2];
-        let made = &self.made[..];
         match wanted {
             Wanted::All(receive) => {
                 let streams = (gpu, &mut self.copies);
-                all_rows(streams, &steps, (sorted, least), (end, made), &mut self.chunks, receive)?;
+                all_rows(streams, &steps, (sorted, least), end, &mut self.chunks, receive)?;
                 Ok(n as usize)
             }
             Wanted::Rows(wanted) => {
@@ -222,30 +222,28 @@ fn all_rows(
     (gpu, copies): (&Gpu, &mut Gpu),
     steps: &LcpSteps,
     (sorted, least): (TextOnGpu, u8),
-    (end, made): (&CudaEvent, &[CudaEvent]),
+    end: &CudaEvent,
     chunks: &mut RowChunks,
     receive: &mut Receiver,
 ) -> Result<()> {
     let n = sorted.sa.len();
     copies.wait_for(gpu)?;
-    let begun = steps.begin(gpu, sorted)?;
+    // Before all comparing, or it would come to its turn behind that.
     let suffixes = steps.pack(copies, sorted.sa)?;
+    let begun = steps.begin(gpu, sorted, least)?;
     // By this thread, since the other takes longer to start.
     chunks.begin(copies, n, suffixes)?;
-    let ((is_queued, queued), (is_counted, counted)) = (channel(), channel());
-    let coming = ComingLcp { queued, made, counted };
+    let (is_made, made) = channel();
     thread::scope(|scope| {
         // Comparing waits for the device now and then, copies must not.
         let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
-        let copied = scope.spawn(move || chunks.finish(copies, (n, suffixes), coming, receive));
-        // It ends too when both senders are gone; if it has ended before, nobody listens.
+        let copied = scope.spawn(move || chunks.finish(copies, (n, suffixes), &made, receive));
+        // It ends too when the sender is gone; if it has ended before, nobody listens.
         let compare = move || -> Result<()> {
-            steps.compare(gpu, begun, (sorted.text, least))?;
-            let made = |chunk: usize| gpu.check(made[chunk].record(gpu.stream()));
-            let split = steps.split(gpu, sorted, made)?;
+            let common = steps.compare(gpu, begun, sorted, least)?;
+            let split = steps.split(gpu, sorted.sa, common)?;
             gpu.check(end.record(gpu.stream()))?;
-            let _ = is_queued.send(split);
-            let _ = is_counted.send(gpu.read(split.counts)?);
+            let _ = is_made.send((split, gpu.read(split.counts)?));
             Ok(())
         };
         let compared = compare();

@@ -18,7 +18,7 @@ pub const LONG: u8 = u8::MAX;
 const TILES: usize = 64;
 
 /// Rows on their way from a GPU, in the memory of a sorter: suffixes first, in one of two ways,
-/// then the LCP array, then what of it does not fit a byte.
+/// then the LCP array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LcpChunk<'a> {
     /// Positions of the suffixes from row `first` on.
@@ -43,16 +43,10 @@ pub enum LcpChunk<'a> {
         first: usize,
         /// A value for each, or 255 where that is no less.
         bytes: &'a [u8],
-    },
-    /// The values for which 255 stands of these rows, which were received.
-    Long {
-        /// The first of these rows.
-        first: usize,
-        /// How many they are.
-        len: usize,
-        /// Where the values are in `long` of each tile of 1024 rows, or `NO_VALUES`.
+        /// Where the values are in `long` of each tile of 1024 rows, or `NO_VALUES`; nothing where
+        /// there are none.
         starts: &'a [u32],
-        /// The values, those of a tile in their order.
+        /// The values for which 255 stands, those of a tile in their order.
         long: &'a [u32],
     },
 }
@@ -78,16 +72,11 @@ impl LcpChunk<'_> {
                 to.zip(words.par_chunks(size / 4 * 3)).for_each(|(to, words)| unpack(words, to));
                 Ok(())
             }
-            LcpChunk::Lcp { first, bytes } => {
+            LcpChunk::Lcp { first, bytes, starts, long } => {
                 let to = lcp[first..][..bytes.len()].par_chunks_mut(size);
-                to.zip(bytes.par_chunks(size)).for_each(|(to, bytes)| {
+                to.zip(bytes.par_chunks(size)).enumerate().try_for_each(|(n, (to, bytes))| {
                     to.iter_mut().zip(bytes).for_each(|(value, &byte)| *value = byte.into());
-                });
-                Ok(())
-            }
-            LcpChunk::Long { first, len, starts, long } => {
-                let to = lcp[first..][..len].par_chunks_mut(size);
-                to.zip(starts.par_chunks(TILES)).try_for_each(|(to, starts)| {
+                    let starts = starts.iter().skip(n * TILES);
                     let tiles = to.chunks_mut(TILE).zip(starts);
                     let mut tiles = tiles.filter(|(_, start)| **start != NO_VALUES);
                     tiles.try_for_each(|(to, &start)| {
@@ -163,10 +152,8 @@ mod tests {
                     long.extend(tile.iter().filter(|&&value| value >= u32::from(LONG)));
                     *start = if long.len() > before { before as u32 } else { NO_VALUES };
                 }
-                let mut found = vec![7; len];
-                LcpChunk::Lcp { first: 0, bytes: &bytes }.write(&mut [], &mut found).unwrap();
-                let mut damaged = found.clone();
-                let chunk = |long| LcpChunk::Long { first: 0, len, starts: &starts, long };
+                let (mut found, mut damaged) = (vec![7; len], vec![7; len]);
+                let chunk = |long| LcpChunk::Lcp { first: 0, bytes: &bytes, starts: &starts, long };
                 chunk(&long).write(&mut [], &mut found).unwrap();
                 assert!(found == expected, "{len} values of {bits} bits");
                 if let Some((_, fewer)) = long.split_last() {

@@ -73,8 +73,7 @@ pub fn longest_common_on(
     b: &Sequences,
     strands: Strands,
 ) -> Result<Vec<Match>> {
-    let options = sorter.options();
-    let text = JoinedText::new(a, b, strands, options)?;
+    let text = JoinedText::new(a, b, strands, sorter)?;
     let end = text.first_end();
     let arrays = text.arrays(sorter, LcpRows::LongestAcross(end))?;
     // Where rows are missing, those around have less in common.
@@ -144,8 +143,8 @@ fn sorted_matches(
     options: &Options,
 ) -> Result<Vec<Match>> {
     check_least(least)?;
-    let text = JoinedText::new(a, b, strands, options)?;
     let sorter = LcpSorter::new(options)?;
+    let text = JoinedText::new(a, b, strands, &sorter)?;
     let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
     matches(&text, &arrays, least, unique, &sorter)
 }

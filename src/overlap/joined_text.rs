@@ -6,11 +6,17 @@ use crate::allocation;
 use crate::error::{Error, Result};
 use crate::gpu::LcpRows;
 use crate::lcp::{LcpArrays, LcpSorter, MAX_TEXT, check_memory};
-use crate::options::Options;
+use rayon::prelude::*;
 
 /// Bytes of memory for each byte of the text while its suffixes are sorted, and while the walk of
 /// their intervals keeps lists of them.
 pub const SORTING: u64 = 13;
+
+/// Bytes of the text that a thread writes at a time.
+const PART: usize = 1 << 18;
+
+/// New memory holds ends alone.
+const _: () = assert!(END == 0);
 
 /// Positions for which one number of the table of records is kept.
 const STEP: usize = 64;
@@ -27,6 +33,11 @@ pub struct Strand {
 }
 
 impl Strand {
+    /// The position behind its own end.
+    fn end(&self) -> u32 {
+        self.start + self.length + 1
+    }
+
     /// Where the stretch of `length` bases at `pos` of the text starts in the record as it is
     /// given.
     pub fn place(&self, pos: u32, length: u32) -> u32 {
@@ -48,6 +59,7 @@ pub struct JoinedText {
 
 impl JoinedText {
     /// The first set as it is given, the second on the strands: each record's other one behind it.
+    /// The threads of `sorter` write it, since new memory takes long to get.
     ///
     /// # Errors
     /// [`Error::Usage`] where that is more than can be sorted, [`Error::Limit`] where it is more
@@ -56,7 +68,7 @@ impl JoinedText {
         first: &Sequences,
         second: &Sequences,
         strands: Strands,
-        options: &Options,
+        sorter: &LcpSorter,
     ) -> Result<Self> {
         let times = if strands == Strands::Both { 2 } else { 1 };
         let size = first.total() + first.len() as u64;
@@ -69,34 +81,45 @@ impl JoinedText {
             );
             return Err(Error::Usage(what.into()));
         }
-        check_memory("sequences of", size, SORTING * size, options)?;
+        check_memory("sequences of", size, SORTING * size, sorter.options())?;
         let no_memory = || Error::out_of_memory("there is not enough memory for the sequences");
-        let bytes = allocation::with_capacity(size as usize).ok_or_else(no_memory)?;
+        let bytes = allocation::zeroed(size as usize).ok_or_else(no_memory)?;
         let count = first.len() + times as usize * second.len();
         let all = allocation::with_capacity(count).ok_or_else(no_memory)?;
         let mut text = JoinedText { bytes, strands: all, steps: Vec::new() };
         for record in 0..first.len() as u32 {
-            text.add(first.bases(record), record, false, true);
+            text.add(first.bases(record).len(), record, false, true);
         }
         for record in 0..second.len() as u32 {
-            text.add(second.bases(record), record, false, false);
+            let length = second.bases(record).len();
+            text.add(length, record, false, false);
             if strands == Strands::Both {
-                text.add(second.bases(record), record, true, false);
+                text.add(length, record, true, false);
+            }
+        }
+        let strands = &text.strands;
+        let bases = |strand: &Strand| match strand.is_first {
+            true => first.bases(strand.record),
+            false => second.bases(strand.record),
+        };
+        let write = |(n, part): (usize, &mut [u8])| write_part(strands, bases, n * PART, part);
+        match text.bytes.len() <= PART {
+            true => write((0, &mut text.bytes)),
+            false => {
+                let parts = text.bytes.par_chunks_mut(PART).enumerate();
+                sorter.pool().install(|| parts.for_each(write));
             }
         }
         Ok(text)
     }
 
-    fn add(&mut self, bases: &[u8], record: u32, is_reverse: bool, is_first: bool) {
-        let (start, length) = (self.bytes.len() as u32, bases.len() as u32);
-        match is_reverse {
-            false => self.bytes.extend_from_slice(bases),
-            true => self.bytes.extend(bases.iter().rev().map(|&base| complement(base))),
-        }
-        self.bytes.push(END);
-        let strand = self.strands.len() as u32;
-        self.strands.push(Strand { record, is_reverse, is_first, start, length });
-        self.steps.resize(self.bytes.len().div_ceil(STEP), strand);
+    /// Adds a strand behind those before it, without its bytes.
+    fn add(&mut self, length: usize, record: u32, is_reverse: bool, is_first: bool) {
+        let (start, length) = (self.strands.last().map_or(0, Strand::end), length as u32);
+        let (strand, added) =
+            (self.strands.len() as u32, Strand { record, is_reverse, is_first, start, length });
+        self.strands.push(added);
+        self.steps.resize((added.end() as usize).div_ceil(STEP), strand);
     }
 
     /// The positions of the first set end here.
@@ -118,16 +141,47 @@ impl JoinedText {
     }
 }
 
+/// Writes the bases of strands to the bytes of a text from `from` on, which are [`END`] at first.
+fn write_part<'b>(
+    strands: &[Strand],
+    bases: impl Fn(&Strand) -> &'b [u8],
+    from: usize,
+    part: &mut [u8],
+) {
+    let to = from + part.len();
+    let first = strands.partition_point(|strand| strand.end() as usize <= from);
+    for strand in strands[first..].iter().take_while(|strand| (strand.start as usize) < to) {
+        let (start, length) = (strand.start as usize, strand.length as usize);
+        let own = from.saturating_sub(start)..length.min(to - start);
+        // A part may begin at the end of a strand.
+        if own.is_empty() {
+            continue;
+        }
+        let written = &mut part[start + own.start - from..][..own.len()];
+        let bases = bases(strand);
+        match strand.is_reverse {
+            false => written.copy_from_slice(&bases[own]),
+            true => {
+                let opposite = bases[length - own.end..length - own.start].iter().rev();
+                written.iter_mut().zip(opposite).for_each(|(to, &base)| *to = complement(base));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases;
+    use crate::options::Options;
 
     #[test]
     fn positions_are_of_their_strands() {
         let (mut a, mut b) = (Sequences::new(), Sequences::new());
         a.add(b"", &[b'A'; 100]).unwrap();
         (0..90).for_each(|n| b.add(b"", &b"ACGTN"[..n % 6]).unwrap());
-        let text = JoinedText::new(&a, &b, Strands::Both, &Options::new()).unwrap();
+        let sorter = LcpSorter::new(&Options::new()).unwrap();
+        let text = JoinedText::new(&a, &b, Strands::Both, &sorter).unwrap();
         assert_eq!(text.first_end(), 101);
         for (n, strand) in text.strands.iter().enumerate() {
             for pos in strand.start..=strand.start + strand.length {
@@ -137,5 +191,28 @@ mod tests {
         let of = |n: usize| &text.strands[n];
         assert_eq!(&text.bytes[of(12).start as usize..][..6], b"\x01ACGT\0");
         assert_eq!((of(11).place(of(11).start, 2), of(12).place(of(12).start, 2)), (0, 3));
+    }
+
+    #[test]
+    fn texts_of_many_parts_are_those_of_one() {
+        let base = |n: u8| b"ACGT"[usize::from(n & 3)];
+        let random: Vec<u8> = cases::random(3 * PART, 256).into_iter().map(base).collect();
+        let (mut a, mut b) = (Sequences::new(), Sequences::new());
+        let lengths = [PART - 1, 0, PART, 5, 0, PART - 3, 7, PART / 2];
+        let mut expected = Vec::new();
+        for length in lengths {
+            a.add(b"", &random[..length]).unwrap();
+            expected.extend([&random[..length], &[END]].concat());
+        }
+        for length in lengths {
+            let bases = &random[random.len() - length..];
+            b.add(b"", bases).unwrap();
+            expected.extend([bases, &[END]].concat());
+            expected.extend(bases.iter().rev().map(|&base| complement(base)));
+            expected.push(END);
+        }
+        let sorter = LcpSorter::new(&Options::new().threads(3)).unwrap();
+        let text = JoinedText::new(&a, &b, Strands::Both, &sorter).unwrap();
+        assert!(text.bytes == expected);
     }
 }

@@ -71,8 +71,8 @@ pub fn read_overlaps(
     options: &Options,
 ) -> Result<Vec<Overlap>> {
     check_least(least)?;
-    let text = JoinedText::new(&Sequences::new(), reads, strands, options)?;
     let sorter = LcpSorter::new(options)?;
+    let text = JoinedText::new(&Sequences::new(), reads, strands, &sorter)?;
     let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
     let budget = Budget::new(text.bytes.len(), options);
     let pool = sorter.pool();

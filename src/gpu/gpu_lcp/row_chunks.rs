@@ -1,6 +1,6 @@
 //! Rows on their way to the host: chunk by chunk through a few pieces of pinned memory, so that the
 //! next chunks come while one is taken. Those of the LCP array follow the last of the suffixes,
-//! each when it is made, and the values that do not fit a byte follow these.
+//! each with the values that do not fit a byte.
 
 use crate::error::{Error, Result};
 use crate::gpu::lcp::{SplitLcp, SuffixRows};
@@ -38,15 +38,8 @@ struct ChunkSlot {
     arrived: CudaEvent,
 }
 
-/// An LCP array that is being made.
-pub struct ComingLcp<'c, 'm> {
-    /// The array, when all of it is queued.
-    pub queued: mpsc::Receiver<SplitLcp<'m>>,
-    /// When each chunk of it is made, from then on.
-    pub made: &'c [CudaEvent],
-    /// How many values of each chunk do not fit a byte.
-    pub counted: mpsc::Receiver<Vec<u32>>,
-}
+/// An LCP array, and how many values of each chunk do not fit a byte.
+pub type CountedLcp<'m> = (SplitLcp<'m>, Vec<u32>);
 
 impl RowChunks {
     pub fn new(copies: &Gpu) -> Result<Self> {
@@ -61,7 +54,7 @@ impl RowChunks {
     /// Takes the memory for the rows of a text of n bytes, if that is not done yet.
     pub fn reserve(&mut self, copies: &Gpu, n: u32) -> Result<()> {
         let rows = n.min(LCP_CHUNK) as usize;
-        for slot in self.0.iter_mut().take(3 * count(n)) {
+        for slot in self.0.iter_mut().take(2 * count(n)) {
             slot.words.reserve(copies, rows)?;
             slot.bytes.reserve(copies, rows)?;
             slot.starts.reserve(copies, rows.div_ceil(TILE))?;
@@ -78,59 +71,43 @@ impl RowChunks {
     }
 
     /// Queues all that comes after what `begin` has queued, and takes each chunk when it is there:
-    /// as late as may be, so that the others are on their way meanwhile. Ends where the LCP array
-    /// is not made.
+    /// as late as may be, so that the others are on their way meanwhile. `made` gets the LCP array
+    /// when all of it is there; where it is not made, this ends.
     pub fn finish<'m>(
         &mut self,
         copies: &Gpu,
         suffixes: (u32, SuffixRows),
-        coming: ComingLcp<'_, 'm>,
+        made: &mpsc::Receiver<CountedLcp<'m>>,
         receive: &mut Receiver,
     ) -> Result<()> {
         let (n, suffixes) = suffixes;
-        let (chunks, mut lcp, mut counts) = (count(n), None, None);
-        for next in 0..3 * chunks + SLOTS {
-            let slot = &mut self.0[next % SLOTS];
-            if let Some(chunk) = next.checked_sub(SLOTS).filter(|&chunk| chunk < 3 * chunks) {
-                copies.check(slot.arrived.synchronize())?;
-                let rows = rows(n, chunk % chunks);
-                match chunk / chunks {
-                    0 => receive(slot.suffix_rows(suffixes, rows))?,
-                    1 => receive(slot.lcp_rows(rows))?,
-                    _ => slot.long_rows(rows, counts.as_deref()).map_or(Ok(()), &mut *receive)?,
+        let (chunks, mut lcp) = (count(n), None);
+        let mut queued = chunks.min(SLOTS);
+        for taken in 0..2 * chunks {
+            while queued < (taken + SLOTS).min(2 * chunks) {
+                let (slot, rows) = (&mut self.0[queued % SLOTS], rows(n, queued % chunks));
+                if queued < chunks {
+                    slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows))?;
+                } else {
+                    // Only where there is nothing to take is it waited for.
+                    lcp = lcp
+                        .or_else(|| if queued > taken { made.try_recv().ok() } else { soon(made) });
+                    match &lcp {
+                        Some(lcp) => slot.queue(copies, |slot| slot.lcp(copies, lcp, rows))?,
+                        None if queued > taken => break,
+                        None => return Ok(()),
+                    }
                 }
+                queued += 1;
             }
-            let (kind, chunk) = (next / chunks, next % chunks);
-            match kind {
-                0 if chunk >= SLOTS => {
-                    slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows(n, chunk)))?;
-                }
-                1 => {
-                    lcp = lcp.or_else(|| coming.split());
-                    let Some(split) = lcp else { return Ok(()) };
-                    copies.check(copies.stream().wait(&coming.made[chunk]))?;
-                    slot.queue(copies, |slot| slot.lcp(copies, split, rows(n, chunk)))?;
-                }
-                2 => {
-                    counts = counts.or_else(|| coming.counts());
-                    let (Some(split), Some(counts)) = (lcp, &counts) else { return Ok(()) };
-                    let long = counts[chunk];
-                    slot.queue(copies, |slot| slot.long(copies, split, rows(n, chunk), long))?;
-                }
-                _ => {}
-            }
+            let (slot, rows) = (&self.0[taken % SLOTS], rows(n, taken % chunks));
+            copies.check(slot.arrived.synchronize())?;
+            receive(match &lcp {
+                Some((_, counts)) if taken >= chunks => slot.lcp_rows(rows, counts),
+                _ => slot.suffix_rows(suffixes, rows),
+            })?;
         }
         Ok(())
-    }
-}
-
-impl<'m> ComingLcp<'_, 'm> {
-    fn split(&self) -> Option<SplitLcp<'m>> {
-        soon(&self.queued)
-    }
-
-    fn counts(&self) -> Option<Vec<u32>> {
-        soon(&self.counted)
     }
 }
 
@@ -170,36 +147,28 @@ impl ChunkSlot {
         }
     }
 
-    fn lcp(&mut self, copies: &Gpu, split: SplitLcp, rows: Range<u32>) -> Result<()> {
-        let len = rows.len() as u32;
-        self.bytes.download(copies, split.bytes.part(rows), 0..len)
-    }
-
-    fn lcp_rows(&self, rows: Range<u32>) -> LcpChunk<'_> {
-        LcpChunk::Lcp { first: rows.start as usize, bytes: self.bytes.first(rows.len()) }
-    }
-
-    /// Nothing where the chunk has no long values.
-    fn long(&mut self, copies: &Gpu, split: SplitLcp, rows: Range<u32>, count: u32) -> Result<()> {
-        if count as usize > rows.len() {
+    /// Bytes, and where there are values that do not fit them, these and where they belong.
+    fn lcp(&mut self, copies: &Gpu, lcp: &CountedLcp, rows: Range<u32>) -> Result<()> {
+        let (SplitLcp { bytes, long, starts, .. }, counts) = lcp;
+        let (len, count) = (rows.len() as u32, counts[chunk_of(&rows)]);
+        if count > len {
             return Err(Error::Device("a GPU counted more values than there are".into()));
         }
+        self.bytes.download(copies, bytes.part(rows.clone()), 0..len)?;
         if count == 0 {
             return Ok(());
         }
-        let SplitLcp { long, starts, .. } = split;
         self.words.download(copies, long.part(rows.start..rows.start + count), 0..count)?;
         let tiles = rows.start / LCP_SPLIT..rows.end.div_ceil(LCP_SPLIT);
         let len = tiles.len() as u32;
         self.starts.download(copies, starts.part(tiles), 0..len)
     }
 
-    fn long_rows(&self, rows: Range<u32>, counts: Option<&[u32]>) -> Option<LcpChunk<'_>> {
-        let count = *counts?.get((rows.start / LCP_CHUNK) as usize)?;
-        let (first, len) = (rows.start as usize, rows.len());
-        let (starts, long) =
-            (self.starts.first(len.div_ceil(TILE)), self.words.first(count as usize));
-        (count > 0).then_some(LcpChunk::Long { first, len, starts, long })
+    fn lcp_rows(&self, rows: Range<u32>, counts: &[u32]) -> LcpChunk<'_> {
+        let (first, len, count) = (rows.start as usize, rows.len(), counts[chunk_of(&rows)]);
+        let tiles = if count > 0 { len.div_ceil(TILE) } else { 0 };
+        let (starts, long) = (self.starts.first(tiles), self.words.first(count as usize));
+        LcpChunk::Lcp { first, bytes: self.bytes.first(len), starts, long }
     }
 }
 
@@ -212,6 +181,11 @@ fn count(n: u32) -> usize {
 fn rows(n: u32, chunk: usize) -> Range<u32> {
     let from = chunk as u32 * LCP_CHUNK;
     from..n.min(from.saturating_add(LCP_CHUNK))
+}
+
+/// Which chunk these rows are.
+fn chunk_of(rows: &Range<u32>) -> usize {
+    (rows.start / LCP_CHUNK) as usize
 }
 
 /// The words that hold the suffixes of a chunk, four in three words.

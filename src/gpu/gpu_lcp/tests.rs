@@ -33,11 +33,7 @@ fn all_rows(sorter: &mut GpuLcpSorter, least: u8) -> Result<(Vec<u32>, Vec<u32>)
         let (first, len) = match chunk {
             LcpChunk::Suffixes { first, suffixes } => (first, suffixes.len()),
             LcpChunk::Packed { first, len, .. } => (first, len),
-            LcpChunk::Lcp { first, bytes } => (n + first, bytes.len()),
-            LcpChunk::Long { .. } => {
-                assert_eq!(next, 2 * n);
-                return chunk.write(&mut suffixes, &mut lcp);
-            }
+            LcpChunk::Lcp { first, bytes, .. } => (n + first, bytes.len()),
         };
         assert_eq!(first, next);
         next += len;
@@ -120,6 +116,24 @@ fn long_prefixes() {
         // Copies that differ from each other one byte later each.
         let copies = (0..6).flat_map(|n| [&word[..border - 3 + n], &[n as u8]].concat());
         check(&mut sorter, &format!("copies of {border}"), &copies.collect::<Vec<_>>(), 0);
+    }
+}
+
+/// Few prefixes are long, some of them with breaks: first bytes are compared of all rows, and ends
+/// found for these.
+#[test]
+fn few_long_prefixes() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    for alphabet in [4, 256] {
+        let word = cases::random(600_000, alphabet);
+        let parts = [&word[..], &word[100..70_100], &[9], &word[5000..5100], &word[..40]];
+        let text = [&parts.concat()[..], &[200; 300]].concat();
+        for least in [0, 1, 2, 201] {
+            check(&mut sorter, &format!("few of {alphabet} symbols"), &text, least);
+        }
     }
 }
 

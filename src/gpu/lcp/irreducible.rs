@@ -2,8 +2,8 @@
 //! `kernels/lcp/irreducible.cu`.
 
 use crate::error::Result;
-use crate::gpu::runtime::kernel_structs::{IrreducibleArgs, LongList, WindowArgs};
-use crate::gpu::runtime::tuning::{LCP_LONG, LCP_ROWS, LCP_TILE, THREADS};
+use crate::gpu::runtime::kernel_structs::{IrreducibleArgs, LongList, RowsArgs, WindowArgs};
+use crate::gpu::runtime::tuning::{LCP_LONG, LCP_ROW_ITEMS, LCP_ROWS, LCP_TILE, THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
 /// CTAs of a multiprocessor that compare long prefixes.
@@ -58,14 +58,25 @@ pub struct Heads<'m> {
     pub rows: Array<'m, u8>,
 }
 
+/// Rows whose first bytes are compared, where most differ in these.
+#[derive(Clone, Copy)]
+pub struct FirstBytes<'m> {
+    /// How far each row agrees with the one before it, or 255 where its end has to say that.
+    pub known: Array<'m, u8>,
+    /// Bytes below it end what is in common.
+    pub least: u8,
+}
+
 /// Queues the first steps of the way to `ends[p]`, for each suffix p that begins a run of the last
-/// column: the position where it first differs from the suffix before it. All others become 0.
+/// column: the position where it first differs from the suffix before it. All others become 0, and
+/// so may those that first bytes say all about.
 #[allow(unsafe_code)]
 pub fn begin_heads(
     gpu: &Gpu,
     heads: Heads,
     lists: &HeadLists,
     ends: Array<u32>,
+    first: Option<FirstBytes>,
 ) -> Result<IrreducibleArgs> {
     let n = heads.sa.len();
     assert!(heads.text.len() > n && heads.rows.len() > n && ends.len() == n);
@@ -83,11 +94,20 @@ pub fn begin_heads(
         n,
         capacity: lists.rows[0].len(),
     };
-    let ctas = n.div_ceil(LCP_ROWS);
-    // SAFETY: the struct is the kernel's, and all arrays are as long as it says; the text has its
-    // padding, and `sa` holds positions in it.
-    unsafe { gpu.launch_struct("irreducible/compare_heads", ctas, THREADS, &args)? };
-    let ctas = ctas.min(CTAS * gpu.processors());
+    if let Some(FirstBytes { known, least }) = first {
+        assert!(known.len() == n);
+        let (known, least) = (known.address(), least.into());
+        let job = RowsArgs { lists: args, known, least, none: 0 };
+        let ctas = n.div_ceil(LCP_ROW_ITEMS * THREADS);
+        // SAFETY: the struct is the kernel's, and all arrays are as long as it says, `sa` and
+        // `known` aligned for 4 items; the text has its padding, and `sa` holds positions in it.
+        unsafe { gpu.launch_struct("irreducible/compare_rows", ctas, THREADS, &job)? };
+    } else {
+        let ctas = n.div_ceil(LCP_ROWS);
+        // SAFETY: as above.
+        unsafe { gpu.launch_struct("irreducible/compare_heads", ctas, THREADS, &args)? };
+    }
+    let ctas = n.div_ceil(LCP_ROWS).min(CTAS * gpu.processors());
     // SAFETY: as above.
     unsafe { gpu.launch_struct("irreducible/compare_listed", ctas, THREADS, &args)? };
     gpu.reset_counts();

@@ -6,7 +6,7 @@ use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_PACKED, LCP_SPLIT, THREADS};
 use crate::gpu::runtime::{Array, Gpu};
 
-/// CTAs of a multiprocessor that look for the longest.
+/// CTAs of a multiprocessor that write an LCP array and look for the longest.
 const CTAS: u32 = 8;
 
 /// The LCP array as it goes to the host.
@@ -42,14 +42,42 @@ pub fn end_at_breaks(
     unsafe { gpu.each("lcp_rows/end_at_breaks", n, &[marks.into(), n.into(), ends.into()]) }
 }
 
-/// Writes the LCP array from where each suffix ends to agree with the one before it.
+/// Where suffixes end to agree with those before them, or what rows are known to have in common.
+#[derive(Clone, Copy)]
+pub struct CommonEnds<'m> {
+    /// Of each position.
+    pub ends: Array<'m, u32>,
+    /// A value for each row, or 255 where its end says it.
+    pub known: Option<Array<'m, u8>>,
+}
+
+impl CommonEnds<'_> {
+    /// The address of what is known of n rows.
+    fn known(self, n: u32) -> u64 {
+        assert!(self.ends.len() == n && self.known.is_none_or(|known| known.len() == n));
+        self.known.map_or(0, Array::address)
+    }
+}
+
+/// Writes the LCP array. Finds its largest value of suffixes on both sides of the position
+/// `border`; 0 where there is none.
 #[allow(unsafe_code)]
-pub fn lcp_of_rows(gpu: &Gpu, sa: Array<u32>, ends: Array<u32>, lcp: Array<u32>) -> Result<()> {
+pub fn lcp_of_rows(
+    gpu: &Gpu,
+    sa: Array<u32>,
+    common: CommonEnds,
+    border: u32,
+    (lcp, longest): (Array<u32>, Array<u32>),
+) -> Result<()> {
     let n = sa.len();
-    assert!(ends.len() == n && lcp.len() == n);
-    let arguments = [sa.into(), ends.into(), n.into(), lcp.into()];
-    // SAFETY: all have n items, those of `sa` below n.
-    unsafe { gpu.each("lcp_rows/lcp_of_rows", n, &arguments) }
+    assert!(lcp.len() == n && longest.len() == 1);
+    gpu.zero(longest)?;
+    let ctas = n.div_ceil(THREADS).min(CTAS * gpu.processors());
+    let (ends, known) = (common.ends.into(), common.known(n).into());
+    let arguments = [sa.into(), ends, known, n.into(), border.into(), lcp.into(), longest.into()];
+    // SAFETY: the arrays have n items, those of `sa` below n, and `longest` one; nothing may be
+    // known.
+    unsafe { gpu.launch("lcp_rows/lcp_of_rows", ctas, THREADS, &arguments) }
 }
 
 /// Packs positions into 3 bytes each, four into three words.
@@ -63,51 +91,26 @@ pub fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()>
     }
 }
 
-/// Writes a chunk of the LCP array as it goes to the host, from where each suffix ends to agree
-/// with the one before it. Its count is 0 at first.
+/// Writes the LCP array as it goes to the host.
 #[allow(unsafe_code)]
-pub fn split_lcp(
-    gpu: &Gpu,
-    sa: Array<u32>,
-    ends: Array<u32>,
-    split: SplitLcp,
-    chunk: u32,
-) -> Result<()> {
+pub fn split_lcp(gpu: &Gpu, sa: Array<u32>, common: CommonEnds, split: SplitLcp) -> Result<()> {
     let (n, SplitLcp { bytes, long, starts, counts }) = (sa.len(), split);
-    assert!(ends.len() == n && bytes.len() == n && long.len() == n && chunk < counts.len());
+    assert!(bytes.len() == n && long.len() == n);
     assert!(starts.len() == n.div_ceil(LCP_SPLIT) && counts.len() == n.div_ceil(LCP_CHUNK));
-    let first = chunk * (LCP_CHUNK / LCP_SPLIT);
-    let ctas = (starts.len() - first).min(LCP_CHUNK / LCP_SPLIT);
+    gpu.zero(counts)?;
     let arguments = [
         sa.into(),
-        ends.into(),
+        common.ends.into(),
+        common.known(n).into(),
         n.into(),
         bytes.into(),
         long.into(),
         starts.into(),
         counts.into(),
-        first.into(),
     ];
-    // SAFETY: the arrays have n items, those of `sa` below n, and one for each tile and each chunk.
-    unsafe { gpu.launch("lcp_rows/split_lcp", ctas, THREADS, &arguments) }
-}
-
-/// Finds the largest LCP of suffixes on both sides of the position `border`; 0 where there is none.
-#[allow(unsafe_code)]
-pub fn longest_across(
-    gpu: &Gpu,
-    sa: Array<u32>,
-    lcp: Array<u32>,
-    border: u32,
-    longest: Array<u32>,
-) -> Result<()> {
-    let n = sa.len();
-    assert!(lcp.len() == n && longest.len() == 1);
-    gpu.zero(longest)?;
-    let ctas = n.div_ceil(THREADS).min(CTAS * gpu.processors());
-    let arguments = [sa.into(), lcp.into(), n.into(), border.into(), longest.into()];
-    // SAFETY: both arrays have n items, and `longest` one.
-    unsafe { gpu.launch("lcp_rows/longest_across", ctas, THREADS, &arguments) }
+    // SAFETY: the arrays have n items, those of `sa` below n, and one for each tile and each chunk;
+    // nothing may be known.
+    unsafe { gpu.launch("lcp_rows/split_lcp", starts.len(), THREADS, &arguments) }
 }
 
 /// Flags the rows that agree with a neighbour for at least `least` bytes, or as many as `longest`

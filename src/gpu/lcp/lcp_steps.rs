@@ -1,14 +1,17 @@
 //! The LCP array of a text that is sorted: irreducible suffixes are compared, the others follow
 //! from them in the order of the text, and the suffix array says where each belongs.
 //!
-//! Takes linear time beside comparing, which is O(n log n) at the worst, and 12 to 16 bytes per
+//! Where most suffixes differ from those before them in their first bytes, these are compared of
+//! all, and only what goes on is treated so.
+//!
+//! Takes linear time beside comparing, which is O(n log n) at the worst, and 13 to 17 bytes per
 //! suffix: less than sorting, whose memory it takes over. What the host gets of it is a byte for
 //! each row and the few values that do not fit theirs, and 3 bytes for a position where that does,
 //! since the bus takes longer than the kernels.
 
-use super::irreducible::{HeadLists, Heads, begin_heads, finish_heads};
+use super::irreducible::{FirstBytes, HeadLists, Heads, begin_heads, finish_heads};
 use super::lcp_rows::{
-    SplitLcp, end_at_breaks, lcp_of_rows, longest_across, mark_rows, pack_suffixes, split_lcp,
+    CommonEnds, SplitLcp, end_at_breaks, lcp_of_rows, mark_rows, pack_suffixes, split_lcp,
 };
 use crate::error::Result;
 use crate::gpu::interface::LcpRows;
@@ -25,6 +28,9 @@ pub struct TextOnGpu<'m> {
     pub sa: Array<'m, u32>,
     /// The last column: n + 1 rows.
     pub rows: Array<'m, u8>,
+    /// Whether most suffixes are taken to differ soon from those before them. What is made is the
+    /// same, in another time.
+    pub differs_soon: bool,
 }
 
 /// The suffix array as it goes to the host.
@@ -42,6 +48,8 @@ pub struct LcpSteps<'m> {
     lists: HeadLists<'m>,
     ends: Array<'m, u32>,
     lcp: Array<'m, u32>,
+    /// A byte for each row: what is known of it, then what of its value goes to the host.
+    bytes: Array<'m, u8>,
     longest: Array<'m, u32>,
     selected: Array<'m, u32>,
     starts: Array<'m, u32>,
@@ -57,6 +65,7 @@ impl<'m> LcpSteps<'m> {
             lists: HeadLists::allocate(arena, n),
             ends: arena.array(n as usize),
             lcp: arena.array(n as usize),
+            bytes: arena.array(n as usize),
             longest: arena.array(1),
             selected: arena.array(1),
             starts: arena.array(n.div_ceil(LCP_SPLIT) as usize),
@@ -65,26 +74,28 @@ impl<'m> LcpSteps<'m> {
         })
     }
 
-    /// Queues the first steps.
-    pub fn begin(&self, gpu: &Gpu, sorted: TextOnGpu) -> Result<IrreducibleArgs> {
-        let TextOnGpu { text, sa, rows } = sorted;
-        begin_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends)
+    /// Queues the first steps. Bytes below `least` end what is in common.
+    pub fn begin(&self, gpu: &Gpu, sorted: TextOnGpu, least: u8) -> Result<IrreducibleArgs> {
+        let TextOnGpu { text, sa, rows, differs_soon } = sorted;
+        let first = differs_soon.then_some(FirstBytes { known: self.bytes, least });
+        begin_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends, first)
     }
 
     /// Waits for these and queues the way to where all suffixes end to agree with those before
-    /// them; bytes below `least` end what is in common. The last column is no longer needed then.
+    /// them, as far as that is not known.
     pub fn compare(
         &self,
         gpu: &Gpu,
         begun: IrreducibleArgs,
-        (text, least): (Array<u8>, u8),
-    ) -> Result<()> {
+        sorted: TextOnGpu,
+        least: u8,
+    ) -> Result<CommonEnds<'m>> {
         finish_heads(gpu, begun, &self.lists)?;
         self.cub.inclusive_max(gpu, self.ends)?;
         if least > 0 {
-            end_at_breaks(gpu, &self.cub, text, least, self.lcp, self.ends)?;
+            end_at_breaks(gpu, &self.cub, sorted.text, least, self.lcp, self.ends)?;
         }
-        Ok(())
+        Ok(CommonEnds { ends: self.ends, known: sorted.differs_soon.then_some(self.bytes) })
     }
 
     /// Queues the suffix array in fewer bytes, where it fits.
@@ -96,21 +107,11 @@ impl<'m> LcpSteps<'m> {
         Ok(SuffixRows::Packed(self.packed))
     }
 
-    /// Queues all of the LCP array as it goes to the host, behind `compare`. `made` is called for
-    /// each chunk that is queued.
-    pub fn split(
-        &self,
-        gpu: &Gpu,
-        sorted: TextOnGpu<'m>,
-        mut made: impl FnMut(usize) -> Result<()>,
-    ) -> Result<SplitLcp<'m>> {
-        let bytes = sorted.rows.first(sorted.sa.len());
-        let split = SplitLcp { bytes, long: self.lcp, starts: self.starts, counts: self.counts };
-        gpu.zero(self.counts)?;
-        for chunk in 0..self.counts.len() {
-            split_lcp(gpu, sorted.sa, self.ends, split, chunk)?;
-            made(chunk as usize)?;
-        }
+    /// Queues all of the LCP array as it goes to the host, behind `compare`.
+    pub fn split(&self, gpu: &Gpu, sa: Array<'m, u32>, common: CommonEnds) -> Result<SplitLcp<'m>> {
+        let (bytes, long) = (self.bytes, self.lcp);
+        let split = SplitLcp { bytes, long, starts: self.starts, counts: self.counts };
+        split_lcp(gpu, sa, common, split)?;
         Ok(split)
     }
 
@@ -123,16 +124,16 @@ impl<'m> LcpSteps<'m> {
         wanted: LcpRows,
     ) -> Result<[Array<'m, u32>; 2]> {
         let (n, sa) = (sorted.sa.len(), sorted.sa);
-        self.compare(gpu, self.begin(gpu, sorted)?, (sorted.text, least))?;
-        lcp_of_rows(gpu, sa, self.ends, self.lcp)?;
+        let begun = self.begin(gpu, sorted, least)?;
+        let common = self.compare(gpu, begun, sorted, least)?;
         let (least, border) = match wanted {
             LcpRows::AtLeast(least) => (least, 0),
             LcpRows::LongestAcross(border) => (0, border),
         };
-        // Nothing lies before position 0.
-        longest_across(gpu, sa, self.lcp, border, self.longest)?;
+        let longest = self.longest;
+        lcp_of_rows(gpu, sa, common, border, (self.lcp, longest))?;
         let flags = sorted.rows.first(n);
-        mark_rows(gpu, self.lcp, least, self.longest, flags)?;
+        mark_rows(gpu, self.lcp, least, longest, flags)?;
         let (suffixes, lcp) = (self.ends, self.lists.spare());
         self.cub.select(gpu, sa, flags, suffixes, self.selected)?;
         self.cub.select(gpu, self.lcp, flags, lcp, self.selected)?;
