@@ -23,6 +23,10 @@ const LEAST_BYTES: usize = 12;
 /// One part in so many has to be gained.
 const LEAST_GAIN: Cost = 32;
 
+/// Values that tell most columns apart, and what their layout may take beside them.
+const FEW: usize = 256;
+const OF_FEW: Cost = 128 * 16;
+
 /// A value that is packed takes so much at least, and a row so much.
 const LEAST_OF_VALUE: Cost = 4 * 16;
 const LEAST_OF_ROW: Cost = 24 * 16;
@@ -59,6 +63,10 @@ impl Candidate {
         sample: &[&[u8]],
         cost: Cost,
     ) -> Option<Self> {
+        // More values never have fewer symbols, so that few of them tell most columns apart.
+        let few = &sample[..sample.len().min(FEW)];
+        let of_few = cost * few.len() as Cost / sample.len() as Cost;
+        gaining(few.iter().copied(), of_few + OF_FEW)?;
         gaining(sample.iter().copied(), cost)?;
         let cost = cost * count(column) as Cost / sample.len() as Cost;
         let (shape, ..) = gaining(writer.own(column), cost)?;

@@ -10,8 +10,8 @@
 //! | the template of each line or record | its number, in 1 or 2 bytes |
 //! | the columns, in the order of their first lines | the values, in the form of the column |
 //!
-//! and the parameters hold how many templates and uses there are, and the values of columns that are
-//! packed ([`packed_words`]).
+//! and the parameters hold how many templates and uses there are, and the values of columns that
+//! are packed ([`packed_words`]).
 //!
 //! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a
 //! time in front of all lines of a log is one column. What the slots are is the encoder's choice,

@@ -10,9 +10,12 @@ use super::symbol_cost::{Cost, Distinct, Places, cost, of_byte};
 /// Columns that take less as text have no other form.
 const LITTLE: Cost = 16 * 16;
 
-/// Predicted values have to gain one part in so many over text; and so do all forms where a sample
-/// is one of so many parts of its column, whose values repeat more often than those of the sample.
-const LEAST_GAIN: Cost = 16;
+/// Predicted values have to gain one part in so many over text.
+const LEAST_GAIN: Cost = 32;
+
+/// All forms have to gain one part in so many where a sample is one of so many parts of its column,
+/// whose values repeat more often than those of the sample.
+const LEAST_SMALL_GAIN: Cost = 16;
 const SMALL: usize = 4;
 
 /// One of so many of the first values of a sample has to be predicted, of so many.
@@ -85,7 +88,7 @@ impl<'b> Sample<'b> {
             return (Form::Text, best.0);
         }
         if self.is_small {
-            best.0 -= best.0 / LEAST_GAIN;
+            best.0 -= best.0 / LEAST_SMALL_GAIN;
         }
         let mut consider = |cost, form| {
             if cost < best.0 {
