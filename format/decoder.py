@@ -138,8 +138,8 @@ def decode_frame(reader, header, give_out):
 def read_frame_header(header):
     """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is of %s of the format, and only draft 13 is known" % version_name(header[4])
-        require(header[4] == 128 + 13, "R02", what)
+        what = "this is of %s of the format, and only draft 14 is known" % version_name(header[4])
+        require(header[4] == 128 + 14, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
     require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
@@ -777,7 +777,9 @@ def undo_fields(text, side, raw_size):
         for column in columns:
             counts[column] += used
     require(sum(counts) <= raw_size, "R28", "%d values" % sum(counts))
-    columns = [Column(parts, count, depth) for count, depth in zip(counts, depths)]
+    packed = read_packed(side, counts, raw_size)
+    columns = [PackedColumn(packed[number]) if number in packed else Column(parts, count, depth)
+               for number, (count, depth) in enumerate(zip(counts, depths))]
     entries = sum(1 << column.bits for column in columns if column.form in (2, 3, 6))
     require(entries <= 1 << 22, "R28", "tables of %d entries" % entries)
     require(parts.at == len(text), "R28", "bytes behind the last column")
@@ -827,6 +829,90 @@ def join_lines(template, columns):
         values.append(columns[column].next(values))
         line += values[-1] + behind
     return line
+
+
+def read_packed(side, counts, raw_size):
+    """Section 12.9: the values of the packed columns, by the numbers of these."""
+    packed, column, layout, layouts = {}, -1, None, []
+    for _ in range(side.varint()):
+        step = side.varint()
+        column += 1 + step // 2
+        if step % 2 == 0:
+            number = side.byte()
+            if number == 0:
+                layouts.append(read_layout(side))
+            require(number <= len(layouts), "R28", "a layout %d of packed values" % number)
+            layout = layouts[number - 1]
+        is_there = layout is not None and column < len(counts)
+        require(is_there, "R28", "a packed column %d" % column)
+        radices, value_of = layout
+        size = counts[column] * max(len(radices), 1)
+        require(size <= raw_size, "R28", "packed values of %d bytes" % size)
+        digits = read_words(radices * counts[column], side)
+        packed[column] = [value_of(digits[at:at + len(radices)])
+                          for at in range(0, len(digits), len(radices))]
+    return packed
+
+
+def read_layout(side):
+    """Section 12.9: the radices of the digits of a value, and what makes a value of these."""
+    run_count = side.take(1)[0]
+    if run_count == 0:
+        sizes = side.take(1)[0]
+        require(max(sizes % 16, sizes // 16) <= 8, "R28", "integers of sizes %d" % sizes)
+        least, more = (int.from_bytes(side.take(size), "big") for size in (sizes % 16, sizes // 16))
+        require(least + more < 1 << 63, "R28", "integers up to %d" % (least + more))
+        return [more + 1], lambda digits: b"%d" % (least + digits[0])
+    places = []
+    for _ in range(run_count):
+        length, symbols, first = side.take(3)
+        all_of = [first + digit for digit in range(symbols % 128)]
+        gap = (65 if symbols >= 128 else 97) - 58 if first <= 57 else 0
+        all_of = [symbol + gap if symbol > 57 else symbol for symbol in all_of]
+        is_run = length > 0 and all_of and all_of[-1] <= 255
+        require(is_run, "R28", "a run of %d places of symbols from %d on" % (length, first))
+        places += [all_of] * length
+    require(len(places) <= 255, "R28", "packed values of %d places" % len(places))
+    radices = [len(place) for place in places]
+    return radices, lambda digits: bytes(place[digit] for place, digit in zip(places, digits))
+
+
+def read_words(radices, side):
+    """Section 12.9: digits of these radices."""
+    words, product = [], 0
+    for at, radix in enumerate(radices):
+        if radix > 1:
+            if product == 0 or product * radix > 1 << 60:
+                words.append([])
+                product = 1
+            words[-1].append(at)
+            product *= radix
+    sizes = [(math.prod(radices[at] for at in word) - 1).bit_length() for word in words]
+    data, bit, digits = side.take((sum(sizes) + 7) // 8), 0, [0] * len(radices)
+    for word, size in zip(words, sizes):
+        number = int.from_bytes(data[bit // 8:(bit + size + 7) // 8], "little") >> bit % 8
+        number, bit = number & ((1 << size) - 1), bit + size
+        for at in word:
+            number, digits[at] = divmod(number, radices[at])
+        require(number == 0, "R28", "a word of packed values that is too large")
+    return digits
+
+
+class PackedColumn:
+    """Section 12.9: the values of a slot that is packed."""
+
+    form = None
+
+    def __init__(self, values):
+        self.values = iter(values)
+
+    def is_done(self):
+        """Nothing can be left."""
+        return True
+
+    def next(self, _):
+        """The next value."""
+        return next(self.values)
 
 
 class Column:

@@ -50,6 +50,8 @@ pub(super) enum Form {
         distance: usize,
         raised: bool,
     },
+    /// Values that stand beside the text, which this is not written to.
+    Packed,
 }
 
 /// A byte of a value that is no text: out of the way of those of text, whose contexts it would
@@ -100,7 +102,7 @@ impl Form {
             Form::Numbers(pattern)
             | Form::NumbersByKey { pattern, .. }
             | Form::Sums { pattern, .. } => Some(pattern),
-            Form::Text | Form::Predicted { .. } | Form::Raised | Form::Joined { .. } => None,
+            _ => None,
         }
     }
 
@@ -126,6 +128,7 @@ impl Form {
             Form::NumbersByKey { distance, .. } => out.extend([3, *distance as u8]),
             Form::Sums { plus, minus, .. } => out.extend([4, *plus as u8, *minus as u8]),
             Form::Raised => out.push(5),
+            Form::Packed => {}
             Form::Joined { distance, raised } => {
                 out.extend([if *raised { 8 } else { 7 }, *distance as u8]);
             }

@@ -3,6 +3,7 @@
 //! Parts of the block are parsed side by side, then columns are written side by side. What comes of
 //! it depends on the block alone.
 
+use super::choose_packed::{self, Candidate};
 use super::column_form::Form;
 use super::column_values::{self, ColumnValues, Group, Templates, count};
 use super::merged_templates::{Merged, MergedTemplates};
@@ -70,7 +71,8 @@ pub(super) fn take_any_apart(
     let mut side = Vec::new();
     leb128::write(templates.names.len(), &mut side);
     leb128::write(lines * 2 + usize::from(!block.ends_with(b"\n")), &mut side);
-    Ok(Some((text(block, values, templates, pool)?, side)))
+    let text = text(block, values, templates, &mut side, pool)?;
+    Ok(Some((text, side)))
 }
 
 /// The lines of `block` and their templates. `None` where there are too many values.
@@ -129,6 +131,7 @@ fn text(
     block: &[u8],
     values: ColumnValues,
     templates: Templates,
+    side: &mut Vec<u8>,
     pool: &Threads,
 ) -> Result<Vec<u8>, Flaw> {
     let mut front = Vec::new();
@@ -141,12 +144,17 @@ fn text(
     }
     let columns = values.columns();
     let writer = Writer { block, values: &values };
-    let forms = pool.map(tasks(&columns), |task| -> Vec<Form> {
+    let chosen = pool.map(tasks(&columns), |task| -> Vec<(Form, Option<Candidate>)> {
         let depth = |column: &[Group]| templates.depth(column[0].column);
         let mut forms = writer.forms();
         columns[task].iter().map(|column| forms.of(column, depth(column))).collect()
     });
-    let mut forms: Vec<Form> = forms.into_iter().flatten().collect();
+    let (mut forms, candidates): (Vec<Form>, Vec<_>) = chosen.into_iter().flatten().unzip();
+    let candidates = candidates.into_iter().enumerate();
+    let candidates = candidates.filter_map(|(at, one)| Some((at, one?))).collect();
+    let packed = choose_packed::choose(&writer, &columns, tasks(&columns), candidates, pool);
+    side.extend(writer.packed(&columns, &packed, pool));
+    packed.iter().for_each(|&(at, _)| forms[at] = Form::Packed);
     let mut room = Room::new();
     for (column, form) in columns.iter().zip(&mut forms) {
         if form.has_table() && !room.take(count(column)) {

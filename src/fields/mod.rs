@@ -10,6 +10,9 @@
 //! | the template of each line or record | its number, in 1 or 2 bytes |
 //! | the columns, in the order of their first lines | the values, in the form of the column |
 //!
+//! and the parameters hold how many templates and uses there are, and the values of columns that
+//! are packed ([`packed_words`]).
+//!
 //! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a
 //! time in front of all lines of a log is one column. What the slots are is the encoder's choice,
 //! which [`tokens`] makes from samples, and [`merged_templates`] from all lines; a decoder does not
@@ -18,6 +21,7 @@
 //! 2017).
 
 mod alike_templates;
+mod choose_packed;
 mod choose_tokens;
 mod column_form;
 mod column_values;
@@ -25,6 +29,10 @@ mod key_hashes;
 mod line_parts;
 mod merged_templates;
 mod numbers;
+mod packed_columns;
+mod packed_layout;
+mod packed_shape;
+mod packed_words;
 mod parsed_lines;
 mod predictions;
 mod rejoin;

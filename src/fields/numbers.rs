@@ -9,6 +9,7 @@
 //!
 //! A difference is mapped to 0, 1, 2, ... for 0, -1, 1, -2, ...
 
+use super::packed_layout::MOST_INTEGER;
 use crate::error::Flaw;
 
 pub(super) const OUT_OF_RANGE: Flaw = Flaw("a number of a column is out of range");
@@ -154,6 +155,27 @@ pub(super) fn of_slot(value: &[u8]) -> i64 {
     }
     let number = digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
     if digits.len() < value.len() { -number } else { number }
+}
+
+/// The number below 2^63 that `value` is in decimal, without a sign or leading zeros.
+pub(super) fn large(value: &[u8]) -> Option<u64> {
+    let is_canonical = value.first() != Some(&b'0') || value == b"0";
+    if !is_canonical || value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let more = |number: u64, byte: &u8| number.checked_mul(10)?.checked_add(u64::from(byte - b'0'));
+    value.iter().try_fold(0, more).filter(|&number| number < MOST_INTEGER)
+}
+
+/// Appends the value that [`large`] makes `number` of.
+pub(super) fn print_large(number: u64, out: &mut Vec<u8>) {
+    let (mut room, mut at, mut rest) = ([0; 20], 20, number);
+    while rest > 0 || at == room.len() {
+        at -= 1;
+        room[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend_from_slice(&room[at..]);
 }
 
 /// A difference as a number that is small where it is near 0.

@@ -2,6 +2,8 @@
 
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::numbers::{self, Pattern};
+use super::packed_columns::PackedColumns;
+use super::packed_words::Unpacker;
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
 use super::templates::{Columns, LINE_END, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
 use crate::allocation;
@@ -25,6 +27,8 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
     if count >= MOST || lines > size || u32::try_from(size).is_err() {
         return Err(SIZE);
     }
+    let mut beside: &[u8] = side;
+    let packed = PackedColumns::new(&mut beside, size)?;
     let mut rest = text;
     let (mut columns, mut slots_left) = (Columns::new(), MOST_SLOTS);
     let whole = Template { name: Cow::Borrowed(&[SLOT]), columns: vec![WHOLE_LINES], lines: 0 };
@@ -45,9 +49,10 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
     if templates.iter().map(values).fold(0, usize::saturating_add) > size {
         return Err(LIMITS);
     }
-    let columns = read_columns(&templates, &columns.depths, rest)?;
+    let columns = read_columns(&templates, &columns.depths, rest, packed)?;
+    *side = &side[side.len() - beside.len()..];
     let block = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
-    let mut join = Join { block, size, columns, slots: Vec::new() };
+    let mut join = Join { block, size, columns, slots: Vec::new(), unpacked: Vec::new() };
     for number in 1..=lines {
         join.line(&templates[read_number(&mut numbers, count + 1)?])?;
         if number < lines || ends {
@@ -80,6 +85,8 @@ struct Column<'t> {
     rest: &'t [u8],
     /// Of a joined column the lengths of its values, if it has them.
     lengths: &'t [u8],
+    /// The values of a packed column.
+    packed: Option<Unpacker<'t>>,
     form: Form,
     number: i64,
     values: Predictions<Range<u32>>,
@@ -91,6 +98,7 @@ fn read_columns<'t>(
     templates: &[Template],
     depths: &[u32],
     mut rest: &'t [u8],
+    mut packed: PackedColumns<'_, 't>,
 ) -> Result<Vec<Column<'t>>, Flaw> {
     let mut counts = vec![0_usize; depths.len()];
     for template in templates {
@@ -99,13 +107,16 @@ fn read_columns<'t>(
         }
     }
     let (mut columns, mut room) = (Vec::new(), Room::new());
-    for (&count, &depth) in counts.iter().zip(depths) {
+    for (number, (&count, &depth)) in counts.iter().zip(depths).enumerate() {
+        let packed = packed.of(number, count)?;
         let form = match count {
+            _ if packed.is_some() => Form::Packed,
             0..LEAST_VALUES => Form::Text,
             _ => Form::read(&mut rest, depth)?,
         };
         // A value takes a byte or more, but for one that has its length from another.
-        if count > rest.len() && !matches!(form, Form::Joined { distance: 1.., .. }) {
+        let has_room = matches!(form, Form::Packed | Form::Joined { distance: 1.., .. });
+        if count > rest.len() && !has_room {
             return Err(ENDS);
         }
         if form.has_table() && !room.take(count) {
@@ -119,10 +130,12 @@ fn read_columns<'t>(
         }
         let (stored, lengths) = match form {
             Form::Joined { distance, .. } => joined(&mut rest, distance, count)?,
+            Form::Packed => Default::default(),
             _ => (skip_values(&mut rest, &form, count)?, &[][..]),
         };
-        columns.push(Column { rest: stored, lengths, form, number: 0, values, numbers });
+        columns.push(Column { rest: stored, lengths, packed, form, number: 0, values, numbers });
     }
+    packed.end()?;
     if rest.is_empty() { Ok(columns) } else { Err(Flaw("the text of a block of fields goes on")) }
 }
 
@@ -199,6 +212,8 @@ struct Join<'t> {
     columns: Vec<Column<'t>>,
     /// The values of the line, where they stand in the block.
     slots: Vec<Range<usize>>,
+    /// Room for a packed value.
+    unpacked: Vec<u8>,
 }
 
 impl Join<'_> {
@@ -223,6 +238,7 @@ impl Join<'_> {
         match self.columns[column].form {
             Form::Text => self.stored(column)?,
             Form::Raised => self.raised(column)?,
+            Form::Packed => self.packed(column)?,
             Form::Joined { distance, raised } => self.joined(column, distance, raised)?,
             Form::Predicted { distance, raised } => self.predicted(column, distance, raised)?,
             Form::Numbers(_) => {
@@ -248,6 +264,12 @@ impl Join<'_> {
         self.stored(column)?;
         raise(&mut self.block[start..]);
         Ok(())
+    }
+
+    fn packed(&mut self, column: usize) -> Result<(), Flaw> {
+        let values = self.columns[column].packed.as_mut().expect("the column is packed");
+        values.next(&mut self.unpacked)?;
+        append(&mut self.block, self.size, &self.unpacked)
     }
 
     fn joined(&mut self, column: usize, distance: usize, is_raised: bool) -> Result<(), Flaw> {

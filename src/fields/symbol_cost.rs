@@ -100,9 +100,10 @@ fn bits_of(counts: &[u32]) -> Cost {
 }
 
 /// The logarithm of `number`, 1 or more, in sixteenths; between powers of two it is a line.
-fn log2(number: u64) -> u64 {
+pub(super) fn log2(number: u64) -> u64 {
     let whole = u64::from(number.max(1).ilog2());
-    whole * 16 + ((number << 4) >> whole) - 16 * u64::from(number > 0)
+    let of_whole = if whole < 60 { (number << 4) >> whole } else { number >> (whole - 4) };
+    whole * 16 + of_whole - 16 * u64::from(number > 0)
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ fn oddities() -> Vec<Vec<u8>> {
     all.push([vec![b'5'; 70_000], b"\n7\n".to_vec()].concat());
     all.push([b"1 ".repeat(3000), b"\n7\n".to_vec()].concat());
     all.push(whole.concat());
+    all.push(noise());
     all
 }
 
@@ -73,6 +74,41 @@ fn columns_of_many_forms_come_back() {
     let forms: [&[u8]; 5] = [b"\x01\n", b"\x03\x01\n", b"\x04\x02\x01\n", b"\x05", b"\x06\x01"];
     for form in forms {
         assert!(memchr::memmem::find(&text[numbers + 120..], form).is_some(), "{form:?}");
+    }
+}
+
+/// Lines of values that nothing is known of but what they look like.
+fn noise() -> Vec<u8> {
+    let line = |n: u64| {
+        let [one, two, three] = [1, 2, 3].map(|k: u64| {
+            let product = (n * 3 + k).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            (product ^ product >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+        });
+        let id = format!("{:04x}-4{:03x}-{:02X}", one >> 48, two >> 52, three >> 56);
+        let numbers = format!("{:06},{},{}", one % 999_983, 1024 + two % 64_507, three >> 1);
+        format!("{id},{two:016X},{three:032x},{numbers},{}\n", n % 2)
+    };
+    (0..60).flat_map(|n| line(n).into_bytes()).collect()
+}
+
+#[test]
+fn noise_is_packed() {
+    let block = noise();
+    let (text, side) = round_trip(&block, Tokens::Fields(b',')).unwrap();
+    assert!(side[..2] == [1, 120] && (4..7).contains(&side[2]), "{:?}", &side[..3]);
+    // 5 bytes of each line are left, and 8, 8, 2.5, 2, and 8 bytes are beside the text.
+    assert!(text.len() < 60 * 4 && side.len() < 60 * 35, "{}, {}", text.len(), side.len());
+    // Long values that stand twice are not packed.
+    let lines = block.split_inclusive(|&byte| byte == b'\n');
+    let twice = lines.flat_map(|line| [line, b"and ", line].concat()).collect::<Vec<u8>>();
+    let (_, side) = round_trip(&twice, Tokens::Fields(b',')).unwrap();
+    assert!(side.len() < 60 * 8, "{}", side.len());
+    // One odd value far behind the others.
+    for odd in ["0", "", "-1", "0123456789ABCDEf0123456789abcdef", "99999999999999999999"] {
+        let odd = [odd; 7].join(",") + "\n";
+        let all = [&block[..], odd.as_bytes()].concat();
+        let (_, side) = round_trip(&all, Tokens::Fields(b',')).unwrap();
+        assert!(side[2] <= 2, "{odd}: {side:?}");
     }
 }
 
@@ -136,8 +172,10 @@ fn mutated(seed: usize, oddities: &[Vec<u8>]) -> Vec<u8> {
         text.extend_from_slice(&one[..one.len().min(700)].repeat(1 + next(40)));
     }
     text.truncate(4000);
-    if seed.is_multiple_of(7) {
-        text.extend(every_form());
+    match seed % 14 {
+        0 | 7 => text.extend(every_form()),
+        3 | 8 => text.extend(noise()),
+        _ => {}
     }
     for _ in 0..next(40) {
         let (at, byte) = (next(text.len()), BYTES[next(BYTES.len())]);
@@ -260,7 +298,7 @@ fn columns_are_what_the_values_are() {
     let log: Vec<u8> =
         (0..20).flat_map(|n| format!("at {} of 7\n", 1000 + n).into_bytes()).collect();
     let (text, side) = round_trip(&log, Tokens::Words).unwrap();
-    assert_eq!(side, [1, 40]);
+    assert_eq!(side, [1, 40, 0]);
     let mut wanted = b"at \x01 of \x01\n".to_vec();
     wanted.extend([1; 20]);
     // Differences: 1000 is 2000 as a zigzag, which takes two bytes.
@@ -289,7 +327,7 @@ fn reads() -> Vec<u8> {
 fn reads_have_a_column_for_each_of_their_parts() {
     let block = reads();
     let (text, side) = round_trip(&block, Tokens::Reads).unwrap();
-    assert_eq!(side, [1, 80]);
+    assert_eq!(side, [1, 80, 0]);
     let mut wanted = b"@\x01/\x01 \x01\x02\x01\x02+\x02\x01\n".to_vec();
     wanted.extend([1; 40]);
     assert!(text.starts_with(&wanted));

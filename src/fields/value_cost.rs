@@ -10,9 +10,12 @@ use super::symbol_cost::{Cost, Distinct, Places, cost, of_byte};
 /// Columns that take less as text have no other form.
 const LITTLE: Cost = 16 * 16;
 
-/// Predicted values have to gain one part in so many over text; and so do all forms where a sample
-/// is one of so many parts of its column, whose values repeat more often than those of the sample.
-const LEAST_GAIN: Cost = 16;
+/// Predicted values have to gain one part in so many over text.
+const LEAST_GAIN: Cost = 32;
+
+/// All forms have to gain one part in so many where a sample is one of so many parts of its column,
+/// whose values repeat more often than those of the sample.
+const LEAST_SMALL_GAIN: Cost = 16;
 const SMALL: usize = 4;
 
 /// One of so many of the first values of a sample has to be predicted, of so many.
@@ -72,15 +75,20 @@ impl<'b> Sample<'b> {
         (Sample { numbers, spelt, of_byte, own, is_small }, hashes)
     }
 
-    /// The form that takes the least, where `keys` are those of this sample that stand up to
-    /// `distances` slots before its values.
-    pub fn best_form(&self, distances: usize, keys: &mut KeyHashes<'b, '_>) -> Form {
+    /// The values.
+    pub fn own(&self) -> &[&'b [u8]] {
+        &self.own
+    }
+
+    /// The form that takes the least and what it takes, where `keys` are those of this sample that
+    /// stand up to `distances` slots before its values.
+    pub fn best_form(&self, distances: usize, keys: &mut KeyHashes<'b, '_>) -> (Form, Cost) {
         let mut best = (self.as_text(), Form::Text);
         if best.0 < LITTLE {
-            return Form::Text;
+            return (Form::Text, best.0);
         }
         if self.is_small {
-            best.0 -= best.0 / LEAST_GAIN;
+            best.0 -= best.0 / LEAST_SMALL_GAIN;
         }
         let mut consider = |cost, form| {
             if cost < best.0 {
@@ -105,13 +113,14 @@ impl<'b> Sample<'b> {
                 best = (cost, form);
             }
         }
-        match best.1 {
+        let form = match best.1 {
             Form::Text => self.as_they_are(distances, keys),
             Form::Predicted { distance, .. } => {
                 Form::Predicted { distance, raised: self.are_no_text() }
             }
             form => form,
-        }
+        };
+        (form, best.0)
     }
 
     /// The form of values that nothing is known of.
@@ -216,7 +225,8 @@ impl<'b> Sample<'b> {
         others.take(self.own.len() - least + 1).count() + least <= self.own.len()
     }
 
-    fn as_text(&self) -> Cost {
+    /// What the values take as they are.
+    pub fn as_text(&self) -> Cost {
         let mut counts = vec![0; self.spelt.len()];
         self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
         cost(&counts) + self.spelt.iter().sum::<Cost>()
@@ -344,7 +354,7 @@ mod tests {
         let mut keys = KeyHashes::new(&block, 1);
         let own = (1..values.len()).step_by(2).map(|at| LineValue::new(&values, at));
         keys.next(own.collect(), Vec::new());
-        Sample::new(keys.own(), before.len()).0.best_form(1, &mut keys)
+        Sample::new(keys.own(), before.len()).0.best_form(1, &mut keys).0
     }
 
     #[test]

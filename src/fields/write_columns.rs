@@ -3,10 +3,14 @@
 //! Those whose values tell nothing of each other are written part by part, side by side, which
 //! reads each part of the block once; the others each by itself.
 
+use super::choose_packed::Candidate;
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::column_values::{ColumnValues, Group, LineValue, count};
 use super::key_hashes::KeyHashes;
 use super::numbers::{self, Pattern};
+use super::packed_columns::MOST_LAYOUTS;
+use super::packed_layout::Layout;
+use super::packed_words;
 use super::parsed_lines::{Value, push_bytes};
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions};
 use super::value_cost::Sample;
@@ -54,7 +58,7 @@ pub(super) fn join(
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     text.extend_from_slice(&front);
     let (mut whole, mut next) = (whole.into_iter(), vec![(0, 0); parts.len()]);
-    for (column, form) in columns.iter().zip(forms) {
+    for (column, form) in columns.iter().zip(forms).filter(|(_, form)| **form != Form::Packed) {
         if count(column) >= LEAST_VALUES {
             form.write(&mut text);
         }
@@ -75,6 +79,11 @@ pub(super) fn join(
 impl<'b> Writer<'b> {
     fn bytes(&self, value: Value) -> &'b [u8] {
         &self.block[value.range()]
+    }
+
+    /// The values of a column.
+    pub fn own<'w>(&'w self, column: &'w [Group]) -> impl Iterator<Item = &'b [u8]> + 'w {
+        self.values.of(column).map(|value| self.bytes(value.own()))
     }
 
     /// Chooses the forms of columns one after the other.
@@ -103,9 +112,10 @@ impl<'b> Writer<'b> {
         let mut of_parts = vec![Vec::new(); self.values.parts.len()];
         let mut whole = Vec::new();
         for (&column, form) in columns.iter().zip(forms) {
-            match form.is_written_whole() {
-                true => whole.push((column, form)),
-                false => (0..column.len()).for_each(|place| {
+            match form {
+                Form::Packed => {}
+                form if form.is_written_whole() => whole.push((column, form)),
+                form => (0..column.len()).for_each(|place| {
                     of_parts[column[place].part as usize].push((&column[..=place], form));
                 }),
             }
@@ -114,6 +124,41 @@ impl<'b> Writer<'b> {
         let whole = pool.map(whole, |(column, form)| self.whole(column, form));
         let whole = whole.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
         Ok(WrittenColumns { parts, whole })
+    }
+
+    /// The packed ones of all columns: how many there are, and for each how many columns it passes,
+    /// twice and 1 more where its layout is that of the one before, the number of its layout, or a
+    /// new one, and its values.
+    pub fn packed(
+        &self,
+        columns: &[&[Group]],
+        packed: &[(usize, Layout)],
+        pool: &Threads,
+    ) -> Vec<u8> {
+        let mut side = Vec::new();
+        leb128::write(packed.len(), &mut side);
+        let values = pool.map(packed, |(at, layout)| {
+            let mut out = Vec::new();
+            packed_words::pack(layout, self.own(columns[*at]), &mut out);
+            out
+        });
+        let (mut next, mut before, mut layouts) = (0, None, Vec::new());
+        for ((at, layout), values) in packed.iter().zip(values) {
+            let column = columns[*at][0].column;
+            let is_same = before == Some(layout);
+            leb128::write((column - next) as usize * 2 + usize::from(is_same), &mut side);
+            if !is_same {
+                let known = layouts.iter().position(|known| *known == layout);
+                side.push(known.map_or(0, |known| known as u8 + 1));
+                if known.is_none() {
+                    layout.write(&mut side);
+                    layouts.extend((layouts.len() < MOST_LAYOUTS).then_some(layout));
+                }
+            }
+            side.extend(values);
+            (next, before) = (column + 1, Some(layout));
+        }
+        side
     }
 
     /// Writes the last of each row of groups; those before it are of the same column.
@@ -186,8 +231,8 @@ impl<'b> Writer<'b> {
             }
             Form::Sums { plus, minus, pattern } => Ok(self.sums(column, *plus, *minus, pattern)),
             Form::Joined { distance, raised } => self.joined(column, *distance, *raised),
-            Form::Text | Form::Numbers(_) | Form::Raised => {
-                unreachable!("these are written part by part")
+            Form::Text | Form::Numbers(_) | Form::Raised | Form::Packed => {
+                unreachable!("these are written elsewhere")
             }
         }
     }
@@ -284,19 +329,20 @@ pub(super) struct Forms<'b, 'w> {
 }
 
 impl<'w> Forms<'_, 'w> {
-    /// The form of a column that has `depth` slots before it.
-    pub fn of(&mut self, column: &'w [Group], depth: usize) -> Form {
+    /// The form of a column that has `depth` slots before it, and whether it may be packed.
+    pub fn of(&mut self, column: &'w [Group], depth: usize) -> (Form, Option<Candidate>) {
         let (count, writer) = (count(column), self.writer);
         if count < LEAST_VALUES {
-            return Form::Text;
+            return (Form::Text, Candidate::of_few(writer, column));
         }
         let skipped = count.saturating_sub(SAMPLED) / 2;
         let sampled = writer.values.of(column).skip(skipped).take(SAMPLED).collect();
         self.keys.next(sampled, mem::take(&mut self.own));
         let (sample, own) = Sample::new(self.keys.own(), count);
         self.own = own;
-        let form = sample.best_form(depth.min(MOST_DISTANCE), &mut self.keys);
-        match form {
+        let (form, cost) = sample.best_form(depth.min(MOST_DISTANCE), &mut self.keys);
+        let candidate = Candidate::of_many(writer, column, sample.own(), cost);
+        let form = match form {
             Form::Joined { distance: 1.., raised } if !writer.are_as_long(column, &form) => {
                 Form::Joined { distance: 0, raised }
             }
@@ -304,7 +350,8 @@ impl<'w> Forms<'_, 'w> {
                 Form::Predicted { distance, raised: false }
             }
             form => form,
-        }
+        };
+        (form, candidate)
     }
 }
 

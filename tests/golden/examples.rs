@@ -140,6 +140,7 @@ fn chapter_12_filters() {
         ("sequences", 1, example("text-sequences"), example("raw-sequences")),
         ("fields", 32, example("text-fields"), lines_of_fields().as_bytes()),
         ("reads", 32, example("text-reads"), reads.as_bytes()),
+        ("packed", 32, example("text-packed"), b"c0ffee 7\n012345 10\nabcdef 5\n"),
     ] {
         let name = format!("side-{name}");
         let filtered = Filtered { text: text.to_vec(), flags, side: example(&name).to_vec() };
@@ -217,5 +218,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 34);
+    assert_eq!(EXAMPLES.len(), 36);
 }

@@ -6,7 +6,7 @@ use crate::patient::{BLOCK, Parts, Patient};
 use bwz::Effort;
 use bwz::internals::coder::{Coding, SliceDecoder};
 use bwz::internals::filter::{Filtered, undo};
-use bwz::internals::{separate_sequences, take_fields_apart};
+use bwz::internals::separate_sequences;
 
 /// Those of R15, of one slice and of two.
 pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
@@ -239,105 +239,6 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-sequence-record", with(&other, &header), record),
         ("R28-sequence-other", with(&letters, &header), below),
         ("R28-sequence-escape", with(&letters, &escaped), escape),
-    ]
-}
-
-/// Those of R28 in lines of fields.
-pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
-    let raw: String =
-        (0..40).map(|n| format!("at {}: {} {}\n", 995 + n, n % 3, n % 3 * 7)).collect();
-    let with = |text: &[u8], side: &[u8]| of_fields(text, side, raw.as_bytes());
-    let Filtered { text, side, .. } = take_fields_apart(raw.as_bytes(), 0).unwrap().unwrap();
-    assert_eq!(decompressed(&with(&text, &side).0).0, raw.as_bytes());
-    let changed = |at: usize, byte: u8| {
-        let mut text = text.clone();
-        text[at] = byte;
-        with(&text, &side)
-    };
-    let (lines, first) = (text.iter().position(|&byte| byte == b'\n').unwrap() + 1, 1);
-    let form = lines + 40;
-    let (unknown, none) = ("of an unknown form", "holds what is none");
-    let (early, misfit) = ("too early", "do not add up to it");
-    let cut = |len: usize| with(&text[..len], &side);
-    let patterned =
-        |pattern: &[u8]| with(&[&text[..=form], pattern, &text[form + 1..]].concat(), &side);
-    let formed = |bytes: &[u8]| with(&[&text[..form], bytes, &text[form + 1..]].concat(), &side);
-    // 100 times 100 empty values, which take no room.
-    let slots = [&[1; 100][..], b"\n", &[b'x'; 700], b"\n", &[1; 100], &[2; 3]].concat();
-    let values = [&slots[..], &[7, 0], &[16; 100], &[7, 1, 0].repeat(99)].concat();
-    let lines_of_x = [&[b'x'; 700][..], b"\n"].concat().repeat(3);
-    let empty_values =
-        of_fields(&values, &[2, 0xCE, 1], &[&[b'\n'; 100], &lines_of_x[..]].concat());
-    vec![
-        ("R28-fields-values", empty_values, "too many slots, values"),
-        ("R28-fields-templates", with(&text, &[0xC0, 0x7F, 80]), misfit),
-        ("R28-fields-lines", with(&text, &[first, 0xFF, 0xFF, 1]), misfit),
-        ("R28-fields-template-cut", with(&text, &[0xBF, 0x7F, 80]), early),
-        ("R28-fields-template-number", changed(lines, 2), "that is not there"),
-        ("R28-fields-template-255", changed(lines, 255), "that is not there"),
-        ("R28-fields-form-9", changed(form, 9), unknown),
-        ("R28-fields-pattern-of-a-digit", patterned(b"1"), unknown),
-        ("R28-fields-pattern-long", patterned(&[b'0'; 19]), unknown),
-        ("R28-fields-distance-1", changed(form, 2), unknown),
-        ("R28-fields-distance-1-by-key", formed(&[3, 1]), unknown),
-        ("R28-fields-distance-1-raised", formed(&[6, 1]), unknown),
-        ("R28-fields-plus-1", formed(&[4, 1, 0]), unknown),
-        ("R28-fields-number-9", changed(form + 4, 9), none),
-        ("R28-fields-number-255", changed(form + 4, 255), none),
-        ("R28-fields-number-large", patterned(b"00"), "out of range"),
-        ("R28-fields-cut", cut(text.len() - 1), early),
-        ("R28-fields-cut-in-lines", cut(lines + 39), early),
-        ("R28-fields-left-over", with(&[&text[..], b"7\n"].concat(), &side), "goes on"),
-        ("R28-fields-size", with(&[b"x", &text[..]].concat(), &side), misfit),
-    ]
-}
-
-/// A block of fields that are to be `raw`.
-fn of_fields(text: &[u8], side: &[u8], raw: &[u8]) -> Patient {
-    let plain = Patient(compressed(text, 1 << 20));
-    let sizes = [text.len() as u64, side.len() as u64].map(u64::to_le_bytes);
-    let payload = &plain.0[plain.payload()];
-    let payload = [&sizes[0][..5], &sizes[1][..5], side, payload].concat();
-    let size = (raw.len() as u32).to_le_bytes();
-    let patient = plain.clone().with_payload(&payload).block(9, &[32]);
-    let checksum = crc32fast::hash(raw).to_le_bytes();
-    patient.frame(7, &size).block(12, &size).block(22, &checksum)
-}
-
-/// Those of R28 in columns of joined values: bases, and qualities that are as long.
-pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
-    let dna: Vec<u8> = cases::random(20 * 17, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
-    let record = |(n, bases): (usize, &[u8])| {
-        let (name, bases) = (format!("@r{}\n", n * n % 97), &bases[n % 2..]);
-        [name.as_bytes(), bases, b"\n+\n", &bases[3..], b"Z#7\n"].concat()
-    };
-    let raw: Vec<u8> = dna.chunks(17).enumerate().flat_map(record).collect();
-    let Filtered { text, side, .. } = take_fields_apart(&raw, b'@').unwrap().unwrap();
-    assert_eq!(decompressed(&of_fields(&text, &side, &raw).0).0, raw);
-    // No distance, the first length and how much less the next is; a distance, the size of all.
-    let [lengths, size] = [&[7, 0, 16 + 34, 17][..], &[8, 1, 0xCA, 0x02]]
-        .map(|bytes| memchr::memmem::find(&text, bytes).expect("the column is joined"));
-    let changed = |at: usize, bytes: &[u8]| {
-        let mut text = text.clone();
-        text[at..at + bytes.len()].copy_from_slice(bytes);
-        of_fields(&text, &side, &raw)
-    };
-    let (length, early) = ("a length of a column", "too early");
-    vec![
-        ("R28-fields-joined-distance", changed(size + 1, &[3]), "of an unknown form"),
-        ("R28-fields-joined-length-none", changed(lengths + 3, &[0]), length),
-        ("R28-fields-joined-length-negative", changed(lengths + 2, &[17]), length),
-        ("R28-fields-joined-long", changed(lengths + 2, &[16 + 190]), early),
-        ("R28-fields-joined-size", changed(size + 2, &[0xCB]), early),
-        ("R28-fields-joined-short", changed(size + 2, &[0xC9]), "goes on"),
-        (
-            "R28-fields-joined-left-over",
-            {
-                let more = [&text[..size + 2], &[0xCB], &text[size + 3..], b"!"].concat();
-                of_fields(&more, &side, &raw)
-            },
-            "do not add up to it",
-        ),
     ]
 }
 

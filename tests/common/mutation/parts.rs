@@ -300,6 +300,7 @@ impl<'a> Reader<'a> {
         if filters & 32 != 0 {
             self.varint(Kind::Side)?;
             self.varint(Kind::Side)?;
+            self.varint(Kind::Side)?;
         }
         if filters & 1 != 0 {
             self.varint(Kind::SequenceSize)?;

@@ -13,8 +13,8 @@ const LARGEST: usize = 1 << 14;
 /// So many places of a layout are mapped.
 const PLACES: usize = 8;
 
-/// A filter is undone; with two bytes of its parameters changed (of fields: of its text), or with
-/// parameters that no filter gave, it fails or gives a block of the right size.
+/// A filter is undone; with two bytes of its parameters changed (of fields: perhaps of its text),
+/// or with parameters that no filter gave, it fails or gives a block of the right size.
 pub fn filters(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(7) else { return };
     if choice[0] % 5 == 0 {
@@ -32,7 +32,11 @@ pub fn filters(input: &[u8]) {
         assert!(filter::undo(filtered, block.len()).unwrap() == block);
     } else {
         damage(
-            if filtered.flags == 32 { &mut filtered.text } else { &mut filtered.side },
+            if filtered.flags == 32 && choice[6] % 4 != 0 {
+                &mut filtered.text
+            } else {
+                &mut filtered.side
+            },
             &choice[1..],
         );
         survive(filtered, block.len());
