@@ -297,7 +297,12 @@ impl<'a> Parse<'a> {
         let is_known = (*first..*first + ranges.len()).contains(&at);
         if !is_known || *has_gaps && is_passed_by(at) {
             (*first, *has_gaps) = (at, among_literals);
-            let count = if among_literals { AHEAD } else { STEP };
+            let count = match among_literals {
+                true => AHEAD,
+                // All that are looked at before the next are among literals.
+                false if at == self.start => DETOUR + STEP,
+                false => STEP,
+            };
             let skip = |at| among_literals && is_passed_by(at);
             self.table.look_up(self.text, at..at + count, skip, ranges);
         }
@@ -318,19 +323,38 @@ const PIECE: usize = 32;
 
 /// The number of equal bytes at `a` and `b`, where `a < b`.
 pub(super) fn common(text: &[u8], a: usize, b: usize) -> usize {
-    let (one, two) = (&text[a..], &text[b..]);
-    let pieces = one.chunks_exact(PIECE).zip(two.chunks_exact(PIECE));
+    let (one, two) = (&text[a..][..text.len() - b], &text[b..]);
+    let pieces = one.as_chunks::<PIECE>().0.iter().zip(two.as_chunks::<PIECE>().0);
     let equal = PIECE * pieces.take_while(|(one, two)| one == two).count();
-    let rest = one[equal..].iter().zip(&two[equal..]);
-    equal + rest.take_while(|(one, two)| one == two).count()
+    let (one, two) = (&one[equal..], &two[equal..]);
+    for (n, (one, two)) in one.as_chunks().0.iter().zip(two.as_chunks().0).enumerate() {
+        let other = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*two);
+        if other != 0 {
+            return equal + 8 * n + other.trailing_zeros() as usize / 8;
+        }
+    }
+    let words = one.len() / 8 * 8;
+    let rest = one[words..].iter().zip(&two[words..]);
+    equal + words + rest.take_while(|(one, two)| one == two).count()
 }
 
 /// The number of equal bytes at the ends of both.
 pub(super) fn common_end(a: &[u8], b: &[u8]) -> usize {
-    let pieces = a.rchunks_exact(PIECE).zip(b.rchunks_exact(PIECE));
+    let least = a.len().min(b.len());
+    let (a, b) = (&a[a.len() - least..], &b[b.len() - least..]);
+    let pieces = a.as_rchunks::<PIECE>().1.iter().rev().zip(b.as_rchunks::<PIECE>().1.iter().rev());
     let equal = PIECE * pieces.take_while(|(a, b)| a == b).count();
-    let rest = a[..a.len() - equal].iter().rev().zip(b[..b.len() - equal].iter().rev());
-    equal + rest.take_while(|(a, b)| a == b).count()
+    let (a, b) = (&a[..least - equal], &b[..least - equal]);
+    let words = a.as_rchunks().1.iter().rev().zip(b.as_rchunks().1.iter().rev());
+    for (n, (a, b)) in words.enumerate() {
+        let other = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if other != 0 {
+            return equal + 8 * n + other.leading_zeros() as usize / 8;
+        }
+    }
+    let first = a.len() % 8;
+    let rest = a[..first].iter().rev().zip(b[..first].iter().rev());
+    equal + (a.len() - first) + rest.take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]
