@@ -8,7 +8,7 @@
 //! This is the idea of Igor Pavlov's BCJ filters, in a form that needs no state: bytes behind an
 //! opcode are never looked at as an opcode themselves.
 
-use super::detect_regions::count;
+use super::likeness::count;
 
 /// The direction: add the place of the instruction to its displacement, or take it off again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
