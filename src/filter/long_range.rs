@@ -11,11 +11,11 @@
 //!
 //! Three steps, of which all threads take the first two: the positions of a part of the text and
 //! their hashes, stretch by stretch; what was at these hashes before, table slot by table slot
-//! (both `last_seen`); the search itself, which needs no more than a look at most positions. What is found does not depend
-//! on the threads.
+//! (both in `last_seen`); the search itself, which needs no more than a look at most positions.
+//! What is found does not depend on the threads.
 //!
-//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 1/2 ns a
-//! byte, a fifth of it in the last step; a byte of memory per byte at most.
+//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 ns a byte,
+//! a fifth of it in the last step; a byte of memory per byte at most.
 
 use super::equal_bytes::{common, common_end};
 use super::last_seen::{Before, KEY, KINDS, LastSeen, Positions};
