@@ -89,15 +89,14 @@ impl Positions {
     /// Calls `visit` with all of them, in order, and with what was before at the context and at the
     /// key.
     pub fn each(&self, mut visit: impl FnMut(usize, [Option<Before>; KINDS])) {
-        let mut next = [0, 1].map(|kind| std::array::from_fn(|share| self.starts(kind, share)));
+        let starts = |kind| std::array::from_fn(|share| self.starts(kind, share));
+        let mut next: [[usize; SHARES]; KINDS] = std::array::from_fn(starts);
         for of in &self.shares {
-            let mut seen = [0; KINDS];
-            for kind in 0..KINDS {
-                let next: &mut [usize; SHARES] = &mut next[kind];
-                let next = &mut next[usize::from(of[kind])];
-                seen[kind] = self.entries[kind][*next].load(Ordering::Relaxed);
+            let seen: [u64; KINDS] = std::array::from_fn(|kind| {
+                let next = &mut next[kind][usize::from(of[kind])];
                 *next += 1;
-            }
+                self.entries[kind][*next - 1].load(Ordering::Relaxed)
+            });
             visit(self.start + Before::place(seen[0]), seen.map(Before::unpack));
         }
     }
