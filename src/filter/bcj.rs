@@ -8,6 +8,8 @@
 //! This is the idea of Igor Pavlov's BCJ filters, in a form that needs no state: bytes behind an
 //! opcode are never looked at as an opcode themselves.
 
+use super::likeness::count;
+
 /// The direction: add the place of the instruction to its displacement, or take it off again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -27,11 +29,9 @@ impl Direction {
 /// Converts x86 code whose first byte stands at `pos` of the text.
 pub(super) fn x86(code: &mut [u8], pos: usize, direction: Direction) {
     let mut at = 0;
-    while let Some(instruction) = code.get_mut(at..at + 5) {
-        if instruction[0] & 0xFE != 0xE8 {
-            at += 1;
-            continue;
-        }
+    while let Some(next) = memchr::memchr2(0xE8, 0xE9, code.get(at..).unwrap_or_default()) {
+        at += next;
+        let Some(instruction) = code.get_mut(at..at + 5) else { break };
         at += 5;
         if is_near(instruction[4]) {
             let target = direction.shift(u32_at(&instruction[1..]), (pos + at) as u32);
@@ -79,11 +79,12 @@ fn u32_at(bytes: &[u8]) -> u32 {
 /// is right; but tables of small numbers have many such bytes. `mov` (89, 8B) is the one opcode
 /// that all code is full of.
 pub(super) fn is_x86(sample: &[u8]) -> bool {
-    let branches = sample.windows(5).filter(|w| w[0] & 0xFE == 0xE8);
+    let places = memchr::memchr2_iter(0xE8, 0xE9, sample);
+    let branches = places.filter_map(|place| sample[place..].first_chunk::<5>());
     let (all, near) = branches.fold((0, 0), |(all, near), w| {
         (all + 1, near + usize::from(is_near(w[4]) && w[1..4] != [0; 3] && w[1..4] != [0xFF; 3]))
     });
-    let moves = sample.iter().filter(|byte| matches!(byte, 0x89 | 0x8B)).count();
+    let moves = count(sample, |byte| byte & 0xFD == 0x89);
     near * 250 > sample.len() && near * 2 > all && moves * 60 > sample.len()
 }
 

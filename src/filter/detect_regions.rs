@@ -10,6 +10,7 @@
 
 use super::bcj::{is_arm64, is_x86};
 use super::delta::Records;
+use super::likeness::{MAX_STRIDE, all_likeness, count};
 use super::order1;
 use super::regions::{FilterRegion, RegionKind};
 use crate::bwt::Sorter;
@@ -25,8 +26,6 @@ const TASK: usize = 64 * CHUNK;
 /// Bytes of it that are looked at for strides, and for code.
 const LOOK: usize = 2 << 10;
 const LOOK_FOR_CODE: usize = 4 << 10;
-/// The longest record looked for.
-const MAX_STRIDE: usize = 64;
 /// The part of a region of records that is sorted to try a filter: one part in so many, within
 /// these bounds.
 const SAMPLE_PART: usize = 32;
@@ -142,9 +141,9 @@ fn guess(chunk: &[u8]) -> ChunkKind {
 
 /// Few control characters, and few bytes above ASCII unless they are UTF-8.
 fn is_text(sample: &[u8]) -> bool {
-    let control = |byte: &&u8| **byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r');
-    let controls = sample.iter().filter(control).count();
-    let high = sample.iter().filter(|byte| **byte >= 0x80).count();
+    let is_space = |byte| (byte == b'\t') | (byte == b'\n') | (byte == b'\r');
+    let controls = count(sample, |byte| (byte < 0x20) & !is_space(byte));
+    let high = count(sample, |byte| byte >= 0x80);
     controls * 50 < sample.len() && (high * 10 < sample.len() || is_utf8(sample))
 }
 
@@ -176,38 +175,6 @@ fn stride(sample: &[u8]) -> Option<usize> {
         None
     };
     found.map(|n| n + 1)
-}
-
-/// The [`likeness`] at each stride.
-fn all_likeness(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
-    #[inline(always)]
-    fn all(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
-        std::array::from_fn(|n| likeness(sample, n + 1))
-    }
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
-        fn with_avx2(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
-            all(sample)
-        }
-        // SAFETY: the processor has AVX2. This is half the time of a block that is not text.
-        #[allow(unsafe_code)]
-        return unsafe { with_avx2(sample) };
-    }
-    all(sample)
-}
-
-/// The number of bytes that equal those `stride` before, and the sum of their differences.
-#[inline(always)]
-fn likeness(sample: &[u8], stride: usize) -> (usize, usize) {
-    let (earlier, later) = (&sample[..sample.len() - MAX_STRIDE], &sample[stride..]);
-    let (mut equal, mut apart) = (0, 0);
-    for (earlier, later) in earlier.chunks(128).zip(later.chunks(128)) {
-        let pairs = earlier.iter().zip(later);
-        equal += usize::from(pairs.clone().map(|(a, b)| u8::from(a == b)).sum::<u8>());
-        apart += usize::from(pairs.map(|(a, b)| u16::from(a.abs_diff(*b))).sum::<u16>());
-    }
-    (equal, apart)
 }
 
 /// The stride met most often, the smallest of several.

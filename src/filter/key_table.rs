@@ -5,7 +5,7 @@
 //! met before, without a look at where those of their hash stand. 4 3/4 bytes of memory per byte of
 //! the text while it is made, 2 3/4 of which stay.
 
-use crate::allocation::zeroed;
+use crate::allocation::{self, zeroed};
 use crate::bwt::content_defined::hash;
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
@@ -38,7 +38,7 @@ pub(super) const MOST_LOOKED_UP: usize = 64;
 const PRINT_BITS: u32 = 8;
 
 /// Keys are hashed in so many bytes at a time, and sorted by ranges of their hashes.
-const TASK: usize = 1 << 20;
+const TASK: usize = 256 << 10;
 const RANGES: usize = 64;
 
 impl KeyTable {
@@ -131,14 +131,16 @@ struct Hashed {
 impl Hashed {
     fn new(text: &[u8], stretch: Range<usize>, shift: u32) -> Result<Self, Flaw> {
         let per_range = 64 - RANGES.ilog2();
-        let places = stretch.step_by(STEP).take_while(|place| place + KEY <= text.len());
-        let hashes = places.clone().map(|place| hash(&text[place..place + KEY]));
+        let places = stretch.clone().step_by(STEP).take_while(|place| place + KEY <= text.len());
+        let mut hashes =
+            allocation::with_capacity(stretch.len() / STEP + 1).ok_or(Flaw::NO_MEMORY)?;
+        hashes.extend(places.clone().map(|place| hash(&text[place..place + KEY])));
         let mut next = [0; RANGES];
-        hashes.clone().for_each(|hash| next[(hash >> per_range) as usize] += 1);
+        hashes.iter().for_each(|hash: &u64| next[(hash >> per_range) as usize] += 1);
         let mut count = 0;
         next.iter_mut().for_each(|next| count += mem::replace(next, count));
         let mut keys = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
-        for (hash, place) in hashes.zip(places) {
+        for (hash, place) in hashes.into_iter().zip(places) {
             let next = &mut next[(hash >> per_range) as usize];
             keys[*next] = hash >> (shift - PRINT_BITS) << 32 | place as u64;
             *next += 1;

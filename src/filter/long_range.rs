@@ -10,31 +10,23 @@
 //! around them is taken if its bytes cost more in the BWT than the match does.
 //!
 //! Three steps, of which all threads take the first two: the positions of a part of the text and
-//! their hashes, stretch by stretch; what was at these hashes before, table slot by table slot; the
-//! search itself, which needs no more than a look at most positions. What is found does not depend
-//! on the threads.
+//! their hashes, stretch by stretch; what was at these hashes before, table slot by table slot
+//! (both in `last_seen`); the search itself, which needs no more than a look at most positions.
+//! What is found does not depend on the threads.
 //!
-//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 1/2 ns a
-//! byte, a fifth of it in the last step; a byte of memory per byte at most.
+//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 ns a byte,
+//! a fifth of it in the last step; a byte of memory per byte at most.
 
-use super::match_finder::{common, common_end};
+use super::equal_bytes::{common, common_end};
+use super::last_seen::{Before, KEY, KINDS, LastSeen, Positions};
 use super::matches::CodedMatch;
-use crate::allocation;
-use crate::bwt::content_defined::{self, STRETCH, hash};
+#[cfg(test)]
+use crate::bwt::content_defined;
+use crate::bwt::content_defined::STRETCH;
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
-use std::hint::black_box;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that tell what comes next, and bytes that tell what they repeat.
-const CONTEXT: usize = 8;
-const KEY: usize = 24;
-/// Positions are one in 2^5 places, and this far apart.
-const RARE: u32 = 5;
-const APART: usize = 8;
-/// Positions that are looked up at once.
-const BATCH: usize = 32;
 /// Positions further apart than this have runs of one byte between them, which cost nothing.
 const SPARSE: u64 = 128;
 
@@ -54,55 +46,23 @@ const SPLIT_COST: u64 = 200;
 
 /// The parts that a text is searched in, since all positions at once take more memory.
 const PARTS: usize = 4;
-/// The most threads that look up one kind of hash.
-const MOST_SHARES: usize = 16;
 
 /// The matches in `text`, if there are enough that are worth taking out.
 pub(super) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>>, Flaw> {
     let (mut search, mut seen) = (MatchSearch::new(text), LastSeen::new(text.len())?);
     let stretches: Vec<Range<usize>> = stretches(text.len(), STRETCH).collect();
     for part in stretches.chunks(stretches.len().div_ceil(PARTS).max(1)) {
-        let positions = pool.map(part, |stretch| positions(text, stretch.clone()));
+        let log = seen.log;
+        let positions = pool.map(part, |stretch| Positions::new(text, stretch.clone(), log));
         let positions = positions.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
         seen.enter_all(&positions, pool);
-        pool.install(|| positions.iter().flatten().for_each(|position| search.visit(position)));
+        pool.install(|| {
+            let visit = |stretch: &Positions| stretch.each(|at, seen| search.visit(at, seen));
+            positions.iter().for_each(visit);
+        });
     }
     search.settle();
     Ok((search.gain * BYTES_A_BIT > text.len() as u64 * BIT).then_some(search.matches))
-}
-
-/// The positions in a stretch; of twice as many as usual no more, so that the memory for them is
-/// bounded.
-fn positions(text: &[u8], stretch: Range<usize>) -> Result<Vec<Position>, Flaw> {
-    let most = stretch.len() >> (RARE - 1);
-    let mut positions = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
-    content_defined::for_each::<RARE>(text, stretch, APART, KEY, |at| {
-        if positions.len() < most {
-            positions.push(Position::new(text, at));
-        }
-    });
-    Ok(positions)
-}
-
-/// A content-defined position, the hashes of the bytes there, and what was seen there before.
-struct Position {
-    at: u32,
-    before: u8,
-    /// Of the context and of the key.
-    hashes: [u64; 2],
-    seen: [AtomicU64; 2],
-}
-
-impl Position {
-    fn new(text: &[u8], at: usize) -> Self {
-        let before = if at > 0 { text[at - 1] } else { 0 };
-        let hashes = [hash(&text[at..at + CONTEXT]), hash(&text[at..at + KEY])];
-        Position { at: at as u32, before, hashes, seen: Default::default() }
-    }
-
-    fn seen(&self, kind: usize) -> Option<Before> {
-        Before::unpack(self.seen[kind].load(Ordering::Relaxed))
-    }
 }
 
 /// A match that is looked at: `from..end` of the text.
@@ -144,13 +104,11 @@ impl<'a> MatchSearch<'a> {
         }
     }
 
-    /// Looks at a position: all are, in order.
-    fn visit(&mut self, position: &Position) {
-        let at = position.at as usize;
+    /// Looks at a position and what was before at its context and key: all are, in order.
+    fn visit(&mut self, at: usize, [context, key]: [Option<Before>; KINDS]) {
         if self.found.as_ref().is_some_and(|found| at >= found.end) {
             self.settle();
         }
-        let (context, key) = (position.seen(0), position.seen(1));
         if self.found.is_none()
             && let Some(key) = &key
         {
@@ -197,108 +155,6 @@ impl<'a> MatchSearch<'a> {
             self.gain += worth - cost;
             self.start = found.end;
         }
-    }
-}
-
-/// The slot of a position before it was entered.
-struct Before {
-    last: u32,
-    run: u8,
-    goes_on: bool,
-}
-
-impl Before {
-    /// Never 0.
-    fn pack(&self) -> u64 {
-        u64::from(self.last) << 32 | u64::from(self.run) << 8 | u64::from(self.goes_on) << 1 | 1
-    }
-
-    fn unpack(packed: u64) -> Option<Self> {
-        let (last, run, goes_on) = ((packed >> 32) as u32, (packed >> 8) as u8, packed & 2 != 0);
-        (packed != 0).then_some(Before { last, run, goes_on })
-    }
-}
-
-/// The positions so far: the last of each hash of contexts, and of keys.
-struct LastSeen {
-    slots: [Vec<Slot>; 2],
-    shift: u32,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    /// 0 where there is none.
-    last: u32,
-    print: u16,
-    run: u8,
-    before: u8,
-}
-
-impl LastSeen {
-    fn new(size: usize) -> Result<Self, Flaw> {
-        let log = (size / 64).next_power_of_two().ilog2().max(6);
-        let slots = || allocation::filled(Slot::default(), 1 << log).ok_or(Flaw::NO_MEMORY);
-        Ok(LastSeen { slots: [slots()?, slots()?], shift: 64 - log })
-    }
-
-    /// Enters positions in their order, and gives each what it finds there. A thread takes a share
-    /// of the slots, and those positions that have them.
-    fn enter_all(&mut self, positions: &[Vec<Position>], pool: &Threads) {
-        let size = self.slots[0].len() / (pool.count() / 2).next_power_of_two().min(MOST_SHARES);
-        let shift = self.shift;
-        let shares = self.slots.iter_mut().enumerate().flat_map(|(kind, slots)| {
-            let shares = slots.chunks_mut(size).enumerate();
-            shares.map(move |(n, slots)| Share { kind, first: n * size, slots, shift })
-        });
-        pool.each(shares, |mut share| positions.iter().for_each(|stretch| share.enter(stretch)));
-    }
-}
-
-/// Some of the slots of one kind of hash.
-struct Share<'a> {
-    kind: usize,
-    first: usize,
-    slots: &'a mut [Slot],
-    shift: u32,
-}
-
-impl Share<'_> {
-    fn enter(&mut self, positions: &[Position]) {
-        let (kind, first, count, shift) = (self.kind, self.first, self.slots.len(), self.shift);
-        let slot = |position: &Position| {
-            let slot = ((position.hashes[kind] >> shift) as usize).wrapping_sub(first);
-            (slot < count).then_some(slot)
-        };
-        for batch in positions.chunks(BATCH) {
-            // Waits for memory once, not at each of them.
-            let slots = batch.iter().filter_map(slot);
-            black_box(slots.fold(0, |all, slot| all ^ self.slots[slot].print));
-            for position in batch {
-                if let Some(slot) = slot(position) {
-                    let seen = self.slots[slot].enter(position, kind).map_or(0, |seen| seen.pack());
-                    position.seen[kind].store(seen, Ordering::Relaxed);
-                }
-            }
-        }
-    }
-}
-
-impl Slot {
-    fn enter(&mut self, position: &Position, kind: usize) -> Option<Before> {
-        let (print, before) = (position.hashes[kind] as u16, position.before);
-        let known = (self.print == print && self.last > 0).then_some(Before {
-            last: self.last,
-            run: self.run,
-            goes_on: self.before == before,
-        });
-        let run = match &known {
-            Some(known) if known.goes_on => known.run.saturating_add(1),
-            // A context is not a new one for one exception.
-            Some(known) => known.run / 4,
-            None => 0,
-        };
-        *self = Slot { last: position.at, print, run, before };
-        known
     }
 }
 

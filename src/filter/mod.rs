@@ -40,8 +40,11 @@
 mod bcj;
 mod delta;
 mod detect_regions;
+mod equal_bytes;
 mod fields_or_repeats;
 mod key_table;
+mod last_seen;
+mod likeness;
 mod long_range;
 pub(crate) mod match_finder;
 pub(crate) mod matches;

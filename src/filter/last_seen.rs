@@ -1,0 +1,241 @@
+//! What stood at the content-defined positions of a text when their contexts and keys were seen the
+//! last time, for [`super::long_range`].
+//!
+//! A thread hashes the positions of a stretch, and sorts them by shares of the slots of two tables.
+//! Then a thread enters those of one share, stretch after stretch: it looks at no other positions,
+//! and its slots stay in its cache. What was in a slot before takes the place of the entry. 18
+//! bytes of memory a position, and 1/4 to 1/2 byte a byte for the tables.
+
+use crate::allocation;
+use crate::bwt::content_defined::{self, STRETCH, hash};
+use crate::error::Flaw;
+use crate::threads::Threads;
+use std::hint::black_box;
+use std::mem;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that tell what comes next, and bytes that tell what they repeat.
+const CONTEXT: usize = 8;
+pub(super) const KEY: usize = 24;
+/// Positions are one in 2^5 places, and this far apart.
+const RARE: u32 = 5;
+const APART: usize = 8;
+/// Positions that are looked up at once.
+const BATCH: usize = 32;
+/// The threads that look up one kind of hash, each in its share of the slots.
+const SHARES: usize = 16;
+
+/// The kinds of hashes: of the context at a position, and of the key.
+pub(super) const KINDS: usize = 2;
+
+/// The content-defined positions in a stretch.
+pub(super) struct Positions {
+    start: usize,
+    /// For each position the share of the slots that its context's hash has, and its key's.
+    shares: Vec<[u8; KINDS]>,
+    /// For each kind of hash the positions by their shares, and in each in their order: an
+    /// [`Entry`], and once that is entered what was [`Before`] it.
+    entries: [Vec<AtomicU64>; KINDS],
+    /// Where the entries of each share end.
+    ends: [[u32; SHARES]; KINDS],
+}
+
+impl Positions {
+    /// Of twice as many positions as usual no more, so that the memory for them is bounded.
+    pub fn new(text: &[u8], stretch: Range<usize>, log: u32) -> Result<Self, Flaw> {
+        let (start, most) = (stretch.start, stretch.len() >> (RARE - 1));
+        let mut places = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
+        content_defined::for_each::<RARE>(text, stretch, APART, KEY, |at| {
+            if places.len() < most {
+                places.push((at - start) as u32);
+            }
+        });
+        let mut shares = allocation::with_capacity(places.len()).ok_or(Flaw::NO_MEMORY)?;
+        let mut found = allocation::with_capacity(places.len()).ok_or(Flaw::NO_MEMORY)?;
+        let mut next = [[0; SHARES]; KINDS];
+        for place in places {
+            let at = start + place as usize;
+            let before = if at > 0 { text[at - 1] } else { 0 };
+            let hashes = [hash(&text[at..at + CONTEXT]), hash(&text[at..at + KEY])];
+            let of = hashes.map(|hash| (hash >> (64 - SHARES.ilog2())) as u8);
+            (0..KINDS).for_each(|kind| next[kind][usize::from(of[kind])] += 1);
+            shares.push(of);
+            found.push(hashes.map(|hash| Entry::new(hash, log, before, place).0));
+        }
+        let mut entries = [const { Vec::new() }; KINDS];
+        for (kind, entries) in entries.iter_mut().enumerate() {
+            *entries = allocation::zeroed(found.len()).ok_or(Flaw::NO_MEMORY)?;
+            let mut count = 0;
+            next[kind].iter_mut().for_each(|next| count += mem::replace(next, count));
+            for (of, found) in shares.iter().zip(&found) {
+                let next = &mut next[kind][usize::from(of[kind])];
+                entries[*next as usize] = AtomicU64::new(found[kind]);
+                *next += 1;
+            }
+        }
+        Ok(Positions { start, shares, entries, ends: next })
+    }
+
+    /// The entries of a share.
+    fn share(&self, kind: usize, share: usize) -> &[AtomicU64] {
+        &self.entries[kind][self.starts(kind, share)..self.ends[kind][share] as usize]
+    }
+
+    fn starts(&self, kind: usize, share: usize) -> usize {
+        share.checked_sub(1).map_or(0, |before| self.ends[kind][before] as usize)
+    }
+
+    /// Calls `visit` with all of them, in order, and with what was before at the context and at the
+    /// key.
+    pub fn each(&self, mut visit: impl FnMut(usize, [Option<Before>; KINDS])) {
+        let starts = |kind| std::array::from_fn(|share| self.starts(kind, share));
+        let mut next: [[usize; SHARES]; KINDS] = std::array::from_fn(starts);
+        for of in &self.shares {
+            let seen: [u64; KINDS] = std::array::from_fn(|kind| {
+                let next = &mut next[kind][usize::from(of[kind])];
+                *next += 1;
+                self.entries[kind][*next - 1].load(Ordering::Relaxed)
+            });
+            visit(self.start + Before::place(seen[0]), seen.map(Before::unpack));
+        }
+    }
+}
+
+/// A position and its hash in 64 bits: from the lowest its place in the stretch, the byte before
+/// it, the hash's print, and its slot in a share.
+#[derive(Clone, Copy)]
+struct Entry(u64);
+
+/// Bits of a place in a stretch.
+const PLACE_BITS: u32 = STRETCH.ilog2();
+const PLACE: u64 = (1 << PLACE_BITS) - 1;
+
+/// Bits of a slot in a share of the table of the largest text.
+const _: () = assert!(PLACE_BITS + 8 + 16 + (32 - 6 - SHARES.ilog2()) <= 64);
+
+impl Entry {
+    fn new(hash: u64, log: u32, before: u8, place: u32) -> Self {
+        let slot = hash << SHARES.ilog2() >> (64 - (log - SHARES.ilog2()));
+        let print = hash as u16;
+        Entry(
+            ((slot << 16 | u64::from(print)) << 8 | u64::from(before)) << PLACE_BITS
+                | u64::from(place),
+        )
+    }
+
+    fn place(self) -> u64 {
+        self.0 & PLACE
+    }
+
+    fn before(self) -> u8 {
+        (self.0 >> PLACE_BITS) as u8
+    }
+
+    fn print(self) -> u16 {
+        (self.0 >> (PLACE_BITS + 8)) as u16
+    }
+
+    fn slot(self) -> usize {
+        (self.0 >> (PLACE_BITS + 24)) as usize
+    }
+}
+
+/// The slot of a position before it was entered.
+pub(super) struct Before {
+    pub last: u32,
+    /// How often the byte before was the same, and whether it is so again.
+    pub run: u8,
+    pub goes_on: bool,
+}
+
+impl Before {
+    /// What was seen, if anything, above the position's place.
+    fn pack(before: Option<Self>, place: u64) -> u64 {
+        let seen = before.map_or(0, |Before { last, run, goes_on }| {
+            u64::from(last) << 10 | u64::from(run) << 2 | u64::from(goes_on) << 1 | 1
+        });
+        seen << PLACE_BITS | place
+    }
+
+    fn unpack(packed: u64) -> Option<Self> {
+        let seen = packed >> PLACE_BITS;
+        let (last, run, goes_on) = ((seen >> 10) as u32, (seen >> 2) as u8, seen & 2 != 0);
+        (seen & 1 != 0).then_some(Before { last, run, goes_on })
+    }
+
+    fn place(packed: u64) -> usize {
+        (packed & PLACE) as usize
+    }
+}
+
+/// The positions so far: the last of each hash of contexts, and of keys.
+pub(super) struct LastSeen {
+    slots: [Vec<Slot>; KINDS],
+    /// Of the number of slots.
+    pub log: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// 0 where there is none.
+    last: u32,
+    print: u16,
+    run: u8,
+    before: u8,
+}
+
+impl LastSeen {
+    pub fn new(size: usize) -> Result<Self, Flaw> {
+        let log = (size / 64).next_power_of_two().ilog2().max(6);
+        let slots = || allocation::filled(Slot::default(), 1 << log).ok_or(Flaw::NO_MEMORY);
+        Ok(LastSeen { slots: [slots()?, slots()?], log })
+    }
+
+    /// Enters positions in their order, and gives each what it finds there. A thread takes a share
+    /// of the slots, and the positions that have them, so that the slots stay in its cache.
+    pub fn enter_all(&mut self, positions: &[Positions], pool: &Threads) {
+        let size = self.slots[0].len() / SHARES;
+        let shares = self.slots.iter_mut().enumerate().flat_map(|(kind, slots)| {
+            slots.chunks_mut(size).enumerate().map(move |(n, slots)| (kind, n, slots))
+        });
+        pool.each(shares, |(kind, n, slots)| {
+            for stretch in positions {
+                enter(slots, stretch.start as u32, stretch.share(kind, n));
+            }
+        });
+    }
+}
+
+/// Enters the positions of a stretch from `start` that have these slots.
+fn enter(slots: &mut [Slot], start: u32, entries: &[AtomicU64]) {
+    let load = |entry: &AtomicU64| Entry(entry.load(Ordering::Relaxed));
+    for batch in entries.chunks(BATCH) {
+        // Waits for memory once, not at each of them.
+        black_box(batch.iter().fold(0, |all, entry| all ^ slots[load(entry).slot()].print));
+        for packed in batch {
+            let entry = load(packed);
+            let before = slots[entry.slot()].enter(entry, start);
+            packed.store(Before::pack(before, entry.place()), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Slot {
+    fn enter(&mut self, entry: Entry, start: u32) -> Option<Before> {
+        let (print, before) = (entry.print(), entry.before());
+        let known = (self.print == print && self.last > 0).then_some(Before {
+            last: self.last,
+            run: self.run,
+            goes_on: self.before == before,
+        });
+        let run = match &known {
+            Some(known) if known.goes_on => known.run.saturating_add(1),
+            // A context is not a new one for one exception.
+            Some(known) => known.run / 4,
+            None => 0,
+        };
+        *self = Slot { last: start + entry.place() as u32, print, run, before };
+        known
+    }
+}
