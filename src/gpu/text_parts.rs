@@ -25,6 +25,7 @@ impl TextParts {
     }
 
     /// All items.
+    #[allow(clippy::len_without_is_empty, reason = "a text is never empty")]
     pub fn len(self) -> u64 {
         self.n
     }

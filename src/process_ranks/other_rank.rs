@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 pub struct OtherRank {
     place: ProcessRank,
     stream: TcpStream,
-    sorter: RankSorter,
+    sorter: Box<RankSorter>,
 }
 
 impl OtherRank {
     /// Opens its GPU, and connects to rank 0, which may still be about to listen.
     pub(super) fn connect(address: &str, place: ProcessRank, gpu: u32) -> Result<OtherRank> {
-        let sorter = RankSorter::new(gpu)?;
+        let sorter = Box::new(RankSorter::new(gpu)?);
         let stream = connect(address, place, GATHERING)?;
         Ok(OtherRank { place, stream, sorter })
     }

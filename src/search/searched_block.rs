@@ -2,10 +2,10 @@
 //! has filters that its index is not one of, as plain bytes.
 //!
 //! Patterns on an indexed block decode the slices that they need. As soon as a batch asks so much
-//! of them that it is cheaper to decode and restore the block, or where it has no index, it is
-//! decoded at once and searched in memory. What has an index is not restored for that unless that is
-//! asked for: its payload has a checksum, and the index on disk would be believed too. A block
-//! without one is checked as when it is restored.
+//! of them that it is cheaper to decode the block, or where it has no index, it is decoded at once
+//! and searched in memory. What has an index is not restored for that unless that is asked for: its
+//! payload has a checksum, and the index on disk would be believed too. A block without one is
+//! checked as when it is restored.
 
 use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;

@@ -128,21 +128,24 @@ impl JointGpus {
     fn open(&self) -> Result<JointSort> {
         let numbers = self.chosen().map_or(&[][..], |chosen| &chosen.numbers);
         let gpus = Device::Cuda(GpuSet::new(numbers.iter().copied())?);
-        let mut sort: Box<dyn FnMut(&[u8], u32) -> Result<gpu::SortedText> + Send> =
-            match self.ranks.clone() {
-                Some(ranks) => Box::new(move |block, rate| ranks.sort(block, rate)),
-                None => {
-                    let mut sorter = gpu::JointSorter::new(numbers)?;
-                    Box::new(move |block, rate| sorter.sort(block, rate))
-                }
-            };
-        Ok(Box::new(move |block, sample_rate| {
-            let from = Instant::now();
-            let gpu::SortedText { bytes, samples } = sort(block, sample_rate)?;
-            let steps = vec![(Step::Sort(gpus), from, Instant::now())];
-            Ok((Bwt { bytes, sample_rate, samples }, steps))
-        }))
+        if let Some(ranks) = self.ranks.clone() {
+            return Ok(Box::new(move |block, rate| timed(gpus, rate, || ranks.sort(block, rate))));
+        }
+        let mut sorter = gpu::JointSorter::new(numbers)?;
+        Ok(Box::new(move |block, rate| timed(gpus, rate, || sorter.sort(block, rate))))
     }
+}
+
+/// Sorts, and says when that was done.
+fn timed(
+    gpus: Device,
+    sample_rate: u32,
+    sort: impl FnOnce() -> Result<gpu::SortedText>,
+) -> Result<(Bwt, Vec<Timed>)> {
+    let from = Instant::now();
+    let gpu::SortedText { bytes, samples } = sort()?;
+    let steps = vec![(Step::Sort(gpus), from, Instant::now())];
+    Ok((Bwt { bytes, sample_rate, samples }, steps))
 }
 
 #[cfg(test)]
