@@ -52,7 +52,7 @@ impl TextParts {
         range.end - range.start
     }
 
-    /// How many bytes a GPU takes from the host: its part, and up to [`KEY_BYTES`] behind it.
+    /// How many bytes a GPU takes from the host: its part, and up to 64 behind it.
     pub fn taken_len(self, gpu: usize) -> u64 {
         let range = self.range(gpu);
         self.n.min(range.end + KEY_BYTES) - range.start
@@ -62,7 +62,7 @@ impl TextParts {
 /// What one of the GPUs takes of a text from the host.
 #[derive(Clone, Copy, Debug)]
 pub struct PartText<'t> {
-    /// Its part, and up to [`KEY_BYTES`] behind it.
+    /// Its part, and up to 64 behind it.
     pub bytes: &'t [u8],
     /// The byte before them; 0 where they are the first.
     pub before: u8,
