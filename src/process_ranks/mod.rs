@@ -39,7 +39,7 @@ use launcher::ProcessRank;
 /// # let (input, output) = (std::io::empty(), std::io::sink());
 /// match bwz::JoinedRank::join("node1:7000", bwz::Device::Auto)? {
 ///     bwz::JoinedRank::First(ranks) => {
-///         let options = bwz::Options::new().block(8 << 30)?.ranks(ranks);
+///         let options = bwz::Options::new().with_block_size(8 << 30)?.ranks(ranks);
 ///         bwz::compress(input, output, &options)?;
 ///     }
 ///     bwz::JoinedRank::Other(rank) => rank.serve()?,
