@@ -1,9 +1,10 @@
 //! The packed columns of a block, as they stand beside its text.
 
 use super::packed_layout::{CUT, Layout, NO_LAYOUT};
-use super::packed_words::Unpacker;
+use super::packed_words::{Digits, Unpacker};
 use crate::error::Flaw;
 use crate::leb128;
+use std::rc::Rc;
 
 const NO_COLUMN: Flaw = Flaw("a packed column of a block of fields is not there");
 const SIZE: Flaw = Flaw("a packed column of a block of fields is larger than the block");
@@ -18,9 +19,9 @@ pub(super) struct PackedColumns<'a, 's> {
     left: usize,
     /// The number of the next one.
     next: Option<usize>,
-    layout: Option<Layout>,
+    layout: Option<Rc<Digits>>,
     /// The first layouts.
-    layouts: Vec<Layout>,
+    layouts: Vec<Rc<Digits>>,
     /// Bytes of the block.
     size: usize,
 }
@@ -49,15 +50,15 @@ impl<'a, 's> PackedColumns<'a, 's> {
     }
 
     /// A new layout, or one by its number.
-    fn layout(&mut self) -> Result<Layout, Flaw> {
+    fn layout(&mut self) -> Result<Rc<Digits>, Flaw> {
         let (&number, rest) = self.side.split_first().ok_or(CUT)?;
         *self.side = rest;
         if let Some(known) = usize::from(number).checked_sub(1) {
             return self.layouts.get(known).cloned().ok_or(NO_LAYOUT);
         }
-        let layout = Layout::read(self.side)?;
+        let layout = Digits::new(Layout::read(self.side)?);
         if self.layouts.len() < MOST_LAYOUTS {
-            self.layouts.push(layout.clone());
+            self.layouts.push(Rc::clone(&layout));
         }
         Ok(layout)
     }
@@ -67,11 +68,11 @@ impl<'a, 's> PackedColumns<'a, 's> {
         if self.next != Some(column) {
             return Ok(None);
         }
-        let layout = self.layout.clone().ok_or(NO_COLUMN)?;
-        if count.saturating_mul(layout.least_len()) > self.size {
+        let digits = self.layout.clone().ok_or(NO_COLUMN)?;
+        if count.saturating_mul(digits.layout.least_len()) > self.size {
             return Err(SIZE);
         }
-        let values = Unpacker::read(layout, count, self.side)?;
+        let values = Unpacker::read(digits, count, self.side)?;
         self.step(column + 1)?;
         Ok(Some(values))
     }
@@ -82,5 +83,23 @@ impl<'a, 's> PackedColumns<'a, 's> {
     /// A [`Flaw`] where one is left.
     pub fn end(&self) -> Result<(), Flaw> {
         if self.next.is_none() { Ok(()) } else { Err(NO_COLUMN) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Or a byte of a file took thousands of memory.
+    #[test]
+    fn columns_of_one_layout_share_it() {
+        let layout = [&[255][..], &[1, 16, b'0'].repeat(255)].concat();
+        // 4 columns: the first one of a layout, the next two of the same, the last by its number.
+        let side = [&[4, 0, 0][..], &layout, &[1, 1, 0, 1]].concat();
+        let mut side = &side[..];
+        let mut columns = PackedColumns::new(&mut side, 1000).unwrap();
+        let all: Vec<_> = (0..4).map(|n| columns.of(n, 0).unwrap().unwrap()).collect();
+        assert!(columns.end().is_ok());
+        assert!(all.iter().all(|values| Rc::ptr_eq(values.digits(), all[0].digits())));
     }
 }

@@ -9,6 +9,7 @@
 use super::numbers;
 use super::packed_layout::{CUT, Layout, Run};
 use crate::error::Flaw;
+use std::rc::Rc;
 
 /// The product of the radices of a word's digits at most, where it has more than one.
 const MOST_OF_WORD: u64 = 1 << 60;
@@ -35,11 +36,29 @@ pub(super) fn pack<'v>(layout: &Layout, values: impl Iterator<Item = &'v [u8]>, 
     packer.end();
 }
 
+/// A layout, and what is known of its digits. Columns that have it share it: one of them takes a
+/// byte of a file, and this thousands of memory.
+#[derive(Debug)]
+pub(super) struct Digits {
+    pub layout: Layout,
+    /// Digits of a value, of a radix above 1: how many in a row have which one.
+    runs: Vec<(u8, u64)>,
+    /// How many they are.
+    of_value: usize,
+}
+
+impl Digits {
+    pub fn new(layout: Layout) -> Rc<Self> {
+        let runs = layout.radices();
+        let of_value = runs.iter().map(|&(len, _)| usize::from(len)).sum();
+        Rc::new(Digits { layout, runs, of_value })
+    }
+}
+
 /// How digits are joined to words.
 #[derive(Clone, Debug)]
 struct Words {
-    /// Digits of a value, of a radix above 1: how many in a row have which one.
-    runs: Vec<(u8, u64)>,
+    digits: Rc<Digits>,
     run: usize,
     place: u8,
     /// Digits in all that are still to come.
@@ -48,10 +67,9 @@ struct Words {
 
 impl Words {
     /// Those of `count` values.
-    fn of(layout: &Layout, count: usize) -> Self {
-        let runs = layout.radices();
-        let of_value: usize = runs.iter().map(|&(len, _)| usize::from(len)).sum();
-        Words { runs, run: 0, place: 0, left: of_value.saturating_mul(count) }
+    fn of(digits: Rc<Digits>, count: usize) -> Self {
+        let left = digits.of_value.saturating_mul(count);
+        Words { digits, run: 0, place: 0, left }
     }
 }
 
@@ -60,9 +78,9 @@ impl Iterator for Words {
     type Item = (usize, u32);
 
     fn next(&mut self) -> Option<(usize, u32)> {
-        let (mut digits, mut product) = (0, 1_u64);
+        let (mut digits, mut product, runs) = (0, 1_u64, &self.digits.runs);
         while digits < self.left {
-            let (len, radix) = self.runs[self.run];
+            let (len, radix) = runs[self.run];
             match product.checked_mul(radix) {
                 Some(more) if digits == 0 || more <= MOST_OF_WORD => product = more,
                 _ => break,
@@ -70,7 +88,7 @@ impl Iterator for Words {
             digits += 1;
             self.place += 1;
             if self.place == len {
-                (self.place, self.run) = (0, (self.run + 1) % self.runs.len());
+                (self.place, self.run) = (0, (self.run + 1) % runs.len());
             }
         }
         self.left -= digits;
@@ -124,7 +142,6 @@ impl Packer<'_> {
 /// Gives the values of a packed column.
 #[derive(Debug)]
 pub(super) struct Unpacker<'s> {
-    layout: Layout,
     words: Words,
     bytes: &'s [u8],
     /// Bits of `bytes` that were read.
@@ -136,8 +153,8 @@ pub(super) struct Unpacker<'s> {
 
 impl<'s> Unpacker<'s> {
     /// Takes `count` values off the front of `side`.
-    pub fn read(layout: Layout, count: usize, side: &mut &'s [u8]) -> Result<Self, Flaw> {
-        let (words, most) = (Words::of(&layout, count), side.len().saturating_mul(8));
+    pub fn read(digits: Rc<Digits>, count: usize, side: &mut &'s [u8]) -> Result<Self, Flaw> {
+        let (words, most) = (Words::of(digits, count), side.len().saturating_mul(8));
         let mut bits = 0;
         for (_, of_word) in words.clone() {
             bits += of_word as usize;
@@ -147,26 +164,31 @@ impl<'s> Unpacker<'s> {
         }
         let (bytes, rest) = side.split_at(bits.div_ceil(8));
         *side = rest;
-        Ok(Unpacker { layout, words, bytes, read: 0, word: 0, digits: 0 })
+        Ok(Unpacker { words, bytes, read: 0, word: 0, digits: 0 })
+    }
+
+    /// What its layout makes of digits.
+    #[cfg(test)]
+    pub fn digits(&self) -> &Rc<Digits> {
+        &self.words.digits
     }
 
     /// Sets `value` to the next one.
     pub fn next(&mut self, value: &mut Vec<u8>) -> Result<(), Flaw> {
         value.clear();
-        match self.layout {
+        let digits = Rc::clone(&self.words.digits);
+        match &digits.layout {
             Layout::Integers { low, count } => {
-                let number = low + self.digit(count)?;
+                let number = low + self.digit(*count)?;
                 numbers::print_large(number, value);
             }
-            Layout::Places(ref mut runs) => {
-                let runs = std::mem::take(runs);
-                for Run { len, symbols } in &runs {
+            Layout::Places(runs) => {
+                for Run { len, symbols } in runs {
                     for _ in 0..*len {
                         let digit = self.digit(symbols.count.into())?;
                         value.push(symbols.of(digit));
                     }
                 }
-                self.layout = Layout::Places(runs);
             }
         }
         Ok(())
@@ -210,7 +232,7 @@ mod tests {
     use super::*;
 
     fn unpacked(layout: &Layout, count: usize, mut side: &[u8]) -> Result<Vec<Vec<u8>>, Flaw> {
-        let mut values = Unpacker::read(layout.clone(), count, &mut side)?;
+        let mut values = Unpacker::read(Digits::new(layout.clone()), count, &mut side)?;
         assert_eq!(side, b"more");
         let mut value = Vec::new();
         (0..count).map(|_| values.next(&mut value).map(|()| value.clone())).collect()
@@ -229,7 +251,8 @@ mod tests {
             back.iter().map(|value| &value[..]).eq(values.iter().map(|value| value.as_bytes()))
         );
         for cut in 0..size {
-            let cut = Unpacker::read(layout.clone(), values.len(), &mut &out[..cut]);
+            let digits = Digits::new(layout.clone());
+            let cut = Unpacker::read(digits, values.len(), &mut &out[..cut]);
             assert!(cut.is_err());
         }
         size

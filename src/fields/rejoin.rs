@@ -86,7 +86,7 @@ struct Column<'t> {
     /// Of a joined column the lengths of its values, if it has them.
     lengths: &'t [u8],
     /// The values of a packed column.
-    packed: Option<Unpacker<'t>>,
+    packed: Option<Box<Unpacker<'t>>>,
     form: Form,
     number: i64,
     values: Predictions<Range<u32>>,
@@ -108,7 +108,7 @@ fn read_columns<'t>(
     }
     let (mut columns, mut room) = (Vec::new(), Room::new());
     for (number, (&count, &depth)) in counts.iter().zip(depths).enumerate() {
-        let packed = packed.of(number, count)?;
+        let packed = packed.of(number, count)?.map(Box::new);
         let form = match count {
             _ if packed.is_some() => Form::Packed,
             0..LEAST_VALUES => Form::Text,

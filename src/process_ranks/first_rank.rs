@@ -1,13 +1,16 @@
 //! Rank 0: it gathers the others, and has them sort their parts of a block.
 
-use super::messages::{self, GATHERING, Network, OwnedRows, STALL, Word};
+use super::messages::{self, GATHERING, GREETING_SIZE, Network, OwnedRows, STALL, Word};
 use crate::error::{Error, Result};
 use crate::gpu::{NcclId, PartRows, PartText, Peers, RankSorter, SortedText, TextParts};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// How long a connection has to say which rank it is.
+const GREETING: Duration = Duration::from_secs(5);
 
 /// The ranks that help this process, which is rank 0. They end when the last copy of this is
 /// dropped.
@@ -91,29 +94,42 @@ pub(super) fn gather(
     let mut streams: Vec<Option<TcpStream>> = (1..count).map(|_| None).collect();
     let began = Instant::now();
     while streams.iter().any(Option::is_none) {
+        if began.elapsed() > within {
+            let there = 1 + streams.iter().flatten().count();
+            let what = format!("{there} of {count} ranks have come within {within:?}");
+            return Err(io::Error::new(ErrorKind::TimedOut, what).into());
+        }
         match listener.accept() {
-            Ok((mut stream, _)) => {
-                stream.set_nonblocking(false)?;
-                // What connects and says nothing is not to hold up the others.
-                stream.set_read_timeout(Some(within.min(Duration::from_secs(5))))?;
-                stream.set_write_timeout(Some(STALL))?;
-                stream.set_nodelay(true)?;
-                let rank = messages::greeted(&mut stream, count);
-                stream.set_read_timeout(Some(STALL))?;
-                if let Some(place) = rank.and_then(|rank| streams.get_mut(rank - 1)) {
-                    place.get_or_insert(stream);
+            Ok((stream, _)) => {
+                // What fails on the way is no rank.
+                if let Ok(Some((rank, stream))) = welcome(stream, count) {
+                    streams[rank - 1].get_or_insert(stream);
                 }
             }
-            Err(e) if e.kind() != ErrorKind::WouldBlock => return Err(e.into()),
-            Err(_) if began.elapsed() < within => thread::sleep(Duration::from_millis(10)),
-            Err(_) => {
-                let there = 1 + streams.iter().flatten().count();
-                let what = format!("{there} of {count} ranks have come within {within:?}");
-                return Err(io::Error::new(ErrorKind::TimedOut, what).into());
-            }
+            // There is none, or it is gone again.
+            Err(_) => thread::sleep(Duration::from_millis(10)),
         }
     }
     Ok(streams.into_iter().flatten().collect())
+}
+
+/// What has connected, and which of so many ranks it is, if it says so soon.
+fn welcome(mut stream: TcpStream, count: usize) -> io::Result<Option<(usize, TcpStream)>> {
+    let (until, mut words, mut read) = (Instant::now() + GREETING, [0; GREETING_SIZE], 0);
+    stream.set_nonblocking(false)?;
+    while read < words.len() {
+        let left = until.saturating_duration_since(Instant::now());
+        stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+        match stream.read(&mut words[read..])? {
+            0 => return Ok(None),
+            _ if left.is_zero() => return Ok(None),
+            more => read += more,
+        }
+    }
+    stream.set_read_timeout(Some(STALL))?;
+    stream.set_write_timeout(Some(STALL))?;
+    stream.set_nodelay(true)?;
+    Ok(messages::greeted(words, count).map(|rank| (rank, stream)))
 }
 
 /// Has each of the others sort its part, and this rank its `own`.
@@ -149,9 +165,10 @@ pub(super) fn sort(
         let mut give = || {
             messages::ask(&mut stream, (&network, sample_rate), (parts, number), text)?;
             peers.wait(|| Ok(has_words(stream)?))?;
-            let rows = messages::answered(&mut stream, parts, number)?;
+            let rows = messages::answered(&mut stream, (parts, number), sample_rate)?;
             peers.finish(count)?;
-            Word::Complete.say(&mut stream)?;
+            // One that is gone now is missed by the next block.
+            let _ = Word::Complete.say(&mut stream);
             Ok(rows)
         };
         give().map_err(failed)

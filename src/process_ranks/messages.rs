@@ -17,6 +17,9 @@ use std::time::Duration;
 /// The start of a connection: `bwzranks` as a number, and the version of these messages.
 const GREETING: [u64; 2] = [u64::from_le_bytes(*b"bwzranks"), 1];
 
+/// Bytes that a rank says first.
+pub const GREETING_SIZE: usize = 32;
+
 /// How long ranks wait for each other at the start.
 pub const GATHERING: Duration = Duration::from_secs(60);
 /// How long one end of a connection waits for the other within a message.
@@ -102,9 +105,9 @@ pub fn greet(to: &mut impl Write, place: ProcessRank) -> Result<()> {
     put(to, &[place.number as u64, place.count as u64])
 }
 
-/// Which rank it is that has connected, of so many; `None` where it is none of them.
-pub fn greeted(from: &mut impl Read, count: usize) -> Option<usize> {
-    let [magic, version, number, of] = get(from).ok()?;
+/// Which rank it is that has said so first, of so many; `None` where it is none of them.
+pub fn greeted(words: [u8; GREETING_SIZE], count: usize) -> Option<usize> {
+    let [magic, version, number, of] = get(&mut &words[..]).ok()?;
     let is_one = [magic, version] == GREETING && of == count as u64;
     (is_one && (1..of).contains(&number)).then_some(number as usize)
 }
@@ -175,15 +178,20 @@ pub fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Result<()
 ///
 /// # Errors
 /// [`Error::Device`] as the rank has given it, or where what it says is not so.
-pub fn answered(from: &mut impl Read, parts: TextParts, number: usize) -> Result<OwnedRows> {
+pub fn answered(
+    from: &mut impl Read,
+    (parts, number): (TextParts, usize),
+    sample_rate: u32,
+) -> Result<OwnedRows> {
     let [kind, len] = get(from)?;
+    let most = parts.size().min(parts.len().div_ceil(sample_rate.into()));
     match kind {
         0 if len <= MOST_OF_FAILURE => {
             let mut failure = memory(len)?;
             from.read_exact(&mut failure)?;
             Err(Error::Device(String::from_utf8_lossy(&failure).into_owned().into()))
         }
-        1 if len <= parts.len().min(parts.size()) => {
+        1 if len <= most => {
             let mut bytes = memory(parts.part_len(number))?;
             from.read_exact(&mut bytes)?;
             let mut samples = memory(16 * len)?;
@@ -209,13 +217,13 @@ mod tests {
     fn a_greeting_is_of_one_of_so_many() {
         let mut greeting = Vec::new();
         greet(&mut greeting, PLACE).unwrap();
-        assert_eq!(greeted(&mut &greeting[..], 3), Some(1));
-        assert_eq!(greeted(&mut &greeting[..], 4), None);
-        assert_eq!(greeted(&mut &greeting[..31], 3), None);
+        let greeting: [u8; GREETING_SIZE] = greeting.try_into().unwrap();
+        assert_eq!(greeted(greeting, 3), Some(1));
+        assert_eq!(greeted(greeting, 4), None);
         for at in 0..24 {
-            let mut other = greeting.clone();
+            let mut other = greeting;
             other[at] ^= 0x80;
-            assert_eq!(greeted(&mut &other[..], 3), None, "byte {at}");
+            assert_eq!(greeted(other, 3), None, "byte {at}");
         }
     }
 
@@ -235,11 +243,11 @@ mod tests {
         let rows = PartRows { rows: 7..14, bytes: b"abcdefg", samples: &[(8, 3), (12, 1)] };
         let mut reply = Vec::new();
         answer(&mut reply, Ok(&rows)).unwrap();
-        let given = answered(&mut &reply[..], parts, 1).unwrap();
+        let given = answered(&mut &reply[..], (parts, 1), 4).unwrap();
         assert_eq!((given.rows.clone(), &given.bytes[..]), (7..14, &b"abcdefg"[..]));
         assert_eq!(given.samples, [(8, 3), (12, 1)]);
         for cut in 0..reply.len() {
-            assert!(answered(&mut &reply[..cut], parts, 1).is_err(), "cut at {cut}");
+            assert!(answered(&mut &reply[..cut], (parts, 1), 4).is_err(), "cut at {cut}");
         }
     }
 
@@ -247,16 +255,16 @@ mod tests {
     fn a_failure_is_given_on_and_nonsense_refused() {
         let (mut reply, parts) = (Vec::new(), TextParts::new(20, 3));
         answer(&mut reply, Err(&Error::Device("it is hot".into()))).unwrap();
-        let end = answered(&mut &reply[..], parts, 1).unwrap_err();
+        let end = answered(&mut &reply[..], (parts, 1), 4).unwrap_err();
         assert!(matches!(end, Error::Device(_)) && end.to_string().contains("it is hot"), "{end}");
         let long = Error::Device("x".repeat(10_000).into());
         reply.clear();
         answer(&mut reply, Err(&long)).unwrap();
-        assert!(answered(&mut &reply[..], parts, 1).is_err());
-        for numbers in [[2, 0], [0, 1 << 40], [1, 8]] {
+        assert!(answered(&mut &reply[..], (parts, 1), 4).is_err());
+        for numbers in [[2, 0], [0, 1 << 40], [1, 6]] {
             let mut reply = Vec::new();
             put(&mut reply, &numbers).unwrap();
-            let end = answered(&mut &reply[..], parts, 1).unwrap_err();
+            let end = answered(&mut &reply[..], (parts, 1), 4).unwrap_err();
             assert!(end.to_string().contains("no rows"), "{end}");
         }
         for numbers in [[0, 4, 0], [1 << 40, 4, 0], [9, 3, 0], [9, 1 << 32, 0], [9, 4, 256]] {

@@ -4,10 +4,11 @@ use super::launcher::ProcessRank;
 use super::messages::{self, GATHERING, PartJob, STALL, Word};
 use crate::error::{Error, Result};
 use crate::gpu::{NcclId, PartRows, PartText, Peers, RankSorter};
+use std::cell::Cell;
 use std::io;
 use std::net::{Shutdown, TcpStream};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{mem, thread};
 
 /// A process that helps rank 0.
 #[derive(Debug)]
@@ -88,6 +89,16 @@ pub(super) fn serve(
     Ok(())
 }
 
+/// Ends the connection to rank 0, unless that is forgotten before this is dropped: what listens to
+/// it must end where the sort fails or panics.
+struct HangUp<'s>(&'s TcpStream);
+
+impl Drop for HangUp<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.shutdown(Shutdown::Both);
+    }
+}
+
 /// Sorts a part and gives its rows. Rank 0 is listened to meanwhile: where its connection ends, the
 /// wait for the other GPUs does.
 fn sort_part(
@@ -104,16 +115,20 @@ fn sort_part(
             }
             heard
         });
+        let (hang_up, answered) = (HangUp(stream), Cell::new(false));
         let sorted = sort(job, &peers, &mut |rows| {
-            messages::answer(&mut stream, Ok(&rows))?;
+            answered.set(true);
+            messages::answer(&mut &*stream, Ok(&rows))?;
             peers.wait(|| Ok(listening.is_finished()))
         });
-        if let Err(e) = &sorted {
-            if peers.first_failed() != Some(0) {
-                // Where it cannot be told, the end of the connection tells it.
+        match &sorted {
+            Ok(()) => mem::forget(hang_up),
+            // Within an answer, and where it cannot be told, the end of the connection tells it.
+            Err(e) if !answered.get() && peers.first_failed() != Some(0) => {
                 let _ = messages::answer(&mut stream, Err(e));
+                drop(hang_up);
             }
-            let _ = stream.shutdown(Shutdown::Both);
+            Err(_) => drop(hang_up),
         }
         let heard = listening.join().unwrap_or_else(|e| std::panic::resume_unwind(e));
         match (sorted, heard) {

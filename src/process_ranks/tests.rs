@@ -124,6 +124,27 @@ fn the_failure_of_one_rank_ends_the_wait_of_all() {
     }
 }
 
+/// What panics in one rank ends there and is a failure elsewhere.
+#[test]
+fn a_rank_that_panics_ends_the_wait_of_all() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (case, place) =
+        (Case::new(&cases::text(5000)), ProcessRank { number: 1, count: 2, on_host: 0 });
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let stream = connect(&address, place, SOON).unwrap();
+            serve(&stream, place, |_, _, _| panic!("a rank's own"))
+        });
+        let streams = gather(&listener, 2, SOON).unwrap();
+        let sorted = sort(&streams, [7; 128], (&case.text, RATE), |_, _, peers, _| {
+            peers.wait(|| Ok(false)).map(|()| unreachable!("nothing comes"))
+        });
+        assert!(matches!(sorted, Err(Error::Device(_))), "{sorted:?}");
+        assert!(other.join().is_err());
+    });
+}
+
 /// A process that is killed says nothing; its connections end.
 #[test]
 fn a_rank_that_is_gone_ends_the_wait_of_all() {
