@@ -7,7 +7,8 @@
 //! | `files`, `input_name` | which files are meant and what their outputs are called |
 //! | `input`, `stoppable_input`, `parallel_reads`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
-//! | `file_commands`, `process_ranks` | compress, decompress, test; compress as one of several processes |
+//! | `file_commands` | compress, decompress, test |
+//! | `process_ranks` | compress as one of several processes |
 //! | `bench` | measuring |
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
 //! | `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |

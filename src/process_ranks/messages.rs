@@ -25,7 +25,7 @@ pub const GATHERING: Duration = Duration::from_secs(60);
 /// How long one end of a connection waits for the other within a message.
 pub const STALL: Duration = Duration::from_secs(60);
 
-/// A failure is told in so many bytes at most.
+/// Bytes of a failure's text at most.
 const MOST_OF_FAILURE: u64 = 4096;
 
 /// What ranks that sort together join with (an `ncclUniqueId`).

@@ -121,14 +121,17 @@ fn sort_part(
             messages::answer(&mut &*stream, Ok(&rows))?;
             peers.wait(|| Ok(listening.is_finished()))
         });
-        match &sorted {
-            Ok(()) => mem::forget(hang_up),
-            // Within an answer, and where it cannot be told, the end of the connection tells it.
-            Err(e) if !answered.get() && peers.first_failed() != Some(0) => {
-                let _ = messages::answer(&mut stream, Err(e));
-                drop(hang_up);
-            }
-            Err(_) => drop(hang_up),
+        if let Err(e) = &sorted
+            && !answered.get()
+            && peers.first_failed() != Some(0)
+        {
+            // Within an answer, and where this cannot be sent, the connection ends, which says it.
+            let _ = messages::answer(&mut stream, Err(e));
+        }
+        if sorted.is_ok() {
+            mem::forget(hang_up)
+        } else {
+            drop(hang_up)
         }
         let heard = listening.join().unwrap_or_else(|e| std::panic::resume_unwind(e));
         match (sorted, heard) {
