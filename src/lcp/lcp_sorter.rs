@@ -23,8 +23,9 @@ const ON_CPU: u64 = 13;
 /// The same while a GPU does, besides [`GpuLcpSorter::PINNED`]: the text in pinned memory too.
 const WITH_GPU: u64 = 10;
 
-/// The same where only some rows are wanted, at the most: all of them, in pinned memory too.
-const SELECTING: u64 = 18;
+/// The same where only some rows are wanted, at the most: the text in pinned memory alone, and all
+/// rows there and in the arrays.
+const SELECTING: u64 = 17;
 
 /// Bytes that a thread copies at a time.
 const COPIED: usize = 1 << 18;
@@ -96,7 +97,7 @@ impl LcpSorter {
     /// # Errors
     /// As [`LcpSorter::sort`].
     pub fn sort_into(&self, text: &[u8], arrays: &mut LcpArrays) -> Result<()> {
-        *arrays = self.rows(text, 0, None, std::mem::take(arrays))?;
+        *arrays = self.all_rows(text, 0, std::mem::take(arrays))?;
         Ok(())
     }
 
@@ -105,14 +106,33 @@ impl LcpSorter {
     /// # Errors
     /// As [`LcpSorter::sort`].
     pub fn sort_pieces(&self, text: &[u8], least: u8) -> Result<LcpArrays> {
-        self.rows(text, least, None, LcpArrays::default())
+        self.all_rows(text, least, LcpArrays::default())
     }
 
-    /// The same, of which rows may be missing that are not wanted. So the row before one is not
-    /// always the one before it in the whole arrays; it is where both have as much in common as is
-    /// wanted.
-    pub(crate) fn select(&self, text: &[u8], least: u8, wanted: LcpRows) -> Result<LcpArrays> {
-        self.rows(text, least, Some(wanted), LcpArrays::default())
+    /// The same of `size` bytes that `write` writes where they are sorted, of which rows may be
+    /// missing that are not wanted. So the row before one is not always the one before it in the
+    /// whole arrays; it is where both have as much in common as is wanted.
+    ///
+    /// `write` is given memory that holds any bytes. Where a GPU fails it is asked again.
+    pub(crate) fn select(
+        &self,
+        size: usize,
+        write: impl Fn(&mut [u8]),
+        least: u8,
+        wanted: LcpRows,
+    ) -> Result<LcpArrays> {
+        self.check(size)?;
+        let on_gpu = |gpu: &mut GpuLcpSorter| {
+            write(gpu.input(size)?);
+            let view = gpu.select_rows(least, wanted)?;
+            Ok(LcpArrays { suffixes: self.copied(view.suffixes)?, lcp: self.copied(view.lcp)? })
+        };
+        if let Some(done) = self.by_gpu(size as u64, SELECTING * size as u64, on_gpu) {
+            return done;
+        }
+        let mut text = allocation::zeroed(size).ok_or_else(no_memory)?;
+        write(&mut text);
+        self.on_cpu(&text, least)
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -123,55 +143,49 @@ impl LcpSorter {
         &self.pool
     }
 
-    fn rows(
-        &self,
-        text: &[u8],
-        least: u8,
-        wanted: Option<LcpRows>,
-        used: LcpArrays,
-    ) -> Result<LcpArrays> {
-        let (size, options) = (text.len() as u64, &self.options);
-        check_length(text.len())?;
-        check_memory("the suffixes of", size, ON_CPU * size, options)?;
-        if let Some(arrays) = self.rows_by_gpu(text, least, wanted, used)? {
-            return Ok(arrays);
+    fn check(&self, size: usize) -> Result<()> {
+        check_length(size)?;
+        check_memory("the suffixes of", size as u64, ON_CPU * size as u64, &self.options)
+    }
+
+    /// All rows, in the memory of `used` where a GPU does it.
+    fn all_rows(&self, text: &[u8], least: u8, used: LcpArrays) -> Result<LcpArrays> {
+        self.check(text.len())?;
+        let size = text.len() as u64;
+        let on_gpu = |gpu: &mut GpuLcpSorter| {
+            self.copy(text, gpu.input(text.len())?);
+            self.receive_rows(gpu, text.len(), least, used)
+        };
+        match self.by_gpu(size, WITH_GPU * size + GpuLcpSorter::PINNED, on_gpu) {
+            Some(done) => done,
+            None => self.on_cpu(text, least),
         }
+    }
+
+    fn on_cpu(&self, text: &[u8], least: u8) -> Result<LcpArrays> {
         let from = Instant::now();
-        let suffixes = suffix_array(text, options)?;
+        let suffixes = suffix_array(text, &self.options)?;
         let lcp = permuted_lcp::lcp(text, &suffixes, least, &self.pool)?;
-        self.gpus.done_on_cpu(size, 1, from.elapsed());
+        self.gpus.done_on_cpu(text.len() as u64, 1, from.elapsed());
         Ok(LcpArrays { suffixes, lcp })
     }
 
-    /// `None` where the CPU is to do it.
-    fn rows_by_gpu(
+    /// What a GPU makes of a text of `size` bytes; `None` where the CPU is to do it.
+    fn by_gpu(
         &self,
-        text: &[u8],
-        least: u8,
-        wanted: Option<LcpRows>,
-        used: LcpArrays,
-    ) -> Result<Option<LcpArrays>> {
-        let size = text.len() as u64;
-        let needed = match wanted {
-            Some(_) => SELECTING * size,
-            None => WITH_GPU * size + GpuLcpSorter::PINNED,
-        };
-        if text.is_empty() || needed > self.options.memory_limit() {
-            return Ok(None);
+        size: u64,
+        needed: u64,
+        work: impl FnOnce(&mut GpuLcpSorter) -> Result<LcpArrays>,
+    ) -> Option<Result<LcpArrays>> {
+        if size == 0 || needed > self.options.memory_limit() {
+            return None;
         }
         self.gpus.expect(size);
-        let Some(mut lease) = self.gpus.lease(size, 1) else { return Ok(None) };
-        let done = lease.run(|gpu| {
-            self.copy(text, gpu.input(text.len())?);
-            let Some(wanted) = wanted else { return self.all_rows(gpu, text.len(), least, used) };
-            let view = gpu.select_rows(least, wanted)?;
-            Ok(LcpArrays { suffixes: self.copied(view.suffixes)?, lcp: self.copied(view.lcp)? })
-        });
-        done.transpose()
+        self.gpus.lease(size, 1)?.run(work)
     }
 
     /// All rows of the text that a GPU was given.
-    fn all_rows(
+    fn receive_rows(
         &self,
         gpu: &mut GpuLcpSorter,
         len: usize,

@@ -73,7 +73,7 @@ pub fn longest_common_on(
     b: &Sequences,
     strands: Strands,
 ) -> Result<Vec<Match>> {
-    let text = JoinedText::new(a, b, strands, sorter)?;
+    let text = JoinedText::new(a, b, strands, sorter.options())?;
     let end = text.first_end();
     let arrays = text.arrays(sorter, LcpRows::LongestAcross(end))?;
     // Where rows are missing, those around have less in common.
@@ -144,7 +144,7 @@ fn sorted_matches(
 ) -> Result<Vec<Match>> {
     check_least(least)?;
     let sorter = LcpSorter::new(options)?;
-    let text = JoinedText::new(a, b, strands, &sorter)?;
+    let text = JoinedText::new(a, b, strands, options)?;
     let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
     matches(&text, &arrays, least, unique, &sorter)
 }
@@ -156,7 +156,7 @@ fn matches(
     unique: bool,
     sorter: &LcpSorter,
 ) -> Result<Vec<Match>> {
-    let budget = Budget::new(text.bytes.len(), sorter.options());
+    let budget = Budget::new(text.len(), sorter.options());
     let walk = IntervalWalk { text, arrays, least, once: unique, budget: &budget };
     let mut pairs = walk.pairs(sorter.pool())?;
     if unique {
@@ -169,7 +169,7 @@ fn matches(
     let no_memory = || Error::out_of_memory("there is not enough memory for the matches");
     let mut found = allocation::with_capacity(pairs.len()).ok_or_else(no_memory)?;
     found.extend(pairs.into_iter().map(|Pair { b, a, length }| {
-        let (of_a, of_b) = (strand(text, a), strand(text, b));
+        let (of_a, of_b) = (text.strand(a), text.strand(b));
         Match {
             a: of_a.record,
             a_start: of_a.place(a, length),
@@ -180,10 +180,6 @@ fn matches(
         }
     }));
     Ok(found)
-}
-
-fn strand(text: &JoinedText, pos: u32) -> &super::joined_text::Strand {
-    &text.strands[text.strand_at(pos) as usize]
 }
 
 /// Keeps the pairs that stand once in the first set and once in their strand of the second.

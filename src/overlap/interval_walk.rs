@@ -41,7 +41,7 @@ pub struct Pair {
 
 /// What is walked.
 pub struct IntervalWalk<'t> {
-    pub text: &'t JoinedText,
+    pub text: &'t JoinedText<'t>,
     pub arrays: &'t LcpArrays,
     /// Bases that a pair agrees for at least, 1 or more.
     pub least: u32,
@@ -119,8 +119,7 @@ struct Lists {
 impl Lists {
     fn of(pos: u32, row: u32, text: &JoinedText) -> Self {
         let set = usize::from(pos >= text.first_end());
-        let before = pos.checked_sub(1).map_or(0, |before| text.bytes[before as usize]);
-        let before = match before {
+        let before = match text.before(pos) {
             b'A' => 0,
             b'C' => 1,
             b'G' => 2,

@@ -6,6 +6,8 @@ use crate::allocation;
 use crate::error::{Error, Result};
 use crate::gpu::LcpRows;
 use crate::lcp::{LcpArrays, LcpSorter, MAX_TEXT, check_memory};
+use crate::options::Options;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 /// Bytes of memory for each byte of the text while its suffixes are sorted, and while the walk of
@@ -14,9 +16,6 @@ pub const SORTING: u64 = 13;
 
 /// Bytes of the text that a thread writes at a time.
 const PART: usize = 1 << 18;
-
-/// New memory holds ends alone.
-const _: () = assert!(END == 0);
 
 /// Positions for which one number of the table of records is kept.
 const STEP: usize = 64;
@@ -38,6 +37,16 @@ impl Strand {
         self.start + self.length + 1
     }
 
+    /// Whether its first base is at `pos` of the text.
+    pub fn starts_at(&self, pos: u32) -> bool {
+        self.start == pos
+    }
+
+    /// Whether it ends behind the stretch of `length` bases at `pos` of the text.
+    pub fn ends_after(&self, pos: u32, length: u32) -> bool {
+        self.start + self.length == pos + length
+    }
+
     /// Where the stretch of `length` bases at `pos` of the text starts in the record as it is
     /// given.
     pub fn place(&self, pos: u32, length: u32) -> u32 {
@@ -48,27 +57,27 @@ impl Strand {
     }
 }
 
-/// The text, and where its positions are from.
-#[derive(Default)]
-pub struct JoinedText {
-    pub bytes: Vec<u8>,
+/// The text, and where its positions are from. Its bytes stand in the sequences alone until they
+/// are written where they are sorted.
+pub struct JoinedText<'s> {
     pub strands: Vec<Strand>,
+    first: &'s Sequences,
+    second: &'s Sequences,
     /// The strand that holds each [`STEP`]th position.
     steps: Vec<u32>,
 }
 
-impl JoinedText {
+impl<'s> JoinedText<'s> {
     /// The first set as it is given, the second on the strands: each record's other one behind it.
-    /// The threads of `sorter` write it, since new memory takes long to get.
     ///
     /// # Errors
     /// [`Error::Usage`] where that is more than can be sorted, [`Error::Limit`] where it is more
     /// than memory is allowed for, [`Error::Io`] where there is none.
     pub fn new(
-        first: &Sequences,
-        second: &Sequences,
+        first: &'s Sequences,
+        second: &'s Sequences,
         strands: Strands,
-        sorter: &LcpSorter,
+        options: &Options,
     ) -> Result<Self> {
         let times = if strands == Strands::Both { 2 } else { 1 };
         let size = first.total() + first.len() as u64;
@@ -81,12 +90,11 @@ impl JoinedText {
             );
             return Err(Error::Usage(what.into()));
         }
-        check_memory("sequences of", size, SORTING * size, sorter.options())?;
+        check_memory("sequences of", size, SORTING * size, options)?;
         let no_memory = || Error::out_of_memory("there is not enough memory for the sequences");
-        let bytes = allocation::zeroed(size as usize).ok_or_else(no_memory)?;
         let count = first.len() + times as usize * second.len();
         let all = allocation::with_capacity(count).ok_or_else(no_memory)?;
-        let mut text = JoinedText { bytes, strands: all, steps: Vec::new() };
+        let mut text = JoinedText { strands: all, first, second, steps: Vec::new() };
         for record in 0..first.len() as u32 {
             text.add(first.bases(record).len(), record, false, true);
         }
@@ -95,19 +103,6 @@ impl JoinedText {
             text.add(length, record, false, false);
             if strands == Strands::Both {
                 text.add(length, record, true, false);
-            }
-        }
-        let strands = &text.strands;
-        let bases = |strand: &Strand| match strand.is_first {
-            true => first.bases(strand.record),
-            false => second.bases(strand.record),
-        };
-        let write = |(n, part): (usize, &mut [u8])| write_part(strands, bases, n * PART, part);
-        match text.bytes.len() <= PART {
-            true => write((0, &mut text.bytes)),
-            false => {
-                let parts = text.bytes.par_chunks_mut(PART).enumerate();
-                sorter.pool().install(|| parts.for_each(write));
             }
         }
         Ok(text)
@@ -122,10 +117,15 @@ impl JoinedText {
         self.steps.resize((added.end() as usize).div_ceil(STEP), strand);
     }
 
+    /// How many bytes it has: bases, and an end of each strand.
+    pub fn len(&self) -> usize {
+        self.strands.last().map_or(0, |strand| strand.end() as usize)
+    }
+
     /// The positions of the first set end here.
     pub fn first_end(&self) -> u32 {
         let second = self.strands.partition_point(|strand| strand.is_first);
-        self.strands.get(second).map_or(self.bytes.len() as u32, |strand| strand.start)
+        self.strands.get(second).map_or(self.len() as u32, |strand| strand.start)
     }
 
     /// The number of the strand that a position is in.
@@ -135,35 +135,65 @@ impl JoinedText {
         (from + after.count()) as u32
     }
 
+    /// The strand that holds a position.
+    pub fn strand(&self, pos: u32) -> &Strand {
+        &self.strands[self.strand_at(pos) as usize]
+    }
+
+    /// What stands before a position of the text: a base, `NO_BASE` or [`END`].
+    pub fn before(&self, pos: u32) -> u8 {
+        let strand = self.strand(pos);
+        let (bases, at) = (self.bases(strand), (pos - strand.start) as usize);
+        match (at, strand.is_reverse) {
+            (0, _) => END,
+            (_, false) => bases[at - 1],
+            (_, true) => complement(bases[bases.len() - at]),
+        }
+    }
+
+    /// The bases of a strand's record, as it is given.
+    fn bases(&self, strand: &Strand) -> &'s [u8] {
+        let set = if strand.is_first { self.first } else { self.second };
+        set.bases(strand.record)
+    }
+
     /// Sorts the suffixes; rows that are not wanted may be missing.
     pub fn arrays(&self, sorter: &LcpSorter, wanted: LcpRows) -> Result<LcpArrays> {
-        sorter.select(&self.bytes, LEAST_BASE, wanted)
+        let write = |to: &mut [u8]| self.write(to, sorter.pool());
+        sorter.select(self.len(), write, LEAST_BASE, wanted)
     }
-}
 
-/// Writes the bases of strands to the bytes of a text from `from` on, which are [`END`] at first.
-fn write_part<'b>(
-    strands: &[Strand],
-    bases: impl Fn(&Strand) -> &'b [u8],
-    from: usize,
-    part: &mut [u8],
-) {
-    let to = from + part.len();
-    let first = strands.partition_point(|strand| strand.end() as usize <= from);
-    for strand in strands[first..].iter().take_while(|strand| (strand.start as usize) < to) {
-        let (start, length) = (strand.start as usize, strand.length as usize);
-        let own = from.saturating_sub(start)..length.min(to - start);
-        // A part may begin at the end of a strand.
-        if own.is_empty() {
-            continue;
+    /// Writes the text, which is as long as `to`, on all threads.
+    fn write(&self, to: &mut [u8], pool: &ThreadPool) {
+        if to.len() <= PART {
+            return self.write_part(0, to);
         }
-        let written = &mut part[start + own.start - from..][..own.len()];
-        let bases = bases(strand);
-        match strand.is_reverse {
-            false => written.copy_from_slice(&bases[own]),
-            true => {
-                let opposite = bases[length - own.end..length - own.start].iter().rev();
-                written.iter_mut().zip(opposite).for_each(|(to, &base)| *to = complement(base));
+        let parts = to.par_chunks_mut(PART).enumerate();
+        pool.install(|| parts.for_each(|(n, part)| self.write_part(n * PART, part)));
+    }
+
+    /// Writes the bytes from `from` on.
+    fn write_part(&self, from: usize, part: &mut [u8]) {
+        let to = from + part.len();
+        let first = self.strands.partition_point(|strand| strand.end() as usize <= from);
+        for strand in self.strands[first..].iter().take_while(|one| (one.start as usize) < to) {
+            let (start, length) = (strand.start as usize, strand.length as usize);
+            if let Some(end) = part.get_mut(start + length - from) {
+                *end = END;
+            }
+            let own = from.saturating_sub(start)..length.min(to - start);
+            // A part may begin at the end of a strand.
+            if own.is_empty() {
+                continue;
+            }
+            let written = &mut part[start + own.start - from..][..own.len()];
+            let bases = self.bases(strand);
+            match strand.is_reverse {
+                false => written.copy_from_slice(&bases[own]),
+                true => {
+                    let opposite = bases[length - own.end..length - own.start].iter().rev();
+                    written.iter_mut().zip(opposite).for_each(|(to, &base)| *to = complement(base));
+                }
             }
         }
     }
@@ -173,23 +203,27 @@ fn write_part<'b>(
 mod tests {
     use super::*;
     use crate::cases;
-    use crate::options::Options;
 
     #[test]
     fn positions_are_of_their_strands() {
         let (mut a, mut b) = (Sequences::new(), Sequences::new());
         a.add(b"", &[b'A'; 100]).unwrap();
         (0..90).for_each(|n| b.add(b"", &b"ACGTN"[..n % 6]).unwrap());
-        let sorter = LcpSorter::new(&Options::new()).unwrap();
-        let text = JoinedText::new(&a, &b, Strands::Both, &sorter).unwrap();
+        let text = JoinedText::new(&a, &b, Strands::Both, &Options::new()).unwrap();
+        let mut bytes = vec![b'?'; text.len()];
+        text.write_part(0, &mut bytes);
         assert_eq!(text.first_end(), 101);
         for (n, strand) in text.strands.iter().enumerate() {
             for pos in strand.start..=strand.start + strand.length {
                 assert_eq!(text.strand_at(pos) as usize, n);
+                let before = pos.checked_sub(1).map_or(END, |before| bytes[before as usize]);
+                assert_eq!((text.before(pos), strand.starts_at(pos)), (before, before == END));
+                let is_end = bytes[pos as usize] == END;
+                assert_eq!(strand.ends_after(pos, 0), is_end);
             }
         }
         let of = |n: usize| &text.strands[n];
-        assert_eq!(&text.bytes[of(12).start as usize..][..6], b"\x01ACGT\0");
+        assert_eq!(&bytes[of(12).start as usize..][..6], b"\x01ACGT\0");
         assert_eq!((of(11).place(of(11).start, 2), of(12).place(of(12).start, 2)), (0, 3));
     }
 
@@ -212,7 +246,9 @@ mod tests {
             expected.push(END);
         }
         let sorter = LcpSorter::new(&Options::new().threads(3)).unwrap();
-        let text = JoinedText::new(&a, &b, Strands::Both, &sorter).unwrap();
-        assert!(text.bytes == expected);
+        let text = JoinedText::new(&a, &b, Strands::Both, sorter.options()).unwrap();
+        let mut bytes = vec![b'?'; text.len()];
+        text.write(&mut bytes, sorter.pool());
+        assert!(bytes == expected);
     }
 }

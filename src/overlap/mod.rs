@@ -33,9 +33,9 @@
 //!
 //! # Memory
 //!
-//! 13 bytes for each base that is sorted, and up to 64 for each result; where there are 18, a GPU
+//! 13 bytes for each base that is sorted, and up to 64 for each result; where there are 17, a GPU
 //! may sort, which gives those suffixes alone that agree for long enough, so that it is less than
-//! 18 as a rule. Of its own memory a GPU takes 26 for each, and more where much repeats. Sorted are
+//! 17 as a rule. Of its own memory a GPU takes 26 for each, and more where much repeats. Sorted are
 //! the bases of `a`, those of `b` on each strand, or those of reads on each strand. Where
 //! `Options::memory` allows less, that is [`Error::Limit`](crate::Error::Limit), before anything is
 //! sorted or as soon as results have taken what is left.

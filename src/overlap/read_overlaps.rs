@@ -13,7 +13,7 @@ use super::common_regions::check_least;
 use super::interval_walk::cuts;
 use super::joined_text::{JoinedText, Strand};
 use super::result_budget::Budget;
-use super::sequence_set::{END, Sequences, Strands};
+use super::sequence_set::{Sequences, Strands};
 use crate::allocation;
 use crate::error::{Error, Result};
 use crate::gpu::LcpRows;
@@ -72,9 +72,10 @@ pub fn read_overlaps(
 ) -> Result<Vec<Overlap>> {
     check_least(least)?;
     let sorter = LcpSorter::new(options)?;
-    let text = JoinedText::new(&Sequences::new(), reads, strands, &sorter)?;
+    let none = Sequences::new();
+    let text = JoinedText::new(&none, reads, strands, options)?;
     let arrays = text.arrays(&sorter, LcpRows::AtLeast(least))?;
-    let budget = Budget::new(text.bytes.len(), options);
+    let budget = Budget::new(text.len(), options);
     let pool = sorter.pool();
     let ends = cuts(&arrays.lcp, least, STRETCHES * pool.current_num_threads());
     let starts = [0].into_iter().chain(ends.iter().copied());
@@ -105,7 +106,7 @@ struct ReadSuffix {
 }
 
 struct SuffixWalk<'t> {
-    text: &'t JoinedText,
+    text: &'t JoinedText<'t>,
     arrays: &'t LcpArrays,
     least: u32,
     budget: &'t Budget,
@@ -120,7 +121,7 @@ struct SuffixWalk<'t> {
 
 impl<'t> SuffixWalk<'t> {
     fn new(
-        text: &'t JoinedText,
+        text: &'t JoinedText<'t>,
         arrays: &'t LcpArrays,
         least: u32,
         budget: &'t Budget,
@@ -153,16 +154,16 @@ impl<'t> SuffixWalk<'t> {
             }
         }
         for &pos in &suffixes[row..behind] {
-            // Before a whole read is the end of another, or nothing.
-            if pos == 0 || self.text.bytes[pos as usize - 1] == END {
-                self.report(self.text.strand_at(pos))?;
+            let strand = self.text.strand_at(pos);
+            if self.text.strands[strand as usize].starts_at(pos) {
+                self.report(strand)?;
             }
         }
         Ok(behind)
     }
 
     fn ends_after(&self, pos: u32, length: u32) -> bool {
-        self.text.bytes[pos as usize + length as usize] == END
+        self.text.strand(pos).ends_after(pos, length)
     }
 
     /// Leaves the suffixes of up to `length` bases in the stack.
