@@ -60,6 +60,6 @@ overlap with it, and none has any with itself.
 
 Memory: 13 bytes for each base of A and each of B and its reverse complement (with --min, of the reads and theirs), 64 for each \
 line. Up to 2^31 - 1 bases are searched together. A GPU sorts them (--device) where that \
-pays and --memory allows 18 bytes for each base.
+pays and --memory allows 17 bytes for each base.
 
 Exit codes: 0 fine, whether or not there is anything in common; 1 trouble; 2 damaged input; 3 a bug.";

@@ -17,8 +17,11 @@ pub const SORTING: u64 = 13;
 /// Bytes of the text that a thread writes at a time.
 const PART: usize = 1 << 18;
 
-/// Positions for which one number of the table of records is kept.
-const STEP: usize = 64;
+/// Positions for which one number of the table of strands is kept, at least.
+const LEAST_STEP: u64 = 64;
+
+/// Such numbers for each strand, at the most.
+const STEPS: u64 = 4;
 
 /// A strand of a record in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +66,9 @@ pub struct JoinedText<'s> {
     pub strands: Vec<Strand>,
     first: &'s Sequences,
     second: &'s Sequences,
-    /// The strand that holds each [`STEP`]th position.
+    /// The strand that holds each position that is a multiple of `step`.
     steps: Vec<u32>,
+    step: u32,
 }
 
 impl<'s> JoinedText<'s> {
@@ -94,7 +98,8 @@ impl<'s> JoinedText<'s> {
         let no_memory = || Error::out_of_memory("there is not enough memory for the sequences");
         let count = first.len() + times as usize * second.len();
         let all = allocation::with_capacity(count).ok_or_else(no_memory)?;
-        let mut text = JoinedText { strands: all, first, second, steps: Vec::new() };
+        let step = (size / (STEPS * count.max(1) as u64)).max(LEAST_STEP) as u32;
+        let mut text = JoinedText { strands: all, first, second, steps: Vec::new(), step };
         for record in 0..first.len() as u32 {
             text.add(first.bases(record).len(), record, false, true);
         }
@@ -114,7 +119,7 @@ impl<'s> JoinedText<'s> {
         let (strand, added) =
             (self.strands.len() as u32, Strand { record, is_reverse, is_first, start, length });
         self.strands.push(added);
-        self.steps.resize((added.end() as usize).div_ceil(STEP), strand);
+        self.steps.resize(added.end().div_ceil(self.step) as usize, strand);
     }
 
     /// How many bytes it has: bases, and an end of each strand.
@@ -130,9 +135,11 @@ impl<'s> JoinedText<'s> {
 
     /// The number of the strand that a position is in.
     pub fn strand_at(&self, pos: u32) -> u32 {
-        let from = self.steps[pos as usize / STEP] as usize;
-        let after = self.strands[from + 1..].iter().take_while(|strand| strand.start <= pos);
-        (from + after.count()) as u32
+        let step = (pos / self.step) as usize;
+        let (from, last) = (self.steps[step], self.steps.get(step + 1));
+        let last = last.map_or(self.strands.len() - 1, |&last| last as usize);
+        let after = &self.strands[from as usize + 1..=last];
+        from + after.partition_point(|strand| strand.start <= pos) as u32
     }
 
     /// The strand that holds a position.
