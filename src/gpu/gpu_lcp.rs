@@ -9,7 +9,7 @@ use super::interface::{Algorithm, LcpReport, LcpRows, LcpView};
 use super::lcp_chunk::LcpChunk;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
-use crate::gpu::lcp::{LcpSteps, TextOnGpu};
+use crate::gpu::lcp::{LcpSteps, SelectedRows, TextOnGpu};
 use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
 use crate::gpu::sort::ExtraArenas;
@@ -27,6 +27,10 @@ const LOG_RATE: u32 = 30;
 /// with the row before it.
 const LONG_ROWS: u32 = 4;
 
+/// Rows that are wanted and are copied before it is known how many there are: to wait once more
+/// takes longer.
+const FIRST_ROWS: u32 = 1 << 10;
+
 /// Makes suffix arrays and LCP arrays on one GPU, on two streams of its own. Its memory grows with
 /// the longest text and is kept.
 #[derive(Debug)]
@@ -41,8 +45,7 @@ pub struct GpuLcpSorter {
     /// The next text.
     text: (PinnedBuffer<u8>, usize),
     /// The rows that are wanted of the last.
-    suffixes: PinnedBuffer<u32>,
-    lcp: PinnedBuffer<u32>,
+    selected: RowsOnHost,
     marks: [CudaEvent; 3],
     report: LcpReport,
 }
@@ -90,8 +93,7 @@ impl GpuLcpSorter {
             memory: GrowingArena::default(),
             extra: ExtraArenas::default(),
             text: (PinnedBuffer::default(), 0),
-            suffixes: PinnedBuffer::default(),
-            lcp: PinnedBuffer::default(),
+            selected: RowsOnHost::default(),
             marks,
             report: LcpReport::default(),
         })
@@ -122,7 +124,7 @@ impl GpuLcpSorter {
         least: u8,
         mut receive: impl FnMut(LcpChunk) -> Result<()> + Send,
     ) -> Result<()> {
-        self.run(least, Wanted::All(&mut receive)).map(drop)
+        self.run(least, Wanted::All(&mut receive))
     }
 
     /// Those rows that are wanted, in their order. The others need not leave the device.
@@ -130,8 +132,8 @@ impl GpuLcpSorter {
     /// # Errors
     /// As [`GpuLcpSorter::sort_input`].
     pub fn select_rows(&mut self, least: u8, wanted: LcpRows) -> Result<LcpView<'_>> {
-        let count = self.run(least, Wanted::Rows(wanted))?;
-        Ok(LcpView { suffixes: self.suffixes.first(count), lcp: self.lcp.first(count) })
+        self.run(least, Wanted::Rows(wanted))?;
+        Ok(self.selected.view())
     }
 
     /// How the last text went.
@@ -145,22 +147,21 @@ impl GpuLcpSorter {
         self.gpu.fail_after(launches);
     }
 
-    /// Gives how many rows were wanted.
-    fn run(&mut self, least: u8, wanted: Wanted) -> Result<usize> {
+    fn run(&mut self, least: u8, wanted: Wanted) -> Result<()> {
         let done = self.sort_and_compare(least, wanted);
         if done.is_err() {
             // Nothing of it may still be at work when the next begins. What that says adds nothing.
             let _ = (self.gpu.wait(), self.copies.wait());
         }
-        let count = done?;
+        done?;
         let ms = |from: usize| self.gpu.check(self.marks[from].elapsed_ms(&self.marks[from + 1]));
         let (sorting, lcp) = (ms(0)?, ms(1)?);
         self.report = LcpReport { sorting, lcp, memory: self.memory.len() + self.extra.len() };
-        Ok(count)
+        Ok(())
     }
 
     /// Copies, sorts, compares and copies back.
-    fn sort_and_compare(&mut self, least: u8, wanted: Wanted) -> Result<usize> {
+    fn sort_and_compare(&mut self, least: u8, wanted: Wanted) -> Result<()> {
         let n = u32::try_from(self.text.1).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
         let n = n.ok_or(Error::Usage("a text holds 1 to 2^31 - 1 bytes".into()))?;
         let gpu = &self.gpu;
@@ -193,20 +194,52 @@ impl GpuLcpSorter {
         match wanted {
             Wanted::All(receive) => {
                 let streams = (gpu, &mut self.copies);
-                all_rows(streams, &steps, (sorted, least), end, &mut self.chunks, receive)?;
-                Ok(n as usize)
+                all_rows(streams, &steps, (sorted, least), end, &mut self.chunks, receive)
             }
             Wanted::Rows(wanted) => {
-                let [suffixes, lcp] = steps.select(gpu, (sorted, least), wanted)?;
+                let selected = steps.select(gpu, (sorted, least), wanted)?;
                 gpu.check(end.record(gpu.stream()))?;
-                for (rows, buffer) in [(suffixes, &mut self.suffixes), (lcp, &mut self.lcp)] {
-                    buffer.reserve(gpu, rows.len() as usize)?;
-                    buffer.download(gpu, rows, 0..rows.len())?;
-                }
-                gpu.wait()?;
-                Ok(lcp.len() as usize)
+                self.selected.receive(gpu, selected)
             }
         }
+    }
+}
+
+/// Rows that were wanted: how many, their suffixes, their values. The last two begin `room` apart.
+#[derive(Debug, Default)]
+struct RowsOnHost {
+    memory: PinnedBuffer<u32>,
+    room: u32,
+}
+
+impl RowsOnHost {
+    /// Copies them and waits for them.
+    fn receive(&mut self, gpu: &Gpu, rows: SelectedRows) -> Result<()> {
+        self.copy(gpu, rows, FIRST_ROWS.min(rows.lcp.len()))?;
+        match self.count() {
+            count if count > self.room => self.copy(gpu, rows, count),
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies the first of them, or what stands there.
+    fn copy(&mut self, gpu: &Gpu, rows: SelectedRows, first: u32) -> Result<()> {
+        self.room = first;
+        self.memory.reserve(gpu, 1 + 2 * first as usize)?;
+        self.memory.download(gpu, rows.count, 0..1)?;
+        self.memory.download(gpu, rows.suffixes.first(first), 1..1 + first)?;
+        self.memory.download(gpu, rows.lcp.first(first), 1 + first..1 + 2 * first)?;
+        gpu.wait()
+    }
+
+    fn count(&self) -> u32 {
+        self.memory.first(1)[0]
+    }
+
+    fn view(&self) -> LcpView<'_> {
+        let (room, count) = (self.room as usize, self.count() as usize);
+        let (suffixes, lcp) = self.memory.first(1 + 2 * room)[1..].split_at(room);
+        LcpView { suffixes: &suffixes[..count], lcp: &lcp[..count] }
     }
 }
 

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 pub const SORTING: u64 = 13;
 
 /// Bytes of the text that a thread writes at a time.
-const PART: usize = 1 << 18;
+const PART: usize = 1 << 17;
 
 /// Positions for which one number of the table of strands is kept, at least.
 const LEAST_STEP: u64 = 64;

@@ -42,6 +42,15 @@ pub enum SuffixRows<'m> {
     Packed(Array<'m, u32>),
 }
 
+/// Rows that are wanted, and no others, at the front of arrays for all.
+#[derive(Clone, Copy)]
+pub struct SelectedRows<'m> {
+    pub suffixes: Array<'m, u32>,
+    pub lcp: Array<'m, u32>,
+    /// How many they are.
+    pub count: Array<'m, u32>,
+}
+
 /// The arrays of these steps.
 pub struct LcpSteps<'m> {
     cub: Cub<'m>,
@@ -115,14 +124,13 @@ impl<'m> LcpSteps<'m> {
         Ok(split)
     }
 
-    /// The rows of the LCP array that are wanted, and no others: their suffixes and values. Waits
-    /// to know how many they are.
+    /// Queues the selection of the rows that are wanted.
     pub fn select(
         &self,
         gpu: &Gpu,
         (sorted, least): (TextOnGpu, u8),
         wanted: LcpRows,
-    ) -> Result<[Array<'m, u32>; 2]> {
+    ) -> Result<SelectedRows<'m>> {
         let (n, sa) = (sorted.sa.len(), sorted.sa);
         let begun = self.begin(gpu, sorted, least)?;
         let common = self.compare(gpu, begun, sorted, least)?;
@@ -134,10 +142,9 @@ impl<'m> LcpSteps<'m> {
         lcp_of_rows(gpu, sa, common, border, (self.lcp, longest))?;
         let flags = sorted.rows.first(n);
         mark_rows(gpu, self.lcp, least, longest, flags)?;
-        let (suffixes, lcp) = (self.ends, self.lists.spare());
-        self.cub.select(gpu, sa, flags, suffixes, self.selected)?;
-        self.cub.select(gpu, self.lcp, flags, lcp, self.selected)?;
-        let count = gpu.read(self.selected)?[0];
-        Ok([suffixes.first(count), lcp.first(count)])
+        let (suffixes, lcp, count) = (self.ends, self.lists.spare(), self.selected);
+        self.cub.select(gpu, sa, flags, suffixes, count)?;
+        self.cub.select(gpu, self.lcp, flags, lcp, count)?;
+        Ok(SelectedRows { suffixes, lcp, count })
     }
 }

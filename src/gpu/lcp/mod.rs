@@ -14,4 +14,4 @@ mod lcp_steps;
 
 pub use device_minima::DeviceMinima;
 pub use lcp_rows::SplitLcp;
-pub use lcp_steps::{LcpSteps, SuffixRows, TextOnGpu};
+pub use lcp_steps::{LcpSteps, SelectedRows, SuffixRows, TextOnGpu};
