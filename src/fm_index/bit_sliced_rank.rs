@@ -48,8 +48,8 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
     const PLANE: usize = (WORDS - Self::COUNTERS) / P;
     const ROWS: usize = 32 * Self::PLANE;
 
-    /// `by_count` is all symbols, the most frequent first.
-    pub fn new(bytes: &[u8], by_count: &[u8]) -> Result<Self> {
+    /// `by_count` is all symbols, the most frequent first, of which `sigma` occur.
+    pub fn new(bytes: &[u8], by_count: &[u8], sigma: usize) -> Result<Self> {
         let mut symbols = [0; 16];
         symbols[..1 << P].copy_from_slice(&by_count[..1 << P]);
         symbols[..1 << P].reverse();
@@ -57,7 +57,7 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         for (code, &symbol) in symbols[..1 << P].iter().enumerate() {
             codes[usize::from(symbol)] = code as u8;
         }
-        let rare = Rare::new(bytes, &codes);
+        let rare = Rare::new(if sigma > 1 << P { bytes } else { &[] }, &codes);
         let lines =
             CacheLines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
         let mut rank = BitSlicedRank { lines, supers: vec![], codes, symbols, rare };
@@ -68,7 +68,9 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
     /// Fills the lines, stretches of 256 of them side by side. There is one more than the bytes
     /// need, so that a rank has one at their end too.
     fn fill(&mut self, bytes: &[u8]) {
-        let (codes, stretch) = (&self.codes, Self::ROWS << SUPER_LOG);
+        // Rare symbols stand as code 0.
+        let codes = &self.codes.map(|code| if code == RARE { 0 } else { code });
+        let stretch = Self::ROWS << SUPER_LOG;
         let fill = |(n, lines): (usize, &mut [u32])| {
             let start = bytes.len().min(n * stretch);
             fill_stretch::<P>(lines, &bytes[start..bytes.len().min(start + stretch)], codes)
@@ -144,15 +146,24 @@ fn fill_stretch<const P: usize>(lines: &mut [u32], places: &[u8], codes: &[u8; 2
     counts
 }
 
+/// The lowest bit of each byte.
+const LOWEST: u64 = 0x0101_0101_0101_0101;
+
+/// What moves the bit of byte k to bit 56 + k.
+const GATHER: u64 = 0x0102_0408_1020_4080;
+
 /// The codes of up to 32 places, a word for each bit of them.
 #[inline(always)]
 fn slice_bits<const P: usize>(places: &[u8], codes: &[u8; 256]) -> [u32; P] {
     let mut words = [0; P];
-    for (n, &c) in places.iter().enumerate() {
-        let code = codes[usize::from(c)];
-        let code = if code == RARE { 0 } else { u32::from(code) };
+    for (n, places) in places.chunks(8).enumerate() {
+        let mut eight = [0; 8];
+        eight.iter_mut().zip(places).for_each(|(code, &c)| *code = codes[usize::from(c)]);
+        let eight = u64::from_le_bytes(eight);
         for (plane, word) in words.iter_mut().enumerate() {
-            *word |= (code >> plane & 1) << n;
+            // The product has the lowest bits of the eight bytes side by side in its highest byte.
+            let bits = (eight >> plane & LOWEST).wrapping_mul(GATHER) >> 56;
+            *word |= (bits as u32) << (8 * n);
         }
     }
     words

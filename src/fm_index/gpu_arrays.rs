@@ -53,11 +53,12 @@ impl FmIndex<u32> {
     /// # Panics
     /// If a row is none of the index.
     pub fn positions_on(&self, gpu: &mut gpu::Searcher, rows: &[u32]) -> Result<Vec<u32>> {
+        let sampled = self.sampled_positions()?;
         let samples = gpu::SampleArrays {
-            rate: self.samples.rate,
-            marks: &self.samples.marks,
-            ranks: &self.samples.ranks,
-            numbers: &self.samples.numbers,
+            rate: sampled.rate,
+            marks: &sampled.marks,
+            ranks: &sampled.ranks,
+            numbers: &sampled.numbers,
         };
         gpu.positions(&self.arrays(0), &samples, rows)?.ok_or_else(|| CONTRADICTION.into())
     }

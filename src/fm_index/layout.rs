@@ -36,9 +36,9 @@ impl<R: Row> IndexLayout<R> {
         };
         let sigma = counts.iter().filter(|&&count| count > 0).count();
         Ok(match () {
-            () if fits(2) => IndexLayout::Two(BitSlicedRank::new(&bytes, &by_count)?),
-            () if fits(3) => IndexLayout::Three(BitSlicedRank::new(&bytes, &by_count)?),
-            () if fits(4) => IndexLayout::Four(BitSlicedRank::new(&bytes, &by_count)?),
+            () if fits(2) => IndexLayout::Two(BitSlicedRank::new(&bytes, &by_count, sigma)?),
+            () if fits(3) => IndexLayout::Three(BitSlicedRank::new(&bytes, &by_count, sigma)?),
+            () if fits(4) => IndexLayout::Four(BitSlicedRank::new(&bytes, &by_count, sigma)?),
             () => IndexLayout::Bytes(ByteRank::new(bytes, &by_count, sigma)?),
         })
     }
@@ -108,9 +108,9 @@ mod tests {
             let sigma = counts.iter().filter(|&&count| count > 0).count();
             check(&name, &bytes, &ByteRank::<R>::new(bytes.clone(), &by_count, sigma).unwrap());
             // However many are rare, the lists are right.
-            check(&name, &bytes, &BitSlicedRank::<R, 2>::new(&bytes, &by_count).unwrap());
-            check(&name, &bytes, &BitSlicedRank::<R, 3>::new(&bytes, &by_count).unwrap());
-            check(&name, &bytes, &BitSlicedRank::<R, 4>::new(&bytes, &by_count).unwrap());
+            check(&name, &bytes, &BitSlicedRank::<R, 2>::new(&bytes, &by_count, sigma).unwrap());
+            check(&name, &bytes, &BitSlicedRank::<R, 3>::new(&bytes, &by_count, sigma).unwrap());
+            check(&name, &bytes, &BitSlicedRank::<R, 4>::new(&bytes, &by_count, sigma).unwrap());
         }
     }
 

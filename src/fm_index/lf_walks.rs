@@ -8,13 +8,14 @@
 use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
-use super::samples::Samples;
+use super::samples::SampledRows;
 #[cfg(target_arch = "x86_64")]
 use crate::bwt::cache_lines;
 use crate::error::{Error, Flaw, Result};
 use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Walks that a thread keeps going.
 const AT_A_TIME: usize = 32;
@@ -41,11 +42,12 @@ impl<R: Row> FmIndex<R> {
     /// # Errors
     /// [`Error::Format`] where the transform contradicts its samples.
     pub fn positions(&self, rows: &[R]) -> Result<Vec<R>> {
+        let sampled = self.sampled_positions()?;
         let mut positions = vec![R::default(); rows.len()];
         rows.par_chunks(CHUNK).zip(positions.par_chunks_mut(CHUNK)).try_for_each(
             |(rows, positions)| {
                 let mut sound = true;
-                self.walk(rows, |n, row, steps, _| match self.samples.pos(row) {
+                self.walk(rows, |n, row, steps, _| match sampled.pos(row) {
                     Some(pos) => {
                         let at = pos.get() + steps as usize;
                         sound &= at <= self.len;
@@ -106,7 +108,8 @@ impl<R: Row> FmIndex<R> {
             .collect::<Result<_>>()?;
         let mut rows = stretches.concat();
         rows.truncate(self.len.div_ceil(rate as usize));
-        self.samples = Samples::new(rows, rate, self.len)?;
+        self.samples = SampledRows::new(rows, rate, self.len);
+        self.positions = OnceLock::new();
         Ok(self)
     }
 
@@ -159,6 +162,7 @@ impl<R: Row> FmIndex<R> {
         rows: &[R],
         mut arrive: impl FnMut(usize, R, u32, u8) -> bool,
     ) {
+        let positions = self.positions.get();
         let mut fresh = rows.iter().enumerate();
         let mut start =
             || fresh.next().map(|(number, &row)| LfWalk { number, row, steps: 0, byte: 0 });
@@ -185,7 +189,9 @@ impl<R: Row> FmIndex<R> {
                 walk.row = (self.starts[usize::from(walk.byte)] + before).min(R::new(self.len));
                 walk.steps += 1;
                 rank.prefetch_byte(self.stored(walk.row));
-                self.samples.prefetch(walk.row);
+                if let Some(positions) = positions {
+                    positions.prefetch(walk.row);
+                }
             }
         }
     }

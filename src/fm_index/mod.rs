@@ -54,7 +54,8 @@ use kmer_table::KmerTable;
 use layout::{IndexLayout, with_layout};
 pub(crate) use lf_walks::CONTRADICTION;
 use rank::Rank;
-pub(crate) use samples::Samples;
+use rayon::prelude::*;
+pub(crate) use samples::{SampledPositions, SampledRows};
 use std::ops::Range;
 use std::slice;
 use std::sync::OnceLock;
@@ -62,8 +63,8 @@ use std::sync::OnceLock;
 /// A block that can be searched.
 ///
 /// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24;
-/// 1.1 bits and 32 per sample for [`FmIndex::locate`]; after a large batch of searches 2 bits or
-/// less for the k-mer table.
+/// 32 bits per sample; after the first [`FmIndex::locate`] 1.1 bits, and 32 more per sample; after a
+/// large batch of searches 2 bits or less for the k-mer table.
 ///
 /// Rows and positions are numbers of the type `R`: `u32`, by [`FmIndex::new`], for blocks of up to
 /// 4 GiB, and `u64`, by [`FmIndex::wide`], for any.
@@ -75,7 +76,9 @@ pub struct FmIndex<R = u32> {
     /// number of rows.
     starts: Box<[R; 257]>,
     layout: IndexLayout<R>,
-    samples: Samples<R>,
+    samples: SampledRows<R>,
+    /// Made when they are first wanted.
+    positions: OnceLock<SampledPositions<R>>,
     kmers: OnceLock<KmerTable<R>>,
     id: gpu_arrays::Id,
 }
@@ -86,7 +89,7 @@ impl FmIndex {
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an
-    /// invariant of [`Bwt`]; [`Error::Io`](crate::Error::Io) where there is no memory.
+    /// invariant of [`Bwt`] that searches rely on; [`Error::Io`](crate::Error::Io) where there is no memory.
     pub fn new(bwt: Bwt) -> Result<Self> {
         if bwt.bytes.len() > NarrowLimits::USUAL.others {
             return Err(Flaw("the block is above 4 GiB: it takes an index of 64 bits").into());
@@ -123,11 +126,11 @@ impl<R: Row> FmIndex<R> {
         if !sound {
             return Err(Flaw("the samples do not fit the block").into());
         }
-        if rows.iter().any(|&row| row > len as u64) {
+        if !rows.par_iter().all(|row| (1..=len as u64).contains(row)) {
             return Err(Flaw("a sample is not a row of its block").into());
         }
-        let rows = rows.into_iter().map(|row| R::new(row as usize)).collect();
-        let samples = Samples::new(rows, sample_rate, len)?;
+        let rows = rows.into_par_iter().map(|row| R::new(row as usize)).collect();
+        let samples = SampledRows::new(rows, sample_rate, len);
         let counts = bwt::counts(&bytes);
         Ok(FmIndex {
             len,
@@ -135,6 +138,7 @@ impl<R: Row> FmIndex<R> {
             starts: starts(&counts.map(|count| R::new(count as usize))),
             layout: IndexLayout::new(bytes, &counts)?,
             samples,
+            positions: OnceLock::new(),
             kmers: OnceLock::new(),
             id: gpu_arrays::Id::new(),
         })
@@ -166,6 +170,15 @@ impl<R: Row> FmIndex<R> {
         Ok(positions)
     }
 
+    /// The positions of sampled rows, which are made now if they are not there.
+    fn sampled_positions(&self) -> Result<&SampledPositions<R>> {
+        if self.positions.get().is_none() {
+            // Not within the cell: threads that make them may be given work that waits for it.
+            let _ = self.positions.set(self.samples.positions()?);
+        }
+        Ok(self.positions.get().expect("just set"))
+    }
+
     /// Length of the block.
     #[allow(clippy::len_without_is_empty, reason = "a block is never empty")]
     pub fn len(&self) -> usize {
@@ -181,6 +194,7 @@ impl<R: Row> FmIndex<R> {
     pub fn size(&self) -> usize {
         with_layout!(&self.layout, rank => rank.size())
             + self.samples.size()
+            + self.positions.get().map_or(0, SampledPositions::size)
             + self.kmers.get().map_or(0, |kmers| kmers.size())
     }
 

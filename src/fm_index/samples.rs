@@ -3,57 +3,38 @@
 //!
 //! A bit per row marks the sampled ones; the rank of a marked row among them is where its number
 //! stands. Ranks are counted from the nearest of regular borders. Per row that takes 1.06 bits, and
-//! 64 bits per sample; 1.13 and 128 where positions have 64 bits.
+//! 64 bits per sample, and 64 more while they are made; where positions have 64 bits 1.13, 128 and
+//! 128. The way back is made when it is first wanted: to count takes rows alone.
 
 use crate::allocation;
 use crate::bwt::cache_lines;
 use crate::error::Flaw;
 use crate::positions::Row;
+use rayon::prelude::*;
 
 /// Rows from one counted rank to the next; 8 words, which are a cache line.
 const BORDER: usize = 512;
 
-/// The samples of a block.
+/// Borders of which a thread marks the rows at a time.
+const STRETCH: usize = 1 << 10;
+
+/// What two samples of an intact block never are.
+const ONE_ROW: Flaw = Flaw("two samples of the block are one row, or one is none");
+
+/// The rows of the suffixes at regular positions.
 #[derive(Debug)]
-pub struct Samples<R> {
-    pub(super) rate: u32,
+pub struct SampledRows<R> {
+    rate: u32,
     /// Bytes of the block.
     len: usize,
     /// The row of the suffix at each pos `k * rate`.
     rows: Vec<R>,
-    /// A bit for each row of the block: whether it is a sampled one.
-    pub(super) marks: Vec<u64>,
-    /// How many rows are marked above each border.
-    pub(super) ranks: Vec<R>,
-    /// Of each marked row, which sample it is: its pos is this times the rate.
-    pub(super) numbers: Vec<R>,
 }
 
-impl<R: Row> Samples<R> {
+impl<R: Row> SampledRows<R> {
     /// Takes the row of the suffix at each pos `k * rate`, in a block of `len` bytes.
-    pub fn new(rows: Vec<R>, rate: u32, len: usize) -> Result<Self, Flaw> {
-        let mut marks = allocation::filled(0_u64, len / 64 + 1).ok_or(Flaw::NO_MEMORY)?;
-        for &row in &rows {
-            let row = row.get();
-            let (word, bit) = (row / 64, 1 << (row % 64));
-            if row == 0 || row > len || marks[word] & bit != 0 {
-                return Err(Flaw("two samples of the block are one row, or one is none"));
-            }
-            marks[word] |= bit;
-        }
-        let mut ranks = allocation::with_capacity(len / BORDER + 1).ok_or(Flaw::NO_MEMORY)?;
-        let mut rank = R::default();
-        for border in marks.chunks(BORDER / 64) {
-            ranks.push(rank);
-            rank += R::from(border.iter().map(|word| word.count_ones()).sum());
-        }
-        let numbers = allocation::filled(R::default(), rows.len()).ok_or(Flaw::NO_MEMORY)?;
-        let mut samples = Samples { rate, len, rows, marks, ranks, numbers };
-        for number in 0..samples.rows.len() {
-            let rank = samples.rank(samples.rows[number].get());
-            samples.numbers[rank] = R::new(number);
-        }
-        Ok(samples)
+    pub fn new(rows: Vec<R>, rate: u32, len: usize) -> Self {
+        SampledRows { rate, len, rows }
     }
 
     /// The distance between sampled positions.
@@ -73,6 +54,67 @@ impl<R: Row> Samples<R> {
         self.rows.get(number).map_or((R::default(), self.len), |&row| (row, number * rate))
     }
 
+    /// Bytes of memory.
+    pub fn size(&self) -> usize {
+        size_of::<R>() * self.rows.len()
+    }
+
+    /// The way back, on all threads of the current rayon pool: rows are sorted, so that nothing of
+    /// a large block is touched at random.
+    ///
+    /// # Errors
+    /// A flaw where two samples are one row, or one is row 0 or none of the block's.
+    pub fn positions(&self) -> Result<SampledPositions<R>, Flaw> {
+        let none = (R::default(), R::default());
+        let mut sorted = allocation::filled(none, self.rows.len()).ok_or(Flaw::NO_MEMORY)?;
+        let numbered = sorted.par_iter_mut().zip(&self.rows).enumerate();
+        numbered.for_each(|(number, (to, &row))| *to = (row, R::new(number)));
+        sorted.par_sort_unstable();
+        let ends = [sorted.first(), sorted.last()];
+        let are_rows = ends.iter().flatten().all(|(row, _)| (1..=self.len).contains(&row.get()));
+        if !are_rows || sorted.par_windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(ONE_ROW);
+        }
+        let mut marks = allocation::zeroed(self.len / 64 + 1).ok_or(Flaw::NO_MEMORY)?;
+        let borders = marks.len().div_ceil(BORDER / 64);
+        let mut ranks = allocation::filled(R::default(), borders).ok_or(Flaw::NO_MEMORY)?;
+        let stretches = marks.par_chunks_mut(STRETCH * BORDER / 64);
+        stretches.zip(ranks.par_chunks_mut(STRETCH)).enumerate().for_each(|(n, (marks, ranks))| {
+            mark(&sorted, n * STRETCH * BORDER, marks, ranks);
+        });
+        let numbers = sorted.into_par_iter().map(|(_, number)| number).collect();
+        Ok(SampledPositions { rate: self.rate, marks, ranks, numbers })
+    }
+}
+
+/// Marks the sampled rows of a stretch that begins at row `start`, and counts those above each of
+/// its borders.
+fn mark<R: Row>(sorted: &[(R, R)], start: usize, marks: &mut [u64], ranks: &mut [R]) {
+    let mut rank = sorted.partition_point(|(row, _)| row.get() < start);
+    for (n, (marks, above)) in marks.chunks_mut(BORDER / 64).zip(ranks).enumerate() {
+        *above = R::new(rank);
+        let start = start + n * BORDER;
+        while let Some((row, _)) = sorted.get(rank).filter(|(row, _)| row.get() < start + BORDER) {
+            let bit = row.get() - start;
+            marks[bit / 64] |= 1 << (bit % 64);
+            rank += 1;
+        }
+    }
+}
+
+/// The positions of sampled rows.
+#[derive(Debug)]
+pub struct SampledPositions<R> {
+    pub(super) rate: u32,
+    /// A bit for each row of the block: whether it is a sampled one.
+    pub(super) marks: Vec<u64>,
+    /// How many rows are marked above each border.
+    pub(super) ranks: Vec<R>,
+    /// Of each marked row, which sample it is: its pos is this times the rate.
+    pub(super) numbers: Vec<R>,
+}
+
+impl<R: Row> SampledPositions<R> {
     /// The pos of a row, if it is a sampled one.
     #[inline(always)]
     pub fn pos(&self, row: R) -> Option<R> {
@@ -98,8 +140,7 @@ impl<R: Row> Samples<R> {
 
     /// Bytes of memory.
     pub fn size(&self) -> usize {
-        8 * self.marks.len()
-            + size_of::<R>() * (self.rows.len() + self.ranks.len() + self.numbers.len())
+        8 * self.marks.len() + size_of::<R>() * (self.ranks.len() + self.numbers.len())
     }
 }
 
@@ -110,7 +151,7 @@ mod tests {
     #[test]
     fn sampled_rows_have_their_pos_and_others_none() {
         let rows_of: Vec<u32> = (0..300).map(|k| 1 + (k * 7919 + 13) % 4001).collect();
-        let samples = Samples::new(rows_of.clone(), 8, 4001).unwrap();
+        let samples = SampledRows::new(rows_of.clone(), 8, 4001).positions().unwrap();
         for row in 0..=4001 {
             let number = rows_of.iter().position(|&r| r == row);
             assert_eq!(samples.pos(row), number.map(|k| 8 * k as u32), "{row}");
@@ -118,9 +159,20 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_many_stretches_are_marked() {
+        let len = 3 * STRETCH * BORDER + 77;
+        let rows: Vec<u64> =
+            (0..len.div_ceil(32) as u64).map(|k| 1 + k * 7919 % len as u64).collect();
+        let positions = SampledRows::new(rows.clone(), 32, len).positions().unwrap();
+        let mut pos = vec![None; len + 1];
+        (0..).zip(&rows).for_each(|(k, &row)| pos[row as usize] = Some(32 * k));
+        assert!((0..=len as u64).all(|row| positions.pos(row) == pos[row as usize]));
+    }
+
+    #[test]
     fn one_row_is_not_two_samples_and_row_0_is_none() {
         for rows in [vec![5_u32, 5], vec![11], vec![0]] {
-            assert!(Samples::new(rows, 2, 10).is_err());
+            assert!(SampledRows::new(rows, 2, 10).positions().is_err());
         }
     }
 }

@@ -1,11 +1,14 @@
 //! The samples of a block that stays on disk, with positions in as many bits as the block needs.
 
 use crate::error::Flaw;
-use crate::fm_index::{Row, Samples};
+use crate::fm_index::{Row, SampledPositions, SampledRows};
 use crate::frame::packed_array;
 use crate::positions::ByWidth;
 
-/// [`Samples`] of either kind.
+/// The rows of a block's samples, and their positions.
+type Samples<R> = (SampledRows<R>, SampledPositions<R>);
+
+/// Samples of either kind.
 pub type DiskSamples = ByWidth<Samples<u32>, Samples<u64>>;
 
 impl DiskSamples {
@@ -18,43 +21,49 @@ impl DiskSamples {
         wide: bool,
     ) -> Result<Self, Flaw> {
         Ok(match wide {
-            false => DiskSamples::Narrow(Samples::new(rows(coded, count, primary)?, rate, len)?),
-            true => DiskSamples::Wide(Samples::new(rows(coded, count, primary)?, rate, len)?),
+            false => DiskSamples::Narrow(samples(rows(coded, count, primary)?, rate, len)?),
+            true => DiskSamples::Wide(samples(rows(coded, count, primary)?, rate, len)?),
         })
     }
 
     /// Bytes of memory that `count` samples of a text of `len` bytes take: a bit for each row with
-    /// what counts them, and each sample twice.
+    /// what counts them, and each sample twice, and twice more while they are made.
     pub fn size(count: u64, len: u64, wide: bool) -> u64 {
-        len / 7 + count * if wide { 16 } else { 8 }
+        len / 7 + count * if wide { 32 } else { 16 }
     }
 
     /// The distance between sampled positions.
     pub fn rate(&self) -> u32 {
         match self {
-            DiskSamples::Narrow(samples) => samples.rate(),
-            DiskSamples::Wide(samples) => samples.rate(),
+            DiskSamples::Narrow((rows, _)) => rows.rate(),
+            DiskSamples::Wide((rows, _)) => rows.rate(),
         }
     }
 
     /// The row of the nearest sample at or behind a pos, or of the end of the block, and its pos.
     pub fn behind(&self, pos: usize) -> (u64, usize) {
         match self {
-            DiskSamples::Narrow(samples) => {
-                let (row, pos) = samples.behind(pos);
+            DiskSamples::Narrow((rows, _)) => {
+                let (row, pos) = rows.behind(pos);
                 (row.into(), pos)
             }
-            DiskSamples::Wide(samples) => samples.behind(pos),
+            DiskSamples::Wide((rows, _)) => rows.behind(pos),
         }
     }
 
     /// The pos of a row, if it is a sampled one.
     pub fn pos(&self, row: u64) -> Option<u64> {
         match self {
-            DiskSamples::Narrow(samples) => samples.pos(row as u32).map(u64::from),
-            DiskSamples::Wide(samples) => samples.pos(row),
+            DiskSamples::Narrow((_, positions)) => positions.pos(row as u32).map(u64::from),
+            DiskSamples::Wide((_, positions)) => positions.pos(row),
         }
     }
+}
+
+fn samples<R: Row>(rows: Vec<R>, rate: u32, len: usize) -> Result<Samples<R>, Flaw> {
+    let rows = SampledRows::new(rows, rate, len);
+    let positions = rows.positions()?;
+    Ok((rows, positions))
 }
 
 fn rows<R: Row + TryFrom<u64>>(
