@@ -87,6 +87,7 @@ pub(crate) use tasks::{Task, current_pool, map_with};
 
 const ENDS_EARLY: Flaw = Flaw("coded bytes end too early");
 const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end where its runs do");
+const MODELS_LEFT_OVER: Flaw = Flaw("coded bytes are left over behind the models of slices");
 
 /// Speed or size: how a BWT is coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::frequency_table::{Code, FrequencyTable, to_code};
 use super::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use super::rans::RansStream;
 use super::table_cost::{DefaultTable, ONE_BIT, cheapest};
-use super::{ENDS_EARLY, LEFT_OVER};
+use super::{ENDS_EARLY, MODELS_LEFT_OVER};
 use crate::error::Flaw;
 use std::sync::LazyLock;
 
@@ -115,7 +115,7 @@ impl Models {
         match coder.is_at_end() {
             true => Ok(choice.models()),
             false if coder.is_exhausted() => Err(ENDS_EARLY),
-            false => Err(LEFT_OVER),
+            false => Err(MODELS_LEFT_OVER),
         }
     }
 }

@@ -29,7 +29,9 @@
 //! this order:
 //!
 //! - `format/FORMAT.md` chapters 4 and 12 and the versions, with the draft in
-//!   `frame::frame_header`, and `format/decoder.py` (`undo_filters`, `undo_regions`);
+//!   `frame::frame_header`, and `format/decoder.py` (`undo_filters`, `undo_regions`); a new draft
+//!   makes all committed files anew: `BWZ_BLESS=1 cargo test --test golden --test rejects --test
+//!   crashes`;
 //! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which the tests below try, a
 //!   name in `FILTERED` of `tests/golden.rs`, which writes its file where `BWZ_BLESS=1` is set, and
 //!   `tests/damaged/sources.rs`;
