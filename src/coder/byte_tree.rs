@@ -10,8 +10,9 @@
 //! A node and those up to two levels below it are a group, whose estimates share a cache line: a
 //! byte has one to three groups on its way, and five nodes or more.
 //!
-//! The tree follows from one weight per byte, a power of two near the number of its runs; the
-//! slice's header holds their logarithms in 32 bytes and half a byte for each that is present.
+//! The tree follows from one weight per byte, a power of two near the number of its runs. The
+//! slice's header says in 32 bytes, a bit for each byte, which are present, and has half a byte for
+//! the logarithm of the weight of each of these.
 
 use super::{ENDS_EARLY, rle};
 use crate::error::Flaw;

@@ -2,9 +2,10 @@
 //! FORMAT.md sections 15.2 and 15.3.
 //!
 //! Each of up to seven contexts has an estimate of the probability (see `mixer_simd`). They are
-//! mixed on the logistic scale, `stretch(p) = ln(p / (1 - p))`: their weighted sum, squashed back,
-//! is the prediction, and after the bit each weight moves by its input times the error. The weights
-//! are the sum of three sets: two are chosen by small contexts of their own, one is common to all.
+//! mixed on the logistic scale, `stretch(p) = log(p / (1 - p))`: their weighted sum, squashed
+//! back, is the prediction, and after the bit each weight moves by its input times the error. The
+//! inputs are of binary logarithms, the prediction of natural ones; the weights make up for that,
+//! and are the sum of three sets: two are chosen by small contexts of their own, one is common to all.
 //! An [`Apm`] then corrects the prediction by what came of such predictions in one more context.
 //!
 //! Everything is integers, so that all machines agree. Cost: 210 instructions per binary symbol,
@@ -18,7 +19,8 @@
 use super::mixer_simd::{MixerVector, MixerWeights};
 use super::range_coder::BinaryCoder;
 
-/// Probabilities on the logistic scale are in units of 1/256 and stay within this.
+/// A prediction on the logistic scale is in units of 1/256 and stays within this. (Inputs are of
+/// binary logarithms, so that they reach further.)
 const MAX_STRETCH: i32 = 2047;
 /// The estimate of the lanes that have no context.
 const BIAS: u16 = 0x2000;

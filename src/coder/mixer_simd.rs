@@ -2,8 +2,9 @@
 //!
 //! The numbers are the inputs of one mix, or the estimates that these come from. An estimate is the
 //! probability that a bit is 1, in units of 2^-12, above four bits that count the bits it has seen;
-//! its top bit is inverted, so that 0 is a new estimate. It moves towards each bit by 1/n at first
-//! and by 1/25 later. Such fast adaptation is no loss, since several estimates are mixed, and with
+//! its top bit is inverted, so that 0 is a new estimate. It moves towards each bit by
+//! five eighths of the way at first and by 1/26 in the end, or as early as the limit of its input
+//! says (`RATES`). Such fast adaptation is no loss, since several estimates are mixed, and with
 //! 16 bits twice as many of them stay in the cache.
 //!
 //! All arithmetic of [`super::logistic_mixer::Mixer`] on these comes as AVX2 and as plain Rust.

@@ -23,9 +23,9 @@
 //!         -logistic_mixer-> probabilities -range_coder-> bytes
 //! ```
 //!
-//! A slice of static rANS is two states of 4 bytes and words of 2; one of context mixing is 32
-//! bytes of the bytes present, half a byte for each of these, then what the range coder wrote.
-//! FORMAT.md decodes one of each by hand (14.9, 15.9).
+//! A slice of static rANS is two states of 4 bytes and words of 2, by which the list of its bytes is
+//! coded too; one of context mixing is 32 bytes of the bytes present, half a byte for each of
+//! these, then what the range coder wrote. FORMAT.md decodes one of each by hand (14.9, 15.9).
 //!
 //! # Cost
 //!
@@ -122,8 +122,8 @@ impl From<Effort> for Coding {
 impl SliceLimits {
     /// For blocks of up to `block_size` bytes that are not searched.
     ///
-    /// A slice starts with a list of its bytes and knows nothing of the runs before it, which costs
-    /// some 60 bytes; large blocks have slices enough for all threads.
+    /// A slice starts with a coded list of its bytes and knows nothing of the runs before it, which
+    /// costs some 60 bytes; large blocks have slices enough for all threads.
     pub fn new(block_size: usize, coding: Coding) -> Self {
         let runs = match coding {
             Coding::StaticRans if block_size > 64 << 20 => 1 << 17,

@@ -2,7 +2,8 @@
 //!
 //! A symbol that owns `freq` of 2^15 slots from `start` on costs 15 - log2(freq) bits. Run lengths
 //! have one 32-bit state and MTF ranks another, so that the processor overlaps their
-//! multiplications. Decoding has neither a division nor a branch that depends on the data.
+//! multiplications. To decode a symbol of a table takes neither a division nor a branch that
+//! depends on the data; what is decoded next does.
 //!
 //! rANS is a stack: the symbol encoded last is decoded first. The encoder therefore goes through a
 //! slice from the last run to the first, and writes the words in the order in which the decoder

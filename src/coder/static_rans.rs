@@ -19,6 +19,9 @@ use super::simd_dispatch::widest;
 use super::slot_search::{SearchBaseline, SlotSearch};
 use crate::error::Flaw;
 
+/// After the last run no byte is put back.
+const LAST_RANK: Flaw = Flaw("a slice goes on behind its last run");
+
 /// Bits of the exp-Golomb width of a very long run, less the least.
 pub const WIDTH_BITS: u32 = 5;
 
@@ -71,17 +74,11 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
             && mtf_rank + 1 < self.list_len
             && let Some(room) = out.get_mut(self.pos..).and_then(|out| out.first_chunk_mut::<16>())
         {
+            // It is of ten bytes at most, where there is room for 16: it is not the last.
             *room = [self.byte; 16];
             self.pos += len as usize + 1;
-            if self.pos < out.len() {
-                self.turn(len, mtf_rank as u8);
-                return Ok(false);
-            }
-            return if self.pos == out.len() && mtf_rank == 0 {
-                Ok(true)
-            } else {
-                Err(super::LEFT_OVER)
-            };
+            self.turn(len, mtf_rank as u8);
+            return Ok(false);
         }
         if len >= DIRECT as u32 {
             len = take_long(&mut self.coder, len, models)?;
@@ -92,7 +89,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         let run = BwtRun { byte: self.byte, len: len + 1 };
         self.pos = rle::write(out, self.pos, run)?;
         if self.pos == out.len() {
-            return if mtf_rank == 0 { Ok(true) } else { Err(super::LEFT_OVER) };
+            return if mtf_rank == 0 { Ok(true) } else { Err(LAST_RANK) };
         }
         if mtf_rank + 1 >= self.list_len {
             return Err(Flaw("a slice puts a byte behind the end of its list"));

@@ -49,11 +49,12 @@ pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let (early, run, end) =
         ("end too early", "a run that does not fit", "do not end where its runs do");
     let (behind, exact) = ("behind the end of its list", "longer or shorter");
+    let (last, behind_models) = ("goes on behind its last run", "left over behind the models");
     let (no_bytes, weights) = ("models for no bytes", "weights are out of range");
     let long_run = "a run longer than any slice";
     vec![
         ("R17-models-cut", fixed.with_models(&models_that_are(early)), early),
-        ("R17-models-left-over", fixed.with_models(&[models, &[0; 4]].concat()), end),
+        ("R17-models-left-over", fixed.with_models(&[models, &[0; 4]].concat()), behind_models),
         ("R17-models-of-no-bytes", fixed.with_models(&models_that_are(no_bytes)), no_bytes),
         ("R17-models-weight", flipped_models(&sent, weights), weights),
         ("R17-static-cut-in-states", cut(&fixed, 7), early),
@@ -63,6 +64,7 @@ pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R17-static-left-over", longer(&fixed, 2), exact),
         ("R17-static-run", flipped(&fixed, run), run),
         ("R17-static-mtf-rank", flipped(&fixed, behind), behind),
+        ("R17-static-last-rank", flipped(&fixed, last), last),
         ("R17-static-end-state", flipped(&fixed, end), end),
         ("R17-mixing-cut-in-present", cut(&mixing, 31), early),
         ("R17-mixing-nothing-present", mixing.with_slice(&[0; 32]), "names no byte"),
