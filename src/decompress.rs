@@ -1,6 +1,7 @@
 //! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
 //!
-//! Blocks flow reader -> slice decoders -> inverse -> writer through a [`Pipeline`]; slices of
+//! Blocks flow reader -> slice decoders -> inverse, filters undone and checksum -> writer through a
+//! [`Pipeline`]; slices of
 //! one block after another and lanes of one inverse are spread over the same rayon pool. Where GPUs
 //! may decode and invert a block, the first stage passes it on as it is. No byte is given out
 //! before its block's checksum held.

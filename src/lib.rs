@@ -52,6 +52,19 @@
 //! | `positions` | rows and positions of a block in 32 bits, or in 64 where it is large |
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
+//! Words that are used in all rooms:
+//!
+//! - house, room, door: this crate; one of its modules, with one job; a function by which others
+//!   reach into a room;
+//! - raw block, text: a part of the raw stream, and what the filters make of it, which is sorted;
+//!   their side information (`side`) is what they need to undo that;
+//! - slice, run: a part of a block's BWT that is coded alone; equal bytes one after another in it;
+//! - sample: the row of a suffix that is known ahead, from which the inverse or a search starts;
+//! - alone: a block is alone if no other is in its stream;
+//! - narrow, wide: positions of 32 bits and of 64 (`positions`);
+//! - lease: the use of a GPU by one thread, of which a GPU has several;
+//! - believed: what a GPU gave is believed once its check held (`sorters`).
+//!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation < leb128, positions < coder, device < memory < events, gpu
 //! < process_ranks < options < threads < device_pool < bwt, lcp, distributed < sequence, overlap,

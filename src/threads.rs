@@ -31,8 +31,8 @@ pub(crate) enum Threads {
     Pool(Arc<ThreadPool>),
 }
 
-/// A pool of as many threads as the options say. All computing that takes long is done in it, so no
-/// more run at a time.
+/// A pool of as many threads as the options say. Nearly all computing that takes long is done in
+/// it, so that hardly more run at a time; large copies to and from GPUs are made beside it.
 pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
     ThreadPoolBuilder::new()
         .num_threads(options.thread_count())

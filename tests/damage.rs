@@ -1,5 +1,6 @@
 //! Damaged files are errors: never a panic, a hang, a huge allocation or a wrong byte given out as
-//! right.
+//! right. Here bytes are changed, cut and exchanged as by chance, so that checksums find most of
+//! it, and saving what is whole is tried; `damaged.rs` changes fields and signs them again.
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Files damaged by someone who knows the format (`common/mutation`): nothing panics, hangs, takes
-//! much memory or is wrong.
+//! much memory or is wrong. (`damage.rs` has what chance does to files.)
 //!
 //! Each case is a sound file (`sources`) with changes and, mostly, right checksums, in half of them
 //! those of the raw bytes too (`vouch`). It goes through every door of the library, and through the

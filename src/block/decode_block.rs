@@ -108,7 +108,9 @@ impl BlockDecoder {
     fn decode_on_cpu(&self, block: CodedBlock) -> Result<(Box<Decoded>, Option<CodedBlock>)> {
         let (number, from) = (block.number, Instant::now());
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
-        // Where a GPU may restore it, the host has no table for it, and room for this.
+        // The coded block is kept for two reasons: as a run to know again, and, where a GPU may
+        // restore the block wrongly, for the CPU to restore it from; there is memory for it then,
+        // as the host makes no table of a block that a GPU inverts.
         let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
         let mut took = Duration::ZERO;
         let execute = |tasks: Vec<Task>| took += self.pool.each(tasks, |task| task());
@@ -118,7 +120,7 @@ impl BlockDecoder {
         Ok((Box::new(decoded), coded))
     }
 
-    /// The last run, if this block differs from it in its place alone.
+    /// The run that the last block of one run was, if this block is the same but for its place.
     fn known_run(&self, block: &CodedBlock) -> Option<Run> {
         let last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, run) = last.as_ref()?;

@@ -10,13 +10,14 @@
 //!
 //! # The way of a block
 //! Into a file, from a stream (`compress`), on these threads. A worker is one of the pipeline's,
-//! named `bwz`; the pool is rayon's, named `bwz-N`:
+//! named `bwz`; the pool is rayon's, named `bwz-N`. GPUs are opened by a thread `bwz-gpu`, and
+//! large copies to and from them are made by threads without a name:
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
 //! | read | `bwz-reader` (`raw`); the first block: the caller's; of a file, `bwz-piece` threads beside it | one block, in the buffer of a block that is done where it fits | - |
-//! | filter | the pool, for a worker of the first stage; where there is an index, sequences alone | the text, mostly in the block's place; side information; of fields the block once more | the raw CRC-32 is taken here; fields are put together again and compared |
-//! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary row; in the pool, counts of bytes and range of samples; what fails is sorted by the CPU. Coded slices are decoded again with `--verify` alone |
+//! | filter | the worker of the first stage looks whether the block is one run; the pool does the rest for it; where there is an index, sequences alone | the text, mostly in the block's place; side information; of fields the block once more | the raw CRC-32 is taken here; fields are put together again and compared |
+//! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary row; in the pool, counts of bytes and range of samples; what fails is sorted by the CPU (`sorters` has a table of failures). What several GPUs sorted together is inverted and compared. Coded slices are decoded again with `--verify` alone |
 //! | sort, GPU, where the block is not coded there | the same | pinned block, the GPU's arena, pinned BWT, BWT | the same |
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
 //! | code slices, CPU | a worker of the second stage; slices in the pool | coded slices | - |
@@ -28,13 +29,13 @@
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`frame`); the first frame header: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
+//! | read | `bwz-reader` (`frame`); the first frame header and what is read ahead of it: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
 //! | decode and invert, GPU | a worker of the second stage, with a lease | the payload, its slices, pinned, the GPU's arenas, the text | the payload's CRC-32, its tables, coder states, one cycle, samples; what fails is done by the CPU |
 //! | decode, CPU | a worker of the first stage, or where a GPU might have done it the second; slices in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
 //! | invert, GPU | a worker of the second stage, with a lease | pinned copy, the GPU's arena | one cycle, samples; what fails is inverted by the CPU |
 //! | invert, CPU | the pool | 4 bytes per byte of table; the text replaces the BWT | one cycle, samples |
-//! | undo filters | the pool | the raw bytes | sizes add up |
-//! | check | the pool | - | raw CRC-32, edges of an index; what fails after a GPU is restored by the CPU |
+//! | undo filters | the pool | the raw bytes | sizes add up; edges of an index |
+//! | check | the pool | - | raw CRC-32; what fails after a GPU is restored by the CPU |
 //! | write | the caller's | the block's memory goes to the next | - |
 //!
 //! The pool has the threads that the options say ([`crate::threads`]), and how many blocks are on
@@ -44,8 +45,10 @@
 //! A GPU codes what it sorts, and inverts what it decodes, where the coding is static rANS and
 //! there is no index.
 //!
-//! A block that is one run is coded, and known again, without these steps. A first block of at most
-//! 64 KiB goes all the way on the caller's thread, where no GPU was asked for.
+//! A block that is one run is coded without these steps; when one is decoded it is kept, so that
+//! the next like it needs none of them. Where no GPU was asked for, all goes on on the caller's
+//! thread for a block of at most 64 KiB that is alone in its stream (`compress`), and for a frame
+//! whose header promises no larger ones (`decompress`).
 
 mod decode_block;
 mod encode_block;

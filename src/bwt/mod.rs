@@ -44,7 +44,7 @@
 //! # The files
 //!
 //! Memory is counted here and below in bytes per byte of the block, with the block and its BWT;
-//! `memory::WORKING` is the most of them, but for blocks above 2 GiB.
+//! `memory::block_need` counts with the most of them, but for blocks above 2 GiB.
 //!
 //! | file | job | memory |
 //! |---|---|---|

@@ -80,8 +80,9 @@ pub struct MergeLimits {
     pub overlap_share: usize,
     /// The suffixes of A that are followed from a start of their own.
     pub lane_len: usize,
-    /// Larger blocks are cut even for one thread, and need no fewer samples than the index's usual.
+    /// Larger blocks are cut even for one thread.
     pub narrow: NarrowLimits,
+    /// Blocks that are cut for that reason need no fewer samples than the index's usual.
     pub wide_min_rate: u32,
 }
 

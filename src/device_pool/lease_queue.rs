@@ -115,6 +115,12 @@ impl<G> LeaseQueue<G> {
         None
     }
 
+    /// Whether a GPU is open, or is being opened.
+    pub fn may_lease(&self) -> bool {
+        let state = self.state();
+        state.workload.leases > 0 || state.workload.opening.is_some()
+    }
+
     /// Whether a block waits for a GPU rather than go to the CPU.
     fn waits(&self, state: &QueueState<G>, request: u64, threads: usize) -> bool {
         match self.gpu_only {

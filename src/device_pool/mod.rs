@@ -22,7 +22,8 @@
 //! # Failure
 //! A GPU takes its memory when it is opened: what every block up to the largest needs. Where there
 //! is not enough for several leases, there are fewer. A block that needs more and does not get it
-//! is done on the CPU. One warning is given for all failures of a pool.
+//! is done on the CPU. A lease whose GPU fails is not given again, while the other leases of that
+//! GPU are. One warning is given for all failures of a pool; `sorters` has a table of them.
 
 mod lease_queue;
 mod open_gpus;
@@ -132,13 +133,13 @@ impl<G: Send + 'static> DevicePool<G> {
         }
     }
 
-    /// Whether a block may be done on a GPU.
+    /// Whether a block may be done on a GPU: not where all that were opened have failed.
     pub fn has_gpus(&self) -> bool {
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        opening.open.is_some() || opening.thread.is_some()
+        opening.open.is_some() || opening.thread.is_some() && self.queue.may_lease()
     }
 
-    /// Whether GPUs are open or being opened.
+    /// Whether opening GPUs has begun.
     #[cfg(test)]
     pub fn has_begun_opening(&self) -> bool {
         self.opening.lock().unwrap().thread.is_some()

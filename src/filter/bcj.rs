@@ -10,7 +10,9 @@
 
 use super::likeness::count;
 
-/// The direction: add the place of the instruction to its displacement, or take it off again.
+/// The direction: add the place of the instruction to its displacement, or take it off again. Of
+/// all kinds of regions, those of `delta` too, the first is the way into the sorted text and the
+/// second the way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     ToAbsolute,

@@ -34,8 +34,8 @@
 //! there is; copies in them are found by [`crate::repeats`].
 //!
 //! Where the options let a GPU do the work, it does what takes long enough for that to pay, with
-//! the same results; where it fails, or its memory does not do, the CPU does it, and a warning says
-//! so ([`crate::Event`]).
+//! the same results, which are not checked; where it fails, or its memory does not do, the CPU does
+//! it, and a warning says so ([`crate::Event`]).
 //!
 //! The paper that asks for these arrays is Y. Zhong et al., *Solving the longest overlap region
 //! problem for noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014.

@@ -12,7 +12,9 @@
 //! theirs: to those that one GPU holds, ranks add nothing but the way over the network.
 //!
 //! The GPUs are opened when the first such block has its turn, and do one block at a time. Where
-//! one of them fails, the block is sorted by one GPU or the CPU, and so are those behind it.
+//! one of them fails, or what they gave is not the block's, the block is sorted by one GPU or the
+//! CPU, and so are those behind it. (Where ranges of keys do not do, as in a text that repeats
+//! itself, the same GPUs have sorted it by prefix doubling before that.)
 
 use crate::bwt::Bwt;
 use crate::device::{Device, GpuSet};
@@ -29,6 +31,8 @@ use std::time::Instant;
 const LEAST: u64 = 256 << 20;
 /// A block that is alone is sorted by so many GPUs or by one.
 const MANY: usize = 8;
+/// More than `gpu::JointSorter` takes sort each block alone.
+const MOST: usize = 64;
 /// Bytes of a GPU's memory that the sort of a block takes for each of its bytes, at least.
 const BYTES_PER_SUFFIX: u64 = 27;
 
@@ -108,6 +112,12 @@ impl JointGpus {
         sorted
     }
 
+    /// What they gave was wrong: they take no more blocks, and their memory is free again.
+    pub fn give_up(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+        *self.sort.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// The GPUs, found the first time that a block may be theirs; `None` where they are not
     /// several.
     fn chosen(&self) -> Option<&ChosenGpus> {
@@ -120,7 +130,8 @@ impl JointGpus {
                 numbers.iter().map(memory).collect::<Option<Vec<_>>>()?.into_iter().min()?;
             let holds = (least / BYTES_PER_SUFFIX).min(gpu::MOST_SORTED.into());
             let count = self.ranks.as_ref().map_or(numbers.len(), Ranks::count);
-            (count > 1).then_some(ChosenGpus { numbers, count, holds })
+            let is_several = count > 1 && numbers.len() <= MOST;
+            is_several.then_some(ChosenGpus { numbers, count, holds })
         };
         self.chosen.get_or_init(find).as_ref()
     }
@@ -230,7 +241,9 @@ mod tests {
         let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 64).unwrap());
         // The right bytes in another order; the right order with another sample.
         for of_samples in [false, true] {
+            let mut asked = false;
             let several: JointSort = Box::new(move |block, rate| {
+                assert!(!std::mem::replace(&mut asked, true), "they are asked once");
                 let (mut bwt, steps) = on_cpu(block, rate)?;
                 let other = bwt.bytes.iter().position(|&byte| byte != bwt.bytes[0]).unwrap();
                 match of_samples {
@@ -240,8 +253,10 @@ mod tests {
                 Ok((bwt, steps))
             });
             let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
-            let sorted = sorters.sort_together(&block, 64, (1, false), &Threads::Calling);
-            assert!(sorted.unwrap().0 == expected);
+            for _ in 0..2 {
+                let sorted = sorters.sort_together(&block, 64, (1, false), &Threads::Calling);
+                assert!(sorted.unwrap().0 == expected);
+            }
             let warning =
                 "a GPU gave a transform that is not the block's; sorting on one GPU or the CPU";
             assert_eq!(*warnings.lock().unwrap(), [warning]);

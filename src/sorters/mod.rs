@@ -11,14 +11,20 @@
 //! A GPU codes what it sorted, and decodes what it inverts, wherever the coding is static rANS and
 //! the block is not searched: the transform does not leave it.
 //!
-//! A GPU that fails (gives `Error::Device`), in the middle of a block or before, is dropped, and
-//! its block is done on the CPU; when none is left, so are all others. The bytes are the same. One
-//! warning is given for all. Of a transform, coded or not, the counts of bytes and the range of
-//! samples are checked, once the GPU is free for the next block. A text that a GPU restored wrongly
-//! is found by the block's checksum (`block`). What fails either check the CPU does again, that GPU
-//! goes on, and the warning comes once.
+//! # Failure
+//! The bytes are the same whatever fails. A failure is `Error::Device`, in the middle of a block or
+//! before. Each pool gives one warning, of the first thing that goes wrong in it.
 //!
-//! What several GPUs have sorted together is inverted on the CPU before it is believed.
+//! | what a GPU does | what is noticed, and how | who does it again | what is said |
+//! |---|---|---|---|
+//! | opens | a failure | the other GPUs, or the CPU | a warning |
+//! | sorts a block, or codes it too | a failure | the CPU; that lease (one of a GPU's several) is not given again | a warning |
+//! | the same | the primary row is none; then, once the lease is free again, counts of bytes or samples out of range | the CPU; the lease stays | a warning |
+//! | sorts a block with others | a failure; the CPU inverts it and compares | one GPU, or the CPU; they sort no more together | a warning |
+//! | decodes or inverts | a failure | the CPU; that lease is not given again | a warning |
+//! | the same | it finds the block damaged | the CPU, whose error it is if it finds so too | nothing |
+//! | the same | the block's checksum and the edges of an index (`block`) | the CPU; the lease stays | a warning, if the CPU finds the block sound |
+//! | searches (`search`), makes LCP arrays (`lcp`) | a failure; results are not checked | the CPU | a warning |
 //!
 //! What is not covered: a wrong transform of one GPU that passes is written, and its block is lost,
 //! unless `--verify` finds it, which ends the compression. A GPU that hangs is waited for, and a

@@ -106,7 +106,10 @@ impl BlockSorter {
                 Ok((sorted, steps)) if pool.install(|| restores(&sorted, block))? => {
                     return Ok((Sorted::Bwt(sorted), steps));
                 }
-                Ok(_) => self.gpus.warn_of_several(WRONG),
+                Ok(_) => {
+                    self.together.give_up();
+                    self.gpus.warn_of_several(WRONG);
+                }
                 Err(Error::Device(failure)) => self.gpus.warn_of_several(&failure),
                 Err(other) => return Err(other),
             }

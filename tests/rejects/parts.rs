@@ -60,7 +60,7 @@ pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R17-static-cut-in-states", cut(&fixed, 7), early),
         ("R17-static-state-too-small", fixed.with_slice(&small_state), "too small"),
         ("R17-static-width", fixed.with_slice(&slice_that_is(&fixed, long_run)), long_run),
-        ("R17-static-cut", short(&fixed, 2), end),
+        ("R17-static-cut", short(&fixed, 2), last),
         ("R17-static-left-over", longer(&fixed, 2), exact),
         ("R17-static-run", flipped(&fixed, run), run),
         ("R17-static-mtf-rank", flipped(&fixed, behind), behind),

@@ -22,7 +22,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("modelled", ""),
     // BWT merge, interleave bits.
     ("halves", "src/bwt"),
-    ("log", "src/bwt/halves"),
     // Prefix-free parsing.
     ("weave", ""),
     // LF mapping, LF squared table.

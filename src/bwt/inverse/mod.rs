@@ -1,4 +1,5 @@
-//! The inverse transform: [`Bwt`] -> block, the last step of decompression.
+//! The inverse transform: [`Bwt`] -> block, after the slices are decoded and before filters are
+//! undone.
 //!
 //! The text is rebuilt from back to front: LF maps the row of the suffix at pos p to the row of the
 //! suffix at p - 1, and the first symbol of the row arrived at is the text at p - 1. Walked plainly
