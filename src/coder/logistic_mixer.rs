@@ -3,8 +3,8 @@
 //!
 //! Each of up to seven contexts has an estimate of the probability (see `mixer_simd`). They are
 //! mixed on the logistic scale, `stretch(p) = log(p / (1 - p))`: their weighted sum, squashed
-//! back, is the prediction, and after the bit each weight moves by its input times the error. The
-//! inputs are of binary logarithms, the prediction of natural ones; the weights make up for that,
+//! back, is the prediction, and after the bit each weight moves by its input times the error.
+//! Inputs are of binary logarithms, the prediction of natural ones; the weights make up for that,
 //! and are the sum of three sets: two are chosen by small contexts of their own, one is common to all.
 //! An [`Apm`] then corrects the prediction by what came of such predictions in one more context.
 //!

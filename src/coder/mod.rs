@@ -23,8 +23,8 @@
 //!         -logistic_mixer-> probabilities -range_coder-> bytes
 //! ```
 //!
-//! A slice of static rANS is two states of 4 bytes and words of 2, by which the list of its bytes is
-//! coded too; one of context mixing is 32 bytes of the bytes present, half a byte for each of
+//! A slice of static rANS is two states of 4 bytes and words of 2, by which the list of its bytes
+//! is coded too; one of context mixing is 32 bytes of the bytes present, half a byte for each of
 //! these, then what the range coder wrote. FORMAT.md decodes one of each by hand (14.9, 15.9).
 //!
 //! # Cost
