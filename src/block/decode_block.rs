@@ -108,9 +108,7 @@ impl BlockDecoder {
     fn decode_on_cpu(&self, block: CodedBlock) -> Result<(Box<Decoded>, Option<CodedBlock>)> {
         let (number, from) = (block.number, Instant::now());
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
-        // The coded block is kept for two reasons: as a run to know again, and, where a GPU may
-        // restore the block wrongly, for the CPU to restore it from; there is memory for it then,
-        // as the host makes no table of a block that a GPU inverts.
+        // Kept to know a run again, and for the CPU should a GPU restore the block wrongly.
         let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
         let mut took = Duration::ZERO;
         let execute = |tasks: Vec<Task>| took += self.pool.each(tasks, |task| task());

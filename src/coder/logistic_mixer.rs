@@ -5,8 +5,9 @@
 //! mixed on the logistic scale, `stretch(p) = log(p / (1 - p))`: their weighted sum, squashed
 //! back, is the prediction, and after the bit each weight moves by its input times the error.
 //! Inputs are of binary logarithms, the prediction of natural ones; the weights make up for that,
-//! and are the sum of three sets: two are chosen by small contexts of their own, one is common to all.
-//! An [`Apm`] then corrects the prediction by what came of such predictions in one more context.
+//! and are the sum of three sets: two are chosen by small contexts of their own, one is common to
+//! all. An [`Apm`] then corrects the prediction by what came of such predictions in one more
+//! context.
 //!
 //! Everything is integers, so that all machines agree. Cost: 210 instructions per binary symbol,
 //! some 60 cycles where the estimates are in the cache and the bit is predicted by the processor.
