@@ -79,6 +79,7 @@ impl Printer {
         // Few stretches are not worth the start of many threads.
         let first: Vec<S> = stretches.by_ref().take(self.threads).collect();
         let Printer { out, settings, texts, printed, .. } = self;
+        let texts = &*texts;
         let texts = || texts.lock().unwrap_or_else(PoisonError::into_inner);
         let show = |stretch| {
             let text = texts().pop().unwrap_or_default();

@@ -24,9 +24,9 @@ pub fn side_by_side<T: Send, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Works on items as [`side_by_side`] does, and has what comes of each taken in their order, as soon
-/// as it is there, by one thread at a time, until that fails. A thread that is ahead waits, so that
-/// there are no more results than threads.
+/// Works on items as [`side_by_side`] does, and has what comes of each taken in their order, as
+/// soon as it is there, by one thread at a time, until that fails. A thread that is ahead waits, so
+/// that there are no more results than threads.
 pub fn in_turn<T: Send, R, E: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
