@@ -1,9 +1,10 @@
 //! Content-defined positions, as in content-defined chunking, and what they tell of repeats.
 //!
 //! A position is chosen by the 8 bytes behind it, so that repeats have the same ones: a weighted
-//! sum of these bytes is taken for many positions at once, in 0.15 ns a byte with AVX2. [`hash`] makes a key
-//! of the bytes there. [`is_repetitive`] and [`scarcity`] compare such keys: the first tells
-//! whether a text is made of versions of one text, the second how often its strings come again.
+//! sum of these bytes is taken for many positions at once, in 0.15 ns a byte with AVX2. [`hash`]
+//! makes a key of the bytes there. [`is_repetitive`] and [`scarcity`] compare such keys: the first
+//! tells whether a text is made of versions of one text, the second how often its strings come
+//! again.
 
 use crate::allocation;
 use crate::threads::{Threads, stretches};
