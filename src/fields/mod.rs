@@ -21,12 +21,14 @@
 //! 2017).
 
 mod alike_templates;
+mod choose_lists;
 mod choose_packed;
 mod choose_tokens;
 mod column_form;
 mod column_values;
 mod key_hashes;
 mod line_parts;
+mod lists;
 mod merged_templates;
 mod numbers;
 mod packed_columns;
