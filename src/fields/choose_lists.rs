@@ -1,7 +1,7 @@
 //! Whether the values of a column are lists, and what of: by the size that a sample is coded in,
 //! since that items have bytes in common says little of what a sort makes of them.
 
-use super::choose_tokens::coded_size;
+use super::coded_size::coded_size;
 use super::column_form::Form;
 use super::key_hashes::KeyHashes;
 use super::lists::{self, Separator};
