@@ -138,8 +138,8 @@ def decode_frame(reader, header, give_out):
 def read_frame_header(header):
     """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is of %s of the format, and only draft 14 is known" % version_name(header[4])
-        require(header[4] == 128 + 14, "R02", what)
+        what = "this is of %s of the format, and only draft 15 is known" % version_name(header[4])
+        require(header[4] == 128 + 15, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
     require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
@@ -922,8 +922,8 @@ class Column:
         self.form, self.pattern = 0, b""
         if count >= 16:
             self.form = parts.take(1)[0]
-            require(self.form <= 8, "R28", "a column of form %d" % self.form)
-        self.distances = parts.take((0, 0, 1, 1, 2, 0, 1, 1, 1)[self.form])
+            require(self.form <= 9, "R28", "a column of form %d" % self.form)
+        self.distances = parts.take((0, 0, 1, 1, 2, 0, 1, 1, 1, 1)[self.form])
         for at, distance in enumerate(self.distances):
             # The second may be 0, and that of joined values.
             least = 1 if at == 0 and self.form < 7 else 0
@@ -931,8 +931,12 @@ class Column:
         if self.form in (1, 3, 4):
             self.pattern = parts.line()
             require_pattern(self.pattern)
+        if self.form == 9:
+            self.separator = parts.line()
+            fits = len(self.separator) <= 4 and all(byte >= 32 for byte in self.separator)
+            require(fits, "R28", "a Separator that is none")
         self.at, self.number, self.last, self.joined = 0, 0, {}, Side(b"")
-        if self.form >= 7:
+        if self.form in (7, 8):
             self.read_joined(parts, count)
         else:
             read = read_difference if self.form in (1, 3, 4) else Side.line
@@ -964,7 +968,7 @@ class Column:
 
     def next(self, values):
         """The next value, which stands behind these of its line."""
-        if self.form >= 7:
+        if self.form in (7, 8):
             return self.next_joined(values)
         stored = self.stored[self.at]
         self.at += 1
@@ -974,6 +978,8 @@ class Column:
             return raised(stored)
         if self.form == 0:
             return stored
+        if self.form == 9:
+            return self.next_list(stored, values)
         key = values[-self.distances[0]]
         if stored == b"":
             value = self.last.get(self.entry(key), key)
@@ -981,6 +987,28 @@ class Column:
             value = b"" if stored == b"\1" else raised(stored) if self.form == 6 else stored
         self.last[self.entry(key)] = value
         return value
+
+    def next_list(self, stored, values):
+        """The next value of a column of lists."""
+        before = values[-self.distances[0]] if self.distances[0] > 0 else b""
+        if before[:1] in (b"\"", b"'"):
+            before = before[1:-1]
+        quote = stored[:1] if stored[:1] in (b"\"", b"'") else b""
+        items, at = [], len(quote)
+        while at < len(stored):
+            begin, at = stored[at], at + 1
+            require(1 <= begin <= 15 and begin != 10, "R28", "an item that begins with %d" % begin)
+            begin -= 1 if begin < 10 else 2
+            start = at
+            while at < len(stored) and stored[at] >= 32:
+                at += 1
+            middle, end = stored[start:at], 0
+            if at < len(stored) and stored[at] >= 16:
+                end, at = stored[at] - 14, at + 1
+            require(max(begin, end) <= len(before), "R28", "an item that goes beyond the one before")
+            before = before[:begin] + middle + before[len(before) - end:]
+            items.append(before)
+        return quote + self.separator.join(items) + quote
 
     def entry(self, key):
         """The entry of a key in the table."""

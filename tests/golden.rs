@@ -26,7 +26,7 @@ fn folder() -> PathBuf {
 }
 
 /// Files of the kinds that filters are for, in the order of [`cases::filtered`].
-const FILTERED: [&str; 11] = [
+const FILTERED: [&str; 12] = [
     "sequences",
     "reads",
     "table",
@@ -38,6 +38,7 @@ const FILTERED: [&str; 11] = [
     "sequences-and-matches",
     "log",
     "values",
+    "lists",
 ];
 
 /// Name, raw bytes, and the file as this version writes it, or its parts are put together.

@@ -14,7 +14,7 @@ mod parts;
 mod patient;
 
 use common::{cases, compressed, decompressed, indexed};
-use fields::{field_rejects, joined_rejects, packed_rejects};
+use fields::{field_rejects, joined_rejects, list_rejects, packed_rejects};
 use parts::{filter_rejects, sequence_rejects, size_rejects, slice_rejects, table_rejects};
 use patient::{BLOCK, PAYLOAD, Parts, Patient, one_value, with_counts, with_index};
 use std::collections::BTreeSet;
@@ -56,8 +56,8 @@ fn rejects() -> Vec<Reject> {
         ("R01-bzip2", Patient(b"BZh91AY&SY".to_vec()), "not a bwz file"),
         ("R02-version-1", t().frame(4, &[1]), "draft 8 of the bwz format, or an earlier one"),
         ("R02-version-2", t().frame(4, &[2]), "version 2 of the bwz format"),
-        ("R02-draft-15", t().frame(4, &[143]), "draft 15 of the bwz format"),
-        ("R02-draft-15-other-checksum", t().set(4, &[143]), "this bwz reads draft 14"),
+        ("R02-draft-16", t().frame(4, &[144]), "draft 16 of the bwz format"),
+        ("R02-draft-16-other-checksum", t().set(4, &[144]), "this bwz reads draft 15"),
         ("R03-frame-header-checksum", t().set(13, &[0xEE]), "frame header is damaged"),
         ("R04-index-reserved", put(1, &[1]), "reserved bit of the index"),
         ("R04-frame-flags", t().frame(5, &[1]), "reserved bit of the frame header"),
@@ -135,6 +135,7 @@ fn rejects() -> Vec<Reject> {
         .chain(sequence_rejects())
         .chain(field_rejects())
         .chain(joined_rejects())
+        .chain(list_rejects())
         .chain(packed_rejects())
         .chain(table_rejects())
         .map(|(name, file, says)| (name, file.0, says))

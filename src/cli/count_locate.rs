@@ -9,7 +9,7 @@ use super::files;
 use super::input;
 use super::input_name::Name;
 use super::match_lines::{Hits, LineForm};
-use super::match_printer::Printer;
+use super::match_printer::{Printed, Printer};
 use super::pattern_batch::{NamedPattern, PatternBatch};
 use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
@@ -109,7 +109,7 @@ fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: LineForm) -> Exit {
         Err(e) => exit.max(console::fail(&e.into())),
     };
     match exit {
-        Exit::Fine if printer.found_any => Exit::Fine,
+        Exit::Fine if printer.printed().found_any => Exit::Fine,
         Exit::Fine => Exit::Trouble,
         exit => trouble(exit),
     }
@@ -140,14 +140,18 @@ impl FileCounts<'_> {
             Some(Surroundings { archive, by_sequence: true, .. }) => archive.records()?.to_vec(),
             _ => Vec::new(),
         })?;
-        let print = |(batch, found): (PatternBatch, BatchFound)| match found {
-            BatchFound::Counts(counts) => Ok(printer.print(name, counted(&batch, &counts))?),
-            BatchFound::Matches(matches) => {
-                print_located(&batch, matches, surroundings.as_mut(), (name, printer))
+        let print = |(batch, found): (PatternBatch, BatchFound)| -> Result<()> {
+            match found {
+                BatchFound::Counts(counts) => printer.print(name, counted(&batch, &counts))?,
+                BatchFound::Matches(matches) => {
+                    print_located(&batch, matches, surroundings.as_mut(), (name, printer))?;
+                }
             }
+            self.patterns.recycle(batch);
+            Ok(())
         };
         self.search(&mut archive, print)?;
-        let (found, patterns) = (printer.found, printer.patterns);
+        let &Printed { found, patterns, .. } = printer.printed();
         if self.reads && !by_sequence && found * FEW <= patterns {
             self.talk.warn(name, format_args!(
                 "{found} of {patterns} sequences were found: it is searched by its bytes, so that no match goes on \

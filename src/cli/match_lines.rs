@@ -54,7 +54,8 @@ pub struct MatchLines<'a> {
     file: &'a str,
     settings: &'a LineSettings,
     text: Vec<u8>,
-    /// How each line about a pattern starts.
+    /// How each line about a file starts, and each about a pattern.
+    file_start: Vec<u8>,
     start: Vec<u8>,
     read: Option<Read>,
     patterns: u64,
@@ -70,9 +71,12 @@ pub struct Shown {
 }
 
 impl<'a> MatchLines<'a> {
-    pub fn new(file: &'a str, settings: &'a LineSettings) -> Self {
-        let (text, start) = (Vec::new(), Vec::new());
-        MatchLines { file, settings, text, start, read: None, patterns: 0, found: 0 }
+    /// Lines about a file, in the memory of a text that is empty.
+    pub fn new(file: &'a str, settings: &'a LineSettings, text: Vec<u8>) -> Self {
+        let (mut file_start, start) = (Vec::new(), Vec::new());
+        push_escaped(&mut file_start, file.as_bytes());
+        file_start.push(b'\t');
+        MatchLines { file, settings, text, file_start, start, read: None, patterns: 0, found: 0 }
     }
 
     /// All patterns of a stretch, with what each came to.
@@ -99,23 +103,18 @@ impl<'a> MatchLines<'a> {
     }
 
     fn lines(&mut self, pattern: &NamedPattern, hits: &Hits) -> io::Result<()> {
-        let MatchLines { text, start, file, settings, .. } = self;
-        start.clear();
-        push_escaped(start, file.as_bytes());
-        start.push(b'\t');
-        push_escaped(start, pattern.name);
-        start.push(b'\t');
-        if settings.strands {
-            start.extend_from_slice(pattern.strand().as_bytes());
-            start.push(b'\t');
-        }
+        let MatchLines { text, file_start, start, settings, .. } = self;
         let Some(offsets) = &hits.offsets else {
-            text.extend_from_slice(start);
-            return writeln!(text, "{}", hits.count);
+            push_start(text, file_start, pattern, settings.strands);
+            push_number(text, hits.count);
+            text.push(b'\n');
+            return Ok(());
         };
-        for (n, offset) in offsets.iter().enumerate() {
+        start.clear();
+        push_start(start, file_start, pattern, settings.strands);
+        for (n, &offset) in offsets.iter().enumerate() {
             text.extend_from_slice(start);
-            write!(text, "{offset}")?;
+            push_number(text, offset);
             if let Some(places) = &hits.places {
                 text.push(b'\t');
                 push_place(text, &settings.records, &places[n], pattern.bytes.len())?;
@@ -227,6 +226,31 @@ fn bases(hits: &Hits) -> impl Iterator<Item = (usize, u64)> {
     places.filter_map(|place| place.base).map(|(record, base)| (record as usize, base))
 }
 
+/// Appends how a line about a pattern starts.
+fn push_start(text: &mut Vec<u8>, file_start: &[u8], pattern: &NamedPattern, strands: bool) {
+    text.extend_from_slice(file_start);
+    push_escaped(text, pattern.name);
+    text.push(b'\t');
+    if strands {
+        text.extend_from_slice(pattern.strand().as_bytes());
+        text.push(b'\t');
+    }
+}
+
+/// Appends a number in decimal digits, which the formatter takes several times as long for.
+fn push_number(text: &mut Vec<u8>, mut number: u64) {
+    const MOST: usize = u64::MAX.ilog10() as usize + 1;
+    let (mut digits, mut start) = ([0; MOST], MOST);
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return text.extend_from_slice(&digits[start..]);
+        }
+    }
+}
+
 /// Appends where a match is, as samtools writes regions.
 fn push_place(
     text: &mut Vec<u8>,
@@ -248,7 +272,8 @@ fn escaped(bytes: &[u8]) -> String {
 /// Appends bytes as one field of one line: what is not UTF-8 or would end the field is escaped as
 /// in C.
 pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
-    if bytes.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\') {
+    // As nearly all are; this looks at many bytes at a time.
+    if bytes.iter().fold(true, |plain, &byte| plain & is_plain(byte)) {
         return text.extend_from_slice(bytes);
     }
     for chunk in bytes.utf8_chunks() {
@@ -268,6 +293,11 @@ pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
+/// Whether a byte stands for itself in a field.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') & (byte != b'\\')
+}
+
 fn push_hex(text: &mut Vec<u8>, byte: u8) {
     text.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
 }
@@ -278,6 +308,11 @@ mod tests {
 
     #[test]
     fn fields_stay_in_their_line() {
+        for number in [0, 9, 10, 12_345_678_901, u64::MAX] {
+            let mut text = Vec::new();
+            push_number(&mut text, number);
+            assert_eq!(text, number.to_string().as_bytes());
+        }
         assert_eq!(escaped(b"a\tb\n\\\0\x7f\xff"), r"a\tb\n\\\x00\x7f\xff");
         assert_eq!(escaped("größe".as_bytes()), "größe");
         assert_eq!(escaped("\u{85}".as_bytes()), r"\xc2\x85");

@@ -6,18 +6,30 @@ use super::match_lines::{BETWEEN_OBJECTS, Hits, LineForm, LineSettings, MatchLin
 use super::pattern_batch::NamedPattern;
 use super::sam_lines;
 use super::search_args::SearchArgs;
-use super::side_by_side::side_by_side;
+use super::side_by_side::in_turn;
 use bwz::RecordInfo;
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
 
 /// Most threads that make lines; the others have a search to do.
 const MOST_THREADS: usize = 8;
+
+/// Text in more memory than this is not kept: that of a single pattern may be as long.
+const LARGEST_TEXT: usize = 8 << 20;
 
 pub struct Printer {
     out: File,
     settings: LineSettings,
     threads: usize,
+    /// Memory of text that was written, for that which comes next.
+    texts: Mutex<Vec<Vec<u8>>>,
+    printed: Printed,
+}
+
+/// What was printed so far.
+#[derive(Default)]
+pub struct Printed {
     /// Whether an object was written.
     has_objects: bool,
     /// Patterns of the current file, and how many of them were found.
@@ -34,17 +46,19 @@ impl Printer {
             out: descriptors::stdout()?,
             settings: LineSettings { form, strands: args.revcomp, records: Vec::new() },
             threads,
-            has_objects: false,
-            patterns: 0,
-            found: 0,
-            found_any: false,
+            texts: Mutex::default(),
+            printed: Printed::default(),
         })
+    }
+
+    pub fn printed(&self) -> &Printed {
+        &self.printed
     }
 
     /// Starts a file, with these records where it is searched by sequence.
     pub fn begin(&mut self, records: Vec<RecordInfo>) -> io::Result<()> {
         self.settings.records = records;
-        (self.patterns, self.found) = (0, 0);
+        (self.printed.patterns, self.printed.found) = (0, 0);
         let mut header = Vec::new();
         if self.settings.form == LineForm::Sam {
             sam_lines::header(&mut header, &self.settings.records)?;
@@ -56,41 +70,54 @@ impl Printer {
     pub fn print<'p, S>(
         &mut self,
         name: &Name,
-        stretches: impl IntoIterator<Item = S>,
+        stretches: impl IntoIterator<Item = S, IntoIter: Send>,
     ) -> io::Result<()>
     where
         S: Iterator<Item = (NamedPattern<'p>, Hits)> + Send,
     {
         let (file, mut stretches) = (name.to_string(), stretches.into_iter());
-        loop {
-            let some: Vec<S> = stretches.by_ref().take(self.threads).collect();
-            if some.is_empty() {
-                return Ok(());
+        // Few stretches are not worth the start of many threads.
+        let first: Vec<S> = stretches.by_ref().take(self.threads).collect();
+        let Printer { out, settings, texts, printed, .. } = self;
+        let texts = &*texts;
+        let texts = || texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let show = |stretch| {
+            let text = texts().pop().unwrap_or_default();
+            MatchLines::new(&file, settings, text).all(stretch)
+        };
+        let write = |shown: io::Result<Shown>| {
+            let mut text = printed.write(out, settings.form, shown?)?;
+            if text.capacity() <= LARGEST_TEXT {
+                text.clear();
+                texts().push(text);
             }
-            let show = |stretch| MatchLines::new(&file, &self.settings).all(stretch);
-            for shown in side_by_side(some.len(), some.into_iter(), show) {
-                self.write(shown?)?;
-            }
-        }
-    }
-
-    fn write(&mut self, Shown { text, patterns, found }: Shown) -> io::Result<()> {
-        self.patterns += patterns;
-        self.found += found;
-        self.found_any |= found > 0;
-        if self.settings.form == LineForm::Json && !text.is_empty() {
-            self.out.write_all(if self.has_objects { BETWEEN_OBJECTS } else { b"[\n" })?;
-            self.has_objects = true;
-        }
-        self.out.write_all(&text)
+            Ok(())
+        };
+        in_turn(first.len(), first.into_iter().chain(stretches), show, write)
     }
 
     /// Ends the list of objects.
     pub fn finish(&mut self) -> io::Result<()> {
-        match (self.settings.form, self.has_objects) {
+        match (self.settings.form, self.printed.has_objects) {
             (LineForm::Json, true) => self.out.write_all(b"\n]\n"),
             (LineForm::Json, false) => self.out.write_all(b"[]\n"),
             _ => Ok(()),
         }
+    }
+}
+
+impl Printed {
+    /// Writes a stretch, and gives its text back.
+    fn write(&mut self, mut out: &File, form: LineForm, shown: Shown) -> io::Result<Vec<u8>> {
+        let Shown { text, patterns, found } = shown;
+        self.patterns += patterns;
+        self.found += found;
+        self.found_any |= found > 0;
+        if form == LineForm::Json && !text.is_empty() {
+            out.write_all(if self.has_objects { BETWEEN_OBJECTS } else { b"[\n" })?;
+            self.has_objects = true;
+        }
+        out.write_all(&text)?;
+        Ok(text)
     }
 }

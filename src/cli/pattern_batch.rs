@@ -1,7 +1,7 @@
 //! Patterns in a few stretches of memory: a batch costs a few allocations, not a few per pattern.
 
-use std::ops::Range;
-use std::sync::Arc;
+use std::ops::{DerefMut, Range};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A pattern as its results name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,11 @@ impl PatternBatch {
         self.parts
     }
 
+    /// Leaves the memory of its parts to those that come next.
+    pub fn recycle(self, spare: &SpareParts) {
+        self.parts.into_iter().filter_map(Arc::into_inner).for_each(|part| spare.put(part));
+    }
+
     /// The bytes of each pattern.
     pub fn bytes(&self) -> Vec<&[u8]> {
         let mut all = Vec::with_capacity(self.len());
@@ -81,6 +86,7 @@ struct PatternSpan {
 
 impl PatternPart {
     /// Bytes of which no patterns have been made.
+    #[cfg(test)]
     pub fn new(bytes: Vec<u8>) -> Self {
         PatternPart { bytes, places: Vec::new() }
     }
@@ -103,11 +109,17 @@ impl PatternPart {
     pub fn add_reverse(&mut self) {
         let Some(PatternSpan { name, pattern, .. }) = self.places.last() else { return };
         let (name, from) = (name.clone(), self.bytes.len());
-        self.bytes.extend_from_within(pattern.clone());
+        self.bytes.resize(from + pattern.len(), 0);
         let (before, strand) = self.bytes.split_at_mut(from);
-        strand.reverse();
-        strand.iter_mut().for_each(|base| *base = complement(*base));
-        if *strand == before[pattern.clone()] {
+        let given = &before[pattern.clone()];
+        match given.iter().fold(true, |plain, &base| plain & is_plain(base)) {
+            true => write_reverse(given, strand),
+            false => {
+                let pairs = strand.iter_mut().zip(given.iter().rev());
+                pairs.for_each(|(base, &of)| *base = complement(of));
+            }
+        }
+        if strand == given {
             self.bytes.truncate(from);
         } else {
             self.places.push(PatternSpan { name, pattern: from..self.bytes.len(), reverse: true });
@@ -121,6 +133,59 @@ impl PatternPart {
             reverse: *reverse,
         })
     }
+}
+
+/// Memory of parts that are no longer needed, for those that are read next: the system gives memory
+/// page by page, which takes longer than parsing what is read into it.
+#[derive(Debug, Default)]
+pub struct SpareParts(Mutex<Vec<PatternPart>>);
+
+impl SpareParts {
+    /// A part with more memory is not kept: that of a long pattern would stay.
+    const LARGEST: usize = 8 << 20;
+
+    /// A part without patterns. Its bytes are those of former ones.
+    pub fn take(&self) -> Option<PatternPart> {
+        self.parts().pop()
+    }
+
+    fn put(&self, mut part: PatternPart) {
+        part.places.clear();
+        let places = part.places.capacity() * size_of::<PatternSpan>();
+        if part.bytes.capacity() + places <= Self::LARGEST {
+            self.parts().push(part);
+        }
+    }
+
+    fn parts(&self) -> impl DerefMut<Target = Vec<PatternPart>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a base is A, C, G or T of either case. There is no branch in it, so that the compiler
+/// makes code that looks at many bases at a time.
+fn is_plain(base: u8) -> bool {
+    let upper = base & !0x20;
+    (upper == b'A') | (upper == b'C') | (upper == b'G') | (upper == b'T')
+}
+
+/// Writes the reverse complement of such bases, eight at a time.
+fn write_reverse(given: &[u8], strand: &mut [u8]) {
+    let (words, rest) = strand.as_chunks_mut();
+    let (first, given) = given.as_rchunks();
+    for (word, given) in words.iter_mut().zip(given.iter().rev()) {
+        *word = plain_complements(u64::from_be_bytes(*given)).to_le_bytes();
+    }
+    for (base, &of) in rest.iter_mut().zip(first.iter().rev()) {
+        *base = complement(of);
+    }
+}
+
+/// The complements of eight such bases, by their bits: C and G have one that A and T do not have.
+fn plain_complements(bases: u64) -> u64 {
+    const EACH: u64 = u64::from_ne_bytes([1; 8]);
+    let (at, cg) = (u64::from(b'A' ^ b'T'), u64::from(b'C' ^ b'G'));
+    bases ^ (EACH * at) ^ ((bases >> 1 & EACH) * (at ^ cg))
 }
 
 /// The complement of a base, in the ambiguity codes of IUPAC too; whatever else is its own.
@@ -163,6 +228,13 @@ mod tests {
         };
         assert_eq!(strands(b"ACGTTn"), [(b"ACGTTn".to_vec(), false), (b"nAACGT".to_vec(), true)]);
         assert_eq!(strands(b"ACGT"), [(b"ACGT".to_vec(), false)]);
+        let reverse = |bases: &[u8]| strands(bases).pop().unwrap().0;
+        assert_eq!(reverse(&b"AAcCgGtTa".repeat(9)), b"tAaCcGgTT".repeat(9));
+        for base in (0..=255).filter(|&base| is_plain(base)) {
+            let both = [plain_complements(base.into()) as u8, complement(base)];
+            assert_eq!(both[0], both[1]);
+        }
+        assert_eq!((0..=255).filter(|&base| is_plain(base)).count(), 8);
         assert_eq!((complement(b'u'), complement(b'd'), complement(b'-')), (b'a', b'h', b'-'));
     }
 }

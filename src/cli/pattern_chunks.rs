@@ -1,10 +1,12 @@
 //! A file of patterns in chunks that end where a pattern does, read straight into the memory in
 //! which the patterns stay.
 
+use super::pattern_batch::{PatternPart, SpareParts};
 use super::pattern_syntax::{Format, PatternChunk};
 use bwz::Result;
 use flate2::bufread::MultiGzDecoder;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+use std::mem;
 
 const BUFFER: usize = 256 << 10;
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -17,6 +19,8 @@ pub struct PatternChunks<'a> {
     size: usize,
     /// Memory that each chunk gets for each of its bytes.
     copies: usize,
+    /// Where it comes from.
+    spare: Option<&'a SpareParts>,
     /// What was read behind the last chunk.
     rest: Vec<u8>,
     is_over: bool,
@@ -50,12 +54,41 @@ impl<'a> PatternChunks<'a> {
 
     fn new(input: Box<dyn Read + Send + 'a>, format: Format, size: usize) -> Self {
         let (rest, is_over, failed) = (Vec::new(), false, None);
-        PatternChunks { input, format, size, copies: 1, rest, is_over, failed }
+        PatternChunks { input, format, size, copies: 1, spare: None, rest, is_over, failed }
     }
 
-    /// Gives chunks room for so many copies of their bytes.
-    pub fn with_room(self, copies: usize) -> Self {
-        PatternChunks { copies, ..self }
+    /// Gives chunks room for so many copies of their bytes, in spare memory first.
+    pub fn with_room(self, copies: usize, spare: &'a SpareParts) -> Self {
+        PatternChunks { copies, spare: Some(spare), ..self }
+    }
+
+    /// Memory for a chunk.
+    fn part(&self) -> PatternPart {
+        self.spare.and_then(SpareParts::take).unwrap_or_else(|| {
+            let mut part = PatternPart::default();
+            part.bytes.reserve_exact(self.copies * self.size);
+            part
+        })
+    }
+
+    /// Reads until so many bytes are full, or there are no more; says how many are.
+    fn fill(&mut self, bytes: &mut [u8]) -> usize {
+        let mut len = 0;
+        while len < bytes.len() {
+            match self.input.read(&mut bytes[len..]) {
+                Ok(0) => {
+                    self.is_over = true;
+                    break;
+                }
+                Ok(read) => len += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    (self.is_over, self.failed) = (true, Some(error));
+                    break;
+                }
+            }
+        }
+        len
     }
 }
 
@@ -68,21 +101,25 @@ impl Iterator for PatternChunks<'_> {
         if self.is_over {
             return self.failed.take().map(Err);
         }
-        let mut bytes = Vec::with_capacity(self.copies * self.size);
-        bytes.append(&mut self.rest);
+        let mut part = self.part();
+        let (bytes, rest) = (&mut part.bytes, mem::take(&mut self.rest));
+        let mut len = rest.len();
+        // What stands in spare memory is overwritten, which takes less than to make it anew.
+        bytes.resize(bytes.len().max(len), 0);
+        bytes[..len].copy_from_slice(&rest);
         loop {
-            let wanted = self.size.max(2 * bytes.len()) - bytes.len();
-            match self.input.by_ref().take(wanted as u64).read_to_end(&mut bytes) {
-                Ok(read) => self.is_over = read < wanted,
-                Err(error) => (self.is_over, self.failed) = (true, Some(error)),
-            }
+            let wanted = self.size.max(2 * len);
+            bytes.resize(bytes.len().max(wanted), 0);
+            len += self.fill(&mut bytes[len..wanted]);
             if self.is_over && self.failed.is_none() {
-                return Some(Ok(PatternChunk { bytes, is_last: true }));
+                bytes.truncate(len);
+                return Some(Ok(PatternChunk { part, is_last: true }));
             }
-            let whole = self.format.whole(&bytes);
+            let whole = self.format.whole(&bytes[..len]);
             if whole > 0 || self.is_over {
-                self.rest = bytes.split_off(whole);
-                return Some(Ok(PatternChunk { bytes, is_last: false }));
+                self.rest = bytes[whole..len].to_vec();
+                bytes.truncate(whole);
+                return Some(Ok(PatternChunk { part, is_last: false }));
             }
         }
     }
@@ -199,7 +236,7 @@ mod tests {
             let (mut bytes, mut failed) = (Vec::new(), false);
             for chunk in PatternChunks::sequences(cut, size).unwrap() {
                 match chunk {
-                    Ok(chunk) => bytes.extend(chunk.bytes),
+                    Ok(chunk) => bytes.extend(chunk.part.bytes),
                     Err(_) => failed = true,
                 }
             }

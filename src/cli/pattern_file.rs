@@ -3,7 +3,7 @@
 
 use super::input::OpenInput;
 use super::input_name::Name;
-use super::pattern_batch::PatternBatch;
+use super::pattern_batch::{PatternBatch, SpareParts};
 use super::pattern_chunks::PatternChunks;
 use super::pattern_syntax::{ParsedChunk, PatternSyntax};
 use super::side_by_side::side_by_side;
@@ -31,25 +31,38 @@ pub struct PatternFile<'s> {
 }
 
 impl<'s> PatternFile<'s> {
-    /// Opens a file of lines, or standard input, for batches of a size.
-    pub fn lines(path: &'s Path, syntax: PatternSyntax, size: u64) -> Result<Self> {
-        Self::open(path, syntax, |input| Ok(PatternChunks::lines(input.source, chunk(size))))
+    /// Opens a file of lines, or standard input, for batches of a size, read into spare memory.
+    pub fn lines(
+        path: &'s Path,
+        syntax: PatternSyntax,
+        size: u64,
+        spare: &'s SpareParts,
+    ) -> Result<Self> {
+        let chunks = |input: OpenInput| Ok(PatternChunks::lines(input.source, chunk(size)));
+        Self::open(path, syntax, spare, chunks)
     }
 
     /// Opens a file of sequences.
-    pub fn sequences(path: &'s Path, syntax: PatternSyntax, size: u64) -> Result<Self> {
-        Self::open(path, syntax, |input| PatternChunks::sequences(input.source, chunk(size)))
+    pub fn sequences(
+        path: &'s Path,
+        syntax: PatternSyntax,
+        size: u64,
+        spare: &'s SpareParts,
+    ) -> Result<Self> {
+        let chunks = |input: OpenInput| PatternChunks::sequences(input.source, chunk(size));
+        Self::open(path, syntax, spare, chunks)
     }
 
     fn open(
         path: &'s Path,
         syntax: PatternSyntax,
+        spare: &'s SpareParts,
         chunks: impl FnOnce(OpenInput) -> Result<PatternChunks<'s>>,
     ) -> Result<Self> {
         let chunks = OpenInput::open(&Name::from(path), true).and_then(chunks);
         let chunks = chunks.map_err(|e| failed(path, e))?;
         let syntax = PatternSyntax { format: chunks.format, ..syntax };
-        let chunks = chunks.with_room(1 + usize::from(syntax.both_strands));
+        let chunks = chunks.with_room(1 + usize::from(syntax.both_strands), spare);
         Ok(PatternFile { chunks, syntax, lines: 0, path })
     }
 

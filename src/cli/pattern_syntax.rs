@@ -28,7 +28,8 @@ pub enum Format {
 
 /// Some patterns as they stand in a file.
 pub struct PatternChunk {
-    pub bytes: Vec<u8>,
+    /// Its bytes, without patterns.
+    pub part: PatternPart,
     /// The file ends with it.
     pub is_last: bool,
 }
@@ -86,9 +87,9 @@ fn whole_fastq(bytes: &[u8]) -> usize {
 
 impl PatternSyntax {
     /// Makes patterns of the bytes of a chunk, in their place.
-    pub fn parse(self, PatternChunk { bytes, is_last }: PatternChunk) -> ParsedChunk {
-        let lines = LineReader { at: 0, end: bytes.len(), count: 0 };
-        let mut parser = Parser { syntax: self, part: PatternPart::new(bytes), lines, is_last };
+    pub fn parse(self, PatternChunk { part, is_last }: PatternChunk) -> ParsedChunk {
+        let lines = LineReader { at: 0, end: part.bytes.len(), count: 0 };
+        let mut parser = Parser { syntax: self, part, lines, is_last };
         let outcome = match self.format {
             Format::Lines => parser.lines(),
             Format::Fasta => parser.fasta(),

@@ -1,6 +1,6 @@
 //! The patterns to search for: words, lines, hexadecimal digits, sequences.
 
-use super::pattern_batch::{PatternBatch, PatternPart};
+use super::pattern_batch::{PatternBatch, PatternPart, SpareParts};
 use super::pattern_file::PatternFile;
 use super::pattern_syntax::{Format, PatternSyntax};
 use super::search_args::SearchArgs;
@@ -25,6 +25,7 @@ pub struct Patterns {
     both_strands: bool,
     /// Threads that read and parse.
     parsers: usize,
+    spare: SpareParts,
 }
 
 enum PatternSource {
@@ -43,7 +44,8 @@ pub fn gather(args: &SearchArgs, both_strands: bool) -> Result<(Patterns, Vec<Pa
     }
     // The other threads have the search to do meanwhile.
     let parsers = (args.resources.thread_count() / 2).clamp(1, PARSERS);
-    let mut patterns = Patterns { sources: Vec::new(), hex: args.hex, both_strands, parsers };
+    let (sources, spare) = (Vec::new(), SpareParts::default());
+    let mut patterns = Patterns { sources, hex: args.hex, both_strands, parsers, spare };
     let mut words = PatternPart::default();
     for word in first.iter().chain(&args.patterns) {
         let from = words.bytes.len();
@@ -71,6 +73,11 @@ impl Patterns {
             }
         };
         self.sources.iter().map(size).sum()
+    }
+
+    /// Takes the memory of a batch back that is no longer needed.
+    pub fn recycle(&self, batch: PatternBatch) {
+        batch.recycle(&self.spare);
     }
 
     /// All patterns in order, each followed by its reverse complement where that is wanted, in
@@ -140,13 +147,15 @@ enum Reader<'s> {
 
 impl<'s> Reader<'s> {
     /// Opens a source for batches of a size.
-    fn open(source: &'s PatternSource, patterns: &Patterns, size: u64) -> Result<Self> {
-        let syntax = patterns.syntax(Format::Lines);
+    fn open(source: &'s PatternSource, patterns: &'s Patterns, size: u64) -> Result<Self> {
+        let (syntax, spare) = (patterns.syntax(Format::Lines), &patterns.spare);
         Ok(match source {
             PatternSource::Held(parts) => Reader::Held(parts.iter()),
-            PatternSource::Lines(path) => Reader::File(PatternFile::lines(path, syntax, size)?),
+            PatternSource::Lines(path) => {
+                Reader::File(PatternFile::lines(path, syntax, size, spare)?)
+            }
             PatternSource::Sequences(path) => {
-                Reader::File(PatternFile::sequences(path, syntax, size)?)
+                Reader::File(PatternFile::sequences(path, syntax, size, spare)?)
             }
         })
     }
@@ -177,8 +186,8 @@ mod tests {
         let lines: Vec<String> = (0..5000).map(|n| format!("AC{n}")).collect();
         std::fs::write(file.path(), lines.join("\n")).unwrap();
         for parsers in [1, 4] {
-            let mut patterns =
-                Patterns { sources: Vec::new(), hex: false, both_strands: true, parsers };
+            let (sources, spare) = (Vec::new(), SpareParts::default());
+            let mut patterns = Patterns { sources, hex: false, both_strands: true, parsers, spare };
             let source = PatternSource::Lines(file.path().to_owned());
             patterns.sources = vec![source];
             let batches: Vec<_> = patterns.batches(20_000).map(Result::unwrap).collect();

@@ -1,7 +1,7 @@
 //! Small work on several threads, beside those that search.
 
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::{iter, thread};
 
 /// What the stack of such a thread takes of a limited address space.
@@ -15,25 +15,97 @@ pub fn side_by_side<T: Send, R: Send>(
     work: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
     let items = Mutex::new(items.enumerate());
-    let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let take = || iter::from_fn(next).map(|(number, item)| (number, work(item))).collect();
-    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        let thread = || thread::Builder::new().name("bwz-patterns".into()).stack_size(STACK);
-        let others = (1..threads).map_while(|_| thread().spawn_scoped(scope, take).ok());
-        let others: Vec<_> = others.collect();
-        let mut done: Vec<_> = take();
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        done
-    });
+    let next = || lock(&items).next();
+    let take = || -> Vec<(usize, R)> {
+        iter::from_fn(next).map(|(number, item)| (number, work(item))).collect()
+    };
+    let mut done: Vec<_> = on_threads(threads, take).into_iter().flatten().collect();
     done.sort_unstable_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Works on items as [`side_by_side`] does, and has what comes of each taken in their order, as
+/// soon as it is there, by one thread at a time, until that fails. A thread that is ahead waits, so
+/// that there are no more results than threads.
+pub fn in_turn<T: Send, R, E: Send>(
+    threads: usize,
+    items: impl Iterator<Item = T> + Send,
+    work: impl Fn(T) -> R + Sync,
+    take: impl FnMut(R) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let items = Mutex::new(items.enumerate());
+    let turns =
+        Turns { now: Mutex::new(Turn { number: 0, end: None, take }), next: Condvar::new() };
+    let next = || lock(&items).next();
+    on_threads(threads, || {
+        let _ending = EndOnPanic(&turns);
+        while let Some((number, item)) = next() {
+            let result = work(item);
+            let is_early = |turn: &mut Turn<_, _>| turn.end.is_none() && turn.number < number;
+            let turn = turns.next.wait_while(lock(&turns.now), is_early);
+            let mut turn = turn.unwrap_or_else(PoisonError::into_inner);
+            if turn.end.is_some() {
+                return;
+            }
+            let taken = (turn.take)(result);
+            turn.number += 1;
+            turn.end = taken.err().map(Some);
+            drop(turn);
+            turns.next.notify_all();
+        }
+    });
+    let turn = turns.now.into_inner().unwrap_or_else(PoisonError::into_inner);
+    turn.end.flatten().map_or(Ok(()), Err)
+}
+
+/// Whose turn it is, and how the others hear of it.
+struct Turns<F, E> {
+    now: Mutex<Turn<F, E>>,
+    next: Condvar,
+}
+
+struct Turn<F, E> {
+    number: usize,
+    /// That there are no more turns, and the error that is why; none where a thread panicked.
+    end: Option<Option<E>>,
+    take: F,
+}
+
+/// Ends the turns where a thread panics, for which the others would wait.
+struct EndOnPanic<'t, F, E>(&'t Turns<F, E>);
+
+impl<F, E> Drop for EndOnPanic<'_, F, E> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            lock(&self.0.now).end.get_or_insert(None);
+            self.0.next.notify_all();
+        }
+    }
+}
+
+/// Does `work` on this thread and up to `threads - 1` others.
+fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
+    let work = &work;
+    thread::scope(|scope| {
+        let thread = || thread::Builder::new().name("bwz-patterns".into()).stack_size(STACK);
+        let others = (1..threads).map_while(|_| thread().spawn_scoped(scope, work).ok());
+        let others: Vec<_> = others.collect();
+        let mut done = vec![work()];
+        done.extend(
+            others.into_iter().map(|other| other.join().unwrap_or_else(|p| resume_unwind(p))),
+        );
+        done
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::panic::catch_unwind;
 
     #[test]
     fn results_stand_in_the_order_of_the_items() {
@@ -41,5 +113,30 @@ mod tests {
             let squares = side_by_side(threads, 0..1000_u64, |n| n * n);
             assert!(squares.into_iter().eq((0..1000).map(|n| n * n)), "{threads} threads");
         }
+    }
+
+    #[test]
+    fn results_are_taken_in_the_order_of_the_items_until_that_fails() {
+        for (threads, last) in [(1, 999), (2, 999), (7, 999), (1, 0), (7, 0), (7, 500)] {
+            let mut taken = Vec::new();
+            let outcome = in_turn(
+                threads,
+                0..1000_u64,
+                |n| n * n,
+                |square| {
+                    taken.push(square);
+                    if taken.len() > last { Err("enough") } else { Ok(()) }
+                },
+            );
+            assert_eq!(outcome, Err("enough"));
+            assert!(taken.into_iter().eq((0..=last as u64).map(|n| n * n)), "{threads} threads");
+        }
+        assert_eq!(in_turn(3, 0..0, |n: u8| n, |_| Err(())), Ok(()));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_panicked() {
+        let work = || in_turn(4, 0..100, |n| assert!(n != 50, "on purpose"), |()| Ok::<_, ()>(()));
+        assert!(catch_unwind(work).is_err());
     }
 }

@@ -28,6 +28,8 @@ struct QueueState<G> {
     free: Vec<G>,
     /// Whether GPUs may be opened, which happens once.
     can_open: bool,
+    /// All work is done.
+    ended: bool,
     warned: bool,
 }
 
@@ -41,7 +43,8 @@ impl<G> LeaseQueue<G> {
         listener: Listener,
     ) -> Self {
         let workload = Workload::new(rates, threads);
-        let state = QueueState { workload, free: Vec::new(), can_open, warned: false };
+        let free = Vec::new();
+        let state = QueueState { workload, free, can_open, ended: false, warned: false };
         LeaseQueue { state: Mutex::new(state), changed: Condvar::new(), listener, gpu_only }
     }
 
@@ -81,6 +84,15 @@ impl<G> LeaseQueue<G> {
         state.workload.leases += 1;
         drop(state);
         self.changed.notify_all();
+    }
+
+    /// All work is done, so that no more GPUs need be opened.
+    pub fn end(&self) {
+        self.state().ended = true;
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.state().ended
     }
 
     /// No more GPUs come.

@@ -166,6 +166,7 @@ impl<G> Drop for Opened<'_, G> {
 impl<G> Drop for DevicePool<G> {
     /// No thread outlives what it works for.
     fn drop(&mut self) {
+        self.queue.end();
         let opening = self.opening.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = opening.thread.take() {
             let _ = thread.join();

@@ -107,6 +107,10 @@ pub(super) fn leases(
 /// Opens a GPU once for each lease.
 fn open_one<G>(queue: &LeaseQueue<G>, count: usize, make: impl Fn() -> Result<G>) -> Result<()> {
     for n in 0..count {
+        // What is not leased any more would be opened in vain.
+        if queue.has_ended() {
+            break;
+        }
         match make() {
             Ok(gpu) => queue.add(gpu),
             Err(e) if n == 0 => return Err(e),
@@ -131,6 +135,7 @@ mod tests {
     use super::*;
     use crate::device_pool::Rates;
     use crate::events::{Event, Listener};
+    use std::cell::Cell;
     use std::sync::{Arc, Mutex};
 
     /// `count` leases of a queue for `cuda:LIST` where odd GPUs cannot be opened, and its warnings.
@@ -168,6 +173,19 @@ mod tests {
         let others = format!("{warning}; sorting on the other GPUs");
         assert_eq!(opened("0-3", 4), (vec![0, 0, 2, 2], vec![others]));
         assert_eq!(opened("1,3", 8), (vec![], vec![format!("{warning}; sorting on the CPU")]));
+    }
+
+    #[test]
+    fn no_more_leases_are_opened_once_all_work_is_done() {
+        let queue = LeaseQueue::new(false, true, Rates::SORT, 8, Listener::default());
+        let made = Cell::new(0);
+        let make = || {
+            made.set(made.get() + 1);
+            queue.end();
+            Ok(())
+        };
+        open_one(&queue, 8, make).unwrap();
+        assert_eq!(made.get(), 1);
     }
 
     #[test]

@@ -3,10 +3,9 @@
 //! Few lines tell most other data apart. What is left is decided by the size that samples are coded
 //! in, which is the same on every machine.
 
+use super::coded_size::coded_size;
 use super::line_parts::take_apart;
 use super::tokens::{Kept, Tokens};
-use crate::bwt::Sorter;
-use crate::coder::{self, Coding, SliceLimits};
 use crate::error::Flaw;
 use crate::threads::Threads;
 use std::collections::HashSet;
@@ -173,15 +172,4 @@ pub fn candidates(sample: &[u8]) -> Vec<Tokens> {
         }
     }
     candidates
-}
-
-/// What static rANS makes of `text`, on the calling thread.
-///
-/// # Errors
-/// [`Flaw::NO_MEMORY`].
-pub fn coded_size(text: &[u8]) -> Result<usize, Flaw> {
-    let bwt = Sorter::Cpu.sort(text, 1 << 16).map_err(|_| Flaw::NO_MEMORY)?;
-    let limits = SliceLimits::new(bwt.bytes.len(), Coding::StaticRans);
-    let here = |tasks: Vec<coder::Task>| tasks.into_iter().for_each(|task| task());
-    Ok(coder::encode_slices_with(here, &bwt.bytes, limits, Coding::StaticRans).size())
 }

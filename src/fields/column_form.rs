@@ -15,7 +15,10 @@
 //! | 7, 0 | the length of each, as a difference to the one before, and all of them joined |
 //! | 7, distance, size | joined, each as long as the value in the slot `distance` before |
 //! | 8, .. | as of form 7, values [`raised`] |
+//! | 9, distance, separator, `0A` | lists of items, the first one after the slot `distance` before,
+//! | | where this is not 0 ([`super::lists`]) |
 
+use super::lists::Separator;
 use super::numbers::Pattern;
 use crate::error::Flaw;
 
@@ -50,6 +53,11 @@ pub(super) enum Form {
         distance: usize,
         raised: bool,
     },
+    /// Lists, whose first item is stored by another slot where `distance` is not 0.
+    Lists {
+        distance: usize,
+        separator: Separator,
+    },
     /// Values that stand beside the text, which this is not written to.
     Packed,
 }
@@ -67,8 +75,8 @@ impl Form {
         let fits = |distance: u8| (1..=depth).contains(&distance.into());
         let (kind, distances, mut rest) = match **bytes {
             [kind @ (0 | 1 | 5), ref rest @ ..] => (kind, [0; 2], rest),
-            [kind @ (7 | 8), 0, ref rest @ ..] => (kind, [0; 2], rest),
-            [kind @ (2 | 3 | 6..=8), distance, ref rest @ ..] if fits(distance) => {
+            [kind @ 7..=9, 0, ref rest @ ..] => (kind, [0; 2], rest),
+            [kind @ (2 | 3 | 6..=9), distance, ref rest @ ..] if fits(distance) => {
                 (kind, [distance, 0], rest)
             }
             [4, plus, minus, ref rest @ ..] if fits(plus) && (minus == 0 || fits(minus)) => {
@@ -76,12 +84,13 @@ impl Form {
             }
             _ => return Err(UNKNOWN),
         };
-        let mut pattern = || {
+        let mut line = || {
             let end = memchr::memchr(b'\n', rest)?;
-            let pattern = Pattern::read(&rest[..end])?;
+            let line = &rest[..end];
             rest = &rest[end + 1..];
-            Some(pattern)
+            Some(line)
         };
+        let mut pattern = || Pattern::read(line()?);
         let [distance, minus] = distances.map(usize::from);
         let form = match kind {
             0 => Form::Text,
@@ -90,7 +99,11 @@ impl Form {
             3 => Form::NumbersByKey { distance, pattern: pattern().ok_or(UNKNOWN)? },
             4 => Form::Sums { plus: distance, minus, pattern: pattern().ok_or(UNKNOWN)? },
             5 => Form::Raised,
-            _ => Form::Joined { distance, raised: kind == 8 },
+            7 | 8 => Form::Joined { distance, raised: kind == 8 },
+            _ => {
+                let separator = line().and_then(Separator::read).ok_or(UNKNOWN)?;
+                Form::Lists { distance, separator }
+            }
         };
         *bytes = rest;
         Ok(form)
@@ -114,7 +127,9 @@ impl Form {
     /// Whether a column is not one part of the block after the other: what is stored of a value
     /// depends on those before, or does not stand together.
     pub fn is_written_whole(&self) -> bool {
-        self.has_table() || matches!(self, Form::Sums { .. } | Form::Joined { .. })
+        let by_others =
+            matches!(self, Form::Sums { .. } | Form::Joined { .. } | Form::Lists { .. });
+        by_others || self.has_table()
     }
 
     /// Appends it.
@@ -131,6 +146,11 @@ impl Form {
             Form::Packed => {}
             Form::Joined { distance, raised } => {
                 out.extend([if *raised { 8 } else { 7 }, *distance as u8]);
+            }
+            Form::Lists { distance, separator } => {
+                out.extend([9, *distance as u8]);
+                out.extend_from_slice(separator.bytes());
+                out.push(b'\n');
             }
         }
         if let Some(pattern) = self.pattern() {
@@ -159,6 +179,8 @@ mod tests {
             Form::Sums { plus: 1, minus: 3, pattern },
             Form::Joined { distance: 0, raised: false },
             Form::Joined { distance: 3, raised: true },
+            Form::Lists { distance: 0, separator: Separator::read(b"; ").unwrap() },
+            Form::Lists { distance: 3, separator: Separator::read(b"").unwrap() },
         ];
         for form in forms {
             let mut bytes = Vec::new();
@@ -166,7 +188,7 @@ mod tests {
             assert_eq!(Form::read(&mut &bytes[..], 3), Ok(form));
             assert!(Form::read(&mut &bytes[..bytes.len() - 1], 3).is_err());
         }
-        let wrong: [&[u8]; 13] = [
+        let wrong: [&[u8]; 17] = [
             b"\x0112\n",
             &[1, b'0'],
             &[2, 0],
@@ -180,6 +202,10 @@ mod tests {
             &[7],
             &[8, 4],
             &[9],
+            b"\x09\x04;\n",
+            b"\x09\x00\x01\n",
+            b"\x09\x0012345\n",
+            &[10],
         ];
         for wrong in wrong {
             assert!(Form::read(&mut &wrong[..], 3).is_err());

@@ -144,11 +144,13 @@ fn text(
     }
     let columns = values.columns();
     let writer = Writer { block, values: &values };
-    let chosen = pool.map(tasks(&columns), |task| -> Vec<(Form, Option<Candidate>)> {
-        let depth = |column: &[Group]| templates.depth(column[0].column);
-        let mut forms = writer.forms();
-        columns[task].iter().map(|column| forms.of(column, depth(column))).collect()
-    });
+    let chosen =
+        pool.map(tasks(&columns), |task| -> Result<Vec<(Form, Option<Candidate>)>, Flaw> {
+            let depth = |column: &[Group]| templates.depth(column[0].column);
+            let mut forms = writer.forms();
+            columns[task].iter().map(|column| forms.of(column, depth(column))).collect()
+        });
+    let chosen = chosen.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
     let (mut forms, candidates): (Vec<Form>, Vec<_>) = chosen.into_iter().flatten().unzip();
     let candidates = candidates.into_iter().enumerate();
     let candidates = candidates.filter_map(|(at, one)| Some((at, one?))).collect();

@@ -21,12 +21,15 @@
 //! 2017).
 
 mod alike_templates;
+mod choose_lists;
 mod choose_packed;
 mod choose_tokens;
+mod coded_size;
 mod column_form;
 mod column_values;
 mod key_hashes;
 mod line_parts;
+mod lists;
 mod merged_templates;
 mod numbers;
 mod packed_columns;
@@ -44,7 +47,8 @@ mod tokens;
 mod value_cost;
 mod write_columns;
 
-pub use choose_tokens::{candidates, choose, coded_size, sample};
+pub use choose_tokens::{candidates, choose, sample};
+pub use coded_size::coded_size;
 pub use line_parts::take_apart;
 pub use rejoin::put_together;
 pub use tokens::Tokens;

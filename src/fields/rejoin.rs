@@ -1,6 +1,7 @@
 //! Text and parameters -> raw block.
 
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
+use super::lists;
 use super::numbers::{self, Pattern};
 use super::packed_columns::PackedColumns;
 use super::packed_words::Unpacker;
@@ -241,6 +242,7 @@ impl Join<'_> {
             Form::Packed => self.packed(column)?,
             Form::Joined { distance, raised } => self.joined(column, distance, raised)?,
             Form::Predicted { distance, raised } => self.predicted(column, distance, raised)?,
+            Form::Lists { distance, .. } => self.list(column, distance)?,
             Form::Numbers(_) => {
                 let before = self.columns[column].number;
                 self.number(column, before)?;
@@ -290,6 +292,22 @@ impl Join<'_> {
             raise(&mut self.block[start..]);
         }
         Ok(())
+    }
+
+    fn list(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
+        let before = match distance {
+            0 => 0..0,
+            _ => {
+                let key = self.key(distance);
+                let inside = lists::unquoted(&self.block[key.clone()]);
+                key.start + inside.start..key.start + inside.end
+            }
+        };
+        let Column { rest, form, .. } = &mut self.columns[column];
+        let Form::Lists { separator, .. } = form else {
+            unreachable!("the column is one of lists")
+        };
+        lists::restore(line(rest)?, before, separator, &mut self.block, self.size)
     }
 
     /// The number in the slot so many before the next one; 0 for that itself.

@@ -220,13 +220,18 @@ fn fields(line: &[u8], delimiter: u8, quote: u8, slots: &mut Vec<Range<usize>>) 
 }
 
 /// The fields between commas. What stands in front of the first, with its parenthesis, is no part
-/// of it.
+/// of it, nor is the parenthesis behind the last, and a semicolon or a comma behind that.
 fn tuples(line: &[u8], slots: &mut Vec<Range<usize>>) {
     fields(line, b',', b'\'', slots);
     if let Some(first) = slots.first_mut()
         && let Some(open) = memchr::memchr(b'(', &line[first.clone()])
     {
         first.start += open + 1;
+    }
+    if let Some(last) = slots.last_mut() {
+        let value = &line[last.clone()];
+        let statement = value.strip_suffix(b";").or(value.strip_suffix(b",")).unwrap_or(value);
+        last.end = last.start + statement.strip_suffix(b")").unwrap_or(value).len();
     }
 }
 
@@ -286,10 +291,7 @@ mod tests {
         let comma = Tokens::Fields(b',');
         assert_eq!(found(comma, "1,,\"a,b\",\r"), ["1", "", "\"a,b\"", ""]);
         assert_eq!(found(comma, "1,\"a,b"), ["1", "\"a", "b"]);
-        assert_eq!(
-            found(Tokens::Tuples, "I (1,'a,''b',\"c,d\");"),
-            ["1", "'a,''b'", "\"c", "d\");"]
-        );
+        assert_eq!(found(Tokens::Tuples, "I (1,'a,''b',\"c,d\");"), ["1", "'a,''b'", "\"c", "d\""]);
         assert_eq!(found(Tokens::Fields(b' '), "a  b \"c d\""), ["a", "b", "\"c d\""]);
         let kept = Kept::NONE.and(1).and(63);
         assert_eq!(found(Tokens::FieldsBy(b',', kept), "1,x,2"), ["1", "2"]);

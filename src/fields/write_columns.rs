@@ -3,10 +3,12 @@
 //! Those whose values tell nothing of each other are written part by part, side by side, which
 //! reads each part of the block once; the others each by itself.
 
+use super::choose_lists;
 use super::choose_packed::Candidate;
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::column_values::{ColumnValues, Group, LineValue, count};
 use super::key_hashes::KeyHashes;
+use super::lists::{self, Separator};
 use super::numbers::{self, Pattern};
 use super::packed_columns::MOST_LAYOUTS;
 use super::packed_layout::Layout;
@@ -231,6 +233,7 @@ impl<'b> Writer<'b> {
             }
             Form::Sums { plus, minus, pattern } => Ok(self.sums(column, *plus, *minus, pattern)),
             Form::Joined { distance, raised } => self.joined(column, *distance, *raised),
+            Form::Lists { distance, separator } => self.lists(column, *distance, separator),
             Form::Text | Form::Numbers(_) | Form::Raised | Form::Packed => {
                 unreachable!("these are written elsewhere")
             }
@@ -257,6 +260,24 @@ impl<'b> Writer<'b> {
                 true => push_raised(self.bytes(value.own()), &mut out),
                 false => out.extend_from_slice(self.bytes(value.own())),
             }
+        }
+        Ok(out)
+    }
+
+    fn lists(
+        &self,
+        column: &[Group],
+        distance: usize,
+        separator: &Separator,
+    ) -> Result<Vec<u8>, Flaw> {
+        let mut out = Vec::new();
+        for value in self.values.of(column) {
+            let key = if distance == 0 { &[] } else { self.bytes(value.before(distance)) };
+            // A byte for each item, which may be empty, beside its own ones.
+            let most = 2 * value.own().len as usize + 2;
+            out.try_reserve(most).map_err(|_| Flaw::NO_MEMORY)?;
+            lists::write(self.bytes(value.own()), key, separator, &mut out);
+            out.push(b'\n');
         }
         Ok(out)
     }
@@ -330,17 +351,25 @@ pub(super) struct Forms<'b, 'w> {
 
 impl<'w> Forms<'_, 'w> {
     /// The form of a column that has `depth` slots before it, and whether it may be packed.
-    pub fn of(&mut self, column: &'w [Group], depth: usize) -> (Form, Option<Candidate>) {
+    ///
+    /// # Errors
+    /// [`Flaw::NO_MEMORY`].
+    pub fn of(
+        &mut self,
+        column: &'w [Group],
+        depth: usize,
+    ) -> Result<(Form, Option<Candidate>), Flaw> {
         let (count, writer) = (count(column), self.writer);
         if count < LEAST_VALUES {
-            return (Form::Text, Candidate::of_few(writer, column));
+            return Ok((Form::Text, Candidate::of_few(writer, column)));
         }
         let skipped = count.saturating_sub(SAMPLED) / 2;
         let sampled = writer.values.of(column).skip(skipped).take(SAMPLED).collect();
         self.keys.next(sampled, mem::take(&mut self.own));
         let (sample, own) = Sample::new(self.keys.own(), count);
         self.own = own;
-        let (form, cost) = sample.best_form(depth.min(MOST_DISTANCE), &mut self.keys);
+        let distances = depth.min(MOST_DISTANCE);
+        let (form, cost) = sample.best_form(distances, &mut self.keys);
         let candidate = Candidate::of_many(writer, column, sample.own(), cost);
         let form = match form {
             Form::Joined { distance: 1.., raised } if !writer.are_as_long(column, &form) => {
@@ -349,9 +378,14 @@ impl<'w> Forms<'_, 'w> {
             Form::Predicted { distance, raised: true } if writer.has_raised_empty(column) => {
                 Form::Predicted { distance, raised: false }
             }
+            Form::Text => {
+                let form = choose_lists::choose(sample.own(), distances, &self.keys)?;
+                let are_lists = |_: &Form| writer.own(column).all(lists::may_be);
+                form.filter(are_lists).unwrap_or(Form::Text)
+            }
             form => form,
         };
-        (form, candidate)
+        Ok((form, candidate))
     }
 }
 

@@ -245,7 +245,8 @@ fn best(region: &[u8], stride: usize) -> Option<Records> {
     let untouched = Records { stride, width: 0, row: 0, transposed: false };
     let alone =
         [Records { width: widths[0], ..untouched }, Records { transposed: true, ..untouched }];
-    let mut tried = Trial::all(first_sample, alone.into_iter().filter(is_likely));
+    let alone: Vec<Records> = alone.into_iter().filter(is_likely).collect();
+    let mut tried = Trial::all(first_sample, alone.iter().copied());
     if tried.is_empty() {
         return None;
     }
@@ -260,7 +261,7 @@ fn best(region: &[u8], stride: usize) -> Option<Records> {
     });
     let sample = middle(region, part(region));
     let plain_size = if sample.len() > first_sample.len() {
-        tried = Trial::all(sample, alone.into_iter().filter(is_likely));
+        tried = Trial::all(sample, alone.into_iter());
         coded_size(sample, None)
     } else {
         plain_size

@@ -6,6 +6,7 @@
 //! the text while it is made, 2 3/4 of which stay.
 
 use crate::allocation::{self, zeroed};
+use crate::bwt::cache_lines;
 use crate::bwt::content_defined::hash;
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
@@ -93,6 +94,7 @@ impl KeyTable {
             asked[count_asked] = (n, slot, print);
             let met = &self.met[(start + n) / STEP];
             let can_be = !(start + n).is_multiple_of(STEP) || met.load(Ordering::Relaxed) != 0;
+            cache_lines::prefetch(&self.prints, slot);
             count_asked += usize::from(can_be);
         }
         let mut touched = 0;

@@ -7,10 +7,10 @@
 //! bytes of memory a position, and 1/4 to 1/2 byte a byte for the tables.
 
 use crate::allocation;
+use crate::bwt::cache_lines;
 use crate::bwt::content_defined::{self, STRETCH, hash};
 use crate::error::Flaw;
 use crate::threads::Threads;
-use std::hint::black_box;
 use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -86,18 +86,26 @@ impl Positions {
         share.checked_sub(1).map_or(0, |before| self.ends[kind][before] as usize)
     }
 
-    /// Calls `visit` with all of them, in order, and with what was before at the context and at the
-    /// key.
-    pub fn each(&self, mut visit: impl FnMut(usize, [Option<Before>; KINDS])) {
+    /// Calls `visit` with all of them in `text`, in order, and with what was before at the context
+    /// and at the key.
+    pub fn each(&self, text: &[u8], mut visit: impl FnMut(usize, [Option<Before>; KINDS])) {
         let starts = |kind| std::array::from_fn(|share| self.starts(kind, share));
         let mut next: [[usize; SHARES]; KINDS] = std::array::from_fn(starts);
-        for of in &self.shares {
-            let seen: [u64; KINDS] = std::array::from_fn(|kind| {
-                let next = &mut next[kind][usize::from(of[kind])];
-                *next += 1;
-                self.entries[kind][*next - 1].load(Ordering::Relaxed)
-            });
-            visit(self.start + Before::place(seen[0]), seen.map(Before::unpack));
+        let mut batch = [[0; KINDS]; BATCH];
+        for shares in self.shares.chunks(BATCH) {
+            for (of, seen) in shares.iter().zip(&mut batch) {
+                *seen = std::array::from_fn(|kind| {
+                    let next = &mut next[kind][usize::from(of[kind])];
+                    *next += 1;
+                    self.entries[kind][*next - 1].load(Ordering::Relaxed)
+                });
+                if let Some(key) = Before::unpack(seen[1]) {
+                    cache_lines::prefetch(text, key.last as usize);
+                }
+            }
+            for seen in &batch[..shares.len()] {
+                visit(self.start + Before::place(seen[0]), seen.map(Before::unpack));
+            }
         }
     }
 }
@@ -210,9 +218,14 @@ impl LastSeen {
 /// Enters the positions of a stretch from `start` that have these slots.
 fn enter(slots: &mut [Slot], start: u32, entries: &[AtomicU64]) {
     let load = |entry: &AtomicU64| Entry(entry.load(Ordering::Relaxed));
+    let mut ahead = entries.chunks(BATCH);
+    let mut prefetch_next = |slots: &[Slot]| {
+        let next = ahead.next().unwrap_or_default();
+        next.iter().for_each(|entry| cache_lines::prefetch(slots, load(entry).slot()));
+    };
+    prefetch_next(slots);
     for batch in entries.chunks(BATCH) {
-        // Waits for memory once, not at each of them.
-        black_box(batch.iter().fold(0, |all, entry| all ^ slots[load(entry).slot()].print));
+        prefetch_next(slots);
         for packed in batch {
             let entry = load(packed);
             let before = slots[entry.slot()].enter(entry, start);

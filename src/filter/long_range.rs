@@ -57,8 +57,9 @@ pub(super) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>
         let positions = positions.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
         seen.enter_all(&positions, pool);
         pool.install(|| {
-            let visit = |stretch: &Positions| stretch.each(|at, seen| search.visit(at, seen));
-            positions.iter().for_each(visit);
+            for stretch in &positions {
+                stretch.each(text, |at, seen| search.visit(at, seen));
+            }
         });
     }
     search.settle();

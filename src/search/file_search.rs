@@ -37,8 +37,11 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
         session: &mut Session,
     ) -> Result<BatchMatches> {
         let pool = Arc::clone(&session.threads);
-        let words = patterns.par_iter().map(AsRef::as_ref).filter(|p: &&[u8]| !p.is_empty());
-        let words: Vec<&[u8]> = pool.install(|| words.collect());
+        let words = patterns.par_iter().map(AsRef::as_ref);
+        let mut words: Vec<&[u8]> = pool.install(|| words.collect());
+        if pool.install(|| words.par_iter().any(|word| word.is_empty())) {
+            words.retain(|word| !word.is_empty());
+        }
         let mut found = BatchMatches::default();
         if !words.is_empty() || self.options.verifies() {
             let input = SharedInput::new(&mut *self.input);

@@ -78,10 +78,20 @@ impl LoadedIndex {
     ) -> Vec<Range<u64>> {
         match self {
             LoadedIndex::Narrow(index) => wide(narrow_intervals(index, patterns, lease)),
+            LoadedIndex::Wide(index) => wide_intervals(index, patterns),
+        }
+    }
+
+    /// How often each pattern occurs: the size of its interval.
+    pub fn count<P: AsRef<[u8]> + Sync>(&self, patterns: &[P], lease: &mut GpuLease) -> Vec<u64> {
+        match self {
+            LoadedIndex::Narrow(index) => {
+                let intervals = narrow_intervals(index, patterns, lease);
+                intervals.into_par_iter().map(|of| u64::from(of.end - of.start)).collect()
+            }
             LoadedIndex::Wide(index) => {
-                let mut intervals = vec![0..0; patterns.len()];
-                index.search(patterns, &mut intervals);
-                intervals
+                let intervals = wide_intervals(index, patterns);
+                intervals.into_par_iter().map(|of| of.end - of.start).collect()
             }
         }
     }
@@ -129,6 +139,12 @@ fn narrow_intervals<P: AsRef<[u8]> + Sync>(
     if found.is_none() || !intervals.par_iter().all(are_rows) {
         index.search(patterns, &mut intervals);
     }
+    intervals
+}
+
+fn wide_intervals<P: AsRef<[u8]> + Sync>(index: &FmIndex<u64>, patterns: &[P]) -> Vec<Range<u64>> {
+    let mut intervals = vec![0..0; patterns.len()];
+    index.search(patterns, &mut intervals);
     intervals
 }
 

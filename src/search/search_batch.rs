@@ -25,6 +25,9 @@ use std::time::Instant;
 /// Bytes that a decoded block takes per byte of its own at most.
 const INDEX_SHARE: u64 = 4;
 
+/// Patterns whose lengths one thread looks at together at least.
+const PATTERNS: usize = 1 << 13;
+
 /// What is kept from one batch to the next: threads, the GPU, and decoded blocks as far as there is
 /// room.
 pub struct Session {
@@ -112,6 +115,13 @@ pub struct Batch<'p> {
     pub options: &'p Options,
 }
 
+/// How many symbols a batch has, and its longest pattern; one of an empty batch.
+#[derive(Clone, Copy)]
+struct BatchSize {
+    symbols: u64,
+    longest: usize,
+}
+
 impl Batch<'_> {
     /// Searches the blocks of a section. Positions are those in the section.
     pub fn run_section<R: Read + Seek + Send>(
@@ -121,11 +131,12 @@ impl Batch<'_> {
     ) -> Result<BatchMatches> {
         let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
         let mut boundaries = Boundaries::new(self.patterns, self.limit);
-        let reach = if file_blocks.len() > 1 { self.longest() - 1 } else { 0 };
+        let size = self.size();
+        let reach = if file_blocks.len() > 1 { size.longest - 1 } else { 0 };
         for group in file_blocks.chunks(self.side_by_side(file_blocks, session)) {
             let limits = self.limits(&found.positions);
-            let opened = self.open(group, reach, session)?;
-            let job = (limits.as_deref(), reach);
+            let opened = self.open(group, (size, reach), session)?;
+            let job = (limits.as_deref(), size.symbols, reach);
             let searched = self.find(opened, group, job, session)?;
             for (searched, file_block) in searched.into_iter().zip(group) {
                 self.gather(&mut found, searched.found, file_block.searched.start);
@@ -150,12 +161,14 @@ impl Batch<'_> {
         Ok(found)
     }
 
-    fn symbols(&self) -> u64 {
-        self.patterns.iter().map(|p| p.len() as u64).sum()
-    }
-
-    fn longest(&self) -> usize {
-        self.patterns.iter().map(|p| p.len()).max().unwrap_or(1)
+    fn size(&self) -> BatchSize {
+        let none = || BatchSize { symbols: 0, longest: 1 };
+        let of = self.patterns.par_iter().with_min_len(PATTERNS);
+        let of = of.map(|p| BatchSize { symbols: p.len() as u64, longest: p.len() });
+        of.reduce(none, |a, b| BatchSize {
+            symbols: a.symbols + b.symbols,
+            longest: a.longest.max(b.longest),
+        })
     }
 
     /// Opens blocks side by side, but takes those that were kept. Matches may reach so many bytes
@@ -163,13 +176,13 @@ impl Batch<'_> {
     fn open<'a, R: Read + Seek + Send>(
         &self,
         group: &'a [FileBlock<'a, R>],
-        reach: usize,
+        (size, reach): (BatchSize, usize),
         session: &mut Session,
     ) -> Result<Vec<SearchedBlock<'a, R>>> {
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
         let batches = self.patterns.len().div_ceil(TOGETHER) as u64;
         let room = room_for_slices(self.memory(session)) / group.len() as u64;
-        let (queries, rounds) = (2 * self.symbols(), batches * self.longest() as u64);
+        let (queries, rounds) = (2 * size.symbols, batches * size.longest as u64);
         let open = |(kept, file_block): (Option<LoadedIndex>, &'a FileBlock<'a, R>)| {
             let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
@@ -190,7 +203,7 @@ impl Batch<'_> {
         &self,
         opened: Vec<SearchedBlock<'a, R>>,
         group: &'a [FileBlock<'a, R>],
-        (limits, reach): (Option<&[usize]>, usize),
+        (limits, symbols, reach): (Option<&[usize]>, u64, usize),
         session: &Session,
     ) -> Result<Vec<Searched<'a, R>>> {
         let one = |block: SearchedBlock<'a, R>, file_block, lease: &mut GpuLease| {
@@ -202,7 +215,7 @@ impl Batch<'_> {
         };
         let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
-        let (symbols, threads) = (in_memory * self.symbols(), self.options.thread_count());
+        let (symbols, threads) = (in_memory * symbols, self.options.thread_count());
         let mut lease = session.lease(symbols, threads);
         if lease.is_some() {
             let blocks = opened.into_iter().zip(group);

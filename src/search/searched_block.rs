@@ -233,6 +233,10 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
                 let index = LoadedIndex::new(bwt, narrow)?;
                 return SearchedBlock::InMemory(index).find(file_block, patterns, limits, lease);
             }
+            SearchedBlock::InMemory(index) if limits.is_none() => {
+                let counts = index.count(patterns, lease);
+                return Ok((self, Found { counts, positions: Vec::new() }));
+            }
             SearchedBlock::InMemory(index) => index.search(patterns, lease),
             SearchedBlock::OnDisk(block, _) => block.intervals(patterns)?,
         };

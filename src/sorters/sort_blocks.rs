@@ -13,11 +13,13 @@ use crate::options::Options;
 use crate::threads::{self, Threads};
 #[cfg(test)]
 use crate::{device_pool::OpenGpus, events::Listener};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-/// Leases of each GPU. A block's slices are too few for a whole GPU, so that several blocks are
-/// coded in hardly more time than one.
-const LEASES: usize = 4;
+/// Leases of each GPU: for blocks of so many bytes together, within these bounds. A block's slices
+/// are too few for a whole GPU, so that several blocks are coded in hardly more time than one.
+const LEASED: u64 = 256 << 20;
+const LEASES: RangeInclusive<u64> = 4..=8;
 
 /// All that sorts, shared by the workers.
 pub(crate) struct BlockSorter {
@@ -45,7 +47,8 @@ impl BlockSorter {
         let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
         let threads = options.thread_count();
         let make = move |number| gpu_sort(number, most, (sample_rate, coded), threads);
-        let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
+        let leases = (LEASED / block_size.max(1)).clamp(*LEASES.start(), *LEASES.end()) as usize;
+        let opener = Opener::new(options.chosen_device(), workers, leases, make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
         let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
         let ranks = options.helping_ranks().cloned();

@@ -144,6 +144,7 @@ pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
         ("wrapped versions", wrapped(&versions(&dna(size / 6))), 5),
         ("log", log(size), 32),
         ("comma-separated values", values(size), 32),
+        ("lists", lists(size), 32),
     ]
 }
 
@@ -179,6 +180,23 @@ fn values(size: usize) -> Vec<u8> {
         let number = 3_038_832 + 7 * number;
         let share = f64::from(n[2]) / 100.0;
         lines.extend(format!("{number},{town},{code},{count},{share:.3}\r\n").bytes());
+        if lines.len() > size {
+            break;
+        }
+    }
+    lines.truncate(size);
+    lines
+}
+
+/// Lines of names and of names that look alike, in quotes.
+fn lists(size: usize) -> Vec<u8> {
+    let (noise, mut lines) = (random(size, 8), Vec::new());
+    for (number, n) in noise.chunks_exact(6).enumerate() {
+        let sound =
+            |n: &u8| ["ber", "ge", "lin", "vo", "schu", "ta", "\u{e4}r", "no"][usize::from(*n)];
+        let name: String = n.iter().map(sound).collect();
+        let (short, other) = (&name[..name.len() - 1], name.replace("e", "\u{e9}"));
+        lines.extend(format!("{number};'{name}';'{short}, {name}, {other}en'\n").bytes());
         if lines.len() > size {
             break;
         }

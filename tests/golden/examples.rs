@@ -131,6 +131,7 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
 #[test]
 fn chapter_12_filters() {
     let reads: String = (1..=16).map(|number| format!("@{number}\nAC\n+\nII\n")).collect();
+    let lists = format!("Bern,'Bern; Berne; B\u{e4}rn'{}", "\nRom,Roma".repeat(15));
     let repeated = ["abcd".repeat(11), "xy".to_owned()].concat();
     for (name, flags, text, raw) in [
         ("matches", 4, &b"abcdxy"[..], repeated.as_bytes()),
@@ -140,6 +141,7 @@ fn chapter_12_filters() {
         ("sequences", 1, example("text-sequences"), example("raw-sequences")),
         ("fields", 32, example("text-fields"), lines_of_fields().as_bytes()),
         ("reads", 32, example("text-reads"), reads.as_bytes()),
+        ("lists", 32, example("text-lists"), lists.as_bytes()),
         ("packed", 32, example("text-packed"), b"c0ffee 7\n012345 10\nabcdef 5\n"),
     ] {
         let name = format!("side-{name}");
@@ -218,5 +220,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 36);
+    assert_eq!(EXAMPLES.len(), 38);
 }

@@ -38,7 +38,7 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-fields-template-cut", with(&text, &[0xBF, 0x7F, 80, 0]), early),
         ("R28-fields-template-number", changed(lines, 2), "that is not there"),
         ("R28-fields-template-255", changed(lines, 255), "that is not there"),
-        ("R28-fields-form-9", changed(form, 9), unknown),
+        ("R28-fields-form-10", changed(form, 10), unknown),
         ("R28-fields-pattern-of-a-digit", patterned(b"1"), unknown),
         ("R28-fields-pattern-long", patterned(&[b'0'; 19]), unknown),
         ("R28-fields-distance-1", changed(form, 2), unknown),
@@ -101,6 +101,31 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
             },
             "do not add up to it",
         ),
+    ]
+}
+
+/// Those of R28 in columns of lists.
+pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+    let raw = b"Bern,'Bern; Berne'\n".repeat(16);
+    let front = [&b"\x01,\x01\n"[..], &[1; 16], &[0], &b"Bern\n".repeat(16), &[9]].concat();
+    let with = |form: &[u8], first: &[u8]| {
+        let others = b"'\x05\x05e\n".repeat(15);
+        of_fields(&[&front[..], form, first, &b"\n"[..], &others].concat(), &[1, 32, 0], &raw)
+    };
+    let form = b"\x01; \n";
+    assert_eq!(decompressed(&with(form, b"'\x05\x05e").0).0, raw);
+    let (unknown, none) = ("of an unknown form", "a column of lists holds what is none");
+    vec![
+        ("R28-fields-lists-distance", with(b"\x02; \n", b"'\x05\x05e"), unknown),
+        ("R28-fields-lists-separator", with(b"\x01;\t\n", b"'\x05\x05e"), unknown),
+        ("R28-fields-lists-separator-long", with(b"\x01;    \n", b"'\x05\x05e"), unknown),
+        ("R28-fields-lists-no-begin", with(form, b"'Bern"), none),
+        ("R28-fields-lists-code-0", with(form, b"'\x05\x00e"), none),
+        ("R28-fields-lists-two-ends", with(form, b"'\x01Be\x10\x10"), none),
+        ("R28-fields-lists-begin", with(form, b"'\x06\x05e"), none),
+        ("R28-fields-lists-end", with(form, b"'\x01\x13"), none),
+        ("R28-fields-lists-long", with(form, b"'\x05ABCDEFGH\x05e"), "beyond it"),
+        ("R28-fields-lists-short", with(form, b"'\x05"), "do not add up to it"),
     ]
 }
 

@@ -147,33 +147,34 @@ pub fn counts(bytes: &[u8]) -> [u64; 256] {
 
 /// Adds the occurrences of each byte value.
 pub fn count<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
-    // Each of the four counters below has 32 bits.
+    // Each of the counters below has 32 bits.
     bytes.chunks(1 << 31).for_each(|part| count_part(part, counts));
 }
 
 fn count_part<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
-    // Counting a run of equal bytes in one place would wait for each store. Four places do not, and
-    // a whole piece of it is counted at once.
+    // Counting a run of equal bytes in one place would wait for each store. Eight places do not,
+    // and a whole piece of it is counted at once.
     const WORTH_IT: usize = 2048;
     if bytes.len() < WORTH_IT {
         return bytes.iter().for_each(|&c| counts[usize::from(c)] += R::from(1));
     }
-    let mut four = [[0u32; 256]; 4];
+    let mut places = [[0u32; 256]; 8];
     for piece in bytes.chunks(WORTH_IT) {
         if coder::run_end(piece, 0) == piece.len() {
-            four[0][usize::from(piece[0])] += piece.len() as u32;
+            places[0][usize::from(piece[0])] += piece.len() as u32;
             continue;
         }
-        let (quads, rest) = piece.as_chunks::<4>();
-        for quad in quads {
-            for (counts, &c) in four.iter_mut().zip(quad) {
-                counts[usize::from(c)] += 1;
+        let (words, rest) = piece.as_chunks::<8>();
+        for word in words {
+            let word = u64::from_le_bytes(*word);
+            for (n, counts) in places.iter_mut().enumerate() {
+                counts[(word >> (8 * n) & 0xFF) as usize] += 1;
             }
         }
-        rest.iter().for_each(|&c| four[0][usize::from(c)] += 1);
+        rest.iter().for_each(|&c| places[0][usize::from(c)] += 1);
     }
     for (c, count) in counts.iter_mut().enumerate() {
-        *count += R::from(four[0][c] + four[1][c] + four[2][c] + four[3][c]);
+        *count += R::from(places.iter().map(|place| place[c]).sum::<u32>());
     }
 }
 
