@@ -63,8 +63,8 @@ use std::sync::OnceLock;
 /// A block that can be searched.
 ///
 /// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24;
-/// 32 bits per sample; after the first [`FmIndex::locate`] 1.1 bits, and 32 more per sample; after a
-/// large batch of searches 2 bits or less for the k-mer table.
+/// 32 bits per sample; after the first [`FmIndex::locate`] 1.1 bits, and 32 more per sample; after
+/// a large batch of searches 2 bits or less for the k-mer table.
 ///
 /// Rows and positions are numbers of the type `R`: `u32`, by [`FmIndex::new`], for blocks of up to
 /// 4 GiB, and `u64`, by [`FmIndex::wide`], for any.
@@ -89,7 +89,8 @@ impl FmIndex {
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an
-    /// invariant of [`Bwt`] that searches rely on; [`Error::Io`](crate::Error::Io) where there is no memory.
+    /// invariant of [`Bwt`] that searches rely on; [`Error::Io`](crate::Error::Io) where there is
+    /// no memory.
     pub fn new(bwt: Bwt) -> Result<Self> {
         if bwt.bytes.len() > NarrowLimits::USUAL.others {
             return Err(Flaw("the block is above 4 GiB: it takes an index of 64 bits").into());
