@@ -13,9 +13,11 @@ const LEAST_LEN: usize = 12;
 /// Bytes that items of a list have between them.
 const SEPARATORS: [&[u8]; 8] = [b"; ", b", ", b";", b",", b"|", b":", b" ", b""];
 
-/// Values that tell which ways are worth a try, values that are tried, of so many bytes at most,
-/// and so many bytes of the first ones that have to be saved at least, as one part of all.
+/// Values that tell which ways are worth a try, and those that are tried, of so many bytes at most
+/// together; and one part in so many of the first ones that has to be saved at least.
+/// Every one of the ways reads the first ones: without a limit that could be the block.
 const LOOKED_AT: usize = 64;
+const MOST_LOOKED_AT: usize = 64 << 10;
 const TRIED: usize = 1024;
 const MOST_TRIED: usize = 256 << 10;
 const LEAST_SAVED: usize = 8;
@@ -32,9 +34,12 @@ pub(super) fn choose(
     distances: usize,
     keys: &KeyHashes,
 ) -> Result<Option<Form>, Flaw> {
-    let few = &own[..own.len().min(LOOKED_AT)];
+    let few = first(own, LOOKED_AT, MOST_LOOKED_AT);
     let bytes: usize = few.iter().map(|value| value.len()).sum();
-    if bytes < few.len() * LEAST_LEN || !few.iter().all(|value| lists::may_be(value)) {
+    if few.is_empty()
+        || bytes < few.len() * LEAST_LEN
+        || !few.iter().all(|value| lists::may_be(value))
+    {
         return Ok(None);
     }
     let stored = |count: usize, distance: usize, separator: &Separator| {
@@ -59,26 +64,32 @@ pub(super) fn choose(
     else {
         return Ok(None);
     };
-    let (mut count, mut room) = (0, MOST_TRIED);
-    while count < own.len().min(TRIED) && own[count].len() < room {
-        if !lists::may_be(own[count]) {
-            return Ok(None);
-        }
-        room -= own[count].len();
-        count += 1;
+    let tried = first(own, TRIED, MOST_TRIED);
+    if !tried.iter().all(|value| lists::may_be(value)) {
+        return Ok(None);
     }
-    let text: Vec<u8> =
-        own[..count].iter().flat_map(|value| [value, &b"\n"[..]].concat()).collect();
+    let text: Vec<u8> = tried.iter().flat_map(|value| [value, &b"\n"[..]].concat()).collect();
     let (as_text, as_lists) =
-        (coded_size(&text)?, coded_size(&stored(count, distance, &separator))?);
+        (coded_size(&text)?, coded_size(&stored(tried.len(), distance, &separator))?);
     let gains = as_lists + as_text / LEAST_GAIN < as_text;
     Ok(gains.then_some(Form::Lists { distance, separator }))
 }
 
+/// The first values, so many and of so many bytes at most.
+fn first<'o, 'b>(own: &'o [&'b [u8]], most: usize, mut bytes: usize) -> &'o [&'b [u8]] {
+    let fits = |value: &&&[u8]| {
+        let left = bytes.checked_sub(value.len());
+        bytes = left.unwrap_or(0);
+        left.is_some()
+    };
+    &own[..own.iter().take(most).take_while(fits).count()]
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::line_parts::take_any_apart;
+    use super::super::put_together;
     use super::super::tokens::Tokens;
-    use super::super::{put_together, take_apart};
     use crate::threads::Threads;
 
     /// Lines of a name and of names like it, with one value among the last that may be no list.
@@ -101,7 +112,7 @@ mod tests {
         let of = |odd: &str| {
             let block = lines(odd).into_bytes();
             let tokens = Tokens::Fields(b',');
-            let (text, side) = take_apart(&block, tokens, &Threads::Calling).unwrap().unwrap();
+            let (text, side) = take_any_apart(&block, tokens, &Threads::Calling).unwrap().unwrap();
             let restored = put_together(&text, &mut &side[..], block.len());
             assert_eq!(restored.as_ref(), Ok(&block));
             memchr::memmem::find(&text, b"\x09\x01; \n").is_some()
