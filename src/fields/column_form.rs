@@ -15,8 +15,7 @@
 //! | 7, 0 | the length of each, as a difference to the one before, and all of them joined |
 //! | 7, distance, size | joined, each as long as the value in the slot `distance` before |
 //! | 8, .. | as of form 7, values [`raised`] |
-//! | 9, distance, separator, `0A` | lists of items, the first one after the slot `distance` before,
-//! | | where this is not 0 ([`super::lists`]) |
+//! | 9, distance, separator, `0A` | lists, the first item by a slot before ([`super::lists`]) |
 
 use super::lists::Separator;
 use super::numbers::Pattern;

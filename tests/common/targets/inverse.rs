@@ -5,7 +5,7 @@ use bwz::bwt::{Sorter, invert};
 use bwz::internals;
 
 /// Each way to sort gives what the sorter gives that chooses among them, and that is restored; a
-/// made-up transform gives a block of its size or fails. Both are so with rows of 32 bits and of 40.
+/// made-up transform gives a block of its size or fails. Both are so with rows of 32 and 40 bits.
 pub fn inverse(input: &[u8]) {
     on_one_thread();
     let Some((choice, bytes)) = input.split_at_checked(3) else { return };
