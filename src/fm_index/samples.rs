@@ -3,8 +3,8 @@
 //!
 //! A bit per row marks the sampled ones; the rank of a marked row among them is where its number
 //! stands. Ranks are counted from the nearest of regular borders. Per row that takes 1.06 bits, and
-//! 64 bits per sample, and 64 more while they are made; where positions have 64 bits 1.13, 128 and
-//! 128. The way back is made when it is first wanted: to count takes rows alone.
+//! 64 bits per sample; 1.13 and 128 where positions have 64 bits. The way back is made when it is
+//! first wanted: to count takes rows alone.
 
 use crate::allocation;
 use crate::bwt::cache_lines;
@@ -59,20 +59,20 @@ impl<R: Row> SampledRows<R> {
         size_of::<R>() * self.rows.len()
     }
 
-    /// The way back, on all threads of the current rayon pool: rows are sorted, so that nothing of
-    /// a large block is touched at random.
+    /// The way back, on all threads of the current rayon pool: samples are sorted by their rows, so
+    /// that marks of a large block are not touched at random.
     ///
     /// # Errors
     /// A flaw where two samples are one row, or one is row 0 or none of the block's.
     pub fn positions(&self) -> Result<SampledPositions<R>, Flaw> {
-        let none = (R::default(), R::default());
-        let mut sorted = allocation::filled(none, self.rows.len()).ok_or(Flaw::NO_MEMORY)?;
-        let numbered = sorted.par_iter_mut().zip(&self.rows).enumerate();
-        numbered.for_each(|(number, (to, &row))| *to = (row, R::new(number)));
-        sorted.par_sort_unstable();
-        let ends = [sorted.first(), sorted.last()];
-        let are_rows = ends.iter().flatten().all(|(row, _)| (1..=self.len).contains(&row.get()));
-        if !are_rows || sorted.par_windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        let mut numbers =
+            allocation::filled(R::default(), self.rows.len()).ok_or(Flaw::NO_MEMORY)?;
+        numbers.par_iter_mut().enumerate().for_each(|(number, to)| *to = R::new(number));
+        let row = |number: &R| self.rows[number.get()].get();
+        numbers.par_sort_unstable_by_key(row);
+        let is_row = |number: &R| (1..=self.len).contains(&row(number));
+        let are_rows = numbers.first().is_none_or(is_row) && numbers.last().is_none_or(is_row);
+        if !are_rows || numbers.par_windows(2).any(|pair| row(&pair[0]) == row(&pair[1])) {
             return Err(ONE_ROW);
         }
         let mut marks = allocation::zeroed(self.len / 64 + 1).ok_or(Flaw::NO_MEMORY)?;
@@ -80,22 +80,28 @@ impl<R: Row> SampledRows<R> {
         let mut ranks = allocation::filled(R::default(), borders).ok_or(Flaw::NO_MEMORY)?;
         let stretches = marks.par_chunks_mut(STRETCH * BORDER / 64);
         stretches.zip(ranks.par_chunks_mut(STRETCH)).enumerate().for_each(|(n, (marks, ranks))| {
-            mark(&sorted, n * STRETCH * BORDER, marks, ranks);
+            let start = n * STRETCH * BORDER;
+            let rank = numbers.partition_point(|number| row(number) < start);
+            mark(numbers[rank..].iter().map(|number| row(number) - start), rank, marks, ranks);
         });
-        let numbers = sorted.into_par_iter().map(|(_, number)| number).collect();
         Ok(SampledPositions { rate: self.rate, marks, ranks, numbers })
     }
 }
 
-/// Marks the sampled rows of a stretch that begins at row `start`, and counts those above each of
-/// its borders.
-fn mark<R: Row>(sorted: &[(R, R)], start: usize, marks: &mut [u64], ranks: &mut [R]) {
-    let mut rank = sorted.partition_point(|(row, _)| row.get() < start);
+/// Marks the sampled rows of a stretch, counted from its first and in order, and counts those above
+/// each of its borders, of which `rank` are above the stretch.
+fn mark<R: Row>(
+    rows: impl Iterator<Item = usize>,
+    mut rank: usize,
+    marks: &mut [u64],
+    ranks: &mut [R],
+) {
+    let mut rows = rows.peekable();
     for (n, (marks, above)) in marks.chunks_mut(BORDER / 64).zip(ranks).enumerate() {
         *above = R::new(rank);
-        let start = start + n * BORDER;
-        while let Some((row, _)) = sorted.get(rank).filter(|(row, _)| row.get() < start + BORDER) {
-            let bit = row.get() - start;
+        let start = n * BORDER;
+        while let Some(row) = rows.next_if(|&row| row < start + BORDER) {
+            let bit = row - start;
             marks[bit / 64] |= 1 << (bit % 64);
             rank += 1;
         }

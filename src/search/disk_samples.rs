@@ -27,9 +27,9 @@ impl DiskSamples {
     }
 
     /// Bytes of memory that `count` samples of a text of `len` bytes take: a bit for each row with
-    /// what counts them, and each sample twice, and twice more while they are made.
+    /// what counts them, and each sample twice.
     pub fn size(count: u64, len: u64, wide: bool) -> u64 {
-        len / 7 + count * if wide { 32 } else { 16 }
+        len / 7 + count * if wide { 16 } else { 8 }
     }
 
     /// The distance between sampled positions.
