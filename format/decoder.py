@@ -1005,7 +1005,8 @@ class Column:
             middle, end = stored[start:at], 0
             if at < len(stored) and stored[at] >= 16:
                 end, at = stored[at] - 14, at + 1
-            require(max(begin, end) <= len(before), "R28", "an item that goes beyond the one before")
+            is_before = max(begin, end) <= len(before)
+            require(is_before, "R28", "an item that goes beyond the one before")
             before = before[:begin] + middle + before[len(before) - end:]
             items.append(before)
         return quote + self.separator.join(items) + quote

@@ -15,16 +15,19 @@
 //! The bytes are the same whatever fails. A failure is `Error::Device`, in the middle of a block or
 //! before. Each pool gives one warning, of the first thing that goes wrong in it.
 //!
-//! | what a GPU does | what is noticed, and how | who does it again | what is said |
-//! |---|---|---|---|
-//! | opens | a failure | the other GPUs, or the CPU | a warning |
-//! | sorts a block, or codes it too | a failure | the CPU; that lease (one of a GPU's several) is not given again | a warning |
-//! | the same | the primary row is none; then, once the lease is free again, counts of bytes or samples out of range | the CPU; the lease stays | a warning |
-//! | sorts a block with others | a failure; the CPU inverts it and compares | one GPU, or the CPU; they sort no more together | a warning |
-//! | decodes or inverts | a failure | the CPU; that lease is not given again | a warning |
-//! | the same | it finds the block damaged | the CPU, whose error it is if it finds so too | nothing |
-//! | the same | the block's checksum and the edges of an index (`block`) | the CPU; the lease stays | a warning, if the CPU finds the block sound |
-//! | searches (`search`), makes LCP arrays (`lcp`) | a failure; results are not checked | the CPU | a warning |
+//! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so.
+//! - It fails while it sorts, codes, decodes or inverts: the CPU does the block again, and that
+//!   lease, one of a GPU's several, is not given again. A warning.
+//! - What it sorted has no primary row, or counts of bytes or samples out of range: the CPU sorts
+//!   the block again, and the lease stays. A warning.
+//! - Several that sorted a block together fail, or the CPU inverts what they gave and finds another
+//!   block: one GPU sorts it, or the CPU, and they sort no more together. A warning.
+//! - It finds a block damaged that it restores: the CPU looks, and its error counts if it finds so
+//!   too. Nothing is said.
+//! - What it restored fails the block's checksum or the edges of its index (`block`): the CPU
+//!   restores it again, and the lease stays. A warning, if the CPU finds the block sound.
+//! - It fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning. Of
+//!   what a search found, rows are checked to be rows, and no more; of LCP arrays nothing is.
 //!
 //! What is not covered: a wrong transform of one GPU that passes is written, and its block is lost,
 //! unless `--verify` finds it, which ends the compression. A GPU that hangs is waited for, and a
