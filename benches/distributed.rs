@@ -61,6 +61,9 @@ struct Bench {
     /// The same, and exchange by NCCL
     #[arg(long, requires = "gpus")]
     nccl: bool,
+    /// Sort by bsp, accelerated sampling
+    #[arg(long, requires = "gpus", conflicts_with_all = ["doubling", "nccl"])]
+    bsp: bool,
     /// Sort together with the processes that a launcher has started
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "gpus")]
     ranks: Option<String>,
@@ -105,10 +108,11 @@ impl Bench {
     /// memory is free again then.
     fn best(&self, text: &[u8], rate: u32) -> Result<(f64, JointReport, SortedText)> {
         let sorter = JointSorter::new(&self.gpus)?;
-        let mut sorter = match (self.nccl, self.doubling) {
-            (true, _) => sorter.by_nccl(),
-            (false, true) => sorter.by_doubling(),
-            (false, false) => sorter,
+        let mut sorter = match (self.nccl, self.doubling, self.bsp) {
+            (true, _, _) => sorter.by_nccl(),
+            (false, true, _) => sorter.by_doubling(),
+            (false, false, true) => sorter.by_sampling(),
+            (false, false, false) => sorter,
         };
         let (mut best, mut report) = (f64::INFINITY, JointReport::default());
         let mut sorted = sorter.sort(text, rate)?;

@@ -115,13 +115,6 @@ struct GatheredLess {
     }
 };
 
-// The items of a tile by their numbers.
-struct CountingIterator {
-    uint32_t base;
-    __device__ uint32_t operator[](uint32_t i) const { return base + i; }
-    __device__ CountingIterator operator+(uint32_t i) const { return {base + i}; }
-};
-
 extern "C" __global__ void __launch_bounds__(TILE_THREADS) merge_cover(const __grid_constant__ CoverMergeArgs a) {
     __shared__ Gathered gathered;
     __shared__ uint16_t from[TILE];

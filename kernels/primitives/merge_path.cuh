@@ -35,6 +35,13 @@ __device__ void split_tiles(const A& a, uint32_t a_len, const B& b, uint32_t b_l
     splits[k] = merge_split(a, a_len, b, b_len, static_cast<uint32_t>(diagonal), less);
 }
 
+// The items of a tile by their numbers.
+struct CountingIterator {
+    uint32_t base;
+    __device__ uint32_t operator[](uint32_t i) const { return base + i; }
+    __device__ CountingIterator operator+(uint32_t i) const { return {base + i}; }
+};
+
 // Merges a tile in shared memory: `items` holds a_len items of A and behind them b_len of B. Each
 // thread of the CTA finds out where its TILE_ITEMS items of the merge stand in `items`, and writes
 // that to `from`.

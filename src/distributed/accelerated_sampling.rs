@@ -13,13 +13,12 @@
 
 use super::block_distribution::{BlockPart, Blocks, distribute, with_items_behind};
 use super::exchange::{Alone, Exchange};
-use super::level::Level;
 use super::processor::Processor;
-use super::sample::SampledPositions;
 use super::string_rows::StringRows;
 use super::string_sort::{SortedRows, heads, sort_strings};
 use super::suffix_merge::merge_sets;
 use crate::error::Result;
+use crate::sampling::{Level, SampledPositions};
 use std::ops::Range;
 use std::pin::Pin;
 

@@ -8,8 +8,6 @@
 //! | `processor` | supersteps, and the words that they send |
 //! | `block_distribution` | which processor holds which items |
 //! | `string_rows`, `string_sort` | strings of one length, sorted by radix and by regular sampling |
-//! | `level` | how long strings are in the recursion, and the paper's formulas |
-//! | `difference_cover`, `sample` | the positions that are sorted first |
 //! | `accelerated_sampling` | `bsp`: the algorithm of the paper, step by step |
 //! | `suffix_order`, `spanning_sets`, `suffix_merge` | its last step: sets of suffixes merged |
 //! | `prefix_doubling` | `default`: groups of suffixes refined where they lie |
@@ -19,13 +17,10 @@
 
 mod accelerated_sampling;
 mod block_distribution;
-mod difference_cover;
 mod exchange;
-mod level;
 mod nccl_exchange;
 mod prefix_doubling;
 mod processor;
-mod sample;
 mod spanning_sets;
 mod string_rows;
 mod string_sort;
@@ -38,8 +33,9 @@ mod virtual_processors;
 pub use accelerated_sampling::suffix_array;
 pub use block_distribution::Blocks;
 pub use exchange::{Alone, Exchange, Messages};
-pub use level::{Level, critical_round, levels};
 pub use nccl_exchange::run_on_gpus;
 pub use prefix_doubling::sort_by_doubling;
 pub use processor::{Processor, Superstep, h_relations};
 pub use virtual_processors::{VirtualProcessor, run_blocking, run_virtual};
+
+pub use crate::sampling::{Level, critical_round, levels};

@@ -6,12 +6,12 @@
 use super::block_distribution::{BlockPart, Blocks};
 use super::exchange::{Exchange, Messages, put_segment, segments};
 use super::processor::Processor;
-use super::sample::SampledPositions;
 use super::spanning_sets::{SpanningSet, spanning_sets};
 use super::string_rows::StringRows;
 use super::string_sort::heads;
 use super::suffix_order::SuffixOrder;
 use crate::error::Result;
+use crate::sampling::SampledPositions;
 use std::collections::BTreeMap;
 
 /// This processor's suffixes of spanning sets, by the number of the set.

@@ -1,8 +1,8 @@
 //! Suffixes that begin with the same v symbols: comparing any two of them by Lemma 1, and merging
 //! them v ways.
 
-use super::difference_cover::DifferenceCover;
 use super::string_rows::StringRows;
+use crate::sampling::DifferenceCover;
 use std::cmp::Ordering;
 
 /// The order of suffixes with the same first v symbols.

@@ -47,6 +47,11 @@ impl JointSorter {
         match self.0 {}
     }
 
+    #[must_use]
+    pub fn by_sampling(self) -> Self {
+        match self.0 {}
+    }
+
     pub fn sort(&mut self, _text: &[u8], _sample_rate: u32) -> Result<SortedText> {
         match self.0 {}
     }

@@ -31,6 +31,8 @@ enum JointWay {
     Doubling,
     /// The same, where arrays go by NCCL, and not from memory to memory.
     DoublingByNccl,
+    /// By accelerated sampling.
+    Sampling,
 }
 
 impl JointSorter {
@@ -66,6 +68,13 @@ impl JointSorter {
     #[must_use]
     pub fn by_nccl(mut self) -> Self {
         self.way = JointWay::DoublingByNccl;
+        self
+    }
+
+    /// Lets it sort by `bsp`, accelerated sampling, whatever the text.
+    #[must_use]
+    pub fn by_sampling(mut self) -> Self {
+        self.way = JointWay::Sampling;
         self
     }
 
@@ -108,7 +117,8 @@ impl JointSorter {
             return Err(Error::Usage(what.into()));
         }
         let parts = TextParts::new(text.len() as u64, self.gpus.len());
-        let task = JointTask { parts, sample_rate, whole_sa };
+        let by_sampling = self.way == JointWay::Sampling;
+        let task = JointTask { parts, sample_rate, whole_sa, by_sampling };
         let is_small = text.len() <= MOST_SORTED as usize;
         let by_ranges =
             (self.way == JointWay::Ranges && is_small).then(|| self.by_ranges(task, text));
@@ -137,7 +147,7 @@ impl JointSorter {
         sorted
     }
 
-    /// All GPUs sort together, round by round.
+    /// All GPUs sort together, round by round or level by level.
     fn by_rounds(&mut self, task: JointTask, text: &[u8]) -> Result<Vec<PartResult>> {
         let count = self.gpus.len();
         if self.way == JointWay::DoublingByNccl {

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::gpu::distributed::{
-    DeviceExchange, JointDoubling, PartBytes, PeerExchange, RangeMemory, RangeTask, SortedRange,
-    sort_range,
+    DeviceExchange, JointDoubling, PartBytes, PeerExchange, RangeMemory, RangeTask, SampledSort,
+    SortedRange, sort_range,
 };
 use crate::gpu::interface::JointReport;
 use crate::gpu::runtime::kernel_structs::RowsView;
@@ -45,6 +45,14 @@ pub struct JointTask {
     pub parts: TextParts,
     pub sample_rate: u32,
     pub whole_sa: bool,
+    /// Whether parts are sorted together by accelerated sampling, and not by prefix doubling.
+    pub by_sampling: bool,
+}
+
+/// The buffers of an algorithm by which parts are sorted together.
+enum PartAlgorithm<'m> {
+    Doubling(JointDoubling<'m>),
+    Sampling(SampledSort<'m>),
 }
 
 /// What comes of one GPU, whose rows are in its pinned memory.
@@ -78,6 +86,34 @@ impl<'m> PartArrays<'m> {
             sample_rows: self.sample_rows.address(),
             sample_count: self.sample_count.address(),
             rate_mask: u64::from(task.sample_rate) - 1,
+        }
+    }
+}
+
+impl<'m> PartAlgorithm<'m> {
+    fn allocate(
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        task: JointTask,
+        number: usize,
+    ) -> Result<Self> {
+        Ok(match task.by_sampling {
+            false => Self::Doubling(JointDoubling::allocate(gpu, arena, task.parts, number)?),
+            true => Self::Sampling(SampledSort::allocate(gpu, arena, task.parts, number)?),
+        })
+    }
+
+    fn run(
+        self,
+        gpu: &Gpu,
+        exchange: &mut impl DeviceExchange,
+        part: PartBytes<'m>,
+        out: RowsView,
+        left: &mut Vec<u64>,
+    ) -> Result<()> {
+        match self {
+            Self::Doubling(doubling) => doubling.run(gpu, exchange, part, out, left),
+            Self::Sampling(sampling) => sampling.run(gpu, exchange, part, out, left),
         }
     }
 }
@@ -186,7 +222,7 @@ impl PartSorter {
         Ok(())
     }
 
-    /// Sorts with the others, round by round.
+    /// Sorts with the others, round by round or level by level.
     pub fn sort(
         &mut self,
         task: JointTask,
@@ -219,7 +255,7 @@ impl PartSorter {
         let (gpu, available) = (&self.gpu, text.bytes);
         let mut arena = self.memory.allocator(gpu, measure(gpu, task, number)?)?;
         let arrays = PartArrays::allocate(&mut arena, task, number);
-        let buffers = JointDoubling::allocate(gpu, &mut arena, task.parts, number)?;
+        let buffers = PartAlgorithm::allocate(gpu, &mut arena, task, number)?;
         self.bytes.reserve(gpu, available.len())?.copy_from_slice(available);
         let copied = available.len() as u32;
         gpu.zero(arrays.text.rest(copied))?;
@@ -264,6 +300,6 @@ fn read_samples(gpu: &Gpu, arrays: PartArrays, first_row: u64) -> Result<Vec<(u6
 fn measure(gpu: &Gpu, task: JointTask, number: usize) -> Result<usize> {
     let mut measure = ArenaAllocator::measuring();
     PartArrays::allocate(&mut measure, task, number);
-    JointDoubling::allocate(gpu, &mut measure, task.parts, number)?;
+    PartAlgorithm::allocate(gpu, &mut measure, task, number)?;
     Ok(measure.used())
 }

@@ -41,7 +41,7 @@ impl RankSorter {
     ) -> Result<T> {
         let place = (number, parts.gpus());
         let mut exchange = NcclProcessor::join(self.gpu, network, place, peers)?;
-        let task = JointTask { parts, sample_rate, whole_sa: false };
+        let task = JointTask { parts, sample_rate, whole_sa: false, by_sampling: false };
         let result = self.part.sort(task, text, &mut exchange)?;
         settle(self.part.rows(&result))
     }

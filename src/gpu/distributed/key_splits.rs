@@ -55,6 +55,55 @@ impl<'m> KeySplits<'m> {
         bits: u32,
         cuts: &[Cut],
     ) -> Result<Vec<Vec<u64>>> {
+        self.find_rows(gpu, exchange, &[keys], bits, cuts.to_vec())
+    }
+
+    /// The same of rows of several words, of so many bits each, that lie in columns: where rows
+    /// are equal in one word, they are cut by the next one.
+    pub fn find_rows<E: DeviceExchange>(
+        &self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        columns: &[Array<u64>],
+        bits: u32,
+        mut cuts: Vec<Cut>,
+    ) -> Result<Vec<Vec<u64>>> {
+        let number = exchange.number();
+        let mut before = vec![vec![0; exchange.count()]; cuts.len()];
+        let mut equal = before.clone();
+        for &column in columns {
+            let found = self.splitters(gpu, exchange, column, bits, &cuts)?;
+            for (c, (cut, counts)) in cuts.iter_mut().zip(&found).enumerate() {
+                for (gpu, [less, up_to]) in counts.iter().enumerate() {
+                    before[c][gpu] += less;
+                    equal[c][gpu] = up_to - less;
+                    cut.wanted -= less;
+                }
+                let [less, up_to] = counts[number];
+                let start = cut.range.start;
+                cut.range = start + less as u32..start + up_to as u32;
+            }
+        }
+        for (c, cut) in cuts.iter().enumerate() {
+            let mut left = cut.wanted;
+            for (before, equal) in before[c].iter_mut().zip(&equal[c]) {
+                let taken = left.min(*equal);
+                (*before, left) = (*before + taken, left - taken);
+            }
+        }
+        Ok(before)
+    }
+
+    /// For each cut and GPU, how many keys are less than the splitter, and how many are not above
+    /// it.
+    fn splitters<E: DeviceExchange>(
+        &self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        keys: Array<u64>,
+        bits: u32,
+        cuts: &[Cut],
+    ) -> Result<Vec<Vec<[u64; 2]>>> {
         let ranges: Vec<u32> =
             cuts.iter().flat_map(|cut| [cut.range.start, cut.range.end]).collect();
         gpu.write(&ranges, self.ranges)?;
@@ -79,7 +128,14 @@ impl<'m> KeySplits<'m> {
             counts[2 * c + 1] = cut.range.len() as u64;
         }
         let all = exchange.all_gather(&counts)?;
-        Ok((0..cuts.len()).map(|c| before_cut(&all, c, cuts[c].wanted)).collect())
+        let of_cut = |c: usize| all.iter().map(|counts| [counts[2 * c], counts[2 * c + 1]]).collect();
+        Ok((0..cuts.len()).map(of_cut).collect())
+    }
+
+    /// How many of all keys, which are sorted, are less than each of these.
+    pub fn count_below(&self, gpu: &Gpu, keys: Array<u64>, below: Vec<u64>) -> Result<Vec<u64>> {
+        gpu.write(&[0, keys.len()], self.ranges)?;
+        self.count_less(gpu, keys, below.len() as u32, below)
     }
 
     /// How many keys of each range are less than each of its candidates.
@@ -102,17 +158,4 @@ impl<'m> KeySplits<'m> {
         unsafe { gpu.each("key_splits/count_less", items, &arguments)? };
         Ok(gpu.read(counts)?.into_iter().map(u64::from).collect())
     }
-}
-
-/// How many keys of each GPU lie before cut `c`, given for each GPU and cut how many are less than
-/// the splitter, and how many are not above it.
-fn before_cut(all: &[Vec<u64>], c: usize, wanted: u64) -> Vec<u64> {
-    let less: u64 = all.iter().map(|counts| counts[2 * c]).sum();
-    let mut left = wanted - less;
-    let mut before = |counts: &Vec<u64>| {
-        let equal = left.min(counts[2 * c + 1] - counts[2 * c]);
-        left -= equal;
-        counts[2 * c] + equal
-    };
-    all.iter().map(&mut before).collect()
 }

@@ -1,4 +1,4 @@
-//! One text sorted by several GPUs, each of which gets a part of the rows; in one of two ways.
+//! One text sorted by several GPUs, each of which gets a part of the rows; in one of three ways.
 //!
 //! | file | job |
 //! |---|---|
@@ -14,10 +14,19 @@
 //! | `key_ranges` | suffixes parted by their first keys |
 //! | `joined_lists` | the unresolved minimizers of all GPUs on one |
 //! | `range_sort` | a range of keys for each GPU, all of which hold the whole text |
+//! | `joint_work` | a GPU with its network and the primitives that it works with |
+//! | `string_names` | strings of several words sorted over all GPUs, and named |
+//! | `item_pairs` | items sent to the GPUs that keep them; the sample and its ranks |
+//! | `record_merge` | suffixes compared by the ranks of the sample, and merged |
+//! | `record_splits` | such suffixes cut where the rows of the next GPU begin |
+//! | `sampled_rows` | from sorted positions to the rows |
+//! | `sampled_sort` | `bsp`: accelerated sampling, as in the paper |
 
 mod device_exchange;
+mod item_pairs;
 mod joined_lists;
 mod joint_doubling;
+mod joint_work;
 mod key_ranges;
 mod key_splits;
 mod open_groups;
@@ -25,11 +34,17 @@ mod owner_routes;
 mod part_keys;
 mod peer_exchange;
 mod range_sort;
+mod record_merge;
+mod record_splits;
 mod row_groups;
 mod run_merge;
+mod sampled_rows;
+mod sampled_sort;
+mod string_names;
 
 pub use device_exchange::DeviceExchange;
 pub use joint_doubling::JointDoubling;
 pub use part_keys::PartBytes;
 pub use peer_exchange::{PeerBoard, PeerExchange};
 pub use range_sort::{RangeMemory, RangeTask, SortedRange, sort_range};
+pub use sampled_sort::SampledSort;

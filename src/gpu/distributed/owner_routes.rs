@@ -94,6 +94,11 @@ impl<'m> OwnerRoutes<'m> {
         OwnerRoutes { parts, ranks: arena.array(parts.part_len(gpu) as usize), cursors }
     }
 
+    /// What stands for each position of this GPU's part, to be filled.
+    pub fn ranks(&self) -> Array<'m, u64> {
+        self.ranks
+    }
+
     /// Asks for the ranks of the suffixes that lie `behind` symbols behind those of a list, and
     /// behind the whole symbols of their first keys; `keys` gets them, and 0 for the empty suffix.
     /// The longest list of a GPU has `most` suffixes.

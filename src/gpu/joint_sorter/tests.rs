@@ -14,10 +14,12 @@ fn processors(count: usize) -> JointSorter {
     JointSorter::new(&(0..count).map(|number| (number % gpus) as u32).collect::<Vec<_>>()).unwrap()
 }
 
-/// In both ways.
+/// In all ways.
 fn sorters() -> Vec<JointSorter> {
-    let both = |count| [processors(count), processors(count).by_doubling()];
-    PROCESSORS.into_iter().flat_map(both).collect()
+    let all = |count| {
+        [processors(count), processors(count).by_doubling(), processors(count).by_sampling()]
+    };
+    PROCESSORS.into_iter().flat_map(all).collect()
 }
 
 fn expected(text: &[u8]) -> Vec<u64> {

@@ -111,6 +111,11 @@ impl<'m> ArenaAllocator<'m> {
         self.used
     }
 
+    /// The memory that is left.
+    pub fn rest(self) -> Array<'m, u8> {
+        Array::at(self.base + self.used as u64, self.size - self.used)
+    }
+
     /// An array of `len` items.
     ///
     /// # Panics

@@ -1,0 +1,63 @@
+// Numbers of items with their values, on their way to the GPUs that keep the items: the number in
+// the upper half of a word.
+
+#include "runtime/common.cuh"
+
+__device__ __forceinline__ uint64_t item_pair(uint32_t item, uint32_t value) {
+    return static_cast<uint64_t>(item) << 32 | value;
+}
+
+// out[item - first] = the value.
+extern "C" __global__ void store_pairs(const uint64_t* pairs, uint32_t items, uint32_t first, uint32_t* out) {
+    const uint32_t t = global_thread();
+    if (t < items) out[static_cast<uint32_t>(pairs[t] >> 32) - first] = static_cast<uint32_t>(pairs[t]);
+}
+
+// The sampled positions of a text of n symbols: those of one element of the cover are together.
+struct SHARED SampleView {
+    const uint32_t* elements;  // of the cover
+    const uint32_t* columns;   // of each residue the element that it is, or ~0
+    const uint32_t* starts;    // of each element the index of its first position
+    const uint32_t* shifts;    // of each element: from an index to where its pair is put
+    uint32_t period;
+    uint32_t size;  // elements
+    uint32_t n;
+};
+
+struct SHARED SampledPairsArgs {
+    SampleView sample;
+    const uint32_t* values;
+    uint64_t* pairs;
+    uint32_t first, items;
+};
+
+// The indices of the sampled ones of so many positions from `first` on, with their names. The empty
+// suffix has the least name.
+extern "C" __global__ void sampled_names(const __grid_constant__ SampledPairsArgs a) {
+    const uint32_t i = global_thread();
+    if (i >= a.items) return;
+    const SampleView& sample = a.sample;
+    const uint32_t position = a.first + i, column = sample.columns[position % sample.period];
+    if (column == ~0u) return;
+    const uint32_t index = sample.starts[column] + position / sample.period;
+    a.pairs[index - sample.shifts[column]] = item_pair(index, position == sample.n ? 1 : a.values[i]);
+}
+
+// The positions of sorted sample suffixes with their ranks, of which the first one is `first`.
+extern "C" __global__ void sampled_ranks(const __grid_constant__ SampledPairsArgs a) {
+    const uint32_t t = global_thread();
+    if (t >= a.items) return;
+    const SampleView& sample = a.sample;
+    const uint32_t index = a.values[t];
+    uint32_t low = 0, high = sample.size;
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (sample.starts[middle] <= index) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const uint32_t position = (index - sample.starts[low]) * sample.period + sample.elements[low];
+    a.pairs[t] = item_pair(position, a.first + t);
+}

@@ -1,0 +1,276 @@
+//! Suffixes as records, which are compared by Lemma 1 of the paper and merged: the host side of
+//! `kernels/distributed/record_merge.cu`.
+//!
+//! The suffixes of each residue are sorted by radix; then lists are merged two by two, v of them on
+//! each GPU, and those that came from all GPUs.
+
+use super::string_names::count_from;
+use crate::error::Result;
+use crate::gpu::primitives::cub::{Cub, bit_width};
+use crate::gpu::runtime::kernel_structs::{RecordCountArgs, RecordMergeArgs, RecordsView};
+use crate::gpu::runtime::tuning::{THREADS, TILE, TILE_THREADS};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use std::ops::Range;
+
+/// Suffixes with what they are compared by, in columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Records<'m> {
+    pub positions: Array<'m, u32>,
+    /// Of their first symbols.
+    pub names: Array<'m, u32>,
+    /// Of the next sample suffixes: those of one element of the cover together.
+    pub ranks: Array<'m, u32>,
+    /// By difference of residues, the elements that two suffixes come to.
+    pub meetings: Array<'m, u32>,
+}
+
+/// The order of records, in the making.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordList<'m> {
+    pub list: DoubleBuffer<'m, u32>,
+    splits: Array<'m, u32>,
+}
+
+impl<'m> Records<'m> {
+    /// Columns for so many records, with the ranks of `size` elements, names not among them.
+    pub fn allocate(
+        arena: &mut ArenaAllocator<'m>,
+        (len, size): (usize, usize),
+        names: Array<'m, u32>,
+        meetings: Array<'m, u32>,
+    ) -> Self {
+        let (positions, ranks) = (arena.array(len), arena.array(size * len));
+        Records { positions, names, ranks, meetings }
+    }
+
+    /// The number of records.
+    pub fn len(&self) -> u32 {
+        self.positions.len()
+    }
+
+    /// The elements of the cover that there are ranks of, or 0 where there are no records.
+    pub fn elements(&self) -> u32 {
+        self.ranks.len().checked_div(self.len()).unwrap_or(0)
+    }
+
+    /// Its first records, of which the columns of ranks lie closer together.
+    pub fn first(self, len: u32) -> Self {
+        let ranks = self.ranks.first(self.elements() * len);
+        let (positions, names) = (self.positions.first(len), self.names.first(len));
+        Records { positions, names, ranks, ..self }
+    }
+
+    /// Positions, names, and the ranks of each element.
+    pub fn columns(&self) -> Vec<Array<'m, u32>> {
+        let len = self.len();
+        let ranks = (0..self.elements()).map(|c| self.ranks.part(c * len..(c + 1) * len));
+        [self.positions, self.names].into_iter().chain(ranks).collect()
+    }
+
+    /// As kernels take them.
+    fn view(&self) -> RecordsView {
+        RecordsView {
+            positions: self.positions.address(),
+            names: self.names.address(),
+            ranks: self.ranks.address(),
+            meetings: self.meetings.address(),
+            stride: self.len().into(),
+            period: self.meetings.len(),
+        }
+    }
+
+    /// Fills positions and ranks for the positions of a range, of which the names are there. The
+    /// ranks by position begin with it and go on for a period behind it.
+    #[allow(unsafe_code)]
+    pub fn fill(
+        &self,
+        gpu: &Gpu,
+        first: u32,
+        ranks: Array<u32>,
+        elements: Array<u32>,
+    ) -> Result<()> {
+        let (items, size, period) = (self.len(), elements.len(), self.meetings.len());
+        assert!(ranks.size() >= 4 * (items as usize + period as usize));
+        assert!(self.ranks.len() == size * items && self.names.len() == items);
+        count_from(gpu, first, self.positions)?;
+        let [size, period] = [size.into(), period.into()];
+        let arguments = [ranks.into(), elements.into(), size, period, first.into(), items.into()];
+        let arguments = [&arguments[..], &[self.ranks.into()]].concat();
+        // SAFETY: there are ranks for a period behind the last record, and so many columns of them
+        // as there are elements.
+        unsafe { gpu.each("record_merge/rank_columns", items, &arguments) }
+    }
+
+    /// Lists them by their residues, and those of each residue in order, for names and ranks of so
+    /// many bits.
+    #[allow(unsafe_code)]
+    pub fn list_by_residue<'l>(
+        &self,
+        gpu: &Gpu,
+        cub: Cub,
+        mut keys: DoubleBuffer<'l, u64>,
+        list: &mut DoubleBuffer<'l, u32>,
+        [name_bits, rank_bits]: [u32; 2],
+    ) -> Result<()> {
+        let (items, period) = (self.len(), self.meetings.len());
+        if items == 0 {
+            return Ok(());
+        }
+        assert!(keys.current.len() == items && name_bits + rank_bits <= u64::BITS);
+        count_from(gpu, 0, list.current)?;
+        // Suffixes of one residue come to any one element after the same distance.
+        let column = gpu.read(self.meetings.first(1))?[0] & 0xffff;
+        let ranks = self.columns()[2 + column as usize];
+        let keys_to = keys.current.into();
+        let arguments = [self.names.into(), ranks.into(), items.into(), rank_bits.into(), keys_to];
+        // SAFETY: all have so many items.
+        unsafe { gpu.each("record_merge/record_keys", items, &arguments)? };
+        cub.sort_pairs(gpu, &mut keys, list, 0..name_bits + rank_bits)?;
+        let mut residues = DoubleBuffer {
+            current: keys.current.cast::<u32>().first(items),
+            alternate: keys.alternate.cast::<u32>().first(items),
+        };
+        let (positions, to) = (self.positions.into(), residues.current.into());
+        let arguments = [positions, list.current.into(), period.into(), items.into(), to];
+        // SAFETY: all have so many items, and the list is of all records.
+        unsafe { gpu.each("record_merge/record_residues", items, &arguments)? };
+        cub.sort_pairs(gpu, &mut residues, list, 0..bit_width(period - 1))
+    }
+
+    /// How many records of a sorted list are less than each of others.
+    #[allow(unsafe_code)]
+    pub fn count_less(
+        &self,
+        gpu: &Gpu,
+        list: Array<u32>,
+        others: &Records,
+        counts: Array<u32>,
+    ) -> Result<Vec<u64>> {
+        let (len, items) = (list.len(), others.len());
+        assert!(len <= self.len() && counts.len() >= items);
+        let arguments = RecordCountArgs {
+            records: self.view(),
+            others: others.view(),
+            list: list.address(),
+            counts: counts.address(),
+            len,
+            items,
+        };
+        let ctas = items.div_ceil(THREADS);
+        // SAFETY: the list is one of these records, and there are so many others and counts.
+        unsafe {
+            gpu.launch_struct("record_merge/count_less_records", ctas, THREADS, &arguments)?;
+        }
+        Ok(gpu.read(counts.first(items))?.into_iter().map(u64::from).collect())
+    }
+}
+
+impl<'m> RecordList<'m> {
+    /// For so many records.
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, len: usize) -> Self {
+        let splits = len.div_ceil(TILE as usize) + 1;
+        RecordList { list: arena.double_buffer(len), splits: arena.array(splits) }
+    }
+
+    /// Merges sorted lists of the given lengths, one behind the other. What is merged is in the
+    /// first list then.
+    pub fn merge(&mut self, gpu: &Gpu, records: &Records, mut runs: Vec<u32>) -> Result<()> {
+        while runs.len() > 1 {
+            let mut start = 0;
+            for pair in runs.chunks(2) {
+                let end = start + pair.iter().sum::<u32>();
+                self.merge_two(gpu, records, start..end, pair[0])?;
+                start = end;
+            }
+            runs = runs.chunks(2).map(|pair| pair.iter().sum()).collect();
+            self.list.swap();
+        }
+        Ok(())
+    }
+
+    /// Merges the first `a_len` items of a range and the rest of it into the other list.
+    #[allow(unsafe_code)]
+    fn merge_two(
+        &self,
+        gpu: &Gpu,
+        records: &Records,
+        range: Range<u32>,
+        a_len: u32,
+    ) -> Result<()> {
+        let DoubleBuffer { current, alternate } = self.list.part(range);
+        let items = current.len();
+        let tiles = items.div_ceil(TILE);
+        assert!(a_len <= items && self.splits.len() > tiles);
+        let arguments = RecordMergeArgs {
+            records: records.view(),
+            list: current.address(),
+            splits: self.splits.address(),
+            out: alternate.address(),
+            a_len,
+            items,
+            tiles,
+        };
+        let ctas = (tiles + 1).div_ceil(THREADS);
+        // SAFETY: both lists have so many items, records of these, and there is an item of `splits`
+        // for each tile and one more.
+        unsafe {
+            gpu.launch_struct("record_merge/split_records", ctas, THREADS, &arguments)?;
+            gpu.launch_struct("record_merge/merge_records", tiles, TILE_THREADS, &arguments)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::testing::{gpu, memory, upload};
+    use crate::sampling::SampledPositions;
+
+    /// The suffixes of a text by its own ranks: each has the name of its first symbol and the ranks
+    /// of the next sample suffixes.
+    #[test]
+    fn records_come_into_the_order_of_suffixes() {
+        let Some(gpu) = gpu() else { return };
+        for (period, n) in [(3, 5000_usize), (4, 70_001), (18, 20_000), (3, 2), (10, 2049)] {
+            // A step sequence repeats itself, so that names say little.
+            let text: Vec<u8> = (0..n).map(|i| (i * i / 7 % 5 == 0).into()).collect();
+            let mut sa: Vec<u32> = (0..n as u32).collect();
+            sa.sort_by_key(|&p| &text[p as usize..]);
+            let sample = SampledPositions::new(n, period);
+            let mut ranks = vec![0; n + period];
+            let sampled = sa.iter().filter(|&&p| sample.index(p as usize).is_some());
+            for (rank, &position) in (1..).zip(sampled) {
+                ranks[position as usize] = rank;
+            }
+            // Equal names for what agrees in a period.
+            let start = |p: u32| text[p as usize..].iter().take(period);
+            let (mut names, mut name) = (vec![0; n], 1);
+            for row in 0..n {
+                name += u32::from(row > 0 && !start(sa[row - 1]).eq(start(sa[row])));
+                names[sa[row] as usize] = name;
+            }
+            let mut memory = memory(&gpu, 200 * n + (64 << 20));
+            let arena = &mut memory.allocator();
+            let cub = Cub::allocate(&gpu, arena, n as u32).unwrap();
+            let cover = sample.cover();
+            let elements: Vec<u32> = cover.elements().iter().map(|&e| e as u32).collect();
+            let meetings: Vec<u32> = (0..period)
+                .map(|k| cover.meeting(k, 0))
+                .map(|[column, other]| (column | other << 16) as u32)
+                .collect();
+            let (names, meetings) = (upload(&gpu, arena, &names), upload(&gpu, arena, &meetings));
+            let records = Records::allocate(arena, (n, elements.len()), names, meetings);
+            let (elements, ranks) = (upload(&gpu, arena, &elements), upload(&gpu, arena, &ranks));
+            records.fill(&gpu, 0, ranks, elements).unwrap();
+            let mut list = RecordList::allocate(arena, n);
+            let keys = arena.double_buffer(n);
+            records.list_by_residue(&gpu, cub, keys, &mut list.list, [32, 32]).unwrap();
+            let runs = (0..period).map(|k| n.saturating_sub(k).div_ceil(period) as u32);
+            list.merge(&gpu, &records, runs.collect()).unwrap();
+            assert!(gpu.read(list.list.current).unwrap() == sa, "{n} modulo {period}");
+            let counts = arena.array(n);
+            let less = records.count_less(&gpu, list.list.current, &records, counts).unwrap();
+            assert!((0..).zip(&sa).all(|(row, &p)| less[p as usize] == row));
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! `bsp` on GPUs: the suffixes of one text sorted by accelerated sampling. It is the algorithm of
+//! `distributed::accelerated_sampling`, Algorithm 3 of the paper, with its steps in kernels.
+//!
+//! M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*,
+//! 2013. Each GPU has a part of the string of a level, and of its suffix array. A level has a
+//! difference cover of a period v:
+//!
+//! 1. All suffixes are sorted by their first symbols, v and as many more as the same words hold,
+//!    and get names (`string_names`): the steps 3 and 1 of the paper at once. Where all names
+//!    differ, the suffixes are sorted.
+//! 2. The names of the sample suffixes are the string of the next level, with v^(5/4) for v. Where
+//!    that is no longer than a part, the first GPU sorts it, by the same algorithm with p = 1. The
+//!    ranks that come of it go to the GPUs that keep these positions (`item_pairs`).
+//! 3. Each GPU sorts its suffixes of each residue modulo v by names and the ranks behind them, and
+//!    merges these lists v ways (steps 2 and 4; `record_merge`).
+//! 4. The sorted suffixes of all GPUs are cut where the rows of the next one begin
+//!    (`record_splits`), cross the network with what they are compared by, and are merged.
+//!
+//! The paper has each set of suffixes of one name merged on the processors that its rows are on.
+//! Here all are merged where their positions are, and once more where their rows are, so that no
+//! set has to be treated as one that spans processors. A text has positions of 32 bits.
+
+use super::device_exchange::DeviceExchange;
+use super::item_pairs::{SampleTables, distribute, fetch_behind};
+use super::joint_work::{JointWork, OneGpu, exchanged_at};
+use super::key_splits::KeySplits;
+use super::part_keys::PartBytes;
+use super::record_merge::{RecordList, Records};
+use super::record_splits::RecordSplits;
+use super::sampled_rows::SampledRows;
+use super::string_names::{Named, StringArrays, StringShape, byte_symbols, count_from, take_items};
+use crate::error::{Error, Result};
+use crate::gpu::block::byte_counts::count_bytes;
+use crate::gpu::interface::MOST_SORTED;
+use crate::gpu::primitives::cub::{Cub, bit_width};
+use crate::gpu::runtime::kernel_structs::RowsView;
+use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::text_parts::TextParts;
+use crate::sampling::{Level, SampledPositions};
+
+/// Bits of the symbols of a text at most: 256 bytes, and 0 behind the end.
+const BYTE_BITS: u32 = 9;
+/// Symbols that a string has beside its period at most.
+const LONGER: u32 = 63;
+/// Bytes of a part at most: three columns of ranks have numbers of 32 bits.
+const MOST_OF_PART: u64 = 1 << 30;
+
+/// The buffers of one GPU.
+pub struct SampledSort<'m> {
+    cub: Cub<'m>,
+    splits: KeySplits<'m>,
+    parts: TextParts,
+    symbols: Array<'m, u32>,
+    sorted: Array<'m, u32>,
+    counts: Array<'m, u32>,
+    table: Array<'m, u32>,
+    /// What the levels of the recursion take, and then the rows.
+    memory: Array<'m, u8>,
+}
+
+/// What a level keeps while those below it sort.
+struct LevelArrays<'m> {
+    names: Array<'m, u32>,
+    ranks: Array<'m, u32>,
+    tables: SampleTables<'m>,
+}
+
+/// The string of the next level, and its suffix array.
+#[derive(Clone, Copy)]
+struct NextArrays<'m> {
+    symbols: Array<'m, u32>,
+    sorted: Array<'m, u32>,
+}
+
+/// What it takes to sort by the ranks of the sample.
+struct RankArrays<'m> {
+    records: Records<'m>,
+    keys: DoubleBuffer<'m, u64>,
+    list: RecordList<'m>,
+    /// What comes from all GPUs, where there are several, and a column on the way to them.
+    received: Records<'m>,
+    column: Array<'m, u32>,
+    splits: RecordSplits<'m>,
+}
+
+/// A string on the way through a level.
+#[derive(Clone, Copy)]
+struct LevelText<'m> {
+    level: Level,
+    parts: TextParts,
+    /// This GPU's part, and what a string may have behind it.
+    symbols: Array<'m, u32>,
+    bits: u32,
+}
+
+/// Symbols behind a part that strings of this level may reach.
+fn behind(level: Level) -> u32 {
+    level.period as u32 + LONGER
+}
+
+/// Bytes that arrays take.
+fn bytes<T>(allocate: impl FnOnce(&mut ArenaAllocator<'static>) -> T) -> usize {
+    let mut arena = ArenaAllocator::measuring();
+    allocate(&mut arena);
+    arena.used()
+}
+
+/// The level below, on so many GPUs, and whether it is sorted by one.
+fn next_level(level: Level, gpus: usize, sample: &SampledPositions) -> (Level, usize) {
+    let next = level.next(sample.len());
+    if next.is_sorted_alone() { (Level::alone(next.n), 1) } else { (next, gpus) }
+}
+
+/// Bytes that a level and those below it take.
+fn level_bytes(level: Level, bits: u32, gpus: usize, number: usize) -> usize {
+    let parts = TextParts::new(level.n as u64, gpus);
+    let sample = SampledPositions::new(level.n, level.period);
+    let own = bytes(|arena| LevelArrays::allocate(arena, parts, &sample));
+    let shape = StringShape::new(bits, level.period as u32);
+    let strings = bytes(|arena| StringArrays::allocate(arena, shape, parts));
+    if level.n < level.period {
+        // All strings differ.
+        return own + strings;
+    }
+    let (next, next_gpus) = next_level(level, gpus, &sample);
+    let name_bits = bit_width(level.n as u32 + 1);
+    let none = (Array::none(), Array::none());
+    let ranks = bytes(|arena| RankArrays::allocate(arena, parts, &sample, none));
+    let next_parts = TextParts::new(next.n as u64, gpus);
+    let string = bytes(|arena| NextArrays::allocate(arena, next, next_parts));
+    let pairs = bytes(|arena| arena.double_buffer::<u64>(parts.size() as usize + 1));
+    let below = if next_gpus == gpus {
+        level_bytes(next, name_bits, gpus, number)
+    } else if number == 0 {
+        let whole = TextParts::new(next.n as u64, 1);
+        let string = bytes(|arena| NextArrays::allocate(arena, next, whole));
+        string + level_bytes(next, name_bits, 1, 0)
+    } else {
+        0
+    };
+    own + strings.max(ranks).max(string + pairs.max(below))
+}
+
+impl<'m> SampledSort<'m> {
+    pub fn allocate(
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        parts: TextParts,
+        number: usize,
+    ) -> Result<Self> {
+        if parts.len() > MOST_SORTED.into() || parts.size() > MOST_OF_PART {
+            let what = format!("{} bytes are too many to be sorted by sampling", parts.len());
+            return Err(Error::Device(what.into()));
+        }
+        let (room, own) = (parts.size() as usize + 1, parts.part_len(number) as usize);
+        let level = Level::first(parts.len() as usize, parts.gpus());
+        let levels = level_bytes(level, BYTE_BITS, parts.gpus(), number);
+        let rows = bytes(|arena| SampledRows::allocate(arena, parts, number));
+        Ok(SampledSort {
+            cub: Cub::allocate(gpu, arena, room as u32)?,
+            splits: KeySplits::allocate(arena),
+            parts,
+            symbols: arena.array(own + behind(level) as usize),
+            sorted: arena.array(own),
+            counts: arena.array(BYTE_COUNT_WORDS as usize),
+            table: arena.array(256),
+            memory: arena.array(levels.max(rows)),
+        })
+    }
+
+    /// Sorts, and writes the rows of this GPU. `left` gets the length of the string of each level
+    /// that all GPUs sort.
+    pub fn run<E: DeviceExchange>(
+        self,
+        gpu: &Gpu,
+        exchange: &mut E,
+        part: PartBytes<'m>,
+        out: RowsView,
+        left: &mut Vec<u64>,
+    ) -> Result<()> {
+        let (cub, splits, parts) = (self.cub, self.splits, self.parts);
+        let mut work = JointWork { gpu, exchange, cub, splits };
+        let bits = self.number_bytes(&mut work, part)?;
+        byte_symbols(gpu, (part.bytes, part.available), self.table, self.symbols)?;
+        let level = Level::first(parts.len() as usize, parts.gpus());
+        let text = LevelText { level, parts, symbols: self.symbols, bits };
+        sort(&mut work, text, self.memory, self.sorted, left)?;
+        let rows = SampledRows::allocate(
+            &mut ArenaAllocator::within(self.memory),
+            parts,
+            work.number(),
+        );
+        rows.write(&mut work, parts, part, self.sorted, out)
+    }
+
+    /// Numbers the bytes that there are from 1 on, and gives the bits of a number.
+    fn number_bytes<E: DeviceExchange>(
+        &self,
+        work: &mut JointWork<E>,
+        part: PartBytes,
+    ) -> Result<u32> {
+        let counts = match self.parts.part_len(work.number()) as u32 {
+            0 => [0; 256],
+            own => count_bytes(work.gpu, part.bytes, own, self.counts)?.bytes,
+        };
+        let all = work.exchange.all_gather(&counts.map(u64::from))?;
+        let (mut table, mut number) = ([0; 256], 0);
+        for (byte, item) in table.iter_mut().enumerate() {
+            number += u32::from(all.iter().any(|counts| counts[byte] > 0));
+            *item = number;
+        }
+        work.gpu.write(&table, self.table)?;
+        Ok(bit_width(number))
+    }
+}
+
+impl<'m> LevelArrays<'m> {
+    fn allocate(
+        arena: &mut ArenaAllocator<'m>,
+        parts: TextParts,
+        sample: &SampledPositions,
+    ) -> Self {
+        let room = parts.size() as usize;
+        LevelArrays {
+            names: arena.array(room),
+            ranks: arena.array(room + sample.cover().period()),
+            tables: SampleTables::allocate(arena, sample),
+        }
+    }
+}
+
+impl<'m> NextArrays<'m> {
+    fn allocate(arena: &mut ArenaAllocator<'m>, level: Level, parts: TextParts) -> Self {
+        let room = parts.size() as usize;
+        let symbols = arena.array(room + behind(level) as usize);
+        NextArrays { symbols, sorted: arena.array(room) }
+    }
+}
+
+impl<'m> RankArrays<'m> {
+    fn allocate(
+        arena: &mut ArenaAllocator<'m>,
+        parts: TextParts,
+        sample: &SampledPositions,
+        (names, meetings): (Array<'m, u32>, Array<'m, u32>),
+    ) -> Self {
+        let (room, size) = (parts.size() as usize, sample.cover().elements().len());
+        let others = if parts.gpus() > 1 { room } else { 0 };
+        let received = arena.array(others);
+        RankArrays {
+            records: Records::allocate(arena, (room, size), names, meetings),
+            keys: arena.double_buffer(room),
+            list: RecordList::allocate(arena, room),
+            received: Records::allocate(arena, (others, size), received, meetings),
+            column: arena.array(others),
+            splits: RecordSplits::allocate(arena, parts.gpus(), size),
+        }
+    }
+}
+
+/// Sorts a level. `sorted` gets this GPU's part of the suffix array.
+fn sort<E: DeviceExchange>(
+    work: &mut JointWork<E>,
+    text: LevelText,
+    memory: Array<u8>,
+    sorted: Array<u32>,
+    left: &mut Vec<u64>,
+) -> Result<()> {
+    let LevelText { level, parts, symbols, bits } = text;
+    left.push(parts.len());
+    let own = parts.part_len(work.number()) as u32;
+    let shape = StringShape::new(bits, level.period as u32);
+    fetch_behind(work, parts, symbols, shape.len())?;
+    let sample = SampledPositions::new(level.n, level.period);
+    let mut arena = ArenaAllocator::within(memory);
+    let LevelArrays { names, ranks, tables } = LevelArrays::allocate(&mut arena, parts, &sample);
+    let (names, memory) = (names.first(own), arena.rest());
+    let strings = StringArrays::allocate(&mut ArenaAllocator::within(memory), shape, parts);
+    match strings.name(work, (symbols, shape), parts, sorted)? {
+        Named::Distinct => return Ok(()),
+        Named::Pairs(pairs) => distribute(work, pairs, (own, false), parts, names)?,
+    }
+    let ranks = ranks.first(own + level.period as u32);
+    sort_sample(work, &text, (&sample, tables), names, ranks, memory, left)?;
+    let mut arena = ArenaAllocator::within(memory);
+    let arrays = RankArrays::allocate(&mut arena, parts, &sample, (names, tables.meetings));
+    let records = arrays.records.first(own);
+    records.fill(work.gpu, parts.range(work.number()).start as u32, ranks, tables.elements)?;
+    let list = merge_residues(work, &text, records, &arrays)?;
+    merge_parts(work, parts, records, (list, arrays), sorted)
+}
+
+/// The ranks of the sample suffixes by their positions, and for a period behind this GPU's part; at
+/// other positions 0.
+fn sort_sample<E: DeviceExchange>(
+    work: &mut JointWork<E>,
+    text: &LevelText,
+    (sample, tables): (&SampledPositions, SampleTables),
+    names: Array<u32>,
+    ranks: Array<u32>,
+    memory: Array<u8>,
+    left: &mut Vec<u64>,
+) -> Result<()> {
+    let LevelText { level, parts, .. } = *text;
+    let (gpu, gpus, n) = (work.gpu, parts.gpus(), level.n as u32);
+    let (next, next_gpus) = next_level(level, gpus, sample);
+    let next_parts = TextParts::new(next.n as u64, gpus);
+    let next_len = next_parts.part_len(work.number()) as u32;
+    let mut arena = ArenaAllocator::within(memory);
+    let NextArrays { symbols, sorted } = NextArrays::allocate(&mut arena, next, next_parts);
+    let (memory, next_sorted) = (arena.rest(), sorted.first(next_len));
+    let pairs = || -> DoubleBuffer<u64> {
+        ArenaAllocator::within(memory).double_buffer(parts.size() as usize + 1)
+    };
+    let mut own = parts.range(work.number());
+    let len = (own.end - own.start) as u32;
+    // The empty suffix is with the last one that is not.
+    own.end += u64::from(own.end == parts.len() && len > 0);
+    let sampled = tables.fill(gpu, sample, own.clone())?;
+    tables.names(gpu, n, names, own, pairs().current)?;
+    distribute(work, pairs(), (sampled, true), next_parts, symbols.first(next_len))?;
+    let text = LevelText { level: next, parts: next_parts, symbols, bits: bit_width(n + 1) };
+    if next_gpus == gpus {
+        sort(work, text, memory, next_sorted, left)?;
+    } else {
+        sort_on_first(work, text, memory, next_sorted)?;
+    }
+    // The empty suffix is the first one of the sample, if it is of it.
+    let first_row = next_parts.range(work.number()).start as u32;
+    let skipped = u32::from(first_row == 0 && sample.index(level.n).is_some());
+    let ranked = (next_sorted.rest(skipped.min(next_len)), first_row + skipped + 1);
+    let count = ranked.0.len();
+    tables.ranks(gpu, n, ranked, pairs().current)?;
+    distribute(work, pairs(), (count, false), parts, ranks.first(len))?;
+    fetch_behind(work, parts, ranks, level.period as u32)
+}
+
+/// Sorts a string on the first GPU, where all of it goes.
+fn sort_on_first<E: DeviceExchange>(
+    work: &mut JointWork<E>,
+    text: LevelText,
+    memory: Array<u8>,
+    sorted: Array<u32>,
+) -> Result<()> {
+    let LevelText { level, parts, symbols, .. } = text;
+    let (number, gpus) = (work.number(), parts.gpus());
+    let all: Vec<u32> = (0..gpus).map(|gpu| parts.part_len(gpu) as u32).collect();
+    let mut own = vec![symbols.first(0); gpus];
+    own[0] = symbols.first(parts.part_len(number) as u32);
+    let mut own_sorted = vec![sorted.first(0); gpus];
+    own_sorted[0] = sorted;
+    if number > 0 {
+        let none = vec![symbols.first(0); gpus];
+        work.exchange.all_to_all(work.gpu, &own, &none)?;
+        return work.exchange.all_to_all(work.gpu, &none, &own_sorted);
+    }
+    let mut arena = ArenaAllocator::within(memory);
+    let whole = TextParts::new(parts.len(), 1);
+    let arrays = NextArrays::allocate(&mut arena, level, whole);
+    work.exchange.all_to_all(work.gpu, &own, &arrays.symbols.parts(&all))?;
+    let mut alone =
+        JointWork { gpu: work.gpu, exchange: &mut OneGpu, cub: work.cub, splits: work.splits };
+    let text = LevelText { parts: whole, symbols: arrays.symbols, ..text };
+    sort(&mut alone, text, arena.rest(), arrays.sorted, &mut Vec::new())?;
+    work.exchange.all_to_all(work.gpu, &arrays.sorted.parts(&all), &own_sorted)
+}
+
+/// The suffixes of this GPU's part in order.
+fn merge_residues<'m, E: DeviceExchange>(
+    work: &JointWork<E>,
+    text: &LevelText,
+    records: Records,
+    arrays: &RankArrays<'m>,
+) -> Result<RecordList<'m>> {
+    let LevelText { level, parts, .. } = *text;
+    let (gpu, own) = (work.gpu, parts.range(work.number()));
+    let len = records.len();
+    let mut list = arrays.list;
+    list.list = list.list.first_items(len);
+    let sample_len = SampledPositions::new(level.n, level.period).len();
+    let bits = [level.n as u32 + 1, sample_len as u32].map(bit_width);
+    let keys = arrays.keys.first_items(len);
+    records.list_by_residue(gpu, work.cub, keys, &mut list.list, bits)?;
+    let period = level.period as u64;
+    let below = |position: u64, k: u64| (position + period - 1 - k) / period;
+    let run = |k| (below(own.end, k) - below(own.start, k)) as u32;
+    list.merge(gpu, &records, (0..period).map(run).collect())?;
+    Ok(list)
+}
+
+/// Gives each GPU the suffixes of its rows, merged.
+fn merge_parts<E: DeviceExchange>(
+    work: &mut JointWork<E>,
+    parts: TextParts,
+    records: Records,
+    (mut list, arrays): (RecordList, RankArrays),
+    sorted: Array<u32>,
+) -> Result<()> {
+    let (gpu, len, order) = (work.gpu, records.len(), list.list.current);
+    if work.is_alone() {
+        return take_items(gpu, records.positions, order, sorted);
+    }
+    let before = arrays.splits.find(work, parts, &records, order)?;
+    let (sent, received) = exchanged_at(parts, &before, work.number());
+    let others = arrays.received.first(len);
+    let column = arrays.column.first(len);
+    let (from, to) = (records.columns(), others.columns());
+    // A GPU without items has the columns of others to take part in too.
+    for c in 0..2 + arrays.received.elements() as usize {
+        let none = column.first(0);
+        let (from, to) = (from.get(c).unwrap_or(&none), to.get(c).unwrap_or(&none));
+        take_items(gpu, *from, order, column)?;
+        work.exchange.all_to_all(gpu, &column.parts(&sent), &to.parts(&received))?;
+    }
+    count_from(gpu, 0, order)?;
+    list.merge(gpu, &others, received)?;
+    take_items(gpu, others.positions, list.list.current, sorted)
+}

@@ -1,0 +1,302 @@
+//! The first symbols of suffixes as strings of words, sorted over all GPUs, and the names that they
+//! get: the host side of `kernels/distributed/string_names.cu`.
+//!
+//! Strings are sorted by radix on each GPU, from their last word to the first. They are cut where
+//! the rows of the next GPU begin ([`KeySplits`](super::key_splits)), exchanged, and sorted again.
+//! That is Algorithm 2 of the paper with exact splitters in place of samples, after which no GPU
+//! has more than its part.
+
+use super::device_exchange::DeviceExchange;
+use super::joint_work::{JointWork, exchanged_at};
+use super::key_splits::Cut;
+use crate::error::Result;
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::text_parts::TextParts;
+
+/// How strings of symbols lie in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StringShape {
+    /// Bits of a symbol.
+    bits: u32,
+    /// Symbols of a word: as many as fit.
+    per_word: u32,
+    words: u32,
+}
+
+impl StringShape {
+    /// Strings of a period at least, and as many more symbols as their words hold.
+    pub fn new(bits: u32, period: u32) -> Self {
+        let per_word = u64::BITS / bits;
+        StringShape { bits, per_word, words: period.div_ceil(per_word) }
+    }
+
+    /// Symbols of a string; at most 63 more than the period.
+    pub fn len(self) -> u32 {
+        self.per_word * self.words
+    }
+}
+
+/// The buffers, which are free again when the names are known.
+#[derive(Debug)]
+pub struct StringArrays<'m> {
+    columns: Vec<Array<'m, u64>>,
+    positions: DoubleBuffer<'m, u32>,
+    /// What comes from all GPUs, where there are several.
+    received: Vec<Array<'m, u64>>,
+    keys: DoubleBuffer<'m, u64>,
+    order: DoubleBuffer<'m, u32>,
+    heads: Array<'m, u32>,
+    repeated: Array<'m, u32>,
+}
+
+/// Strings with their positions, in order.
+struct SortedStrings<'m> {
+    columns: Vec<Array<'m, u64>>,
+    positions: Array<'m, u32>,
+    order: Array<'m, u32>,
+}
+
+/// Pairs of the position and the name of each row, or the positions in order if all names differ.
+pub enum Named<'m> {
+    Pairs(DoubleBuffer<'m, u64>),
+    Distinct,
+}
+
+impl<'m> StringArrays<'m> {
+    /// For strings of one word or more in a part of so many items.
+    pub fn allocate(arena: &mut ArenaAllocator<'m>, shape: StringShape, parts: TextParts) -> Self {
+        let room = parts.size() as usize + 1;
+        let mut columns = || (0..shape.words).map(|_| arena.array(room)).collect::<Vec<_>>();
+        let (own, received) = (columns(), if parts.gpus() > 1 { columns() } else { Vec::new() });
+        StringArrays {
+            columns: own,
+            positions: arena.double_buffer(room),
+            received,
+            keys: arena.double_buffer(room),
+            order: arena.double_buffer(room),
+            heads: arena.array(room),
+            repeated: arena.array(1),
+        }
+    }
+
+    /// Names all suffixes of a text by their first symbols. This GPU has the symbols of its part,
+    /// and as many behind them as a string has. Where all names differ, `sorted` gets its part of
+    /// the suffix array.
+    pub fn name<E: DeviceExchange>(
+        mut self,
+        work: &mut JointWork<E>,
+        (symbols, shape): (Array<u32>, StringShape),
+        parts: TextParts,
+        sorted: Array<u32>,
+    ) -> Result<Named<'m>> {
+        let (gpu, own) = (work.gpu, parts.part_len(work.number()) as u32);
+        for (word, column) in self.columns.iter_mut().enumerate() {
+            *column = column.first(own);
+            string_word(gpu, symbols, (word as u32 * shape.per_word, shape), *column)?;
+        }
+        self.received.iter_mut().for_each(|column| *column = column.first(own));
+        self.positions = self.positions.first_items(own);
+        count_from(gpu, parts.range(work.number()).start as u32, self.positions.current)?;
+        let bits = shape.bits * shape.per_word;
+        let mut strings = self.sort(work, self.columns.clone(), self.positions.current, bits)?;
+        if !work.is_alone() {
+            self.exchange(work, &strings, parts, bits)?;
+            let received = self.received.clone();
+            strings = self.sort(work, received, self.positions.current, bits)?;
+        }
+        let is_repeated = self.name_rows(work, &strings, parts)?;
+        let all = work.exchange.all_gather(&[is_repeated.into()])?;
+        if all.iter().any(|words| words[0] == 1) {
+            return Ok(Named::Pairs(self.keys));
+        }
+        take_items(gpu, strings.positions, strings.order, sorted)?;
+        Ok(Named::Distinct)
+    }
+
+    /// Sorts strings by radix.
+    fn sort<E: DeviceExchange>(
+        &mut self,
+        work: &JointWork<E>,
+        columns: Vec<Array<'m, u64>>,
+        positions: Array<'m, u32>,
+        bits: u32,
+    ) -> Result<SortedStrings<'m>> {
+        let len = positions.len();
+        let (mut keys, mut order) = (self.keys.first_items(len), self.order.first_items(len));
+        count_from(work.gpu, 0, order.current)?;
+        for &column in columns.iter().rev() {
+            take_words(work.gpu, column, order.current, keys.current)?;
+            work.cub.sort_pairs(work.gpu, &mut keys, &mut order, 0..bits)?;
+        }
+        Ok(SortedStrings { columns, positions, order: order.current })
+    }
+
+    /// Gives each GPU the strings of its rows, with their positions.
+    fn exchange<E: DeviceExchange>(
+        &mut self,
+        work: &mut JointWork<E>,
+        strings: &SortedStrings<'m>,
+        parts: TextParts,
+        bits: u32,
+    ) -> Result<()> {
+        let (gpu, len) = (work.gpu, strings.order.len());
+        let in_order = self.keys.current.first(len);
+        for &column in &strings.columns {
+            take_words(gpu, column, strings.order, in_order)?;
+            gpu.copy(in_order, column)?;
+        }
+        take_items(gpu, strings.positions, strings.order, self.positions.alternate)?;
+        let borders = (1..parts.gpus()).map(|gpu| parts.range(gpu).start);
+        let borders = borders.filter(|&border| border < parts.len());
+        let cuts = borders.map(|wanted| Cut { range: 0..len, wanted }).collect();
+        let before =
+            work.splits.find_rows(gpu, work.exchange, &strings.columns, bits, cuts)?;
+        let (sent, received) = exchanged_at(parts, &before, work.number());
+        for (from, to) in strings.columns.iter().zip(&self.received) {
+            work.exchange.all_to_all(gpu, &from.parts(&sent), &to.parts(&received))?;
+        }
+        let DoubleBuffer { current, alternate } = self.positions;
+        work.exchange.all_to_all(gpu, &alternate.parts(&sent), &current.parts(&received))
+    }
+
+    /// Makes the pairs of this GPU's rows, and says whether a string comes twice among them, or on
+    /// an earlier GPU too.
+    fn name_rows<E: DeviceExchange>(
+        &self,
+        work: &mut JointWork<E>,
+        strings: &SortedStrings,
+        parts: TextParts,
+    ) -> Result<bool> {
+        let (gpu, order) = (work.gpu, strings.order);
+        let (number, len) = (work.number(), order.len());
+        let heads = self.heads.first(len);
+        gpu.zero(heads)?;
+        for &column in &strings.columns {
+            mark_changes(gpu, column, order, heads)?;
+        }
+        let goes_on = !work.is_alone() && goes_on(work, strings)?;
+        if goes_on {
+            gpu.zero(heads.first(1))?;
+        }
+        if len > 0 {
+            work.cub.inclusive_max(gpu, heads)?;
+        }
+        let mut open_name = 0;
+        if !work.is_alone() {
+            let last = if len > 0 { gpu.read(heads.part(len - 1..len))?[0] } else { 0 };
+            let all = work.exchange.all_gather(&[last.into()])?;
+            let last_head = (0..number).rev().find(|&gpu| all[gpu][0] > 0);
+            let name = |gpu: usize| parts.range(gpu).start + all[gpu][0] + 1;
+            open_name = last_head.map_or(0, |gpu| name(gpu) as u32);
+        }
+        gpu.zero(self.repeated)?;
+        let first_row = parts.range(number).start as u32;
+        name_rows(gpu, strings, heads, (first_row, open_name), (self.keys.current, self.repeated))?;
+        Ok(gpu.read(self.repeated)?[0] == 1)
+    }
+}
+
+/// Whether the first string here is the last one of the GPU before.
+fn goes_on<E: DeviceExchange>(work: &mut JointWork<E>, strings: &SortedStrings) -> Result<bool> {
+    let (gpu, len) = (work.gpu, strings.order.len());
+    let mut words = Vec::new();
+    for row in if len > 0 { vec![0, len - 1] } else { Vec::new() } {
+        let at = gpu.read(strings.order.part(row..row + 1))?[0];
+        for column in &strings.columns {
+            words.extend(gpu.read(column.part(at..at + 1))?);
+        }
+    }
+    let count = strings.columns.len();
+    words.resize(2 * count, 0);
+    let (all, number) = (work.exchange.all_gather(&words)?, work.number());
+    Ok(len > 0 && number > 0 && all[number][..count] == all[number - 1][count..])
+}
+
+/// symbols[i] = the number of byte i in `table`, and 0 behind the `available` ones.
+#[allow(unsafe_code)]
+pub fn byte_symbols(
+    gpu: &Gpu,
+    (bytes, available): (Array<u8>, u32),
+    table: Array<u32>,
+    symbols: Array<u32>,
+) -> Result<()> {
+    assert!(bytes.size() >= available as usize && table.len() == 256);
+    let items = symbols.len();
+    let arguments = [bytes.into(), available.into(), table.into(), items.into(), symbols.into()];
+    // SAFETY: so many bytes and symbols are there, and an item of the table for each byte.
+    unsafe { gpu.each("string_names/byte_symbols", items, &arguments) }
+}
+
+/// One word of each string.
+#[allow(unsafe_code)]
+fn string_word(
+    gpu: &Gpu,
+    symbols: Array<u32>,
+    (from, shape): (u32, StringShape),
+    words: Array<u64>,
+) -> Result<()> {
+    let items = words.len();
+    assert!(symbols.size() >= 4 * (items as usize + shape.len() as usize));
+    let shape = [shape.per_word.into(), shape.bits.into()];
+    let arguments = [symbols.into(), from.into(), shape[0], shape[1], items.into(), words.into()];
+    // SAFETY: there are so many words, and symbols for a whole string behind the last one.
+    unsafe { gpu.each("string_names/string_words", items, &arguments) }
+}
+
+/// items[t] = first + t.
+#[allow(unsafe_code)]
+pub fn count_from(gpu: &Gpu, first: u32, items: Array<u32>) -> Result<()> {
+    let len = items.len();
+    // SAFETY: there are so many items.
+    unsafe { gpu.each("string_names/count_from", len, &[first.into(), len.into(), items.into()]) }
+}
+
+/// to[t] = from[order[t]].
+#[allow(unsafe_code)]
+fn take_words(gpu: &Gpu, from: Array<u64>, order: Array<u32>, to: Array<u64>) -> Result<()> {
+    let len = order.len();
+    assert!(to.len() >= len);
+    let arguments = [from.into(), order.into(), len.into(), to.into()];
+    // SAFETY: there is room for so many, and the order is one of items of `from`.
+    unsafe { gpu.each("string_names/take_words", len, &arguments) }
+}
+
+/// The same of words of 32 bits.
+#[allow(unsafe_code)]
+pub fn take_items(gpu: &Gpu, from: Array<u32>, order: Array<u32>, to: Array<u32>) -> Result<()> {
+    let len = order.len();
+    assert!(to.len() >= len);
+    let arguments = [from.into(), order.into(), len.into(), to.into()];
+    // SAFETY: there is room for so many, and the order is one of items of `from`.
+    unsafe { gpu.each("string_names/take_items", len, &arguments) }
+}
+
+/// Marks the rows that differ from those before in this word.
+#[allow(unsafe_code)]
+fn mark_changes(gpu: &Gpu, words: Array<u64>, order: Array<u32>, heads: Array<u32>) -> Result<()> {
+    let len = order.len();
+    assert!([words.len(), heads.len()] == [len; 2]);
+    let arguments = [words.into(), order.into(), len.into(), heads.into()];
+    // SAFETY: all three have so many items, and the order is one of them.
+    unsafe { gpu.each("string_names/mark_changes", len, &arguments) }
+}
+
+/// The pairs of all rows, given the first row here and the name of those without a head here; and
+/// whether a string comes twice.
+#[allow(unsafe_code)]
+fn name_rows(
+    gpu: &Gpu,
+    strings: &SortedStrings,
+    heads: Array<u32>,
+    (first_row, open_name): (u32, u32),
+    (pairs, repeated): (Array<u64>, Array<u32>),
+) -> Result<()> {
+    let len = heads.len();
+    let SortedStrings { positions, order, .. } = strings;
+    assert!([positions.len(), order.len()] == [len; 2] && pairs.len() >= len);
+    let [positions, order] = [(*positions).into(), (*order).into()];
+    let arguments = [heads.into(), positions, order, len.into(), first_row.into()];
+    let arguments = [&arguments[..], &[open_name.into(), pairs.into(), repeated.into()]].concat();
+    // SAFETY: all have so many items, and the order is one of them.
+    unsafe { gpu.each("string_names/name_rows", len, &arguments) }
+}
