@@ -16,7 +16,8 @@
 //! exchanges cost and no more speed. Best of the runs, from memory to memory: GB/s of the text, the
 //! same without copies from and to the host, the share of that in exchanges with the wait for the
 //! others, and the bytes that were sent; then the sort on the first GPU alone. All transforms are
-//! compared with that, or, above what it takes, with nothing.
+//! compared with that, or, above what it takes, with nothing. `--bsp` lets them sort by accelerated
+//! sampling, also one GPU: `--gpus 0`.
 //!
 //! With `--ranks HOST:PORT` so do processes that a launcher has started, each with a GPU, by prefix
 //! doubling: `mpirun -np 2 target/release/deps/distributed-... --ranks localhost:7000 [FILE...]`.
@@ -40,7 +41,7 @@ use common::Common;
 use genome::Genome;
 use std::time::Instant;
 
-/// Count the supersteps and words of accelerated sampling
+/// Count the supersteps and words of accelerated sampling, or time it on GPUs
 #[derive(Parser)]
 struct Bench {
     /// How many virtual processors
@@ -146,7 +147,10 @@ impl Bench {
             sent / 1e9,
             report.memory as f64 / text.len() as f64,
         );
-        println!("  unresolved after each round: {:?}", report.left);
+        match self.bsp {
+            true => println!("  symbols of each level that all sort: {:?}", report.left),
+            false => println!("  unresolved after each round: {:?}", report.left),
+        }
         if text.len() <= MOST_SORTED as usize {
             self.alone(text, rate, self.gpus[0], &sorted)?;
         }

@@ -127,7 +127,8 @@ pub struct JointReport {
     pub transferred: Transferred,
     /// Bytes of device memory in use on all of them.
     pub memory: usize,
-    /// Suffixes left to sort after each round.
+    /// Suffixes left to sort after each round; by accelerated sampling, the symbols of the string
+    /// of each level that all of them sort.
     pub left: Vec<u64>,
 }
 

@@ -137,7 +137,8 @@ fn small_strings_on_several_processors() {
         let sa = expected(&text);
         for sorter in &mut sorters {
             let count = sorter.gpus.len();
-            assert!(sorter.suffix_array(&text).unwrap() == sa, "{text:?} on {count}");
+            let sorted = sorter.suffix_array(&text).unwrap();
+            assert_eq!(sorted, sa, "{text:?} on {count}, {:?}", sorter.way);
             let sorted = sorter.sort(&text, 2).unwrap();
             assert_eq!(sorted, transform(&text, &sa, 2), "{text:?} on {count}");
         }
@@ -151,12 +152,14 @@ fn the_failure_of_one_processor_ends_the_sort() {
         return;
     }
     let text = cases::fibonacci(100_000);
-    let cases = [0, 1, 3].map(|launches| (launches, false)).into_iter();
-    let by_doubling = [0, 1, 3, 10, 40, 100].map(|launches| (launches, true));
-    for (launches, by_doubling) in cases.chain(by_doubling) {
+    let ranges = [0, 1, 3].map(|launches| (launches, JointWay::Ranges));
+    let other = [0, 1, 3, 10, 40, 100];
+    let doubling = other.map(|launches| (launches, JointWay::Doubling));
+    let sampling = other.map(|launches| (launches, JointWay::Sampling));
+    for (launches, way) in ranges.into_iter().chain(doubling).chain(sampling) {
         for failing in 0..3 {
-            let sorter = processors(3);
-            let mut sorter = if by_doubling { sorter.by_doubling() } else { sorter };
+            let mut sorter = processors(3);
+            sorter.way = if sorter.way == JointWay::Ranges { way } else { sorter.way };
             sorter.fail_after(failing, launches);
             let end = sorter.sort(&text, 64);
             let Err(Error::Device(what)) = end else { panic!("after {launches}: no failure") };
