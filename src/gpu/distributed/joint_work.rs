@@ -71,7 +71,10 @@ pub fn exchanged_at(parts: TextParts, before: &[Vec<u64>], number: usize) -> (Ve
     };
     let sends = |from: usize, to: usize| (up_to(from, to + 1) - up_to(from, to)) as u32;
     let gpus = 0..parts.gpus();
-    (gpus.clone().map(|to| sends(number, to)).collect(), gpus.map(|from| sends(from, number)).collect())
+    (
+        gpus.clone().map(|to| sends(number, to)).collect(),
+        gpus.map(|from| sends(from, number)).collect(),
+    )
 }
 
 #[cfg(test)]

@@ -128,7 +128,8 @@ impl<'m> KeySplits<'m> {
             counts[2 * c + 1] = cut.range.len() as u64;
         }
         let all = exchange.all_gather(&counts)?;
-        let of_cut = |c: usize| all.iter().map(|counts| [counts[2 * c], counts[2 * c + 1]]).collect();
+        let of_cut =
+            |c: usize| all.iter().map(|counts| [counts[2 * c], counts[2 * c + 1]]).collect();
         Ok((0..cuts.len()).map(of_cut).collect())
     }
 

@@ -190,13 +190,7 @@ impl<'m> RecordList<'m> {
 
     /// Merges the first `a_len` items of a range and the rest of it into the other list.
     #[allow(unsafe_code)]
-    fn merge_two(
-        &self,
-        gpu: &Gpu,
-        records: &Records,
-        range: Range<u32>,
-        a_len: u32,
-    ) -> Result<()> {
+    fn merge_two(&self, gpu: &Gpu, records: &Records, range: Range<u32>, a_len: u32) -> Result<()> {
         let DoubleBuffer { current, alternate } = self.list.part(range);
         let items = current.len();
         let tiles = items.div_ceil(TILE);

@@ -125,8 +125,11 @@ impl<'m> RecordSplits<'m> {
         all: &[Vec<u64>],
     ) -> Result<Vec<u64>> {
         let width = self.offered.len() as usize / self.counts.len() as usize;
-        let offered: Vec<&[u64]> =
-            all.iter().flat_map(|words| words.chunks(width)).filter(|words| words[0] != NONE).collect();
+        let offered: Vec<&[u64]> = all
+            .iter()
+            .flat_map(|words| words.chunks(width))
+            .filter(|words| words[0] != NONE)
+            .collect();
         let column = |c: usize| offered.iter().map(move |words| words[c] as u32);
         let words: Vec<u32> = (0..width).flat_map(column).collect();
         work.gpu.write(&words, self.offered)?;

@@ -186,11 +186,8 @@ impl<'m> SampledSort<'m> {
         let level = Level::first(parts.len() as usize, parts.gpus());
         let text = LevelText { level, parts, symbols: self.symbols, bits };
         sort(&mut work, text, self.memory, self.sorted, left)?;
-        let rows = SampledRows::allocate(
-            &mut ArenaAllocator::within(self.memory),
-            parts,
-            work.number(),
-        );
+        let rows =
+            SampledRows::allocate(&mut ArenaAllocator::within(self.memory), parts, work.number());
         rows.write(&mut work, parts, part, self.sorted, out)
     }
 
