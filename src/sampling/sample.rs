@@ -47,11 +47,6 @@ impl SampledPositions {
         self.starts[self.starts.len() - 1]
     }
 
-    /// By element of D, where its positions begin in X; and the length of X.
-    pub fn starts(&self) -> &[usize] {
-        &self.starts
-    }
-
     /// Where position i of the text lies in X, if it is one of the sample.
     pub fn index(&self, i: usize) -> Option<usize> {
         let column = self.cover.column(i)?;

@@ -125,8 +125,10 @@ impl<'m> SampleTables<'m> {
             let [column, other] = cover.meeting(k, 0);
             column as u32 | (other as u32) << 16
         });
+        let start = |&element: &usize| sample.index(element).expect("elements are sampled");
+        let starts: Vec<usize> = cover.elements().iter().map(start).collect();
         let (mut shifts, mut sampled) = (Vec::new(), 0);
-        for (&element, &start) in cover.elements().iter().zip(sample.starts()) {
+        for (&element, &start) in cover.elements().iter().zip(&starts) {
             let ahead = (element as u64 + period - own.start % period) % period;
             let first = own.start + ahead;
             shifts.push((start as u32 + (first / period) as u32).wrapping_sub(sampled));
@@ -135,7 +137,7 @@ impl<'m> SampleTables<'m> {
         gpu.write(&words(cover.elements()), self.elements)?;
         gpu.write(&meetings.collect::<Vec<_>>(), self.meetings)?;
         gpu.write(&columns.collect::<Vec<_>>(), self.columns)?;
-        gpu.write(&words(&sample.starts()[..cover.elements().len()]), self.starts)?;
+        gpu.write(&words(&starts), self.starts)?;
         gpu.write(&shifts, self.shifts)?;
         Ok(sampled)
     }

@@ -211,7 +211,7 @@ fn goes_on<E: DeviceExchange>(work: &mut JointWork<E>, strings: &SortedStrings) 
     Ok(len > 0 && number > 0 && all[number][..count] == all[number - 1][count..])
 }
 
-/// symbols[i] = the number of byte i in `table`, and 0 behind the `available` ones.
+/// Symbol i is the number of byte i in `table`, and 0 behind the `available` ones.
 #[allow(unsafe_code)]
 pub fn byte_symbols(
     gpu: &Gpu,
@@ -242,7 +242,7 @@ fn string_word(
     unsafe { gpu.each("string_names/string_words", items, &arguments) }
 }
 
-/// items[t] = first + t.
+/// Item t is `first` + t.
 #[allow(unsafe_code)]
 pub fn count_from(gpu: &Gpu, first: u32, items: Array<u32>) -> Result<()> {
     let len = items.len();
@@ -250,7 +250,7 @@ pub fn count_from(gpu: &Gpu, first: u32, items: Array<u32>) -> Result<()> {
     unsafe { gpu.each("string_names/count_from", len, &[first.into(), len.into(), items.into()]) }
 }
 
-/// to[t] = from[order[t]].
+/// The words of `from` in this order.
 #[allow(unsafe_code)]
 fn take_words(gpu: &Gpu, from: Array<u64>, order: Array<u32>, to: Array<u64>) -> Result<()> {
     let len = order.len();
