@@ -40,7 +40,7 @@
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
 //! | `distributed` | suffix sorting by several processors, which exchange words |
-//! | `sampling` | difference covers, and the levels of accelerated sampling, on processors and on GPUs |
+//! | `sampling` | difference covers and the levels of accelerated sampling, for CPU and GPU |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | [`JoinedRank`], `process_ranks` | processes with a GPU each that sort a block together |
 //! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too; the algorithms are in `bwt` and `gpu` |
@@ -67,8 +67,8 @@
 //! - believed: what a GPU gave is believed once its check held (`sorters`).
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation, sampling < leb128, positions < coder, device < memory < events, gpu
-//! < process_ranks < options < threads < device_pool < bwt, lcp, distributed < sequence, overlap,
+//! `error, pipeline, allocation, sampling < leb128, positions < coder, device < memory < events,
+//! gpu < process_ranks < options < threads < device_pool < bwt, lcp, distributed < sequence, overlap,
 //! fields < raw, filter < frame, fm_index < sorters, contents < block < compress < decompress
 //! < recover, search < archive < repeats < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU

@@ -20,6 +20,7 @@
 //! | `record_merge` | suffixes compared by the ranks of the sample, and merged |
 //! | `record_splits` | such suffixes cut where the rows of the next GPU begin |
 //! | `sampled_rows` | from sorted positions to the rows |
+//! | `level_arrays` | the arrays of a level of `bsp` |
 //! | `sampled_sort` | `bsp`: accelerated sampling, as in the paper |
 
 mod device_exchange;
@@ -29,6 +30,7 @@ mod joint_doubling;
 mod joint_work;
 mod key_ranges;
 mod key_splits;
+mod level_arrays;
 mod open_groups;
 mod owner_routes;
 mod part_keys;

@@ -24,9 +24,11 @@ use super::device_exchange::DeviceExchange;
 use super::item_pairs::{SampleTables, distribute, fetch_behind};
 use super::joint_work::{JointWork, OneGpu, exchanged_at};
 use super::key_splits::KeySplits;
+use super::level_arrays::{
+    LevelArrays, NextArrays, RankArrays, behind, bytes, level_bytes, next_level,
+};
 use super::part_keys::PartBytes;
 use super::record_merge::{RecordList, Records};
-use super::record_splits::RecordSplits;
 use super::sampled_rows::SampledRows;
 use super::string_names::{Named, StringArrays, StringShape, byte_symbols, count_from, take_items};
 use crate::error::{Error, Result};
@@ -41,8 +43,6 @@ use crate::sampling::{Level, SampledPositions};
 
 /// Bits of the symbols of a text at most: 256 bytes, and 0 behind the end.
 const BYTE_BITS: u32 = 9;
-/// Symbols that a string has beside its period at most.
-const LONGER: u32 = 63;
 /// Bytes of a part at most: three columns of ranks have numbers of 32 bits.
 const MOST_OF_PART: u64 = 1 << 30;
 
@@ -59,31 +59,6 @@ pub struct SampledSort<'m> {
     memory: Array<'m, u8>,
 }
 
-/// What a level keeps while those below it sort.
-struct LevelArrays<'m> {
-    names: Array<'m, u32>,
-    ranks: Array<'m, u32>,
-    tables: SampleTables<'m>,
-}
-
-/// The string of the next level, and its suffix array.
-#[derive(Clone, Copy)]
-struct NextArrays<'m> {
-    symbols: Array<'m, u32>,
-    sorted: Array<'m, u32>,
-}
-
-/// What it takes to sort by the ranks of the sample.
-struct RankArrays<'m> {
-    records: Records<'m>,
-    keys: DoubleBuffer<'m, u64>,
-    list: RecordList<'m>,
-    /// What comes from all GPUs, where there are several, and a column on the way to them.
-    received: Records<'m>,
-    column: Array<'m, u32>,
-    splits: RecordSplits<'m>,
-}
-
 /// A string on the way through a level.
 #[derive(Clone, Copy)]
 struct LevelText<'m> {
@@ -92,54 +67,6 @@ struct LevelText<'m> {
     /// This GPU's part, and what a string may have behind it.
     symbols: Array<'m, u32>,
     bits: u32,
-}
-
-/// Symbols behind a part that strings of this level may reach.
-fn behind(level: Level) -> u32 {
-    level.period as u32 + LONGER
-}
-
-/// Bytes that arrays take.
-fn bytes<T>(allocate: impl FnOnce(&mut ArenaAllocator<'static>) -> T) -> usize {
-    let mut arena = ArenaAllocator::measuring();
-    allocate(&mut arena);
-    arena.used()
-}
-
-/// The level below, on so many GPUs, and whether it is sorted by one.
-fn next_level(level: Level, gpus: usize, sample: &SampledPositions) -> (Level, usize) {
-    let next = level.next(sample.len());
-    if next.is_sorted_alone() { (Level::alone(next.n), 1) } else { (next, gpus) }
-}
-
-/// Bytes that a level and those below it take.
-fn level_bytes(level: Level, bits: u32, gpus: usize, number: usize) -> usize {
-    let parts = TextParts::new(level.n as u64, gpus);
-    let sample = SampledPositions::new(level.n, level.period);
-    let own = bytes(|arena| LevelArrays::allocate(arena, parts, &sample));
-    let shape = StringShape::new(bits, level.period as u32);
-    let strings = bytes(|arena| StringArrays::allocate(arena, shape, parts));
-    if level.n < level.period {
-        // All strings differ.
-        return own + strings;
-    }
-    let (next, next_gpus) = next_level(level, gpus, &sample);
-    let name_bits = bit_width(level.n as u32 + 1);
-    let none = (Array::none(), Array::none());
-    let ranks = bytes(|arena| RankArrays::allocate(arena, parts, &sample, none));
-    let next_parts = TextParts::new(next.n as u64, gpus);
-    let string = bytes(|arena| NextArrays::allocate(arena, next, next_parts));
-    let pairs = bytes(|arena| arena.double_buffer::<u64>(parts.size() as usize + 1));
-    let below = if next_gpus == gpus {
-        level_bytes(next, name_bits, gpus, number)
-    } else if number == 0 {
-        let whole = TextParts::new(next.n as u64, 1);
-        let string = bytes(|arena| NextArrays::allocate(arena, next, whole));
-        string + level_bytes(next, name_bits, 1, 0)
-    } else {
-        0
-    };
-    own + strings.max(ranks).max(string + pairs.max(below))
 }
 
 impl<'m> SampledSort<'m> {
@@ -209,50 +136,6 @@ impl<'m> SampledSort<'m> {
         }
         work.gpu.write(&table, self.table)?;
         Ok(bit_width(number))
-    }
-}
-
-impl<'m> LevelArrays<'m> {
-    fn allocate(
-        arena: &mut ArenaAllocator<'m>,
-        parts: TextParts,
-        sample: &SampledPositions,
-    ) -> Self {
-        let room = parts.size() as usize;
-        LevelArrays {
-            names: arena.array(room),
-            ranks: arena.array(room + sample.cover().period()),
-            tables: SampleTables::allocate(arena, sample),
-        }
-    }
-}
-
-impl<'m> NextArrays<'m> {
-    fn allocate(arena: &mut ArenaAllocator<'m>, level: Level, parts: TextParts) -> Self {
-        let room = parts.size() as usize;
-        let symbols = arena.array(room + behind(level) as usize);
-        NextArrays { symbols, sorted: arena.array(room) }
-    }
-}
-
-impl<'m> RankArrays<'m> {
-    fn allocate(
-        arena: &mut ArenaAllocator<'m>,
-        parts: TextParts,
-        sample: &SampledPositions,
-        (names, meetings): (Array<'m, u32>, Array<'m, u32>),
-    ) -> Self {
-        let (room, size) = (parts.size() as usize, sample.cover().elements().len());
-        let others = if parts.gpus() > 1 { room } else { 0 };
-        let received = arena.array(others);
-        RankArrays {
-            records: Records::allocate(arena, (room, size), names, meetings),
-            keys: arena.double_buffer(room),
-            list: RecordList::allocate(arena, room),
-            received: Records::allocate(arena, (others, size), received, meetings),
-            column: arena.array(others),
-            splits: RecordSplits::allocate(arena, parts.gpus(), size),
-        }
     }
 }
 
