@@ -68,9 +68,9 @@
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, allocation, sampling < leb128, positions < coder, device < memory < events,
-//! gpu < process_ranks < options < threads < device_pool < bwt, lcp, distributed < sequence, overlap,
-//! fields < raw, filter < frame, fm_index < sorters, contents < block < compress < decompress
-//! < recover, search < archive < repeats < internals < lib < cli`.
+//! gpu < process_ranks < options < threads < device_pool < bwt, lcp, distributed < sequence,
+//! overlap, fields < raw, filter < frame, fm_index < sorters, contents < block < compress <
+//! decompress < recover, search < archive < repeats < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
