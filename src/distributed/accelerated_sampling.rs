@@ -10,6 +10,8 @@
 //!
 //! A suffix that is the beginning of another comes before it: 0 stands for the paper's -1 behind
 //! the end, and symbols and ranks are numbered from 1. All are words of 64 bits.
+//!
+//! GPUs that sort a text together by `bsp` do so in kernels: `gpu::distributed`.
 
 use super::block_distribution::{BlockPart, Blocks, distribute, with_items_behind};
 use super::exchange::{Alone, Exchange};
