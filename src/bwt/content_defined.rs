@@ -2,9 +2,9 @@
 //!
 //! A position is chosen by the 8 bytes behind it, so that repeats have the same ones: a weighted
 //! sum of these bytes is taken for many positions at once, in 0.15 ns a byte with AVX2. [`hash`]
-//! makes a key of the bytes there. [`is_repetitive`] and [`scarcity`] compare such keys: the first
-//! tells whether a text is made of versions of one text, the second how often its strings come
-//! again.
+//! makes a key of the bytes there. [`is_repetitive`] and [`deduplication_ratio`] compare such keys:
+//! the first tells whether a text is made of versions of one text, the second how often its strings
+//! come again.
 
 use crate::allocation;
 use crate::threads::{Threads, stretches};
@@ -58,12 +58,12 @@ fn repeats_itself(len: usize, sampled: impl Iterator<Item = (u64, u32)>) -> Opti
     Some(near * 8 > positions && near * 5 > repeated * 3)
 }
 
-/// Strings of `text` for each different one, by a sample of them; `None` where there are too few to
+/// Strings of `text` for each distinct one, by a sample of them; `None` where there are too few to
 /// say.
 ///
 /// A condition on four bytes, which vector code checks, picks the sample: the string in the middle
 /// of the text meets it.
-pub(crate) fn scarcity(text: &[u8]) -> Option<usize> {
+pub(crate) fn deduplication_ratio(text: &[u8]) -> Option<usize> {
     /// Bytes that are sampled in one task.
     const TASK: usize = 1 << 20;
     /// Fewest strings that tell anything.
@@ -284,10 +284,11 @@ mod tests {
     #[test]
     fn tells_repeats_from_chance() {
         let random = cases::random(1 << 18, 256);
-        assert_eq!(scarcity(&random), Some(1));
-        assert!(scarcity(&random.repeat(10)).is_some_and(|scarcity| (8..12).contains(&scarcity)));
-        assert_eq!(scarcity(&vec![0; 1 << 20]), None, "one string, which is left out");
-        assert_eq!(scarcity(b"short"), None);
+        assert_eq!(deduplication_ratio(&random), Some(1));
+        let ratio = deduplication_ratio(&random.repeat(10));
+        assert!(ratio.is_some_and(|ratio| (8..12).contains(&ratio)));
+        assert_eq!(deduplication_ratio(&vec![0; 1 << 20]), None, "one string, which is left out");
+        assert_eq!(deduplication_ratio(b"short"), None);
         assert_eq!(is_repetitive(&random, &Threads::Calling), Some(false));
         assert_eq!(is_repetitive(&random.repeat(3), &Threads::Calling), Some(true));
     }
