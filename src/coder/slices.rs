@@ -179,13 +179,12 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     slices: &[S],
     mut bwt: &mut [u8],
 ) -> Result<(), Flaw> {
-    const MISFIT: Flaw = Flaw("the slices of a block do not fit it");
     let flaw = OnceLock::new();
     // Two slices of static rANS take less time side by side on one thread than one by one.
     let together = if decoder.0.is_some() { 2 } else { 1 };
     let (mut tasks, mut jobs): (Vec<Task>, _) = (Vec::new(), Vec::new());
     for (k, (coded, &size)) in slices.iter().zip(raw_sizes).enumerate() {
-        let out = bwt.split_off_mut(..size as usize).ok_or(MISFIT)?;
+        let out = bwt.split_off_mut(..size as usize).ok_or(Flaw::WRONG_SLICES)?;
         jobs.push(SliceJob { coded: coded.as_ref(), out });
         if jobs.len() == together || k + 1 == slices.len() {
             let (jobs, flaw) = (mem::take(&mut jobs), &flaw);
@@ -200,7 +199,7 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
         }
     }
     if !bwt.is_empty() || slices.len() != raw_sizes.len() {
-        return Err(MISFIT);
+        return Err(Flaw::WRONG_SLICES);
     }
     execute(tasks);
     flaw.into_inner().map_or(Ok(()), Err)

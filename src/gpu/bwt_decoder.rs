@@ -40,8 +40,6 @@ struct DecodeShape {
 /// Bytes of which a BWT has no more than one slice each. FORMAT.md section 4.1.
 const LEAST_SLICE: u32 = 4096;
 
-const MISFIT: Flaw = Flaw("the slices of a block do not fit it");
-
 impl BwtDecoder {
     /// A decoder on GPU `number`.
     ///
@@ -102,7 +100,7 @@ impl BwtDecoder {
     fn load_by(&mut self, coded: &CodedBwt, bytes: &mut PinnedBuffer<u8>) -> Result<()> {
         self.shape = DecodeShape::default();
         let slices = places(coded)?;
-        let last = slices.last().ok_or(MISFIT)?;
+        let last = slices.last().ok_or(Flaw::WRONG_SLICES)?;
         let shape = DecodeShape {
             slices: slices.len() as u32,
             coded: last.coded_start + last.coded_size,
@@ -139,7 +137,7 @@ impl BwtDecoder {
     ) -> Result<bool> {
         self.load_by(coded, bytes)?;
         if self.shape.n != bwt.len() {
-            return Err(MISFIT.into());
+            return Err(Flaw::WRONG_SLICES.into());
         }
         self.run(bwt)?;
         Ok(self.words.first(self.shape.slices as usize).iter().all(|&flaw| flaw == 0))
@@ -219,15 +217,16 @@ fn places(coded: &CodedBwt) -> Result<Vec<CodedSlice>> {
     let place = |(slice, &raw_size): (&Vec<u8>, &u32)| {
         let coded_size =
             u32::try_from(slice.len()).ok().filter(|&size| size > 0 && size <= raw_size);
-        let coded_size = coded_size.ok_or(MISFIT)?;
+        let coded_size = coded_size.ok_or(Flaw::WRONG_SLICES)?;
         let place = CodedSlice { coded_start, coded_size, raw_start, raw_size };
         // A coded slice is no longer than what it decodes to.
-        raw_start = raw_start.checked_add(raw_size).filter(|&n| n < 1 << 31).ok_or(MISFIT)?;
+        raw_start =
+            raw_start.checked_add(raw_size).filter(|&n| n < 1 << 31).ok_or(Flaw::WRONG_SLICES)?;
         coded_start += coded_size;
         Ok(place)
     };
     if coded.slices.len() != coded.raw_sizes.len() {
-        return Err(MISFIT.into());
+        return Err(Flaw::WRONG_SLICES.into());
     }
     coded.slices.iter().zip(&coded.raw_sizes).map(place).collect()
 }
