@@ -27,6 +27,7 @@ use absent_network::absent;
 use interface::SortedBlockView;
 use std::convert::Infallible;
 use std::ops::Range;
+use std::time::Instant;
 
 /// Whether this build has CUDA in it.
 pub const fn is_built() -> bool {
@@ -160,7 +161,7 @@ impl GpuInverse {
         _coded: &CodedBwt,
         _sample_rate: u32,
         _samples: &[u32],
-    ) -> Result<Option<&[u8]>> {
+    ) -> Result<Option<(Instant, &[u8])>> {
         match self.0 {}
     }
 
