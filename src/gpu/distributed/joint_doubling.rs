@@ -223,7 +223,7 @@ impl<'m> JointDoubling<'m> {
     fn sort_range(&mut self, gpu: &Gpu, range: Range<u32>, len: u32, bits: u32) -> Result<()> {
         let mut keys = self.keys.part(range.clone());
         let mut suffixes = self.suffixes.part(range.clone());
-        self.cub.sort_wide_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
+        self.cub.sort_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
         if range.is_empty()
             || keys.current.address() == self.keys.part(range.clone()).current.address()
         {

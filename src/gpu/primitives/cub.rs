@@ -4,8 +4,6 @@
 //! driver's caller. Its temporary storage is allocated with the other arrays, for the largest
 //! number of items.
 
-#![allow(dead_code, reason = "a toolbox: not every algorithm uses every tool")]
-
 use crate::error::{Error, Result};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use std::ffi::{c_int, c_void};
@@ -32,10 +30,6 @@ mod c {
             begin_bit: c_int, end_bit: c_int, selector: *mut c_int);
         bwz_cub_sort_pairs_u64_u64(keys: u64, other_keys: u64, values: u64, other_values: u64, num_items: u32,
             begin_bit: c_int, end_bit: c_int, selector: *mut c_int);
-        bwz_cub_sort_keys_u32(keys: u64, other_keys: u64, num_items: u32, begin_bit: c_int, end_bit: c_int,
-            selector: *mut c_int);
-        bwz_cub_sort_keys_u64(keys: u64, other_keys: u64, num_items: u32, begin_bit: c_int, end_bit: c_int,
-            selector: *mut c_int);
         bwz_cub_exclusive_sum_u32(input: u64, output: u64, num_items: u32);
         bwz_cub_inclusive_sum_u32(input: u64, output: u64, num_items: u32);
         bwz_cub_inclusive_sum_u64(input: u64, output: u64, num_items: u32);
@@ -44,17 +38,36 @@ mod c {
     }
 }
 
-/// Keys that are sorted: integers of 32 or 64 bits.
-pub trait Key: Copy {
-    const BITS: u32;
+/// Sorts pairs of keys and values: their arrays and the others for them, and as many items.
+type SortPairs = unsafe extern "C" fn(
+    *mut c_void,
+    *mut usize,
+    u64,
+    u64,
+    u64,
+    u64,
+    u32,
+    c_int,
+    c_int,
+    *mut c_int,
+    *mut c_void,
+) -> c_int;
+
+/// Keys that are sorted with values of a type.
+pub trait KeyOf<V>: Copy {
+    const SORT: SortPairs;
 }
 
-impl Key for u32 {
-    const BITS: u32 = 32;
+impl KeyOf<u32> for u32 {
+    const SORT: SortPairs = c::bwz_cub_sort_pairs_u32;
 }
 
-impl Key for u64 {
-    const BITS: u32 = 64;
+impl KeyOf<u32> for u64 {
+    const SORT: SortPairs = c::bwz_cub_sort_pairs_u64;
+}
+
+impl KeyOf<u64> for u64 {
+    const SORT: SortPairs = c::bwz_cub_sort_pairs_u64_u64;
 }
 
 /// Bits of the numbers up to `largest`: as many as a sort of such keys takes.
@@ -70,16 +83,16 @@ pub struct Cub<'m> {
 
 impl<'m> Cub<'m> {
     /// Allocates storage that is enough for every function here over up to `items` items, but for
-    /// [`Cub::sort_wide_pairs`].
+    /// sorts of values of 64 bits.
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
         Ok(Cub { temp: arena.array(Self::storage(gpu, items)? + SPARE) })
     }
 
-    /// The same with [`Cub::sort_wide_pairs`].
+    /// The same with these.
     pub fn allocate_wide(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
         let none = Array::<u8>::none();
         let pairs = DoubleBuffer { current: none.of(items), alternate: none.of(items) };
-        let wide = Cub { temp: none }.wide_pairs(gpu, pairs, pairs, 0..64)?.0;
+        let wide = Cub { temp: none }.pairs::<u64, u64>(gpu, pairs, pairs, 0..64)?.0;
         Ok(Cub { temp: arena.array(wide.max(Self::storage(gpu, items)?) + SPARE) })
     }
 
@@ -87,13 +100,11 @@ impl<'m> Cub<'m> {
         gpu.raw_stream()?;
         let none = Array::<u8>::none();
         let nowhere = Cub { temp: none };
-        let (k32, k64) =
-            (DoubleBuffer { current: none.of(items), alternate: none.of(items) }, none);
-        let k64 = DoubleBuffer { current: k64.of::<u64>(items), alternate: k64.of(items) };
+        let k32 = DoubleBuffer { current: none.of::<u32>(items), alternate: none.of(items) };
+        let k64 = DoubleBuffer { current: none.of::<u64>(items), alternate: none.of(items) };
         let sizes = [
             nowhere.pairs(gpu, k32, k32, 0..32)?.0,
             nowhere.pairs(gpu, k64, k32, 0..64)?.0,
-            nowhere.keys(gpu, k64, 0..64)?.0,
             nowhere.call(gpu, |temp, bytes, stream| {
                 // SAFETY: without storage the call only says how much it needs.
                 #[allow(unsafe_code)]
@@ -128,11 +139,11 @@ impl<'m> Cub<'m> {
     }
 
     #[allow(unsafe_code)]
-    fn pairs<K: Key>(
+    fn pairs<K: KeyOf<V>, V: Copy>(
         &self,
         gpu: &Gpu,
         keys: DoubleBuffer<K>,
-        values: DoubleBuffer<u32>,
+        values: DoubleBuffer<V>,
         bits: Range<u32>,
     ) -> Result<(usize, bool)> {
         let n = keys.current.len();
@@ -144,66 +155,20 @@ impl<'m> Cub<'m> {
             values.alternate.address(),
         ];
         let mut selector = 0;
-        let sort =
-            if K::BITS == 32 { c::bwz_cub_sort_pairs_u32 } else { c::bwz_cub_sort_pairs_u64 };
         let used = self.call(gpu, |temp, bytes, stream| {
             // SAFETY: the four arrays have n items each (`sort_pairs`), of the function's types.
-            unsafe { sort(temp, bytes, k, l, v, w, n, begin, end, &raw mut selector, stream) }
-        })?;
-        Ok((used, selector == 1))
-    }
-
-    #[allow(unsafe_code)]
-    fn wide_pairs(
-        &self,
-        gpu: &Gpu,
-        keys: DoubleBuffer<u64>,
-        values: DoubleBuffer<u64>,
-        bits: Range<u32>,
-    ) -> Result<(usize, bool)> {
-        let n = keys.current.len();
-        let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
-        let (k, l) = (keys.current.address(), keys.alternate.address());
-        let (v, w) = (values.current.address(), values.alternate.address());
-        let mut selector = 0;
-        let used = self.call(gpu, |temp, bytes, stream| {
-            let selector = &raw mut selector;
-            // SAFETY: the four arrays have n items of 64 bits each (`sort_wide_pairs`).
-            unsafe {
-                c::bwz_cub_sort_pairs_u64_u64(
-                    temp, bytes, k, l, v, w, n, begin, end, selector, stream,
-                )
-            }
-        })?;
-        Ok((used, selector == 1))
-    }
-
-    #[allow(unsafe_code)]
-    fn keys<K: Key>(
-        &self,
-        gpu: &Gpu,
-        keys: DoubleBuffer<K>,
-        bits: Range<u32>,
-    ) -> Result<(usize, bool)> {
-        let n = keys.current.len();
-        let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
-        let (k, l) = (keys.current.address(), keys.alternate.address());
-        let mut selector = 0;
-        let sort = if K::BITS == 32 { c::bwz_cub_sort_keys_u32 } else { c::bwz_cub_sort_keys_u64 };
-        let used = self.call(gpu, |temp, bytes, stream| {
-            // SAFETY: the two arrays have n items each, of the function's type.
-            unsafe { sort(temp, bytes, k, l, n, begin, end, &raw mut selector, stream) }
+            unsafe { (K::SORT)(temp, bytes, k, l, v, w, n, begin, end, &raw mut selector, stream) }
         })?;
         Ok((used, selector == 1))
     }
 
     /// Sorts values by the given bits of their keys, stably. What is sorted is in the first arrays
     /// then.
-    pub fn sort_pairs<'a, K: Key>(
+    pub fn sort_pairs<K: KeyOf<V>, V: Copy>(
         &self,
         gpu: &Gpu,
-        keys: &mut DoubleBuffer<'a, K>,
-        values: &mut DoubleBuffer<'a, u32>,
+        keys: &mut DoubleBuffer<K>,
+        values: &mut DoubleBuffer<V>,
         bits: Range<u32>,
     ) -> Result<()> {
         let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
@@ -211,37 +176,6 @@ impl<'m> Cub<'m> {
         if keys.current.len() > 0 && self.pairs(gpu, *keys, *values, bits)?.1 {
             keys.swap();
             values.swap();
-        }
-        Ok(())
-    }
-
-    /// The same with values of 64 bits, by storage of [`Cub::allocate_wide`].
-    pub fn sort_wide_pairs(
-        &self,
-        gpu: &Gpu,
-        keys: &mut DoubleBuffer<u64>,
-        values: &mut DoubleBuffer<u64>,
-        bits: Range<u32>,
-    ) -> Result<()> {
-        let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
-        assert_eq!(lens, [keys.current.len(); 3]);
-        if keys.current.len() > 0 && self.wide_pairs(gpu, *keys, *values, bits)?.1 {
-            keys.swap();
-            values.swap();
-        }
-        Ok(())
-    }
-
-    /// Sorts keys by the given bits. What is sorted is in the first array then.
-    pub fn sort_keys<K: Key>(
-        &self,
-        gpu: &Gpu,
-        keys: &mut DoubleBuffer<K>,
-        bits: Range<u32>,
-    ) -> Result<()> {
-        assert_eq!(keys.current.len(), keys.alternate.len());
-        if keys.current.len() > 0 && self.keys(gpu, *keys, bits)?.1 {
-            keys.swap();
         }
         Ok(())
     }
@@ -369,11 +303,6 @@ mod tests {
                 let mut expected = order;
                 expected.sort_by_key(|&v| part(items[v as usize]));
                 assert!(gpu.read(values.current).unwrap() == expected, "{len}, {bits:?}");
-                let all = arena.double_buffer::<u64>(len);
-                gpu.write(&items, all.current).unwrap();
-                let mut all = all;
-                cub.sort_keys(&gpu, &mut all, 0..64).unwrap();
-                assert!(gpu.read(all.current).unwrap().is_sorted());
             }
         }
     }
