@@ -125,17 +125,11 @@ fn start(
     let pool = Threads::Pool(threads::pool(options)?.into());
     let (plan, encoder) = plan(first, pool, spare, options)?;
     let encoder = Arc::new(encoder);
-    let sorters = (0..plan.workers).map(|_| {
-        let encoder = Arc::clone(&encoder);
-        move |block| encoder.sort(block)
-    });
-    let coders = (0..plan.coders).map(|_| {
-        let encoder = Arc::clone(&encoder);
-        move |block| encoder.code(block)
-    });
-    let encoder = Arc::clone(&encoder);
+    let (sorter, coder) = (Arc::clone(&encoder), Arc::clone(&encoder));
     let announce = move |block: &RawBlock| encoder.expect(block);
-    Ok(Pipeline::start(plan.depth, announce, sorters.collect(), coders.collect())?)
+    let sort = move |block| sorter.sort(block);
+    let code = move |sorted| coder.code(sorted);
+    Ok(Pipeline::start(plan.depth, announce, (plan.workers, sort), (plan.coders, code))?)
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].

@@ -143,18 +143,12 @@ fn start_with(
 ) -> Result<Restoring> {
     let pool = Threads::Pool(Arc::clone(pool));
     let (plan, decoder) = BlockDecoder::new(block_size, pool, spare.clone(), options)?;
-    let decoder = Arc::new(decoder);
-    let decoders = (0..plan.coders).map(|_| {
-        let decoder = Arc::clone(&decoder);
-        move |block| decoder.decode(block)
-    });
-    let restorers = (0..plan.workers).map(|_| {
-        let decoder = Arc::clone(&decoder);
-        move |stage| decoder.finish(stage)
-    });
-    let decoder = Arc::clone(&decoder);
-    let announce = move |block: &CodedBlock| decoder.expect(block);
-    Ok(Pipeline::start(plan.depth, announce, decoders.collect(), restorers.collect())?)
+    let announced = Arc::new(decoder);
+    let (decoder, finisher) = (Arc::clone(&announced), Arc::clone(&announced));
+    let announce = move |block: &CodedBlock| announced.expect(block);
+    let decode = move |block| decoder.decode(block);
+    let finish = move |decoded| finisher.finish(decoded);
+    Ok(Pipeline::start(plan.depth, announce, (plan.coders, decode), (plan.workers, finish))?)
 }
 
 /// Decompresses what it reads; works ahead on threads of its own.
