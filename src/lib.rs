@@ -47,6 +47,7 @@
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
+//! | `tasks` | work that an executor does, which the caller chooses |
 //! | `allocation` | memory that may be refused |
 //! | `leb128` | numbers of any size as bytes |
 //! | `positions` | rows and positions of a block in 32 bits, or in 64 where it is large |
@@ -66,7 +67,7 @@
 //! - believed: what a GPU gave is believed once its check held (`sorters`).
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation < leb128, positions < coder, device < memory < events, gpu
+//! `error, pipeline, tasks, allocation < leb128, positions < coder, device < memory < events, gpu
 //! < process_ranks < options < threads < device_pool < bwt, lcp, distributed < sequence, overlap,
 //! fields < raw, filter < frame, fm_index < sorters, contents < block < compress < decompress
 //! < recover, search < archive < repeats < internals < lib < cli`.
@@ -147,6 +148,7 @@ pub mod repeats;
 mod search;
 mod sequence;
 mod sorters;
+mod tasks;
 mod threads;
 
 pub use allocation::failure_is_handled;

@@ -14,7 +14,7 @@ use super::gpu_input;
 use super::slice_facts::slice_facts;
 use crate::allocation;
 use crate::bwt::{Bwt, CpuInverse};
-use crate::coder::{self, Coding, SliceDecoder, Task};
+use crate::coder::{self, Coding, SliceDecoder};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step, Timed};
@@ -24,6 +24,7 @@ use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
 use crate::sorters::{BlockInverter, InvertJob};
+use crate::tasks::{self, Task};
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -315,7 +316,7 @@ impl Decoded {
 /// # Errors
 /// [`Error::Limit`] where its slices need larger models than the plan has memory for.
 pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
-    decode_with(coder::current_pool, block, plan, &Spare::default()).map(|(decoded, _)| decoded)
+    decode_with(tasks::current_pool, block, plan, &Spare::default()).map(|(decoded, _)| decoded)
 }
 
 /// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`. Gives

@@ -14,9 +14,9 @@ use super::slice_cuts::{SliceLimits, cut};
 use super::slice_symbols::SliceSymbols;
 use super::static_encoder::SliceEncoder;
 use super::static_rans::SliceJob;
-use super::tasks::{Task, current_pool};
 use super::{Coding, context_mixing, static_rans};
 use crate::error::Flaw;
+use crate::tasks::{Task, current_pool};
 use std::mem;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -208,6 +208,7 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tasks::calling_thread;
 
     const LIMITS: SliceLimits = SliceLimits { runs: 1 << 14, bytes: 1 << 20 };
 
@@ -218,20 +219,16 @@ mod tests {
         vec![7; 1 << 21].into_iter().chain(noise).chain(text).collect()
     }
 
-    fn one_by_one(tasks: Vec<Task>) {
-        tasks.into_iter().for_each(|task| task());
-    }
-
     #[test]
     fn slices_come_back_whatever_their_order() {
         let bwt = bwt();
         let CodedBwt { models, raw_sizes, slices } =
             encode_slices(&bwt, LIMITS, Coding::StaticRans);
-        let others = encode_slices_with(one_by_one, &bwt, LIMITS, Coding::StaticRans);
+        let others = encode_slices_with(calling_thread, &bwt, LIMITS, Coding::StaticRans);
         assert_eq!(others.slices, slices);
         let backwards = |mut tasks: Vec<Task>| {
             tasks.reverse();
-            one_by_one(tasks);
+            calling_thread(tasks);
         };
         let decoder = SliceDecoder::new(Coding::StaticRans, &models).unwrap();
         let mut out = vec![0; bwt.len()];

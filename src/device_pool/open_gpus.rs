@@ -23,6 +23,14 @@ pub(crate) struct Opener<G> {
 }
 
 impl<G: Send + 'static> Opener<G> {
+    /// Of GPUs that are open at once and used whatever the block.
+    #[cfg(test)]
+    pub fn of(gpus: Vec<G>) -> Self {
+        let open: OpenGpus<G> =
+            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
+        Opener { gpu_only: true, open: Some(open) }
+    }
+
     /// Opens the GPUs of `device` by `make`, given their numbers, once for each of `per_gpu`
     /// leases; no more in all than there are `workers` to use them.
     ///

@@ -18,7 +18,7 @@ use crate::options::{DEFAULT_SAMPLE_RATE, Options};
 use crate::positions::NarrowLimits;
 use crate::threads::Threads;
 #[cfg(test)]
-use crate::{coder, device_pool::OpenGpus, events::Listener};
+use crate::{coder, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -89,11 +89,8 @@ impl BlockInverter {
     /// Of GPUs that are open at once and used whatever the block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuInvert>, listener: Listener) -> Self {
-        let open: OpenGpus<_> =
-            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
-        let opener = Opener { gpu_only: true, open: Some(open) };
         BlockInverter::with(
-            DevicePool::new(opener, Rates::INVERT, 4, listener),
+            DevicePool::new(Opener::of(gpus), Rates::INVERT, 4, listener),
             NarrowLimits::USUAL,
         )
     }

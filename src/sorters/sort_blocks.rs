@@ -7,14 +7,14 @@ use crate::coder::SliceLimits;
 use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::{Error, Result};
+#[cfg(test)]
+use crate::events::Listener;
 use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
 use crate::options::Options;
 use crate::threads::{self, Threads};
-#[cfg(test)]
-use crate::{device_pool::OpenGpus, events::Listener};
 use std::ops::RangeInclusive;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Leases of each GPU: for blocks of so many bytes together, within these bounds. A block's slices
 /// are too few for a whole GPU, so that several blocks are coded in hardly more time than one.
@@ -23,9 +23,9 @@ const LEASES: RangeInclusive<u64> = 4..=8;
 
 /// All that sorts, shared by the workers.
 pub(crate) struct BlockSorter {
-    pub(super) gpus: DevicePool<GpuSort>,
+    pub gpus: DevicePool<GpuSort>,
     pub(super) together: JointGpus,
-    cpu: CpuSorter,
+    pub cpu: CpuSorter,
 }
 
 impl BlockSorter {
@@ -68,10 +68,7 @@ impl BlockSorter {
     /// Of GPUs that are open at once and used whatever the block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuSort>, listener: Listener) -> Self {
-        let open: OpenGpus<_> =
-            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
-        let opener = Opener { gpu_only: true, open: Some(open) };
-        BlockSorter::with(DevicePool::new(opener, Rates::SORT, 4, listener))
+        BlockSorter::with(DevicePool::new(Opener::of(gpus), Rates::SORT, 4, listener))
     }
 
     /// A block of `len` bytes, which may be alone in its stream, will be sorted when it has its
@@ -80,16 +77,6 @@ impl BlockSorter {
         if !self.together.take(len as u64, is_alone) {
             self.gpus.expect(len as u64);
         }
-    }
-
-    /// A block of `len` bytes was coded, which took so much time of one thread.
-    pub fn coded(&self, len: usize, took: Duration) {
-        self.gpus.coded(len as u64, took);
-    }
-
-    /// Frees the memory that is kept for the next blocks on the CPU.
-    pub fn free(&self) {
-        self.cpu.free();
     }
 
     /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
