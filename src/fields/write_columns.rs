@@ -275,7 +275,7 @@ impl<'b> Writer<'b> {
             let key = if distance == 0 { &[] } else { self.bytes(value.before(distance)) };
             // A byte for each item, which may be empty, beside its own ones.
             let most = 2 * value.own().len as usize + 2;
-            out.try_reserve(most).map_err(|_| Flaw::NO_MEMORY)?;
+            allocation::reserve(&mut out, most).ok_or(Flaw::NO_MEMORY)?;
             lists::write(self.bytes(value.own()), key, separator, &mut out);
             out.push(b'\n');
         }
