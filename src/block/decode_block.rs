@@ -2,9 +2,8 @@
 //! FORMAT.md chapter 4.
 //!
 //! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
-//! [`BlockDecoder::finish`], on the CPU or a GPU; both in one are [`BlockDecoder::restore`]. To read
-//! one block alone, or to search its transform, there are [`decode`], [`finish`] and [`restore`],
-//! all on the CPU.
+//! [`BlockDecoder::finish`], on the CPU or a GPU; [`BlockDecoder::restore`] is both in one. For a
+//! block alone, or its transform, there are [`decode`], [`finish`] and [`restore`] on the CPU.
 //!
 //! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`],
 //! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
@@ -132,9 +131,7 @@ impl BlockDecoder {
         let (bytes, coded) = match stage {
             DecodeOutcome::KnownRun(run) => return Ok(Raw::Run(run)),
             DecodeOutcome::Coded(block) => self.finish_coded(block)?,
-            DecodeOutcome::Decoded(decoded, coded) => {
-                (self.finish_decoded(*decoded, &coded)?, coded)
-            }
+            DecodeOutcome::Decoded(block, coded) => (self.finish_decoded(*block, &coded)?, coded),
         };
         let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
         self.spare.keep(bytes);
@@ -184,9 +181,8 @@ impl BlockDecoder {
         threads: usize,
     ) -> Result<Option<(Inverted, Vec<Timed>)>> {
         let raw_size = block.header.raw_size;
-        let Some(mut lease) = self.inverses.gpus.lease(raw_size, threads) else {
-            return Ok(None);
-        };
+        let lease = self.inverses.gpus.lease(raw_size, threads);
+        let Some(mut lease) = lease else { return Ok(None) };
         // Not in the pool, for which a GPU would wait.
         let Some((shape, parts)) = BwtPayload::of(block)? else { return Ok(None) };
         let transform = gpu_input::coded_transform(shape, &parts);
@@ -206,8 +202,7 @@ impl BlockDecoder {
     /// The bytes of a block that a GPU restored wrongly, if the CPU finds it sound.
     fn restore_on_cpu(&self, coded: &CodedBlock) -> Result<Vec<u8>> {
         let bytes = self.pool.install(|| restore(coded.clone(), &self.plan))?;
-        let number = coded.number;
-        self.inverses.gpus.warn(&format!("a GPU restored block {number} wrongly"));
+        self.inverses.gpus.warn(&format!("a GPU restored block {} wrongly", coded.number));
         Ok(bytes)
     }
 
@@ -331,13 +326,12 @@ fn decode_with(
     let Some((shape, parts)) = BwtPayload::of(&block)? else {
         return Ok((Decoded { origin, content: Content::Stored(block.payload) }, None));
     };
-    let CodedBlock { number, offset, .. } = block;
     let raw_size = block.header.raw_size;
     if shape.coding == Coding::ContextMixing {
-        plan.check_large_models(raw_size).map_err(|e| e.at(number, offset))?;
+        plan.check_large_models(raw_size).map_err(|e| e.at(block.number, block.offset))?;
     }
     let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
-    let sample_rate = shape.sample_rate().map_err(|e| e.at(number, offset))?;
+    let sample_rate = shape.sample_rate().map_err(|e| e.at(block.number, block.offset))?;
     let mut bytes = spare.take_len(parts.text_size(raw_size) as usize)?;
     let BwtPayload { samples, raw_sizes, index, models, slices, .. } = parts;
     SliceDecoder::new(shape.coding, models)

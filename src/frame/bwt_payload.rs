@@ -105,7 +105,7 @@ impl<'a> BwtPayload<'a> {
         Ok(bytes)
     }
 
-    /// Takes apart the payload of a block, which is checked first; `None` where the block is stored.
+    /// Takes apart the payload of a block and checks it; `None` where the block is stored.
     ///
     /// # Errors
     /// [`Error::Format`] where it is damaged.
