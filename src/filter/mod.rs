@@ -57,7 +57,7 @@ use crate::bwt::content_defined;
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
-use crate::fields;
+use crate::fields::{self, Apart};
 use crate::leb128;
 use crate::sequence::{self, Contribution, Kind, Layout};
 use crate::threads::Threads;
@@ -191,11 +191,15 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         false => content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY),
     };
     let mut repeats_itself = is_repetitive(&filtered.text)?;
-    if filtered.flags == 0 {
-        parameters = take_fields_apart(&mut filtered, repeats_itself, pool)?;
-        if filtered.flags == FIELDS {
-            repeats_itself = repeats_itself && is_repetitive(&filtered.text)?;
-        }
+    let mut whole_lines = None;
+    if filtered.flags == 0
+        && let Some(apart) = take_fields_apart(&filtered.text, repeats_itself, pool)?
+    {
+        (filtered.text, filtered.flags, parameters) = (apart.text, FIELDS, apart.side);
+        // Columns have their forms. What one would lose of what it has in common with others, a
+        // sample of it does not tell.
+        whole_lines = Some(apart.whole_lines);
+        repeats_itself = repeats_itself && is_repetitive(&filtered.text)?;
     }
     // Reads are best as fields. Where these cannot be, bases are apart from names.
     if let Some(Kind::Fastq) = kind
@@ -204,8 +208,9 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         parameters = separate_sequences(&mut filtered, Kind::Fastq, pool)?;
     }
     let Filtered { text, flags, side } = &mut filtered;
+    let searched = whole_lines.unwrap_or(0..text.len());
     // Repeats of code have the same relative targets, not the same absolute ones.
-    let regions = detect_regions::detect(text, !repeats_itself, pool);
+    let regions = detect_regions::detect(text, searched, !repeats_itself, pool);
     if !regions.is_empty() {
         regions::encode(text, &regions, side, pool)?;
         *flags |= REGIONS;
@@ -231,26 +236,20 @@ fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Resul
     Ok(Vec::new())
 }
 
-/// Takes lines of fields apart where the block is one of these, and gives the parameters.
+/// Takes lines of fields apart where the block is one of these.
 fn take_fields_apart(
-    block: &mut Filtered,
+    block: &[u8],
     is_repetitive: bool,
     pool: &Threads,
-) -> Result<Vec<u8>, Flaw> {
+) -> Result<Option<Apart>, Flaw> {
     let tokens = match is_repetitive {
-        true => fields_or_repeats::choose(&block.text, pool)?,
-        false => fields::choose(&block.text, pool)?,
+        true => fields_or_repeats::choose(block, pool)?,
+        false => fields::choose(block, pool)?,
     };
-    if let Some(tokens) = tokens
-        && let Some((text, parameters)) = fields::take_apart(&block.text, tokens, pool)?
-    {
-        let restored = || fields::put_together(&text, &mut &parameters[..], block.text.len());
-        if comes_back(&block.text[..], pool.install(restored))? {
-            (block.text, block.flags) = (text, FIELDS);
-            return Ok(parameters);
-        }
-    }
-    Ok(Vec::new())
+    let Some(tokens) = tokens else { return Ok(None) };
+    let Some(apart) = fields::take_apart(block, tokens, pool)? else { return Ok(None) };
+    let restored = || fields::put_together(&apart.text, &mut &apart.side[..], block.len());
+    Ok(comes_back(block, pool.install(restored))?.then_some(apart))
 }
 
 /// Whether what a filter has written is restored to what it was. If not, that is a defect of bwz,
