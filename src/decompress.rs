@@ -125,6 +125,16 @@ fn start_above(
     }
 }
 
+/// What the workers of the last stage share. When the last of them has ended, blocks are still
+/// written, and meanwhile the GPUs are let go of.
+struct RestoringStage(Arc<BlockDecoder>);
+
+impl Drop for RestoringStage {
+    fn drop(&mut self) {
+        self.0.end_restoring();
+    }
+}
+
 /// Starts the stages for blocks of up to `block_size` bytes.
 pub(crate) fn start(
     block_size: u64,
@@ -148,9 +158,10 @@ fn start_with(
         let decoder = Arc::clone(&decoder);
         move |block| decoder.decode(block)
     });
+    let restoring = Arc::new(RestoringStage(Arc::clone(&decoder)));
     let restorers = (0..plan.workers).map(|_| {
-        let decoder = Arc::clone(&decoder);
-        move |stage| decoder.finish(stage)
+        let stage = Arc::clone(&restoring);
+        move |block| stage.0.finish(block)
     });
     let decoder = Arc::clone(&decoder);
     let announce = move |block: &CodedBlock| decoder.expect(block);

@@ -65,6 +65,8 @@ pub(crate) struct Allowance {
     pub threads: usize,
     /// Threads that the caller asks for; with more room there may be as many.
     asked: usize,
+    /// Blocks that wait for a GPU, or that it does, while the threads have as many as they are.
+    beside: usize,
     pub memory: u64,
     /// The blocks whose positions are held in 32 bits.
     narrow: NarrowLimits,
@@ -78,7 +80,7 @@ impl Allowance {
     /// takes `thread_space` of it.
     pub fn new(threads: usize, memory: u64, space: Option<Space>, thread_space: u64) -> Self {
         let narrow = NarrowLimits::USUAL;
-        let asked = Allowance { threads, asked: threads, memory, narrow, space: None };
+        let asked = Allowance { threads, asked: threads, beside: 0, memory, narrow, space: None };
         let Some(space) = space else { return asked };
         let each = (THREADS_EACH * thread_space).max(1);
         let left = space.left().saturating_sub(THREADS_BESIDES * thread_space);
@@ -86,13 +88,13 @@ impl Allowance {
         let for_threads = (left / THREADS_SHARE).clamp(each, each * threads.max(1) as u64);
         let left = left.saturating_sub(for_threads);
         let tighter = (left < memory).then_some((space, thread_space));
-        Allowance {
-            threads: fit as usize,
-            asked: threads,
-            memory: memory.min(left),
-            narrow,
-            space: tighter,
-        }
+        Allowance { threads: fit as usize, memory: memory.min(left), space: tighter, ..asked }
+    }
+
+    /// With so many blocks besides that wait for a GPU, or that it does, where the system does not
+    /// limit what their threads take.
+    pub fn beside(self, blocks: usize) -> Self {
+        Allowance { beside: if self.space.is_some() { 0 } else { blocks }, ..self }
     }
 
     /// With these as the largest blocks whose positions are held in 32 bits.
@@ -207,7 +209,8 @@ impl Plan {
             let others = others + (coders + 1) * need.samples(block);
             let workers = left.saturating_sub(others) / working.max(1);
             if workers >= threads as u64 || coders == 1 && workers >= 1 {
-                let (workers, coders) = (workers.min(threads as u64) as usize, coders as usize);
+                let most = (threads + allowed.beside) as u64;
+                let (workers, coders) = (workers.min(most) as usize, coders as usize);
                 let depth = workers + coders + 1;
                 return Ok(Plan { workers, coders, depth, narrow: allowed.narrow, shortage: None });
             }

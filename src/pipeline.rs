@@ -114,9 +114,14 @@ where
                 (self.announce)(&input);
                 drop(jobs.send(Job { input, reply }));
             }
-            (Ok(_), None) => unreachable!("the job channel lives as long as the pipeline"),
+            (Ok(_), None) => unreachable!("no item comes to a pipeline that is closed"),
             (Err(e), _) => drop(reply.send(Err(e))),
         }
+    }
+
+    /// Ends the workers of the first stage once they have done what was given; no more items come.
+    pub fn close(&mut self) {
+        self.jobs = None;
     }
 
     /// Waits for the oldest result; `None` when none is owed.
@@ -168,7 +173,10 @@ where
         while open || !self.replies.is_empty() {
             match self.wait(open.then_some(items)) {
                 Awaited::Item(item) => self.submit(item),
-                Awaited::Closed => open = false,
+                Awaited::Closed => {
+                    self.close();
+                    open = false;
+                }
                 Awaited::Result(result) => sink(result?)?,
             }
         }

@@ -62,6 +62,7 @@
 //! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC
 //! Research Report 124, 1994.
 
+mod byte_sums;
 pub(crate) mod cache_lines;
 pub(crate) mod content_defined;
 mod fenwick;
@@ -79,6 +80,7 @@ pub(crate) mod table_pool;
 use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
+pub(crate) use byte_sums::ByteSums;
 pub use inverse::invert;
 pub(crate) use inverse::{CpuInverse, could_be_of, count, counts};
 use rayon::prelude::*;

@@ -97,6 +97,11 @@ impl BlockInverter {
         )
     }
 
+    /// No more blocks come: lets go of the GPUs.
+    pub fn end(&self) {
+        self.gpus.end();
+    }
+
     /// Whether a block may be restored on a GPU, which can be wrong without saying so.
     pub fn has_gpus(&self) -> bool {
         self.gpus.has_gpus()

@@ -49,4 +49,4 @@ pub(crate) use coded_transform::{CodedTransform, Sorted};
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::{BlockInverter, InvertJob};
-pub(crate) use sort_blocks::BlockSorter;
+pub(crate) use sort_blocks::{BlockSorter, on_gpu};
