@@ -2,7 +2,8 @@
 //!
 //! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte,
 //! or 10 where positions have 64 bits; one that waits takes 2 at most. [`Plan::new`] fits as many
-//! workers as the limit allows and never less than one, or says what one would need. What then is
+//! workers as the limit allows and never less than one, or says what one would need: as many as
+//! there are threads, and where a GPU may be, as many besides as blocks wait for it. What then is
 //! left goes to more coders, where a block is too short to have slices for all threads.
 //!
 //! The models of context mixing are large. A compressor knows whether it needs them. A
@@ -276,6 +277,12 @@ mod tests {
         assert_eq!(plan(16 + 144 + 4 * 98).unwrap(), planned(4, 1, 6));
         assert_eq!(plan(16 + 144 + 2 * 98).unwrap(), planned(2, 1, 4));
         assert_eq!(plan(16 + 98 + 16).unwrap(), planned(1, 1, 1));
+        let beside_gpu = |mib: u64| {
+            let allowed = allowed(4, (mib * MIB).div_ceil(15) * 16).beside(2);
+            Plan::new(16 << 20, allowed, Coding::StaticRans, None).unwrap()
+        };
+        assert_eq!(beside_gpu(16 + 144 + 96 + 9 * 98), planned(6, 2, 9));
+        assert_eq!(beside_gpu(16 + 144 + 96 + 5 * 98), planned(5, 2, 8));
         let Err(Error::Limit { needed, allowed: limit, .. }) = plan(16 + 98 + 15) else { panic!() };
         assert!(needed > limit && new(needed).is_ok());
         assert!(new(needed - 32).is_err());

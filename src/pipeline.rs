@@ -345,6 +345,34 @@ mod tests {
     }
 
     #[test]
+    fn what_the_first_stage_holds_is_let_go_of_while_results_are_owed() {
+        /// Says that it is dropped.
+        struct Held(crossbeam_channel::Sender<()>);
+        impl Drop for Held {
+            fn drop(&mut self) {
+                self.0.send(()).unwrap();
+            }
+        }
+        let (dropped, seen) = bounded(1);
+        let held = Arc::new(Held(dropped));
+        let first = (0..2).map(|_| {
+            let held = Arc::clone(&held);
+            move |n: u32| {
+                let _ = &held;
+                Ok::<_, At>(n)
+            }
+        });
+        let first = first.collect();
+        drop(held);
+        let mut pipeline = Pipeline::start(4, |_| (), first, steps(1, None)).unwrap();
+        (0..3).for_each(|n| pipeline.submit(Ok(n)));
+        assert!(seen.is_empty());
+        pipeline.close();
+        seen.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!([(); 3].map(|()| pipeline.next().unwrap().unwrap()), [0, 1, 2]);
+    }
+
+    #[test]
     fn a_panic_in_a_worker_reaches_the_caller() {
         for at in [0, 9] {
             let work = move |n: u32| {
