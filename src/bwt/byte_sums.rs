@@ -2,9 +2,9 @@
 //! often, as a text and its transform have.
 //!
 //! Each byte value stands for four numbers, and the sums are of these. They follow from the counts
-//! of the byte values, which a GPU gives, and vectors of AVX2 take them from a text in a third of
-//! the time that counting takes: 0.1 ns a byte. Counts that differ have other sums, but for one in
-//! 2^40 or so by chance; any byte in the place of another one always has.
+//! of the byte values, which a GPU gives, and vectors of AVX2 take them from a text: 24 instructions
+//! for 32 bytes, where counting stores 32 times. One or two bytes in the place of others always
+//! show; any other counts have the same four sums only by chance.
 
 use super::inverse::count;
 use rayon::prelude::*;
@@ -44,8 +44,8 @@ impl ByteSums {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             let (vectors, rest) = text.as_chunks();
-            // SAFETY: the processor has AVX2. Counting bytes took 8 % of all processor time beside
-            // a GPU.
+            // SAFETY: the processor has AVX2. By counts this would be 8 % of all processor time
+            // beside a GPU.
             #[allow(unsafe_code)]
             return unsafe { Self::by_avx2(vectors) }.plus(Self::counted(rest));
         }
