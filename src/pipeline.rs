@@ -110,9 +110,14 @@ where
                 (self.announce)(&input);
                 drop(jobs.send(Job { input, reply }));
             }
-            (Ok(_), None) => unreachable!("the job channel lives as long as the pipeline"),
+            (Ok(_), None) => unreachable!("no item comes to a pipeline that is closed"),
             (Err(e), _) => drop(reply.send(Err(e))),
         }
+    }
+
+    /// Ends the workers of the first stage once they have done what was given; no more items come.
+    pub fn close(&mut self) {
+        self.jobs = None;
     }
 
     /// Waits for the oldest result; `None` when none is owed.
@@ -164,7 +169,10 @@ where
         while open || !self.replies.is_empty() {
             match self.wait(open.then_some(items)) {
                 Awaited::Item(item) => self.submit(item),
-                Awaited::Closed => open = false,
+                Awaited::Closed => {
+                    self.close();
+                    open = false;
+                }
                 Awaited::Result(result) => sink(result?)?,
             }
         }
@@ -323,6 +331,29 @@ mod tests {
             pipeline.submit(Ok(3));
         }
         drop(pipeline);
+    }
+
+    #[test]
+    fn what_the_first_stage_holds_is_let_go_of_while_results_are_owed() {
+        /// Says that it is dropped.
+        struct Held(crossbeam_channel::Sender<()>);
+        impl Drop for Held {
+            fn drop(&mut self) {
+                self.0.send(()).unwrap();
+            }
+        }
+        let (dropped, seen) = bounded(1);
+        let held = Arc::new(Held(dropped));
+        let first = move |n: u32| {
+            let _ = &held;
+            Ok::<_, At>(n)
+        };
+        let mut pipeline = Pipeline::start(4, |_| (), (2, first), (1, step(None))).unwrap();
+        (0..3).for_each(|n| pipeline.submit(Ok(n)));
+        assert!(seen.is_empty());
+        pipeline.close();
+        seen.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!([(); 3].map(|()| pipeline.next().unwrap().unwrap()), [0, 1, 2]);
     }
 
     #[test]

@@ -87,6 +87,11 @@ impl BlockDecoder {
         }
     }
 
+    /// All blocks are restored.
+    pub fn end_restoring(&self) {
+        self.inverses.end();
+    }
+
     /// Both stages.
     pub fn restore(&self, block: CodedBlock) -> Result<Raw> {
         self.finish(self.decode(block)?)

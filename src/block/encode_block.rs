@@ -122,6 +122,11 @@ impl BlockEncoder {
         }
     }
 
+    /// All blocks are sorted.
+    pub fn end_sorting(&self) {
+        self.sorters.end();
+    }
+
     /// Both stages.
     pub fn encode(&self, block: RawBlock) -> Result<CodedBlock> {
         self.code(self.sort(block)?)

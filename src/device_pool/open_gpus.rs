@@ -184,6 +184,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_free_when_all_work_is_done_is_given_out_and_leased_no_more() {
+        let queue = LeaseQueue::new(false, true, Rates::SORT, 8, Listener::default());
+        (0..3).for_each(|gpu| queue.add(gpu));
+        let lease = queue.lease(1, 1).unwrap();
+        assert_eq!(queue.end().len(), 2);
+        drop(lease);
+        assert_eq!(queue.end().len(), 1);
+        assert!(queue.lease(1, 1).is_none());
+    }
+
+    #[test]
     fn no_more_leases_are_opened_once_all_work_is_done() {
         let queue = LeaseQueue::new(false, true, Rates::SORT, 8, Listener::default());
         let made = Cell::new(0);

@@ -37,6 +37,11 @@ pub const fn is_built() -> bool {
 /// The CUDA version and the architectures of the kernels in this build: none.
 pub const BUILT: &Built = &Built { cuda: "", archs: &[] };
 
+/// Whether this machine has a driver of NVIDIA: none that this build could use.
+pub fn has_driver() -> bool {
+    false
+}
+
 /// The GPUs of this machine, of which this build knows none.
 ///
 /// # Errors

@@ -95,6 +95,11 @@ impl BlockInverter {
         )
     }
 
+    /// No more blocks come: lets go of the GPUs.
+    pub fn end(&self) {
+        self.gpus.end();
+    }
+
     /// How many threads of `pool` the CPU would have for one more block.
     pub fn threads(&self, pool: &Threads) -> usize {
         (pool.count() / (self.on_cpu.load(Ordering::Relaxed) + 1)).max(1)

@@ -18,8 +18,8 @@
 //! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so.
 //! - It fails while it sorts, codes, decodes or inverts: the CPU does the block again, and that
 //!   lease, one of a GPU's several, is not given again. A warning.
-//! - What it sorted has no primary row, or counts of bytes or samples out of range: the CPU sorts
-//!   the block again, and the lease stays. A warning.
+//! - What it sorted has no primary row, or sums over its bytes that are not the block's, or samples
+//!   out of range: the CPU sorts the block again, and the lease stays. A warning.
 //! - Several that sorted a block together fail, or the CPU inverts what they gave and finds another
 //!   block: one GPU sorts it, or the CPU, and they sort no more together. A warning.
 //! - It finds a block damaged that it restores: the CPU looks, and its error counts if it finds so
@@ -49,4 +49,4 @@ pub(crate) use coded_transform::{CodedTransform, Sorted};
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::{BlockInverter, InvertJob};
-pub(crate) use sort_blocks::BlockSorter;
+pub(crate) use sort_blocks::{BlockSorter, on_gpu};

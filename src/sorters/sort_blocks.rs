@@ -2,7 +2,7 @@
 
 use super::coded_transform::{CodedTransform, GpuSort, GpuSorted, Sorted};
 use super::joint_gpus::JointGpus;
-use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
+use crate::bwt::{self, Bwt, ByteSums, CpuSorter, could_be_of};
 use crate::coder::SliceLimits;
 use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
@@ -20,6 +20,20 @@ use std::time::Instant;
 /// are too few for a whole GPU, so that several blocks are coded in hardly more time than one.
 const LEASED: u64 = 256 << 20;
 const LEASES: RangeInclusive<u64> = 4..=8;
+
+fn leases(block_size: u64) -> usize {
+    (LEASED / block_size.max(1)).clamp(*LEASES.start(), *LEASES.end()) as usize
+}
+
+/// How many blocks may be on a GPU, or wait for one that is opened, while threads filter others.
+pub(crate) fn on_gpu(block_size: u64, options: &Options) -> usize {
+    let may_be = match options.chosen_device() {
+        Device::Cpu => false,
+        Device::Auto => gpu::has_driver(),
+        Device::Cuda(_) => gpu::is_built(),
+    };
+    if may_be { leases(block_size) } else { 0 }
+}
 
 /// All that sorts, shared by the workers.
 pub(crate) struct BlockSorter {
@@ -47,8 +61,7 @@ impl BlockSorter {
         let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
         let threads = options.thread_count();
         let make = move |number| gpu_sort(number, most, (sample_rate, coded), threads);
-        let leases = (LEASED / block_size.max(1)).clamp(*LEASES.start(), *LEASES.end()) as usize;
-        let opener = Opener::new(options.chosen_device(), workers, leases, make)?;
+        let opener = Opener::new(options.chosen_device(), workers, leases(block_size), make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
         let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
         let ranks = options.helping_ranks().cloned();
@@ -77,6 +90,11 @@ impl BlockSorter {
         if !self.together.take(len as u64, is_alone) {
             self.gpus.expect(len as u64);
         }
+    }
+
+    /// No more blocks come: lets go of the GPUs, which takes a tenth of a second.
+    pub fn end(&self) {
+        self.gpus.end();
     }
 
     /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
@@ -177,8 +195,8 @@ fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, block: 
     let CodedTransform { coded, sample_rate, samples } = coded;
     let rows = 1..=block.len() as u32;
     let size: u64 = coded.raw_sizes.iter().map(|&size| u64::from(size)).sum();
-    counts.map(|counts| counts.map(u64::from)) == Some(bwt::counts(block))
-        && size == block.len() as u64
+    size == block.len() as u64
+        && counts.is_some_and(|counts| ByteSums::of_counts(&counts) == ByteSums::of(block))
         && samples.len() == block.len().div_ceil(*sample_rate as usize)
         && samples.iter().all(|row| rows.contains(row))
 }
