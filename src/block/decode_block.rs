@@ -3,7 +3,7 @@
 //!
 //! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
 //! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its
-//! transform, there are [`decode`] and [`restore_decoded`] on the CPU.
+//! transform, there are [`decode`] and [`restore_decoded`] on the CPU, and [`decode_on`] on GPUs.
 //!
 //! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`],
 //! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
@@ -22,8 +22,9 @@ use crate::frame::{self, BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBl
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
-use crate::sorters::{BlockInverter, InvertJob};
+use crate::sorters::{BlockInverter, InvertJob, SliceGpus};
 use crate::threads::Threads;
+use std::mem;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -309,21 +310,52 @@ pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
     decode_with(coder::current_pool, block, plan, &Spare::default())
 }
 
+/// [`decode`] on GPUs as well, where they take such a block and are there. What they decoded
+/// wrongly the CPU decodes.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_on(gpus: &SliceGpus, mut block: CodedBlock, plan: &Plan) -> Result<Decoded> {
+    let (pool, spare) = (coder::current_pool, Spare::default());
+    if !SliceGpus::take(&block.header) || !gpus.may_decode() {
+        return decode(block, plan);
+    }
+    match decode_by(Some(gpus), pool, &mut block, plan, &spare) {
+        Err(Error::Format { .. }) => {}
+        done => return done,
+    }
+    let number = block.number;
+    let decoded = decode(block, plan)?;
+    gpus.warn(&format!("a GPU decoded block {number} wrongly"));
+    Ok(decoded)
+}
+
 /// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`.
 fn decode_with(
+    execute: impl FnMut(Vec<Task>),
+    mut block: CodedBlock,
+    plan: &Plan,
+    spare: &Spare,
+) -> Result<Decoded> {
+    decode_by(None, execute, &mut block, plan, spare)
+}
+
+/// The same, of slices by GPUs where there are any. Of the block, what is stored is taken.
+fn decode_by(
+    gpus: Option<&SliceGpus>,
     mut execute: impl FnMut(Vec<Task>),
-    block: CodedBlock,
+    block: &mut CodedBlock,
     plan: &Plan,
     spare: &Spare,
 ) -> Result<Decoded> {
     block.check_payload().map_err(|flaw| block.error(flaw))?;
-    let CodedBlock { header, payload, number, offset, .. } = block;
+    let &mut CodedBlock { header, ref mut payload, number, offset, .. } = block;
     let origin = Origin { header, number, offset };
     let BlockKind::Bwt(shape) = header.kind else {
-        return Ok(Decoded { origin, content: Content::Stored(payload) });
+        return Ok(Decoded { origin, content: Content::Stored(mem::take(payload)) });
     };
     let raw_size = header.raw_size;
-    let parts = BwtPayload::from_bytes(&payload, raw_size, shape);
+    let parts = BwtPayload::from_bytes(payload, raw_size, shape);
     let BwtPayload { filtered, samples, raw_sizes, index, models, slices, .. } =
         parts.map_err(|flaw| origin.error(flaw))?;
     if shape.coding == Coding::ContextMixing {
@@ -335,8 +367,11 @@ fn decode_with(
     let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
     let mut bytes = spare.take_len(text_size as usize)?;
     SliceDecoder::new(shape.coding, models)
-        .and_then(|decoder| {
-            coder::decode_slices_with(&mut execute, &decoder, &raw_sizes, &slices, &mut bytes)
+        .and_then(|decoder| match gpus {
+            Some(gpus) => gpus.decode(&decoder, (models, &raw_sizes, &slices), &mut bytes),
+            None => {
+                coder::decode_slices_with(&mut execute, &decoder, &raw_sizes, &slices, &mut bytes)
+            }
         })
         .and_then(|()| match &index {
             Some(index) => index.check(&slice_facts(execute, &bytes, &raw_sizes, &slices)),

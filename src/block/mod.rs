@@ -55,5 +55,5 @@ mod encode_block;
 mod gpu_input;
 mod slice_facts;
 
-pub(crate) use decode_block::{BlockDecoder, Decoded, decode, restore, restore_decoded};
+pub(crate) use decode_block::{BlockDecoder, Decoded, decode, decode_on, restore, restore_decoded};
 pub(crate) use encode_block::{BlockEncoder, BlockForm, BlockPlace, SortedBlockText, code};

@@ -40,6 +40,16 @@ impl Rates {
         most: gpu::MOST_BYTES as u64,
     };
 
+    /// Of portions of a block that is searched: its slices are decoded and nothing else is.
+    pub const DECODE: Rates = Rates {
+        verb: "searching",
+        code: Rate { bytes: 1.0, seconds: 0.0 },
+        whole: true,
+        cpu: Rate { bytes: 60e6, seconds: 1.0 },
+        gpu: Rate { bytes: 10e6, seconds: 0.004 },
+        most: u64::MAX,
+    };
+
     /// In symbols of patterns. All threads take part in each search on the CPU.
     pub const SEARCH: Rates = Rates {
         verb: "searching",

@@ -204,6 +204,10 @@ impl BwtDecoder {
     pub fn reserve(&mut self, _n: u32) -> Result<()> {
         match self.0 {}
     }
+
+    pub fn decode<S: AsRef<[u8]>>(&mut self, _coded: &CodedBwt<S>) -> Result<Option<&[u8]>> {
+        match self.0 {}
+    }
 }
 
 /// # Errors

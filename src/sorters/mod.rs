@@ -6,6 +6,7 @@
 //! | `sort_blocks` | block -> transform, coded where a GPU does that |
 //! | `joint_gpus` | blocks that several GPUs sort together |
 //! | `invert_blocks` | transform, coded or not -> block |
+//! | `decode_slices` | coded slices -> transform, for a search |
 //! | `coded_transform` | what stands for a transform that a GPU has coded, or decodes |
 //!
 //! A GPU codes what it sorted, and decodes what it inverts, wherever the coding is static rANS and
@@ -37,6 +38,7 @@
 //! counted like that one, which may have to take over.
 
 mod coded_transform;
+mod decode_slices;
 mod invert_blocks;
 mod joint_gpus;
 mod sort_blocks;
@@ -46,6 +48,9 @@ mod tests;
 #[cfg(test)]
 pub(crate) use coded_transform::GpuSort;
 pub(crate) use coded_transform::{CodedTransform, Sorted};
+#[cfg(test)]
+pub(crate) use decode_slices::GpuDecode;
+pub(crate) use decode_slices::SliceGpus;
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::{BlockInverter, InvertJob};
