@@ -38,6 +38,11 @@
 //! | check | the pool | - | raw CRC-32; what fails after a GPU is restored by the CPU |
 //! | write | the caller's | the block's memory goes to the next | - |
 //!
+//! For a search that decodes it whole ([`decode_on`]) a block is read by a thread of the pool. Where
+//! a GPU decodes its slices, the pool's threads wait for leases and copy portions of up to 32 MiB
+//! from pinned memory to the BWT. The payload's CRC-32, the coder states and what the index says of
+//! each slice are checked; what fails is decoded by the CPU. The index in memory is made by the pool.
+//!
 //! The pool has the threads that the options say ([`crate::threads`]), and how many blocks are on
 //! their way at once follows from the memory ([`crate::memory`]). Around both ways the command
 //! opens the files, and sees to it that no partial one stays (`cli`).

@@ -40,13 +40,14 @@ impl Rates {
         most: gpu::MOST_BYTES as u64,
     };
 
-    /// Of portions of a block that is searched: its slices are decoded and nothing else is.
+    /// In coded bytes of blocks that are searched, whose slices are decoded and nothing else is. Each
+    /// run takes its time, in DNA as in sources, and its part of them.
     pub const DECODE: Rates = Rates {
         verb: "searching",
         code: Rate { bytes: 1.0, seconds: 0.0 },
         whole: true,
-        cpu: Rate { bytes: 60e6, seconds: 1.0 },
-        gpu: Rate { bytes: 10e6, seconds: 0.004 },
+        cpu: Rate { bytes: 13e6, seconds: 1.0 },
+        gpu: Rate { bytes: 10e6, seconds: 0.016 },
         most: u64::MAX,
     };
 

@@ -143,7 +143,7 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
         let gpus = self.gpus.as_deref().filter(|_| SliceGpus::take(&self.header));
         if let Some(gpus) = gpus {
             // They are opened while the block is read.
-            gpus.expect(self.header.raw_size);
+            gpus.expect(self.header.coded_size);
         }
         let block =
             self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;

@@ -7,7 +7,8 @@
 //! same error on every device; `block` checks what comes out.
 //!
 //! Portions are tasks of the current rayon pool, and wait in it for their leases. Whoever has one
-//! waits for nobody else.
+//! does nothing by way of the pool before it is given back: it could be given another portion to do
+//! meanwhile, which waits for that lease.
 
 use crate::coder::{self, CodedBwt, Coding, SliceDecoder, Task};
 #[cfg(test)]
@@ -28,7 +29,7 @@ const LEASES: usize = 8;
 /// Bytes that a portion decodes to at most. A larger slice is decoded by the CPU.
 const PORTION: usize = 32 << 20;
 
-/// Decodes slices on a GPU to memory of their length. Gives whether all are sound.
+/// Decodes slices on a GPU to memory of their length, without the pool. Gives whether all are sound.
 pub(crate) type GpuDecode = Box<dyn FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send>;
 
 /// Neighbouring slices, and where they are decoded to.
@@ -69,9 +70,9 @@ impl SliceGpus {
         matches!(header.kind, BlockKind::Bwt(shape) if indexed(shape))
     }
 
-    /// A block that they take will be decoded, which has so many bytes.
-    pub fn expect(&self, len: u64) {
-        self.gpus.expect(len);
+    /// A block that they take will be decoded, which has so many coded bytes.
+    pub fn expect(&self, coded_size: u64) {
+        self.gpus.expect(coded_size);
     }
 
     /// Whether there is one for blocks that were expected.
@@ -137,8 +138,8 @@ impl SliceGpus {
     }
 
     fn decode_portion(&self, decoder: &SliceDecoder, (coded, out): Portion) -> Result<(), Flaw> {
-        let (len, threads) = (out.len() as u64, rayon::current_num_threads());
-        let lease = (out.len() <= self.portion).then(|| self.gpus.lease(len, threads)).flatten();
+        let (size, threads) = (coded.size() as u64, rayon::current_num_threads());
+        let lease = (out.len() <= self.portion).then(|| self.gpus.lease(size, threads)).flatten();
         if let Some(mut lease) = lease
             && let Some(Ok(true)) = lease.run(|decode| decode(&coded, out))
         {
@@ -146,7 +147,7 @@ impl SliceGpus {
         }
         let from = Instant::now();
         let decoded = coder::decode_slices(decoder, &coded.raw_sizes, &coded.slices, out);
-        self.gpus.done_on_cpu(len, threads, from.elapsed());
+        self.gpus.done_on_cpu(size, threads, from.elapsed());
         decoded
     }
 }
@@ -160,6 +161,19 @@ fn gpu_decode(number: u32) -> Result<GpuDecode> {
         decoded.inspect(|decoded| out.copy_from_slice(decoded));
         Ok(decoded.is_some())
     }))
+}
+
+#[cfg(test)]
+impl CodedBwt<&[u8]> {
+    /// What a GPU does, on this thread.
+    pub fn decode_as_gpu(&self, mut out: &mut [u8]) -> Result<bool> {
+        let decoder = SliceDecoder::new(Coding::StaticRans, &self.models)?;
+        let mut slices = self.slices.iter().zip(&self.raw_sizes);
+        Ok(slices.all(|(slice, &size)| {
+            let out = out.split_off_mut(..size as usize).expect("room for all slices");
+            decoder.decode(slice, out).is_ok()
+        }))
+    }
 }
 
 #[cfg(test)]

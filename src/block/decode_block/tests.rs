@@ -53,8 +53,7 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
 /// A GPU that does nothing but change the byte at some place of each portion.
 fn changing(at: usize) -> GpuDecode {
     Box::new(move |coded, out| {
-        let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models)?;
-        let sound = coder::decode_slices(&decoder, &coded.raw_sizes, &coded.slices, out).is_ok();
+        let sound = coded.decode_as_gpu(out)?;
         out[at % out.len()] ^= 1;
         Ok(sound)
     })
@@ -68,7 +67,7 @@ fn a_block_that_a_gpu_decodes_wrongly_is_decoded_by_the_cpu() {
     let decode_on = |at, block: &CodedBlock| {
         let (listener, warnings) = listening();
         let gpus = SliceGpus::of(vec![changing(at)], 300_000, listener);
-        gpus.expect(block.header.raw_size);
+        gpus.expect(block.header.coded_size);
         let decoded = super::decode_on(&gpus, block.clone(), &plan);
         let warnings = warnings.lock().unwrap().clone();
         (decoded.map(|decoded| decoded.into_bwt()).map_err(|e| e.to_string()), warnings)

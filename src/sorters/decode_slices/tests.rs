@@ -33,8 +33,7 @@ fn working(mut portions: u32) -> GpuDecode {
     Box::new(move |coded, out| {
         assert!(out.len() <= PORTION && !coded.slices.is_empty());
         portions = portions.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
-        let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models)?;
-        Ok(coder::decode_slices(&decoder, &coded.raw_sizes, &coded.slices, out).is_ok())
+        coded.decode_as_gpu(out)
     })
 }
 
