@@ -208,6 +208,11 @@ impl BwtDecoder {
     pub fn decode<S: AsRef<[u8]>>(&mut self, _coded: &CodedBwt<S>) -> Result<Option<&[u8]>> {
         match self.0 {}
     }
+
+    #[cfg(test)]
+    pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
 }
 
 /// # Errors

@@ -163,17 +163,15 @@ fn gpu_decode(number: u32) -> Result<GpuDecode> {
     }))
 }
 
+/// Does on this thread what a GPU does.
 #[cfg(test)]
-impl CodedBwt<&[u8]> {
-    /// What a GPU does, on this thread.
-    pub fn decode_as_gpu(&self, mut out: &mut [u8]) -> Result<bool> {
-        let decoder = SliceDecoder::new(Coding::StaticRans, &self.models)?;
-        let mut slices = self.slices.iter().zip(&self.raw_sizes);
-        Ok(slices.all(|(slice, &size)| {
-            let out = out.split_off_mut(..size as usize).expect("room for all slices");
-            decoder.decode(slice, out).is_ok()
-        }))
-    }
+pub(crate) fn decode_as_gpu(coded: &CodedBwt<&[u8]>, mut out: &mut [u8]) -> Result<bool> {
+    let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models)?;
+    let mut slices = coded.slices.iter().zip(&coded.raw_sizes);
+    Ok(slices.all(|(slice, &size)| {
+        let out = out.split_off_mut(..size as usize).expect("room for all slices");
+        decoder.decode(slice, out).is_ok()
+    }))
 }
 
 #[cfg(test)]

@@ -52,9 +52,9 @@ mod tests;
 #[cfg(test)]
 pub(crate) use coded_transform::GpuSort;
 pub(crate) use coded_transform::{CodedTransform, Sorted};
-#[cfg(test)]
-pub(crate) use decode_slices::GpuDecode;
 pub(crate) use decode_slices::SliceGpus;
+#[cfg(test)]
+pub(crate) use decode_slices::{GpuDecode, decode_as_gpu};
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::{BlockInverter, InvertJob};

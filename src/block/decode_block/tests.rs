@@ -5,7 +5,7 @@ use crate::cases;
 use crate::device::GpuSet;
 use crate::events::Event;
 use crate::frame::FrameReader;
-use crate::sorters::{GpuDecode, GpuInvert};
+use crate::sorters::{GpuDecode, GpuInvert, decode_as_gpu};
 use std::sync::Arc;
 
 /// The one block of a file.
@@ -53,7 +53,7 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
 /// A GPU that does nothing but change the byte at some place of each portion.
 fn changing(at: usize) -> GpuDecode {
     Box::new(move |coded, out| {
-        let sound = coded.decode_as_gpu(out)?;
+        let sound = decode_as_gpu(coded, out)?;
         out[at % out.len()] ^= 1;
         Ok(sound)
     })
