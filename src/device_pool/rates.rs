@@ -40,8 +40,8 @@ impl Rates {
         most: gpu::MOST_BYTES as u64,
     };
 
-    /// In coded bytes of blocks that are searched, whose slices are decoded and nothing else is. Each
-    /// run takes its time, in DNA as in sources, and its part of them.
+    /// In coded bytes of blocks that are searched, whose slices are decoded and nothing else is.
+    /// Each run takes its time, in DNA as in sources, and its part of them.
     pub const DECODE: Rates = Rates {
         verb: "searching",
         code: Rate { bytes: 1.0, seconds: 0.0 },

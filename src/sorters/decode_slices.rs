@@ -29,7 +29,8 @@ const LEASES: usize = 8;
 /// Bytes that a portion decodes to at most. A larger slice is decoded by the CPU.
 const PORTION: usize = 32 << 20;
 
-/// Decodes slices on a GPU to memory of their length, without the pool. Gives whether all are sound.
+/// Decodes slices on a GPU to memory of their length, without the pool. Gives whether all are
+/// sound.
 pub(crate) type GpuDecode = Box<dyn FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send>;
 
 /// Neighbouring slices, and where they are decoded to.

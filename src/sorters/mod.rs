@@ -1,5 +1,5 @@
-//! Who sorts which block, and who restores it, or decodes it for a search: the CPU's threads, or the
-//! GPUs of a [device pool](crate::device_pool), which says where a block is done first.
+//! Who sorts which block, and who restores it, or decodes it for a search: the CPU's threads, or
+//! the GPUs of a [device pool](crate::device_pool), which says where a block is done first.
 //!
 //! | file | way |
 //! |---|---|
@@ -24,13 +24,13 @@
 //!   the block again, and the lease stays. A warning.
 //! - Several that sorted a block together fail, or the CPU inverts what they gave and finds another
 //!   block: one GPU sorts it, or the CPU, and they sort no more together. A warning.
-//! - It finds a block damaged that it restores or decodes: the CPU looks, and its error counts if it finds so
-//!   too. Nothing is said.
+//! - It finds a block damaged that it restores or decodes: the CPU looks, and its error counts if
+//!   it finds so too. Nothing is said.
 //! - What it restored fails the block's checksum or the edges of its index (`block`): the CPU
 //!   restores it again, and the lease stays. A warning, if the CPU finds the block sound.
-//! - What it decoded for a search is not what the block's index says of it, which has the counts of
-//!   bytes of each slice: the CPU decodes it again, and the lease stays. A warning, if the CPU finds
-//!   the block sound.
+//! - What it decoded for a search is not what the block's index says of it, which has the counts
+//!   of bytes of each slice: the CPU decodes it again, and the lease stays. A warning, if the CPU
+//!   finds the block sound.
 //! - It fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning. Of
 //!   what a search found, rows are checked to be rows, and no more; of LCP arrays nothing is.
 //!

@@ -5,7 +5,7 @@ use crate::cases;
 use crate::device::GpuSet;
 use crate::events::Event;
 use crate::frame::FrameReader;
-use crate::sorters::{GpuDecode, GpuInvert, decode_as_gpu};
+use crate::sorters::{GpuDecode, GpuInvert, SliceGpus, decode_as_gpu};
 use std::sync::Arc;
 
 /// The one block of a file.
@@ -68,7 +68,7 @@ fn a_block_that_a_gpu_decodes_wrongly_is_decoded_by_the_cpu() {
         let (listener, warnings) = listening();
         let gpus = SliceGpus::of(vec![changing(at)], 300_000, listener);
         gpus.expect(block.header.coded_size);
-        let decoded = super::decode_on(&gpus, block.clone(), &plan);
+        let decoded = crate::block::decode_on(&gpus, block.clone(), &plan);
         let warnings = warnings.lock().unwrap().clone();
         (decoded.map(|decoded| decoded.into_bwt()).map_err(|e| e.to_string()), warnings)
     };

@@ -59,7 +59,8 @@ fn portions_are_whole_slices_and_no_larger_than_they_may_be() {
     let len = bwt.len();
     let portions = gpus.portions((&coded.models, &coded.raw_sizes, &slices), &mut bwt);
     assert!(portions.len() > len / PORTION);
-    let of = |portion: &Portion| portion.0.raw_sizes.iter().map(|&size| size as usize).sum();
+    let of =
+        |portion: &Portion| portion.0.raw_sizes.iter().map(|&size| size as usize).sum::<usize>();
     assert!(portions.iter().all(|portion| portion.1.len() == of(portion)));
     assert!(portions.windows(2).all(|two| {
         two[0].1.len() <= PORTION && two[0].1.len() + two[1].0.raw_sizes[0] as usize > PORTION
