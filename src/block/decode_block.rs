@@ -3,7 +3,7 @@
 //!
 //! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
 //! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its
-//! transform, there are [`decode`](super::decode) and [`restore_decoded`].
+//! transform, there are [`decode`] and [`restore_decoded`].
 //!
 //! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`],
 //! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
