@@ -9,11 +9,10 @@
 //! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
 //! the transform.
 
+use super::decoded::{Content, Decoded, Origin, decode, decode_with};
 use super::gpu_input;
-use super::slice_facts::slice_facts;
 use crate::allocation;
 use crate::bwt::{Bwt, CpuInverse};
-use crate::coder::{self, Coding, SliceDecoder};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step, Timed};
@@ -23,7 +22,7 @@ use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
 use crate::sorters::{BlockInverter, InvertJob};
-use crate::tasks::{self, Task};
+use crate::tasks::Task;
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -248,36 +247,6 @@ pub fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
     finish(decode(block, plan)?, &CpuInverse::new(plan.narrow))
 }
 
-/// The block that decoded bytes are of: its header says what must come out.
-struct Origin {
-    header: BlockHeader,
-    number: u64,
-    offset: u64,
-}
-
-impl Origin {
-    fn of(block: &CodedBlock) -> Self {
-        Origin { header: block.header, number: block.number, offset: block.offset }
-    }
-
-    fn error(&self, flaw: Flaw) -> Error {
-        flaw.at(Some(self.number), self.offset)
-    }
-}
-
-/// A block between the decoders of slices and the inverse.
-pub struct Decoded {
-    origin: Origin,
-    content: Content,
-}
-
-enum Content {
-    /// The raw bytes of a stored block.
-    Stored(Vec<u8>),
-    /// The transform of the block's text, the index where there is one, and what the filters need.
-    Bwt { bwt: Bwt, index: Option<BlockIndex>, side: Vec<u8> },
-}
-
 /// A block between the inverse and the filters: its text, which is the raw bytes where there are no
 /// filters.
 struct Inverted {
@@ -297,59 +266,6 @@ impl Inverted {
 struct Unfiltered {
     origin: Origin,
     raw: Vec<u8>,
-}
-
-impl Decoded {
-    /// The transform; `None` where the block is stored.
-    pub fn bwt(&self) -> Option<&Bwt> {
-        if let Content::Bwt { bwt, .. } = &self.content { Some(bwt) } else { None }
-    }
-
-    /// The same, and nothing else of the block.
-    pub fn into_bwt(self) -> Option<Bwt> {
-        if let Content::Bwt { bwt, .. } = self.content { Some(bwt) } else { None }
-    }
-}
-
-/// Decodes a block's slices side by side on the current rayon pool.
-///
-/// # Errors
-/// [`Error::Limit`] where its slices need larger models than the plan has memory for.
-pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
-    decode_with(tasks::current_pool, block, plan, &Spare::default()).map(|(decoded, _)| decoded)
-}
-
-/// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`. Gives
-/// the coded block back, but for a stored one.
-fn decode_with(
-    mut execute: impl FnMut(Vec<Task>),
-    block: CodedBlock,
-    plan: &Plan,
-    spare: &Spare,
-) -> Result<(Decoded, Option<CodedBlock>)> {
-    let origin = Origin::of(&block);
-    let Some((shape, parts)) = BwtPayload::of(&block)? else {
-        return Ok((Decoded { origin, content: Content::Stored(block.payload) }, None));
-    };
-    let raw_size = block.header.raw_size;
-    if shape.coding == Coding::ContextMixing {
-        plan.check_large_models(raw_size).map_err(|e| e.at(block.number, block.offset))?;
-    }
-    let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
-    let sample_rate = shape.sample_rate().map_err(|e| e.at(block.number, block.offset))?;
-    let mut bytes = spare.take_len(parts.text_size(raw_size) as usize)?;
-    let BwtPayload { samples, raw_sizes, index, models, slices, .. } = parts;
-    SliceDecoder::new(shape.coding, models)
-        .and_then(|decoder| {
-            coder::decode_slices_with(&mut execute, &decoder, &raw_sizes, &slices, &mut bytes)
-        })
-        .and_then(|()| match &index {
-            Some(index) => index.check(&slice_facts(execute, &bytes, &raw_sizes, &slices)),
-            None => Ok(()),
-        })
-        .map_err(|flaw| origin.error(flaw))?;
-    let bwt = Bwt { bytes, sample_rate, samples };
-    Ok((Decoded { origin, content: Content::Bwt { bwt, index, side } }, Some(block)))
 }
 
 /// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU.

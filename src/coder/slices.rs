@@ -20,21 +20,21 @@ use crate::tasks::{Task, current_pool};
 use std::mem;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A BWT that is coded.
+/// A BWT that is coded, or some neighbouring slices of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodedBwt {
+pub struct CodedBwt<S = Vec<u8>> {
     /// What all slices have in common.
     pub models: Vec<u8>,
     /// How many bytes each slice decodes to.
     pub raw_sizes: Vec<u32>,
     /// The coded slices; one that is as long as what it decodes to is stored.
-    pub slices: Vec<Vec<u8>>,
+    pub slices: Vec<S>,
 }
 
-impl CodedBwt {
+impl<S: AsRef<[u8]>> CodedBwt<S> {
     /// Coded bytes in all.
     pub fn size(&self) -> usize {
-        self.models.len() + self.slices.iter().map(Vec::len).sum::<usize>()
+        self.models.len() + self.slices.iter().map(|slice| slice.as_ref().len()).sum::<usize>()
     }
 }
 

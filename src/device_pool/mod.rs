@@ -150,6 +150,11 @@ impl<G: Send + 'static> DevicePool<G> {
         opening.open.is_some() || opening.thread.is_some() && self.queue.may_lease()
     }
 
+    /// Whether a GPU is open, or is being opened.
+    pub fn may_lease(&self) -> bool {
+        self.queue.may_lease()
+    }
+
     /// Whether opening GPUs has begun.
     #[cfg(test)]
     pub fn has_begun_opening(&self) -> bool {

@@ -210,6 +210,15 @@ impl BwtDecoder {
     pub fn reserve(&mut self, _n: u32) -> Result<()> {
         match self.0 {}
     }
+
+    pub fn decode<S: AsRef<[u8]>>(&mut self, _coded: &CodedBwt<S>) -> Result<Option<&[u8]>> {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&self, _launches: u32) {
+        match self.0 {}
+    }
 }
 
 /// # Errors
