@@ -138,8 +138,8 @@ def decode_frame(reader, header, give_out):
 def read_frame_header(header):
     """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is of %s of the format, and only draft 15 is known" % version_name(header[4])
-        require(header[4] == 128 + 15, "R02", what)
+        what = "this is of %s of the format, and only draft 16 is known" % version_name(header[4])
+        require(header[4] == 128 + 16, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
     require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
@@ -990,12 +990,20 @@ class Column:
 
     def next_list(self, stored, values):
         """The next value of a column of lists."""
-        before = values[-self.distances[0]] if self.distances[0] > 0 else b""
-        if before[:1] in (b"\"", b"'"):
-            before = before[1:-1]
+        key = values[-self.distances[0]] if self.distances[0] > 0 else b""
+        if key[:1] in (b"\"", b"'"):
+            key = key[1:-1]
         quote = stored[:1] if stored[:1] in (b"\"", b"'") else b""
-        items, at = [], len(quote)
+        items, at, before = [], len(quote), key
         while at < len(stored):
+            if stored[at] == 0:
+                items.append(key)
+                before, at = key, at + 1
+                continue
+            other = before
+            if stored[at] == 31:
+                other, at = key, at + 1
+                require(at < len(stored), "R28", "a list that ends where an item begins")
             begin, at = stored[at], at + 1
             require(1 <= begin <= 15 and begin != 10, "R28", "an item that begins with %d" % begin)
             begin -= 1 if begin < 10 else 2
@@ -1003,11 +1011,10 @@ class Column:
             while at < len(stored) and stored[at] >= 32:
                 at += 1
             middle, end = stored[start:at], 0
-            if at < len(stored) and stored[at] >= 16:
+            if at < len(stored) and 16 <= stored[at] <= 30:
                 end, at = stored[at] - 14, at + 1
-            is_before = max(begin, end) <= len(before)
-            require(is_before, "R28", "an item that goes beyond the one before")
-            before = before[:begin] + middle + before[len(before) - end:]
+            require(max(begin, end) <= len(other), "R28", "an item that goes beyond another")
+            before = other[:begin] + middle + other[len(other) - end:]
             items.append(before)
         return quote + self.separator.join(items) + quote
 

@@ -14,6 +14,7 @@ use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
 use crate::raw::{BlockCut, RawBlock, RawBlocks, Spare};
+use crate::sorters;
 use crate::threads::{self, Threads};
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -111,9 +112,20 @@ fn plan(
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if first > largest(options) { options.block_size() } else { first };
     let (coding, index) = (options.chosen_effort().into(), options.index_rate());
-    let plan = Plan::new(block_size, options.allowance(), coding, index)?;
+    let allowed = options.allowance().beside(sorters::on_gpu(block_size, options));
+    let plan = Plan::new(block_size, allowed, coding, index)?;
     let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;
     Ok((plan, encoder))
+}
+
+/// What the workers of the first stage share. When the last of them has ended, blocks are still
+/// coded and written, and meanwhile the GPUs are let go of.
+struct SortingStage(Arc<BlockEncoder>);
+
+impl Drop for SortingStage {
+    fn drop(&mut self) {
+        self.0.end_sorting();
+    }
 }
 
 /// Starts the two stages for blocks no larger than the first.
@@ -125,17 +137,12 @@ fn start(
     let pool = Threads::Pool(threads::pool(options)?.into());
     let (plan, encoder) = plan(first, pool, spare, options)?;
     let encoder = Arc::new(encoder);
-    let sorters = (0..plan.workers).map(|_| {
-        let encoder = Arc::clone(&encoder);
-        move |block| encoder.sort(block)
-    });
-    let coders = (0..plan.coders).map(|_| {
-        let encoder = Arc::clone(&encoder);
-        move |block| encoder.code(block)
-    });
-    let encoder = Arc::clone(&encoder);
+    let sorting = Arc::new(SortingStage(Arc::clone(&encoder)));
+    let coder = Arc::clone(&encoder);
     let announce = move |block: &RawBlock| encoder.expect(block);
-    Ok(Pipeline::start(plan.depth, announce, sorters.collect(), coders.collect())?)
+    let sort = move |block| sorting.0.sort(block);
+    let code = move |sorted| coder.code(sorted);
+    Ok(Pipeline::start(plan.depth, announce, (plan.workers, sort), (plan.coders, code))?)
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].
@@ -212,6 +219,7 @@ impl<W: Write> Encoder<W> {
         match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => Ok(summary(FrameWriter::start(output, 0)?.finish()?)),
             EncoderState::Running { mut writer, mut pipeline } => {
+                pipeline.close();
                 while let Some(block) = pipeline.next() {
                     write(&mut writer, block?, &self.options)?;
                 }

@@ -125,6 +125,16 @@ fn start_above(
     }
 }
 
+/// What the workers of the last stage share. When the last of them has ended, blocks are still
+/// written, and meanwhile the GPUs are let go of.
+struct RestoringStage(Arc<BlockDecoder>);
+
+impl Drop for RestoringStage {
+    fn drop(&mut self) {
+        self.0.end_restoring();
+    }
+}
+
 /// Starts the stages for blocks of up to `block_size` bytes.
 pub(crate) fn start(
     block_size: u64,
@@ -143,18 +153,13 @@ fn start_with(
 ) -> Result<Restoring> {
     let pool = Threads::Pool(Arc::clone(pool));
     let (plan, decoder) = BlockDecoder::new(block_size, pool, spare.clone(), options)?;
-    let decoder = Arc::new(decoder);
-    let decoders = (0..plan.coders).map(|_| {
-        let decoder = Arc::clone(&decoder);
-        move |block| decoder.decode(block)
-    });
-    let restorers = (0..plan.workers).map(|_| {
-        let decoder = Arc::clone(&decoder);
-        move |stage| decoder.finish(stage)
-    });
-    let decoder = Arc::clone(&decoder);
-    let announce = move |block: &CodedBlock| decoder.expect(block);
-    Ok(Pipeline::start(plan.depth, announce, decoders.collect(), restorers.collect())?)
+    let announced = Arc::new(decoder);
+    let decoder = Arc::clone(&announced);
+    let restoring = Arc::new(RestoringStage(Arc::clone(&decoder)));
+    let announce = move |block: &CodedBlock| announced.expect(block);
+    let decode = move |block| decoder.decode(block);
+    let finish = move |decoded| restoring.0.finish(decoded);
+    Ok(Pipeline::start(plan.depth, announce, (plan.coders, decode), (plan.workers, finish))?)
 }
 
 /// Decompresses what it reads; works ahead on threads of its own.

@@ -25,7 +25,8 @@ pub enum Device {
     Auto,
     /// The processor only.
     Cpu,
-    /// These NVIDIA GPUs. Sorting and restoring uses all of them, a search the first.
+    /// These NVIDIA GPUs. Sorting, restoring and decoding for a search use all of them, the search
+    /// itself the first.
     Cuda(GpuSet),
 }
 

@@ -198,6 +198,12 @@ impl Flaw {
     /// No flaw of the data: there is no memory to work on it. Its error is [`Error::Io`].
     pub const NO_MEMORY: Flaw = Flaw("there is not enough memory for a block");
 
+    /// The sizes of slices do not add up to the block's.
+    pub(crate) const WRONG_SLICES: Flaw = Flaw("the slices of a block do not fit it");
+
+    /// Walks from the samples do not end at samples, or do not pass every row.
+    pub(crate) const WRONG_SAMPLES: Flaw = Flaw("the samples of a block contradict its BWT");
+
     /// No flaw of the data: it is of a later version. Its error is [`Error::Version`].
     pub const LATER_TABLE: Flaw =
         Flaw("a table of this file is of a type that this bwz does not know: a later bwz reads it");

@@ -7,6 +7,7 @@
 use crate::device::Device;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Something that a caller may want to tell a person.
@@ -73,6 +74,18 @@ impl Listener {
     /// A listener that is called with every event.
     pub fn new(listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
         Listener(Some(Arc::new(listen)))
+    }
+
+    /// The same listener, but of warnings it is given the first alone.
+    pub fn of_first_warning(&self) -> Self {
+        let Listener(Some(listen)) = self.clone() else { return Listener(None) };
+        let warned = AtomicBool::new(false);
+        Listener::new(move |event| {
+            let is_warning = matches!(event, Event::Warning(_));
+            if !(is_warning && warned.swap(true, Ordering::Relaxed)) {
+                listen(event);
+            }
+        })
     }
 
     /// Gives a warning.

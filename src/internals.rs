@@ -13,6 +13,7 @@ use crate::coder::{Coding, SliceLimits};
 pub use crate::error::Flaw;
 use crate::error::Result;
 use crate::fields;
+use crate::fields::Apart;
 pub use crate::fields::Tokens;
 use crate::filter::regions::{self, FilterRegion};
 use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
@@ -283,7 +284,7 @@ pub fn take_fields_apart_on(
     tokens: Tokens,
 ) -> Result<Option<Filtered>, Flaw> {
     let apart = fields::take_apart(block, tokens, &Threads::Pool(pool))?;
-    Ok(apart.map(|(text, side)| Filtered { text, flags: FIELDS, side }))
+    Ok(apart.map(|Apart { text, side, .. }| Filtered { text, flags: FIELDS, side }))
 }
 
 /// Undoes the filters on the threads of a pool that the caller is not of.
@@ -315,7 +316,7 @@ pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>
         _ => Tokens::Fields(delimiter),
     };
     let apart = fields::take_apart(block, tokens, &Threads::Calling)?;
-    Ok(apart.map(|(text, side)| Filtered { text, flags: FIELDS, side }))
+    Ok(apart.map(|Apart { text, side, .. }| Filtered { text, flags: FIELDS, side }))
 }
 
 /// Changes `text` as a region of the kind that stands in `kind` as in a file.

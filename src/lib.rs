@@ -48,6 +48,7 @@
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
 //! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
+//! | `tasks` | work that an executor does, which the caller chooses |
 //! | `allocation` | memory that may be refused |
 //! | `leb128` | numbers of any size as bytes |
 //! | `positions` | rows and positions of a block in 32 bits, or in 64 where it is large |
@@ -67,10 +68,10 @@
 //! - believed: what a GPU gave is believed once its check held (`sorters`).
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, allocation, sampling < leb128, positions < coder, device < memory < events,
-//! gpu < process_ranks < options < threads < device_pool < bwt, lcp, distributed < sequence,
-//! overlap, fields < raw, filter < frame, fm_index < sorters, contents < block < compress <
-//! decompress < recover, search < archive < repeats < internals < lib < cli`.
+//! `error, pipeline, tasks, allocation, sampling < leb128, positions < coder, device < memory <
+//! events, gpu < process_ranks < options < threads < device_pool < bwt, lcp, distributed
+//! < sequence, overlap, fields < raw, filter < frame, fm_index < sorters, contents < block
+//! < compress < decompress < recover, search < archive < repeats < internals < lib < cli`.
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
@@ -149,6 +150,7 @@ mod sampling;
 mod search;
 mod sequence;
 mod sorters;
+mod tasks;
 mod threads;
 
 pub use allocation::failure_is_handled;

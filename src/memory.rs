@@ -2,7 +2,8 @@
 //!
 //! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte,
 //! or 10 where positions have 64 bits; one that waits takes 2 at most. [`Plan::new`] fits as many
-//! workers as the limit allows and never less than one, or says what one would need. What then is
+//! workers as the limit allows and never less than one, or says what one would need: as many as
+//! there are threads, and where a GPU may be, as many besides as blocks wait for it. What then is
 //! left goes to more coders, where a block is too short to have slices for all threads.
 //!
 //! The models of context mixing are large. A compressor knows whether it needs them. A
@@ -65,6 +66,8 @@ pub(crate) struct Allowance {
     pub threads: usize,
     /// Threads that the caller asks for; with more room there may be as many.
     asked: usize,
+    /// Blocks that wait for a GPU, or that it does, while the threads have as many as they are.
+    beside: usize,
     pub memory: u64,
     /// The blocks whose positions are held in 32 bits.
     narrow: NarrowLimits,
@@ -78,7 +81,7 @@ impl Allowance {
     /// takes `thread_space` of it.
     pub fn new(threads: usize, memory: u64, space: Option<Space>, thread_space: u64) -> Self {
         let narrow = NarrowLimits::USUAL;
-        let asked = Allowance { threads, asked: threads, memory, narrow, space: None };
+        let asked = Allowance { threads, asked: threads, beside: 0, memory, narrow, space: None };
         let Some(space) = space else { return asked };
         let each = (THREADS_EACH * thread_space).max(1);
         let left = space.left().saturating_sub(THREADS_BESIDES * thread_space);
@@ -86,13 +89,13 @@ impl Allowance {
         let for_threads = (left / THREADS_SHARE).clamp(each, each * threads.max(1) as u64);
         let left = left.saturating_sub(for_threads);
         let tighter = (left < memory).then_some((space, thread_space));
-        Allowance {
-            threads: fit as usize,
-            asked: threads,
-            memory: memory.min(left),
-            narrow,
-            space: tighter,
-        }
+        Allowance { threads: fit as usize, memory: memory.min(left), space: tighter, ..asked }
+    }
+
+    /// With so many blocks besides that wait for a GPU, or that it does, where the system does not
+    /// limit what their threads take.
+    pub fn beside(self, blocks: usize) -> Self {
+        Allowance { beside: if self.space.is_some() { 0 } else { blocks }, ..self }
     }
 
     /// With these as the largest blocks whose positions are held in 32 bits.
@@ -207,7 +210,8 @@ impl Plan {
             let others = others + (coders + 1) * need.samples(block);
             let workers = left.saturating_sub(others) / working.max(1);
             if workers >= threads as u64 || coders == 1 && workers >= 1 {
-                let (workers, coders) = (workers.min(threads as u64) as usize, coders as usize);
+                let most = (threads + allowed.beside) as u64;
+                let (workers, coders) = (workers.min(most) as usize, coders as usize);
                 let depth = workers + coders + 1;
                 return Ok(Plan { workers, coders, depth, narrow: allowed.narrow, shortage: None });
             }
@@ -273,6 +277,12 @@ mod tests {
         assert_eq!(plan(16 + 144 + 4 * 98).unwrap(), planned(4, 1, 6));
         assert_eq!(plan(16 + 144 + 2 * 98).unwrap(), planned(2, 1, 4));
         assert_eq!(plan(16 + 98 + 16).unwrap(), planned(1, 1, 1));
+        let beside_gpu = |mib: u64| {
+            let allowed = allowed(4, (mib * MIB).div_ceil(15) * 16).beside(2);
+            Plan::new(16 << 20, allowed, Coding::StaticRans, None).unwrap()
+        };
+        assert_eq!(beside_gpu(16 + 144 + 96 + 9 * 98), planned(6, 2, 9));
+        assert_eq!(beside_gpu(16 + 144 + 96 + 5 * 98), planned(5, 2, 8));
         let Err(Error::Limit { needed, allowed: limit, .. }) = plan(16 + 98 + 15) else { panic!() };
         assert!(needed > limit && new(needed).is_ok());
         assert!(new(needed - 32).is_err());

@@ -150,8 +150,8 @@ impl Options {
         self
     }
 
-    /// Sets where blocks are sorted and restored, and where decoded ones are searched for many
-    /// patterns.
+    /// Sets where blocks are sorted and restored, and where indexed ones are decoded and searched
+    /// for many patterns.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;

@@ -13,6 +13,7 @@
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded, select};
 use std::collections::VecDeque;
 use std::io;
+use std::iter;
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,19 +40,14 @@ where
     C: Send + 'static,
     E: Send + 'static,
 {
-    /// Starts one thread per element of `first` and `second`; at most `depth` items are in flight.
-    /// `announce` is called with each item when it comes, ahead of its turn.
-    pub fn start<B, F, G>(
+    /// Starts so many workers of the first stage, and so many of the second; at most `depth` items
+    /// are in flight. `announce` is called with each item when it comes, ahead of its turn.
+    pub fn start<B: Send + 'static>(
         depth: usize,
         announce: impl Fn(&A) + Send + 'static,
-        first: Vec<F>,
-        second: Vec<G>,
-    ) -> io::Result<Self>
-    where
-        B: Send + 'static,
-        F: FnMut(A) -> Result<B, E> + Send + 'static,
-        G: FnMut(B) -> Result<C, E> + Send + 'static,
-    {
+        (firsts, first): (usize, impl Fn(A) -> Result<B, E> + Clone + Send + 'static),
+        (seconds, second): (usize, impl Fn(B) -> Result<C, E> + Clone + Send + 'static),
+    ) -> io::Result<Self> {
         let (jobs, to_first) = bounded::<Job<A, C, E>>(depth);
         let (from_first, to_second) = bounded::<Job<B, C, E>>(depth);
         let abandoned = Arc::new(AtomicBool::new(false));
@@ -63,7 +59,7 @@ where
             abandoned,
             workers: Vec::new(),
         };
-        for mut work in first {
+        for work in iter::repeat_n(first, firsts) {
             let next = from_first.clone();
             pipeline.spawn(to_first.clone(), move |Job { input, reply }| match work(input) {
                 Ok(input) => drop(next.send(Job { input, reply })),
@@ -72,7 +68,7 @@ where
         }
         // Should a thread below fail to start, those above must see their channel end.
         drop((to_first, from_first));
-        for mut work in second {
+        for work in iter::repeat_n(second, seconds) {
             pipeline.spawn(to_second.clone(), move |Job { input, reply }| {
                 drop(reply.send(work(input)));
             })?;
@@ -114,9 +110,14 @@ where
                 (self.announce)(&input);
                 drop(jobs.send(Job { input, reply }));
             }
-            (Ok(_), None) => unreachable!("the job channel lives as long as the pipeline"),
+            (Ok(_), None) => unreachable!("no item comes to a pipeline that is closed"),
             (Err(e), _) => drop(reply.send(Err(e))),
         }
+    }
+
+    /// Ends the workers of the first stage once they have done what was given; no more items come.
+    pub fn close(&mut self) {
+        self.jobs = None;
     }
 
     /// Waits for the oldest result; `None` when none is owed.
@@ -168,7 +169,10 @@ where
         while open || !self.replies.is_empty() {
             match self.wait(open.then_some(items)) {
                 Awaited::Item(item) => self.submit(item),
-                Awaited::Closed => open = false,
+                Awaited::Closed => {
+                    self.close();
+                    open = false;
+                }
                 Awaited::Result(result) => sink(result?)?,
             }
         }
@@ -245,27 +249,20 @@ mod tests {
         }
     }
 
-    type Work = Box<dyn FnMut(u32) -> Result<u32, At> + Send>;
-
-    fn steps(workers: usize, fails_at: Option<u32>) -> Vec<Work> {
-        (0..workers)
-            .map(|_| -> Work {
-                Box::new(move |n| {
-                    if n % 7 == 3 {
-                        thread::sleep(Duration::from_micros(200));
-                    }
-                    if Some(n) == fails_at { Err(At(n)) } else { Ok(n) }
-                })
-            })
-            .collect()
+    fn step(fails_at: Option<u32>) -> impl Fn(u32) -> Result<u32, At> + Clone + Send {
+        move |n| {
+            if n % 7 == 3 {
+                thread::sleep(Duration::from_micros(200));
+            }
+            if Some(n) == fails_at { Err(At(n)) } else { Ok(n) }
+        }
     }
 
     /// Runs 0..items with failures at the given places; gives what arrived and how it ended.
     fn outcome(workers: usize, items: u32, fails: [Option<u32>; 4]) -> (Vec<u32>, Result<(), At>) {
         let [reader, first, second, sink] = fails;
-        let pipeline =
-            Pipeline::start(workers + 2, |_| (), steps(workers, first), steps(workers, second))
-                .unwrap();
+        let (first, second) = ((workers, step(first)), (workers, step(second)));
+        let pipeline = Pipeline::start(workers + 2, |_| (), first, second).unwrap();
         let source = (0..items).map(|n| if Some(n) == reader { Err(At(n)) } else { Ok(n) });
         let mut seen = Vec::new();
         let mut failed = false;
@@ -309,7 +306,7 @@ mod tests {
             let mut fails = [None; 4];
             fails[place] = Some(2);
             let [_, first, second, sink] = fails;
-            let pipeline = Pipeline::start(4, |_| (), steps(1, first), steps(1, second)).unwrap();
+            let pipeline = Pipeline::start(4, |_| (), (1, step(first)), (1, step(second))).unwrap();
             let (stop, stopped) = bounded::<()>(0);
             // Gives 0 to 2, then waits until `stop` is dropped.
             let fails_at_2 = place == 0;
@@ -329,11 +326,34 @@ mod tests {
 
     #[test]
     fn a_pipeline_dropped_full_ends_its_workers() {
-        let mut pipeline = Pipeline::start(4, |_| (), steps(1, None), steps(1, None)).unwrap();
+        let mut pipeline = Pipeline::start(4, |_| (), (1, step(None)), (1, step(None))).unwrap();
         while !pipeline.is_full() {
             pipeline.submit(Ok(3));
         }
         drop(pipeline);
+    }
+
+    #[test]
+    fn what_the_first_stage_holds_is_let_go_of_while_results_are_owed() {
+        /// Says that it is dropped.
+        struct Held(crossbeam_channel::Sender<()>);
+        impl Drop for Held {
+            fn drop(&mut self) {
+                self.0.send(()).unwrap();
+            }
+        }
+        let (dropped, seen) = bounded(1);
+        let held = Arc::new(Held(dropped));
+        let first = move |n: u32| {
+            let _ = &held;
+            Ok::<_, At>(n)
+        };
+        let mut pipeline = Pipeline::start(4, |_| (), (2, first), (1, step(None))).unwrap();
+        (0..3).for_each(|n| pipeline.submit(Ok(n)));
+        assert!(seen.is_empty());
+        pipeline.close();
+        seen.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!([(); 3].map(|()| pipeline.next().unwrap().unwrap()), [0, 1, 2]);
     }
 
     #[test]
@@ -343,7 +363,7 @@ mod tests {
                 if n == at { panic!("worker") } else { Ok::<_, At>(n) }
             };
             let caught = panic::catch_unwind(|| {
-                let pipeline = Pipeline::start(4, |_| (), vec![work; 2], steps(2, None)).unwrap();
+                let pipeline = Pipeline::start(4, |_| (), (2, work), (2, step(None))).unwrap();
                 pipeline.run((0..20).map(Ok), |_| Ok(()), || ())
             });
             assert_eq!(*caught.unwrap_err().downcast_ref::<&str>().unwrap(), "worker");

@@ -112,15 +112,15 @@ pub(crate) struct RawBlocks<R> {
     pub spare: Spare,
 }
 
-/// Memory that a block was in and the next is read into: fresh memory is cleared by the kernel
-/// first, page by page.
+/// Memory that blocks were in and the next are read into: fresh memory is cleared by the kernel
+/// first, page by page. As long as there is any, no more is asked for, so that what is kept and
+/// what is in use are together no more than was in use once.
 #[derive(Clone, Default)]
-pub(crate) struct Spare(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Spare(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Spare {
-    /// Keeps `bytes`, and lets go of what was there before.
     pub fn keep(&self, bytes: Vec<u8>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
     }
 
     /// Keeps the memory of a block that is not needed any more.
@@ -131,7 +131,7 @@ impl Spare {
     }
 
     pub fn take(&self) -> Vec<u8> {
-        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     /// Memory for `len` bytes, which hold whatever was there before, or zeros where it is fresh.

@@ -3,6 +3,7 @@
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::options::Options;
+use crate::tasks::{self, Task};
 use crossbeam_channel::Receiver;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::convert::Infallible;
@@ -100,10 +101,8 @@ impl Threads {
         items: impl IntoIterator<Item = T>,
         work: impl Fn(T) -> R + Sync,
     ) -> Vec<R> {
-        let items: Vec<T> = items.into_iter().collect();
-        let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
-        self.each(items.into_iter().zip(&mut results), |(item, result)| *result = Some(work(item)));
-        results.into_iter().map(|result| result.expect("each item is worked on")).collect()
+        let execute = |tasks: Vec<Task>| _ = self.each(tasks, |task| task());
+        tasks::map_with(execute, items, work)
     }
 }
 

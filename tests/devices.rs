@@ -5,6 +5,7 @@
 
 mod common;
 
+use bwz::internals;
 use bwz::{Archive, Device, Event, GpuSet, Matches, Options};
 use common::say::{say, skip};
 use common::{cases, indexed};
@@ -236,10 +237,13 @@ fn every_device_finds_the_same() {
             let file = indexed(&raw, block_size, rate);
             let options = common::options(1);
             let cpu = searched(&file, &patterns, 7, options.clone().device(Device::Cpu));
-            let gpu = searched(&file, &patterns, 7, options.device(gpu(0)));
-            assert!(gpu.0 == cpu.0, "{name}, blocks of {block_size}, rate {rate:?}");
-            assert!(gpu.1.is_empty(), "{name}: {:?}", gpu.1);
-            count += patterns.len();
+            // Large blocks are decoded on a GPU and searched on the CPU.
+            for options in [options.clone(), internals::wide(options)] {
+                let gpu = searched(&file, &patterns, 7, options.device(gpu(0)));
+                assert!(gpu.0 == cpu.0, "{name}, blocks of {block_size}, rate {rate:?}");
+                assert!(gpu.1.is_empty(), "{name}: {:?}", gpu.1);
+                count += patterns.len();
+            }
         }
     }
     say(format_args!("{count} patterns"));

@@ -109,7 +109,7 @@ struct States {
         return __shfl_sync(ALL_LANES, value, 16);
     }
 
-    // A number with up to eleven extra bits, of which four come by a table: it takes two words at
+    // A number with two to seven extra bits, of which four come by a table: it takes two words at
     // most. All lanes know what the two parts leave of the state of that half.
     __device__ __forceinline__ uint32_t take_extra(uint32_t which, uint32_t width, const uint32_t* tables) {
         const uint32_t entry = tables[16 * extra_table(which, width) + (lane & 15)];

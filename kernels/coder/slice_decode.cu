@@ -39,7 +39,7 @@ struct SHARED DecodeArgs {
 
 namespace {
 
-// What is wrong with a slice; the tests of src/gpu/bwt_decoder.rs know the CPU's words for it.
+// What is wrong with a slice; src/gpu/bwt_decoder/tests.rs has the CPU's words for it.
 enum Flaw {
     WHOLE = 0,
     ENDS_EARLY = 1,

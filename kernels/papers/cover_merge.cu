@@ -64,7 +64,7 @@ struct SHARED CoverMergeArgs {
     uint32_t tiles;
 };
 
-// The merge is that of merge_path.cu with suffixes for integers.
+// Two levels of merge path: tiles, of which each CTA merges one.
 extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __grid_constant__ CoverMergeArgs a) {
     split_tiles(a.cover, a.cover_len, a.mod0, a.mod0_len, a.tiles, a.splits, a.by);
 }

@@ -150,8 +150,8 @@ struct SuffixLess {
     }
 };
 
-// The merge is that of merge_path.cu with suffixes for integers: a are those of the cover, b the
-// others.
+// Two levels of merge path: tiles, of which each CTA merges one. a are the suffixes of the cover, b
+// the others.
 extern "C" __global__ void byte_suffix_partition(const uint8_t* text, uint32_t n, const uint32_t* ranks,
                                                  uint32_t mod1_len, const uint32_t* a, uint32_t a_len,
                                                  const uint32_t* b, uint32_t b_len, uint32_t tiles, uint32_t* splits) {

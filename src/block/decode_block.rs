@@ -2,18 +2,17 @@
 //! FORMAT.md chapter 4.
 //!
 //! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
-//! [`BlockDecoder::finish`], on the CPU or a GPU. To read one block alone, or to search its
-//! transform, there are [`decode`] and [`restore_decoded`] on the CPU.
+//! [`BlockDecoder::finish`], on the CPU or a GPU; [`BlockDecoder::restore`] is both in one. For a
+//! block alone, or its transform, there are [`decode`], [`finish`] and [`restore`] on the CPU.
 //!
 //! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`],
 //! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
 //! the transform.
 
-use super::gpu_input::GpuInput;
-use super::slice_facts::slice_facts;
+use super::decoded::{Content, Decoded, Origin, decode, decode_with};
+use super::gpu_input;
 use crate::allocation;
 use crate::bwt::{Bwt, CpuInverse};
-use crate::coder::{self, Coding, SliceDecoder, Task};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step, Timed};
@@ -23,6 +22,7 @@ use crate::memory::Plan;
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
 use crate::sorters::{BlockInverter, InvertJob};
+use crate::tasks::Task;
 use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub struct BlockDecoder {
 
 /// The result of the first stage.
 pub enum DecodeOutcome {
-    /// With the block as it was coded, where that is worth keeping.
+    /// With the block as it was coded, where that may be needed.
     Decoded(Box<Decoded>, Option<CodedBlock>),
     /// A block that a GPU may decode and restore in one go.
     Coded(CodedBlock),
@@ -75,15 +75,20 @@ impl BlockDecoder {
     /// A block has come and will be decoded and restored when it has its turn.
     pub fn expect(&self, block: &CodedBlock) {
         if let BlockKind::Bwt(_) = block.header.kind {
-            self.inverses.expect(block.header.raw_size);
+            self.inverses.gpus.expect(block.header.raw_size);
         }
     }
 
     /// The threads have decoded a block that was expected, which took so much time of one.
     fn decoded(&self, header: &BlockHeader, took: Duration) {
         if let BlockKind::Bwt(_) = header.kind {
-            self.inverses.decoded(header.raw_size, took);
+            self.inverses.gpus.coded(header.raw_size, took);
         }
+    }
+
+    /// All blocks are restored.
+    pub fn end_restoring(&self) {
+        self.inverses.end();
     }
 
     /// Both stages.
@@ -99,7 +104,7 @@ impl BlockDecoder {
             self.decoded(&block.header, Duration::ZERO);
             return Ok(DecodeOutcome::KnownRun(run));
         }
-        if self.inverses.has_gpus() && GpuInput::is_of(&block.header) {
+        if self.inverses.gpus.has_gpus() && gpu_input::is_decoded_on_gpus(&block.header) {
             return Ok(DecodeOutcome::Coded(block));
         }
         self.decode_on_cpu(block).map(|(decoded, coded)| DecodeOutcome::Decoded(decoded, coded))
@@ -108,14 +113,13 @@ impl BlockDecoder {
     fn decode_on_cpu(&self, block: CodedBlock) -> Result<(Box<Decoded>, Option<CodedBlock>)> {
         let (number, from) = (block.number, Instant::now());
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
-        // Kept to know a run again, and for the CPU should a GPU restore the block wrongly.
-        let coded = (may_be_run || self.inverses.has_gpus()).then(|| block.clone());
         let mut took = Duration::ZERO;
         let execute = |tasks: Vec<Task>| took += self.pool.each(tasks, |task| task());
-        let decoded = decode_with(execute, block, &self.plan, &self.spare)?;
+        let (decoded, coded) = decode_with(execute, block, &self.plan, &self.spare)?;
         self.decoded(&decoded.origin.header, took);
         self.listener.done(number, [(Step::Decode(Device::Cpu), from, Instant::now())]);
-        Ok((Box::new(decoded), coded))
+        // Kept to know a run again, and for the CPU should a GPU restore the block wrongly.
+        Ok((Box::new(decoded), coded.filter(|_| may_be_run || self.inverses.gpus.has_gpus())))
     }
 
     /// The run that the last block of one run was, if this block is the same but for its place.
@@ -126,12 +130,12 @@ impl BlockDecoder {
         (header == known.header && block.payload == known.payload).then_some(*run)
     }
 
-    /// Restores a block and checks it.
+    /// Inverts a block's transform, undoes its filters and checks the bytes.
     pub fn finish(&self, stage: DecodeOutcome) -> Result<Raw> {
         let (bytes, coded) = match stage {
             DecodeOutcome::KnownRun(run) => return Ok(Raw::Run(run)),
-            DecodeOutcome::Coded(block) => self.restore_coded(block)?,
-            DecodeOutcome::Decoded(decoded, coded) => (self.restored(*decoded, &coded)?, coded),
+            DecodeOutcome::Coded(block) => self.finish_coded(block)?,
+            DecodeOutcome::Decoded(block, coded) => (self.finish_decoded(*block, &coded)?, coded),
         };
         let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
         self.spare.keep(bytes);
@@ -143,9 +147,9 @@ impl BlockDecoder {
     }
 
     /// The bytes of a decoded block. What a GPU restored wrongly the CPU restores.
-    fn restored(&self, decoded: Decoded, coded: &Option<CodedBlock>) -> Result<Vec<u8>> {
+    fn finish_decoded(&self, decoded: Decoded, coded: &Option<CodedBlock>) -> Result<Vec<u8>> {
         let inverse = |bwt| self.inverses.invert(bwt, &self.pool);
-        match (self.restore_decoded(decoded, inverse), coded) {
+        match (self.finish_with(inverse, decoded), coded) {
             ((Err(Error::Format { .. }), true), Some(coded)) => self.restore_on_cpu(coded),
             ((restored, _), _) => restored,
         }
@@ -153,13 +157,13 @@ impl BlockDecoder {
 
     /// The bytes of a block that goes all the way on a GPU, if that is where it is done first and
     /// all is well; else the CPU decodes it.
-    fn restore_coded(&self, block: CodedBlock) -> Result<(Vec<u8>, Option<CodedBlock>)> {
+    fn finish_coded(&self, block: CodedBlock) -> Result<(Vec<u8>, Option<CodedBlock>)> {
         let threads = self.inverses.threads(&self.pool);
         let Some((inverted, mut steps)) = self.invert_coded(&block, threads)? else {
             // The GPUs were asked, and are not asked again.
             let (decoded, coded) = self.decode_on_cpu(block)?;
             let inverse = |bwt| self.inverses.invert_on_cpu(bwt, threads, &self.pool);
-            return Ok((self.restore_decoded(*decoded, inverse).0?, coded));
+            return Ok((self.finish_with(inverse, *decoded).0?, coded));
         };
         self.decoded(&block.header, Duration::ZERO);
         match self.checked(inverted, &mut steps) {
@@ -180,13 +184,15 @@ impl BlockDecoder {
         block: &CodedBlock,
         threads: usize,
     ) -> Result<Option<(Inverted, Vec<Timed>)>> {
-        let Some(mut lease) = self.inverses.lease(block.header.raw_size, threads) else {
-            return Ok(None);
-        };
+        let raw_size = block.header.raw_size;
+        let lease = self.inverses.gpus.lease(raw_size, threads);
+        let Some(mut lease) = lease else { return Ok(None) };
         // Not in the pool, for which a GPU would wait.
-        let GpuInput { transform, side, text_size } = GpuInput::of(block)?;
-        let origin = Origin { header: block.header, number: block.number, offset: block.offset };
-        let mut text = self.spare.take_len(text_size as usize)?;
+        let Some((shape, parts)) = BwtPayload::of(block)? else { return Ok(None) };
+        let transform = gpu_input::coded_transform(shape, &parts);
+        let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
+        let mut text = self.spare.take_len(parts.text_size(raw_size) as usize)?;
+        let origin = Origin::of(block);
         match lease.run(|invert| invert(InvertJob::Coded(&transform, &mut text))) {
             Some(Ok(steps)) => Ok(Some((Inverted { origin, text, index: None, side }, steps))),
             // What is damaged the CPU looks into.
@@ -200,16 +206,15 @@ impl BlockDecoder {
     /// The bytes of a block that a GPU restored wrongly, if the CPU finds it sound.
     fn restore_on_cpu(&self, coded: &CodedBlock) -> Result<Vec<u8>> {
         let bytes = self.pool.install(|| restore(coded.clone(), &self.plan))?;
-        let number = coded.number;
-        self.inverses.warn(&format!("a GPU restored block {number} wrongly"));
+        self.inverses.gpus.warn(&format!("a GPU restored block {} wrongly", coded.number));
         Ok(bytes)
     }
 
-    /// The checked bytes of a block, and whether a GPU restored it.
-    fn restore_decoded(
+    /// The checked bytes of a block by this inverse, and whether that was a GPU's.
+    fn finish_with(
         &self,
-        decoded: Decoded,
         inverse: impl FnOnce(Bwt) -> Result<(Vec<u8>, Vec<Timed>)>,
+        decoded: Decoded,
     ) -> (Result<Vec<u8>>, bool) {
         let (number, mut steps) = (decoded.origin.number, Vec::new());
         let restored = invert(decoded, |bwt| {
@@ -239,33 +244,7 @@ impl BlockDecoder {
 
 /// Both stages in one, on the CPU, for a block that comes alone.
 pub fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
-    restore_decoded(decode(block, plan)?, &CpuInverse::new(plan.narrow))
-}
-
-/// The block that decoded bytes are of: its header says what must come out.
-struct Origin {
-    header: BlockHeader,
-    number: u64,
-    offset: u64,
-}
-
-impl Origin {
-    fn error(&self, flaw: Flaw) -> Error {
-        flaw.at(Some(self.number), self.offset)
-    }
-}
-
-/// A block between the decoders of slices and the inverse.
-pub struct Decoded {
-    origin: Origin,
-    content: Content,
-}
-
-enum Content {
-    /// The raw bytes of a stored block.
-    Stored(Vec<u8>),
-    /// The transform of the block's text, the index where there is one, and what the filters need.
-    Bwt { bwt: Bwt, index: Option<BlockIndex>, side: Vec<u8> },
+    finish(decode(block, plan)?, &CpuInverse::new(plan.narrow))
 }
 
 /// A block between the inverse and the filters: its text, which is the raw bytes where there are no
@@ -289,66 +268,8 @@ struct Unfiltered {
     raw: Vec<u8>,
 }
 
-impl Decoded {
-    /// The transform; `None` where the block is stored.
-    pub fn bwt(&self) -> Option<&Bwt> {
-        if let Content::Bwt { bwt, .. } = &self.content { Some(bwt) } else { None }
-    }
-
-    /// The same, and nothing else of the block.
-    pub fn into_bwt(self) -> Option<Bwt> {
-        if let Content::Bwt { bwt, .. } = self.content { Some(bwt) } else { None }
-    }
-}
-
-/// Decodes a block's slices side by side on the current rayon pool.
-///
-/// # Errors
-/// [`Error::Limit`] where its slices need larger models than the plan has memory for.
-pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
-    decode_with(coder::current_pool, block, plan, &Spare::default())
-}
-
-/// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`.
-fn decode_with(
-    mut execute: impl FnMut(Vec<Task>),
-    block: CodedBlock,
-    plan: &Plan,
-    spare: &Spare,
-) -> Result<Decoded> {
-    block.check_payload().map_err(|flaw| block.error(flaw))?;
-    let CodedBlock { header, payload, number, offset, .. } = block;
-    let origin = Origin { header, number, offset };
-    let BlockKind::Bwt(shape) = header.kind else {
-        return Ok(Decoded { origin, content: Content::Stored(payload) });
-    };
-    let raw_size = header.raw_size;
-    let parts = BwtPayload::from_bytes(&payload, raw_size, shape);
-    let BwtPayload { filtered, samples, raw_sizes, index, models, slices, .. } =
-        parts.map_err(|flaw| origin.error(flaw))?;
-    if shape.coding == Coding::ContextMixing {
-        plan.check_large_models(raw_size).map_err(|e| e.at(number, offset))?;
-    }
-    let side = filtered.map_or(&[][..], |filtered| filtered.side);
-    let side = allocation::copied(side).ok_or(Flaw::NO_MEMORY)?;
-    let sample_rate = shape.sample_rate().map_err(|e| e.at(number, offset))?;
-    let text_size = filtered.map_or(raw_size, |filtered| filtered.text_size);
-    let mut bytes = spare.take_len(text_size as usize)?;
-    SliceDecoder::new(shape.coding, models)
-        .and_then(|decoder| {
-            coder::decode_slices_with(&mut execute, &decoder, &raw_sizes, &slices, &mut bytes)
-        })
-        .and_then(|()| match &index {
-            Some(index) => index.check(&slice_facts(execute, &bytes, &raw_sizes, &slices)),
-            None => Ok(()),
-        })
-        .map_err(|flaw| origin.error(flaw))?;
-    let bwt = Bwt { bytes, sample_rate, samples };
-    Ok(Decoded { origin, content: Content::Bwt { bwt, index, side } })
-}
-
-/// Restores the block on the CPU and checks it.
-pub fn restore_decoded(decoded: Decoded, inverse: &CpuInverse) -> Result<Vec<u8>> {
+/// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU.
+pub fn finish(decoded: Decoded, inverse: &CpuInverse) -> Result<Vec<u8>> {
     check(unfilter(invert(decoded, |bwt| inverse.invert(bwt))?, &Threads::Calling)?)
 }
 

@@ -6,7 +6,7 @@
 
 use super::slice_facts::slice_facts;
 use crate::bwt::{self, Bwt};
-use crate::coder::{self, CodedBwt, Coding, Effort, SliceLimits, Task};
+use crate::coder::{self, CodedBwt, Coding, Effort, SliceLimits};
 use crate::device::Device;
 use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step};
@@ -17,6 +17,7 @@ use crate::options::Options;
 use crate::raw::{Raw, RawBlock, Run, Spare};
 use crate::sequence::{self, Contribution};
 use crate::sorters::{BlockSorter, CodedTransform, Sorted};
+use crate::tasks::Task;
 use crate::threads::Threads;
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -121,6 +122,11 @@ impl BlockEncoder {
         }
     }
 
+    /// All blocks are sorted.
+    pub fn end_sorting(&self) {
+        self.sorters.end();
+    }
+
     /// Both stages.
     pub fn encode(&self, block: RawBlock) -> Result<CodedBlock> {
         self.code(self.sort(block)?)
@@ -204,7 +210,7 @@ impl BlockEncoder {
             let block = filter::filter_but_last(block, &self.pool)?;
             // The workspace that the sorters keep makes room for the match finder.
             if block.is_repetitive() {
-                self.sorters.free();
+                self.sorters.cpu.free();
             }
             filter::deduplicate(block, &self.pool)
         })?;
@@ -217,7 +223,7 @@ impl BlockEncoder {
         let code = || {
             if self.one_by_one {
                 // The sorter's workspace makes room for the symbols.
-                self.sorters.free();
+                self.sorters.cpu.free();
             }
             code(sorted, self.form, &self.pool, &self.spare)
         };
@@ -226,7 +232,7 @@ impl BlockEncoder {
             true => code()?,
             false => self.listener.time(number, Step::Code(Device::Cpu), code)?,
         };
-        self.sorters.coded(raw_size, took);
+        self.sorters.gpus.coded(raw_size as u64, took);
         if let Some(plan) = &self.verify {
             self.listener.time(block.number, Step::Check, || self.restored(&block, plan))?;
         }

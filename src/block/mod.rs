@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `encode_block` | raw block -> filters -> sort -> slices -> coded block |
 //! | `decode_block` | coded block -> slices -> inverse -> filters undone -> raw block, checked |
+//! | `decoded` | the first part of that way: coded block -> slices -> transform |
 //! | `gpu_input` | coded block -> what a GPU takes of it |
 //! | `slice_facts` | transform and coded slices -> what an index says of them |
 //!
@@ -38,6 +39,11 @@
 //! | check | the pool | - | raw CRC-32; what fails after a GPU is restored by the CPU |
 //! | write | the caller's | the block's memory goes to the next | - |
 //!
+//! For a search that decodes it whole ([`decode_on`]), a thread of the pool reads a block. Where a
+//! GPU decodes its slices, threads of the pool wait for leases and copy portions of up to 32 MiB
+//! from pinned memory to the BWT. Checked are the payload's CRC-32, the coder states and what the
+//! index says of each slice; what fails is decoded by the CPU. The pool makes the index in memory.
+//!
 //! The pool has the threads that the options say ([`crate::threads`]), and how many blocks are on
 //! their way at once follows from the memory ([`crate::memory`]). Around both ways the command
 //! opens the files, and sees to it that no partial one stays (`cli`).
@@ -51,9 +57,11 @@
 //! whose header promises no larger ones (`decompress`).
 
 mod decode_block;
+mod decoded;
 mod encode_block;
 mod gpu_input;
 mod slice_facts;
 
-pub(crate) use decode_block::{BlockDecoder, Decoded, decode, restore, restore_decoded};
+pub(crate) use decode_block::{BlockDecoder, finish, restore};
+pub(crate) use decoded::{Decoded, decode, decode_on};
 pub(crate) use encode_block::{BlockEncoder, BlockForm, BlockPlace, SortedBlockText, code};

@@ -1,7 +1,7 @@
 //! What an index says of the slices of a block, found on all threads.
 
-use crate::coder::{self, Task};
 use crate::frame::SliceFacts;
+use crate::tasks::{self, Task};
 
 /// Counts the parts of a transform, of these sizes, and takes the checksums of their coded forms.
 pub fn slice_facts<S: AsRef<[u8]> + Sync>(
@@ -11,5 +11,5 @@ pub fn slice_facts<S: AsRef<[u8]> + Sync>(
     slices: &[S],
 ) -> Vec<SliceFacts> {
     let parts = raw_sizes.iter().map_while(|&size| bwt.split_off(..size as usize)).zip(slices);
-    coder::map_with(execute, parts, |(raw, coded)| SliceFacts::of(raw, coded.as_ref()))
+    tasks::map_with(execute, parts, |(raw, coded)| SliceFacts::of(raw, coded.as_ref()))
 }

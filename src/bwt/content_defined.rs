@@ -1,11 +1,11 @@
 //! Content-defined positions, as in content-defined chunking, and what they tell of repeats.
 //!
-//! A position is chosen by the 8 bytes behind it, so that repeats have the same ones: a weighted
-//! sum of these bytes is taken for many positions at once, in 0.15 ns a byte with AVX2. [`hash`]
-//! makes a key of the bytes there. [`is_repetitive`] and [`scarcity`] compare such keys: the first
-//! tells whether a text is made of versions of one text, the second how often its strings come
-//! again.
+//! A position is chosen by the 8 bytes there, so that repeats have the same ones (`chosen_spans`).
+//! [`hash`] makes a key of the bytes there. [`Look`] and [`deduplication_ratio`] compare such keys:
+//! the first tells whether a text is made of versions of one text, the second how often its strings
+//! come again. A look keeps the [`CommonPositions`] for those who search the text for repeats then.
 
+use super::chosen_spans::{BATCH, KEYED, KeptApart, SPAN, find_both, find_common};
 use crate::allocation;
 use crate::threads::{Threads, stretches};
 use rayon::prelude::*;
@@ -20,23 +20,31 @@ const NEAR: usize = 64;
 /// One position in so many is compared at most; an eighth of them is usual.
 const MOST_SAMPLED: usize = 64;
 
-/// Whether much of `text` repeats what stands far before it, at distances that hardly change.
-/// `None` where there is no memory, of which this takes 1/16 to 1/11 byte a byte, in
-/// odd texts a quarter more.
+/// A look at a text that is to be searched for repeats.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// Much of it repeats what stands far before it, at distances that hardly change.
+    pub is_repetitive: bool,
+    pub positions: CommonPositions,
+}
+
+impl Look {
+    /// Looks at `text`. `None` where there is no memory, of which this takes 1/16 to 1/11 byte a
+    /// byte, in odd texts a quarter more, and for the positions 1/8, which are kept.
+    pub fn at(text: &[u8], pool: &Threads) -> Option<Self> {
+        let mut positions = CommonPositions::new(text.len())?;
+        let common = positions.spans.chunks_mut(STRETCH / SPAN);
+        let stretches = stretches(text.len(), STRETCH).zip(common);
+        let sampled = pool.map(stretches, |(range, common)| look_at(text, range, common));
+        let sampled = sampled.into_iter().flatten();
+        let is_repetitive = pool.install(|| repeats_itself(text.len(), sampled))?;
+        Some(Look { is_repetitive, positions })
+    }
+}
+
+/// Whether much of `text` repeats what stands far before it, as [`Look::at`] says.
 pub(crate) fn is_repetitive(text: &[u8], pool: &Threads) -> Option<bool> {
-    let sampled = pool.map(stretches(text.len(), STRETCH), |range| {
-        let most = range.len() / MOST_SAMPLED;
-        let mut sampled = Vec::new();
-        for_each::<8>(text, range, KEY, KEY, |at| {
-            let hash = hash(&text[at..at + KEY]);
-            // Every second one will do.
-            if hash >> 63 == 0 && sampled.len() < most {
-                sampled.push((hash, at as u32));
-            }
-        });
-        sampled
-    });
-    pool.install(|| repeats_itself(text.len(), sampled.into_iter().flatten()))
+    Look::at(text, pool).map(|look| look.is_repetitive)
 }
 
 /// [`is_repetitive`] by the hashes at some positions of a text of `len` bytes.
@@ -58,12 +66,12 @@ fn repeats_itself(len: usize, sampled: impl Iterator<Item = (u64, u32)>) -> Opti
     Some(near * 8 > positions && near * 5 > repeated * 3)
 }
 
-/// Strings of `text` for each different one, by a sample of them; `None` where there are too few to
+/// Strings of `text` for each distinct one, by a sample of them; `None` where there are too few to
 /// say.
 ///
 /// A condition on four bytes, which vector code checks, picks the sample: the string in the middle
 /// of the text meets it.
-pub(crate) fn scarcity(text: &[u8]) -> Option<usize> {
+pub(crate) fn deduplication_ratio(text: &[u8]) -> Option<usize> {
     /// Bytes that are sampled in one task.
     const TASK: usize = 1 << 20;
     /// Fewest strings that tell anything.
@@ -139,125 +147,111 @@ impl StringSample {
     }
 }
 
-/// Bytes of a text whose positions are chosen in one task.
+/// Bytes of a text whose positions are chosen in one task: whole batches.
 pub(crate) const STRETCH: usize = 256 << 10;
 
-/// Calls `visit` with the chosen positions in a stretch of `text`, one in 2^`BITS`, each at least
-/// `apart` bytes after the last, 64 at most, and with `behind` more bytes behind it.
-pub(crate) fn for_each<const BITS: u32>(
-    text: &[u8],
-    stretch: Range<usize>,
-    apart: usize,
-    behind: usize,
-    mut visit: impl FnMut(usize),
-) {
-    debug_assert!(stretch.start.is_multiple_of(SPAN));
-    // The span before says which of the first positions are too close to another: as a rule the
-    // stretches together have the positions that all of the text has.
-    let first = stretch.start.saturating_sub(SPAN);
-    let end = stretch.end.min(text.len().saturating_sub(SPAN + behind)).max(first);
-    let spans = (end - first).div_ceil(SPAN);
-    let (mut next, mut chosen) = (0, [0; BATCH]);
-    for batch in (0..spans).step_by(BATCH) {
-        let start = first + batch * SPAN;
-        let chosen = &mut chosen[..BATCH.min(spans - batch)];
-        chosen_in_spans::<BITS>(&text[start..][..SPAN * chosen.len() + KEYED], chosen);
-        for (start, chosen) in (start..).step_by(SPAN).zip(chosen) {
-            let mut chosen = *chosen & u64::MAX << usize::saturating_sub(next, start);
-            while chosen != 0 {
-                let n = chosen.trailing_zeros() as usize;
-                if start >= stretch.start {
-                    visit(start + n);
-                }
-                next = start + n + apart;
-                chosen &= u64::MAX.checked_shl((n + apart) as u32).unwrap_or(0);
+/// The spans of a stretch of `text`, as far as their positions have their keys behind them: where
+/// they begin, and how many there are.
+fn spans(text: &[u8], stretch: &Range<usize>) -> (usize, usize) {
+    let end = stretch.end.min(text.len().saturating_sub(SPAN + KEY));
+    (stretch.start, end.saturating_sub(stretch.start).div_ceil(SPAN))
+}
+
+/// The bytes that tell of so many spans from `start` on.
+fn bytes_of(text: &[u8], start: usize, spans: usize) -> &[u8] {
+    &text[start..][..SPAN * spans + KEYED]
+}
+
+/// The common positions of a text, as far as they are known.
+#[derive(Debug, Default)]
+pub(crate) struct CommonPositions {
+    /// The bits of each span.
+    spans: Vec<u64>,
+    /// For each batch of spans whether its text has changed; all of a text is unknown that has no
+    /// more.
+    changed: Vec<bool>,
+}
+
+/// Bytes of a batch of spans.
+const BATCH_BYTES: usize = BATCH * SPAN;
+
+impl CommonPositions {
+    fn new(len: usize) -> Option<Self> {
+        let spans = allocation::zeroed(len.div_ceil(SPAN))?;
+        let changed = allocation::filled(false, len.div_ceil(BATCH_BYTES))?;
+        Some(CommonPositions { spans, changed })
+    }
+
+    /// A range of the text, which is as long as it was, is not what it was.
+    pub fn forget(&mut self, changed: Range<usize>) {
+        // Positions before it may have their keys in it.
+        let first = changed.start.saturating_sub(KEYED - 1) / BATCH_BYTES;
+        let batches = self.changed.iter_mut().enumerate();
+        let batches = batches.take(changed.end.div_ceil(BATCH_BYTES)).skip(first);
+        batches.for_each(|(_, changed)| *changed = true);
+    }
+
+    /// Reads those of spans of one batch, from `start` on.
+    fn read(&self, text: &[u8], start: usize, spans: &mut [u64]) {
+        match self.changed.get(start / BATCH_BYTES) {
+            Some(false) => spans.copy_from_slice(&self.spans[start / SPAN..][..spans.len()]),
+            _ => find_common(bytes_of(text, start, spans.len()), spans),
+        }
+    }
+
+    /// Calls `visit` with the common positions in a stretch of `text`, each at least `apart` bytes
+    /// after the last, 64 at most, and with 24 more bytes behind it.
+    pub fn for_each(
+        &self,
+        text: &[u8],
+        stretch: Range<usize>,
+        apart: usize,
+        mut visit: impl FnMut(usize),
+    ) {
+        debug_assert!(stretch.start.is_multiple_of(BATCH_BYTES));
+        let (start, count) = spans(text, &stretch);
+        let (mut apart, mut found) = (KeptApart::by(apart), [0; BATCH]);
+        // The span before says which of the first positions are too close to another: as a rule the
+        // stretches together have the positions that all of the text has.
+        if start > 0 && count > 0 {
+            self.read(text, start - SPAN, &mut found[..1]);
+            apart.each(start - SPAN, found[0], |_| ());
+        }
+        for batch in (0..count).step_by(BATCH) {
+            let start = start + batch * SPAN;
+            let found = &mut found[..BATCH.min(count - batch)];
+            self.read(text, start, found);
+            for (start, found) in (start..).step_by(SPAN).zip(found) {
+                apart.each(start, *found, &mut visit);
             }
         }
     }
 }
 
-/// Positions whose bits are in one word.
-const SPAN: usize = 64;
-/// Spans that are looked at together.
-const BATCH: usize = 64;
-/// Bytes by which a position is chosen.
-const KEYED: usize = 8;
-
-/// A bit for each position of these spans that is chosen. The text is that of the spans, and of
-/// the last position's key.
-fn chosen_in_spans<const BITS: u32>(text: &[u8], chosen: &mut [u64]) {
-    debug_assert_eq!(text.len(), chosen.len() * SPAN + KEYED);
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which takes half of the time.
-        #[allow(unsafe_code)]
-        return unsafe { chosen_by_avx2::<BITS>(text, chosen) };
+/// The rare positions in a stretch and the hashes there, of which half will do; writes the common
+/// positions to its spans.
+fn look_at(text: &[u8], stretch: Range<usize>, common: &mut [u64]) -> Vec<(u64, u32)> {
+    let (most, (start, count)) = (stretch.len() / MOST_SAMPLED, spans(text, &stretch));
+    let (mut apart, mut rare, mut sampled) = (KeptApart::by(KEY), [0; BATCH], Vec::new());
+    if start > 0 && count > 0 {
+        find_both(bytes_of(text, start - SPAN, 1), &mut [0], &mut rare[..1]);
+        apart.each(start - SPAN, rare[0], |_| ());
     }
-    for (text, chosen) in text.windows(SPAN + KEYED).step_by(SPAN).zip(chosen) {
-        // Of known size, so that vector code does many positions at once.
-        let bytes = text.try_into().expect("as long");
-        *chosen = if is_run_without::<BITS>(bytes) { 0 } else { chosen_in_span::<BITS>(bytes) };
-    }
-}
-
-/// [`chosen_in_spans`] with the vectors of AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-#[allow(unsafe_code)]
-fn chosen_by_avx2<const BITS: u32>(text: &[u8], chosen: &mut [u64]) {
-    use std::arch::x86_64::{
-        __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
-        _mm256_movemask_epi8, _mm256_set1_epi8,
+    let mut visit = |at: usize| {
+        let hash = hash(&text[at..at + KEY]);
+        if hash >> 63 == 0 && sampled.len() < most {
+            sampled.push((hash, at as u32));
+        }
     };
-    const LANES: usize = size_of::<__m256i>();
-    // SAFETY: these are as many bytes as are read, of any alignment.
-    let load = |bytes: &[u8; LANES]| unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
-    let mask = _mm256_set1_epi8((0xFF_u8 << (8 - BITS)) as i8);
-    let wanted = _mm256_and_si256(_mm256_set1_epi8(CHOSEN as i8), mask);
-    for (text, chosen) in text.windows(SPAN + KEYED).step_by(SPAN).zip(chosen) {
-        let bits_of = |bytes: &[u8]| {
-            let keys = bytes.windows(LANES).take(KEYED);
-            let mut keys = keys.map(|bytes| load(bytes.try_into().expect("as long")));
-            let first = keys.next().expect("there are 8");
-            let sums =
-                keys.fold(first, |sums, bytes| _mm256_add_epi8(_mm256_add_epi8(sums, sums), bytes));
-            let equal = _mm256_cmpeq_epi8(_mm256_and_si256(sums, mask), wanted);
-            u64::from(_mm256_movemask_epi8(equal) as u32)
-        };
-        *chosen = bits_of(text) | bits_of(&text[LANES..]) << LANES;
-    }
-}
-
-/// Whether these are all one byte, a run of which has no such positions.
-fn is_run_without<const BITS: u32>(bytes: &[u8; SPAN + KEYED]) -> bool {
-    let sum = bytes[0].wrapping_neg();
-    bytes[..KEYED] == bytes[SPAN..]
-        && *bytes == [bytes[0]; SPAN + KEYED]
-        && (sum ^ CHOSEN as u8) >> (8 - BITS) != 0
-}
-
-/// A bit for each position that is chosen.
-fn chosen_in_span<const BITS: u32>(bytes: &[u8; SPAN + KEYED]) -> u64 {
-    let mut sums = [0_u8; SPAN];
-    for shift in 0..KEYED {
-        for n in 0..SPAN {
-            sums[n] = (sums[n] << 1).wrapping_add(bytes[n + shift]);
+    for (batch, common) in common[..count].chunks_mut(BATCH).enumerate() {
+        let (start, rare) = (start + batch * BATCH_BYTES, &mut rare[..common.len()]);
+        find_both(bytes_of(text, start, common.len()), common, rare);
+        for (start, rare) in (start..).step_by(SPAN).zip(rare) {
+            apart.each(start, *rare, &mut visit);
         }
     }
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const LOW: u64 = ONES * 0x7F;
-    let mask = ONES * (0xFF << (8 - BITS) & 0xFF);
-    sums.chunks_exact(8).rev().fold(0, |chosen, part| {
-        let sums = u64::from_le_bytes(part.try_into().expect("8"));
-        let other = (sums ^ (ONES * CHOSEN)) & mask;
-        // 1 in each byte that is 0, then these 8 bits side by side.
-        let zero = (!(other | ((other & LOW) + LOW)) >> 7) & ONES;
-        chosen << 8 | zero.wrapping_mul(0x0102_0408_1020_4080) >> 56
-    })
+    sampled
 }
-
-/// The weighted sum of 8 bytes at a chosen position, or its upper bits; any number would do.
-const CHOSEN: u64 = 0x5A;
 
 /// Mixes a key of whole words of 8 bytes; the high bits are the best.
 pub(crate) fn hash(key: &[u8]) -> u64 {
@@ -284,37 +278,44 @@ mod tests {
     #[test]
     fn tells_repeats_from_chance() {
         let random = cases::random(1 << 18, 256);
-        assert_eq!(scarcity(&random), Some(1));
-        assert!(scarcity(&random.repeat(10)).is_some_and(|scarcity| (8..12).contains(&scarcity)));
-        assert_eq!(scarcity(&vec![0; 1 << 20]), None, "one string, which is left out");
-        assert_eq!(scarcity(b"short"), None);
+        assert_eq!(deduplication_ratio(&random), Some(1));
+        let ratio = deduplication_ratio(&random.repeat(10));
+        assert!(ratio.is_some_and(|ratio| (8..12).contains(&ratio)));
+        assert_eq!(deduplication_ratio(&vec![0; 1 << 20]), None, "one string, which is left out");
+        assert_eq!(deduplication_ratio(b"short"), None);
         assert_eq!(is_repetitive(&random, &Threads::Calling), Some(false));
         assert_eq!(is_repetitive(&random.repeat(3), &Threads::Calling), Some(true));
     }
 
     #[test]
-    fn spans_have_the_positions_that_they_have_one_by_one() {
-        fn compare<const BITS: u32>(text: &[u8]) {
-            let spans = (text.len() - KEYED) / SPAN;
-            let text = &text[..spans * SPAN + KEYED];
-            let mut together = vec![0; spans];
-            chosen_in_spans::<BITS>(text, &mut together);
-            let one_by_one = text.windows(SPAN + KEYED).step_by(SPAN).map(|bytes| {
-                let is_chosen = |key: &[u8]| {
-                    let sum = key.iter().fold(0_u8, |sum, byte| (sum << 1).wrapping_add(*byte));
-                    (sum ^ CHOSEN as u8) >> (8 - BITS) == 0
-                };
-                let bits = bytes.windows(KEYED).take(SPAN).enumerate();
-                let bits = bits.fold(0, |bits, (n, key)| bits | u64::from(is_chosen(key)) << n);
-                assert_eq!(chosen_in_span::<BITS>(bytes.try_into().unwrap()), bits);
-                bits
-            });
-            assert!(one_by_one.eq(together));
+    fn positions_are_the_same_whether_they_are_known_or_not() {
+        let mut text = cases::random(2 * STRETCH + 5000, 256);
+        let pool = Threads::Calling;
+        let mut positions = Look::at(&text, &pool).unwrap().positions;
+        for range in [3..3, 70_000..70_100, STRETCH - 3..STRETCH + 9000, 2 * STRETCH..text.len()] {
+            text[range.clone()].iter_mut().for_each(|byte| *byte ^= 0x55);
+            positions.forget(range);
+            let of = |positions: &CommonPositions| {
+                let mut found = Vec::new();
+                for stretch in stretches(text.len(), STRETCH) {
+                    positions.for_each(&text, stretch, 8, |at| found.push(at));
+                }
+                found
+            };
+            let unknown = CommonPositions::default();
+            assert_eq!(of(&positions), of(&unknown));
+            assert!(of(&unknown).windows(2).all(|pair| pair[1] - pair[0] >= 8));
+            assert!(of(&unknown).len() > text.len() / 48);
         }
-        let runs: Vec<u8> = (0..=255).flat_map(|byte| [byte; 2 * SPAN]).collect();
-        for text in [&cases::random(10_000, 256)[..], &cases::text(5_000), &runs] {
-            compare::<5>(text);
-            compare::<8>(text);
+        for len in [0, 1, 63, 88, 89, 200, BATCH_BYTES + 88] {
+            let text = &text[..len];
+            let known = Look::at(text, &pool).unwrap().positions;
+            let count = |positions: &CommonPositions| {
+                let mut count = 0;
+                positions.for_each(text, 0..len, 8, |_| count += 1);
+                count
+            };
+            assert_eq!(count(&known), count(&CommonPositions::default()), "{len}");
         }
     }
 }

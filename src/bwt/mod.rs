@@ -54,15 +54,18 @@
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
 //! | `merge` | a block in parts, sorted side by side; mostly one above 2 GiB | 6 |
 //! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
-//! | `content_defined` | positions that repeats share: is a block repetitive? | < 1.1 |
+//! | `chosen_spans`, `content_defined` | positions that repeats share: is a block repetitive? | < 1.1 |
 //! | `fenwick` | a set of numbers that counts them | |
+//! | `byte_sums` | has a text the bytes of another? | |
 //! | `cache_lines`, `table_pool` | tables that are read at random | |
 //! | `naive` | the definition, for tests | |
 //!
 //! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC
 //! Research Report 124, 1994.
 
+mod byte_sums;
 pub(crate) mod cache_lines;
+mod chosen_spans;
 pub(crate) mod content_defined;
 mod fenwick;
 mod inverse;
@@ -79,6 +82,7 @@ pub(crate) mod table_pool;
 use crate::cases;
 use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
+pub(crate) use byte_sums::ByteSums;
 pub use inverse::invert;
 pub(crate) use inverse::{CpuInverse, could_be_of, count, counts};
 use rayon::prelude::*;

@@ -75,7 +75,6 @@ mod slot_search;
 mod static_encoder;
 mod static_rans;
 mod table_cost;
-mod tasks;
 
 use crate::error::Flaw;
 pub(crate) use bit_models::{BitTree, NumberModel};
@@ -83,7 +82,6 @@ pub(crate) use rle::{run_before, run_end};
 pub use slice_cuts::SliceLimits;
 pub use slices::{CodedBwt, SliceDecoder, decode_slices, encode_slices};
 pub(crate) use slices::{decode_slices_with, encode_slices_with};
-pub(crate) use tasks::{Task, current_pool, map_with};
 
 const ENDS_EARLY: Flaw = Flaw("coded bytes end too early");
 const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end where its runs do");

@@ -5,7 +5,7 @@
 //! tile, so that nothing goes through the whole BWT on one thread.
 
 use super::rle;
-use super::tasks::Task;
+use crate::tasks::Task;
 use std::ops::Range;
 
 /// Where a BWT is cut: behind so many runs, or so many bytes where runs are long.
@@ -98,6 +98,7 @@ pub fn cut(execute: impl Fn(Vec<Task>), bwt: &[u8], limits: SliceLimits) -> Vec<
 mod tests {
     use super::*;
     use crate::cases;
+    use crate::tasks;
 
     /// The same from the first run to the last.
     fn one_by_one(bwt: &[u8], limits: SliceLimits) -> Vec<Range<usize>> {
@@ -123,7 +124,6 @@ mod tests {
         }
         let long = cases::random(3 * TILE, 2).into_iter().flat_map(|c| [c; 1500]);
         texts.push(("long runs".into(), long.collect()));
-        let execute = |tasks: Vec<Task>| tasks.into_iter().for_each(|task| task());
         for (name, bwt) in &texts {
             for (runs, bytes) in [(1, 7), (100, 1000), (1000, 1 << 20), (4096, 1 << 24), (77, 9000)]
             {
@@ -132,10 +132,10 @@ mod tests {
                 }
                 let limits = SliceLimits { runs, bytes };
                 let wanted = one_by_one(bwt, limits);
-                assert_eq!(cut(execute, bwt, limits), wanted, "{name}: {limits:?}");
+                assert_eq!(cut(tasks::calling_thread, bwt, limits), wanted, "{name}: {limits:?}");
             }
         }
         let one = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
-        assert!(cut(execute, b"aabb", one).into_iter().eq(std::iter::once(0..4)));
+        assert!(cut(tasks::calling_thread, b"aabb", one).into_iter().eq(std::iter::once(0..4)));
     }
 }

@@ -14,27 +14,27 @@ use super::slice_cuts::{SliceLimits, cut};
 use super::slice_symbols::SliceSymbols;
 use super::static_encoder::SliceEncoder;
 use super::static_rans::SliceJob;
-use super::tasks::{Task, current_pool};
 use super::{Coding, context_mixing, static_rans};
 use crate::error::Flaw;
+use crate::tasks::{Task, current_pool};
 use std::mem;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A BWT that is coded.
+/// A BWT that is coded, or some neighbouring slices of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodedBwt {
+pub struct CodedBwt<S = Vec<u8>> {
     /// What all slices have in common.
     pub models: Vec<u8>,
     /// How many bytes each slice decodes to.
     pub raw_sizes: Vec<u32>,
     /// The coded slices; one that is as long as what it decodes to is stored.
-    pub slices: Vec<Vec<u8>>,
+    pub slices: Vec<S>,
 }
 
-impl CodedBwt {
+impl<S: AsRef<[u8]>> CodedBwt<S> {
     /// Coded bytes in all.
     pub fn size(&self) -> usize {
-        self.models.len() + self.slices.iter().map(Vec::len).sum::<usize>()
+        self.models.len() + self.slices.iter().map(|slice| slice.as_ref().len()).sum::<usize>()
     }
 }
 
@@ -179,13 +179,12 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     slices: &[S],
     mut bwt: &mut [u8],
 ) -> Result<(), Flaw> {
-    const MISFIT: Flaw = Flaw("the slices of a block do not fit it");
     let flaw = OnceLock::new();
     // Two slices of static rANS take less time side by side on one thread than one by one.
     let together = if decoder.0.is_some() { 2 } else { 1 };
     let (mut tasks, mut jobs): (Vec<Task>, _) = (Vec::new(), Vec::new());
     for (k, (coded, &size)) in slices.iter().zip(raw_sizes).enumerate() {
-        let out = bwt.split_off_mut(..size as usize).ok_or(MISFIT)?;
+        let out = bwt.split_off_mut(..size as usize).ok_or(Flaw::WRONG_SLICES)?;
         jobs.push(SliceJob { coded: coded.as_ref(), out });
         if jobs.len() == together || k + 1 == slices.len() {
             let (jobs, flaw) = (mem::take(&mut jobs), &flaw);
@@ -200,7 +199,7 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
         }
     }
     if !bwt.is_empty() || slices.len() != raw_sizes.len() {
-        return Err(MISFIT);
+        return Err(Flaw::WRONG_SLICES);
     }
     execute(tasks);
     flaw.into_inner().map_or(Ok(()), Err)
@@ -209,6 +208,7 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tasks::calling_thread;
 
     const LIMITS: SliceLimits = SliceLimits { runs: 1 << 14, bytes: 1 << 20 };
 
@@ -219,20 +219,16 @@ mod tests {
         vec![7; 1 << 21].into_iter().chain(noise).chain(text).collect()
     }
 
-    fn one_by_one(tasks: Vec<Task>) {
-        tasks.into_iter().for_each(|task| task());
-    }
-
     #[test]
     fn slices_come_back_whatever_their_order() {
         let bwt = bwt();
         let CodedBwt { models, raw_sizes, slices } =
             encode_slices(&bwt, LIMITS, Coding::StaticRans);
-        let others = encode_slices_with(one_by_one, &bwt, LIMITS, Coding::StaticRans);
+        let others = encode_slices_with(calling_thread, &bwt, LIMITS, Coding::StaticRans);
         assert_eq!(others.slices, slices);
         let backwards = |mut tasks: Vec<Task>| {
             tasks.reverse();
-            one_by_one(tasks);
+            calling_thread(tasks);
         };
         let decoder = SliceDecoder::new(Coding::StaticRans, &models).unwrap();
         let mut out = vec![0; bwt.len()];

@@ -8,6 +8,7 @@ use super::rates::Rates;
 use super::workload::Workload;
 use crate::error::{Error, Result};
 use crate::events::Listener;
+use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -86,9 +87,13 @@ impl<G> LeaseQueue<G> {
         self.changed.notify_all();
     }
 
-    /// All work is done, so that no more GPUs need be opened.
-    pub fn end(&self) {
-        self.state().ended = true;
+    /// All work is done, so that no more GPUs need be opened. Gives those that are free, which are
+    /// not leased any more.
+    pub fn end(&self) -> Vec<G> {
+        let mut state = self.state();
+        state.ended = true;
+        state.workload.leases -= state.free.len();
+        mem::take(&mut state.free)
     }
 
     pub fn has_ended(&self) -> bool {
@@ -171,7 +176,7 @@ impl<G> LeaseQueue<G> {
     }
 
     fn warn_once(&self, what: String) {
-        if !std::mem::replace(&mut self.state().warned, true) {
+        if !mem::replace(&mut self.state().warned, true) {
             self.listener.warn(what);
         }
     }
@@ -180,7 +185,7 @@ impl<G> LeaseQueue<G> {
 impl<G> QueueState<G> {
     /// True the first time.
     fn begin_opening(&mut self) -> bool {
-        let begins = std::mem::take(&mut self.can_open);
+        let begins = mem::take(&mut self.can_open);
         if begins {
             self.workload.opening = Some(Instant::now());
         }

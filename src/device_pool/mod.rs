@@ -133,10 +133,26 @@ impl<G: Send + 'static> DevicePool<G> {
         }
     }
 
+    /// All work is done: lets go of the GPUs that are open, side by side, as each takes time.
+    pub fn end(&self) {
+        let gpus = self.queue.end();
+        thread::scope(|scope| {
+            for gpu in gpus {
+                // Where no thread can be had, this one lets go of it.
+                drop(thread::Builder::new().spawn_scoped(scope, || drop(gpu)));
+            }
+        });
+    }
+
     /// Whether a block may be done on a GPU: not where all that were opened have failed.
     pub fn has_gpus(&self) -> bool {
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         opening.open.is_some() || opening.thread.is_some() && self.queue.may_lease()
+    }
+
+    /// Whether a GPU is open, or is being opened.
+    pub fn may_lease(&self) -> bool {
+        self.queue.may_lease()
     }
 
     /// Whether opening GPUs has begun.
@@ -166,7 +182,7 @@ impl<G> Drop for Opened<'_, G> {
 impl<G> Drop for DevicePool<G> {
     /// No thread outlives what it works for.
     fn drop(&mut self) {
-        self.queue.end();
+        drop(self.queue.end());
         let opening = self.opening.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = opening.thread.take() {
             let _ = thread.join();

@@ -23,6 +23,14 @@ pub(crate) struct Opener<G> {
 }
 
 impl<G: Send + 'static> Opener<G> {
+    /// Of GPUs that are open at once and used whatever the block.
+    #[cfg(test)]
+    pub fn of(gpus: Vec<G>) -> Self {
+        let open: OpenGpus<G> =
+            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
+        Opener { gpu_only: true, open: Some(open) }
+    }
+
     /// Opens the GPUs of `device` by `make`, given their numbers, once for each of `per_gpu`
     /// leases; no more in all than there are `workers` to use them.
     ///
@@ -173,6 +181,17 @@ mod tests {
         let others = format!("{warning}; sorting on the other GPUs");
         assert_eq!(opened("0-3", 4), (vec![0, 0, 2, 2], vec![others]));
         assert_eq!(opened("1,3", 8), (vec![], vec![format!("{warning}; sorting on the CPU")]));
+    }
+
+    #[test]
+    fn what_is_free_when_all_work_is_done_is_given_out_and_leased_no_more() {
+        let queue = LeaseQueue::new(false, true, Rates::SORT, 8, Listener::default());
+        (0..3).for_each(|gpu| queue.add(gpu));
+        let lease = queue.lease(1, 1).unwrap();
+        assert_eq!(queue.end().len(), 2);
+        drop(lease);
+        assert_eq!(queue.end().len(), 1);
+        assert!(queue.lease(1, 1).is_none());
     }
 
     #[test]

@@ -40,6 +40,17 @@ impl Rates {
         most: gpu::MOST_BYTES as u64,
     };
 
+    /// In coded bytes of blocks that are searched, whose slices are decoded and nothing else is.
+    /// Each run takes its time, in DNA as in sources, and its part of them.
+    pub const DECODE: Rates = Rates {
+        verb: "searching",
+        code: Rate { bytes: 1.0, seconds: 0.0 },
+        whole: true,
+        cpu: Rate { bytes: 13e6, seconds: 1.0 },
+        gpu: Rate { bytes: 10e6, seconds: 0.016 },
+        most: u64::MAX,
+    };
+
     /// In symbols of patterns. All threads take part in each search on the CPU.
     pub const SEARCH: Rates = Rates {
         verb: "searching",

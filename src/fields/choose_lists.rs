@@ -112,10 +112,10 @@ mod tests {
         let of = |odd: &str| {
             let block = lines(odd).into_bytes();
             let tokens = Tokens::Fields(b',');
-            let (text, side) = take_any_apart(&block, tokens, &Threads::Calling).unwrap().unwrap();
-            let restored = put_together(&text, &mut &side[..], block.len());
+            let apart = take_any_apart(&block, tokens, &Threads::Calling).unwrap().unwrap();
+            let restored = put_together(&apart.text, &mut &apart.side[..], block.len());
             assert_eq!(restored.as_ref(), Ok(&block));
-            memchr::memmem::find(&text, b"\x09\x01; \n").is_some()
+            memchr::memmem::find(&apart.text, b"\x09\x01; \n").is_some()
         };
         for list in ["", "\"\"", "\"; ; \"", "x", "\"a\"\"b; \""] {
             assert!(of(list), "{list}");

@@ -117,7 +117,7 @@ fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
 pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
     let Some(tokens) = tokens else { return coded_size(sample) };
     match take_apart(sample, tokens, &Threads::Calling)? {
-        Some((text, side)) => Ok(coded_size(&text)? + side.len()),
+        Some(apart) => Ok(coded_size(&apart.text)? + apart.side.len()),
         None => Ok(usize::MAX),
     }
 }

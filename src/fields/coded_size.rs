@@ -3,6 +3,7 @@
 use crate::bwt::Sorter;
 use crate::coder::{self, Coding, SliceLimits};
 use crate::error::Flaw;
+use crate::tasks;
 
 /// What static rANS makes of `text`, on the calling thread.
 ///
@@ -11,6 +12,6 @@ use crate::error::Flaw;
 pub fn coded_size(text: &[u8]) -> Result<usize, Flaw> {
     let bwt = Sorter::Cpu.sort(text, 1 << 16).map_err(|_| Flaw::NO_MEMORY)?;
     let limits = SliceLimits::new(bwt.bytes.len(), Coding::StaticRans);
-    let here = |tasks: Vec<coder::Task>| tasks.into_iter().for_each(|task| task());
-    Ok(coder::encode_slices_with(here, &bwt.bytes, limits, Coding::StaticRans).size())
+    let coding = Coding::StaticRans;
+    Ok(coder::encode_slices_with(tasks::calling_thread, &bwt.bytes, limits, coding).size())
 }

@@ -34,20 +34,24 @@ const TASK: usize = 1 << 16;
 /// sample said of them: then no field stays.
 const MOST_BY_KEPT: usize = 4096;
 
-/// The text of a block and its parameters.
-pub(super) type TextAndSide = (Vec<u8>, Vec<u8>);
+/// A block that is taken apart.
+#[derive(Debug)]
+pub struct Apart {
+    pub text: Vec<u8>,
+    /// The parameters.
+    pub side: Vec<u8>,
+    /// Where in the text the lines stand that fit no template: what is no line of fields at all,
+    /// if anything is.
+    pub whole_lines: Range<usize>,
+}
 
-/// Takes `block` apart by `tokens`: the text and the parameters. `None` where it has too many slots
-/// or does not get smaller. This is for those who are no thread of the `pool`.
+/// Takes `block` apart by `tokens`. `None` where it has too many slots or does not get smaller. This
+/// is for those who are no thread of the `pool`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub fn take_apart(
-    block: &[u8],
-    tokens: Tokens,
-    pool: &Threads,
-) -> Result<Option<TextAndSide>, Flaw> {
-    let is_smaller = |(text, side): &TextAndSide| text.len() + side.len() < block.len();
+pub fn take_apart(block: &[u8], tokens: Tokens, pool: &Threads) -> Result<Option<Apart>, Flaw> {
+    let is_smaller = |apart: &Apart| apart.text.len() + apart.side.len() < block.len();
     Ok(take_any_apart(block, tokens, pool)?.filter(is_smaller))
 }
 
@@ -59,7 +63,7 @@ pub(super) fn take_any_apart(
     block: &[u8],
     tokens: Tokens,
     pool: &Threads,
-) -> Result<Option<TextAndSide>, Flaw> {
+) -> Result<Option<Apart>, Flaw> {
     if u32::try_from(block.len()).is_err() {
         return Ok(None);
     }
@@ -71,8 +75,8 @@ pub(super) fn take_any_apart(
     let mut side = Vec::new();
     leb128::write(templates.names.len(), &mut side);
     leb128::write(lines * 2 + usize::from(!block.ends_with(b"\n")), &mut side);
-    let text = text(block, values, templates, &mut side, pool)?;
-    Ok(Some((text, side)))
+    let (text, whole_lines) = text(block, values, templates, &mut side, pool)?;
+    Ok(Some(Apart { text, side, whole_lines }))
 }
 
 /// The lines of `block` and their templates. `None` where there are too many values.
@@ -127,13 +131,14 @@ fn parts(block: &[u8], tokens: Tokens) -> Vec<Range<usize>> {
     parts
 }
 
+/// The text, and where in it the lines stand that fit no template.
 fn text(
     block: &[u8],
     values: ColumnValues,
     templates: Templates,
     side: &mut Vec<u8>,
     pool: &Threads,
-) -> Result<Vec<u8>, Flaw> {
+) -> Result<(Vec<u8>, Range<usize>), Flaw> {
     let mut front = Vec::new();
     for name in &templates.names {
         front.extend_from_slice(name);

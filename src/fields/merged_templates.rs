@@ -10,6 +10,7 @@
 use super::alike_templates::{Forms, Kind, letters, words};
 use super::parsed_lines::{Named, ParsedLines, Value, hash_of};
 use super::templates::{SLOT, WHOLE};
+use crate::allocation;
 use crate::error::Flaw;
 use crate::threads::Threads;
 use std::collections::HashMap;
@@ -107,7 +108,7 @@ impl MergedTemplates {
         if before + more > ParsedLines::most_values(range.len()) {
             return Ok(None);
         }
-        part.values.try_reserve_exact(more).map_err(|_| Flaw::NO_MEMORY)?;
+        allocation::handled(|| part.values.try_reserve_exact(more)).or(Err(Flaw::NO_MEMORY))?;
         // The values move to the end, and from there to their places behind the new ones.
         part.values.resize(before + more, Value { start: 0, len: 0 });
         part.values.copy_within(..before, more);

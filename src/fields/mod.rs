@@ -49,6 +49,6 @@ mod write_columns;
 
 pub use choose_tokens::{candidates, choose, sample};
 pub use coded_size::coded_size;
-pub use line_parts::take_apart;
+pub use line_parts::{Apart, take_apart};
 pub use rejoin::put_together;
 pub use tokens::Tokens;

@@ -15,6 +15,7 @@ use super::packed_layout::Layout;
 use super::packed_words;
 use super::parsed_lines::{Value, push_bytes};
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions};
+use super::templates::WHOLE_LINES;
 use super::value_cost::Sample;
 use crate::allocation;
 use crate::error::Flaw;
@@ -47,35 +48,40 @@ struct Written {
     ends: Vec<usize>,
 }
 
-/// Appends the columns to the front of the text, in their order.
+/// Appends the columns to the front of the text, in their order; gives the text, and where in it
+/// the lines stand that fit no template.
 pub(super) fn join(
     front: Vec<u8>,
     columns: &[&[Group]],
     forms: &[Form],
     WrittenColumns { parts, whole }: WrittenColumns,
-) -> Result<Vec<u8>, Flaw> {
+) -> Result<(Vec<u8>, Range<usize>), Flaw> {
     let sizes = parts.iter().map(|part| &part.bytes).chain(&whole).map(Vec::len);
     // Forms are few bytes more.
     let size = front.len() + sizes.sum::<usize>() + 4 * columns.len();
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     text.extend_from_slice(&front);
     let (mut whole, mut next) = (whole.into_iter(), vec![(0, 0); parts.len()]);
+    let mut whole_lines = text.len()..text.len();
     for (column, form) in columns.iter().zip(forms).filter(|(_, form)| **form != Form::Packed) {
         if count(column) >= LEAST_VALUES {
             form.write(&mut text);
         }
         if form.is_written_whole() {
             text.extend(whole.next().expect("each is written"));
-            continue;
+        } else {
+            for part in column.iter().map(|group| group.part as usize) {
+                let (group, start) = &mut next[part];
+                let end = parts[part].ends[*group];
+                text.extend_from_slice(&parts[part].bytes[*start..end]);
+                (*group, *start) = (*group + 1, end);
+            }
         }
-        for part in column.iter().map(|group| group.part as usize) {
-            let (group, start) = &mut next[part];
-            let end = parts[part].ends[*group];
-            text.extend_from_slice(&parts[part].bytes[*start..end]);
-            (*group, *start) = (*group + 1, end);
+        if column[0].column == WHOLE_LINES {
+            whole_lines.end = text.len();
         }
     }
-    Ok(text)
+    Ok((text, whole_lines))
 }
 
 impl<'b> Writer<'b> {
@@ -275,7 +281,7 @@ impl<'b> Writer<'b> {
             let key = if distance == 0 { &[] } else { self.bytes(value.before(distance)) };
             // A byte for each item, which may be empty, beside its own ones.
             let most = 2 * value.own().len as usize + 2;
-            out.try_reserve(most).map_err(|_| Flaw::NO_MEMORY)?;
+            allocation::reserve(&mut out, most).ok_or(Flaw::NO_MEMORY)?;
             lists::write(self.bytes(value.own()), key, separator, &mut out);
             out.push(b'\n');
         }

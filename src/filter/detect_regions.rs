@@ -49,17 +49,28 @@ enum ChunkKind {
     Arm64,
 }
 
-/// The regions of `text`; empty where all of it is plain. Code is looked for where `code` is true.
-pub(super) fn detect(text: &[u8], code: bool, pool: &Threads) -> Vec<FilterRegion> {
+/// The regions of `text`, which is plain outside of `searched`; empty where all of it is. Code is
+/// looked for where `code` is true.
+pub(super) fn detect(
+    text: &[u8],
+    searched: Range<usize>,
+    code: bool,
+    pool: &Threads,
+) -> Vec<FilterRegion> {
+    let (before, behind) = (searched.start, text.len() - searched.end);
+    let text = &text[searched];
     let guesses =
         pool.map(text.chunks(TASK), |text| text.chunks(CHUNK).map(guess).collect::<Vec<_>>());
     let mut stretches = stretches(text.len(), &guesses.concat(), code);
     try_records(text, &mut stretches, pool);
+    let found = stretches.into_iter().map(|stretch| (stretch.range.len(), stretch.kind));
+    let plain = |size| [(size, RegionKind::Plain)];
     let mut regions: Vec<FilterRegion> = Vec::new();
-    for Stretch { range, kind, .. } in stretches {
+    for (size, kind) in plain(before).into_iter().chain(found).chain(plain(behind)) {
         match regions.last_mut() {
-            Some(last) if last.kind == kind => last.size += range.len(),
-            _ => regions.push(FilterRegion { size: range.len(), kind }),
+            Some(last) if last.kind == kind => last.size += size,
+            _ if size > 0 => regions.push(FilterRegion { size, kind }),
+            _ => {}
         }
     }
     if matches!(regions[..], [FilterRegion { kind: RegionKind::Plain, .. }]) {

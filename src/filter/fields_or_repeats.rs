@@ -43,7 +43,8 @@ pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw
 /// What a sample takes whose repeats are taken out, once it is taken apart by `tokens`, if any.
 fn size_without_repeats(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
     let apart = match tokens {
-        Some(tokens) => fields::take_apart(sample, tokens, &Threads::Calling)?,
+        Some(tokens) => fields::take_apart(sample, tokens, &Threads::Calling)?
+            .map(|apart| (apart.text, apart.side)),
         None => Some((sample.to_vec(), Vec::new())),
     };
     let Some((mut text, mut side)) = apart else { return Ok(usize::MAX) };

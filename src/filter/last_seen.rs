@@ -8,7 +8,7 @@
 
 use crate::allocation;
 use crate::bwt::cache_lines;
-use crate::bwt::content_defined::{self, STRETCH, hash};
+use crate::bwt::content_defined::{CommonPositions, STRETCH, hash};
 use crate::error::Flaw;
 use crate::threads::Threads;
 use std::mem;
@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bytes that tell what comes next, and bytes that tell what they repeat.
 const CONTEXT: usize = 8;
 pub(super) const KEY: usize = 24;
-/// Positions are one in 2^5 places, and this far apart.
-const RARE: u32 = 5;
+/// Positions are one in so many places, and this far apart.
+const EVERY: usize = 32;
 const APART: usize = 8;
 /// Positions that are looked up at once.
 const BATCH: usize = 32;
@@ -43,10 +43,15 @@ pub(super) struct Positions {
 
 impl Positions {
     /// Of twice as many positions as usual no more, so that the memory for them is bounded.
-    pub fn new(text: &[u8], stretch: Range<usize>, log: u32) -> Result<Self, Flaw> {
-        let (start, most) = (stretch.start, stretch.len() >> (RARE - 1));
+    pub fn new(
+        text: &[u8],
+        positions: &CommonPositions,
+        stretch: Range<usize>,
+        log: u32,
+    ) -> Result<Self, Flaw> {
+        let (start, most) = (stretch.start, stretch.len() / (EVERY / 2));
         let mut places = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
-        content_defined::for_each::<RARE>(text, stretch, APART, KEY, |at| {
+        positions.for_each(text, stretch, APART, |at| {
             if places.len() < most {
                 places.push((at - start) as u32);
             }

@@ -22,7 +22,7 @@ use super::last_seen::{Before, KEY, KINDS, LastSeen, Positions};
 use super::matches::CodedMatch;
 #[cfg(test)]
 use crate::bwt::content_defined;
-use crate::bwt::content_defined::STRETCH;
+use crate::bwt::content_defined::{CommonPositions, STRETCH};
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
 use std::ops::Range;
@@ -47,13 +47,17 @@ const SPLIT_COST: u64 = 200;
 /// The parts that a text is searched in, since all positions at once take more memory.
 const PARTS: usize = 4;
 
-/// The matches in `text`, if there are enough that are worth taking out.
-pub(super) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>>, Flaw> {
+/// The matches in `text`, if there are enough that are worth taking out. Its positions may be known.
+pub(super) fn find(
+    text: &[u8],
+    known: &CommonPositions,
+    pool: &Threads,
+) -> Result<Option<Vec<CodedMatch>>, Flaw> {
     let (mut search, mut seen) = (MatchSearch::new(text), LastSeen::new(text.len())?);
     let stretches: Vec<Range<usize>> = stretches(text.len(), STRETCH).collect();
     for part in stretches.chunks(stretches.len().div_ceil(PARTS).max(1)) {
         let log = seen.log;
-        let positions = pool.map(part, |stretch| Positions::new(text, stretch.clone(), log));
+        let positions = pool.map(part, |stretch| Positions::new(text, known, stretch.clone(), log));
         let positions = positions.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
         seen.enter_all(&positions, pool);
         pool.install(|| {
@@ -207,6 +211,10 @@ mod tests {
     use super::super::{cases, matches};
     use super::*;
 
+    fn find(text: &[u8]) -> Result<Option<Vec<CodedMatch>>, Flaw> {
+        super::find(text, &CommonPositions::default(), &Threads::Calling)
+    }
+
     /// Words, of which one stretch of 3000 bytes in ten comes a second time, far behind.
     fn with_repeats(size: usize) -> Vec<u8> {
         let text = cases::text(size);
@@ -218,7 +226,7 @@ mod tests {
     fn matches_in_other_text_are_taken_out_and_come_back() {
         let text = with_repeats(400_000);
         assert!(!content_defined::is_repetitive(&text, &Threads::Calling).unwrap());
-        let found = find(&text, &Threads::Calling).unwrap().unwrap();
+        let found = find(&text).unwrap().unwrap();
         let removed: usize = found.iter().map(|found| found.length).sum();
         assert!((35_000..45_000).contains(&removed), "{removed} bytes in {} matches", found.len());
         let (mut literals, mut side) = (text.clone(), Vec::new());
@@ -232,11 +240,11 @@ mod tests {
         let line =
             |n| format!("2026-01-01 worker {n}: a line that is like all the others of its log\n");
         let log: String = cases::random(4000, 250).into_iter().map(line).collect();
-        assert!(find(log.as_bytes(), &Threads::Calling).unwrap().is_none());
-        assert!(find(&vec![0; 200_000], &Threads::Calling).unwrap().is_none());
+        assert!(find(log.as_bytes()).unwrap().is_none());
+        assert!(find(&vec![0; 200_000]).unwrap().is_none());
         for (name, text) in cases::shapes(300_000) {
             if ["text", "random", "DNA", "random bits"].contains(&name.as_str()) {
-                assert!(find(&text, &Threads::Calling).unwrap().is_none(), "{name}");
+                assert!(find(&text).unwrap().is_none(), "{name}");
             }
         }
     }

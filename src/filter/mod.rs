@@ -53,11 +53,11 @@ pub(crate) mod matches;
 mod order1;
 pub(crate) mod regions;
 
-use crate::bwt::content_defined;
+use crate::bwt::content_defined::{CommonPositions, Look};
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
-use crate::fields;
+use crate::fields::{self, Apart};
 use crate::leb128;
 use crate::sequence::{self, Contribution, Kind, Layout};
 use crate::threads::Threads;
@@ -160,7 +160,8 @@ pub(crate) struct Undeduplicated {
 #[derive(Debug)]
 enum RepeatsSearch {
     None,
-    Some,
+    /// The positions that are common are known in most of the text.
+    Some(CommonPositions),
     /// The text repeats itself as a whole.
     Everywhere,
 }
@@ -186,35 +187,45 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         parameters = separate_sequences(&mut filtered, Kind::Fasta, pool)?;
     }
     let is_large = filtered.text.len() > MOST_SEARCHED;
-    let is_repetitive = |text: &[u8]| match is_large {
-        true => Ok(false),
-        false => content_defined::is_repetitive(text, pool).ok_or(Flaw::NO_MEMORY),
+    let look_at = |text: &[u8]| match is_large {
+        true => Ok(Look::default()),
+        false => Look::at(text, pool).ok_or(Flaw::NO_MEMORY),
     };
-    let mut repeats_itself = is_repetitive(&filtered.text)?;
-    if filtered.flags == 0 {
-        parameters = take_fields_apart(&mut filtered, repeats_itself, pool)?;
-        if filtered.flags == FIELDS {
-            repeats_itself = repeats_itself && is_repetitive(&filtered.text)?;
-        }
+    let mut look = look_at(&filtered.text)?;
+    let mut whole_lines = None;
+    if filtered.flags == 0
+        && let Some(apart) = take_fields_apart(&filtered.text, look.is_repetitive, pool)?
+    {
+        (filtered.text, filtered.flags, parameters) = (apart.text, FIELDS, apart.side);
+        // Columns have their forms. What one would lose of what it has in common with others, a
+        // sample of it does not tell.
+        whole_lines = Some(apart.whole_lines);
+        look = if look.is_repetitive { look_at(&filtered.text)? } else { Look::default() };
     }
     // Reads are best as fields. Where these cannot be, bases are apart from names.
     if let Some(Kind::Fastq) = kind
         && filtered.flags == 0
     {
         parameters = separate_sequences(&mut filtered, Kind::Fastq, pool)?;
+        if filtered.flags == SEQUENCES {
+            look.positions = CommonPositions::default();
+        }
     }
+    let Look { is_repetitive, mut positions } = look;
     let Filtered { text, flags, side } = &mut filtered;
+    let searched = whole_lines.unwrap_or(0..text.len());
     // Repeats of code have the same relative targets, not the same absolute ones.
-    let regions = detect_regions::detect(text, !repeats_itself, pool);
+    let regions = detect_regions::detect(text, searched, !is_repetitive, pool);
     if !regions.is_empty() {
         regions::encode(text, &regions, side, pool)?;
+        regions::changed(&regions).for_each(|range| positions.forget(range));
         *flags |= REGIONS;
     }
     side.extend(parameters);
-    let repeats = match repeats_itself {
+    let repeats = match is_repetitive {
         _ if is_large => RepeatsSearch::None,
         true => RepeatsSearch::Everywhere,
-        false => RepeatsSearch::Some,
+        false => RepeatsSearch::Some(positions),
     };
     Ok(Undeduplicated { filtered, repeats })
 }
@@ -231,26 +242,20 @@ fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Resul
     Ok(Vec::new())
 }
 
-/// Takes lines of fields apart where the block is one of these, and gives the parameters.
+/// Takes lines of fields apart where the block is one of these.
 fn take_fields_apart(
-    block: &mut Filtered,
+    block: &[u8],
     is_repetitive: bool,
     pool: &Threads,
-) -> Result<Vec<u8>, Flaw> {
+) -> Result<Option<Apart>, Flaw> {
     let tokens = match is_repetitive {
-        true => fields_or_repeats::choose(&block.text, pool)?,
-        false => fields::choose(&block.text, pool)?,
+        true => fields_or_repeats::choose(block, pool)?,
+        false => fields::choose(block, pool)?,
     };
-    if let Some(tokens) = tokens
-        && let Some((text, parameters)) = fields::take_apart(&block.text, tokens, pool)?
-    {
-        let restored = || fields::put_together(&text, &mut &parameters[..], block.text.len());
-        if comes_back(&block.text[..], pool.install(restored))? {
-            (block.text, block.flags) = (text, FIELDS);
-            return Ok(parameters);
-        }
-    }
-    Ok(Vec::new())
+    let Some(tokens) = tokens else { return Ok(None) };
+    let Some(apart) = fields::take_apart(block, tokens, pool)? else { return Ok(None) };
+    let restored = || fields::put_together(&apart.text, &mut &apart.side[..], block.len());
+    Ok(comes_back(block, pool.install(restored))?.then_some(apart))
 }
 
 /// Whether what a filter has written is restored to what it was. If not, that is a defect of bwz,
@@ -274,7 +279,7 @@ pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filte
     let Undeduplicated { mut filtered, repeats } = block;
     let found = match repeats {
         RepeatsSearch::None => None,
-        RepeatsSearch::Some => long_range::find(&filtered.text, pool)?,
+        RepeatsSearch::Some(known) => long_range::find(&filtered.text, &known, pool)?,
         RepeatsSearch::Everywhere => match_finder::find(&filtered.text, pool)?,
     };
     if let Some(found) = found {

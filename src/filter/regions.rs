@@ -8,6 +8,7 @@ use super::delta::Records;
 use crate::error::Flaw;
 use crate::leb128;
 use crate::threads::Threads;
+use std::ops::Range;
 
 /// The filter of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,16 @@ pub(crate) fn encode(
         kind.write(side);
     }
     change(text, 0, regions, Direction::ToAbsolute, pool)
+}
+
+/// The parts of a text that [`encode`] changes.
+pub(super) fn changed(regions: &[FilterRegion]) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    regions.iter().filter_map(move |region| {
+        let start = end;
+        end += region.size;
+        (region.kind != RegionKind::Plain).then_some(start..end)
+    })
 }
 
 /// Undoes [`encode`].

@@ -9,8 +9,7 @@ use super::FmIndex;
 use super::bit_sliced_rank::BitSlicedRank;
 use super::byte_rank::ByteRank;
 use super::layout::IndexLayout;
-use super::lf_walks::CONTRADICTION;
-use crate::error::Result;
+use crate::error::{Flaw, Result};
 use crate::gpu;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,7 +59,7 @@ impl FmIndex<u32> {
             ranks: &sampled.ranks,
             numbers: &sampled.numbers,
         };
-        gpu.positions(&self.arrays(0), &samples, rows)?.ok_or_else(|| CONTRADICTION.into())
+        gpu.positions(&self.arrays(0), &samples, rows)?.ok_or_else(|| Flaw::WRONG_SAMPLES.into())
     }
 
     /// What a GPU takes to search so many patterns.

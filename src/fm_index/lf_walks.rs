@@ -23,9 +23,6 @@ const AT_A_TIME: usize = 32;
 /// Walks per task.
 const CHUNK: usize = 1024;
 
-/// What an intact block never is.
-pub(crate) const CONTRADICTION: Flaw = Flaw("the block's samples do not fit its transform");
-
 /// A walk under way: its number, where it is, how many steps it has made, and the byte that it
 /// steps over next.
 #[derive(Clone, Copy)]
@@ -59,7 +56,7 @@ impl<R: Row> FmIndex<R> {
                         steps < self.samples.rate()
                     }
                 });
-                if sound { Ok(()) } else { Err(CONTRADICTION) }
+                if sound { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
             },
         )?;
         Ok(positions)
@@ -134,7 +131,7 @@ impl<R: Row> FmIndex<R> {
             }
             pos > begin
         });
-        if sound { Ok(dense) } else { Err(CONTRADICTION.into()) }
+        if sound { Ok(dense) } else { Err(Flaw::WRONG_SAMPLES.into()) }
     }
 
     /// Walks from each row. `arrive(n, row, steps, byte)` is called for each row of walk n, the

@@ -52,7 +52,6 @@ use crate::positions::NarrowLimits;
 pub use crate::positions::Row;
 use kmer_table::KmerTable;
 use layout::{IndexLayout, with_layout};
-pub(crate) use lf_walks::CONTRADICTION;
 use rank::Rank;
 use rayon::prelude::*;
 pub(crate) use samples::{SampledPositions, SampledRows};

@@ -1,7 +1,7 @@
 //! The payload of a bwt block: its tables, what its filters need, samples, sizes of slices, the
 //! index if there is one, models, slices. FORMAT.md chapter 4.
 
-use super::block_header::{Shape, largest_sample_rate_log};
+use super::block_header::{BlockKind, CodedBlock, Shape, largest_sample_rate_log};
 use super::block_index::{Around, BlockIndex, TextSizes};
 use super::fields::{ensure, put_uint, uint_at};
 use super::slice_sizes::SliceSizes;
@@ -103,6 +103,31 @@ impl<'a> BwtPayload<'a> {
             bytes.extend_from_slice(part);
         }
         Ok(bytes)
+    }
+
+    /// Takes apart the payload of a block and checks it; `None` where the block is stored.
+    ///
+    /// # Errors
+    /// [`Error::Format`] where it is damaged.
+    pub fn of(block: &'a CodedBlock) -> Result<Option<(Shape, Self)>, Error> {
+        let parts = block.check_payload().and_then(|()| match block.header.kind {
+            BlockKind::Stored => Ok(None),
+            BlockKind::Bwt(shape) => {
+                let parts = Self::from_bytes(&block.payload, block.header.raw_size, shape)?;
+                Ok(Some((shape, parts)))
+            }
+        });
+        parts.map_err(|flaw| block.error(flaw))
+    }
+
+    /// Parameters of the filters, if there are any.
+    pub fn side(&self) -> &'a [u8] {
+        self.filtered.map_or(&[], |filtered| filtered.side)
+    }
+
+    /// Bytes of the text of a block of `raw_size` bytes.
+    pub fn text_size(&self, raw_size: u64) -> u64 {
+        self.filtered.map_or(raw_size, |filtered| filtered.text_size)
     }
 
     /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^40`.

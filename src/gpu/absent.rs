@@ -27,6 +27,7 @@ use absent_network::absent;
 use interface::SortedBlockView;
 use std::convert::Infallible;
 use std::ops::Range;
+use std::time::Instant;
 
 /// Whether this build has CUDA in it.
 pub const fn is_built() -> bool {
@@ -35,6 +36,11 @@ pub const fn is_built() -> bool {
 
 /// The CUDA version and the architectures of the kernels in this build: none.
 pub const BUILT: &Built = &Built { cuda: "", archs: &[] };
+
+/// Whether this machine has a driver of NVIDIA: none that this build could use.
+pub fn has_driver() -> bool {
+    false
+}
 
 /// The GPUs of this machine, of which this build knows none.
 ///
@@ -160,7 +166,7 @@ impl GpuInverse {
         _coded: &CodedBwt,
         _sample_rate: u32,
         _samples: &[u32],
-    ) -> Result<Option<&[u8]>> {
+    ) -> Result<Option<(Instant, &[u8])>> {
         match self.0 {}
     }
 
@@ -202,6 +208,15 @@ impl BwtDecoder {
     }
 
     pub fn reserve(&mut self, _n: u32) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub fn decode<S: AsRef<[u8]>>(&mut self, _coded: &CodedBwt<S>) -> Result<Option<&[u8]>> {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn fail_after(&self, _launches: u32) {
         match self.0 {}
     }
 }

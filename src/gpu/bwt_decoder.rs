@@ -40,8 +40,6 @@ struct DecodeShape {
 /// Bytes of which a BWT has no more than one slice each. FORMAT.md section 4.1.
 const LEAST_SLICE: u32 = 4096;
 
-const MISFIT: Flaw = Flaw("the slices of a block do not fit it");
-
 impl BwtDecoder {
     /// A decoder on GPU `number`.
     ///
@@ -79,7 +77,7 @@ impl BwtDecoder {
     /// [`Error::Format`], which knows no place, where the models are damaged or the sizes do not
     /// fit. [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. It may be
     /// used again, though after some failures all that follows fails too.
-    pub fn decode(&mut self, coded: &CodedBwt) -> Result<Option<&[u8]>> {
+    pub fn decode<S: AsRef<[u8]>>(&mut self, coded: &CodedBwt<S>) -> Result<Option<&[u8]>> {
         self.load(coded)?;
         match self.decode_loaded()?.iter().all(|&flaw| flaw == 0) {
             true => self.download().map(Some),
@@ -91,7 +89,7 @@ impl BwtDecoder {
     ///
     /// # Errors
     /// As [`BwtDecoder::decode`].
-    pub fn load(&mut self, coded: &CodedBwt) -> Result<()> {
+    pub fn load<S: AsRef<[u8]>>(&mut self, coded: &CodedBwt<S>) -> Result<()> {
         let mut bytes = std::mem::take(&mut self.bytes);
         let done = self.load_by(coded, &mut bytes);
         self.bytes = bytes;
@@ -99,10 +97,14 @@ impl BwtDecoder {
     }
 
     /// The same by way of pinned memory that is lent for it.
-    fn load_by(&mut self, coded: &CodedBwt, bytes: &mut PinnedBuffer<u8>) -> Result<()> {
+    fn load_by<S: AsRef<[u8]>>(
+        &mut self,
+        coded: &CodedBwt<S>,
+        bytes: &mut PinnedBuffer<u8>,
+    ) -> Result<()> {
         self.shape = DecodeShape::default();
         let slices = places(coded)?;
-        let last = slices.last().ok_or(MISFIT)?;
+        let last = slices.last().ok_or(Flaw::WRONG_SLICES)?;
         let shape = DecodeShape {
             slices: slices.len() as u32,
             coded: last.coded_start + last.coded_size,
@@ -139,7 +141,7 @@ impl BwtDecoder {
     ) -> Result<bool> {
         self.load_by(coded, bytes)?;
         if self.shape.n != bwt.len() {
-            return Err(MISFIT.into());
+            return Err(Flaw::WRONG_SLICES.into());
         }
         self.run(bwt)?;
         Ok(self.words.first(self.shape.slices as usize).iter().all(|&flaw| flaw == 0))
@@ -170,17 +172,17 @@ impl BwtDecoder {
     }
 
     /// Copies all that is needed to the device.
-    fn stage(
+    fn stage<S: AsRef<[u8]>>(
         &mut self,
         shape: DecodeShape,
-        coded: &CodedBwt,
+        coded: &CodedBwt<S>,
         slices: &[CodedSlice],
         bytes: &mut PinnedBuffer<u8>,
     ) -> Result<()> {
         let (gpu, models) = (&self.gpu, ModelArrays::read(&coded.models)?);
         let arrays = allocate(gpu, &mut self.memory, shape)?;
         let mut room = bytes.reserve(gpu, shape.coded as usize)?;
-        for slice in &coded.slices {
+        for slice in coded.slices.iter().map(AsRef::as_ref) {
             room.split_off_mut(..slice.len()).expect("their sum").copy_from_slice(slice);
         }
         self.words.reserve(gpu, models.tables.len())?.copy_from_slice(&models.tables);
@@ -214,20 +216,21 @@ impl BwtDecoder {
 }
 
 /// Where each slice lies, coded and decoded.
-fn places(coded: &CodedBwt) -> Result<Vec<CodedSlice>> {
+fn places<S: AsRef<[u8]>>(coded: &CodedBwt<S>) -> Result<Vec<CodedSlice>> {
     let (mut coded_start, mut raw_start) = (0_u32, 0_u32);
-    let place = |(slice, &raw_size): (&Vec<u8>, &u32)| {
-        let coded_size =
-            u32::try_from(slice.len()).ok().filter(|&size| size > 0 && size <= raw_size);
-        let coded_size = coded_size.ok_or(MISFIT)?;
+    let place = |(slice, &raw_size): (&S, &u32)| {
+        let coded_size = u32::try_from(slice.as_ref().len()).ok();
+        let coded_size = coded_size.filter(|&size| size > 0 && size <= raw_size);
+        let coded_size = coded_size.ok_or(Flaw::WRONG_SLICES)?;
         let place = CodedSlice { coded_start, coded_size, raw_start, raw_size };
         // A coded slice is no longer than what it decodes to.
-        raw_start = raw_start.checked_add(raw_size).filter(|&n| n < 1 << 31).ok_or(MISFIT)?;
+        raw_start =
+            raw_start.checked_add(raw_size).filter(|&n| n < 1 << 31).ok_or(Flaw::WRONG_SLICES)?;
         coded_start += coded_size;
         Ok(place)
     };
     if coded.slices.len() != coded.raw_sizes.len() {
-        return Err(MISFIT.into());
+        return Err(Flaw::WRONG_SLICES.into());
     }
     coded.slices.iter().zip(&coded.raw_sizes).map(place).collect()
 }

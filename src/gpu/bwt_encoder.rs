@@ -191,13 +191,9 @@ impl BwtEncoder {
         self.words.download(gpu, arrays.coded_starts, at.starts..at.count)?;
         self.words.download(gpu, arrays.slice_count, at.count..at.count + 1)?;
         gpu.wait()?;
-        let words = self.words.first(at.all());
-        let count = words[at.count as usize] as usize;
-        let (raw_starts, coded_starts) =
-            (&words[at.slices as usize..], &words[at.starts as usize..]);
-        // Pairs of a byte and a run.
-        let raw_sizes = (0..count).map(|k| raw_starts[2 * k + 2] - raw_starts[2 * k]).collect();
-        let coded_sizes = coded_starts[..=count].windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let sizes = at.sizes(self.words.first(at.all()), shape.n);
+        let wrong = || Error::Device("a GPU gave slices that do not fit the block".into());
+        let (raw_sizes, coded_sizes) = sizes.ok_or_else(wrong)?;
         Ok(EncodedSlices { models, raw_sizes, coded_sizes, byte_counts, shape })
     }
 }
@@ -220,6 +216,25 @@ impl HostWords {
     fn all(&self) -> usize {
         self.count as usize + 1
     }
+
+    /// The raw and the coded size of each slice of `n` bytes; `None` where what the GPU wrote is
+    /// out of range.
+    fn sizes(&self, words: &[u32], n: u32) -> Option<(Vec<u32>, Vec<u32>)> {
+        let count = words[self.count as usize] as usize;
+        let starts = |from: u32, to: u32| words[from as usize..to as usize].iter().copied();
+        // Pairs of a byte and a run.
+        let raw = starts(self.slices, self.starts).step_by(2).take(count + 1);
+        let coded = starts(self.starts, self.count).take(count + 1);
+        Some((differences(raw, count, n)?, differences(coded, count, n)?))
+    }
+}
+
+/// The `count` differences of what begins with 0 and grows to `n` at most.
+fn differences(starts: impl Iterator<Item = u32>, count: usize, n: u32) -> Option<Vec<u32>> {
+    let starts: Vec<u32> = starts.collect();
+    let fits = starts.len() == count + 1 && starts[0] == 0 && starts[count] <= n;
+    let steps = starts.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
+    fits.then(|| steps.collect())?
 }
 
 /// Allocates all that a BWT takes from memory that is made large enough.
@@ -231,4 +246,23 @@ fn allocate<'m>(
     let mut measure = ArenaAllocator::measuring();
     EncodeArrays::allocate(gpu, &mut measure, shape)?;
     EncodeArrays::allocate(gpu, &mut memory.allocator(gpu, measure.used())?, shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_out_of_range_are_refused() {
+        let at = HostWords { tables: 0, slices: 0, starts: 6, count: 9 };
+        // The last of three places for starts is not in use.
+        let sound = [0, 1, 50, 2, 99, 99, 0, 20, 99, 1];
+        assert_eq!(at.sizes(&sound, 60), Some((vec![50], vec![20])));
+        for (word, wrong) in [(9, 3), (9, u32::MAX), (0, 51), (2, 61), (6, 1), (7, 61)] {
+            let mut words = sound;
+            words[word] = wrong;
+            assert_eq!(at.sizes(&words, 60), None, "{wrong} at {word}");
+        }
+        assert_eq!(at.sizes(&[0, 1, 50, 2, 40, 99, 0, 20, 30, 2], 60), None, "backwards");
+    }
 }

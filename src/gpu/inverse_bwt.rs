@@ -7,6 +7,7 @@ use crate::coder::CodedBwt;
 use crate::error::{Error, Flaw, Result};
 use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
 use crate::gpu::runtime::{ArenaAllocator, Gpu, GrowingArena, PinnedBuffer};
+use std::time::Instant;
 
 /// Restores blocks on one GPU, on two streams of its own. Its memory grows with the largest block
 /// and is kept.
@@ -31,8 +32,6 @@ enum Source {
     Host,
     Device,
 }
-
-const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
 
 impl GpuInverse {
     /// An inverse on GPU `number`.
@@ -83,8 +82,8 @@ impl GpuInverse {
         Ok(self.bytes.0.first(len))
     }
 
-    /// The text of a transform that `decoder`, on the same GPU, decodes from coded slices; `None`
-    /// where one of these is damaged. The transform does not leave the device.
+    /// The text of a transform that `decoder`, on the same GPU, decodes from coded slices, and when
+    /// that was decoded; `None` where a slice is damaged. The transform does not leave the device.
     ///
     /// # Errors
     /// As [`Self::invert_input`], and as [`BwtDecoder::decode`].
@@ -94,7 +93,7 @@ impl GpuInverse {
         coded: &CodedBwt,
         sample_rate: u32,
         samples: &[u32],
-    ) -> Result<Option<&[u8]>> {
+    ) -> Result<Option<(Instant, &[u8])>> {
         let len = coded.raw_sizes.iter().map(|&size| size as usize).sum();
         let shape = shape(len, sample_rate, samples)?;
         self.input(len)?;
@@ -104,8 +103,9 @@ impl GpuInverse {
         if !decoder.decode_to(coded, &mut self.bytes.0, arrays.bytes.first(shape.n))? {
             return Ok(None);
         }
+        let decoded = Instant::now();
         self.finish(shape, samples, Source::Device)?;
-        Ok(Some(self.bytes.0.first(len)))
+        Ok(Some((decoded, self.bytes.0.first(len))))
     }
 
     /// Bytes of device memory in use.
@@ -125,7 +125,7 @@ impl GpuInverse {
             // Nothing of it may still be at work when the next begins. What that says adds nothing.
             let _ = (self.gpu.wait(), self.copies.wait());
         })?;
-        if contradictory { Err(CONTRADICTION.into()) } else { Ok(()) }
+        if contradictory { Err(Flaw::WRONG_SAMPLES.into()) } else { Ok(()) }
     }
 
     /// Copies, restores and copies back; gives whether there was a contradiction.
@@ -166,7 +166,7 @@ fn shape(len: usize, sample_rate: u32, samples: &[u32]) -> Result<InverseShape> 
         && samples.len() == n.div_ceil(sample_rate) as usize
         && samples.iter().all(|row| (1..=n).contains(row));
     if !fits {
-        return Err(CONTRADICTION.into());
+        return Err(Flaw::WRONG_SAMPLES.into());
     }
     let count = samples.len() as u32;
     Ok(InverseShape { n, primary: samples[0], samples: count, log_rate: sample_rate.ilog2() })

@@ -71,7 +71,7 @@ pub use nccl_processor::NcclProcessor;
 pub use pattern_batches::Searcher;
 pub use peers::Peers;
 pub use rank_sorter::RankSorter;
-pub use runtime::{BUILT, NcclId, devices};
+pub use runtime::{BUILT, NcclId, devices, has_driver};
 pub use sorter::GpuSorter;
 pub use text_parts::{PartRows, PartText, TextParts};
 

@@ -3,6 +3,7 @@
 use super::algorithm::AlgorithmBuffers;
 use super::bwt_encoder::{BwtEncoder, EncodedSlices};
 use super::interface::{Algorithm, MOST_BYTES, Report, SortedBlock, SortedBlockView};
+use crate::allocation;
 use crate::coder::SliceLimits;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
@@ -288,11 +289,8 @@ fn allocate<'m>(
 
 /// A copy, or an error where the host has no memory for it.
 fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
-    let mut copy = Vec::new();
-    let no_memory = |_| Error::out_of_memory("there is no memory for a transform");
-    copy.try_reserve_exact(items.len()).map_err(no_memory)?;
-    copy.extend_from_slice(items);
-    Ok(copy)
+    let no_memory = || Error::out_of_memory("there is no memory for a transform");
+    allocation::copied(items).ok_or_else(no_memory)
 }
 
 #[cfg(test)]

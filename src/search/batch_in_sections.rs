@@ -23,6 +23,7 @@ pub(crate) fn run<R: Read + Seek + Send>(
 ) -> Result<BatchMatches> {
     let mut found = BatchMatches::default();
     for section in sections(input, contents, batch.options)? {
+        let section = section.decoded_by(&session.decoders);
         let more = match section.by_sequence {
             true => by_sequence(batch, &section, session, layouts)?,
             false => search(batch, &section, session)?,

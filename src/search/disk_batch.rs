@@ -8,8 +8,7 @@
 use super::disk_block::DiskBlock;
 use super::disk_samples::DiskSamples;
 use super::slice_cache::DecodedSlice;
-use crate::error::Result;
-use crate::fm_index::CONTRADICTION;
+use crate::error::{Flaw, Result};
 use rayon::prelude::*;
 use std::io::{Read, Seek};
 use std::ops::Range;
@@ -111,7 +110,7 @@ impl<R: Read + Seek + Send> DiskBlock<'_, R> {
             });
             if walks.is_empty() {
                 let sound = positions.iter().all(|&pos| pos <= self.text_size() as u64);
-                return if sound { Ok(()) } else { Err(self.flaw(CONTRADICTION)) };
+                return if sound { Ok(()) } else { Err(self.flaw(Flaw::WRONG_SAMPLES)) };
             }
             queries.extend(walks.iter().enumerate().map(|(n, walk)| self.lf_query(walk.row, n)));
             self.answer(&mut queries)?;
@@ -121,7 +120,7 @@ impl<R: Read + Seek + Send> DiskBlock<'_, R> {
                 walk.steps += 1;
             }
         }
-        Err(self.flaw(CONTRADICTION))
+        Err(self.flaw(Flaw::WRONG_SAMPLES))
     }
 
     /// Asks how often `c` stands above a row.

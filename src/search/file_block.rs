@@ -8,8 +8,10 @@ use crate::contents::{self, BlockInfo};
 use crate::error::{Bound, Error, Flaw, Result};
 use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
+use crate::sorters::SliceGpus;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes of memory for a position that is located: its row, and itself among all and with its
 /// pattern.
@@ -22,6 +24,8 @@ pub(crate) struct FileBlock<'a, R> {
     pub header: BlockHeader,
     pub number: u64,
     pub options: &'a Options,
+    /// What decodes its slices where the CPU alone need not.
+    pub gpus: Option<Arc<SliceGpus>>,
     /// Where its searched text stands among those of its section.
     pub searched: Range<u64>,
     /// Where the block is searched by sequence.
@@ -44,13 +48,14 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
             .with_input(|input| contents::read_block_header(input, info))
             .map_err(|e| e.at(number, info.coded.start))?;
         let searched = info.raw.clone();
-        let (sequences, records_before, continued) = (None, None, 0);
+        let (gpus, sequences, records_before, continued) = (None, None, None, 0);
         Ok(FileBlock {
             input,
             info,
             header,
             number,
             options,
+            gpus,
             searched,
             sequences,
             records_before,
@@ -135,9 +140,17 @@ impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
     pub fn decode(&self) -> Result<Decoded> {
         let plan = self.options.plan_to_decode(self.header.raw_size);
         let plan = plan.map_err(|e| self.locate(e))?;
+        let gpus = self.gpus.as_deref().filter(|_| SliceGpus::take(&self.header));
+        if let Some(gpus) = gpus {
+            // They are opened while the block is read.
+            gpus.expect(self.header.coded_size);
+        }
         let block =
             self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;
-        let decoded = block::decode(block, &plan)?;
+        let decoded = match gpus {
+            Some(gpus) => block::decode_on(gpus, block, &plan)?,
+            None => block::decode(block, &plan)?,
+        };
         self.input.block_decoded(self.info.coded.end - self.info.coded.start);
         Ok(decoded)
     }

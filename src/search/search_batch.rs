@@ -14,6 +14,7 @@ use crate::frame::EDGE;
 use crate::gpu;
 use crate::memory::Plan;
 use crate::options::Options;
+use crate::sorters::SliceGpus;
 use crate::threads;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -32,6 +33,8 @@ const PATTERNS: usize = 1 << 13;
 /// room.
 pub struct Session {
     pub threads: Arc<ThreadPool>,
+    /// Those that decode blocks, and the one that searches them.
+    pub decoders: Arc<SliceGpus>,
     gpus: DevicePool<gpu::Searcher>,
     indexes: BTreeMap<u64, LoadedIndex>,
     /// What searches of blocks that stayed on disk were thought to cost so far.
@@ -52,11 +55,12 @@ impl Session {
     pub fn new(options: &Options, share: u64) -> Result<Self> {
         // Blocks take turns on a GPU, so that one is enough.
         let opener = Opener::new(options.chosen_device(), 1, 1, gpu::Searcher::new)?;
-        let (count, listener) = (options.thread_count(), options.listener().clone());
+        let (count, listener) = (options.thread_count(), options.listener().of_first_warning());
+        let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);
         let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
         let threads = Arc::new(threads::pool(options)?);
         let (indexes, spent, expected) = (BTreeMap::new(), BTreeMap::new(), 0);
-        Ok(Session { threads, gpus, indexes, spent, expected, share, room: share })
+        Ok(Session { threads, decoders, gpus, indexes, spent, expected, share, room: share })
     }
 
     /// So many symbols of patterns will come for blocks of up to so many bytes: a GPU may be opened

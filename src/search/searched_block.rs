@@ -112,7 +112,7 @@ pub fn extract<R: Read + Seek + Send>(
     match open_for_ranges(block, steps, ranges.len() as u64)? {
         Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
         None => {
-            let raw = block::restore_decoded(block.decode()?, &block.inverse())?;
+            let raw = block::finish(block.decode()?, &block.inverse())?;
             Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
         }
     }
@@ -130,7 +130,7 @@ impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
         if let Some(block) = open_for_ranges(block, size, ranges)? {
             return Ok(BlockText::OnDisk(Box::new(block)));
         }
-        let raw = block::restore_decoded(block.decode()?, &block.inverse())?;
+        let raw = block::finish(block.decode()?, &block.inverse())?;
         Ok(BlockText::InMemory(block.text_of(raw)?))
     }
 
@@ -198,7 +198,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
         }
         let searchable = decoded.bwt().filter(|_| has_searched_transform(block));
         let searchable = searchable.map(Bwt::copy).transpose()?;
-        let restore = || block::restore_decoded(decoded, &block.inverse());
+        let restore = || block::finish(decoded, &block.inverse());
         let Some(bwt) = searchable else {
             return Ok(SearchedBlock::Plain(block.text_of(restore()?)?));
         };

@@ -11,9 +11,11 @@ use crate::contents::{self, Contents};
 use crate::error::{Flaw, Result};
 use crate::options::Options;
 use crate::sequence::Layout;
+use crate::sorters::SliceGpus;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::io::{Read, Seek};
+use std::sync::Arc;
 
 /// Blocks that are searched as one text.
 pub(crate) struct Section<'a, R> {
@@ -85,6 +87,12 @@ pub(crate) fn sections<'a, R: Read + Seek + Send>(
 }
 
 impl<R: Read + Seek + Send> Section<'_, R> {
+    /// The same, with blocks that are decoded on GPUs.
+    pub fn decoded_by(mut self, gpus: &Arc<SliceGpus>) -> Self {
+        self.blocks.iter_mut().for_each(|block| block.gpus = Some(Arc::clone(gpus)));
+        self
+    }
+
     /// The raw offset behind it.
     pub fn raw_end(&self) -> u64 {
         self.blocks.last().map_or(0, |block| block.info.raw.end)

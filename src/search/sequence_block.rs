@@ -83,7 +83,7 @@ impl<R: Read + Seek + Send> FileBlock<'_, R> {
     }
 
     fn split(&self, kind: sequence::Kind) -> Result<(Vec<u8>, Layout)> {
-        let raw = block::restore_decoded(self.decode()?, &self.inverse())?;
+        let raw = block::finish(self.decode()?, &self.inverse())?;
         sequence::split(&raw, kind).map_err(|flaw| self.flaw(flaw))
     }
 

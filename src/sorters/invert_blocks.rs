@@ -10,7 +10,7 @@
 use super::coded_transform::CodedTransform;
 use crate::bwt::{self, Bwt, CpuInverse};
 use crate::device::{Device, GpuSet};
-use crate::device_pool::{DevicePool, Lease, Opener, Rates};
+use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::{Flaw, Result};
 use crate::events::{Step, Timed};
 use crate::gpu;
@@ -18,9 +18,9 @@ use crate::options::{DEFAULT_SAMPLE_RATE, Options};
 use crate::positions::NarrowLimits;
 use crate::threads::Threads;
 #[cfg(test)]
-use crate::{coder, device_pool::OpenGpus, events::Listener};
+use crate::{coder, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Leases of each GPU. A block is decoded for ten times as long as it is inverted, and its slices
 /// are so few that many blocks are decoded in the time of one.
@@ -60,7 +60,8 @@ impl<'a> InvertJob<'a> {
 
 /// All that inverts, shared by the workers.
 pub(crate) struct BlockInverter {
-    gpus: DevicePool<GpuInvert>,
+    /// Those that may decode and invert: a block is expected of them, and leased one.
+    pub gpus: DevicePool<GpuInvert>,
     cpu: CpuInverse,
     /// Blocks that the CPU restores now.
     on_cpu: AtomicUsize,
@@ -88,33 +89,15 @@ impl BlockInverter {
     /// Of GPUs that are open at once and used whatever the block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuInvert>, listener: Listener) -> Self {
-        let open: OpenGpus<_> =
-            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
-        let opener = Opener { gpu_only: true, open: Some(open) };
         BlockInverter::with(
-            DevicePool::new(opener, Rates::INVERT, 4, listener),
+            DevicePool::new(Opener::of(gpus), Rates::INVERT, 4, listener),
             NarrowLimits::USUAL,
         )
     }
 
-    /// Whether a block may be restored on a GPU, which can be wrong without saying so.
-    pub fn has_gpus(&self) -> bool {
-        self.gpus.has_gpus()
-    }
-
-    /// Says that a GPU restored a block wrongly.
-    pub fn warn(&self, failure: &str) {
-        self.gpus.warn(failure);
-    }
-
-    /// A block of `len` bytes will be restored when it has its turn.
-    pub fn expect(&self, len: u64) {
-        self.gpus.expect(len);
-    }
-
-    /// A block of `len` bytes was decoded, which took so much time of one thread.
-    pub fn decoded(&self, len: u64, took: Duration) {
-        self.gpus.coded(len, took);
+    /// No more blocks come: lets go of the GPUs.
+    pub fn end(&self) {
+        self.gpus.end();
     }
 
     /// How many threads of `pool` the CPU would have for one more block.
@@ -122,17 +105,11 @@ impl BlockInverter {
         (pool.count() / (self.on_cpu.load(Ordering::Relaxed) + 1)).max(1)
     }
 
-    /// Leases a GPU for a block of `len` bytes, after waiting for it. `None` where the CPU is to do
-    /// it, on so many threads.
-    pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, GpuInvert>> {
-        self.gpus.lease(len, threads)
-    }
-
     /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU.
     /// A GPU is waited for outside of it.
     pub fn invert(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
         let threads = self.threads(pool);
-        let lease = self.lease(bwt.bytes.len() as u64, threads);
+        let lease = self.gpus.lease(bwt.bytes.len() as u64, threads);
         let done = lease.and_then(|mut lease| lease.run(|invert| invert(InvertJob::Bwt(&mut bwt))));
         match done {
             Some(Ok(steps)) => Ok((bwt.bytes, steps)),
@@ -180,10 +157,14 @@ fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
             }
             InvertJob::Coded(CodedTransform { coded, sample_rate, samples }, text) => {
                 let found = inverse.invert_coded(&mut decoder, coded, *sample_rate, samples)?;
-                let found = found.ok_or(Flaw("a slice is damaged"))?;
+                let (decoded, found) = found.ok_or(Flaw("a slice is damaged"))?;
                 let to = Instant::now();
                 text.copy_from_slice(found);
-                Ok(vec![(Step::Invert(gpu), began, to), (Step::CopyOut, to, Instant::now())])
+                Ok(vec![
+                    (Step::Decode(gpu), began, decoded),
+                    (Step::Invert(gpu), decoded, to),
+                    (Step::CopyOut, to, Instant::now()),
+                ])
             }
         }
     }))

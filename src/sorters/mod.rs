@@ -1,15 +1,17 @@
-//! Who sorts which block, and who restores it: the CPU's threads, or the GPUs of a
-//! [device pool](crate::device_pool), which says where a block is done first.
+//! Who sorts which block, and who restores it, or decodes it for a search: the CPU's threads, or
+//! the GPUs of a [device pool](crate::device_pool), which says where a block is done first.
 //!
 //! | file | way |
 //! |---|---|
 //! | `sort_blocks` | block -> transform, coded where a GPU does that |
 //! | `joint_gpus` | blocks that several GPUs sort together |
 //! | `invert_blocks` | transform, coded or not -> block |
+//! | `decode_slices` | coded slices -> transform, for a search |
 //! | `coded_transform` | what stands for a transform that a GPU has coded, or decodes |
 //!
 //! A GPU codes what it sorted, and decodes what it inverts, wherever the coding is static rANS and
-//! the block is not searched: the transform does not leave it.
+//! the block is not searched: the transform does not leave it. For a search it decodes blocks that
+//! have an index, of that coding too: the index is made of the transform on the host.
 //!
 //! # Failure
 //! The bytes are the same whatever fails. A failure is `Error::Device`, in the middle of a block or
@@ -18,14 +20,17 @@
 //! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so.
 //! - It fails while it sorts, codes, decodes or inverts: the CPU does the block again, and that
 //!   lease, one of a GPU's several, is not given again. A warning.
-//! - What it sorted has no primary row, or counts of bytes or samples out of range: the CPU sorts
-//!   the block again, and the lease stays. A warning.
+//! - What it sorted has no primary row, or sums over its bytes that are not the block's, or samples
+//!   out of range: the CPU sorts the block again, and the lease stays. A warning.
 //! - Several that sorted a block together fail, or the CPU inverts what they gave and finds another
 //!   block: one GPU sorts it, or the CPU, and they sort no more together. A warning.
-//! - It finds a block damaged that it restores: the CPU looks, and its error counts if it finds so
-//!   too. Nothing is said.
+//! - It finds a block damaged that it restores or decodes: the CPU looks, and its error counts if
+//!   it finds so too. Nothing is said.
 //! - What it restored fails the block's checksum or the edges of its index (`block`): the CPU
 //!   restores it again, and the lease stays. A warning, if the CPU finds the block sound.
+//! - What it decoded for a search is not what the block's index says of it, which has the counts
+//!   of bytes of each slice: the CPU decodes it again, and the lease stays. A warning, if the CPU
+//!   finds the block sound.
 //! - It fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning. Of
 //!   what a search found, rows are checked to be rows, and no more; of LCP arrays nothing is.
 //!
@@ -37,6 +42,7 @@
 //! counted like that one, which may have to take over.
 
 mod coded_transform;
+mod decode_slices;
 mod invert_blocks;
 mod joint_gpus;
 mod sort_blocks;
@@ -46,7 +52,10 @@ mod tests;
 #[cfg(test)]
 pub(crate) use coded_transform::GpuSort;
 pub(crate) use coded_transform::{CodedTransform, Sorted};
+pub(crate) use decode_slices::SliceGpus;
+#[cfg(test)]
+pub(crate) use decode_slices::{GpuDecode, decode_as_gpu};
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::{BlockInverter, InvertJob};
-pub(crate) use sort_blocks::BlockSorter;
+pub(crate) use sort_blocks::{BlockSorter, on_gpu};

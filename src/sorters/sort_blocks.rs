@@ -2,30 +2,44 @@
 
 use super::coded_transform::{CodedTransform, GpuSort, GpuSorted, Sorted};
 use super::joint_gpus::JointGpus;
-use crate::bwt::{self, Bwt, CpuSorter, could_be_of};
+use crate::bwt::{self, Bwt, ByteSums, CpuSorter, could_be_of};
 use crate::coder::SliceLimits;
 use crate::device::{Device, GpuSet};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::{Error, Result};
+#[cfg(test)]
+use crate::events::Listener;
 use crate::events::{Step, Timed};
 use crate::gpu::{self, Algorithm};
 use crate::options::Options;
 use crate::threads::{self, Threads};
-#[cfg(test)]
-use crate::{device_pool::OpenGpus, events::Listener};
 use std::ops::RangeInclusive;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Leases of each GPU: for blocks of so many bytes together, within these bounds. A block's slices
 /// are too few for a whole GPU, so that several blocks are coded in hardly more time than one.
 const LEASED: u64 = 256 << 20;
 const LEASES: RangeInclusive<u64> = 4..=8;
 
+fn leases(block_size: u64) -> usize {
+    (LEASED / block_size.max(1)).clamp(*LEASES.start(), *LEASES.end()) as usize
+}
+
+/// How many blocks may be on a GPU, or wait for one that is opened, while threads filter others.
+pub(crate) fn on_gpu(block_size: u64, options: &Options) -> usize {
+    let may_be = match options.chosen_device() {
+        Device::Cpu => false,
+        Device::Auto => gpu::has_driver(),
+        Device::Cuda(_) => gpu::is_built(),
+    };
+    if may_be { leases(block_size) } else { 0 }
+}
+
 /// All that sorts, shared by the workers.
 pub(crate) struct BlockSorter {
-    pub(super) gpus: DevicePool<GpuSort>,
+    pub gpus: DevicePool<GpuSort>,
     pub(super) together: JointGpus,
-    cpu: CpuSorter,
+    pub cpu: CpuSorter,
 }
 
 impl BlockSorter {
@@ -47,8 +61,7 @@ impl BlockSorter {
         let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
         let threads = options.thread_count();
         let make = move |number| gpu_sort(number, most, (sample_rate, coded), threads);
-        let leases = (LEASED / block_size.max(1)).clamp(*LEASES.start(), *LEASES.end()) as usize;
-        let opener = Opener::new(options.chosen_device(), workers, leases, make)?;
+        let opener = Opener::new(options.chosen_device(), workers, leases(block_size), make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
         let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
         let ranks = options.helping_ranks().cloned();
@@ -68,10 +81,7 @@ impl BlockSorter {
     /// Of GPUs that are open at once and used whatever the block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuSort>, listener: Listener) -> Self {
-        let open: OpenGpus<_> =
-            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
-        let opener = Opener { gpu_only: true, open: Some(open) };
-        BlockSorter::with(DevicePool::new(opener, Rates::SORT, 4, listener))
+        BlockSorter::with(DevicePool::new(Opener::of(gpus), Rates::SORT, 4, listener))
     }
 
     /// A block of `len` bytes, which may be alone in its stream, will be sorted when it has its
@@ -82,14 +92,9 @@ impl BlockSorter {
         }
     }
 
-    /// A block of `len` bytes was coded, which took so much time of one thread.
-    pub fn coded(&self, len: usize, took: Duration) {
-        self.gpus.coded(len as u64, took);
-    }
-
-    /// Frees the memory that is kept for the next blocks on the CPU.
-    pub fn free(&self) {
-        self.cpu.free();
+    /// No more blocks come: lets go of the GPUs, which takes a tenth of a second.
+    pub fn end(&self) {
+        self.gpus.end();
     }
 
     /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
@@ -190,8 +195,8 @@ fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, block: 
     let CodedTransform { coded, sample_rate, samples } = coded;
     let rows = 1..=block.len() as u32;
     let size: u64 = coded.raw_sizes.iter().map(|&size| u64::from(size)).sum();
-    counts.map(|counts| counts.map(u64::from)) == Some(bwt::counts(block))
-        && size == block.len() as u64
+    size == block.len() as u64
+        && counts.is_some_and(|counts| ByteSums::of_counts(&counts) == ByteSums::of(block))
         && samples.len() == block.len().div_ceil(*sample_rate as usize)
         && samples.iter().all(|row| rows.contains(row))
 }

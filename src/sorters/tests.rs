@@ -289,7 +289,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
         })
     };
     let inverses = BlockInverter::of([0, 1, 3].map(working).into(), listener);
-    assert!(inverses.has_gpus());
+    assert!(inverses.gpus.has_gpus());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -300,7 +300,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
             });
         }
     });
-    assert!(!inverses.has_gpus(), "blocks are kept for GPUs that are lost");
+    assert!(!inverses.gpus.has_gpus(), "blocks are kept for GPUs that are lost");
     assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
 }
 

@@ -1,21 +1,21 @@
-//! A GPU that restores blocks wrongly.
+//! A GPU that restores blocks wrongly, or decodes them so.
 
 use super::*;
 use crate::cases;
 use crate::device::GpuSet;
 use crate::events::Event;
 use crate::frame::FrameReader;
-use crate::sorters::GpuInvert;
+use crate::sorters::{GpuDecode, GpuInvert, SliceGpus, decode_as_gpu};
 use std::sync::Arc;
 
-#[test]
-fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
-    let (raw, options) = (cases::text(50_000), Options::new());
+/// The one block of a file.
+fn block_of(raw: &[u8], options: &Options) -> CodedBlock {
     let mut file = Vec::new();
-    crate::compress(&raw[..], &mut file, &options).unwrap();
-    let block = FrameReader::new(&file[..], &options).next_block(u64::MAX).unwrap().unwrap();
-    let mut damaged = block.clone();
-    damaged.header.raw_checksum ^= 1;
+    crate::compress(raw, &mut file, options).unwrap();
+    FrameReader::new(&file[..], options).next_block(u64::MAX).unwrap().unwrap()
+}
+
+fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let received = Arc::clone(&warnings);
     let listener = Listener::new(move |event| {
@@ -23,6 +23,16 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
             received.lock().unwrap().push(what);
         }
     });
+    (listener, warnings)
+}
+
+#[test]
+fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
+    let (raw, options) = (cases::text(50_000), Options::new());
+    let block = block_of(&raw, &options);
+    let mut damaged = block.clone();
+    damaged.header.raw_checksum ^= 1;
+    let (listener, warnings) = listening();
     let wrong: GpuInvert = Box::new(|job| {
         job.on_cpu()?.swap(3, 4000);
         Ok(vec![(Step::Invert(Device::Cuda(GpuSet::ALL)), Instant::now(), Instant::now())])
@@ -38,4 +48,42 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
     restored.read_at(0, &mut bytes);
     assert!(bytes == raw);
     assert_eq!(*warnings.lock().unwrap(), ["a GPU restored block 0 wrongly; restoring on the CPU"]);
+}
+
+/// A GPU that does nothing but change the byte at some place of each portion.
+fn changing(at: usize) -> GpuDecode {
+    Box::new(move |coded, out| {
+        let sound = decode_as_gpu(coded, out)?;
+        out[at % out.len()] ^= 1;
+        Ok(sound)
+    })
+}
+
+#[test]
+fn a_block_that_a_gpu_decodes_wrongly_is_decoded_by_the_cpu() {
+    let options = Options::new().index(16).unwrap();
+    let plan = options.plan_to_decode(1 << 20).unwrap();
+    let block = block_of(&cases::text(900_000), &options);
+    let decode_on = |at, block: &CodedBlock| {
+        let (listener, warnings) = listening();
+        let gpus = SliceGpus::of(vec![changing(at)], 300_000, listener);
+        gpus.expect(block.header.coded_size);
+        let decoded = crate::block::decode_on(&gpus, block.clone(), &plan);
+        let warnings = warnings.lock().unwrap().clone();
+        (decoded.map(|decoded| decoded.into_bwt()).map_err(|e| e.to_string()), warnings)
+    };
+    let expected = decode(block.clone(), &plan).unwrap().into_bwt();
+    for at in [0, 77, 299_999] {
+        let warning = "a GPU decoded block 0 wrongly; searching on the CPU".to_owned();
+        assert!(decode_on(at, &block) == (Ok(expected.clone()), vec![warning]));
+    }
+    // Slices that are damaged, too, though their checksum is right.
+    for from_end in [1, 1000, 100_000] {
+        let mut damaged = block.clone();
+        let at = damaged.payload.len() - from_end;
+        damaged.payload[at] ^= 4;
+        damaged.header.payload_checksum = crc32fast::hash(&damaged.payload);
+        let error = decode(damaged.clone(), &plan).err().unwrap().to_string();
+        assert!(decode_on(0, &damaged) == (Err(error), vec![]));
+    }
 }

@@ -30,8 +30,6 @@ const SMALL: usize = if cfg!(any(test, fuzzing)) { 500 } else { threads::SMALL a
 /// power of two apart, so all of them would fight for the same few lines of the cache.
 const STAGE: usize = 64;
 
-const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
-
 type StageBuffer = [[u8; 2]; STAGE / 2];
 
 pub struct LaneWalk<'a, R: Row> {
@@ -56,7 +54,7 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         // The last lane may have been one byte.
         let (samples, done) = samples.split_at(text.len().div_ceil(rate));
         if text.is_empty() || done.iter().any(|sample| *sample != row) {
-            return if done == [row] { Ok(()) } else { Err(CONTRADICTION) };
+            return if done == [row] { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) };
         }
         let small = text.len() <= SMALL;
         let group = if small { GROUP } else { group_len(samples.len()) };
@@ -83,7 +81,7 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         let longest = lanes.unwritten.first().map_or(0, |lane| lane.len());
         self.advance(lanes, longest);
         lanes.rows.extend(last);
-        if lanes.rows == samples { Ok(()) } else { Err(CONTRADICTION) }
+        if lanes.rows == samples { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
     }
 
     /// Moves each lane by `len` bytes, which is even.

@@ -29,7 +29,7 @@ mod lf_squared;
 mod run_inverse;
 
 use super::table_pool::TablePool;
-use super::{Bwt, MAX_BLOCK_SIZE};
+use super::{Bwt, ByteSums, MAX_BLOCK_SIZE};
 use crate::coder;
 use crate::error::{Error, Flaw, Result};
 use crate::positions::{NarrowLimits, Packed40, Row};
@@ -124,11 +124,11 @@ fn no_memory() -> Error {
     )
 }
 
-/// Whether a transform keeps the invariants and has the bytes of `block`, each as often. That of a
-/// sorter which lost a write or made one twice hardly ever does; to be certain would take the
-/// inverse.
+/// Whether a transform keeps the invariants and has the bytes of `block`, each as often, by their
+/// sums. That of a sorter which lost a write or made one twice hardly ever does; to be certain
+/// would take the inverse.
 pub(crate) fn could_be_of(bwt: &Bwt, block: &[u8]) -> bool {
-    check(bwt).is_ok() && counts(&bwt.bytes) == counts(block)
+    check(bwt).is_ok() && ByteSums::of(&bwt.bytes) == ByteSums::of(block)
 }
 
 /// The invariants of [`Bwt`] that the rest relies on.

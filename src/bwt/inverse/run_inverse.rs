@@ -36,8 +36,6 @@ pub const MIN_RATE: u32 = 64;
 /// Lanes in lock step.
 const GROUP: usize = 32;
 
-const CONTRADICTION: Flaw = Flaw("the samples of a block contradict its BWT");
-
 /// A transform without the rows inside of long runs.
 pub struct RunInverse {
     byte: u8,
@@ -243,15 +241,15 @@ impl RunInverse {
         if let Some(head) = (before as usize).checked_sub(self.rows) {
             let len = self.heads[head].len - self.kept;
             let end = lane.text.len();
-            let run = end.checked_sub(len).ok_or(CONTRADICTION)?;
+            let run = end.checked_sub(len).ok_or(Flaw::WRONG_SAMPLES)?;
             let run = lane.text.split_off_mut(run..).expect("its end");
             run.fill(self.byte);
             ends[head].store(lane.from + end + self.kept, Ordering::Relaxed);
         } else {
-            *lane.text.split_off_last_mut().ok_or(CONTRADICTION)? = byte as u8;
+            *lane.text.split_off_last_mut().ok_or(Flaw::WRONG_SAMPLES)? = byte as u8;
         }
         if lane.text.is_empty() && lane.first != Some(lane.entry) {
-            return Err(CONTRADICTION);
+            return Err(Flaw::WRONG_SAMPLES);
         }
         Ok(!lane.text.is_empty())
     }
@@ -266,13 +264,13 @@ impl RunInverse {
                 let end = end.load(Ordering::Relaxed);
                 Some(end.checked_sub(len)?..end)
             };
-            let runs = side.iter().map(run).collect::<Option<_>>().ok_or(CONTRADICTION)?;
+            let runs = side.iter().map(run).collect::<Option<_>>().ok_or(Flaw::WRONG_SAMPLES)?;
             RowsInside { runs, rises, first, kept: self.kept }.rows(rate, &mut expected);
         }
         let is_wrong = |(&row, &expected): (&u32, &u32)| {
             self.inside.contains(&(row as usize)) && row != expected
         };
-        if samples.iter().zip(&expected).any(is_wrong) { Err(CONTRADICTION) } else { Ok(()) }
+        if samples.iter().zip(&expected).any(is_wrong) { Err(Flaw::WRONG_SAMPLES) } else { Ok(()) }
     }
 }
 

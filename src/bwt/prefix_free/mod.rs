@@ -41,10 +41,10 @@ pub fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
     if block.len() < limits.min_len {
         return None;
     }
-    let scarcity = content_defined::scarcity(block).filter(|s| *s >= limits.repeats)?;
+    let ratio = content_defined::deduplication_ratio(block).filter(|r| *r >= limits.repeats)?;
     // The more repeats, the longer phrases may get until the dictionary takes longer than the
     // parse.
-    Some(if scarcity > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing })
+    Some(if ratio > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing })
 }
 
 /// Sorts a block by prefix-free parsing on the current rayon pool. `None` where its phrases break

@@ -137,7 +137,7 @@ const WORDS: [&str; 9] = [
     "a coder state that is too small",
     "a run longer than any",
     "a run that does not fit",
-    "do not end where its runs do",
+    "goes on behind its last run",
     "do not end where its runs do",
     "longer or shorter than they should be",
     "a byte behind the end of its list",

@@ -10,11 +10,11 @@
 
 use super::skew_steps::{
     BYTE_BITS, Mod0Workspace, SkewSymbols, SkewText, cover_len, mod1_len, scatter, scatter_order,
+    splits_for,
 };
 use crate::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::primitives::cub::{Cub, bit_width};
-use crate::gpu::primitives::merge_path::splits_for;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
 /// What one level keeps while the levels below it work.

@@ -16,12 +16,11 @@
 use super::cover_groups::{
     Alphabet, CoverList, CoverSplit, CoverUnresolved, TextCover, status_len,
 };
-use super::skew_steps::{cover_len, mod1_len};
+use super::skew_steps::{cover_len, mod1_len, splits_for};
 use crate::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::{ByteCounts, count_bytes};
 use crate::gpu::primitives::cub::Cub;
-use crate::gpu::primitives::merge_path::splits_for;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 

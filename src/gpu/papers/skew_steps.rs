@@ -38,6 +38,11 @@ pub fn cover_len(n: u32) -> u32 {
     mod1_len(n) + n / 3
 }
 
+/// Where the tiles of a merge that gives so many items begin, and where the last ends.
+pub fn splits_for(items: u32) -> usize {
+    items.div_ceil(TILE) as usize + 1
+}
+
 impl<'m> SkewText<'m> {
     /// The address and the length, as kernels take them.
     fn arguments(&self) -> [KernelArgument; 2] {

@@ -2,5 +2,4 @@
 
 pub mod binned_sort;
 pub mod cub;
-pub mod merge_path;
 pub mod segmented_merge;

@@ -48,12 +48,17 @@ fn info(number: i32) -> Result<DeviceInfo, DriverError> {
     })
 }
 
-/// Makes sure that there is a driver: cudarc panics where its library cannot be loaded.
+/// Whether this machine has a driver of NVIDIA, by its library, which takes a millisecond or two.
 #[allow(unsafe_code)]
-fn driver() -> Result<()> {
+pub fn has_driver() -> bool {
     // SAFETY: loading the driver's library runs its initialisers, which is what every CUDA program
     // does.
-    if unsafe { sys::is_culib_present() } {
+    unsafe { sys::is_culib_present() }
+}
+
+/// Makes sure that there is a driver: cudarc panics where its library cannot be loaded.
+fn driver() -> Result<()> {
+    if has_driver() {
         return result::init().map_err(failed);
     }
     Err(Error::Device("this machine has no NVIDIA driver".into()))

@@ -29,7 +29,7 @@ pub mod tuning;
 
 pub use arena::{Arena, ArenaAllocator, GrowingArena};
 pub use array::{Array, DoubleBuffer};
-pub use cuda_device::{BUILT, devices};
+pub use cuda_device::{BUILT, devices, has_driver};
 pub use gpu_stream::{Gpu, KernelArgument};
 pub use nccl::{Communicator, NcclId};
 pub use pinned_buffer::PinnedBuffer;

@@ -7,8 +7,10 @@ use bwz::internals::{
     sequence::Layout,
 };
 
-/// The largest block that is filtered: time goes by it.
+/// The largest block that is filtered: time goes by it. The filters that suit a block are chosen
+/// for larger ones, since records are looked for from 32 KiB on.
 const LARGEST: usize = 1 << 14;
+const LARGEST_CHOSEN: usize = 3 << 14;
 
 /// So many places of a layout are mapped.
 const PLACES: usize = 8;
@@ -22,8 +24,11 @@ pub fn filters(input: &[u8]) {
         let filtered = Filtered { text: text.to_vec(), flags: choice[3] & 39, side: side.to_vec() };
         return survive(filtered, u16_at(choice, 4) % LARGEST);
     }
-    let mut block = bytes.repeat(usize::from(choice[0] / 10) + 1);
-    block.truncate(LARGEST);
+    let copies = usize::from(choice[0] / 10);
+    let block = match choice[0] % 5 {
+        1 => changing_copies(bytes, 4 * copies + 1, choice[1]).take(LARGEST_CHOSEN).collect(),
+        _ => changing_copies(bytes, copies + 1, 0).take(LARGEST).collect::<Vec<u8>>(),
+    };
     if block.is_empty() {
         return;
     }
@@ -41,6 +46,14 @@ pub fn filters(input: &[u8]) {
         );
         survive(filtered, block.len());
     }
+}
+
+/// Copies of `bytes`, to each of which `step` is added more than to the last.
+fn changing_copies(bytes: &[u8], copies: usize, step: u8) -> impl Iterator<Item = u8> {
+    (0..copies).flat_map(move |n| {
+        let more = step.wrapping_mul(n as u8);
+        bytes.iter().map(move |byte| byte.wrapping_add(more))
+    })
 }
 
 fn filtered(choice: &[u8], block: Vec<u8>) -> Option<Filtered> {

@@ -1,7 +1,12 @@
-//! Work on slices, done by whoever the caller chooses: an executor does all tasks and waits.
+//! Work done by whoever the caller chooses: an executor does all tasks and waits.
 
-/// The work on one slice.
+/// The work on one item, such as a slice.
 pub type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Does all tasks on the calling thread.
+pub fn calling_thread(tasks: Vec<Task>) {
+    tasks.into_iter().for_each(|task| task());
+}
 
 /// Does all tasks on the current rayon pool.
 pub fn current_pool(tasks: Vec<Task>) {

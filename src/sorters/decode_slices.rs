@@ -1,0 +1,180 @@
+//! Decodes the slices of blocks that are searched, on leased GPUs, into the host's memory.
+//!
+//! A block is cut into portions of whole slices, of any number of blocks at a time, and each takes
+//! a lease of its own: while some are decoded, others are copied. So a block may be larger than all
+//! of a GPU's memory; that takes two portions and the pinned memory of one for each lease. A
+//! portion that a GPU fails with or refuses is decoded by the CPU, so that a damaged block has the
+//! same error on every device; `block` checks what comes out.
+//!
+//! Portions are tasks of the current rayon pool, and wait in it for their leases. Whoever has one
+//! does nothing by way of the pool before it is given back: it could be given another portion to do
+//! meanwhile, which waits for that lease.
+
+use crate::coder::{self, CodedBwt, Coding, SliceDecoder};
+#[cfg(test)]
+use crate::device_pool::OpenGpus;
+use crate::device_pool::{DevicePool, Opener, Rates};
+use crate::error::{Flaw, Result};
+use crate::events::Listener;
+use crate::frame::{BlockHeader, BlockKind, Shape};
+use crate::gpu;
+use crate::options::Options;
+use crate::tasks::{self, Task};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// Leases of each GPU. A slice takes long for itself, and a portion has less of them than a GPU
+/// decodes at a time.
+const LEASES: usize = 8;
+
+/// Bytes that a portion decodes to at most. A larger slice is decoded by the CPU.
+const PORTION: usize = 32 << 20;
+
+/// Decodes slices on a GPU to memory of their length, without the pool. Gives whether all are
+/// sound.
+pub(crate) type GpuDecode = Box<dyn FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send>;
+
+/// Neighbouring slices, and where they are decoded to.
+type Portion<'a> = (CodedBwt<&'a [u8]>, &'a mut [u8]);
+
+/// The GPUs that decode blocks for a search.
+pub(crate) struct SliceGpus {
+    gpus: DevicePool<GpuDecode>,
+    portion: usize,
+}
+
+impl SliceGpus {
+    /// Those that the options name.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is
+    /// asked for.
+    pub fn new(options: &Options, listener: Listener) -> Result<Self> {
+        let threads = options.thread_count();
+        let opener = Opener::new(options.chosen_device(), threads, LEASES, gpu_decode)?;
+        let gpus = DevicePool::new(opener, Rates::DECODE, threads, listener);
+        Ok(SliceGpus { gpus, portion: PORTION })
+    }
+
+    /// GPUs that are open at once and used whatever the block, for portions of so many bytes.
+    #[cfg(test)]
+    pub fn of(gpus: Vec<GpuDecode>, portion: usize, listener: Listener) -> Self {
+        let open: OpenGpus<_> =
+            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
+        let opener = Opener { gpu_only: true, open: Some(open) };
+        SliceGpus { gpus: DevicePool::new(opener, Rates::DECODE, 4, listener), portion }
+    }
+
+    /// Whether GPUs decode such blocks: those of static rANS with an index, by which `block` knows
+    /// what must come out.
+    pub fn take(header: &BlockHeader) -> bool {
+        let indexed = |shape: Shape| shape.indexed && shape.coding == Coding::StaticRans;
+        matches!(header.kind, BlockKind::Bwt(shape) if indexed(shape))
+    }
+
+    /// A block that they take will be decoded, which has so many coded bytes.
+    pub fn expect(&self, coded_size: u64) {
+        self.gpus.expect(coded_size);
+    }
+
+    /// Whether there is one for blocks that were expected.
+    pub fn may_decode(&self) -> bool {
+        self.gpus.may_lease()
+    }
+
+    /// Says that one decoded a block wrongly.
+    pub fn warn(&self, failure: &str) {
+        self.gpus.warn(failure);
+    }
+
+    /// Fills `bwt` with slices, as [`coder::decode_slices`] does.
+    pub fn decode(
+        &self,
+        decoder: &SliceDecoder,
+        (models, raw_sizes, slices): (&[u8], &[u32], &[&[u8]]),
+        bwt: &mut [u8],
+    ) -> Result<(), Flaw> {
+        let sum: u64 = raw_sizes.iter().map(|&size| u64::from(size)).sum();
+        if raw_sizes.len() != slices.len() || sum != bwt.len() as u64 {
+            return coder::decode_slices(decoder, raw_sizes, slices, bwt);
+        }
+        let flaw = OnceLock::new();
+        let task = |portion| -> Task {
+            Box::new(|| {
+                if flaw.get().is_none()
+                    && let Err(found) = self.decode_portion(decoder, portion)
+                {
+                    // Another thread may have set one meanwhile, which is as good.
+                    let _ = flaw.set(found);
+                }
+            })
+        };
+        let portions = self.portions((models, raw_sizes, slices), bwt);
+        tasks::current_pool(portions.into_iter().map(task).collect());
+        flaw.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// Cuts slices, which fill `bwt`, into portions.
+    fn portions<'a>(
+        &self,
+        (models, mut raw_sizes, mut slices): (&[u8], &[u32], &[&'a [u8]]),
+        mut bwt: &'a mut [u8],
+    ) -> Vec<Portion<'a>> {
+        let mut portions = Vec::new();
+        while !slices.is_empty() {
+            let mut len = 0;
+            let mut fits = |&&size: &&u32| {
+                len += size as usize;
+                len <= self.portion
+            };
+            let count = raw_sizes.iter().take_while(|size| fits(size)).count().max(1);
+            let (sizes, more_sizes) = raw_sizes.split_at(count);
+            let (some, more) = slices.split_at(count);
+            (raw_sizes, slices) = (more_sizes, more);
+            let len = sizes.iter().map(|&size| size as usize).sum();
+            let out = bwt.split_off_mut(..len).expect("slices fill it");
+            let (models, raw_sizes, slices) = (models.to_vec(), sizes.to_vec(), some.to_vec());
+            portions.push((CodedBwt { models, raw_sizes, slices }, out));
+        }
+        portions
+    }
+
+    fn decode_portion(&self, decoder: &SliceDecoder, (coded, out): Portion) -> Result<(), Flaw> {
+        let (size, threads) = (coded.size() as u64, rayon::current_num_threads());
+        let lease = (out.len() <= self.portion).then(|| self.gpus.lease(size, threads)).flatten();
+        if let Some(mut lease) = lease
+            && let Some(Ok(true)) = lease.run(|decode| decode(&coded, out))
+        {
+            return Ok(());
+        }
+        let from = Instant::now();
+        let decoded = coder::decode_slices(decoder, &coded.raw_sizes, &coded.slices, out);
+        self.gpus.done_on_cpu(size, threads, from.elapsed());
+        decoded
+    }
+}
+
+/// A decoder on a GPU, with memory for portions.
+fn gpu_decode(number: u32) -> Result<GpuDecode> {
+    let mut decoder = gpu::BwtDecoder::new(number)?;
+    decoder.reserve(PORTION as u32)?;
+    Ok(Box::new(move |coded, out| {
+        let decoded = decoder.decode(coded)?;
+        decoded.inspect(|decoded| out.copy_from_slice(decoded));
+        Ok(decoded.is_some())
+    }))
+}
+
+/// Does on this thread what a GPU does.
+#[cfg(test)]
+pub(crate) fn decode_as_gpu(coded: &CodedBwt<&[u8]>, mut out: &mut [u8]) -> Result<bool> {
+    let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models)?;
+    let mut slices = coded.slices.iter().zip(&coded.raw_sizes);
+    Ok(slices.all(|(slice, &size)| {
+        let out = out.split_off_mut(..size as usize).expect("room for all slices");
+        decoder.decode(slice, out).is_ok()
+    }))
+}
+
+#[cfg(test)]
+mod tests;
