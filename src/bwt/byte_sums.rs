@@ -2,9 +2,9 @@
 //! often, as a text and its transform have.
 //!
 //! Each byte value stands for four numbers, and the sums are of these. They follow from the counts
-//! of the byte values, which a GPU gives, and vectors of AVX2 take them from a text: 24 instructions
-//! for 32 bytes, where counting stores 32 times. One or two bytes in the place of others always
-//! show; any other counts have the same four sums only by chance.
+//! of the byte values, which a GPU gives, and vectors of AVX2 take them from a text: in 24
+//! instructions for 32 bytes, where counting stores 32 times. One or two bytes in the place of
+//! others always show; any other counts have the same four sums only by chance.
 
 use super::inverse::count;
 use rayon::prelude::*;

@@ -45,8 +45,8 @@ pub struct Apart {
     pub whole_lines: Range<usize>,
 }
 
-/// Takes `block` apart by `tokens`. `None` where it has too many slots or does not get smaller. This
-/// is for those who are no thread of the `pool`.
+/// Takes `block` apart by `tokens`. `None` where it has too many slots or does not get smaller.
+/// This is for those who are no thread of the `pool`.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].

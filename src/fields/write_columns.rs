@@ -48,8 +48,7 @@ struct Written {
     ends: Vec<usize>,
 }
 
-/// Appends the columns to the front of the text, in their order; gives the text, and where in it
-/// the lines stand that fit no template.
+/// Appends the columns to the front of the text; gives it, and where lines of no template stand.
 pub(super) fn join(
     front: Vec<u8>,
     columns: &[&[Group]],

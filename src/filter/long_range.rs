@@ -47,7 +47,7 @@ const SPLIT_COST: u64 = 200;
 /// The parts that a text is searched in, since all positions at once take more memory.
 const PARTS: usize = 4;
 
-/// The matches in `text`, if there are enough that are worth taking out. Its positions may be known.
+/// The matches in `text`, if enough of them are worth taking out. Its positions may be known.
 pub(super) fn find(
     text: &[u8],
     known: &CommonPositions,

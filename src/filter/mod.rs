@@ -203,9 +203,7 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         look = if look.is_repetitive { look_at(&filtered.text)? } else { Look::default() };
     }
     // Reads are best as fields. Where these cannot be, bases are apart from names.
-    if let Some(Kind::Fastq) = kind
-        && filtered.flags == 0
-    {
+    if kind == Some(Kind::Fastq) && filtered.flags == 0 {
         parameters = separate_sequences(&mut filtered, Kind::Fastq, pool)?;
         if filtered.flags == SEQUENCES {
             look.positions = CommonPositions::default();
