@@ -7,6 +7,8 @@
 use crate::device::Device;
 use std::fmt;
 use std::sync::Arc;
+#[cfg(test)]
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -93,6 +95,19 @@ impl Listener {
         if let Listener(Some(listen)) = self {
             listen(Event::Warning(what));
         }
+    }
+
+    /// One that keeps the warnings.
+    #[cfg(test)]
+    pub fn of_warnings() -> (Self, Arc<Mutex<Vec<String>>>) {
+        let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
+        let received = Arc::clone(&warnings);
+        let listener = Listener::new(move |event| {
+            if let Event::Warning(what) = event {
+                received.lock().unwrap().push(what);
+            }
+        });
+        (listener, warnings)
     }
 
     /// Says that an error is about to be given back.

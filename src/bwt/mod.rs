@@ -54,7 +54,7 @@
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
 //! | `merge` | a block in parts, sorted side by side; mostly one above 2 GiB | 6 |
 //! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
-//! | `chosen_spans`, `content_defined` | positions that repeats share: is a block repetitive? | < 1.1 |
+//! | `chosen_spans`, `content_defined` | positions that repeats share: do they repeat? | < 1.1 |
 //! | `fenwick` | a set of numbers that counts them | |
 //! | `byte_sums` | has a text the bytes of another? | |
 //! | `cache_lines`, `table_pool` | tables that are read at random | |

@@ -11,8 +11,6 @@
 //! meanwhile, which waits for that lease.
 
 use crate::coder::{self, CodedBwt, Coding, SliceDecoder};
-#[cfg(test)]
-use crate::device_pool::OpenGpus;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::{Flaw, Result};
 use crate::events::Listener;
@@ -59,10 +57,7 @@ impl SliceGpus {
     /// GPUs that are open at once and used whatever the block, for portions of so many bytes.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuDecode>, portion: usize, listener: Listener) -> Self {
-        let open: OpenGpus<_> =
-            Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
-        let opener = Opener { gpu_only: true, open: Some(open) };
-        SliceGpus { gpus: DevicePool::new(opener, Rates::DECODE, 4, listener), portion }
+        SliceGpus { gpus: DevicePool::new(Opener::of(gpus), Rates::DECODE, 4, listener), portion }
     }
 
     /// Whether GPUs decode such blocks: those of static rANS with an index, by which `block` knows

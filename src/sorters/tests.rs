@@ -8,23 +8,11 @@ use crate::coder::{self, Coding, SliceLimits};
 use crate::device::Device;
 use crate::device_pool::{DevicePool, OpenGpus, Opener, Rates};
 use crate::error::{Error, Result};
-use crate::events::{Event, Listener, Step};
+use crate::events::{Listener, Step};
 use crate::threads::Threads;
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-
-fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
-    let warnings = Arc::new(Mutex::new(Vec::new()));
-    let received = Arc::clone(&warnings);
-    let listener = Listener::new(move |event| {
-        if let Event::Warning(what) = event {
-            received.lock().unwrap().push(what);
-        }
-    });
-    (listener, warnings)
-}
 
 fn pool() -> Threads {
     Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().into())
@@ -75,7 +63,7 @@ fn breaking_after(mut blocks: u32) -> GpuSort {
 
 #[test]
 fn failing_devices_cost_no_block_and_one_warning() {
-    let (listener, warnings) = listening();
+    let (listener, warnings) = Listener::of_warnings();
     let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
     let (sorters, pool) = (chosen(listener, [0, 1, 3].map(breaking_after).into()), pool());
     thread::scope(|scope| {
@@ -93,7 +81,7 @@ fn failing_devices_cost_no_block_and_one_warning() {
 #[test]
 fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
     for (gpu_only, said) in [(true, 1), (false, 0)] {
-        let (listener, warnings) = listening();
+        let (listener, warnings) = Listener::of_warnings();
         let gpu: GpuSort = Box::new(|block, rate| {
             assert!(block.len() <= 6);
             on_cpu(block, rate)
@@ -114,7 +102,7 @@ fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
 
 #[test]
 fn a_transform_of_other_bytes_is_not_believed() {
-    let (listener, warnings) = listening();
+    let (listener, warnings) = Listener::of_warnings();
     let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
     let gpu: GpuSort = Box::new(|_, rate| on_cpu(b"bandana", rate));
     let (sorters, pool) = (chosen(listener, vec![gpu]), pool());
@@ -137,7 +125,7 @@ fn coded_transforms_of_other_bytes_are_not_believed() {
         |transform, _| transform.coded.raw_sizes[0] = 5,
     ];
     for change in changes {
-        let (listener, warnings) = listening();
+        let (listener, warnings) = Listener::of_warnings();
         let mut gpu: GpuSort = Box::new(move |block, rate| {
             let (mut sorted, mut counts, steps) = coded_on_cpu(block, rate)?;
             if let (Sorted::Coded(transform), Some(counts)) = (&mut sorted, &mut counts) {
@@ -183,7 +171,7 @@ fn a_gpu_does_not_wait_for_the_threads() {
 
 #[test]
 fn other_errors_are_no_reason_to_try_again() {
-    let (listener, warnings) = listening();
+    let (listener, warnings) = Listener::of_warnings();
     let gpu: GpuSort = Box::new(|_, _| Err(Error::out_of_memory("none left")));
     let sorters = chosen(listener, vec![gpu]);
     for _ in 0..2 {
@@ -280,7 +268,7 @@ fn a_gpu_that_never_comes_up_is_not_waited_for() {
 /// An inverter on GPUs that are open at once and used whatever the block.
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
-    let (listener, warnings) = listening();
+    let (listener, warnings) = Listener::of_warnings();
     let pool = pool();
     let working = |mut blocks: u32| -> GpuInvert {
         Box::new(move |job| {
@@ -307,7 +295,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
 /// What a device cannot make a text of is no fault of the device, and may be one all the same.
 #[test]
 fn the_cpu_decides_on_what_a_device_refuses() {
-    let (listener, warnings) = listening();
+    let (listener, warnings) = Listener::of_warnings();
     let refusing: GpuInvert = Box::new(|_| Err(crate::error::Flaw("no text").into()));
     let (inverses, pool) = (BlockInverter::of(vec![refusing], listener), pool());
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
@@ -331,7 +319,7 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     let (block, pool) = (crate::cases::text(300_000), pool());
     let bwt = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
     for launches in [0, 1, 5, 19, 40] {
-        let (listener, warnings) = listening();
+        let (listener, warnings) = Listener::of_warnings();
         let mut inverse = gpu::GpuInverse::new(0).unwrap();
         inverse.fail_after(launches);
         let gpu: GpuInvert = Box::new(move |job| {
@@ -360,7 +348,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     let (block, pool) = (crate::cases::text(300_000), pool());
     let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
     for launches in [0, 1, 2, 5, 19] {
-        let (listener, warnings) = listening();
+        let (listener, warnings) = Listener::of_warnings();
         let mut sorter = gpu::GpuSorter::new(0, Algorithm::Default).unwrap();
         sorter.fail_after(launches);
         let gpu: GpuSort = Box::new(move |block, sample_rate| {

@@ -3,10 +3,8 @@
 use super::*;
 use crate::cases;
 use crate::device::GpuSet;
-use crate::events::Event;
 use crate::frame::FrameReader;
 use crate::sorters::{GpuDecode, GpuInvert, SliceGpus, decode_as_gpu};
-use std::sync::Arc;
 
 /// The one block of a file.
 fn block_of(raw: &[u8], options: &Options) -> CodedBlock {
@@ -15,24 +13,13 @@ fn block_of(raw: &[u8], options: &Options) -> CodedBlock {
     FrameReader::new(&file[..], options).next_block(u64::MAX).unwrap().unwrap()
 }
 
-fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
-    let warnings = Arc::new(Mutex::new(Vec::new()));
-    let received = Arc::clone(&warnings);
-    let listener = Listener::new(move |event| {
-        if let Event::Warning(what) = event {
-            received.lock().unwrap().push(what);
-        }
-    });
-    (listener, warnings)
-}
-
 #[test]
 fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
     let (raw, options) = (cases::text(50_000), Options::new());
     let block = block_of(&raw, &options);
     let mut damaged = block.clone();
     damaged.header.raw_checksum ^= 1;
-    let (listener, warnings) = listening();
+    let (listener, warnings) = Listener::of_warnings();
     let wrong: GpuInvert = Box::new(|job| {
         job.on_cpu()?.swap(3, 4000);
         Ok(vec![(Step::Invert(Device::Cuda(GpuSet::ALL)), Instant::now(), Instant::now())])
@@ -65,7 +52,7 @@ fn a_block_that_a_gpu_decodes_wrongly_is_decoded_by_the_cpu() {
     let plan = options.plan_to_decode(1 << 20).unwrap();
     let block = block_of(&cases::text(900_000), &options);
     let decode_on = |at, block: &CodedBlock| {
-        let (listener, warnings) = listening();
+        let (listener, warnings) = Listener::of_warnings();
         let gpus = SliceGpus::of(vec![changing(at)], 300_000, listener);
         gpus.expect(block.header.coded_size);
         let decoded = crate::block::decode_on(&gpus, block.clone(), &plan);

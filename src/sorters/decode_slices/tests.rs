@@ -4,23 +4,10 @@ use super::*;
 use crate::cases;
 use crate::coder::SliceLimits;
 use crate::error::Error;
-use crate::events::Event;
 use crate::gpu::testing;
-use std::sync::{Arc, Mutex};
 
 const LIMITS: SliceLimits = SliceLimits { runs: 300, bytes: 5000 };
 const PORTION: usize = 9000;
-
-fn listening() -> (Listener, Arc<Mutex<Vec<String>>>) {
-    let warnings = Arc::new(Mutex::new(Vec::new()));
-    let received = Arc::clone(&warnings);
-    let listener = Listener::new(move |event| {
-        if let Event::Warning(what) = event {
-            received.lock().unwrap().push(what);
-        }
-    });
-    (listener, warnings)
-}
 
 fn coded() -> (Vec<u8>, CodedBwt) {
     let bwt = [cases::random(50_000, 4), vec![7; 60_000], cases::text(200_000)].concat();
@@ -39,7 +26,7 @@ fn working(mut portions: u32) -> GpuDecode {
 
 /// Decodes on such GPUs: the slices, or what is wrong with them, and the warnings.
 fn decoded(coded: &CodedBwt, gpus: Vec<GpuDecode>) -> (Result<Vec<u8>, Flaw>, Vec<String>) {
-    let (listener, warnings) = listening();
+    let (listener, warnings) = Listener::of_warnings();
     let gpus = SliceGpus::of(gpus, PORTION, listener);
     let len = coded.raw_sizes.iter().map(|&size| size as usize).sum();
     gpus.expect(len as u64);
