@@ -254,7 +254,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Errors
     /// [`Error::Device`] where a GPU is asked for that this build has no CUDA
     /// for.
-    pub fn searcher(&mut self) -> Result<Searcher<'_, R>> {
+    pub fn searcher(&mut self) -> Result<Searcher<'_>> {
         Searcher::new(self.file_search())
     }
 
@@ -385,7 +385,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.file_search().places(offsets)
     }
 
-    fn file_search(&mut self) -> FileSearch<'_, R> {
+    fn file_search(&mut self) -> FileSearch<'_> {
         let Archive { input, options, contents, cost, layouts, .. } = self;
         FileSearch { input, options, contents, cost, layouts }
     }

@@ -56,6 +56,12 @@ pub struct BlockInfo {
     raw_offset: u64,
 }
 
+/// What a file is read through by position. Readers of it are compiled once, not for each type that
+/// a caller opens.
+pub(crate) trait ReadSeek: Read + Seek {}
+
+impl<T: Read + Seek> ReadSeek for T {}
+
 /// All frames of a file, and all their blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
@@ -66,7 +72,7 @@ pub(crate) struct Contents {
 impl Contents {
     /// Reads the tables of all frames of `input`, from the last to the first, as far as `memory`
     /// bytes hold them.
-    pub fn read<R: Read + Seek>(input: &mut R, memory: u64) -> Result<Self> {
+    pub fn read(input: &mut dyn ReadSeek, memory: u64) -> Result<Self> {
         let (mut frames, mut blocks) = (Vec::new(), 0);
         let mut end = input.seek(SeekFrom::End(0))?;
         if end == 0 {
@@ -146,11 +152,7 @@ pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
 ///
 /// # Errors
 /// [`Error::Limit`] where its tables take more memory than there is room for.
-pub(crate) fn read_frame<R: Read + Seek>(
-    input: &mut R,
-    end: u64,
-    room: TableRoom,
-) -> Result<Frame> {
+pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
     let too_short = Flaw("the footer's sizes do not match the frame");
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
         return Err(explain(input, NO_FOOTER, 0));
@@ -184,7 +186,7 @@ pub(crate) fn read_frame<R: Read + Seek>(
 
 /// How the first of the blocks that is not stored is indexed, of a few that are looked at. A
 /// damaged header says nothing here.
-fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Option<IndexInfo>> {
+fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<Option<IndexInfo>> {
     const LOOKED_AT: usize = 8;
     for info in blocks.iter().take(LOOKED_AT) {
         match read_block_header(input, info) {
@@ -204,7 +206,7 @@ fn index_info<R: Read + Seek>(input: &mut R, blocks: &[BlockInfo]) -> Result<Opt
 
 /// A missing footer means damage in a bwz file, but another version in one of such, and "not a bwz
 /// file" in any other.
-fn explain<R: Read + Seek>(input: &mut R, flaw: Flaw, offset: u64) -> Error {
+fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64) -> Error {
     match first_bytes(input) {
         Ok(first) if !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
             Flaw(NOT_BWZ).at(None, 0)
@@ -215,12 +217,12 @@ fn explain<R: Read + Seek>(input: &mut R, flaw: Flaw, offset: u64) -> Error {
 }
 
 /// The error for a file of another version, if it begins as one does.
-pub(crate) fn version_error<R: Read + Seek>(input: &mut R) -> Option<Error> {
+pub(crate) fn version_error(input: &mut dyn ReadSeek) -> Option<Error> {
     other_version(&first_bytes(input).ok()?, 0)
 }
 
 /// Magic and Version, or what a shorter file has.
-fn first_bytes<R: Read + Seek>(input: &mut R) -> io::Result<Vec<u8>> {
+fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
     input.rewind()?;
     input.take(MAGIC.len() as u64 + 1).read_to_end(&mut first)?;
@@ -228,8 +230,8 @@ fn first_bytes<R: Read + Seek>(input: &mut R) -> io::Result<Vec<u8>> {
 }
 
 /// The blocks of the frame at `start` as its seek table has them.
-fn read_seek_table<R: Read + Seek>(
-    input: &mut R,
+fn read_seek_table(
+    input: &mut dyn ReadSeek,
     table_start: u64,
     footer: &Footer,
     (start, table_room): (u64, TableRoom),
@@ -306,8 +308,8 @@ pub(crate) fn check_stream<'h>(
 }
 
 /// Reads the block that `info` describes.
-pub(crate) fn read_block<R: Read + Seek>(
-    input: &mut R,
+pub(crate) fn read_block(
+    input: &mut dyn ReadSeek,
     info: &BlockInfo,
     number: u64,
 ) -> Result<CodedBlock> {
@@ -321,10 +323,7 @@ pub(crate) fn read_block<R: Read + Seek>(
 }
 
 /// Reads the header of the block that `info` describes and checks that it is that block's.
-pub(crate) fn read_block_header<R: Read + Seek>(
-    input: &mut R,
-    info: &BlockInfo,
-) -> Result<BlockHeader> {
+pub(crate) fn read_block_header(input: &mut dyn ReadSeek, info: &BlockInfo) -> Result<BlockHeader> {
     let offset = info.coded.start;
     let header =
         BlockHeader::from_bytes(&fixed(input, offset)?).map_err(|flaw| flaw.at(None, offset))?;
@@ -337,6 +336,6 @@ pub(crate) fn read_block_header<R: Read + Seek>(
 }
 
 /// A structure of fixed size.
-fn fixed<const N: usize>(input: &mut (impl Read + Seek), offset: u64) -> Result<[u8; N]> {
+fn fixed<const N: usize>(input: &mut dyn ReadSeek, offset: u64) -> Result<[u8; N]> {
     read_at(input, offset)?.ok_or_else(|| CUT_OFF.at(None, offset))
 }

@@ -29,7 +29,11 @@ use crate::search::{self, BlockJob, BlockText, FileBlock, SearchedBlock, SharedI
 use crate::sorters::Sorted;
 use crate::threads::Threads;
 use rayon::ThreadPool;
-use std::{io::Cursor, iter, sync::Arc};
+use std::{
+    io::Cursor,
+    iter,
+    sync::{Arc, Mutex},
+};
 
 /// Bytes of a BWT <-> coded slices.
 pub mod coder {
@@ -185,7 +189,8 @@ pub fn locate_on_disk(
     pattern: &[u8],
     limit: usize,
 ) -> Result<Option<Vec<u64>>> {
-    let input = SharedInput::new(input);
+    let file = Mutex::new(input);
+    let input = SharedInput::new(&file);
     let file_block = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
     let opened = SearchedBlock::open(&file_block, BlockJob::default())?;
     let SearchedBlock::OnDisk(block, _) = opened else { return Ok(None) };
@@ -200,7 +205,8 @@ pub fn find_sequences(
     pattern: &[u8],
     limit: usize,
 ) -> Result<Vec<u64>> {
-    let (input, mut all) = (SharedInput::new(input), Vec::new());
+    let file = Mutex::new(input);
+    let (input, mut all) = (SharedInput::new(&file), Vec::new());
     for section in search::sections(&input, contents, options)? {
         let mut found = Vec::new();
         for block in section.blocks.iter().filter(|_| section.by_sequence) {

@@ -206,7 +206,7 @@ impl FileCounts<'_> {
     /// Ends where there are no more batches, or nobody takes what they come to.
     fn search_batches(
         &self,
-        searcher: &mut Searcher<'_, File>,
+        searcher: &mut Searcher<'_>,
         batches: Receiver<Result<PatternBatch>>,
         searched: Sender<(PatternBatch, BatchFound)>,
     ) -> Result<()> {
@@ -225,7 +225,7 @@ impl FileCounts<'_> {
 
     fn search_batch(
         &self,
-        searcher: &mut Searcher<'_, File>,
+        searcher: &mut Searcher<'_>,
         batch: &PatternBatch,
     ) -> Result<BatchFound> {
         let patterns = batch.bytes();

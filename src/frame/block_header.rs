@@ -67,7 +67,7 @@ pub(crate) struct CodedBlock {
 
 /// Reads a payload of `size` bytes, or as much of it as there is. Memory grows with the bytes that
 /// come.
-pub(crate) fn read_payload(input: &mut impl Read, size: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_payload(input: &mut (impl Read + ?Sized), size: u64) -> io::Result<Vec<u8>> {
     let mut payload = Vec::new();
     input.take(size).read_to_end(&mut payload)?;
     Ok(payload)

@@ -30,7 +30,7 @@ pub(super) fn put_uint<const SIZE: usize>(bytes: &mut [u8], at: usize, value: u6
 /// The `N` bytes at `offset`, or `None` where the file ends before them. Leaves `input` behind what
 /// was read.
 pub(crate) fn read_at<const N: usize>(
-    input: &mut (impl Read + Seek),
+    input: &mut (impl Read + Seek + ?Sized),
     offset: u64,
 ) -> io::Result<Option<[u8; N]>> {
     input.seek(SeekFrom::Start(offset))?;

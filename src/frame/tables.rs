@@ -42,14 +42,14 @@ impl TableHeader {
     }
 
     /// Reads the content and checks it.
-    fn read(&self, input: &mut impl Read) -> io::Result<Result<Vec<u8>, Flaw>> {
+    fn read(&self, input: &mut (impl Read + ?Sized)) -> io::Result<Result<Vec<u8>, Flaw>> {
         let mut content = Vec::new();
         input.take(self.size).read_to_end(&mut content)?;
         Ok(self.check(&mut &content[..])?.map(|()| content))
     }
 
     /// Passes the content and checks it.
-    fn check(&self, input: &mut impl Read) -> io::Result<Result<(), Flaw>> {
+    fn check(&self, input: &mut (impl Read + ?Sized)) -> io::Result<Result<(), Flaw>> {
         let mut hasher = Hasher::new();
         hasher.update(&self.signed());
         let (mut piece, mut left) = (vec![0; self.size.min(1 << 16) as usize], self.size);
@@ -68,12 +68,12 @@ impl TableHeader {
 ///
 /// # Errors
 /// Of the input, which may end too early.
-pub(crate) fn check(input: &mut impl Read) -> io::Result<Result<u64, Flaw>> {
+pub(crate) fn check(input: &mut (impl Read + ?Sized)) -> io::Result<Result<u64, Flaw>> {
     walk(input, |input, table| table.check(input))
 }
 
 /// The same without reading what need not be read, in a file that does not end here.
-pub(crate) fn pass(input: &mut (impl Read + Seek)) -> io::Result<Result<u64, Flaw>> {
+pub(crate) fn pass(input: &mut (impl Read + Seek + ?Sized)) -> io::Result<Result<u64, Flaw>> {
     Ok(find(input, None)?.map(|found| found.size))
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct FoundTables {
 /// [`pass`], and the content of the last table of a type, which is checked; but not of one that
 /// is longer than such a table can be.
 pub(crate) fn find(
-    input: &mut (impl Read + Seek),
+    input: &mut (impl Read + Seek + ?Sized),
     wanted: Option<(u8, u64)>,
 ) -> io::Result<Result<FoundTables, Flaw>> {
     let mut content = None;
@@ -105,7 +105,7 @@ pub(crate) fn find(
     }
 }
 
-fn walk<R: Read>(
+fn walk<R: Read + ?Sized>(
     input: &mut R,
     mut pass: impl FnMut(&mut R, &TableHeader) -> io::Result<Result<(), Flaw>>,
 ) -> io::Result<Result<u64, Flaw>> {
@@ -132,7 +132,7 @@ fn walk<R: Read>(
     }
 }
 
-fn fixed<const N: usize>(input: &mut impl Read) -> io::Result<[u8; N]> {
+fn fixed<const N: usize>(input: &mut (impl Read + ?Sized)) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     input.read_exact(&mut bytes).map(|()| bytes)
 }

@@ -9,14 +9,13 @@ use super::shared_input::SharedInput;
 use crate::contents::Contents;
 use crate::error::Result;
 use rayon::prelude::*;
-use std::io::{Read, Seek};
 use std::iter;
 use std::ops::Range;
 
 /// Searches a file. Positions are raw offsets.
-pub(crate) fn run<R: Read + Seek + Send>(
+pub(crate) fn run(
     batch: &Batch,
-    input: &SharedInput<R>,
+    input: &SharedInput,
     contents: &Contents,
     session: &mut Session,
     layouts: &mut Layouts,
@@ -37,9 +36,9 @@ pub(crate) fn run<R: Read + Seek + Send>(
     Ok(found)
 }
 
-fn by_sequence<R: Read + Seek + Send>(
+fn by_sequence(
     batch: &Batch,
-    section: &Section<R>,
+    section: &Section,
     session: &mut Session,
     layouts: &mut Layouts,
 ) -> Result<BatchMatches> {
@@ -64,11 +63,7 @@ fn by_sequence<R: Read + Seek + Send>(
 }
 
 /// Searches a section by its bytes, for exact matches or others too.
-fn search<R: Read + Seek + Send>(
-    batch: &Batch,
-    section: &Section<R>,
-    session: &mut Session,
-) -> Result<BatchMatches> {
+fn search(batch: &Batch, section: &Section, session: &mut Session) -> Result<BatchMatches> {
     let mut found = BatchMatches::default();
     for range in stretches(batch, section, session)? {
         let patterns = &batch.patterns[range];
@@ -77,11 +72,7 @@ fn search<R: Read + Seek + Send>(
     Ok(found)
 }
 
-fn search_some<R: Read + Seek + Send>(
-    batch: &Batch,
-    section: &Section<R>,
-    session: &mut Session,
-) -> Result<BatchMatches> {
+fn search_some(batch: &Batch, section: &Section, session: &mut Session) -> Result<BatchMatches> {
     match batch.options.allowed_mismatches() {
         0 => batch.run_section(&section.blocks, session),
         _ => mismatches::search(batch, section, session),
@@ -97,11 +88,7 @@ const FEW: usize = 16;
 
 /// Cuts the patterns so that each stretch has no more candidates than there is room for, unless it
 /// is a single pattern. They are counted first, which costs little beside locating them.
-fn stretches<R: Read + Seek + Send>(
-    batch: &Batch,
-    section: &Section<R>,
-    session: &mut Session,
-) -> Result<Vec<Range<usize>>> {
+fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<Vec<Range<usize>>> {
     let (options, patterns) = (batch.options, batch.patterns);
     let has_halves = options.allowed_mismatches() > 0;
     if patterns.len() <= FEW || !(has_halves || options.matches_case() && section.by_sequence) {
@@ -131,9 +118,9 @@ fn cut(counts: impl Iterator<Item = u64>, most: u64) -> Vec<Range<usize>> {
 }
 
 /// Drops the matches that differ from their patterns in case.
-fn keep_case<R: Read + Seek + Send>(
+fn keep_case(
     patterns: &[&[u8]],
-    section: &Section<R>,
+    section: &Section,
     found: &mut BatchMatches,
     layouts: &mut Layouts,
 ) -> Result<()> {

@@ -10,7 +10,6 @@ use super::disk_samples::DiskSamples;
 use super::slice_cache::DecodedSlice;
 use crate::error::{Flaw, Result};
 use rayon::prelude::*;
-use std::io::{Read, Seek};
 use std::ops::Range;
 
 /// Searches or walks that go on together; each takes some 100 bytes.
@@ -42,7 +41,7 @@ struct Walk {
     steps: u32,
 }
 
-impl<R: Read + Seek + Send> DiskBlock<'_, R> {
+impl DiskBlock<'_> {
     /// The rows of the suffixes that start with each pattern.
     pub fn intervals<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Vec<Range<u64>>> {
         let mut intervals = vec![0..0; patterns.len()];

@@ -17,13 +17,12 @@ use crate::allocation;
 use crate::error::{Error, Flaw, Result};
 use crate::fm_index;
 use crate::frame::{Shape, checksum_holds};
-use std::io::{Read, Seek};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A block of which only its index is in memory.
-pub(crate) struct DiskBlock<'a, R> {
-    file_block: &'a FileBlock<'a, R>,
+pub(crate) struct DiskBlock<'a> {
+    file_block: &'a FileBlock<'a>,
     shape: Shape,
     tables: DiskTables,
     starts: Box<[u64; 257]>,
@@ -34,11 +33,11 @@ pub(crate) struct DiskBlock<'a, R> {
     cache: Mutex<SliceCache>,
 }
 
-impl<'a, R: Read + Seek + Send> DiskBlock<'a, R> {
+impl<'a> DiskBlock<'a> {
     /// Reads the index of a block that has one of what is searched, and keeps slices of up to
     /// `room` bytes. `None` where by the costs of the block it does not pay.
     pub fn open(
-        file_block: &'a FileBlock<'a, R>,
+        file_block: &'a FileBlock<'a>,
         shape: Shape,
         room: u64,
         pays: impl FnOnce(&BlockCost) -> bool,

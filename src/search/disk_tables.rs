@@ -9,7 +9,6 @@ use crate::error::{Flaw, Result};
 use crate::frame::{
     Around, BlockIndex, BlockIndexHeader, Shape, SliceSizes, TextSizes, packed_array,
 };
-use std::io::{Read, Seek};
 use std::iter;
 
 /// The tables of a block, but for its samples.
@@ -33,8 +32,8 @@ pub struct DiskTables {
 impl DiskTables {
     /// Reads them in five small reads, or gives `None` where that does not pay, given the size of
     /// the text and how many slices there are. Errors know no place.
-    pub fn read<R: Read + Seek + Send>(
-        file_block: &FileBlock<R>,
+    pub fn read(
+        file_block: &FileBlock,
         shape: Shape,
         pays: impl FnOnce(u64, u64) -> bool,
     ) -> Result<Option<Self>> {

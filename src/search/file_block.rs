@@ -9,7 +9,7 @@ use crate::error::{Bound, Error, Flaw, Result};
 use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
 use crate::sorters::SliceGpus;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::SeekFrom;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use std::sync::Arc;
 const PER_POSITION: u64 = 24;
 
 /// A block that has not been read, but for its header.
-pub(crate) struct FileBlock<'a, R> {
-    pub input: &'a SharedInput<R>,
+pub(crate) struct FileBlock<'a> {
+    pub input: &'a SharedInput<'a>,
     pub info: &'a BlockInfo,
     pub header: BlockHeader,
     pub number: u64,
@@ -36,10 +36,10 @@ pub(crate) struct FileBlock<'a, R> {
     pub continued: u64,
 }
 
-impl<'a, R: Read + Seek + Send> FileBlock<'a, R> {
+impl<'a> FileBlock<'a> {
     /// Reads the header of block `number`.
     pub fn new(
-        input: &'a SharedInput<R>,
+        input: &'a SharedInput<'a>,
         info: &'a BlockInfo,
         number: u64,
         options: &'a Options,

@@ -8,18 +8,17 @@ use super::searched_block;
 use super::sections::Layouts;
 use super::shared_input::SharedInput;
 use crate::allocation;
-use crate::contents::Contents;
+use crate::contents::{Contents, ReadSeek};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::threads;
 use rayon::prelude::*;
-use std::io::{Read, Seek};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A file that is searched.
-pub(crate) struct FileSearch<'a, R> {
-    pub input: &'a mut R,
+pub(crate) struct FileSearch<'a> {
+    pub input: &'a mut (dyn ReadSeek + Send),
     pub contents: &'a Contents,
     pub options: &'a Options,
     /// What this search takes is added to it.
@@ -28,7 +27,7 @@ pub(crate) struct FileSearch<'a, R> {
     pub layouts: &'a mut Layouts,
 }
 
-impl<R: Read + Seek + Send> FileSearch<'_, R> {
+impl FileSearch<'_> {
     /// Counts, and with a limit locates.
     pub fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
@@ -44,7 +43,8 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
         }
         let mut found = BatchMatches::default();
         if !words.is_empty() || self.options.verifies() {
-            let input = SharedInput::new(&mut *self.input);
+            let file = Mutex::new(&mut *self.input);
+            let input = SharedInput::new(&file);
             let batch = Batch { patterns: &words, limit, options: self.options };
             found = pool.install(|| {
                 batch_in_sections::run(&batch, &input, self.contents, session, self.layouts)
@@ -90,7 +90,8 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
             size += more;
         }
         let pool = threads::pool(self.options)?;
-        let input = SharedInput::new(&mut *self.input);
+        let file = Mutex::new(&mut *self.input);
+        let input = SharedInput::new(&file);
         let mut out = vec![Vec::new(); ranges.len()];
         for (info, number) in self.contents.blocks.iter().zip(0..) {
             let part = |range: &Range<u64>| {

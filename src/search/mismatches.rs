@@ -11,7 +11,6 @@ use super::searched_block;
 use super::sections::Section;
 use crate::error::{Error, Result};
 use rayon::prelude::*;
-use std::io::{Read, Seek};
 
 /// The mark in front of the residues of each record, which no match goes over.
 const RECORD: u8 = b'\n';
@@ -24,9 +23,9 @@ struct Candidate {
 }
 
 /// What stands in a section with up to one byte that differs.
-pub(crate) fn search<R: Read + Seek + Send>(
+pub(crate) fn search(
     batch: &Batch,
-    section: &Section<R>,
+    section: &Section,
     session: &mut Session,
 ) -> Result<BatchMatches> {
     let mut candidates = candidates(batch, section, session)?;
@@ -90,11 +89,7 @@ pub(crate) fn halves<'p>(patterns: &[&'p [u8]]) -> Result<Vec<&'p [u8]>> {
 }
 
 /// Where a half of a pattern stands, each place once, in the order of patterns and positions.
-fn candidates<R: Read + Seek + Send>(
-    batch: &Batch,
-    section: &Section<R>,
-    session: &mut Session,
-) -> Result<Vec<Candidate>> {
+fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result<Vec<Candidate>> {
     let parts = halves(batch.patterns)?;
     let exact = Batch { patterns: &parts, limit: Some(usize::MAX), options: batch.options };
     let found = exact.run_section(&section.blocks, session)?;

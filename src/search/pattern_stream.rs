@@ -4,17 +4,16 @@ use super::file_search::FileSearch;
 use super::search_results::Matches;
 use super::searcher::Searcher;
 use crate::error::Result;
-use std::io::{Read, Seek};
 use std::vec;
 
 /// Bytes that a pattern takes beside its own, with all that is found but for positions.
 const PER_PATTERN: u64 = 128;
 
 /// Patterns that come one by one, each given back with its matches.
-pub(crate) struct PatternStream<'a, R, I: Iterator> {
+pub(crate) struct PatternStream<'a, I: Iterator> {
     /// The file, until the first batch starts a searcher of it.
-    file: Option<FileSearch<'a, R>>,
-    searcher: Option<Searcher<'a, R>>,
+    file: Option<FileSearch<'a>>,
+    searcher: Option<Searcher<'a>>,
     patterns: I,
     limit: Option<usize>,
     /// Patterns of the last batch, with their matches, that have not been asked for.
@@ -23,9 +22,9 @@ pub(crate) struct PatternStream<'a, R, I: Iterator> {
     over: bool,
 }
 
-impl<'a, R: Read + Seek + Send, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, R, I> {
+impl<'a, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, I> {
     /// Counts, and with a limit locates.
-    pub fn new(file: FileSearch<'a, R>, patterns: I, limit: Option<usize>) -> Self {
+    pub fn new(file: FileSearch<'a>, patterns: I, limit: Option<usize>) -> Self {
         let ready = Vec::new().into_iter().zip(Vec::new());
         PatternStream { file: Some(file), searcher: None, patterns, limit, ready, over: false }
     }
@@ -56,7 +55,7 @@ impl<'a, R: Read + Seek + Send, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternSt
     }
 }
 
-impl<R: Read + Seek + Send, I> Iterator for PatternStream<'_, R, I>
+impl<I> Iterator for PatternStream<'_, I>
 where
     I: Iterator<Item: AsRef<[u8]> + Sync>,
 {

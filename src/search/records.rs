@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::sequence::{Base, Kind, Record};
 use crate::threads;
 use rayon::prelude::*;
-use std::io::{Read, Seek};
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// A record of a FASTA or FASTQ file. The numbers are those of a `.fai` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,12 +54,7 @@ pub struct Place {
 }
 
 impl RecordInfo {
-    fn new(
-        name: Vec<u8>,
-        block: &FileBlock<impl Read + Seek + Send>,
-        number: usize,
-        part: &Record,
-    ) -> Self {
+    fn new(name: Vec<u8>, block: &FileBlock, number: usize, part: &Record) -> Self {
         RecordInfo {
             name,
             length: part.residues.len() as u64,
@@ -95,10 +90,11 @@ impl RecordInfo {
     }
 }
 
-impl<R: Read + Seek + Send> FileSearch<'_, R> {
+impl FileSearch<'_> {
     /// All records, in order.
     pub fn records(&mut self) -> Result<Vec<RecordInfo>> {
-        let input = SharedInput::new(&mut *self.input);
+        let file = Mutex::new(&mut *self.input);
+        let input = SharedInput::new(&file);
         let mut records: Vec<RecordInfo> = Vec::new();
         for section in sections(&input, self.contents, self.options)? {
             if !section.by_sequence {
@@ -152,7 +148,8 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
 
     /// Where bytes at raw offsets stand.
     pub fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
-        let input = SharedInput::new(&mut *self.input);
+        let file = Mutex::new(&mut *self.input);
+        let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options)?;
         let mut before = Vec::new();
         let mut records = 0;
@@ -194,7 +191,8 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
             self.options.check_output(size, end - start, || "the regions".to_owned())?;
             size += end - start;
         }
-        let input = SharedInput::new(&mut *self.input);
+        let file = Mutex::new(&mut *self.input);
+        let input = SharedInput::new(&file);
         let pool = threads::pool(self.options)?;
         let mut bases = vec![Vec::new(); wanted.len()];
         // The number of each record in the next block, and how many of its bases come before.
@@ -222,8 +220,8 @@ impl<R: Read + Seek + Send> FileSearch<'_, R> {
 }
 
 /// What stands of wanted bases in a block: the number of each and where it is in the text.
-fn pieces<R: Read + Seek + Send>(
-    block: &FileBlock<R>,
+fn pieces(
+    block: &FileBlock,
     wanted: &[(&RecordInfo, Range<u64>)],
     reached: &mut [(usize, u64)],
     layouts: &mut Layouts,
@@ -246,11 +244,7 @@ fn pieces<R: Read + Seek + Send>(
 }
 
 /// The record of a section, and the base, that stands at a raw offset.
-fn base<R: Read + Seek + Send>(
-    section: &Section<R>,
-    offset: u64,
-    layouts: &mut Layouts,
-) -> Result<Option<(u64, u64)>> {
+fn base(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Option<(u64, u64)>> {
     let n = section.blocks.partition_point(|block| block.info.raw.end <= offset);
     let Some(block) = section.blocks.get(n) else { return Ok(None) };
     let layout = layout(block, layouts)?;

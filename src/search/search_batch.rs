@@ -19,7 +19,6 @@ use crate::threads;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::io::{Read, Seek};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -128,9 +127,9 @@ struct BatchSize {
 
 impl Batch<'_> {
     /// Searches the blocks of a section. Positions are those in the section.
-    pub fn run_section<R: Read + Seek + Send>(
+    pub fn run_section(
         &self,
-        file_blocks: &[FileBlock<R>],
+        file_blocks: &[FileBlock],
         session: &mut Session,
     ) -> Result<BatchMatches> {
         let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
@@ -177,17 +176,17 @@ impl Batch<'_> {
 
     /// Opens blocks side by side, but takes those that were kept. Matches may reach so many bytes
     /// beyond a block.
-    fn open<'a, R: Read + Seek + Send>(
+    fn open<'a>(
         &self,
-        group: &'a [FileBlock<'a, R>],
+        group: &'a [FileBlock<'a>],
         (size, reach): (BatchSize, usize),
         session: &mut Session,
-    ) -> Result<Vec<SearchedBlock<'a, R>>> {
+    ) -> Result<Vec<SearchedBlock<'a>>> {
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
         let batches = self.patterns.len().div_ceil(TOGETHER) as u64;
         let room = room_for_slices(self.memory(session)) / group.len() as u64;
         let (queries, rounds) = (2 * size.symbols, batches * size.longest as u64);
-        let open = |(kept, file_block): (Option<LoadedIndex>, &'a FileBlock<'a, R>)| {
+        let open = |(kept, file_block): (Option<LoadedIndex>, &'a FileBlock<'a>)| {
             let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
@@ -203,21 +202,21 @@ impl Batch<'_> {
 
     /// Searches opened blocks: side by side on the CPU, one after the other on a GPU, for which all
     /// threads pack the patterns.
-    fn find<'a, R: Read + Seek + Send>(
+    fn find<'a>(
         &self,
-        opened: Vec<SearchedBlock<'a, R>>,
-        group: &'a [FileBlock<'a, R>],
+        opened: Vec<SearchedBlock<'a>>,
+        group: &'a [FileBlock<'a>],
         (limits, symbols, reach): (Option<&[usize]>, u64, usize),
         session: &Session,
-    ) -> Result<Vec<Searched<'a, R>>> {
-        let one = |block: SearchedBlock<'a, R>, file_block, lease: &mut GpuLease| {
+    ) -> Result<Vec<Searched<'a>>> {
+        let one = |block: SearchedBlock<'a>, file_block, lease: &mut GpuLease| {
             let (block, found) = block.find(file_block, self.patterns, limits, lease)?;
             let len = file_block.searched_size();
             let edge = len.min(reach);
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
             Ok(Searched { block, found, edges: Edges { head, tail, end: file_block.searched.end } })
         };
-        let in_memory = |block: &&SearchedBlock<R>| matches!(block, SearchedBlock::InMemory(_));
+        let in_memory = |block: &&SearchedBlock| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
         let (symbols, threads) = (in_memory * symbols, self.options.thread_count());
         let mut lease = session.lease(symbols, threads);
@@ -240,8 +239,8 @@ impl Batch<'_> {
 
     /// How many blocks the memory allows at a time. One that it does not allow at all is refused
     /// only if it must be decoded.
-    fn side_by_side<R>(&self, blocks: &[FileBlock<R>], session: &Session) -> usize {
-        let size = |block: &FileBlock<R>| block.info.raw.end - block.info.raw.start;
+    fn side_by_side(&self, blocks: &[FileBlock], session: &Session) -> usize {
+        let size = |block: &FileBlock| block.info.raw.end - block.info.raw.start;
         let largest = blocks.iter().map(size).max();
         let mut allowed = self.options.allowance();
         allowed.memory = self.memory(session);
@@ -266,8 +265,8 @@ impl Batch<'_> {
 }
 
 /// A block after its search, and what was found in it.
-struct Searched<'a, R> {
-    block: SearchedBlock<'a, R>,
+struct Searched<'a> {
+    block: SearchedBlock<'a>,
     found: Found,
     edges: Edges,
 }

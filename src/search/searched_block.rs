@@ -19,7 +19,6 @@ use crate::frame::{BlockKind, Shape};
 use memchr::memmem;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::io::{Read, Seek};
 use std::ops::Range;
 
 /// Bytes per byte of a block that is restored while an index is made of it.
@@ -42,9 +41,9 @@ pub struct Found {
 }
 
 /// A block that is ready for search.
-pub(crate) enum SearchedBlock<'a, R> {
+pub(crate) enum SearchedBlock<'a> {
     /// With what was done in it and in former batches, as that was estimated.
-    OnDisk(Box<DiskBlock<'a, R>>, f64),
+    OnDisk(Box<DiskBlock<'a>>, f64),
     InMemory(LoadedIndex),
     Plain(Vec<u8>),
 }
@@ -60,7 +59,7 @@ pub(crate) struct BlockJob {
 }
 
 /// Whether the transform of a block is that of what is searched.
-fn has_searched_transform<R>(block: &FileBlock<R>) -> bool {
+fn has_searched_transform(block: &FileBlock) -> bool {
     let BlockKind::Bwt(shape) = block.header.kind else { return false };
     match &block.sequences {
         Some(sequences) => sequences.front.is_some() && shape.filters == filter::SEQUENCES,
@@ -69,7 +68,7 @@ fn has_searched_transform<R>(block: &FileBlock<R>) -> bool {
 }
 
 /// Whether a block has an index of what is searched, and that is to be believed.
-fn is_believed<R>(block: &FileBlock<R>) -> bool {
+fn is_believed(block: &FileBlock) -> bool {
     matches!(block.header.kind, BlockKind::Bwt(Shape { indexed: true, .. }))
         && has_searched_transform(block)
         && !block.options.verifies()
@@ -77,11 +76,11 @@ fn is_believed<R>(block: &FileBlock<R>) -> bool {
 
 /// The block as it stands in the file, if its index is believed, and that pays, with so much room
 /// for decoded slices.
-fn open_on_disk<'a, R: Read + Seek + Send>(
-    block: &'a FileBlock<'a, R>,
+fn open_on_disk<'a>(
+    block: &'a FileBlock<'a>,
     room: u64,
     pays: impl FnOnce(&BlockCost) -> bool,
-) -> Result<Option<DiskBlock<'a, R>>> {
+) -> Result<Option<DiskBlock<'a>>> {
     match block.header.kind {
         BlockKind::Bwt(shape) if is_believed(block) => DiskBlock::open(block, shape, room, pays),
         _ => Ok(None),
@@ -89,11 +88,11 @@ fn open_on_disk<'a, R: Read + Seek + Send>(
 }
 
 /// The same for ranges of so many bytes in all, if they ask few slices. One thread reads a range.
-fn open_for_ranges<'a, R: Read + Seek + Send>(
-    block: &'a FileBlock<'a, R>,
+fn open_for_ranges<'a>(
+    block: &'a FileBlock<'a>,
     size: u64,
     ranges: u64,
-) -> Result<Option<DiskBlock<'a, R>>> {
+) -> Result<Option<DiskBlock<'a>>> {
     let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
     open_on_disk(block, room_for_slices(block.options.memory_limit()), |cost| cost.asks_few(work))
 }
@@ -104,10 +103,7 @@ pub fn room_for_slices(memory: u64) -> u64 {
 }
 
 /// Some ranges of a block's bytes.
-pub fn extract<R: Read + Seek + Send>(
-    block: &FileBlock<R>,
-    ranges: &[(usize, Range<usize>)],
-) -> Result<Vec<Vec<u8>>> {
+pub fn extract(block: &FileBlock, ranges: &[(usize, Range<usize>)]) -> Result<Vec<Vec<u8>>> {
     let steps = ranges.iter().map(|(_, range)| range.len() as u64).sum();
     match open_for_ranges(block, steps, ranges.len() as u64)? {
         Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
@@ -119,14 +115,14 @@ pub fn extract<R: Read + Seek + Send>(
 }
 
 /// The text of a block: all of it, or what its index gives of it.
-pub(crate) enum BlockText<'a, R> {
-    OnDisk(Box<DiskBlock<'a, R>>),
+pub(crate) enum BlockText<'a> {
+    OnDisk(Box<DiskBlock<'a>>),
     InMemory(Vec<u8>),
 }
 
-impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
+impl<'a> BlockText<'a> {
     /// Opens a block of which so many bytes are wanted, in so many ranges.
-    pub fn open(block: &'a FileBlock<'a, R>, size: u64, ranges: u64) -> Result<Self> {
+    pub fn open(block: &'a FileBlock<'a>, size: u64, ranges: u64) -> Result<Self> {
         if let Some(block) = open_for_ranges(block, size, ranges)? {
             return Ok(BlockText::OnDisk(Box::new(block)));
         }
@@ -151,10 +147,7 @@ impl<'a, R: Read + Seek + Send> BlockText<'a, R> {
 }
 
 /// Ranges of the text of a block, which is opened once for all of them.
-pub fn texts<R: Read + Seek + Send>(
-    block: &FileBlock<R>,
-    ranges: &[Range<usize>],
-) -> Result<Vec<Vec<u8>>> {
+pub fn texts(block: &FileBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
     let size = ranges.iter().map(|range| range.len() as u64).sum();
     let text = BlockText::open(block, size, ranges.len() as u64)?;
     let get = |range: &Range<usize>| text.get(range.clone()).map(Cow::into_owned);
@@ -162,22 +155,22 @@ pub fn texts<R: Read + Seek + Send>(
     pieces.map_err(|e| block.locate(e))
 }
 
-impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
+impl<'a> SearchedBlock<'a> {
     /// Opens a block for a job.
-    pub fn open(block: &'a FileBlock<'a, R>, job: BlockJob) -> Result<Self> {
+    pub fn open(block: &'a FileBlock<'a>, job: BlockJob) -> Result<Self> {
         match open_on_disk(block, job.room, |cost| cost.pays_on_disk(job.work, job.spent))? {
             Some(block) => Ok(Self::on_disk(block, job)),
             None => Self::load_or_stay(block, job),
         }
     }
 
-    fn on_disk(block: DiskBlock<'a, R>, job: BlockJob) -> Self {
+    fn on_disk(block: DiskBlock<'a>, job: BlockJob) -> Self {
         let spent = job.spent + block.cost().on_disk(job.work);
         SearchedBlock::OnDisk(Box::new(block), spent)
     }
 
     /// Decodes the whole block. One that there is no memory for can be searched where it is.
-    fn load_or_stay(block: &'a FileBlock<'a, R>, job: BlockJob) -> Result<Self> {
+    fn load_or_stay(block: &'a FileBlock<'a>, job: BlockJob) -> Result<Self> {
         match Self::load(block) {
             Err(limit @ Error::Limit { .. }) => {
                 let on_disk = open_on_disk(block, job.room, |_| true)?;
@@ -188,7 +181,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     }
 
     /// Decodes the whole block for search, and checks it where its index is not believed.
-    fn load(block: &FileBlock<R>) -> Result<Self> {
+    fn load(block: &FileBlock) -> Result<Self> {
         let (decoded, raw_size) = (block.decode()?, block.header.raw_size);
         let index =
             |bwt| LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
@@ -216,7 +209,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// of each as its limit says.
     pub fn find<P: AsRef<[u8]> + Sync>(
         self,
-        file_block: &'a FileBlock<'a, R>,
+        file_block: &'a FileBlock<'a>,
         patterns: &[P],
         limits: Option<&[usize]>,
         lease: &mut GpuLease,
@@ -251,7 +244,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     /// The positions of the first rows of each interval.
     fn locate(
         self,
-        file_block: &'a FileBlock<'a, R>,
+        file_block: &'a FileBlock<'a>,
         intervals: &[Range<u64>],
         limits: &[usize],
         lease: &mut GpuLease,
@@ -274,7 +267,7 @@ impl<'a, R: Read + Seek + Send> SearchedBlock<'a, R> {
     }
 
     /// Decodes the block, or makes its samples denser, where locating so many rows pays for it.
-    fn ready_for(self, file_block: &'a FileBlock<'a, R>, rows: u64) -> Result<Self> {
+    fn ready_for(self, file_block: &'a FileBlock<'a>, rows: u64) -> Result<Self> {
         match self {
             SearchedBlock::OnDisk(block, spent) => {
                 let cost = *block.cost();

@@ -8,7 +8,6 @@ use super::search_batch::Session;
 use super::search_results::{BatchMatches, Matches};
 use crate::error::Result;
 use std::fmt;
-use std::io::{Read, Seek};
 
 /// Parts of the memory that a batch of patterns and decoded blocks may take: one in so many.
 /// Several batches are under way where they are read and printed beside the search.
@@ -22,19 +21,19 @@ const LARGEST_ANEW: u64 = 256 << 20;
 
 /// Searches of batches of patterns in one file, as
 /// [`Archive::searcher`](crate::Archive::searcher) starts them.
-pub struct Searcher<'a, R> {
-    file: FileSearch<'a, R>,
+pub struct Searcher<'a> {
+    file: FileSearch<'a>,
     session: Session,
 }
 
-impl<R> fmt::Debug for Searcher<'_, R> {
+impl fmt::Debug for Searcher<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Searcher").finish_non_exhaustive()
     }
 }
 
-impl<'a, R: Read + Seek + Send> Searcher<'a, R> {
-    pub(crate) fn new(file: FileSearch<'a, R>) -> Result<Self> {
+impl<'a> Searcher<'a> {
+    pub(crate) fn new(file: FileSearch<'a>) -> Result<Self> {
         let session = Session::new(file.options, file.options.memory_limit() / BLOCKS_SHARE)?;
         Ok(Searcher { file, session })
     }

@@ -14,12 +14,11 @@ use crate::sequence::Layout;
 use crate::sorters::SliceGpus;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::io::{Read, Seek};
 use std::sync::Arc;
 
 /// Blocks that are searched as one text.
-pub(crate) struct Section<'a, R> {
-    pub blocks: Vec<FileBlock<'a, R>>,
+pub(crate) struct Section<'a> {
+    pub blocks: Vec<FileBlock<'a>>,
     /// Whether it is searched by sequence.
     pub by_sequence: bool,
 }
@@ -50,12 +49,12 @@ impl Layouts {
 
 /// The sections of a file. It is checked that the blocks of each frame make up the stream whose
 /// checksum its footer has, as far as their headers tell.
-pub(crate) fn sections<'a, R: Read + Seek + Send>(
-    input: &'a SharedInput<R>,
+pub(crate) fn sections<'a>(
+    input: &'a SharedInput<'a>,
     contents: &'a Contents,
     options: &'a Options,
-) -> Result<Vec<Section<'a, R>>> {
-    let mut all: Vec<Section<R>> = Vec::new();
+) -> Result<Vec<Section<'a>>> {
+    let mut all: Vec<Section> = Vec::new();
     let mut infos = (0..).zip(&contents.blocks);
     for frame in &contents.frames {
         let mut blocks = infos
@@ -86,7 +85,7 @@ pub(crate) fn sections<'a, R: Read + Seek + Send>(
     Ok(all)
 }
 
-impl<R: Read + Seek + Send> Section<'_, R> {
+impl Section<'_> {
     /// The same, with blocks that are decoded on GPUs.
     pub fn decoded_by(mut self, gpus: &Arc<SliceGpus>) -> Self {
         self.blocks.iter_mut().for_each(|block| block.gpus = Some(Arc::clone(gpus)));
@@ -99,7 +98,7 @@ impl<R: Read + Seek + Send> Section<'_, R> {
     }
 
     /// The block that holds a position.
-    fn block_at(&self, position: u64) -> Option<&FileBlock<'_, R>> {
+    fn block_at(&self, position: u64) -> Option<&FileBlock<'_>> {
         let n = self.blocks.partition_point(|block| block.searched.end <= position);
         self.blocks.get(n)
     }
@@ -151,10 +150,7 @@ impl<R: Read + Seek + Send> Section<'_, R> {
 pub(crate) const OUTSIDE: Flaw = Flaw("the block's index finds sequences where it has none");
 
 /// The layout of a block, which is read if it is not kept.
-pub(crate) fn layout<'l, R: Read + Seek + Send>(
-    block: &FileBlock<R>,
-    layouts: &'l mut Layouts,
-) -> Result<&'l Layout> {
+pub(crate) fn layout<'l>(block: &FileBlock, layouts: &'l mut Layouts) -> Result<&'l Layout> {
     if !layouts.all.contains_key(&block.number) {
         let most = block.options.memory_limit() / LAYOUTS_SHARE;
         layouts.keep(block.number, block.layout()?, most);

@@ -10,11 +10,10 @@ use crate::error::{Flaw, Result};
 use crate::filter::SEQUENCES;
 use crate::frame::{BlockKind, Shape};
 use crate::sequence::{self, Layout};
-use std::io::{Read, Seek};
 
 const MISFIT: Flaw = Flaw("the block's sequences are not those of the frame's table");
 
-impl<R: Read + Seek + Send> FileBlock<'_, R> {
+impl FileBlock<'_> {
     /// Has the block be searched by sequence, in a text of so many bytes as far as that is known,
     /// which stands at `position` in its section. Gives the position behind it.
     pub fn search_sequences(

@@ -1,34 +1,52 @@
 //! The file as searches read it: by position and from any thread. What that takes is counted.
 
 use super::search_results::ReadCost;
+use crate::contents::ReadSeek;
 use crate::error::Result;
 use crate::frame::{CUT_OFF, read_payload};
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that several threads read from, one at a time.
-pub(crate) struct SharedInput<R>(Mutex<(R, ReadCost)>);
+pub(crate) struct SharedInput<'a> {
+    file: &'a dyn Locked,
+    cost: Mutex<ReadCost>,
+}
 
-impl<R: Read + Seek> SharedInput<R> {
-    pub fn new(input: R) -> Self {
-        SharedInput(Mutex::new((input, ReadCost::default())))
+/// A file behind its lock. Searches are compiled once for all of them.
+pub(crate) trait Locked: Sync {
+    fn with(&self, work: &mut dyn FnMut(&mut dyn ReadSeek));
+}
+
+impl<R: Read + Seek + Send> Locked for Mutex<R> {
+    fn with(&self, work: &mut dyn FnMut(&mut dyn ReadSeek)) {
+        work(&mut *lock(self));
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, (R, ReadCost)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> SharedInput<'a> {
+    pub fn new(file: &'a dyn Locked) -> Self {
+        SharedInput { file, cost: Mutex::default() }
     }
 
     /// Gives the file to `work` alone.
-    pub fn with_input<T>(&self, work: impl FnOnce(&mut R) -> Result<T>) -> Result<T> {
-        work(&mut self.lock().0)
+    pub fn with_input<T>(&self, work: impl FnOnce(&mut dyn ReadSeek) -> Result<T>) -> Result<T> {
+        let (mut work, mut done) = (Some(work), None);
+        self.file.with(&mut |input| done = work.take().map(|work| work(input)));
+        done.expect("a lock gives its file")
     }
 
     /// The `size` bytes at `offset`.
     pub fn read(&self, offset: u64, size: u64) -> Result<Vec<u8>> {
-        let (input, cost) = &mut *self.lock();
-        input.seek(SeekFrom::Start(offset))?;
-        let bytes = read_payload(input, size)?;
-        cost.coded_bytes += bytes.len() as u64;
+        let bytes = self.with_input(|input| {
+            input.seek(SeekFrom::Start(offset))?;
+            Ok(read_payload(input, size)?)
+        })?;
+        lock(&self.cost).coded_bytes += bytes.len() as u64;
         if (bytes.len() as u64) < size {
             return Err(CUT_OFF.at(None, offset + bytes.len() as u64));
         }
@@ -37,18 +55,18 @@ impl<R: Read + Seek> SharedInput<R> {
 
     /// So many slices were decoded for themselves.
     pub fn slices_decoded(&self, count: u64) {
-        self.lock().1.slices += count;
+        lock(&self.cost).slices += count;
     }
 
     /// A whole block of so many bytes in the file was read and decoded.
     pub fn block_decoded(&self, coded_size: u64) {
-        let cost = &mut self.lock().1;
+        let mut cost = lock(&self.cost);
         cost.blocks += 1;
         cost.coded_bytes += coded_size;
     }
 
     /// What was read and decoded so far.
     pub fn cost(&self) -> ReadCost {
-        self.lock().1
+        *lock(&self.cost)
     }
 }
