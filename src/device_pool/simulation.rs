@@ -20,8 +20,9 @@ const TASKS: usize = 8;
 /// Seconds that a GPU takes to open.
 const OPENS_IN: f64 = 0.25;
 
-/// Leases of each GPU.
+/// Leases of each GPU, and seconds between one and the next that is opened.
 const LEASES: usize = 4;
+const NEXT_LEASE: f64 = 0.005;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
@@ -57,6 +58,7 @@ struct Scene {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SimulatedEvent {
+    LeaseOpened { gpu: usize },
     Opened,
     Tick,
     CopiedIn { block: usize, gpu: usize, since: u64 },
@@ -152,15 +154,11 @@ impl Simulation {
 
     fn happen(&mut self, event: SimulatedEvent) {
         match event {
-            SimulatedEvent::Opened => {
-                self.workload.opening = None;
-                for (gpu, count) in
-                    leases((0..self.scene.gpus).collect(), (self.scene.threads, LEASES))
-                {
-                    self.free.extend(vec![gpu as usize; count]);
-                    self.workload.leases += count;
-                }
+            SimulatedEvent::LeaseOpened { gpu } => {
+                self.free.push(gpu);
+                self.workload.leases += 1;
             }
+            SimulatedEvent::Opened => self.workload.opening = None,
             SimulatedEvent::Tick => (),
             SimulatedEvent::CopiedIn { block, gpu, since } => {
                 let ends = self.gpu_free_at[gpu].max(self.now) + (self.scene.gpu * 1e9) as u64;
@@ -254,9 +252,20 @@ impl Simulation {
     fn open(&mut self) {
         if std::mem::take(&mut self.can_open) {
             self.workload.opening = Some(self.start + Duration::from_nanos(self.now));
-            self.after(OPENS_IN, SimulatedEvent::Opened);
+            self.open_leases();
             (1..100).for_each(|n| self.after(f64::from(n) * 0.05, SimulatedEvent::Tick));
         }
+    }
+
+    /// GPUs open side by side, and the leases of each one after another.
+    fn open_leases(&mut self) {
+        for (gpu, count) in leases((0..self.scene.gpus).collect(), (self.scene.threads, LEASES)) {
+            for n in 0..count {
+                let opened = SimulatedEvent::LeaseOpened { gpu: gpu as usize };
+                self.after(OPENS_IN + n as f64 * NEXT_LEASE, opened);
+            }
+        }
+        self.after(OPENS_IN + LEASES as f64 * NEXT_LEASE, SimulatedEvent::Opened);
     }
 
     fn begin(&mut self, block: usize, code: bool, count: usize, seconds: f64) {

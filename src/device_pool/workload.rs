@@ -144,9 +144,16 @@ impl Workload {
     /// Whether the GPUs are done with a block that waits before `threads` threads would be.
     pub fn gpus_are_sooner(&self, request: u64, threads: usize, now: Instant) -> bool {
         (self.leases > 0 || self.opening.is_some())
-            && (self.opening_is_awaited(now)
+            && (self.more_leases_come()
+                || self.opening_is_awaited(now)
                 || self.on_gpus(request, now)
                     < PATIENCE * self.on_cpu(self.waiting[&request], threads))
+    }
+
+    /// Whether some leases work and others are being opened: all of them are there soon, and the
+    /// first alone would seem to have too much to do.
+    fn more_leases_come(&self) -> bool {
+        self.leases > 0 && self.opening.is_some()
     }
 
     /// Whether one GPU, which opens in the time expected, would be done with all that came and did
