@@ -86,17 +86,17 @@ impl Places {
 /// What symbols that stand so often take, but for what it takes to spell each once.
 pub(super) fn cost(counts: &[u32]) -> Cost {
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-    let again = |&count: &u32| {
-        let count = u64::from(count);
-        count.saturating_sub(1) * (log2(all) - log2(count).min(log2(all)))
-    };
+    let of_all = log2(all);
+    let again = |&count: &u32| (u64::from(count) - 1) * (of_all - log2(count.into()).min(of_all));
     let known = counts.iter().filter(|&&count| count > 0).count() as u64;
-    counts.iter().map(again).sum::<Cost>() + known * (log2(all) - log2(known))
+    let repeated = counts.iter().filter(|&&count| count > 1);
+    repeated.map(again).sum::<Cost>() + known * (of_all - log2(known))
 }
 
 fn bits_of(counts: &[u32]) -> Cost {
-    let known = counts.iter().filter(|&&count| count > 0);
-    known.map(|&count| u64::from(count) * log2(count.into())).sum()
+    // One alone has none.
+    let repeated = counts.iter().filter(|&&count| count > 1);
+    repeated.map(|&count| u64::from(count) * log2(count.into())).sum()
 }
 
 /// The logarithm of `number`, 1 or more, in sixteenths; between powers of two it is a line.

@@ -371,8 +371,7 @@ impl<'w> Forms<'_, 'w> {
         let skipped = count.saturating_sub(SAMPLED) / 2;
         let sampled = writer.values.of(column).skip(skipped).take(SAMPLED).collect();
         self.keys.next(sampled, mem::take(&mut self.own));
-        let (sample, own) = Sample::new(self.keys.own(), count);
-        self.own = own;
+        let sample = Sample::new(self.keys.own(), count);
         let distances = depth.min(MOST_DISTANCE);
         let (form, cost) = sample.best_form(distances, &mut self.keys);
         let candidate = Candidate::of_many(writer, column, sample.own(), cost);
@@ -390,6 +389,7 @@ impl<'w> Forms<'_, 'w> {
             }
             form => form,
         };
+        self.own = sample.into_hashes();
         Ok((form, candidate))
     }
 }
