@@ -3,12 +3,16 @@
 use super::parsed_lines::{Named, ParsedLines, Value};
 use super::templates::{self, Columns, MOST, SLOT, WHOLE_LINES};
 use crate::allocation;
+use crate::bwt::cache_lines::prefetch;
 use crate::error::Flaw;
 use crate::threads::Threads;
 use std::collections::HashMap;
 
 /// Columns that any block may have: those of a line that has no more slots than it may have.
 const LEAST_COLUMNS: usize = 1024;
+
+/// Values that are asked for before they are read.
+const AHEAD: usize = 8;
 
 /// The templates of a block, found in its parts one after the other.
 pub(super) struct Templates {
@@ -145,17 +149,53 @@ impl ColumnValues {
         self.groups
     }
 
-    /// The values of a column.
-    pub fn of<'s>(&'s self, column: &'s [Group]) -> impl Iterator<Item = LineValue<'s>> {
-        column.iter().flat_map(|group| self.of_group(group))
+    /// The values of a column, which stand in `block`.
+    pub fn of<'s>(
+        &'s self,
+        column: &'s [Group],
+        block: &'s [u8],
+    ) -> impl Iterator<Item = LineValue<'s>> {
+        column.iter().flat_map(move |group| self.of_group(group, block))
     }
 
-    /// The values of a column in one part.
-    pub fn of_group(&self, group: &Group) -> impl DoubleEndedIterator<Item = LineValue<'_>> {
+    /// The values of a column in one part. Their bytes are asked for ahead, as those of a line
+    /// stand between one and the next.
+    pub fn of_group<'s>(
+        &'s self,
+        group: &Group,
+        block: &'s [u8],
+    ) -> impl DoubleEndedIterator<Item = LineValue<'s>> {
+        let (values, places) = self.values_and_places(group);
+        places.iter().enumerate().map(move |(n, &at)| {
+            if let Some(&ahead) = places.get(n + 2 * AHEAD) {
+                prefetch(values, ahead as usize);
+            }
+            if let Some(&ahead) = places.get(n + AHEAD) {
+                prefetch(block, values[ahead as usize].start as usize);
+            }
+            LineValue::new(values, at as usize)
+        })
+    }
+
+    /// So many values of a column in its middle, or all of them.
+    pub fn middle(&self, column: &[Group], most: usize) -> Vec<LineValue<'_>> {
+        let count = count(column);
+        let (mut skipped, mut some) =
+            (count.saturating_sub(most) / 2, Vec::with_capacity(most.min(count)));
+        for group in column {
+            let (values, places) = self.values_and_places(group);
+            let passed = skipped.min(places.len());
+            skipped -= passed;
+            let places = places[passed..].iter().take(most - some.len());
+            some.extend(places.map(|&at| LineValue::new(values, at as usize)));
+        }
+        some
+    }
+
+    /// The values of a part, and where in these those of a column are.
+    fn values_and_places(&self, group: &Group) -> (&[Value], &[u32]) {
         let part = &self.parts[group.part as usize];
-        let values = &part.lines.values;
-        let places = &part.by_column[group.start as usize..group.end as usize];
-        places.iter().map(|&at| LineValue::new(values, at as usize))
+        (&part.lines.values, &part.by_column[group.start as usize..group.end as usize])
     }
 }
 

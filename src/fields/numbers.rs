@@ -185,10 +185,14 @@ pub(super) fn of_slot(value: &[u8]) -> i64 {
 /// The number below 2^63 that `value` is in decimal, without a sign or leading zeros.
 pub(super) fn large(value: &[u8]) -> Option<u64> {
     let is_canonical = value.first() != Some(&b'0') || value == b"0";
-    if !is_canonical || value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+    if !is_canonical || value.is_empty() {
         return None;
     }
-    let more = |number: u64, byte: &u8| number.checked_mul(10)?.checked_add(u64::from(byte - b'0'));
+    let more = |number: u64, byte: &u8| {
+        let digit = byte.wrapping_sub(b'0');
+        let more = number.checked_mul(10)?.checked_add(digit.into());
+        more.filter(|_| digit <= 9)
+    };
     value.iter().try_fold(0, more).filter(|&number| number < MOST_INTEGER)
 }
 
@@ -236,9 +240,14 @@ pub(super) fn write(zigzag: u64, out: &mut Vec<u8>) {
 /// A [`Flaw`] where there is neither.
 pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
     const NONE: Flaw = Flaw("a column of numbers holds what is none");
+    let of = |zigzag: u64| (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
+    if let [first @ 16..=207, ref rest @ ..] = **bytes {
+        *bytes = rest;
+        return Ok(Some(of(u64::from(first) - 16)));
+    }
     let (&first, rest) = bytes.split_first().ok_or(NONE)?;
     let len = match first {
-        0 | 16..=207 => 0,
+        0 => 0,
         1..=8 => usize::from(first),
         208..=251 => 1,
         _ => return Err(NONE),
@@ -249,10 +258,9 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
     let zigzag = match first {
         0 => return Ok(None),
         1..=8 => value.checked_add(OF_TWO_BYTES).ok_or(NONE)?,
-        16..=207 => u64::from(first) - 16,
         _ => OF_ONE_BYTE + (u64::from(first) - 208) * 256 + value,
     };
-    Ok(Some((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64)))
+    Ok(Some(of(zigzag)))
 }
 
 #[cfg(test)]

@@ -61,7 +61,18 @@ impl<T: Clone> Predictions<T> {
 
     /// The last value that was found beside `key`, or beside another of its hash.
     pub fn last(&mut self, key: &[u8]) -> &mut T {
-        &mut self.table[(hash(key) >> self.shift) as usize]
+        let place = self.place(key);
+        self.at(place)
+    }
+
+    /// The place of a key in the table.
+    pub fn place(&self, key: &[u8]) -> usize {
+        (hash(key) >> self.shift) as usize
+    }
+
+    /// What [`last`](Self::last) gives, by its place.
+    pub fn at(&mut self, place: usize) -> &mut T {
+        &mut self.table[place]
     }
 }
 

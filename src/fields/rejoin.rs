@@ -184,21 +184,51 @@ fn next_length(lengths: &mut &[u8], before: i64) -> Result<i64, Flaw> {
 }
 
 /// Takes bytes and the line end behind them off the front of `bytes`.
+#[inline(always)]
 fn line<'t>(bytes: &mut &'t [u8]) -> Result<&'t [u8], Flaw> {
-    let end = memchr::memchr(b'\n', bytes).ok_or(ENDS)?;
+    let end = line_end(bytes).ok_or(ENDS)?;
     let line = &bytes[..end];
     *bytes = &bytes[end + 1..];
     Ok(line)
 }
 
+/// The place of the first line end: of a few bytes, as a rule, which are looked at as one number.
+#[inline(always)]
+fn line_end(bytes: &[u8]) -> Option<usize> {
+    const ONES: u128 = u128::MAX / 255;
+    if let Some(few) = bytes.first_chunk() {
+        let others = u128::from_le_bytes(*few) ^ (ONES * b'\n' as u128);
+        // The high bit of the first byte that is 0, and of none before it.
+        let zeros = others.wrapping_sub(ONES) & !others & (ONES << 7);
+        if zeros != 0 {
+            return Some(zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    memchr::memchr(b'\n', bytes)
+}
+
 /// Appends to a block of at most `size` bytes.
 fn append(block: &mut Vec<u8>, size: usize, bytes: &[u8]) -> Result<(), Flaw> {
-    if bytes.len() > size - block.len() {
-        return Err(SIZE);
+    append_first(block, size, bytes, bytes.len())
+}
+
+/// Appends the first `len` of `bytes`, as a rule with one move of a fixed size.
+#[inline(always)]
+fn append_first(block: &mut Vec<u8>, size: usize, bytes: &[u8], len: usize) -> Result<(), Flaw> {
+    let (before, room) = (block.len(), size - block.len());
+    match bytes.first_chunk::<USUAL>() {
+        Some(usual) if len <= USUAL && USUAL <= room => {
+            block.extend_from_slice(usual);
+            block.truncate(before + len);
+        }
+        _ if len <= room => block.extend_from_slice(&bytes[..len]),
+        _ => return Err(SIZE),
     }
-    block.extend_from_slice(bytes);
     Ok(())
 }
+
+/// Most values have no more bytes.
+const USUAL: usize = 16;
 
 impl Column<'_> {
     /// Whether nothing is left of a joined column.
@@ -221,13 +251,18 @@ impl Join<'_> {
     /// Appends a line without its end.
     fn line(&mut self, template: &Template) -> Result<(), Flaw> {
         self.slots.clear();
-        let mut parts = template.name.split(|&byte| byte == SLOT);
-        self.push(parts.next().unwrap_or_default())?;
-        for (part, &column) in parts.zip(&template.columns) {
+        let mut name = &template.name[..];
+        for &column in &template.columns {
+            let len = name.iter().position(|&byte| byte == SLOT).unwrap_or(name.len());
+            match name {
+                [SLOT, ..] => {}
+                [byte, SLOT, ..] if self.block.len() < self.size => self.block.push(*byte),
+                _ => append_first(&mut self.block, self.size, name, len)?,
+            }
+            name = name.get(len + 1..).unwrap_or_default();
             self.value(column as usize)?;
-            self.push(part)?;
         }
-        Ok(())
+        self.push(name)
     }
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
@@ -257,8 +292,10 @@ impl Join<'_> {
     }
 
     fn stored(&mut self, column: usize) -> Result<(), Flaw> {
-        let value = line(&mut self.columns[column].rest)?;
-        self.push(value)
+        let rest = &mut self.columns[column].rest;
+        let stored = *rest;
+        let value = line(rest)?;
+        append_first(&mut self.block, self.size, stored, value.len())
     }
 
     fn raised(&mut self, column: usize) -> Result<(), Flaw> {
@@ -337,19 +374,22 @@ impl Join<'_> {
 
     fn number_by_key(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
         let key = self.key(distance);
-        let before = match *self.columns[column].numbers.last(&self.block[key.clone()]) {
-            NO_NUMBER => self.columns[column].number,
+        let Column { number, numbers, .. } = &mut self.columns[column];
+        let place = numbers.place(&self.block[key]);
+        let before = match *numbers.at(place) {
+            NO_NUMBER => *number,
             last => last,
         };
         self.number(column, before)?;
         let Column { number, numbers, .. } = &mut self.columns[column];
-        *numbers.last(&self.block[key]) = *number;
+        *numbers.at(place) = *number;
         Ok(())
     }
 
     fn predicted(&mut self, column: usize, distance: usize, is_raised: bool) -> Result<(), Flaw> {
         let key = self.key(distance);
         let Column { rest, values, .. } = &mut self.columns[column];
+        let stored = *rest;
         let last = values.last(&self.block[key.clone()]);
         let before = match *last {
             NOWHERE => key,
@@ -365,9 +405,13 @@ impl Join<'_> {
         *last = start as u32..(start + len) as u32;
         match value {
             b"" if len > self.size - start => return Err(SIZE),
+            b"" if len <= USUAL && before.start + USUAL <= start && USUAL <= self.size - start => {
+                self.block.extend_from_within(before.start..before.start + USUAL);
+                self.block.truncate(start + len);
+            }
             b"" => self.block.extend_from_within(before),
             EMPTY => {}
-            _ => self.push(value)?,
+            _ => append_first(&mut self.block, self.size, stored, len)?,
         }
         if is_raised && !value.is_empty() {
             raise(&mut self.block[start..]);
