@@ -104,19 +104,22 @@ pub(super) struct Part {
 }
 
 /// All values of a block.
-pub(super) struct ColumnValues {
+pub(super) struct ColumnValues<'b> {
+    /// Where the values stand.
+    block: &'b [u8],
     pub parts: Vec<Part>,
     /// Ascending by column, then by part.
     groups: Vec<Group>,
 }
 
-impl ColumnValues {
-    /// Those of `parts`, whose templates are all in `templates`, and how many groups they may have
+impl<'b> ColumnValues<'b> {
+    /// Those of `parts` of `block`, whose templates are all in `templates`, and how many groups they may have
     /// at most; `None` where they have more.
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].
     pub fn new(
+        block: &'b [u8],
         parts: Vec<ParsedLines>,
         templates: &Templates,
         most_groups: usize,
@@ -136,7 +139,7 @@ impl ColumnValues {
             groups.extend(of_part);
         }
         groups.sort_unstable_by_key(|group| (group.column, group.part));
-        Ok(Some(ColumnValues { parts, groups }))
+        Ok(Some(ColumnValues { block, parts, groups }))
     }
 
     /// The groups of each column that has values.
@@ -149,29 +152,21 @@ impl ColumnValues {
         self.groups
     }
 
-    /// The values of a column, which stand in `block`.
-    pub fn of<'s>(
-        &'s self,
-        column: &'s [Group],
-        block: &'s [u8],
-    ) -> impl Iterator<Item = LineValue<'s>> {
-        column.iter().flat_map(move |group| self.of_group(group, block))
+    /// The values of a column.
+    pub fn of<'s>(&'s self, column: &'s [Group]) -> impl Iterator<Item = LineValue<'s>> {
+        column.iter().flat_map(|group| self.of_group(group))
     }
 
     /// The values of a column in one part. Their bytes are asked for ahead, as those of a line
     /// stand between one and the next.
-    pub fn of_group<'s>(
-        &'s self,
-        group: &Group,
-        block: &'s [u8],
-    ) -> impl DoubleEndedIterator<Item = LineValue<'s>> {
+    pub fn of_group(&self, group: &Group) -> impl DoubleEndedIterator<Item = LineValue<'_>> {
         let (values, places) = self.values_and_places(group);
         places.iter().enumerate().map(move |(n, &at)| {
             if let Some(&ahead) = places.get(n + 2 * AHEAD) {
                 prefetch(values, ahead as usize);
             }
             if let Some(&ahead) = places.get(n + AHEAD) {
-                prefetch(block, values[ahead as usize].start as usize);
+                prefetch(self.block, values[ahead as usize].start as usize);
             }
             LineValue::new(values, at as usize)
         })

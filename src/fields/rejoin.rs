@@ -6,6 +6,7 @@ use super::numbers::{self, Pattern};
 use super::packed_columns::PackedColumns;
 use super::packed_words::Unpacker;
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
+use super::short_moves::{line_end, push_first, push_within};
 use super::templates::{Columns, LINE_END, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
 use crate::allocation;
 use crate::error::Flaw;
@@ -192,43 +193,10 @@ fn line<'t>(bytes: &mut &'t [u8]) -> Result<&'t [u8], Flaw> {
     Ok(line)
 }
 
-/// The place of the first line end: of a few bytes, as a rule, which are looked at as one number.
-#[inline(always)]
-fn line_end(bytes: &[u8]) -> Option<usize> {
-    const ONES: u128 = u128::MAX / 255;
-    if let Some(few) = bytes.first_chunk() {
-        let others = u128::from_le_bytes(*few) ^ (ONES * b'\n' as u128);
-        // The high bit of the first byte that is 0, and of none before it.
-        let zeros = others.wrapping_sub(ONES) & !others & (ONES << 7);
-        if zeros != 0 {
-            return Some(zeros.trailing_zeros() as usize / 8);
-        }
-    }
-    memchr::memchr(b'\n', bytes)
-}
-
 /// Appends to a block of at most `size` bytes.
 fn append(block: &mut Vec<u8>, size: usize, bytes: &[u8]) -> Result<(), Flaw> {
-    append_first(block, size, bytes, bytes.len())
+    push_first(bytes, bytes.len(), block, size).ok_or(SIZE)
 }
-
-/// Appends the first `len` of `bytes`, as a rule with one move of a fixed size.
-#[inline(always)]
-fn append_first(block: &mut Vec<u8>, size: usize, bytes: &[u8], len: usize) -> Result<(), Flaw> {
-    let (before, room) = (block.len(), size - block.len());
-    match bytes.first_chunk::<USUAL>() {
-        Some(usual) if len <= USUAL && USUAL <= room => {
-            block.extend_from_slice(usual);
-            block.truncate(before + len);
-        }
-        _ if len <= room => block.extend_from_slice(&bytes[..len]),
-        _ => return Err(SIZE),
-    }
-    Ok(())
-}
-
-/// Most values have no more bytes.
-const USUAL: usize = 16;
 
 impl Column<'_> {
     /// Whether nothing is left of a joined column.
@@ -257,7 +225,7 @@ impl Join<'_> {
             match name {
                 [SLOT, ..] => {}
                 [byte, SLOT, ..] if self.block.len() < self.size => self.block.push(*byte),
-                _ => append_first(&mut self.block, self.size, name, len)?,
+                _ => push_first(name, len, &mut self.block, self.size).ok_or(SIZE)?,
             }
             name = name.get(len + 1..).unwrap_or_default();
             self.value(column as usize)?;
@@ -295,7 +263,7 @@ impl Join<'_> {
         let rest = &mut self.columns[column].rest;
         let stored = *rest;
         let value = line(rest)?;
-        append_first(&mut self.block, self.size, stored, value.len())
+        push_first(stored, value.len(), &mut self.block, self.size).ok_or(SIZE)
     }
 
     fn raised(&mut self, column: usize) -> Result<(), Flaw> {
@@ -404,14 +372,9 @@ impl Join<'_> {
         };
         *last = start as u32..(start + len) as u32;
         match value {
-            b"" if len > self.size - start => return Err(SIZE),
-            b"" if len <= USUAL && before.start + USUAL <= start && USUAL <= self.size - start => {
-                self.block.extend_from_within(before.start..before.start + USUAL);
-                self.block.truncate(start + len);
-            }
-            b"" => self.block.extend_from_within(before),
+            b"" => push_within(before, &mut self.block, self.size).ok_or(SIZE)?,
             EMPTY => {}
-            _ => append_first(&mut self.block, self.size, stored, len)?,
+            _ => push_first(stored, len, &mut self.block, self.size).ok_or(SIZE)?,
         }
         if is_raised && !value.is_empty() {
             raise(&mut self.block[start..]);

@@ -13,8 +13,9 @@ use super::numbers::{self, Pattern};
 use super::packed_columns::MOST_LAYOUTS;
 use super::packed_layout::Layout;
 use super::packed_words;
-use super::parsed_lines::{Value, push_bytes};
+use super::parsed_lines::Value;
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions};
+use super::short_moves::push_bytes;
 use super::templates::WHOLE_LINES;
 use super::value_cost::Sample;
 use crate::allocation;
@@ -33,7 +34,7 @@ const MOST_DISTANCE: usize = 16;
 /// Writes columns.
 pub(super) struct Writer<'b> {
     pub block: &'b [u8],
-    pub values: &'b ColumnValues,
+    pub values: &'b ColumnValues<'b>,
 }
 
 /// All columns: what each part has of those that are written part by part, and the others.
@@ -90,7 +91,7 @@ impl<'b> Writer<'b> {
 
     /// The values of a column.
     pub fn own<'w>(&'w self, column: &'w [Group]) -> impl Iterator<Item = &'b [u8]> + 'w {
-        self.values.of(column, self.block).map(|value| self.bytes(value.own()))
+        self.values.of(column).map(|value| self.bytes(value.own()))
     }
 
     /// Chooses the forms of columns one after the other.
@@ -101,16 +102,12 @@ impl<'b> Writer<'b> {
     /// Whether all values are as long as those that a joined column takes its lengths from.
     fn are_as_long(&self, column: &[Group], form: &Form) -> bool {
         let Form::Joined { distance, .. } = *form else { return false };
-        self.values
-            .of(column, self.block)
-            .all(|value| value.own().len == value.before(distance).len)
+        self.values.of(column).all(|value| value.own().len == value.before(distance).len)
     }
 
     /// Whether a value, raised, is what stands for an empty one.
     fn has_raised_empty(&self, column: &[Group]) -> bool {
-        self.values
-            .of(column, self.block)
-            .any(|value| self.bytes(value.own()) == [raised(EMPTY[0])])
+        self.values.of(column).any(|value| self.bytes(value.own()) == [raised(EMPTY[0])])
     }
 
     /// Writes the columns in these forms.
@@ -190,14 +187,14 @@ impl<'b> Writer<'b> {
     }
 
     fn text(&self, group: &Group, out: &mut Vec<u8>) {
-        for value in self.values.of_group(group, self.block) {
+        for value in self.values.of_group(group) {
             push_bytes(self.block, value.own().range(), out);
             out.push(b'\n');
         }
     }
 
     fn raised(&self, group: &Group, out: &mut Vec<u8>) {
-        for value in self.values.of_group(group, self.block) {
+        for value in self.values.of_group(group) {
             push_raised(self.bytes(value.own()), out);
             out.push(b'\n');
         }
@@ -205,10 +202,9 @@ impl<'b> Writer<'b> {
 
     fn numbers(&self, before: &[Group], group: &Group, pattern: &Pattern, out: &mut Vec<u8>) {
         let parse = |value: LineValue| pattern.parse(self.bytes(value.own()));
-        let all_before =
-            before.iter().rev().flat_map(|group| self.values.of_group(group, self.block).rev());
+        let all_before = before.iter().rev().flat_map(|group| self.values.of_group(group).rev());
         let mut before = all_before.into_iter().find_map(parse).unwrap_or(0);
-        for value in self.values.of_group(group, self.block) {
+        for value in self.values.of_group(group) {
             if let Some(number) = self.difference(value, before, pattern, out) {
                 before = number;
             }
@@ -251,14 +247,13 @@ impl<'b> Writer<'b> {
     }
 
     fn joined(&self, column: &[Group], distance: usize, is_raised: bool) -> Result<Vec<u8>, Flaw> {
-        let size: usize =
-            self.values.of(column, self.block).map(|value| value.own().len as usize).sum();
+        let size: usize = self.values.of(column).map(|value| value.own().len as usize).sum();
         // A difference of lengths takes a byte as a rule, and three where they go far.
         let room = size + 3 * count(column);
         let mut out = allocation::with_capacity(room).ok_or(Flaw::NO_MEMORY)?;
         if distance == 0 {
             let mut before = 0;
-            for value in self.values.of(column, self.block) {
+            for value in self.values.of(column) {
                 let len = i64::from(value.own().len);
                 numbers::write(numbers::zigzag(len - before), &mut out);
                 before = len;
@@ -266,7 +261,7 @@ impl<'b> Writer<'b> {
         } else {
             leb128::write(size, &mut out);
         }
-        for value in self.values.of(column, self.block) {
+        for value in self.values.of(column) {
             match is_raised {
                 true => push_raised(self.bytes(value.own()), &mut out),
                 false => out.extend_from_slice(self.bytes(value.own())),
@@ -282,7 +277,7 @@ impl<'b> Writer<'b> {
         separator: &Separator,
     ) -> Result<Vec<u8>, Flaw> {
         let mut out = Vec::new();
-        for value in self.values.of(column, self.block) {
+        for value in self.values.of(column) {
             let key = if distance == 0 { &[] } else { self.bytes(value.before(distance)) };
             // A byte for each item, which may be empty, beside its own ones.
             let most = 2 * value.own().len as usize + 2;
@@ -301,7 +296,7 @@ impl<'b> Writer<'b> {
     ) -> Result<Vec<u8>, Flaw> {
         let mut predictions = Predictions::new(count(column), NO_NUMBER)?;
         let (mut before, mut out) = (0, Vec::new());
-        for value in self.values.of(column, self.block) {
+        for value in self.values.of(column) {
             let last = predictions.last(self.bytes(value.before(distance)));
             if *last != NO_NUMBER {
                 before = *last;
@@ -314,7 +309,7 @@ impl<'b> Writer<'b> {
 
     fn sums(&self, column: &[Group], plus: usize, minus: usize, pattern: &Pattern) -> Vec<u8> {
         let mut out = Vec::new();
-        for value in self.values.of(column, self.block) {
+        for value in self.values.of(column) {
             let number = |distance| match distance {
                 0 => 0,
                 _ => numbers::of_slot(self.bytes(value.before(distance))),
@@ -331,7 +326,7 @@ impl<'b> Writer<'b> {
         is_raised: bool,
     ) -> Result<Vec<u8>, Flaw> {
         let (mut predictions, mut out) = (Predictions::new(count(column), NOWHERE)?, Vec::new());
-        for value in self.values.of(column, self.block) {
+        for value in self.values.of(column) {
             let (key, own) = (self.bytes(value.before(distance)), value.own());
             let last = predictions.last(key);
             let predicted = match *last {
