@@ -113,8 +113,8 @@ pub(super) struct ColumnValues<'b> {
 }
 
 impl<'b> ColumnValues<'b> {
-    /// Those of `parts` of `block`, whose templates are all in `templates`, and how many groups they may have
-    /// at most; `None` where they have more.
+    /// Those of `parts` of `block`, whose templates are all in `templates`, and how many groups
+    /// they may have at most; `None` where they have more.
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].

@@ -1,5 +1,5 @@
-//! Moves of a few bytes. Values are short as a rule: what is moved has a fixed size, and what was too
-//! much is taken off again.
+//! Moves of a few bytes. Values are short as a rule: what is moved has a fixed size, and what was
+//! too much is taken off again.
 
 use std::ops::Range;
 
