@@ -3,12 +3,16 @@
 use super::parsed_lines::{Named, ParsedLines, Value};
 use super::templates::{self, Columns, MOST, SLOT, WHOLE_LINES};
 use crate::allocation;
+use crate::bwt::cache_lines::prefetch;
 use crate::error::Flaw;
 use crate::threads::Threads;
 use std::collections::HashMap;
 
 /// Columns that any block may have: those of a line that has no more slots than it may have.
 const LEAST_COLUMNS: usize = 1024;
+
+/// Values that are asked for before they are read.
+const AHEAD: usize = 8;
 
 /// The templates of a block, found in its parts one after the other.
 pub(super) struct Templates {
@@ -100,19 +104,22 @@ pub(super) struct Part {
 }
 
 /// All values of a block.
-pub(super) struct ColumnValues {
+pub(super) struct ColumnValues<'b> {
+    /// Where the values stand.
+    block: &'b [u8],
     pub parts: Vec<Part>,
     /// Ascending by column, then by part.
     groups: Vec<Group>,
 }
 
-impl ColumnValues {
-    /// Those of `parts`, whose templates are all in `templates`, and how many groups they may have
-    /// at most; `None` where they have more.
+impl<'b> ColumnValues<'b> {
+    /// Those of `parts` of `block`, whose templates are all in `templates`, and how many groups
+    /// they may have at most; `None` where they have more.
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].
     pub fn new(
+        block: &'b [u8],
         parts: Vec<ParsedLines>,
         templates: &Templates,
         most_groups: usize,
@@ -132,7 +139,7 @@ impl ColumnValues {
             groups.extend(of_part);
         }
         groups.sort_unstable_by_key(|group| (group.column, group.part));
-        Ok(Some(ColumnValues { parts, groups }))
+        Ok(Some(ColumnValues { block, parts, groups }))
     }
 
     /// The groups of each column that has values.
@@ -150,12 +157,40 @@ impl ColumnValues {
         column.iter().flat_map(|group| self.of_group(group))
     }
 
-    /// The values of a column in one part.
+    /// The values of a column in one part. Their bytes are asked for ahead, as those of a line
+    /// stand between one and the next.
     pub fn of_group(&self, group: &Group) -> impl DoubleEndedIterator<Item = LineValue<'_>> {
+        let (values, places) = self.values_and_places(group);
+        places.iter().enumerate().map(move |(n, &at)| {
+            if let Some(&ahead) = places.get(n + 2 * AHEAD) {
+                prefetch(values, ahead as usize);
+            }
+            if let Some(&ahead) = places.get(n + AHEAD) {
+                prefetch(self.block, values[ahead as usize].start as usize);
+            }
+            LineValue::new(values, at as usize)
+        })
+    }
+
+    /// So many values of a column in its middle, or all of them.
+    pub fn middle(&self, column: &[Group], most: usize) -> Vec<LineValue<'_>> {
+        let count = count(column);
+        let (mut skipped, mut some) =
+            (count.saturating_sub(most) / 2, Vec::with_capacity(most.min(count)));
+        for group in column {
+            let (values, places) = self.values_and_places(group);
+            let passed = skipped.min(places.len());
+            skipped -= passed;
+            let places = places[passed..].iter().take(most - some.len());
+            some.extend(places.map(|&at| LineValue::new(values, at as usize)));
+        }
+        some
+    }
+
+    /// The values of a part, and where in these those of a column are.
+    fn values_and_places(&self, group: &Group) -> (&[Value], &[u32]) {
         let part = &self.parts[group.part as usize];
-        let values = &part.lines.values;
-        let places = &part.by_column[group.start as usize..group.end as usize];
-        places.iter().map(|&at| LineValue::new(values, at as usize))
+        (&part.lines.values, &part.by_column[group.start as usize..group.end as usize])
     }
 }
 

@@ -71,7 +71,9 @@ pub(super) fn take_any_apart(
     let of_parts: usize = parts.iter().map(|part| part.values.len()).sum();
     let Some(left) = (block.len() / BYTES_OF_VALUE).checked_sub(of_parts) else { return Ok(None) };
     let lines: usize = parts.iter().map(|part| part.numbers.len()).sum();
-    let Some(values) = ColumnValues::new(parts, &templates, left, pool)? else { return Ok(None) };
+    let Some(values) = ColumnValues::new(block, parts, &templates, left, pool)? else {
+        return Ok(None);
+    };
     let mut side = Vec::new();
     leb128::write(templates.names.len(), &mut side);
     leb128::write(lines * 2 + usize::from(!block.ends_with(b"\n")), &mut side);

@@ -27,6 +27,7 @@ mod choose_tokens;
 mod coded_size;
 mod column_form;
 mod column_values;
+mod difference_bits;
 mod key_hashes;
 mod line_parts;
 mod lists;
@@ -39,6 +40,7 @@ mod packed_words;
 mod parsed_lines;
 mod predictions;
 mod rejoin;
+mod short_moves;
 mod symbol_cost;
 mod templates;
 #[cfg(test)]

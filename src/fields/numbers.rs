@@ -27,60 +27,59 @@ const OF_TWO_BYTES: u64 = OF_ONE_BYTE + (252 - 208) * 256;
 /// What the numbers of a column look like: `0` for a digit, and other bytes for themselves. Where
 /// it is empty, they have no leading zeros, and perhaps a minus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pattern(Vec<u8>);
+pub(super) struct Pattern {
+    bytes: Vec<u8>,
+    /// How many digits there are at each place; 0 where it is no digit.
+    radices: Vec<u8>,
+}
 
 impl Pattern {
     /// The pattern of `value`, if it is a number.
     pub fn of(value: &[u8]) -> Option<Self> {
-        let pattern = value.iter().map(|&byte| if byte.is_ascii_digit() { b'0' } else { byte });
-        let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-        let fits = (1..=MOST_DIGITS).contains(&digits) && value.len() <= LONGEST;
-        fits.then(|| Pattern(pattern.collect()))
+        if !is_number(value) {
+            return None;
+        }
+        let bytes: Vec<u8> = value.iter().map(like).collect();
+        let radices = (0..bytes.len()).map(|at| radix(&bytes, at)).collect();
+        Some(Pattern { bytes, radices })
     }
 
     /// Whether `pattern` is [that of](Self::of) `value`.
     pub fn is_of(pattern: Option<&Self>, value: &[u8]) -> bool {
-        let like = |byte: &u8| if byte.is_ascii_digit() { b'0' } else { *byte };
         match pattern {
-            Some(Pattern(bytes)) => value.iter().map(like).eq(bytes.iter().copied()),
-            None => Self::of(value).is_none(),
+            Some(Pattern { bytes, .. }) => {
+                bytes.len() == value.len() && value.iter().map(like).eq(bytes.iter().copied())
+            }
+            None => !is_number(value),
         }
     }
 
     /// The pattern that is written as `bytes`.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let pattern = Self::of(bytes).filter(|pattern| pattern.0 == bytes);
+        let pattern = Self::of(bytes).filter(|pattern| pattern.bytes == bytes);
         if bytes.is_empty() { Some(Pattern::default()) } else { pattern }
     }
 
     pub fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// How many digits there are at a place: the first of two behind a colon is one of minutes or
-    /// seconds.
-    fn radix(&self, at: usize) -> i64 {
-        let is_digit = |at: usize| self.0.get(at) == Some(&b'0');
-        let is_first_of_two = at > 0 && self.0[at - 1] == b':' && is_digit(at + 1);
-        if is_first_of_two && !is_digit(at + 2) { 6 } else { 10 }
+        &self.bytes
     }
 
     /// The number that `value` is.
     pub fn parse(&self, value: &[u8]) -> Option<i64> {
-        if self.0.is_empty() {
+        if self.bytes.is_empty() {
             return integer(value);
         }
-        if value.len() != self.0.len() {
+        if value.len() != self.bytes.len() {
             return None;
         }
         let mut number = 0;
-        for (at, (&byte, &like)) in value.iter().zip(&self.0).enumerate() {
-            if like == b'0' {
-                let (digit, radix) = (i64::from(byte.wrapping_sub(b'0')), self.radix(at));
+        for ((&byte, &like), &radix) in value.iter().zip(&self.bytes).zip(&self.radices) {
+            if radix > 0 {
+                let digit = byte.wrapping_sub(b'0');
                 if digit >= radix {
                     return None;
                 }
-                number = number * radix + digit;
+                number = number * i64::from(radix) + i64::from(digit);
             } else if byte != like {
                 return None;
             }
@@ -96,20 +95,46 @@ impl Pattern {
         if !(-LIMIT < number && number < LIMIT) {
             return Err(OUT_OF_RANGE);
         }
-        if self.0.is_empty() {
+        if self.bytes.is_empty() {
             return Ok(print_integer(number, room));
         }
-        let value = &mut room[..self.0.len()];
-        let mut rest = number;
-        for at in (0..self.0.len()).rev() {
-            value[at] = self.0[at];
-            if value[at] == b'0' {
-                let radix = self.radix(at);
-                value[at] = b'0' + rest.rem_euclid(radix) as u8;
-                rest = rest.div_euclid(radix);
-            }
+        let mut rest = u64::try_from(number).or(Err(OUT_OF_RANGE))?;
+        let value = &mut room[..self.bytes.len()];
+        value.copy_from_slice(&self.bytes);
+        for (byte, radix) in value.iter_mut().zip(&self.radices).rev() {
+            // Divisors that the compiler knows are no divisions.
+            let (left, digit) = match radix {
+                0 => continue,
+                6 => (rest / 6, rest % 6),
+                _ => (rest / 10, rest % 10),
+            };
+            *byte = b'0' + digit as u8;
+            rest = left;
         }
         if rest == 0 { Ok(value) } else { Err(OUT_OF_RANGE) }
+    }
+}
+
+/// A byte as a pattern has it.
+fn like(byte: &u8) -> u8 {
+    if byte.is_ascii_digit() { b'0' } else { *byte }
+}
+
+/// Whether a value has a pattern.
+fn is_number(value: &[u8]) -> bool {
+    let digits = || value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    value.len() <= LONGEST && (1..=MOST_DIGITS).contains(&digits())
+}
+
+/// How many digits there are at a place of a pattern: the first of two behind a colon is one of
+/// minutes or seconds.
+fn radix(pattern: &[u8], at: usize) -> u8 {
+    let is_digit = |at: usize| pattern.get(at) == Some(&b'0');
+    let is_first_of_two = at > 0 && pattern[at - 1] == b':' && is_digit(at + 1);
+    match is_digit(at) {
+        false => 0,
+        true if is_first_of_two && !is_digit(at + 2) => 6,
+        true => 10,
     }
 }
 
@@ -160,10 +185,14 @@ pub(super) fn of_slot(value: &[u8]) -> i64 {
 /// The number below 2^63 that `value` is in decimal, without a sign or leading zeros.
 pub(super) fn large(value: &[u8]) -> Option<u64> {
     let is_canonical = value.first() != Some(&b'0') || value == b"0";
-    if !is_canonical || value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+    if !is_canonical || value.is_empty() {
         return None;
     }
-    let more = |number: u64, byte: &u8| number.checked_mul(10)?.checked_add(u64::from(byte - b'0'));
+    let more = |number: u64, byte: &u8| {
+        let digit = byte.wrapping_sub(b'0');
+        let more = number.checked_mul(10)?.checked_add(digit.into());
+        more.filter(|_| digit <= 9)
+    };
     value.iter().try_fold(0, more).filter(|&number| number < MOST_INTEGER)
 }
 
@@ -211,9 +240,14 @@ pub(super) fn write(zigzag: u64, out: &mut Vec<u8>) {
 /// A [`Flaw`] where there is neither.
 pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
     const NONE: Flaw = Flaw("a column of numbers holds what is none");
+    let of = |zigzag: u64| (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
+    if let [first @ 16..=207, ref rest @ ..] = **bytes {
+        *bytes = rest;
+        return Ok(Some(of(u64::from(first) - 16)));
+    }
     let (&first, rest) = bytes.split_first().ok_or(NONE)?;
     let len = match first {
-        0 | 16..=207 => 0,
+        0 => 0,
         1..=8 => usize::from(first),
         208..=251 => 1,
         _ => return Err(NONE),
@@ -224,10 +258,9 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
     let zigzag = match first {
         0 => return Ok(None),
         1..=8 => value.checked_add(OF_TWO_BYTES).ok_or(NONE)?,
-        16..=207 => u64::from(first) - 16,
         _ => OF_ONE_BYTE + (u64::from(first) - 208) * 256 + value,
     };
-    Ok(Some((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64)))
+    Ok(Some(of(zigzag)))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! Parts are parsed side by side; templates are numbered for each part alone, in the order of
 //! their first lines.
 
+use super::short_moves::push_bytes;
 use super::templates::{LINE_END, MOST, SLOT, WHOLE};
 use super::tokens::{LONGEST_LINE, Tokens, first_line};
 use crate::allocation;
@@ -159,18 +160,4 @@ fn split_line(
         name.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = LINE_END);
     }
     slots.len() <= MOST_SLOTS
-}
-
-/// Appends a few of `bytes`, as a rule with one move of a fixed size.
-#[inline(always)]
-pub(super) fn push_bytes(bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
-    const USUAL: usize = 16;
-    let (len, before) = (range.len(), out.len());
-    match bytes[range.start..].first_chunk::<USUAL>() {
-        Some(usual) if len <= USUAL => {
-            out.extend_from_slice(usual);
-            out.truncate(before + len);
-        }
-        _ => out.extend_from_slice(&bytes[range]),
-    }
 }

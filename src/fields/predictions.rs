@@ -61,13 +61,48 @@ impl<T: Clone> Predictions<T> {
 
     /// The last value that was found beside `key`, or beside another of its hash.
     pub fn last(&mut self, key: &[u8]) -> &mut T {
-        &mut self.table[(hash(key) >> self.shift) as usize]
+        let place = self.place(key);
+        self.at(place)
+    }
+
+    /// The place of a key in the table.
+    pub fn place(&self, key: &[u8]) -> usize {
+        (hash(key) >> self.shift) as usize
+    }
+
+    /// What [`last`](Self::last) gives, by its place.
+    pub fn at(&mut self, place: usize) -> &mut T {
+        &mut self.table[place]
     }
 }
 
-/// The hash of a value.
+/// The hash of a value: of each byte after the other, or, which is the same, of four at once.
 pub(super) fn hash(value: &[u8]) -> u32 {
-    value.iter().fold(0, |hash: u32, &byte| {
-        hash.wrapping_add(1 + u32::from(byte)).wrapping_mul(0x9E37_79B1)
-    })
+    const FACTOR: u32 = 0x9E37_79B1;
+    const POWERS: [u32; 4] =
+        [FACTOR.wrapping_pow(4), FACTOR.wrapping_pow(3), FACTOR.wrapping_pow(2), FACTOR];
+    let (fours, rest) = value.as_chunks::<4>();
+    let hash = fours.iter().fold(0_u32, |hash, four| {
+        let [a, b, c, d] =
+            std::array::from_fn(|n| (1 + u32::from(four[n])).wrapping_mul(POWERS[n]));
+        hash.wrapping_mul(POWERS[0]).wrapping_add(a.wrapping_add(b)).wrapping_add(c.wrapping_add(d))
+    });
+    rest.iter()
+        .fold(hash, |hash, &byte| hash.wrapping_add(1 + u32::from(byte)).wrapping_mul(FACTOR))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_of_one_byte_after_the_other() {
+        let value: Vec<u8> = (0..40_u8).map(|n| n.wrapping_mul(37) ^ 0xA5).collect();
+        for len in 0..value.len() {
+            let one_by_one = value[..len].iter().fold(0_u32, |hash, &byte| {
+                hash.wrapping_add(1 + u32::from(byte)).wrapping_mul(0x9E37_79B1)
+            });
+            assert_eq!(hash(&value[..len]), one_by_one);
+        }
+    }
 }

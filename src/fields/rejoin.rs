@@ -6,6 +6,7 @@ use super::numbers::{self, Pattern};
 use super::packed_columns::PackedColumns;
 use super::packed_words::Unpacker;
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
+use super::short_moves::{line_end, push_first, push_within};
 use super::templates::{Columns, LINE_END, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
 use crate::allocation;
 use crate::error::Flaw;
@@ -184,8 +185,9 @@ fn next_length(lengths: &mut &[u8], before: i64) -> Result<i64, Flaw> {
 }
 
 /// Takes bytes and the line end behind them off the front of `bytes`.
+#[inline(always)]
 fn line<'t>(bytes: &mut &'t [u8]) -> Result<&'t [u8], Flaw> {
-    let end = memchr::memchr(b'\n', bytes).ok_or(ENDS)?;
+    let end = line_end(bytes).ok_or(ENDS)?;
     let line = &bytes[..end];
     *bytes = &bytes[end + 1..];
     Ok(line)
@@ -193,11 +195,7 @@ fn line<'t>(bytes: &mut &'t [u8]) -> Result<&'t [u8], Flaw> {
 
 /// Appends to a block of at most `size` bytes.
 fn append(block: &mut Vec<u8>, size: usize, bytes: &[u8]) -> Result<(), Flaw> {
-    if bytes.len() > size - block.len() {
-        return Err(SIZE);
-    }
-    block.extend_from_slice(bytes);
-    Ok(())
+    push_first(bytes, bytes.len(), block, size).ok_or(SIZE)
 }
 
 impl Column<'_> {
@@ -221,13 +219,18 @@ impl Join<'_> {
     /// Appends a line without its end.
     fn line(&mut self, template: &Template) -> Result<(), Flaw> {
         self.slots.clear();
-        let mut parts = template.name.split(|&byte| byte == SLOT);
-        self.push(parts.next().unwrap_or_default())?;
-        for (part, &column) in parts.zip(&template.columns) {
+        let mut name = &template.name[..];
+        for &column in &template.columns {
+            let len = name.iter().position(|&byte| byte == SLOT).unwrap_or(name.len());
+            match name {
+                [SLOT, ..] => {}
+                [byte, SLOT, ..] if self.block.len() < self.size => self.block.push(*byte),
+                _ => push_first(name, len, &mut self.block, self.size).ok_or(SIZE)?,
+            }
+            name = name.get(len + 1..).unwrap_or_default();
             self.value(column as usize)?;
-            self.push(part)?;
         }
-        Ok(())
+        self.push(name)
     }
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
@@ -257,8 +260,10 @@ impl Join<'_> {
     }
 
     fn stored(&mut self, column: usize) -> Result<(), Flaw> {
-        let value = line(&mut self.columns[column].rest)?;
-        self.push(value)
+        let rest = &mut self.columns[column].rest;
+        let stored = *rest;
+        let value = line(rest)?;
+        push_first(stored, value.len(), &mut self.block, self.size).ok_or(SIZE)
     }
 
     fn raised(&mut self, column: usize) -> Result<(), Flaw> {
@@ -337,19 +342,22 @@ impl Join<'_> {
 
     fn number_by_key(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
         let key = self.key(distance);
-        let before = match *self.columns[column].numbers.last(&self.block[key.clone()]) {
-            NO_NUMBER => self.columns[column].number,
+        let Column { number, numbers, .. } = &mut self.columns[column];
+        let place = numbers.place(&self.block[key]);
+        let before = match *numbers.at(place) {
+            NO_NUMBER => *number,
             last => last,
         };
         self.number(column, before)?;
         let Column { number, numbers, .. } = &mut self.columns[column];
-        *numbers.last(&self.block[key]) = *number;
+        *numbers.at(place) = *number;
         Ok(())
     }
 
     fn predicted(&mut self, column: usize, distance: usize, is_raised: bool) -> Result<(), Flaw> {
         let key = self.key(distance);
         let Column { rest, values, .. } = &mut self.columns[column];
+        let stored = *rest;
         let last = values.last(&self.block[key.clone()]);
         let before = match *last {
             NOWHERE => key,
@@ -364,10 +372,9 @@ impl Join<'_> {
         };
         *last = start as u32..(start + len) as u32;
         match value {
-            b"" if len > self.size - start => return Err(SIZE),
-            b"" => self.block.extend_from_within(before),
+            b"" => push_within(before, &mut self.block, self.size).ok_or(SIZE)?,
             EMPTY => {}
-            _ => self.push(value)?,
+            _ => push_first(stored, len, &mut self.block, self.size).ok_or(SIZE)?,
         }
         if is_raised && !value.is_empty() {
             raise(&mut self.block[start..]);

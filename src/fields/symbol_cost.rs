@@ -34,8 +34,40 @@ impl Distinct {
     }
 }
 
+/// Bytes whose pairs are sorted: there are fewer of them than counts.
+const FEW: usize = 512;
+
 /// What a byte of different values takes to spell, each behind the one before it.
 pub(super) fn of_byte(values: &[&[u8]]) -> Cost {
+    let size: usize = values.iter().map(|value| value.len() + 1).sum();
+    let bits = if size <= FEW { of_few_pairs(values) } else { of_pairs(values) };
+    bits.div_ceil(size.max(1) as u64)
+}
+
+/// What all bytes take, each behind the one before it.
+fn of_few_pairs(values: &[&[u8]]) -> Cost {
+    let mut pairs = Vec::with_capacity(FEW);
+    for value in values {
+        let mut before = b'\n';
+        for &byte in value.iter().chain(b"\n") {
+            pairs.push([before, byte]);
+            before = byte;
+        }
+    }
+    pairs.sort_unstable();
+    let (mut bits, mut known) = (0, 0);
+    for behind in pairs.chunk_by(|one, next| one[0] == next[0]) {
+        bits += bits_of(&[behind.len() as u32]);
+        for pair in behind.chunk_by(|one, next| one == next) {
+            bits -= bits_of(&[pair.len() as u32]);
+            known += 1;
+        }
+    }
+    bits + LEARNT * known
+}
+
+/// The same, of any number of bytes.
+fn of_pairs(values: &[&[u8]]) -> Cost {
     const NO_ROW: u16 = u16::MAX;
     // How often each byte stands behind one, for those that any stands behind.
     let (mut row_of, mut rows) = ([NO_ROW; 256], Vec::<[u32; 256]>::new());
@@ -51,12 +83,10 @@ pub(super) fn of_byte(values: &[&[u8]]) -> Cost {
             before = byte;
         }
     }
-    let size: usize = values.iter().map(|value| value.len() + 1).sum();
     let behind: Vec<u32> = rows.iter().map(|row| row.iter().sum()).collect();
     let pairs = rows.as_flattened();
     let known = pairs.iter().filter(|&&count| count > 0).count() as u64;
-    let bits = bits_of(&behind) - bits_of(pairs) + LEARNT * known;
-    bits.div_ceil(size.max(1) as u64)
+    bits_of(&behind) - bits_of(pairs) + LEARNT * known
 }
 
 /// Bytes of numbers, by their places.
@@ -86,17 +116,17 @@ impl Places {
 /// What symbols that stand so often take, but for what it takes to spell each once.
 pub(super) fn cost(counts: &[u32]) -> Cost {
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-    let again = |&count: &u32| {
-        let count = u64::from(count);
-        count.saturating_sub(1) * (log2(all) - log2(count).min(log2(all)))
-    };
+    let of_all = log2(all);
+    let again = |&count: &u32| (u64::from(count) - 1) * (of_all - log2(count.into()).min(of_all));
     let known = counts.iter().filter(|&&count| count > 0).count() as u64;
-    counts.iter().map(again).sum::<Cost>() + known * (log2(all) - log2(known))
+    let repeated = counts.iter().filter(|&&count| count > 1);
+    repeated.map(again).sum::<Cost>() + known * (of_all - log2(known))
 }
 
 fn bits_of(counts: &[u32]) -> Cost {
-    let known = counts.iter().filter(|&&count| count > 0);
-    known.map(|&count| u64::from(count) * log2(count.into())).sum()
+    // One alone has none.
+    let repeated = counts.iter().filter(|&&count| count > 1);
+    repeated.map(|&count| u64::from(count) * log2(count.into())).sum()
 }
 
 /// The logarithm of `number`, 1 or more, in sixteenths; between powers of two it is a line.
@@ -109,6 +139,15 @@ pub(super) fn log2(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_pairs_take_what_any_do() {
+        let bytes: Vec<u8> = (0..700_u32).map(|n| (n * n % 23 % 7) as u8 + b'\n').collect();
+        for len in 0..40 {
+            let values: Vec<&[u8]> = bytes[..len * 17].chunks(1 + len % 5).collect();
+            assert_eq!(of_few_pairs(&values), of_pairs(&values));
+        }
+    }
 
     #[test]
     fn logarithms_are_near() {

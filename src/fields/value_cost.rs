@@ -2,6 +2,7 @@
 //! values, and what each different one takes once. In integers, the same on every machine.
 
 use super::column_form::Form;
+use super::difference_bits::{bits, differences_by_key, fewest};
 use super::key_hashes::KeyHashes;
 use super::numbers::{self, Pattern};
 use super::predictions::hash;
@@ -46,6 +47,7 @@ const MOST_BYTES_JOINED: usize = 64;
 /// Some values of a column.
 pub(super) struct Sample<'b> {
     own: Vec<&'b [u8]>,
+    hashes: Vec<u32>,
     /// Each value's number among the different ones, and what each of these takes to spell.
     numbers: Vec<u32>,
     spelt: Vec<Cost>,
@@ -56,8 +58,8 @@ pub(super) struct Sample<'b> {
 }
 
 impl<'b> Sample<'b> {
-    /// Of a column of `count` values; and their hashes.
-    pub fn new(own: Vec<&'b [u8]>, count: usize) -> (Self, Vec<u32>) {
+    /// Of a column of `count` values.
+    pub fn new(own: Vec<&'b [u8]>, count: usize) -> Self {
         let mut known = Distinct::new(own.len());
         let mut different: Vec<&[u8]> = Vec::new();
         let hashes: Vec<u32> = own.iter().map(|value| hash(value)).collect();
@@ -72,7 +74,12 @@ impl<'b> Sample<'b> {
         let of_byte = of_byte(&different);
         let spelt = different.iter().map(|value| of_byte * (value.len() as u64 + 1)).collect();
         let is_small = count >= own.len() * SMALL;
-        (Sample { numbers, spelt, of_byte, own, is_small }, hashes)
+        Sample { numbers, spelt, of_byte, own, hashes, is_small }
+    }
+
+    /// The hashes of the values.
+    pub fn into_hashes(self) -> Vec<u32> {
+        self.hashes
     }
 
     /// The values.
@@ -96,12 +103,12 @@ impl<'b> Sample<'b> {
             }
         };
         let patterns = [Some(Pattern::default()), self.pattern()].into_iter().flatten();
-        let patterns = patterns.filter(|pattern| self.fits(pattern));
-        let costs = patterns.map(|pattern| (self.as_numbers(&pattern), pattern));
-        if let Some((cost, pattern)) = costs.min_by_key(|&(cost, _)| cost) {
+        let parsed = patterns.filter_map(|pattern| Some((self.parsed(&pattern)?, pattern)));
+        let costs = parsed.map(|(own, pattern)| (self.as_numbers(&own), own, pattern));
+        if let Some((cost, own, pattern)) = costs.min_by_key(|&(cost, ..)| cost) {
             consider(cost, Form::Numbers(pattern.clone()));
             if self.own.len() >= LOOKED_AT {
-                self.numbers_by_others(&pattern, distances, keys, &mut consider);
+                self.numbers_by_others(&own, &pattern, distances, keys, &mut consider);
             }
         }
         let (mut last, mut counts) = (Vec::new(), Vec::new());
@@ -168,19 +175,20 @@ impl<'b> Sample<'b> {
     /// each way those slots alone that leave the fewest bits.
     fn numbers_by_others(
         &self,
+        own: &[Option<i64>],
         pattern: &Pattern,
         distances: usize,
         keys: &mut KeyHashes<'b, '_>,
         consider: &mut impl FnMut(Cost, Form),
     ) {
-        let own: Vec<Option<i64>> = self.own.iter().map(|value| pattern.parse(value)).collect();
         let some = &own[..LOOKED_AT];
         let mut consider = |cost, form| consider(cost + cost / LEAST_MORE, form);
-        let mut of_some =
-            |&distance: &usize| bits(differences_by_key(some, keys.row(distance, LOOKED_AT)));
-        if let Some(distance) = (1..=distances).min_by_key(&mut of_some) {
+        let of_some = |distance: usize, most| {
+            bits(differences_by_key(some, keys.row(distance, LOOKED_AT)), most)
+        };
+        if let Some(distance) = fewest(1..=distances, of_some) {
             let form = Form::NumbersByKey { distance, pattern: pattern.clone() };
-            let differences = differences_by_key(&own, keys.row(distance, own.len()));
+            let differences = differences_by_key(own, keys.row(distance, own.len()));
             consider(self.as_differences(differences), form);
         }
         let keys = &*keys;
@@ -191,15 +199,15 @@ impl<'b> Sample<'b> {
         let (few, distances) = (&own[..SUMMED], distances.min(MOST_SUMMED));
         let slots = |distance| (0..few.len()).map(|at| slot(distance, at)).collect();
         let slots: Vec<Vec<i64>> = (0..=distances).map(slots).collect();
-        let of_few = |&(plus, minus): &(usize, usize)| {
+        let of_few = |(plus, minus): (usize, usize), most| {
             let base = slots[plus].iter().zip(&slots[minus]).map(|(plus, minus)| plus - minus);
-            bits(few.iter().zip(base).map(|(own, base)| own.map(|own| own - base)))
+            bits(few.iter().zip(base).map(|(own, base)| own.map(|own| own - base)), most)
         };
         let pairs =
             (1..=distances).flat_map(|plus| (0..=distances).map(move |minus| (plus, minus)));
-        if let Some((plus, minus)) = pairs.min_by_key(of_few) {
+        if let Some((plus, minus)) = fewest(pairs, of_few) {
             let base = |at| slot(plus, at) - slot(minus, at);
-            let differences = (0..).zip(&own).map(|(at, own)| own.map(|own| own - base(at)));
+            let differences = (0..).zip(own).map(|(at, own)| own.map(|own| own - base(at)));
             let form = Form::Sums { plus, minus, pattern: pattern.clone() };
             consider(self.as_differences(differences), form);
         }
@@ -218,11 +226,18 @@ impl<'b> Sample<'b> {
         pattern
     }
 
-    /// Whether nine of ten values are numbers of the pattern.
-    fn fits(&self, pattern: &Pattern) -> bool {
-        let least = self.own.len() - self.own.len() / 10;
-        let others = self.own.iter().filter(|value| pattern.parse(value).is_none());
-        others.take(self.own.len() - least + 1).count() + least <= self.own.len()
+    /// The values as numbers of the pattern, where nine of ten are.
+    fn parsed(&self, pattern: &Pattern) -> Option<Vec<Option<i64>>> {
+        let mut others_left = self.own.len() / 10;
+        let mut numbers = Vec::with_capacity(self.own.len());
+        for value in &self.own {
+            let number = pattern.parse(value);
+            if number.is_none() {
+                others_left = others_left.checked_sub(1)?;
+            }
+            numbers.push(number);
+        }
+        Some(numbers)
     }
 
     /// What the values take as they are.
@@ -232,10 +247,10 @@ impl<'b> Sample<'b> {
         cost(&counts) + self.spelt.iter().sum::<Cost>()
     }
 
-    fn as_numbers(&self, pattern: &Pattern) -> Cost {
+    fn as_numbers(&self, own: &[Option<i64>]) -> Cost {
         let mut before = 0;
-        self.as_differences(self.own.iter().map(|value| {
-            let number = pattern.parse(value)?;
+        self.as_differences(own.iter().map(|&number| {
+            let number = number?;
             Some(number - std::mem::replace(&mut before, number))
         }))
     }
@@ -280,32 +295,29 @@ impl<'b> Sample<'b> {
         last.resize(1 << bits, u32::MAX);
         counts.clear();
         counts.resize(self.spelt.len() + 1, 0);
-        let (mut predicted, mut new) = (0, self.of_byte);
+        // Those that are predicted are counted behind the different ones.
+        let (mut new, predicted) = (0, self.spelt.len());
         let tried = TRIED.min(self.own.len());
         for range in [0..tried, tried..self.own.len()] {
-            if range.start == TRIED && predicted as usize * LEAST_PREDICTED < TRIED {
+            if range.start == TRIED && counts[predicted] as usize * LEAST_PREDICTED < TRIED {
                 return Cost::MAX;
             }
             keys.row(distance, range.end);
-            let hashes = keys.known(distance);
-            for at in range {
-                let number = self.numbers[at];
-                let last = &mut last[(hashes[at] >> (32 - bits)) as usize];
+            let hashes = &keys.known(distance)[range.clone()];
+            let values = self.numbers[range.clone()].iter().zip(&self.hashes[range.clone()]);
+            for ((at, key), (&number, own)) in range.zip(hashes).zip(values) {
+                let last = &mut last[(key >> (32 - bits)) as usize];
                 let before = std::mem::replace(last, number);
-                let is_key = || keys.key(distance, at) == self.own[at];
-                if before == number || before == u32::MAX && is_key() {
-                    predicted += 1;
-                    continue;
-                }
-                let count = &mut counts[number as usize];
-                new += if *count == 0 { self.spelt[number as usize] } else { 0 };
-                *count += 1;
+                let is_key = || key == own && keys.key(distance, at) == self.own[at];
+                let is_predicted = before == number || before == u32::MAX && is_key();
+                counts[if is_predicted { predicted } else { number as usize }] += 1;
             }
+            let spelt = self.spelt.iter().zip(&*counts).filter(|(_, count)| **count > 0);
+            new = self.of_byte + spelt.map(|(spelt, _)| spelt).sum::<Cost>();
             if new >= most {
                 return Cost::MAX;
             }
         }
-        counts[self.spelt.len()] = predicted;
         cost(counts) + new
     }
 }
@@ -317,26 +329,6 @@ struct Bytes {
     different: usize,
     are_letters: bool,
     have_letters: bool,
-}
-
-/// The differences of numbers to the last that stood beside the same key,
-/// whose hashes are `keys`.
-fn differences_by_key(own: &[Option<i64>], keys: &[u32]) -> impl Iterator<Item = Option<i64>> {
-    let bits = own.len().next_power_of_two().ilog2() + 1;
-    let (mut table, mut before) = (vec![None; 1 << bits], 0);
-    own.iter().zip(keys).map(move |(number, key)| {
-        let last = &mut table[(key >> (32 - bits)) as usize];
-        let base = last.unwrap_or(before);
-        before = number.unwrap_or(base);
-        *last = Some(before);
-        number.map(|number| number - base)
-    })
-}
-
-/// The bits of differences, and of what is no number.
-fn bits(differences: impl Iterator<Item = Option<i64>>) -> u32 {
-    let bits = |difference| u64::BITS - numbers::zigzag(difference).leading_zeros();
-    differences.map(|difference| difference.map_or(u64::BITS, bits)).sum()
 }
 
 #[cfg(test)]
@@ -354,7 +346,7 @@ mod tests {
         let mut keys = KeyHashes::new(&block, 1);
         let own = (1..values.len()).step_by(2).map(|at| LineValue::new(&values, at));
         keys.next(own.collect(), Vec::new());
-        Sample::new(keys.own(), before.len()).0.best_form(1, &mut keys).0
+        Sample::new(keys.own(), before.len()).best_form(1, &mut keys).0
     }
 
     #[test]

@@ -13,8 +13,9 @@ use super::numbers::{self, Pattern};
 use super::packed_columns::MOST_LAYOUTS;
 use super::packed_layout::Layout;
 use super::packed_words;
-use super::parsed_lines::{Value, push_bytes};
+use super::parsed_lines::Value;
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions};
+use super::short_moves::push_bytes;
 use super::templates::WHOLE_LINES;
 use super::value_cost::Sample;
 use crate::allocation;
@@ -33,7 +34,7 @@ const MOST_DISTANCE: usize = 16;
 /// Writes columns.
 pub(super) struct Writer<'b> {
     pub block: &'b [u8],
-    pub values: &'b ColumnValues,
+    pub values: &'b ColumnValues<'b>,
 }
 
 /// All columns: what each part has of those that are written part by part, and the others.
@@ -368,11 +369,9 @@ impl<'w> Forms<'_, 'w> {
         if count < LEAST_VALUES {
             return Ok((Form::Text, Candidate::of_few(writer, column)));
         }
-        let skipped = count.saturating_sub(SAMPLED) / 2;
-        let sampled = writer.values.of(column).skip(skipped).take(SAMPLED).collect();
+        let sampled = writer.values.middle(column, SAMPLED);
         self.keys.next(sampled, mem::take(&mut self.own));
-        let (sample, own) = Sample::new(self.keys.own(), count);
-        self.own = own;
+        let sample = Sample::new(self.keys.own(), count);
         let distances = depth.min(MOST_DISTANCE);
         let (form, cost) = sample.best_form(distances, &mut self.keys);
         let candidate = Candidate::of_many(writer, column, sample.own(), cost);
@@ -390,6 +389,7 @@ impl<'w> Forms<'_, 'w> {
             }
             form => form,
         };
+        self.own = sample.into_hashes();
         Ok((form, candidate))
     }
 }
