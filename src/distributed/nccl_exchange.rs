@@ -51,7 +51,7 @@ mod tests {
     use crate::cases;
     use crate::distributed::tests::{by_libsais, double_text, small_string, sort_text};
     use crate::error::Error;
-    use crate::gpu::testing::say;
+    use crate::gpu::testing::{one_network, say};
     use std::time::Instant;
 
     /// The first 1, 2 and 4 GPUs, as far as there are so many; or a note where there is none.
@@ -76,6 +76,7 @@ mod tests {
     /// Before the first superstep and between two.
     #[test]
     fn the_failure_of_one_gpu_ends_the_others() {
+        let _network = one_network();
         for gpus in groups() {
             let count = gpus.len();
             for failing in 0..count {
@@ -99,6 +100,7 @@ mod tests {
 
     #[test]
     fn each_message_arrives_where_it_is_sent() {
+        let _network = one_network();
         for gpus in groups() {
             let count = gpus.len();
             let received = run_on_gpus(&gpus, async |processor: &mut NcclProcessor| {
@@ -127,6 +129,7 @@ mod tests {
     /// 256 MiB from each GPU to each other, five times.
     #[test]
     fn speed_of_all_to_all() {
+        let _network = one_network();
         const WORDS: usize = 32 << 20;
         for gpus in groups().into_iter().filter(|gpus| gpus.len() > 1) {
             let count = gpus.len();
@@ -164,6 +167,7 @@ mod tests {
     /// By both algorithms.
     #[test]
     fn the_named_cases_are_sorted_by_gpus() {
+        let _network = one_network();
         let small = (0..300).map(|seed| (format!("small string {seed}"), small_string(seed)));
         let all: Vec<_> = cases::named().into_iter().chain(small).collect();
         for gpus in groups() {

@@ -4,6 +4,7 @@
 pub use super::test_data::{random, say};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a
 /// failure.
@@ -18,6 +19,13 @@ pub fn gpu() -> Option<Gpu> {
             None
         }
     }
+}
+
+/// Held by a test while it has networks of NCCL. Each waits for all of its kernels, and those of two
+/// networks on the same GPUs may come in another order on one of them than on the other.
+pub fn one_network() -> MutexGuard<'static, ()> {
+    static NETWORK: Mutex<()> = Mutex::new(());
+    NETWORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Memory for a test.

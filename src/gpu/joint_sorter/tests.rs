@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::cases;
-use crate::gpu::testing::{gpu, random, say};
+use crate::gpu::testing::{gpu, one_network, random, say};
 use libsais::SuffixArrayConstruction;
 
 const PROCESSORS: [usize; 4] = [1, 2, 3, 4];
@@ -60,6 +60,7 @@ fn a_network_of_nccl_gives_the_same() {
     if gpu().is_none() {
         return;
     }
+    let _network = one_network();
     if let Err(e) = NcclId::new() {
         return say(format_args!("skipped: {e}"));
     }
