@@ -21,8 +21,8 @@ pub fn gpu() -> Option<Gpu> {
     }
 }
 
-/// Held by a test while it has networks of NCCL. Each waits for all of its kernels, and those of two
-/// networks on the same GPUs may come in another order on one of them than on the other.
+/// Held by a test while it has networks of NCCL. Each waits for all of its kernels, and those of
+/// two networks on the same GPUs may come in another order on one of them than on the other.
 pub fn one_network() -> MutexGuard<'static, ()> {
     static NETWORK: Mutex<()> = Mutex::new(());
     NETWORK.lock().unwrap_or_else(PoisonError::into_inner)
