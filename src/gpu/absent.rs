@@ -327,7 +327,7 @@ impl ExtensionQueries {
 /// What tests of GPUs find in this build.
 #[cfg(test)]
 pub(crate) mod testing {
-    pub use super::test_data::{random, say};
+    pub use super::test_data::{one_network, random, say};
 
     /// No GPU, and a note that says why.
     pub fn gpu() -> Option<()> {

@@ -1,11 +1,20 @@
-//! What tests of GPUs share in builds with and without CUDA: lines that are shown, and numbers.
+//! What tests of GPUs share in builds with and without CUDA: lines that are shown,
+//! numbers, and whose turn it is.
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A line that is shown also where tests pass.
 pub fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Held by a test while it has networks of NCCL. Each waits for all of its kernels, and those of
+/// two networks on the same GPUs may come in another order on one of them than on the other.
+pub fn one_network() -> MutexGuard<'static, ()> {
+    static NETWORK: Mutex<()> = Mutex::new(());
+    NETWORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Numbers that are the same on every run.

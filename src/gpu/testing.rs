@@ -1,10 +1,9 @@
 //! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile
 //! shapes.
 
-pub use super::test_data::{random, say};
+pub use super::test_data::{one_network, random, say};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a
 /// failure.
@@ -19,13 +18,6 @@ pub fn gpu() -> Option<Gpu> {
             None
         }
     }
-}
-
-/// Held by a test while it has networks of NCCL. Each waits for all of its kernels, and those of
-/// two networks on the same GPUs may come in another order on one of them than on the other.
-pub fn one_network() -> MutexGuard<'static, ()> {
-    static NETWORK: Mutex<()> = Mutex::new(());
-    NETWORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Memory for a test.
