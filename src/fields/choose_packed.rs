@@ -10,7 +10,7 @@ use super::packed_columns::MOST_LAYOUTS;
 use super::packed_layout::Layout;
 use super::packed_shape::Shape;
 use super::predictions::hash;
-use super::symbol_cost::Cost;
+use super::symbol_cost::{BYTE, Cost};
 use super::value_cost::Sample;
 use super::write_columns::Writer;
 use crate::threads::Threads;
@@ -23,9 +23,13 @@ const LEAST_BYTES: usize = 12;
 /// One part in so many has to be gained.
 const LEAST_GAIN: Cost = 32;
 
+/// All columns together have to gain a byte for so many values of the block, which are all looked
+/// at before any is packed.
+const VALUES_OF_BYTE: usize = 1 << 14;
+
 /// Values that tell most columns apart, and what their layout may take beside them.
 const FEW: usize = 256;
-const OF_FEW: Cost = 128 * 16;
+const OF_FEW: Cost = 16 * BYTE;
 
 /// A value that is packed takes so much at least, and a row so much.
 const LEAST_OF_VALUE: Cost = 4 * 16;
@@ -39,6 +43,7 @@ const MOST_ELSEWHERE: usize = 5;
 pub(super) struct Candidate {
     shape: Shape,
     layout: Layout,
+    gain: Cost,
     /// Values of a row.
     in_row: usize,
 }
@@ -78,7 +83,8 @@ impl Candidate {
         let of_value = packed / shape.count() as Cost;
         let in_row = LEAST_OF_ROW.div_ceil(of_value.max(LEAST_OF_VALUE)) as usize;
         let gains = packed + packed / LEAST_GAIN < cost && of_value >= LEAST_OF_VALUE;
-        (gains && in_row <= shape.count()).then_some(Candidate { shape, layout, in_row })
+        let gain = cost.saturating_sub(packed);
+        (gains && in_row <= shape.count()).then_some(Candidate { shape, layout, gain, in_row })
     }
 }
 
@@ -100,12 +106,14 @@ pub(super) fn choose(
     candidates: Vec<(usize, Candidate)>,
     pool: &Threads,
 ) -> Vec<(usize, Layout)> {
-    if candidates.is_empty() {
+    let gain: Cost = candidates.iter().map(|(_, candidate)| candidate.gain).sum();
+    let values: usize = columns.iter().map(|column| count(column)).sum();
+    if candidates.is_empty() || gain < BYTE * (values / VALUES_OF_BYTE) as Cost {
         return Vec::new();
     }
-    let rows: Vec<Vec<u32>> = pool.map(&candidates, |(at, candidate)| {
+    let rows: Vec<Vec<Row>> = pool.map(&candidates, |(at, candidate)| {
         let hashes: Vec<u32> = writer.own(columns[*at]).map(hash).collect();
-        let rows = hashes.windows(candidate.in_row).map(row);
+        let rows = hashes.windows(candidate.in_row).map(Row::of);
         let skipped = rows.len().saturating_sub(LOOKED_FOR) / 2;
         rows.skip(skipped).take(LOOKED_FOR).collect()
     });
@@ -114,13 +122,14 @@ pub(super) fn choose(
         let mut hashes = Vec::new();
         for column in &columns[task] {
             hashes.clear();
-            hashes.extend(writer.own(column).map(hash));
+            // This visits the groups in loops of their own; `extend` asks for one after the other.
+            writer.own(column).for_each(|value| hashes.push(hash(value)));
             met.count(&hashes);
         }
     });
     let (mut chosen, mut layouts) = (Vec::new(), Vec::new());
     for ((at, Candidate { shape, layout, .. }), rows) in candidates.into_iter().zip(rows) {
-        let elsewhere = rows.iter().filter(|&&row| met.times(row) > 1).count();
+        let elsewhere = rows.iter().filter(|row| met.times(row) > 1).count();
         if elsewhere * MOST_ELSEWHERE <= rows.len() {
             let known = layouts.iter().position(|known| shape.suits(known, &layout));
             if known.is_none() && layouts.len() < MOST_LAYOUTS {
@@ -132,59 +141,69 @@ pub(super) fn choose(
     chosen
 }
 
-/// The hash of values of a row, by theirs.
-fn row(hashes: &[u32]) -> u32 {
-    let more = |hash: u32, &value: &u32| (hash.rotate_left(7) ^ value).wrapping_mul(0x9E37_79B1);
-    hashes.iter().fold(hashes.len() as u32, more)
+/// Values one after the other, by their hashes.
+struct Row {
+    first: u32,
+    all: u32,
+}
+
+impl Row {
+    fn of(hashes: &[u32]) -> Self {
+        let more =
+            |hash: u32, &value: &u32| (hash.rotate_left(7) ^ value).wrapping_mul(0x9E37_79B1);
+        Row { first: hashes[0], all: hashes.iter().fold(hashes.len() as u32, more) }
+    }
 }
 
 /// How often rows are there.
 struct Met {
     rows: Vec<u32>,
     times: Vec<AtomicU32>,
-    /// A bit for each row, of which others may have the same.
-    bits: Vec<u64>,
-    /// Whether there are rows of so many values.
-    lengths: Vec<bool>,
+    /// A bit for the first value of each row, of which other values may have the same: most values
+    /// are told by it to begin none.
+    firsts: Vec<u64>,
+    /// How many values rows have.
+    lengths: Vec<usize>,
 }
 
 impl Met {
-    /// A row has one of 2^20 bits.
-    const BITS: u32 = 20;
+    /// A value has one of 2^18 bits.
+    const BITS: u32 = 18;
 
-    fn new(rows: &[Vec<u32>], lengths: impl Iterator<Item = usize>) -> Self {
-        let mut rows = rows.concat();
-        rows.sort_unstable();
-        rows.dedup();
-        let times = rows.iter().map(|_| AtomicU32::new(0)).collect();
-        let mut bits = vec![0; 1 << (Self::BITS - 6)];
-        for row in &rows {
-            let bit = row >> (32 - Self::BITS);
-            bits[(bit / 64) as usize] |= 1 << (bit % 64);
+    fn new(rows: &[Vec<Row>], lengths: impl Iterator<Item = usize>) -> Self {
+        let (mut known, mut firsts) = (Vec::new(), vec![0; 1 << (Self::BITS - 6)]);
+        for Row { first, all } in rows.iter().flatten() {
+            known.push(*all);
+            let bit = first >> (32 - Self::BITS);
+            firsts[(bit / 64) as usize] |= 1 << (bit % 64);
         }
-        let mut known = Vec::new();
-        for length in lengths {
-            known.resize(known.len().max(length + 1), false);
-            known[length] = true;
-        }
-        Met { rows, times, bits, lengths: known }
+        known.sort_unstable();
+        known.dedup();
+        let times = known.iter().map(|_| AtomicU32::new(0)).collect();
+        let mut lengths: Vec<usize> = lengths.collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        Met { rows: known, times, firsts, lengths }
     }
 
     /// Counts the rows of a column, by the hashes of its values.
     fn count(&self, hashes: &[u32]) {
-        let lengths = self.lengths.iter().enumerate().filter(|(_, is_one)| **is_one);
-        for row in lengths.flat_map(|(length, _)| hashes.windows(length)).map(row) {
-            let bit = row >> (32 - Self::BITS);
-            if self.bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
-                && let Ok(at) = self.rows.binary_search(&row)
-            {
-                self.times[at].fetch_add(1, Ordering::Relaxed);
+        for (at, first) in hashes.iter().enumerate() {
+            let bit = first >> (32 - Self::BITS);
+            if self.firsts[(bit / 64) as usize] >> (bit % 64) & 1 == 1 {
+                let rows = self.lengths.iter().filter_map(|&length| hashes.get(at..at + length));
+                rows.filter_map(|row| self.find(&Row::of(row))).for_each(|times| {
+                    times.fetch_add(1, Ordering::Relaxed);
+                });
             }
         }
     }
 
-    fn times(&self, row: u32) -> u32 {
-        let at = self.rows.binary_search(&row).expect("it is looked for");
-        self.times[at].load(Ordering::Relaxed)
+    fn find(&self, row: &Row) -> Option<&AtomicU32> {
+        self.rows.binary_search(&row.all).ok().map(|at| &self.times[at])
+    }
+
+    fn times(&self, row: &Row) -> u32 {
+        self.find(row).expect("it is looked for").load(Ordering::Relaxed)
     }
 }

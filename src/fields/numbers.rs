@@ -10,6 +10,7 @@
 //! A difference is mapped to 0, 1, 2, ... for 0, -1, 1, -2, ...
 
 use super::packed_layout::MOST_INTEGER;
+use super::short_moves::{USUAL, line_end};
 use crate::error::Flaw;
 
 pub(super) const OUT_OF_RANGE: Flaw = Flaw("a number of a column is out of range");
@@ -17,9 +18,13 @@ pub(super) const OUT_OF_RANGE: Flaw = Flaw("a number of a column is out of range
 /// Digits of a number at most.
 pub(super) const MOST_DIGITS: usize = 18;
 /// Bytes of a pattern at most.
-pub(super) const LONGEST: usize = 32;
+const LONGEST: usize = 32;
 /// Numbers are below this.
 const LIMIT: i64 = 1_000_000_000_000_000_000;
+/// Integers between this and its negative have 16 bytes at most.
+const USUAL_LIMIT: i64 = 1_000_000_000_000_000;
+
+const NONE: Flaw = Flaw("a column of numbers holds what is none");
 
 const OF_ONE_BYTE: u64 = 208 - 16;
 const OF_TWO_BYTES: u64 = OF_ONE_BYTE + (252 - 208) * 256;
@@ -87,31 +92,57 @@ impl Pattern {
         Some(number)
     }
 
-    /// The value that [`parse`](Self::parse) makes `number` of.
+    /// The value that [`parse`](Self::parse) makes `number` of: `take` gets it as the first so many
+    /// of some bytes.
     ///
     /// # Errors
     /// A [`Flaw`] where there is none.
-    pub fn print<'r>(&self, number: i64, room: &'r mut [u8; LONGEST]) -> Result<&'r [u8], Flaw> {
+    #[inline(always)]
+    pub fn print<T>(&self, number: i64, take: impl FnOnce(&[u8], usize) -> T) -> Result<T, Flaw> {
+        if self.is_usual(number) {
+            // No byte of it is in memory yet: to move some that just got there takes long.
+            let (mut value, mut len) = (0_u128, 0);
+            self.print_backwards(number, |byte| {
+                value = value << 8 | u128::from(byte);
+                len += 1;
+            })?;
+            Ok(take(&value.to_le_bytes(), len))
+        } else {
+            let mut value = Vec::with_capacity(LONGEST);
+            self.print_backwards(number, |byte| value.push(byte))?;
+            value.reverse();
+            Ok(take(&value, value.len()))
+        }
+    }
+
+    /// Whether the value of a number has 16 bytes at most.
+    fn is_usual(&self, number: i64) -> bool {
+        let is_small = -USUAL_LIMIT < number && number < USUAL_LIMIT;
+        self.bytes.len() <= USUAL && (is_small || !self.bytes.is_empty())
+    }
+
+    /// Pushes the bytes of the value, the last first.
+    #[inline(always)]
+    fn print_backwards(&self, number: i64, mut push: impl FnMut(u8)) -> Result<(), Flaw> {
         if !(-LIMIT < number && number < LIMIT) {
             return Err(OUT_OF_RANGE);
         }
         if self.bytes.is_empty() {
-            return Ok(print_integer(number, room));
+            print_integer(number, push);
+            return Ok(());
         }
         let mut rest = u64::try_from(number).or(Err(OUT_OF_RANGE))?;
-        let value = &mut room[..self.bytes.len()];
-        value.copy_from_slice(&self.bytes);
-        for (byte, radix) in value.iter_mut().zip(&self.radices).rev() {
+        for (&byte, radix) in self.bytes.iter().zip(&self.radices).rev() {
             // Divisors that the compiler knows are no divisions.
             let (left, digit) = match radix {
-                0 => continue,
-                6 => (rest / 6, rest % 6),
-                _ => (rest / 10, rest % 10),
+                0 => (rest, byte),
+                6 => (rest / 6, b'0' + (rest % 6) as u8),
+                _ => (rest / 10, b'0' + (rest % 10) as u8),
             };
-            *byte = b'0' + digit as u8;
+            push(digit);
             rest = left;
         }
-        if rest == 0 { Ok(value) } else { Err(OUT_OF_RANGE) }
+        if rest == 0 { Ok(()) } else { Err(OUT_OF_RANGE) }
     }
 }
 
@@ -156,19 +187,18 @@ fn integer(value: &[u8]) -> Option<i64> {
     Some(if digits.len() < value.len() { -number } else { number })
 }
 
-/// The value that [`integer`] makes `number` of.
-fn print_integer(number: i64, room: &mut [u8; LONGEST]) -> &[u8] {
-    let (mut at, mut rest) = (LONGEST, number.unsigned_abs());
-    while rest > 0 || at == LONGEST {
-        at -= 1;
-        room[at] = b'0' + (rest % 10) as u8;
+/// Pushes the bytes of the value that [`integer`] makes `number` of, the last first.
+#[inline(always)]
+fn print_integer(number: i64, mut push: impl FnMut(u8)) {
+    let mut rest = number.unsigned_abs();
+    push(b'0' + (rest % 10) as u8);
+    while rest >= 10 {
         rest /= 10;
+        push(b'0' + (rest % 10) as u8);
     }
     if number < 0 {
-        at -= 1;
-        room[at] = b'-';
+        push(b'-');
     }
-    &room[at..]
 }
 
 /// The number that stands in a slot: its decimal digits, perhaps behind a minus; 0 where it is
@@ -239,7 +269,6 @@ pub(super) fn write(zigzag: u64, out: &mut Vec<u8>) {
 /// # Errors
 /// A [`Flaw`] where there is neither.
 pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
-    const NONE: Flaw = Flaw("a column of numbers holds what is none");
     let of = |zigzag: u64| (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
     if let [first @ 16..=207, ref rest @ ..] = **bytes {
         *bytes = rest;
@@ -263,6 +292,33 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
     Ok(Some(of(zigzag)))
 }
 
+/// Passes `count` values at the front of `bytes`, differences or what is no number.
+///
+/// # Errors
+/// A [`Flaw`] where there are not so many.
+pub(super) fn skip(bytes: &mut &[u8], count: usize) -> Result<(), Flaw> {
+    const TOGETHER: usize = 16;
+    let is_value = |byte: &u8| (16..=207).contains(byte);
+    let mut left = count;
+    while left > 0 {
+        let some = left.min(TOGETHER);
+        match bytes.split_first_chunk::<TOGETHER>() {
+            Some((chunk, rest)) if some == TOGETHER && chunk.iter().all(is_value) => *bytes = rest,
+            _ => (0..some).try_for_each(|_| skip_one(bytes))?,
+        }
+        left -= some;
+    }
+    Ok(())
+}
+
+fn skip_one(bytes: &mut &[u8]) -> Result<(), Flaw> {
+    if read(bytes)?.is_none() {
+        let end = line_end(bytes).ok_or(NONE)?;
+        *bytes = &bytes[end + 1..];
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,12 +326,20 @@ mod tests {
     #[test]
     fn numbers_are_what_prints_as_it_was() {
         let integers = ["0", "7", "-1", "10", "999999999999999999", "-999999999999999999"];
-        let integers = integers.map(|value| (value, ""));
-        let others = [("007", "000"), ("000", "000"), ("23:59:07,123", "00:00:00,000")];
+        let edges = ["999999999999999", "-999999999999999", "1000000000000000"];
+        let integers = integers.into_iter().chain(edges).map(|value| (value, ""));
+        let others = [
+            ("007", "000"),
+            ("000", "000"),
+            ("23:59:07,123", "00:00:00,000"),
+            ("a-23456789:12:59", "a-00000000:00:00"),
+            ("a-23456789:12:59Z", "a-00000000:00:00Z"),
+        ];
         for (value, pattern) in integers.into_iter().chain(others) {
-            let (pattern, mut room) = (Pattern::read(pattern.as_bytes()).unwrap(), [0; LONGEST]);
+            let pattern = Pattern::read(pattern.as_bytes()).unwrap();
             let number = pattern.parse(value.as_bytes()).unwrap();
-            assert_eq!(pattern.print(number, &mut room), Ok(value.as_bytes()));
+            let printed = pattern.print(number, |bytes, len| bytes[..len].to_vec());
+            assert_eq!(printed, Ok(value.as_bytes().to_vec()));
         }
         for other in ["", "-", "-0", "00", "01", "1000000000000000000", "1x", "+1", " 1", "--1"] {
             assert_eq!(Pattern::default().parse(other.as_bytes()), None, "{other}");
@@ -290,7 +354,7 @@ mod tests {
         for (number, pattern) in
             [(LIMIT, &integer), (-LIMIT, &integer), (1000, &digits), (-1, &digits)]
         {
-            assert!(pattern.print(number, &mut [0; LONGEST]).is_err());
+            assert!(pattern.print(number, |_, _| ()).is_err());
         }
         for wrong in [&b"1"[..], b"x", &[b'0'; 19], &[b"0".repeat(9), b"-".repeat(24)].concat()] {
             assert_eq!(Pattern::read(wrong), None);

@@ -6,7 +6,7 @@ use super::numbers::{self, Pattern};
 use super::packed_columns::PackedColumns;
 use super::packed_words::Unpacker;
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
-use super::short_moves::{line_end, push_first, push_within};
+use super::short_moves::{line_end, lines, push_first, push_within};
 use super::templates::{Columns, LINE_END, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
 use crate::allocation;
 use crate::error::Flaw;
@@ -33,21 +33,22 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
     let packed = PackedColumns::new(&mut beside, size)?;
     let mut rest = text;
     let (mut columns, mut slots_left) = (Columns::new(), MOST_SLOTS);
-    let whole = Template { name: Cow::Borrowed(&[SLOT]), columns: vec![WHOLE_LINES], lines: 0 };
+    let whole = Template { name: Cow::Borrowed(&[SLOT]), slots: vec![(0, WHOLE_LINES)], lines: 0 };
     let mut templates = vec![whole];
     for _ in 0..count {
         let name = line(&mut rest)?;
         let slots = name.iter().filter(|&&byte| byte == SLOT).count();
         slots_left = slots_left.checked_sub(slots).ok_or(LIMITS)?;
-        let columns = columns.of(name);
-        templates.push(Template { name: with_line_ends(name), columns, lines: 0 });
+        let texts = name.split(|&byte| byte == SLOT).map(|text| text.len() as u32);
+        let slots = texts.zip(columns.of(name)).collect();
+        templates.push(Template { name: with_line_ends(name), slots, lines: 0 });
     }
     let mut numbers = rest;
     for _ in 0..lines {
         templates[read_number(&mut rest, count + 1)?].lines += 1;
     }
     // Empty values take no room in the text where they are joined, and their time all the same.
-    let values = |template: &Template| template.columns.len().saturating_mul(template.lines);
+    let values = |template: &Template| template.slots.len().saturating_mul(template.lines);
     if templates.iter().map(values).fold(0, usize::saturating_add) > size {
         return Err(LIMITS);
     }
@@ -78,7 +79,8 @@ fn with_line_ends(name: &[u8]) -> Cow<'_, [u8]> {
 
 struct Template<'t> {
     name: Cow<'t, [u8]>,
-    columns: Vec<u32>,
+    /// The bytes of the name in front of each slot, behind the one before, and its column.
+    slots: Vec<(u32, u32)>,
     lines: usize,
 }
 
@@ -104,7 +106,7 @@ fn read_columns<'t>(
 ) -> Result<Vec<Column<'t>>, Flaw> {
     let mut counts = vec![0_usize; depths.len()];
     for template in templates {
-        for &column in &template.columns {
+        for &(_, column) in &template.slots {
             counts[column as usize] = counts[column as usize].saturating_add(template.lines);
         }
     }
@@ -144,13 +146,9 @@ fn read_columns<'t>(
 /// Passes `count` values at the front of `bytes`, and gives what these were.
 fn skip_values<'t>(bytes: &mut &'t [u8], form: &Form, count: usize) -> Result<&'t [u8], Flaw> {
     let values = *bytes;
-    for _ in 0..count {
-        match form.pattern() {
-            Some(_) if numbers::read(bytes)?.is_some() => {}
-            _ => {
-                line(bytes)?;
-            }
-        }
+    match form.pattern() {
+        Some(_) => numbers::skip(bytes, count)?,
+        None => *bytes = &values[lines(values, count).ok_or(ENDS)?..],
     }
     Ok(values)
 }
@@ -220,14 +218,14 @@ impl Join<'_> {
     fn line(&mut self, template: &Template) -> Result<(), Flaw> {
         self.slots.clear();
         let mut name = &template.name[..];
-        for &column in &template.columns {
-            let len = name.iter().position(|&byte| byte == SLOT).unwrap_or(name.len());
-            match name {
-                [SLOT, ..] => {}
-                [byte, SLOT, ..] if self.block.len() < self.size => self.block.push(*byte),
-                _ => push_first(name, len, &mut self.block, self.size).ok_or(SIZE)?,
+        for &(len, column) in &template.slots {
+            let (text, rest) = name.split_at(len as usize);
+            match text {
+                [] => {}
+                [byte] if self.block.len() < self.size => self.block.push(*byte),
+                _ => push_first(name, text.len(), &mut self.block, self.size).ok_or(SIZE)?,
             }
-            name = name.get(len + 1..).unwrap_or_default();
+            name = &rest[1..];
             self.value(column as usize)?;
         }
         self.push(name)
@@ -335,9 +333,8 @@ impl Join<'_> {
         *number = before;
         let Some(difference) = numbers::read(rest)? else { return self.stored(column) };
         *number = number.checked_add(difference).ok_or(numbers::OUT_OF_RANGE)?;
-        let mut room = [0; numbers::LONGEST];
-        let value = pattern.print(*number, &mut room)?;
-        append(&mut self.block, self.size, value)
+        let (block, size) = (&mut self.block, self.size);
+        pattern.print(*number, |value, len| push_first(value, len, block, size).ok_or(SIZE))?
     }
 
     fn number_by_key(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {

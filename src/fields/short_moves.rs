@@ -4,7 +4,10 @@
 use std::ops::Range;
 
 /// Most values have no more bytes.
-const USUAL: usize = 16;
+pub(super) const USUAL: usize = 16;
+
+/// Bytes that are counted together.
+const CHUNK: usize = 64;
 
 /// Appends a range of `bytes`.
 #[inline(always)]
@@ -64,6 +67,22 @@ pub(super) fn line_end(bytes: &[u8]) -> Option<usize> {
     memchr::memchr(b'\n', bytes)
 }
 
+/// The bytes that the first `count` lines take with their ends.
+pub(super) fn lines(bytes: &[u8], count: usize) -> Option<usize> {
+    let (mut passed, mut left) = (0, count);
+    while let Some(chunk) = bytes[passed..].first_chunk::<CHUNK>() {
+        let ends: u8 = chunk.iter().map(|&byte| u8::from(byte == b'\n')).sum();
+        if usize::from(ends) >= left {
+            break;
+        }
+        (passed, left) = (passed + CHUNK, left - usize::from(ends));
+    }
+    for _ in 0..left {
+        passed += line_end(&bytes[passed..])? + 1;
+    }
+    Some(passed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,5 +122,16 @@ mod tests {
             assert_eq!(line_end(&bytes[..before]), None);
         }
         assert_eq!(line_end(&[0x8A, 0x0B, 0x09, 0x0A, 0x0A].repeat(4)), Some(3));
+    }
+
+    #[test]
+    fn lines_are_passed_together() {
+        let bytes: Vec<u8> = (0..700_u32).map(|n| (n * 7919 % 97 % 7) as u8 + b'\n').collect();
+        let ends = memchr::memchr_iter(b'\n', &bytes).map(|end| end + 1);
+        let passed: Vec<usize> = [0].into_iter().chain(ends).collect();
+        assert!(passed.len() > 100);
+        for count in 0..passed.len() + 70 {
+            assert_eq!(lines(&bytes, count), passed.get(count).copied());
+        }
     }
 }

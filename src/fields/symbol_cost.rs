@@ -3,6 +3,8 @@
 
 /// Sixteenths of a bit.
 pub(super) type Cost = u64;
+/// A byte.
+pub(super) const BYTE: Cost = 8 * 16;
 
 /// What it takes to learn that a byte may stand behind another one, or at a place.
 const LEARNT: Cost = 4 * 16;
