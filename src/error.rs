@@ -84,8 +84,10 @@ pub enum Bound {
 }
 
 impl Error {
-    /// The system, not a limit of ours, has no more memory.
-    pub(crate) fn out_of_memory(what: &'static str) -> Self {
+    /// The system, not a limit of ours, has no more memory for this; `what_for` begins with "for"
+    /// or "to".
+    pub(crate) fn out_of_memory(what_for: &str) -> Self {
+        let what = format!("there is not enough memory {what_for}");
         Error::Io(io::Error::new(io::ErrorKind::OutOfMemory, what))
     }
 
@@ -213,7 +215,7 @@ impl Flaw {
     #[must_use]
     pub fn at(self, block: Option<u64>, offset: u64) -> Error {
         match self {
-            Flaw::NO_MEMORY => Error::out_of_memory(self.0),
+            Flaw::NO_MEMORY => Error::out_of_memory("for a block"),
             Flaw::LATER_TABLE => Error::Version { what: Cow::Borrowed(self.0), offset },
             _ => Error::Format { what: Cow::Borrowed(self.0), block, offset },
         }

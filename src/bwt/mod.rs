@@ -136,8 +136,7 @@ impl Bwt {
 /// # Errors
 /// [`Error::Io`] where there is no memory.
 pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
-    crate::allocation::zeroed(len)
-        .ok_or_else(|| Error::out_of_memory("there is not enough memory for a block"))
+    crate::allocation::zeroed(len).ok_or_else(|| Error::out_of_memory("for a block"))
 }
 
 /// The sample rate for a block of `len` bytes: the smallest power of two that gives at most 256

@@ -111,7 +111,7 @@ impl MergeLimits {
 /// There is not enough memory to sort a block, in whatever way.
 pub fn no_memory() -> Error {
     Error::out_of_memory(
-        "there is not enough memory to sort a block, which takes 6 times its size, or up to 10 \
+        "to sort a block, which takes 6 times its size, or up to 10 \
          times where it is above 2 GiB",
     )
 }

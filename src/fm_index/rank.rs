@@ -27,5 +27,5 @@ pub trait Rank<R: Row>: Sync {
 }
 
 pub fn no_memory() -> Error {
-    Error::out_of_memory("there is not enough memory for a search index")
+    Error::out_of_memory("for a search index")
 }

@@ -289,7 +289,7 @@ fn allocate<'m>(
 
 /// A copy, or an error where the host has no memory for it.
 fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
-    let no_memory = || Error::out_of_memory("there is no memory for a transform");
+    let no_memory = || Error::out_of_memory("for a transform");
     allocation::copied(items).ok_or_else(no_memory)
 }
 

@@ -96,7 +96,7 @@ impl SortedText {
     /// [`Error::Device`] where that cannot be, or there is no memory for it.
     pub fn of_parts(last: u8, n: u64, sample_rate: u32, parts: &[PartRows]) -> Result<SortedText> {
         let wrong = || Error::Device("GPUs gave rows that are not those of a text".into());
-        let no_memory = || Error::out_of_memory("there is no memory for a transform");
+        let no_memory = || Error::out_of_memory("for a transform");
         let mut border = 0;
         for part in parts {
             let len = part.rows.end.checked_sub(part.rows.start);

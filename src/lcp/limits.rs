@@ -29,5 +29,5 @@ pub(crate) fn check_memory(what: &str, size: u64, needed: u64, options: &Options
 }
 
 pub(super) fn no_memory() -> Error {
-    Error::out_of_memory("there is not enough memory for the suffixes of the text")
+    Error::out_of_memory("for the suffixes of the text")
 }

@@ -166,7 +166,7 @@ fn matches(
         true => pairs.sort_unstable(),
         false => sorter.pool().install(|| pairs.par_sort_unstable()),
     }
-    let no_memory = || Error::out_of_memory("there is not enough memory for the matches");
+    let no_memory = || Error::out_of_memory("for the matches");
     let mut found = allocation::with_capacity(pairs.len()).ok_or_else(no_memory)?;
     found.extend(pairs.into_iter().map(|Pair { b, a, length }| {
         let (of_a, of_b) = (text.strand(a), text.strand(b));
@@ -213,8 +213,7 @@ fn keep_unique(pairs: &mut Vec<Pair>, text: &JoinedText, arrays: &LcpArrays) -> 
 fn repeated_lengths(text: &JoinedText, arrays: &LcpArrays) -> Result<Vec<u32>> {
     let end = text.first_end();
     let lengths = allocation::filled(0, end as usize);
-    let mut lengths = lengths
-        .ok_or_else(|| Error::out_of_memory("there is not enough memory for the matches"))?;
+    let mut lengths = lengths.ok_or_else(|| Error::out_of_memory("for the matches"))?;
     let (mut last, mut since) = (None, 0);
     for (&pos, &lcp) in arrays.suffixes.iter().zip(&arrays.lcp) {
         since = lcp.min(since);

@@ -55,7 +55,7 @@ impl IntervalWalk<'_> {
     /// All pairs, in no order.
     pub fn pairs(&self, pool: &ThreadPool) -> Result<Vec<Pair>> {
         let rows = self.arrays.lcp.len();
-        let no_memory = || Error::out_of_memory("there is not enough memory for the matches");
+        let no_memory = || Error::out_of_memory("for the matches");
         let mut next: Vec<u32> = allocation::zeroed(rows).ok_or_else(no_memory)?;
         let (mut rest, mut from, mut stretches) = (&mut next[..], 0, Vec::new());
         for end in cuts(&self.arrays.lcp, self.least, STRETCHES * pool.current_num_threads()) {

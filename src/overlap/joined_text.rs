@@ -95,7 +95,7 @@ impl<'s> JoinedText<'s> {
             return Err(Error::Usage(what.into()));
         }
         check_memory("sequences of", size, SORTING * size, options)?;
-        let no_memory = || Error::out_of_memory("there is not enough memory for the sequences");
+        let no_memory = || Error::out_of_memory("for the sequences");
         let count = first.len() + times as usize * second.len();
         let all = allocation::with_capacity(count).ok_or_else(no_memory)?;
         let step = (size / (STEPS * count.max(1) as u64)).max(LEAST_STEP) as u32;

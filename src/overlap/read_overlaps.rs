@@ -92,7 +92,7 @@ pub fn read_overlaps(
         pool.install(|| stretches.into_par_iter().map(walk).collect());
     let found = found?;
     let mut all = allocation::with_capacity(found.iter().map(Vec::len).sum())
-        .ok_or_else(|| Error::out_of_memory("there is not enough memory for the overlaps"))?;
+        .ok_or_else(|| Error::out_of_memory("for the overlaps"))?;
     found.into_iter().for_each(|some| all.extend(some));
     pool.install(|| all.par_sort_unstable());
     Ok(all)
@@ -128,7 +128,7 @@ impl<'t> SuffixWalk<'t> {
     ) -> Result<Self> {
         budget.take(4 * text.strands.len())?;
         let longest = allocation::zeroed(text.strands.len())
-            .ok_or_else(|| Error::out_of_memory("there is not enough memory for the overlaps"))?;
+            .ok_or_else(|| Error::out_of_memory("for the overlaps"))?;
         let (stack, strands, found) = (Vec::new(), Vec::new(), Vec::new());
         Ok(SuffixWalk { text, arrays, least, budget, stack, longest, strands, found })
     }

@@ -44,9 +44,8 @@ impl Budget {
         if results.len() == results.capacity() {
             let more = results.len().max(16);
             self.take(TIMES * more * size_of::<T>())?;
-            crate::allocation::reserve(results, more).ok_or_else(|| {
-                Error::out_of_memory("there is not enough memory for the matches")
-            })?;
+            crate::allocation::reserve(results, more)
+                .ok_or_else(|| Error::out_of_memory("for the matches"))?;
         }
         results.push(result);
         Ok(())

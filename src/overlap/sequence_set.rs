@@ -48,7 +48,7 @@ impl Sequences {
             .and(allocation::reserve(&mut self.bases, bases.len()))
             .and(allocation::reserve(&mut self.name_ends, 1))
             .and(allocation::reserve(&mut self.ends, 1));
-        room.ok_or_else(|| Error::out_of_memory("there is not enough memory for the sequences"))?;
+        room.ok_or_else(|| Error::out_of_memory("for the sequences"))?;
         self.names.extend_from_slice(name);
         self.name_ends.push(self.names.len());
         self.bases.extend(bases.iter().map(|&byte| base(byte)));

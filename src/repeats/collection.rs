@@ -56,8 +56,7 @@ impl<R: Read + Seek + Send> Input<R> {
     pub(super) fn read(&mut self, range: Range<u64>, memory: u64) -> Result<Vec<u8>> {
         let len = (range.end - range.start) as usize;
         let bytes = allocation::with_capacity(len);
-        let mut bytes: Vec<u8> =
-            bytes.ok_or_else(|| Error::out_of_memory("there is not enough memory for a text"))?;
+        let mut bytes: Vec<u8> = bytes.ok_or_else(|| Error::out_of_memory("for a text"))?;
         match &mut self.0 {
             InputKind::Raw(reader, _) => {
                 reader.seek(SeekFrom::Start(range.start))?;

@@ -239,7 +239,7 @@ fn compare(comparison: &Comparison, minimizers: &[Minimizer]) -> Option<Frequent
 /// Of minimizers by their tasks, with a segment of each, in order those whose hash is that of a
 /// source and of a later target; and a few others.
 fn repeated(tasks: Vec<(Segment, Vec<Minimizer>)>) -> Result<Vec<Minimizer>> {
-    let no_memory = || Error::out_of_memory("there is not enough memory for the minimizers");
+    let no_memory = || Error::out_of_memory("for the minimizers");
     let count: usize = tasks.iter().map(|(_, minimizers)| minimizers.len()).sum();
     let bits = (count * BITS).next_power_of_two().max(64);
     let table = || allocation::zeroed::<AtomicU64>(bits / 64).ok_or_else(no_memory);

@@ -17,7 +17,7 @@ impl WindowMarks {
     pub fn new(len: usize) -> Result<Self> {
         // Whoever marks first gets the memory from the system: several threads at once.
         let words = allocation::zeroed(len.div_ceil(64));
-        let no_memory = || Error::out_of_memory("there is not enough memory for the windows");
+        let no_memory = || Error::out_of_memory("for the windows");
         words.map(WindowMarks).ok_or_else(no_memory)
     }
 

@@ -124,5 +124,5 @@ fn everywhere(raw_size: u64, limit: usize) -> Result<Vec<u64>> {
 }
 
 fn no_room() -> Error {
-    Error::out_of_memory("there is not enough memory for so many positions; ask for fewer of them")
+    Error::out_of_memory("for so many positions; ask for fewer of them")
 }

@@ -172,7 +172,7 @@ fn a_gpu_does_not_wait_for_the_threads() {
 #[test]
 fn other_errors_are_no_reason_to_try_again() {
     let (listener, warnings) = Listener::of_warnings();
-    let gpu: GpuSort = Box::new(|_, _| Err(Error::out_of_memory("none left")));
+    let gpu: GpuSort = Box::new(|_, _| Err(Error::out_of_memory("for a block")));
     let sorters = chosen(listener, vec![gpu]);
     for _ in 0..2 {
         let end = sorters.sort(b"banana", 2, 1, &pool());

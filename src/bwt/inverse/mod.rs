@@ -119,8 +119,7 @@ fn rebuild<R: Row>(bwt: Bwt, table: &mut [R::Packed]) -> Result<Vec<u8>> {
 
 fn no_memory() -> Error {
     Error::out_of_memory(
-        "there is not enough memory to restore a block, which takes 5 times its size, or 6 times \
-         where it is above 4 GiB",
+        "to restore a block, which takes 5 times its size, or 6 times where it is above 4 GiB",
     )
 }
 

@@ -47,7 +47,7 @@ impl<T> Default for PinnedBuffer<T> {
 impl PinnedPages {
     #[allow(unsafe_code)]
     fn new(gpu: &Gpu, bytes: usize) -> Result<Self> {
-        let no_memory = || Error::out_of_memory("there is not enough memory for a block");
+        let no_memory = || Error::out_of_memory("for a block");
         let size = bytes.max(1).next_multiple_of(PAGE);
         let words = allocation::zeroed::<u64>((size + PAGE) / 8).ok_or_else(no_memory)?;
         let first = words.as_ptr().align_offset(PAGE);
