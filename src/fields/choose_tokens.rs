@@ -78,18 +78,22 @@ pub(super) fn keep_fields(
     mut size: usize,
     pool: &Threads,
 ) -> Result<(usize, Option<Tokens>), Flaw> {
-    let places = places_of_few_values(sample, delimiter);
+    let mut places = places_of_few_values(sample, delimiter);
     let (mut kept, mut tokens) = (Kept::NONE, Tokens::Fields(delimiter));
     for _ in 0..MOST_KEPT {
-        let ways = places.iter().filter(|&&place| !kept.has(place)).map(|&place| kept.and(place));
-        let sizes = pool.map(ways.collect::<Vec<_>>(), |kept| {
-            Ok((size_apart(sample, Some(Tokens::FieldsBy(delimiter, kept)))?, kept))
+        let sizes = pool.map(places, |place| {
+            let tokens = Tokens::FieldsBy(delimiter, kept.and(place));
+            Ok((size_apart(sample, Some(tokens))?, place))
         });
         let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
-        match sizes.into_iter().min_by_key(|&(size, _)| size) {
-            Some(best) if best.0 < size - size / LEAST_KEPT_GAIN => (size, kept) = best,
-            _ => break,
+        let Some(&(least, best)) = sizes.iter().min() else { break };
+        if least >= size - size / LEAST_KEPT_GAIN {
+            break;
         }
+        // What gains nothing now gains nothing beside another, as a rule.
+        let others = sizes.iter().filter(|&&(of, place)| of < size && place != best);
+        places = others.map(|&(_, place)| place).collect();
+        (size, kept) = (least, kept.and(best));
         tokens = Tokens::FieldsBy(delimiter, kept);
     }
     Ok((size, Some(tokens)))
