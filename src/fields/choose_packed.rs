@@ -159,8 +159,8 @@ impl Row {
 struct Met {
     rows: Vec<u32>,
     times: Vec<AtomicU32>,
-    /// A bit for the first value of each row, of which other values may have the same: most values
-    /// are told by it to begin none.
+    /// A bit for the first value of each row, of which other values may have the same: by it most
+    /// values are known to begin none.
     firsts: Vec<u64>,
     /// How many values rows have.
     lengths: Vec<usize>,

@@ -10,7 +10,7 @@
 //! A difference is mapped to 0, 1, 2, ... for 0, -1, 1, -2, ...
 
 use super::packed_layout::MOST_INTEGER;
-use super::short_moves::{USUAL, line_end};
+use super::short_moves::{USUAL, lines};
 use crate::error::Flaw;
 
 pub(super) const OUT_OF_RANGE: Flaw = Flaw("a number of a column is out of range");
@@ -313,8 +313,7 @@ pub(super) fn skip(bytes: &mut &[u8], count: usize) -> Result<(), Flaw> {
 
 fn skip_one(bytes: &mut &[u8]) -> Result<(), Flaw> {
     if read(bytes)?.is_none() {
-        let end = line_end(bytes).ok_or(NONE)?;
-        *bytes = &bytes[end + 1..];
+        *bytes = &bytes[lines(bytes, 1).ok_or(NONE)?..];
     }
     Ok(())
 }
@@ -376,5 +375,28 @@ mod tests {
             assert!(read(&mut &[wrong, 0, 0][..]).is_err());
         }
         assert!(read(&mut &[8, 255, 255, 255, 255, 255, 255, 255, 255][..]).is_err());
+    }
+
+    #[test]
+    fn values_are_passed_together() {
+        // Stretches of values of one byte, and others between them: of two bytes, of more, none.
+        let mut bytes = Vec::new();
+        let mut ends = vec![0];
+        for n in 0..200_u64 {
+            match n {
+                40 | 41 | 90 => write(5000, &mut bytes),
+                57 | 120 => write(1 << 40, &mut bytes),
+                75 | 150 => bytes.extend_from_slice(b"\0none\n"),
+                _ => write(n % 192, &mut bytes),
+            }
+            ends.push(bytes.len());
+        }
+        for (count, end) in ends.iter().enumerate() {
+            let mut rest = &bytes[..];
+            assert_eq!((skip(&mut rest, count), rest), (Ok(()), &bytes[*end..]));
+        }
+        for count in [1, 16, 58, 76, 200] {
+            assert!(skip(&mut &bytes[..ends[count] - 1], count).is_err());
+        }
     }
 }
