@@ -379,14 +379,13 @@ mod tests {
 
     #[test]
     fn values_are_passed_together() {
-        // Stretches of values of one byte, and others between them: of two bytes, of more, none.
-        let mut bytes = Vec::new();
-        let mut ends = vec![0];
+        // Stretches of values of one byte, and between them of two bytes, of more, and no numbers.
+        let (mut bytes, mut ends) = (Vec::new(), vec![0]);
         for n in 0..200_u64 {
             match n {
                 40 | 41 | 90 => write(5000, &mut bytes),
                 57 | 120 => write(1 << 40, &mut bytes),
-                75 | 150 => bytes.extend_from_slice(b"\0none\n"),
+                75 | 150 => bytes.extend(b"\0none\n"),
                 _ => write(n % 192, &mut bytes),
             }
             ends.push(bytes.len());
@@ -395,8 +394,7 @@ mod tests {
             let mut rest = &bytes[..];
             assert_eq!((skip(&mut rest, count), rest), (Ok(()), &bytes[*end..]));
         }
-        for count in [1, 16, 58, 76, 200] {
-            assert!(skip(&mut &bytes[..ends[count] - 1], count).is_err());
-        }
+        let cut = |count: usize| skip(&mut &bytes[..ends[count] - 1], count);
+        assert!([1, 16, 58, 76, 200].into_iter().all(|count| cut(count).is_err()));
     }
 }
