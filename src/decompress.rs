@@ -156,7 +156,7 @@ fn start_with(
     let announced = Arc::new(decoder);
     let decoder = Arc::clone(&announced);
     let restoring = Arc::new(RestoringStage(Arc::clone(&decoder)));
-    let announce = move |block: &CodedBlock| announced.expect(block);
+    let announce = move |block: &CodedBlock| announced.announce(block);
     let decode = move |block| decoder.decode(block);
     let finish = move |decoded| restoring.0.finish(decoded);
     Ok(Pipeline::start(plan.depth, announce, (plan.coders, decode), (plan.workers, finish))?)

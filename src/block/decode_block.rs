@@ -73,7 +73,7 @@ impl BlockDecoder {
     }
 
     /// A block has come and will be decoded and restored when it has its turn.
-    pub fn expect(&self, block: &CodedBlock) {
+    pub fn announce(&self, block: &CodedBlock) {
         if let BlockKind::Bwt(_) = block.header.kind {
             self.inverses.gpus.expect(block.header.raw_size);
         }

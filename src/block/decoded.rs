@@ -62,25 +62,20 @@ pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
     decode_with(tasks::current_pool, block, plan, &Spare::default()).map(|(decoded, _)| decoded)
 }
 
-/// [`decode`] on GPUs as well, where they take such a block and are there. What they decoded
-/// wrongly the CPU decodes.
+/// [`decode`] on GPUs as well, where they take such a block and are there.
 ///
 /// # Errors
-/// As [`decode`].
+/// As [`decode`]; and [`Error::Format`] where a GPU decodes a sound block wrongly, which it does
+/// not show in all cases.
 pub fn decode_on(gpus: &SliceGpus, block: CodedBlock, plan: &Plan) -> Result<Decoded> {
-    if !SliceGpus::take(&block.header) || !gpus.may_decode() {
-        return decode(block, plan);
+    if SliceGpus::take(&block.header)
+        && gpus.may_decode()
+        && let Some(decoded) =
+            decode_by(Some(gpus), tasks::current_pool, &block, plan, &Spare::default())?
+    {
+        return Ok(decoded);
     }
-    match decode_by(Some(gpus), tasks::current_pool, &block, plan, &Spare::default()) {
-        Ok(Some(decoded)) => return Ok(decoded),
-        Ok(None) => return decode(block, plan),
-        Err(Error::Format { .. }) => {}
-        Err(e) => return Err(e),
-    }
-    let number = block.number;
-    let decoded = decode(block, plan)?;
-    gpus.warn(&format!("a GPU decoded block {number} wrongly"));
-    Ok(decoded)
+    decode(block, plan)
 }
 
 /// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`. Gives

@@ -136,11 +136,28 @@ impl<'a> FileBlock<'a> {
         CpuInverse::new(self.options.narrow())
     }
 
-    /// Reads the whole block and decodes its slices.
-    pub fn decode(&self) -> Result<Decoded> {
+    /// Reads the whole block and restores its raw bytes, which are checked.
+    pub fn restore(&self) -> Result<Vec<u8>> {
+        self.decoded(|decoded| block::finish(decoded, &self.inverse()))
+    }
+
+    /// Reads the whole block, decodes its slices and does `work` with them. What a GPU decoded and
+    /// the checks or `work` find damaged is decoded by the CPU.
+    pub fn decoded<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
+        let gpus = self.gpus.as_deref().filter(|_| SliceGpus::take(&self.header));
+        match (self.decode(gpus).and_then(&work), gpus) {
+            (Err(Error::Format { .. }), Some(gpus)) if gpus.may_decode() => {
+                let done = work(self.decode(None)?)?;
+                gpus.warn(&format!("a GPU decoded block {} wrongly", self.number));
+                Ok(done)
+            }
+            (done, _) => done,
+        }
+    }
+
+    fn decode(&self, gpus: Option<&SliceGpus>) -> Result<Decoded> {
         let plan = self.options.plan_to_decode(self.header.raw_size);
         let plan = plan.map_err(|e| self.locate(e))?;
-        let gpus = self.gpus.as_deref().filter(|_| SliceGpus::take(&self.header));
         if let Some(gpus) = gpus {
             // They are opened while the block is read.
             gpus.expect(self.header.coded_size);
@@ -153,5 +170,53 @@ impl<'a> FileBlock<'a> {
         };
         self.input.block_decoded(self.info.coded.end - self.info.coded.start);
         Ok(decoded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::contents::Contents;
+    use crate::events::Listener;
+    use crate::sorters::{GpuDecode, decode_as_gpu};
+    use std::io::Cursor;
+    use std::sync::Mutex;
+
+    /// A GPU that decodes, and then changes each portion.
+    fn changing(change: impl Fn(&mut [u8]) + Send + 'static) -> GpuDecode {
+        Box::new(move |coded, out| {
+            let sound = decode_as_gpu(coded, out)?;
+            change(out);
+            Ok(sound)
+        })
+    }
+
+    /// The second change leaves the counts of bytes as they are, which the index knows of.
+    #[test]
+    fn what_a_gpu_decodes_wrongly_the_cpu_decodes() {
+        let (raw, mut file) = (cases::text(900_000), Vec::new());
+        let options = Options::new().index(16).unwrap();
+        crate::compress(&raw[..], &mut file, &options).unwrap();
+        let mut file = Cursor::new(file);
+        let contents = Contents::read(&mut file, u64::MAX).unwrap();
+        let file = Mutex::new(file);
+        let input = SharedInput::new(&file);
+        let info = &contents.blocks[0];
+        let wrong: [GpuDecode; 2] = [
+            changing(|out| out[77] ^= 1),
+            changing(|out| {
+                let other = out.iter().position(|&byte| byte != out[0]).unwrap();
+                out.swap(0, other);
+            }),
+        ];
+        for gpu in wrong {
+            let (listener, warnings) = Listener::of_warnings();
+            let mut block = FileBlock::new(&input, info, 0, &options).unwrap();
+            block.gpus = Some(Arc::new(SliceGpus::of(vec![gpu], 300_000, listener)));
+            assert!(block.restore().unwrap() == raw);
+            let warning = "a GPU decoded block 0 wrongly; searching on the CPU";
+            assert_eq!(*warnings.lock().unwrap(), [warning]);
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex, located};
 use super::search_cost::{BlockCost, SearchWork};
-use crate::block;
+use crate::block::{self, Decoded};
 use crate::bwt::{self, Bwt, CpuSorter};
 use crate::error::{Error, Flaw, Result};
 use crate::filter;
@@ -108,7 +108,7 @@ pub fn extract(block: &FileBlock, ranges: &[(usize, Range<usize>)]) -> Result<Ve
     match open_for_ranges(block, steps, ranges.len() as u64)? {
         Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
         None => {
-            let raw = block::finish(block.decode()?, &block.inverse())?;
+            let raw = block.restore()?;
             Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
         }
     }
@@ -126,8 +126,7 @@ impl<'a> BlockText<'a> {
         if let Some(block) = open_for_ranges(block, size, ranges)? {
             return Ok(BlockText::OnDisk(Box::new(block)));
         }
-        let raw = block::finish(block.decode()?, &block.inverse())?;
-        Ok(BlockText::InMemory(block.text_of(raw)?))
+        Ok(BlockText::InMemory(block.text_of(block.restore()?)?))
     }
 
     /// A range of it. A layout that is not the block's may ask for more than there is.
@@ -182,7 +181,11 @@ impl<'a> SearchedBlock<'a> {
 
     /// Decodes the whole block for search, and checks it where its index is not believed.
     fn load(block: &FileBlock) -> Result<Self> {
-        let (decoded, raw_size) = (block.decode()?, block.header.raw_size);
+        block.decoded(|decoded| Self::of_decoded(block, decoded))
+    }
+
+    fn of_decoded(block: &FileBlock, decoded: Decoded) -> Result<Self> {
+        let raw_size = block.header.raw_size;
         let index =
             |bwt| LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
         if is_believed(block) {

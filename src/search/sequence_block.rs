@@ -5,7 +5,6 @@
 
 use super::file_block::FileBlock;
 use super::sequence_text::{Front, SequenceText};
-use crate::block;
 use crate::error::{Flaw, Result};
 use crate::filter::SEQUENCES;
 use crate::frame::{BlockKind, Shape};
@@ -82,8 +81,7 @@ impl FileBlock<'_> {
     }
 
     fn split(&self, kind: sequence::Kind) -> Result<(Vec<u8>, Layout)> {
-        let raw = block::finish(self.decode()?, &self.inverse())?;
-        sequence::split(&raw, kind).map_err(|flaw| self.flaw(flaw))
+        sequence::split(&self.restore()?, kind).map_err(|flaw| self.flaw(flaw))
     }
 
     fn raw_size(&self) -> usize {

@@ -93,18 +93,20 @@ impl SliceGpus {
         if raw_sizes.len() != slices.len() || sum != bwt.len() as u64 {
             return coder::decode_slices(decoder, raw_sizes, slices, bwt);
         }
+        let portions = self.portions((models, raw_sizes, slices), bwt);
+        // All threads have part in each portion, and in the others meanwhile.
+        let threads = (rayon::current_num_threads() / portions.len().max(1)).max(1);
         let flaw = OnceLock::new();
         let task = |portion| -> Task {
             Box::new(|| {
                 if flaw.get().is_none()
-                    && let Err(found) = self.decode_portion(decoder, portion)
+                    && let Err(found) = self.decode_portion(decoder, portion, threads)
                 {
                     // Another thread may have set one meanwhile, which is as good.
                     let _ = flaw.set(found);
                 }
             })
         };
-        let portions = self.portions((models, raw_sizes, slices), bwt);
         tasks::current_pool(portions.into_iter().map(task).collect());
         flaw.into_inner().map_or(Ok(()), Err)
     }
@@ -134,8 +136,13 @@ impl SliceGpus {
         portions
     }
 
-    fn decode_portion(&self, decoder: &SliceDecoder, (coded, out): Portion) -> Result<(), Flaw> {
-        let (size, threads) = (coded.size() as u64, rayon::current_num_threads());
+    fn decode_portion(
+        &self,
+        decoder: &SliceDecoder,
+        (coded, out): Portion,
+        threads: usize,
+    ) -> Result<(), Flaw> {
+        let size = coded.size() as u64;
         let lease = (out.len() <= self.portion).then(|| self.gpus.lease(size, threads)).flatten();
         if let Some(mut lease) = lease
             && let Some(Ok(true)) = lease.run(|decode| decode(&coded, out))
