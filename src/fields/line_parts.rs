@@ -3,6 +3,7 @@
 //! Parts of the block are parsed side by side, then columns are written side by side. What comes of
 //! it depends on the block alone.
 
+use super::choose_forms::Forms;
 use super::choose_packed::{self, Candidate};
 use super::column_form::Form;
 use super::column_values::{self, ColumnValues, Group, Templates, count};
@@ -154,7 +155,7 @@ fn text(
     let chosen =
         pool.map(tasks(&columns), |task| -> Result<Vec<(Form, Option<Candidate>)>, Flaw> {
             let depth = |column: &[Group]| templates.depth(column[0].column);
-            let mut forms = writer.forms();
+            let mut forms = Forms::new(&writer);
             columns[task].iter().map(|column| forms.of(column, depth(column))).collect()
         });
     let chosen = chosen.into_iter().collect::<Result<Vec<_>, Flaw>>()?;

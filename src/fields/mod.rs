@@ -21,6 +21,7 @@
 //! 2017).
 
 mod alike_templates;
+mod choose_forms;
 mod choose_lists;
 mod choose_packed;
 mod choose_tokens;

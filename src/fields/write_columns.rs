@@ -3,11 +3,8 @@
 //! Those whose values tell nothing of each other are written part by part, side by side, which
 //! reads each part of the block once; the others each by itself.
 
-use super::choose_lists;
-use super::choose_packed::Candidate;
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::column_values::{ColumnValues, Group, LineValue, count};
-use super::key_hashes::KeyHashes;
 use super::lists::{self, Separator};
 use super::numbers::{self, Pattern};
 use super::packed_columns::MOST_LAYOUTS;
@@ -17,19 +14,11 @@ use super::parsed_lines::Value;
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions};
 use super::short_moves::push_bytes;
 use super::templates::WHOLE_LINES;
-use super::value_cost::Sample;
 use crate::allocation;
 use crate::error::Flaw;
 use crate::leb128;
 use crate::threads::Threads;
-use std::mem;
 use std::ops::Range;
-
-/// Values that a form is chosen by: neighbours, so that they repeat as often as all do.
-const SAMPLED: usize = 8192;
-
-/// Slots before a column that may predict it.
-const MOST_DISTANCE: usize = 16;
 
 /// Writes columns.
 pub(super) struct Writer<'b> {
@@ -92,22 +81,6 @@ impl<'b> Writer<'b> {
     /// The values of a column.
     pub fn own<'w>(&'w self, column: &'w [Group]) -> impl Iterator<Item = &'b [u8]> + 'w {
         self.values.of(column).map(|value| self.bytes(value.own()))
-    }
-
-    /// Chooses the forms of columns one after the other.
-    pub fn forms(&self) -> Forms<'b, '_> {
-        Forms { writer: self, keys: KeyHashes::new(self.block, MOST_DISTANCE), own: Vec::new() }
-    }
-
-    /// Whether all values are as long as those that a joined column takes its lengths from.
-    fn are_as_long(&self, column: &[Group], form: &Form) -> bool {
-        let Form::Joined { distance, .. } = *form else { return false };
-        self.values.of(column).all(|value| value.own().len == value.before(distance).len)
-    }
-
-    /// Whether a value, raised, is what stands for an empty one.
-    fn has_raised_empty(&self, column: &[Group]) -> bool {
-        self.values.of(column).any(|value| self.bytes(value.own()) == [raised(EMPTY[0])])
     }
 
     /// Writes the columns in these forms.
@@ -344,53 +317,6 @@ impl<'b> Writer<'b> {
             *last = own.start..own.start + own.len;
         }
         Ok(out)
-    }
-}
-
-/// What chooses the forms of columns.
-pub(super) struct Forms<'b, 'w> {
-    writer: &'w Writer<'b>,
-    keys: KeyHashes<'b, 'w>,
-    /// The hashes of the values of the last sample.
-    own: Vec<u32>,
-}
-
-impl<'w> Forms<'_, 'w> {
-    /// The form of a column that has `depth` slots before it, and whether it may be packed.
-    ///
-    /// # Errors
-    /// [`Flaw::NO_MEMORY`].
-    pub fn of(
-        &mut self,
-        column: &'w [Group],
-        depth: usize,
-    ) -> Result<(Form, Option<Candidate>), Flaw> {
-        let (count, writer) = (count(column), self.writer);
-        if count < LEAST_VALUES {
-            return Ok((Form::Text, Candidate::of_few(writer, column)));
-        }
-        let sampled = writer.values.middle(column, SAMPLED);
-        self.keys.next(sampled, mem::take(&mut self.own));
-        let sample = Sample::new(self.keys.own(), count);
-        let distances = depth.min(MOST_DISTANCE);
-        let (form, cost) = sample.best_form(distances, &mut self.keys);
-        let candidate = Candidate::of_many(writer, column, sample.own(), cost);
-        let form = match form {
-            Form::Joined { distance: 1.., raised } if !writer.are_as_long(column, &form) => {
-                Form::Joined { distance: 0, raised }
-            }
-            Form::Predicted { distance, raised: true } if writer.has_raised_empty(column) => {
-                Form::Predicted { distance, raised: false }
-            }
-            Form::Text => {
-                let form = choose_lists::choose(sample.own(), distances, &self.keys)?;
-                let are_lists = |_: &Form| writer.own(column).all(lists::may_be);
-                form.filter(are_lists).unwrap_or(Form::Text)
-            }
-            form => form,
-        };
-        self.own = sample.into_hashes();
-        Ok((form, candidate))
     }
 }
 
