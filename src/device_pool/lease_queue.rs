@@ -1,7 +1,7 @@
-//! The queue in which threads wait for a GPU: free ones are leased in the order of the requests,
-//! and one that failed does not come back.
+//! The queue in which threads wait for a GPU, opened once for each of its leases: free ones are
+//! given in the order of the requests, and one whose GPU failed does not come back.
 //!
-//! A thread waits until a GPU is free, until there will never be one again, or until the CPU would
+//! A thread waits until one is free, until there will never be one again, or until the CPU would
 //! be done sooner.
 
 use super::rates::Rates;
@@ -78,7 +78,7 @@ impl<G> LeaseQueue<G> {
         self.changed.notify_all();
     }
 
-    /// A GPU was opened.
+    /// A GPU was opened, for one more lease.
     pub fn add(&self, gpu: G) {
         let mut state = self.state();
         state.free.push(gpu);
@@ -203,7 +203,7 @@ impl<G> QueueState<G> {
     }
 }
 
-/// A GPU that one thread uses now. Dropping the lease gives it back.
+/// The use of a GPU by one thread, beside other leases of that GPU. Dropping it gives it back.
 pub(crate) struct Lease<'a, G> {
     queue: &'a LeaseQueue<G>,
     /// `None` while it works, and when it has failed.

@@ -7,13 +7,14 @@
 //!
 //! # The choice
 //! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until so many blocks have come
-//! that they keep the threads busy for longer than a GPU takes to open. GPUs are leased in the
-//! order in which blocks ask for them. A block waits for a GPU unless the threads would be done
-//! sooner by a fifth: the GPUs have the blocks before it to do, and it; the threads have to code
-//! the blocks that no GPU codes, to do the blocks that they took already, and it. While the first
-//! GPU is opened, they take what they do by then, or nothing where it would do all that came sooner
-//! than they; while more are opened beside it, nothing. Whoever waits compares again when anything
-//! changes. The speeds are guesses at first (`rates`) and measured from then on.
+//! that they keep the threads busy for longer than a GPU takes to open, and to do them where no
+//! more may come. GPUs are leased in the order in which blocks ask for them. A block waits for a
+//! GPU unless the threads would be done sooner by a fifth: the GPUs have the blocks before it to
+//! do, and it; the threads have to code the blocks that no GPU codes, to do the blocks that they
+//! took already, and it. While the first GPU is opened, they take what they do by then, or nothing
+//! where it would do all that came sooner than they; while more are opened beside it, nothing.
+//! Whoever waits compares again when anything changes. The speeds are guesses at first (`rates`)
+//! and measured from then on.
 //!
 //! So a thread that could code does not sort while GPUs keep up with the coding, and threads do all
 //! blocks but few where a GPU is slow; what is expected of both is `workload`, and `simulation`
@@ -23,7 +24,7 @@
 //! A GPU takes its memory when it is opened: what every block up to the largest needs. Where there
 //! is not enough for several leases, there are fewer. A block that needs more and does not get it
 //! is done on the CPU. A lease whose GPU fails is not given again, while the other leases of that
-//! GPU are. One warning is given for all failures of a pool; `sorters` has a table of them.
+//! GPU are. One warning is given for all failures of a pool; `sorters` lists them.
 
 mod lease_queue;
 mod open_gpus;

@@ -1,4 +1,6 @@
-//! Opens GPUs, side by side: all that the machine has, or those that were asked for.
+//! Opens GPUs: all that the machine has, or those that were asked for. The first is opened alone,
+//! since four that are opened side by side are all there after a second, where one takes a third of
+//! that; the others follow side by side.
 
 use super::lease_queue::LeaseQueue;
 use crate::device::{Device, GpuSet};
@@ -65,15 +67,27 @@ fn open<G: Send>(
         Ok(numbers) => numbers,
         Err(e) => return queue.warn(&e.to_string()),
     };
-    let failures: Vec<String> = thread::scope(|scope| {
-        let opening = leases(numbers, limits).map(|(number, count)| {
+    let mut opening: Vec<_> = leases(numbers, limits).collect();
+    let mut failures = Vec::new();
+    if let Some((number, count)) = opening.first_mut() {
+        match open_one(queue, 1, || make(*number)) {
+            Ok(()) => *count -= 1,
+            Err(e) => {
+                failures.push(failure(*number, &e.to_string()));
+                opening.remove(0);
+            }
+        }
+    }
+    failures.extend(thread::scope(|scope| {
+        let opening = opening.into_iter().map(|(number, count)| {
             let open = move || open_one(queue, count, || make(number));
             (number, thread::Builder::new().name("bwz-gpu".into()).spawn_scoped(scope, open))
         });
         // All are begun before the first is waited for.
         let opening: Vec<_> = opening.collect();
-        opening.into_iter().filter_map(|(number, thread)| failure(number, thread)).collect()
-    });
+        let ended = |(number, thread)| Some(failure(number, &why_unopened(thread)?));
+        opening.into_iter().filter_map(ended).collect::<Vec<_>>()
+    }));
     if !failures.is_empty() {
         queue.warn_of_unopened(&failures.join(", "));
     }
@@ -130,12 +144,17 @@ fn open_one<G>(queue: &LeaseQueue<G>, count: usize, make: impl Fn() -> Result<G>
 }
 
 /// Why a GPU is not there once the thread that opens it has ended.
-fn failure(number: u32, thread: io::Result<ScopedJoinHandle<Result<()>>>) -> Option<String> {
-    let failed = match thread {
-        Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)).err()?.to_string(),
-        Err(e) => format!("cannot start a thread: {e}"),
-    };
-    Some(format!("cuda:{number}: {failed}"))
+fn why_unopened(thread: io::Result<ScopedJoinHandle<Result<()>>>) -> Option<String> {
+    match thread {
+        Ok(thread) => {
+            Some(thread.join().unwrap_or_else(|panic| resume_unwind(panic)).err()?.to_string())
+        }
+        Err(e) => Some(format!("cannot start a thread: {e}")),
+    }
+}
+
+fn failure(number: u32, why: &str) -> String {
+    format!("cuda:{number}: {why}")
 }
 
 #[cfg(test)]

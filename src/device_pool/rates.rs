@@ -13,6 +13,10 @@ pub(crate) struct Rates {
     pub code: Rate,
     /// Whether a GPU that does this work codes or decodes the block too.
     pub whole: bool,
+    /// Whether blocks come in a stream: there may be many more of them than have come.
+    pub stream: bool,
+    /// Whether threads of the CPU divide a block among them without loss.
+    pub divided: bool,
     /// Of one thread of the CPU in this work.
     pub cpu: Rate,
     /// Of one lease of a GPU that several share.
@@ -26,6 +30,8 @@ impl Rates {
         verb: "sorting",
         code: Rate { bytes: 20e6, seconds: 1.0 },
         whole: true,
+        stream: true,
+        divided: false,
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.01 },
         most: gpu::MOST_SORTED as u64,
@@ -35,6 +41,8 @@ impl Rates {
         verb: "restoring",
         code: Rate { bytes: 40e6, seconds: 1.0 },
         whole: true,
+        stream: true,
+        divided: false,
         cpu: Rate { bytes: 60e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.005 },
         most: gpu::MOST_BYTES as u64,
@@ -43,12 +51,10 @@ impl Rates {
     /// In coded bytes of blocks that are searched, whose slices are decoded and nothing else is.
     /// Each run takes its time, in DNA as in sources, and its part of them.
     pub const DECODE: Rates = Rates {
-        verb: "searching",
-        code: Rate { bytes: 1.0, seconds: 0.0 },
         whole: true,
         cpu: Rate { bytes: 13e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.016 },
-        most: u64::MAX,
+        ..Rates::SEARCH
     };
 
     /// In symbols of patterns. All threads take part in each search on the CPU.
@@ -56,6 +62,8 @@ impl Rates {
         verb: "searching",
         code: Rate { bytes: 1.0, seconds: 0.0 },
         whole: false,
+        stream: false,
+        divided: true,
         cpu: Rate { bytes: 20e6, seconds: 1.0 },
         gpu: Rate { bytes: 1e9, seconds: 0.2 },
         most: u64::MAX,
@@ -64,21 +72,19 @@ impl Rates {
     /// Of a text whose suffix array and LCP array are made.
     pub const LCP: Rates = Rates {
         verb: "sorting",
-        code: Rate { bytes: 1.0, seconds: 0.0 },
-        whole: false,
+        divided: false,
         cpu: Rate { bytes: 10e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.02 },
         most: gpu::MOST_BYTES as u64,
+        ..Rates::SEARCH
     };
 
     /// In queries.
     pub const EXTENSIONS: Rates = Rates {
         verb: "answering",
-        code: Rate { bytes: 1.0, seconds: 0.0 },
-        whole: false,
         cpu: Rate { bytes: 4e6, seconds: 1.0 },
         gpu: Rate { bytes: 100e6, seconds: 0.5 },
-        most: u64::MAX,
+        ..Rates::SEARCH
     };
 }
 

@@ -17,8 +17,9 @@ const LEN: u64 = 32 << 20;
 /// Tasks of a block that is coded.
 const TASKS: usize = 8;
 
-/// Seconds that a GPU takes to open.
+/// Seconds that the first GPU takes to open, and all others.
 const OPENS_IN: f64 = 0.25;
+const OTHERS_OPEN_IN: f64 = 0.5;
 
 /// Leases of each GPU, and seconds between one and the next that is opened.
 const LEASES: usize = 4;
@@ -257,15 +258,17 @@ impl Simulation {
         }
     }
 
-    /// GPUs open side by side, and the leases of each one after another.
+    /// The first GPU opens alone, then the others side by side, and the leases of each one after
+    /// another.
     fn open_leases(&mut self) {
         for (gpu, count) in leases((0..self.scene.gpus).collect(), (self.scene.threads, LEASES)) {
             for n in 0..count {
                 let opened = SimulatedEvent::LeaseOpened { gpu: gpu as usize };
-                self.after(OPENS_IN + n as f64 * NEXT_LEASE, opened);
+                self.after(opens_in(gpu) + n as f64 * NEXT_LEASE, opened);
             }
         }
-        self.after(OPENS_IN + LEASES as f64 * NEXT_LEASE, SimulatedEvent::Opened);
+        let last = opens_in(self.scene.gpus - 1);
+        self.after(last + LEASES as f64 * NEXT_LEASE, SimulatedEvent::Opened);
     }
 
     fn begin(&mut self, block: usize, code: bool, count: usize, seconds: f64) {
@@ -325,6 +328,11 @@ impl Simulation {
         }
         false
     }
+}
+
+/// When a GPU is there.
+fn opens_in(gpu: u32) -> f64 {
+    OPENS_IN + if gpu > 0 { OTHERS_OPEN_IN } else { 0.0 }
 }
 
 /// Kinds of blocks: which way they go, and the seconds that one takes on a thread, of coding, and

@@ -79,10 +79,10 @@ impl Workload {
         self.to_code = self.to_code.saturating_sub(len);
     }
 
-    /// Whether all blocks that came keep the threads busy for longer than a GPU takes to open and
-    /// to close.
+    /// Whether all blocks that came keep the threads busy for longer than they take by way of a GPU
+    /// that is to be opened.
     pub fn opening_pays(&self) -> bool {
-        self.all_on_cpu(self.came) > OPENING + CLOSING
+        self.all_on_cpu(self.came) > self.with_opening(self.came)
     }
 
     /// Seconds in which the threads do blocks of so many bytes and code or decode them.
@@ -93,7 +93,14 @@ impl Workload {
 
     /// Whether a block alone takes that long on `threads` threads.
     pub fn opening_pays_for(&self, len: u64, threads: usize) -> bool {
-        self.alone_on_cpu(len, threads) > OPENING + CLOSING
+        self.alone_on_cpu(len, threads) > self.with_opening(len)
+    }
+
+    /// Seconds in which a GPU is opened and closed, and does blocks of so many bytes; without the
+    /// last where more may come, which it would do besides.
+    fn with_opening(&self, len: u64) -> f64 {
+        let doing = if self.rates.stream { 0.0 } else { self.rates.gpu.seconds(len as f64) };
+        OPENING + doing + CLOSING
     }
 
     /// A block waits for a GPU. Gives the number of this request.
@@ -129,7 +136,7 @@ impl Workload {
 
     pub fn begin_on_cpu(&mut self, len: u64, threads: usize) {
         self.to_cpu += len;
-        self.on_cpu += threads_taken(len, threads);
+        self.on_cpu += self.threads_taken(len, threads);
         if self.rates.whole {
             self.to_code += len;
         }
@@ -137,8 +144,8 @@ impl Workload {
 
     /// A block was done on `threads` threads of the CPU.
     pub fn end_on_cpu(&mut self, len: u64, threads: usize, took: Duration) {
-        self.on_cpu = (self.on_cpu - threads_taken(len, threads)).max(0.0);
-        self.rates.cpu.add(len, took.as_secs_f64() * gain(threads));
+        self.on_cpu = (self.on_cpu - self.threads_taken(len, threads)).max(0.0);
+        self.rates.cpu.add(len, took.as_secs_f64() * self.gain(threads));
     }
 
     /// Whether the GPUs are done with a block that waits before `threads` threads would be.
@@ -186,7 +193,7 @@ impl Workload {
 
     /// Seconds until the threads are done with all that they have to do, this block included.
     fn on_cpu(&self, len: u64, threads: usize) -> f64 {
-        let blocks = self.on_cpu + threads_taken(len, threads);
+        let blocks = self.on_cpu + self.threads_taken(len, threads);
         let own = if self.rates.whole { len } else { 0 };
         let code = |len: u64| self.rates.code.seconds(len as f64) / self.threads;
         let all = code(self.to_code + own) + self.rates.cpu.seconds(blocks) / self.threads;
@@ -195,19 +202,20 @@ impl Workload {
 
     /// Seconds in which `threads` threads do a block, if they have nothing else to do.
     fn alone_on_cpu(&self, len: u64, threads: usize) -> f64 {
-        self.rates.cpu.seconds(len as f64) / gain(threads)
+        self.rates.cpu.seconds(len as f64) / self.gain(threads)
     }
-}
 
-/// What several threads gain on one block. They get into each other's way: the more there are, the
-/// less each of them does.
-fn gain(threads: usize) -> f64 {
-    (threads as f64).sqrt()
-}
+    /// What several threads gain on one block. In most work they get into each other's way: the
+    /// more there are, the less each of them does.
+    fn gain(&self, threads: usize) -> f64 {
+        let threads = threads as f64;
+        if self.rates.divided { threads } else { threads.sqrt() }
+    }
 
-/// The bytes that one thread would do in the time that `threads` threads take together.
-fn threads_taken(len: u64, threads: usize) -> f64 {
-    len as f64 * threads as f64 / gain(threads)
+    /// The bytes that one thread would do in the time that `threads` threads take together.
+    fn threads_taken(&self, len: u64, threads: usize) -> f64 {
+        len as f64 * threads as f64 / self.gain(threads)
+    }
 }
 
 #[cfg(test)]
@@ -224,7 +232,21 @@ mod tests {
         assert!(!searches.opening_pays(), "25 million symbols on 4 threads");
         searches.expect(4_000_000);
         assert!(searches.opening_pays());
+        let many = Workload::new(Rates::SEARCH, 16);
+        assert!(!many.opening_pays_for(40_000_000, 16), "0.13 s on 16 threads");
         assert!(!searches.opening_pays_for(1000, 4) && searches.opening_pays_for(30_000_000, 4));
+    }
+
+    #[test]
+    fn a_gpu_is_not_opened_for_what_the_threads_decode_meanwhile() {
+        let mut decoding = Workload::new(Rates::DECODE, 16);
+        decoding.expect(100_000_000);
+        assert!(!decoding.opening_pays(), "0.48 s on 16 threads; 0.35 and 0.16 s on a GPU");
+        decoding.expect(50_000_000);
+        assert!(decoding.opening_pays());
+        let mut decoding = Workload::new(Rates::DECODE, 64);
+        decoding.expect(1_000_000_000);
+        assert!(!decoding.opening_pays(), "64 threads are faster than one GPU");
     }
 
     #[test]
