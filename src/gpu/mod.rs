@@ -17,8 +17,8 @@
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | the faces |
-//! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | those of several GPUs |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | what other rooms hold: a GPU with its memory, for one kind of work each |
+//! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | the same of several GPUs |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread

@@ -156,9 +156,9 @@ impl GpuSorter {
         Ok(SortedBlockView { bytes: self.bytes.first(len), samples })
     }
 
-    /// Sorts the block that [`Self::input`] holds, and codes its transform with `encoder`, which
-    /// is on the same GPU: [`BwtEncoder::download`] gives the slices. The transform does not leave
-    /// the device. The block has up to [`MOST_BYTES`] bytes.
+    /// Sorts the block that [`Self::input`] holds, and codes its transform with `encoder`, which is
+    /// on the same GPU and keeps the slices: [`BwtEncoder::take`] gives them. The transform does
+    /// not leave the device. The block has up to [`MOST_BYTES`] bytes.
     ///
     /// # Errors
     /// As [`Self::sort`].

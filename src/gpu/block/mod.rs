@@ -1,5 +1,6 @@
-//! A block on the device, below all sorts: its text, the counts of its bytes, and the way from its
-//! suffix array to its transform.
+//! A block on the device, below all sorts: its text, the counts of its bytes, and for the sorts
+//! that make a suffix array (all but `default`, which writes the transform itself) the way from
+//! there to the transform.
 
 pub mod byte_counts;
 mod device_block;

@@ -6,12 +6,11 @@ use crate::error::{Error, Result};
 use crate::gpu::lcp::{SplitLcp, SuffixRows};
 use crate::gpu::lcp_chunk::{LONG, LcpChunk, NO_VALUES, TILE};
 use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_LONG_BYTE, LCP_NO_VALUES, LCP_SPLIT};
-use crate::gpu::runtime::{Gpu, PinnedBuffer};
+use crate::gpu::runtime::{Gpu, Pause, PinnedBuffer};
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use std::ops::Range;
 use std::sync::mpsc::{self, TryRecvError};
-use std::thread;
 
 /// Chunks that are on their way or taken.
 const SLOTS: usize = 4;
@@ -111,15 +110,16 @@ impl RowChunks {
     }
 }
 
-/// What comes, without sleep, since to be woken takes longer than most waits.
+/// What comes, looked for at once, since to be woken takes longer than most waits.
 fn soon<T>(coming: &mpsc::Receiver<T>) -> Option<T> {
-    loop {
+    for looks in 0.. {
         match coming.try_recv() {
             Ok(found) => return Some(found),
-            Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) => thread::yield_now(),
-        }
+            Err(TryRecvError::Disconnected) => break,
+            Err(TryRecvError::Empty) => Pause::Yield.after(looks),
+        };
     }
+    None
 }
 
 impl ChunkSlot {

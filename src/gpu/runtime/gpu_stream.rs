@@ -6,6 +6,7 @@
 use super::array::Array;
 use super::cuda_device::{CudaDevice, failed};
 use super::host_flags::{HostFlags, UNSET};
+use super::pause::Pause;
 use super::tuning::{FLAG_BYTE_COUNTS, FLAG_ITEMS, FLAG_PRIMARY, THREADS};
 use crate::error::{Error, Result};
 use cudarc::driver::{
@@ -13,7 +14,6 @@ use cudarc::driver::{
 };
 use std::cell::Cell;
 use std::sync::Arc;
-use std::thread;
 
 /// An argument of a kernel.
 #[derive(Clone, Copy, Debug)]
@@ -39,11 +39,6 @@ impl From<u32> for KernelArgument {
         KernelArgument::Number(number)
     }
 }
-
-/// Polls of the host flags between two questions to the driver whether the stream is still at work.
-const SPINS: u32 = 1 << 16;
-/// Polls after which other threads get their turn.
-const SPINS_AT_ONCE: u32 = 1 << 6;
 
 /// A stream of work on a device.
 #[derive(Debug)]
@@ -88,8 +83,21 @@ impl Gpu {
         result.map_err(failed)
     }
 
+    /// How a thread waits for this stream: asleep where the device has others too. An inverse has
+    /// two, and one more reference is that of all open devices.
+    fn pause(&self) -> Pause {
+        const ALONE: usize = 2 + 1;
+        if Arc::strong_count(&self.device) > ALONE { Pause::Sleep } else { Pause::Yield }
+    }
+
     /// Waits until all work is done. A failure on the way shows here at the latest.
     pub fn wait(&self) -> Result<()> {
+        if let Pause::Sleep = self.pause() {
+            while !self.is_idle()? {
+                // To ask the driver takes its lock, which those that launch kernels wait for.
+                Pause::Sleep.after(u32::MAX);
+            }
+        }
         self.check(self.stream.synchronize())?;
         self.check(self.device.context.check_err())
     }
@@ -188,17 +196,12 @@ impl Gpu {
 
     /// Polls the host flags until `find` finds something in them.
     fn poll<T>(&self, find: impl Fn(&HostFlags) -> Option<T>) -> Result<T> {
-        for spins in 1_u32.. {
+        for looks in 0_u32.. {
             if let Some(found) = find(&self.host_flags) {
                 return Ok(found);
             }
-            if spins.is_multiple_of(SPINS) && self.is_idle()? && find(&self.host_flags).is_none() {
+            if self.pause().after(looks) && self.is_idle()? && find(&self.host_flags).is_none() {
                 break;
-            }
-            // A thread that filters or codes other blocks may need this processor.
-            match spins.is_multiple_of(SPINS_AT_ONCE) {
-                true => thread::yield_now(),
-                false => std::hint::spin_loop(),
             }
         }
         Err(Error::Device("CUDA: a kernel ended without a result".into()))

@@ -8,6 +8,7 @@
 //! | `kernel_structs` | structs that the host fills and kernels take |
 //! | `host_flags` | words that kernels write and the host polls |
 //! | `cuda_device` | the GPUs of the machine; one with the kernels loaded |
+//! | `pause` | how a thread waits for what it looks at |
 //! | `gpu_stream` | a stream of launches on a GPU |
 //! | `transfers` | copies of arrays |
 //! | `arena` | device memory cut into arrays |
@@ -22,6 +23,7 @@ mod gpu_stream;
 mod host_flags;
 pub mod kernel_structs;
 mod nccl;
+mod pause;
 mod peer_access;
 mod pinned_buffer;
 mod transfers;
@@ -32,4 +34,5 @@ pub use array::{Array, DoubleBuffer};
 pub use cuda_device::{BUILT, devices, has_driver};
 pub use gpu_stream::{Gpu, KernelArgument};
 pub use nccl::{Communicator, NcclId};
+pub use pause::Pause;
 pub use pinned_buffer::PinnedBuffer;
