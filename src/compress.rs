@@ -93,7 +93,8 @@ fn largest(options: &Options) -> u64 {
     Plan::largest_block(options.allowance(), options.chosen_effort().into(), options.index_rate())
 }
 
-/// How much to take for the first block: no more than shows that it is too large.
+/// How much to take for the first block: where blocks are larger than the memory allows, one byte
+/// more than it does, which shows that.
 fn first_block_size(options: &Options) -> u64 {
     options.block_size().min(largest(options) + 1)
 }
@@ -112,7 +113,7 @@ fn plan(
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if first > largest(options) { options.block_size() } else { first };
     let (coding, index) = (options.chosen_effort().into(), options.index_rate());
-    let allowed = options.allowance().beside(sorters::on_gpu(block_size, options));
+    let allowed = options.allowance().beside(sorters::blocks_on_gpus(block_size, options));
     let plan = Plan::new(block_size, allowed, coding, index)?;
     let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;
     Ok((plan, encoder))
@@ -139,7 +140,7 @@ fn start(
     let encoder = Arc::new(encoder);
     let sorting = Arc::new(SortingStage(Arc::clone(&encoder)));
     let coder = Arc::clone(&encoder);
-    let announce = move |block: &RawBlock| encoder.expect(block);
+    let announce = move |block: &RawBlock| encoder.announce(block);
     let sort = move |block| sorting.0.sort(block);
     let code = move |sorted| coder.code(sorted);
     Ok(Pipeline::start(plan.depth, announce, (plan.workers, sort), (plan.coders, code))?)

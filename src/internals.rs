@@ -5,7 +5,7 @@
 //! is done on the current rayon pool.
 
 use crate::archive::Archive;
-use crate::block::{self, BlockForm, BlockPlace, SortedBlockText};
+use crate::block::{self, BlockForm, BlockPlace, FilteredBlock, SortedBlockText};
 use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
 use crate::bwt::table_pool::TablePool;
 use crate::bwt::{Bwt, CpuInverse, CpuSorter, Sorter, long_runs, merge, prefix_free};
@@ -162,14 +162,8 @@ fn code(filtered: Filtered, raw: &[u8], form: BlockForm) -> Result<BlockBytes> {
     let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
     let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
     let place = BlockPlace { number: 0, offset: 0, alone: true };
-    let sorted = SortedBlockText {
-        filtered,
-        sequences: None,
-        place,
-        raw_size,
-        checksum,
-        sorted: Sorted::Bwt(bwt),
-    };
+    let block = FilteredBlock { filtered, sequences: None, place, raw_size, checksum };
+    let sorted = SortedBlockText { block, sorted: Sorted::Bwt(bwt) };
     let (block, _) = block::code(sorted, form, &Threads::Calling, &Spare::default())?;
     Ok((block.header.to_bytes(), block.payload))
 }

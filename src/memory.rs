@@ -71,6 +71,8 @@ pub(crate) struct Allowance {
     pub memory: u64,
     /// The blocks whose positions are held in 32 bits.
     narrow: NarrowLimits,
+    /// Whether blocks are restored before they are written.
+    checks: bool,
     /// The limit of the system that `memory` follows from, where it is tighter than the caller's,
     /// and what all threads take.
     space: Option<(Space, u64)>,
@@ -81,7 +83,8 @@ impl Allowance {
     /// takes `thread_space` of it.
     pub fn new(threads: usize, memory: u64, space: Option<Space>, thread_space: u64) -> Self {
         let narrow = NarrowLimits::USUAL;
-        let asked = Allowance { threads, asked: threads, beside: 0, memory, narrow, space: None };
+        let (asked, beside, checks) = (threads, 0, false);
+        let asked = Allowance { threads, asked, beside, memory, narrow, checks, space: None };
         let Some(space) = space else { return asked };
         let each = (THREADS_EACH * thread_space).max(1);
         let left = space.left().saturating_sub(THREADS_BESIDES * thread_space);
@@ -101,6 +104,17 @@ impl Allowance {
     /// With these as the largest blocks whose positions are held in 32 bits.
     pub fn with_narrow(self, narrow: NarrowLimits) -> Self {
         Allowance { narrow, ..self }
+    }
+
+    /// For blocks that are restored before they are written, or are not.
+    pub fn with_checks(self, checks: bool) -> Self {
+        Allowance { checks, ..self }
+    }
+
+    /// What a block needs that is coded so, and indexed at this sample rate.
+    fn to_encode(&self, wide: bool, coding: Coding, index: Option<u32>) -> BlockNeed {
+        let need = BlockNeed::to_encode(wide, coding, index);
+        if self.checks { need.checked() } else { need }
     }
 
     /// The error of a plan that needs so many bytes of memory.
@@ -162,7 +176,7 @@ impl Plan {
         coding: Coding,
         index: Option<u32>,
     ) -> Result<Plan> {
-        let need = BlockNeed::to_encode(block_size > allowed.narrow.sorted as u64, coding, index);
+        let need = allowed.to_encode(block_size > allowed.narrow.sorted as u64, coding, index);
         Plan::fit(block_size, allowed, coding, need).map_err(|shortage| shortage.of(block_size))
     }
 
@@ -229,7 +243,7 @@ impl Plan {
     /// The largest block that [`Plan::new`] accepts, so that no more is read before it is asked.
     pub fn largest_block(allowed: Allowance, coding: Coding, index: Option<u32>) -> u64 {
         let (left, threads) = (left(allowed, coding), allowed.threads);
-        let need = |wide| BlockNeed::to_encode(wide, coding, index);
+        let need = |wide| allowed.to_encode(wide, coding, index);
         let largest = |wide| need(wide).largest(left, threads, READING);
         // What a larger block takes more may be more than there is.
         largest(false).min(allowed.narrow.sorted as u64).max(largest(true))

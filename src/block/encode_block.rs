@@ -5,6 +5,7 @@
 //! over and over is coded once; others like it differ in their place alone.
 
 use super::slice_facts::slice_facts;
+use crate::allocation;
 use crate::bwt::{self, Bwt};
 use crate::coder::{self, CodedBwt, Coding, Effort, SliceLimits};
 use crate::device::Device;
@@ -19,6 +20,7 @@ use crate::sequence::{self, Contribution};
 use crate::sorters::{BlockSorter, CodedTransform, Sorted};
 use crate::tasks::Task;
 use crate::threads::Threads;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -68,15 +70,29 @@ pub enum SortOutcome {
     CodedRun(CodedBlock),
 }
 
-/// A block between the sorter and the coder; its text stays for the case that it must be stored.
+/// A block between the sorter and the coder.
 pub struct SortedBlockText {
+    pub block: FilteredBlock,
+    pub sorted: Sorted,
+}
+
+/// A block behind its filters; its text stays for the case that it must be stored.
+pub struct FilteredBlock {
     pub filtered: Filtered,
     /// What it adds to a stream of sequences that is indexed.
     pub sequences: Option<(sequence::Kind, Contribution)>,
     pub place: BlockPlace,
     pub raw_size: usize,
     pub checksum: u32,
-    pub sorted: Sorted,
+}
+
+impl FilteredBlock {
+    fn copy(&self) -> Result<Self> {
+        let Filtered { text, flags, side } = &self.filtered;
+        let copied = |bytes: &[u8]| allocation::copied(bytes).ok_or(Flaw::NO_MEMORY);
+        let filtered = Filtered { text: copied(text)?, flags: *flags, side: copied(side)? };
+        Ok(FilteredBlock { filtered, ..*self })
+    }
 }
 
 /// Where a block stands in the stream, and whether no other does.
@@ -116,7 +132,7 @@ impl BlockEncoder {
     }
 
     /// A block has come and will be sorted when it has its turn.
-    pub fn expect(&self, block: &RawBlock) {
+    pub fn announce(&self, block: &RawBlock) {
         if let Raw::Bytes(bytes) = &block.raw {
             self.sorters.expect(bytes.len(), block.alone);
         }
@@ -185,10 +201,10 @@ impl BlockEncoder {
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
         let on = (threads, place.alone);
-        let (sorted, steps) =
-            self.sorters.sort_together(&filtered.text, sample_rate, on, &self.pool)?;
+        let (sorted, steps) = self.sorters.sort(&filtered.text, sample_rate, on, &self.pool)?;
         self.listener.done(place.number, steps);
-        Ok(SortedBlockText { filtered, sequences, place, raw_size, checksum, sorted })
+        let block = FilteredBlock { filtered, sequences, place, raw_size, checksum };
+        Ok(SortedBlockText { block, sorted })
     }
 
     /// What is searched for is in the raw bytes or in sequences, so an indexed block gets no filter
@@ -218,8 +234,9 @@ impl BlockEncoder {
     }
 
     fn code_sorted(&self, sorted: SortedBlockText) -> Result<CodedBlock> {
-        let raw_size = sorted.raw_size;
-        let (number, is_coded) = (sorted.place.number, matches!(sorted.sorted, Sorted::Coded(_)));
+        let SortedBlockText { block: FilteredBlock { raw_size, place, .. }, .. } = sorted;
+        let (number, is_coded) = (place.number, matches!(sorted.sorted, Sorted::Coded(_)));
+        let copy = self.verify.map(|_| sorted.block.copy()).transpose()?;
         let code = || {
             if self.one_by_one {
                 // The sorter's workspace makes room for the symbols.
@@ -233,24 +250,45 @@ impl BlockEncoder {
             false => self.listener.time(number, Step::Code(Device::Cpu), code)?,
         };
         self.sorters.gpus.coded(raw_size as u64, took);
-        if let Some(plan) = &self.verify {
-            self.listener.time(block.number, Step::Check, || self.restored(&block, plan))?;
+        match copy {
+            Some(copy) => self.listener.time(number, Step::Check, || self.checked(block, copy)),
+            None => Ok(block),
         }
-        Ok(block)
     }
 
-    /// Restores a block on the CPU; its header has the checksum of what it was.
-    fn restored(&self, block: &CodedBlock, plan: &Plan) -> Result<()> {
-        match self.pool.install(|| super::restore(block.clone(), plan)) {
-            Err(Error::Format { what, .. }) => Err(Error::Device(
+    /// A block if it restores to what it was; else what the CPU makes of it, if that does.
+    fn checked(&self, block: CodedBlock, filtered: FilteredBlock) -> Result<CodedBlock> {
+        if self.flaw(&block)?.is_none() {
+            return Ok(block);
+        }
+        let number = block.number;
+        self.sorters.gpus.warn(&format!("block {number} was sorted or coded wrongly"));
+        drop(block);
+        let text = &filtered.filtered.text;
+        let rate = sample_rate(text.len(), self.index);
+        let sorted = Sorted::Bwt(self.pool.install(|| self.sorters.cpu.sort_on(1, text, rate))?);
+        let sorted = SortedBlockText { block: filtered, sorted };
+        let (block, _) = code(sorted, self.form, &self.pool, &self.spare)?;
+        match self.flaw(&block)? {
+            None => Ok(block),
+            Some(what) => Err(Error::Device(
                 format!(
-                    "block {} does not restore to what it was ({what}): a GPU or the memory of \
-                     this machine is faulty, or bwz has a defect; nothing of the block was written",
-                    block.number
+                    "block {number} does not restore to what it was ({what}), by the CPU either: \
+                     the memory of this machine is faulty, or bwz has a defect; nothing of the \
+                     block was written"
                 )
                 .into(),
             )),
-            restored => restored.map(drop),
+        }
+    }
+
+    /// What is wrong with a block, as the CPU finds that restores it; its header has the checksum
+    /// of what it was.
+    fn flaw(&self, block: &CodedBlock) -> Result<Option<Cow<'static, str>>> {
+        let Some(plan) = &self.verify else { return Ok(None) };
+        match self.pool.install(|| super::restore(block.clone(), plan)) {
+            Err(Error::Format { what, .. }) => Ok(Some(what)),
+            restored => restored.map(|_| None),
         }
     }
 }
@@ -270,7 +308,8 @@ pub fn code(
     pool: &Threads,
     spare: &Spare,
 ) -> Result<(CodedBlock, Duration)> {
-    let SortedBlockText { filtered, sequences, place, raw_size, checksum, sorted } = sorted;
+    let SortedBlockText { block, sorted } = sorted;
+    let FilteredBlock { filtered, sequences, place, raw_size, checksum } = block;
     let took = Cell::new(Duration::ZERO);
     let execute = |tasks: Vec<Task>| took.set(took.get() + pool.each(tasks, |task| task()));
     let mut index = None;
@@ -323,52 +362,4 @@ pub fn code(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bwt::Sorter;
-    use crate::cases;
-    use crate::sorters::GpuSort;
-
-    #[test]
-    fn a_transform_that_is_wrong_though_its_bytes_are_right_is_found_if_asked_for() {
-        let text = cases::text(50_000);
-        for verify in [false, true] {
-            let options = Options::new().verify(verify);
-            let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans, None).unwrap();
-            let mut encoder =
-                BlockEncoder::new(1 << 20, &plan, Threads::Calling, Spare::default(), &options)
-                    .unwrap();
-            let wrong: GpuSort = Box::new(|block, rate| {
-                let mut bwt = Sorter::Cpu.sort(block, rate)?;
-                bwt.bytes.rotate_left(1000);
-                Ok((Sorted::Bwt(bwt), None, Vec::new()))
-            });
-            encoder.sorters = BlockSorter::of(vec![wrong], Listener::default());
-            let raw = Raw::Bytes(text.clone());
-            let end = encoder.encode(RawBlock {
-                raw,
-                number: 7,
-                offset: 0,
-                alone: false,
-                sequences: None,
-            });
-            match (verify, end) {
-                (false, end) => assert!(end.is_ok()),
-                (true, Err(Error::Device(what))) => assert!(what.contains("block 7"), "{what}"),
-                (true, end) => panic!("{:?}", end.map(|block| block.header)),
-            }
-        }
-    }
-
-    #[test]
-    fn sound_blocks_pass_the_check() {
-        for block in [cases::text(70_000), cases::random(70_000, 3), vec![7; 70_000]] {
-            let mut file = Vec::new();
-            let options = Options::new().verify(true);
-            crate::compress(&block[..], &mut file, &options).unwrap();
-            let mut plain = Vec::new();
-            crate::compress(&block[..], &mut plain, &Options::new()).unwrap();
-            assert!(file == plain);
-        }
-    }
-}
+mod tests;

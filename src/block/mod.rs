@@ -16,14 +16,14 @@
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`raw`); the first block: the caller's; of a file, `bwz-piece` threads beside it | one block, in the buffer of a block that is done where it fits | - |
-//! | filter | the worker of the first stage looks whether the block is one run; the pool does the rest for it; where there is an index, sequences alone | the text, mostly in the block's place; side information; of fields the block once more | the raw CRC-32 is taken here; fields are put together again and compared |
-//! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary row; in the pool, counts of bytes and range of samples; what fails is sorted by the CPU (`sorters` says who takes over). What several GPUs sorted together is inverted and compared. Coded slices are decoded again with `--verify` alone |
+//! | read, and whether the block is one run | `bwz-reader` (`raw`); the first block: the caller's; of a file, `bwz-piece` threads beside it | one block, in the buffer of a block that is done where it fits | - |
+//! | filter | the pool, for a worker of the first stage; where there is an index, sequences alone | the text, mostly in the block's place; side information; of fields the block once more | the raw CRC-32 is taken here; fields are put together again and compared |
+//! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary row; in the pool, sums over the bytes and range of samples; what fails is sorted by the CPU (`sorters` says who takes over). What several GPUs sorted together is inverted and compared. Coded slices are decoded again with `--verify` alone |
 //! | sort, GPU, where the block is not coded there | the same | pinned block, the GPU's arena, pinned BWT, BWT | the same |
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
 //! | code slices, CPU | a worker of the second stage; slices in the pool | coded slices | - |
 //! | put together | a worker of the second stage | the payload; stored where that is smaller | the payload's CRC-32 is taken here |
-//! | check, with `--verify` | the pool | the whole way back | raw CRC-32; what fails is an error |
+//! | check, with `--verify` | the pool | the text once more, the whole way back | raw CRC-32; what fails is sorted and coded by the CPU and checked again |
 //! | write | the caller's | headers; at the end seek table and footer | - |
 //!
 //! Back to a stream (`decompress`):
@@ -64,4 +64,6 @@ mod slice_facts;
 
 pub(crate) use decode_block::{BlockDecoder, finish, restore};
 pub(crate) use decoded::{Decoded, decode, decode_on};
-pub(crate) use encode_block::{BlockEncoder, BlockForm, BlockPlace, SortedBlockText, code};
+pub(crate) use encode_block::{
+    BlockEncoder, BlockForm, BlockPlace, FilteredBlock, SortedBlockText, code,
+};

@@ -138,8 +138,8 @@ pub struct FileArgs {
     /// files of samtools have them
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
-    /// Compressing, restore each block on the CPU before it is written, and end with an error where
-    /// that fails; takes as long as -t besides
+    /// Compressing, restore each block on the CPU before it is written, and have the CPU make it
+    /// again where that fails; takes as long as -t besides, and a third more memory
     #[arg(long)]
     pub verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each

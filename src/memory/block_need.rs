@@ -56,6 +56,13 @@ impl BlockNeed {
         BlockNeed { working, coded, sample_rate: index.filter(|&rate| rate > 0) }
     }
 
+    /// The same where each is restored before it is written, while its text and its coded form are
+    /// kept.
+    pub fn checked(self) -> Self {
+        let working = self.working + 2;
+        BlockNeed { working, coded: working, ..self }
+    }
+
     /// That of a block that is decoded, whatever its index.
     pub fn to_decode(wide: bool) -> Self {
         let working = if wide { RESTORING_WIDE } else { WORKING };

@@ -227,7 +227,7 @@ mod tests {
             });
             let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
             for _ in 0..5 {
-                let sorted = sorters.sort_together(b"banana", 2, (1, false), &Threads::Calling);
+                let sorted = sorters.sort(b"banana", 2, (1, false), &Threads::Calling);
                 assert_eq!(sorted.unwrap().0, expected);
             }
             let warning = "one is lost; sorting on one GPU or the CPU";
@@ -254,7 +254,7 @@ mod tests {
             });
             let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
             for _ in 0..2 {
-                let sorted = sorters.sort_together(&block, 64, (1, false), &Threads::Calling);
+                let sorted = sorters.sort(&block, 64, (1, false), &Threads::Calling);
                 assert!(sorted.unwrap().0 == expected);
             }
             let warning =
@@ -283,7 +283,7 @@ mod tests {
             let together = JointGpus::of(2, several, 1, false);
             let (sorters, warnings) = sorters(together, one());
             for _ in 0..4 {
-                let sorted = sorters.sort_together(&block, 1 << 15, (1, true), &Threads::Calling);
+                let sorted = sorters.sort(&block, 1 << 15, (1, true), &Threads::Calling);
                 assert!(sorted.unwrap().0 == expected, "after {launches} launches");
             }
             assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");

@@ -9,34 +9,38 @@
 //! | `decode_slices` | coded slices -> transform, for a search |
 //! | `coded_transform` | what stands for a transform that a GPU has coded, or decodes |
 //!
-//! A GPU codes what it sorted, and decodes what it inverts, wherever the coding is static rANS and
-//! the block is not searched: the transform does not leave it. For a search it decodes blocks that
-//! have an index, of that coding too: the index is made of the transform on the host.
+//! A GPU codes what it sorted, and decodes what it inverts, so that the transform does not leave
+//! it: where the coding is static rANS, the block has no index and up to 2^31 - 1 bytes, and that
+//! GPU alone sorts it and has the memory. For a search it decodes blocks that have an index, of
+//! that coding too: the index is made of the transform on the host.
 //!
 //! # Failure
 //! The bytes are the same whatever fails. A failure is `Error::Device`, in the middle of a block or
 //! before. Each pool gives one warning, of the first thing that goes wrong in it.
 //!
-//! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so.
+//! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so; but
+//!   with `auto` nothing does where the driver finds no GPU at all.
 //! - It fails while it sorts, codes, decodes or inverts: the CPU does the block again, and that
 //!   lease, one of a GPU's several, is not given again. A warning.
 //! - What it sorted has no primary row, or sums over its bytes that are not the block's, or samples
 //!   out of range: the CPU sorts the block again, and the lease stays. A warning.
 //! - Several that sorted a block together fail, or the CPU inverts what they gave and finds another
 //!   block: one GPU sorts it, or the CPU, and they sort no more together. A warning.
-//! - It finds a block damaged that it restores or decodes: the CPU looks, and its error counts if
-//!   it finds so too. Nothing is said.
+//! - It finds a block damaged that it restores or decodes: the CPU does it again. Its error is
+//!   given if it finds the same, else nothing is said.
 //! - What it restored fails the block's checksum or the edges of its index (`block`): the CPU
 //!   restores it again, and the lease stays. A warning, if the CPU finds the block sound.
 //! - What it decoded for a search is not what the block's index says of it, which has the counts
-//!   of bytes of each slice: the CPU decodes it again, and the lease stays. A warning, if the CPU
-//!   finds the block sound.
+//!   of bytes of each slice, or does not restore where it is restored: the CPU decodes it again,
+//!   and the lease stays. A warning, if the CPU finds the block sound.
 //! - It fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning. Of
-//!   what a search found, rows are checked to be rows, and no more; of LCP arrays nothing is.
+//!   what a search found, rows are checked to be rows, without a warning; of LCP arrays that there
+//!   are as many long values as were counted. Nothing else is.
 //!
 //! What is not covered: a wrong transform of one GPU that passes is written, and its block is lost,
-//! unless `--verify` finds it, which ends the compression. A GPU that hangs is waited for, and a
-//! panic ends the work; no partial file stays (`cli`).
+//! unless `--verify` finds it: then the CPU sorts and codes that block again, with a warning. A GPU
+//! that hangs is waited for, and a panic ends the work, one while a GPU is opened when the work is
+//! done; no partial file stays (`cli`).
 //!
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
 //! counted like that one, which may have to take over.
@@ -58,4 +62,4 @@ pub(crate) use decode_slices::{GpuDecode, decode_as_gpu};
 #[cfg(test)]
 pub(crate) use invert_blocks::GpuInvert;
 pub(crate) use invert_blocks::{BlockInverter, InvertJob};
-pub(crate) use sort_blocks::{BlockSorter, on_gpu};
+pub(crate) use sort_blocks::{BlockSorter, blocks_on_gpus};

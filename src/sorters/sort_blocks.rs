@@ -26,7 +26,7 @@ fn leases(block_size: u64) -> usize {
 }
 
 /// How many blocks may be on a GPU, or wait for one that is opened, while threads filter others.
-pub(crate) fn on_gpu(block_size: u64, options: &Options) -> usize {
+pub(crate) fn blocks_on_gpus(block_size: u64, options: &Options) -> usize {
     let may_be = match options.chosen_device() {
         Device::Cpu => false,
         Device::Auto => gpu::has_driver(),
@@ -98,11 +98,12 @@ impl BlockSorter {
     }
 
     /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
-    /// memory for it. As [`BlockSorter::sort`] otherwise, and where they fail.
+    /// memory for it. On one or on the CPU
+    /// otherwise, and where they fail.
     ///
     /// What they give is inverted on the CPU and compared with the block: it goes through more
     /// hands than what one GPU sorts, and blocks that large are few.
-    pub fn sort_together(
+    pub fn sort(
         &self,
         block: &[u8],
         sample_rate: u32,
@@ -122,12 +123,12 @@ impl BlockSorter {
                 Err(other) => return Err(other),
             }
         }
-        self.sort(block, sample_rate, threads, pool)
+        self.sort_on_one(block, sample_rate, threads, pool)
     }
 
-    /// Sorts a block, on up to `threads` threads if on the CPU. That happens in `pool`; a GPU is
-    /// waited for outside of it.
-    pub fn sort(
+    /// Sorts a block on one GPU or on up to `threads` threads of the CPU. The latter happens in
+    /// `pool`; a GPU is waited for outside of it.
+    pub fn sort_on_one(
         &self,
         block: &[u8],
         sample_rate: u32,

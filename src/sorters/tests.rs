@@ -70,7 +70,7 @@ fn failing_devices_cost_no_block_and_one_warning() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..5 {
-                    assert_eq!(sorters.sort(b"banana", 2, 1, &pool).unwrap().0, expected);
+                    assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().0, expected);
                 }
             });
         }
@@ -92,7 +92,7 @@ fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
         let sorters = BlockSorter::with(DevicePool::new(opener, rates, 4, listener));
         for block in [&b"bananas"[..], b"banana", b"bananas"] {
             sorters.expect(block.len(), false);
-            let sorted = sorters.sort(block, 2, 1, &pool()).unwrap().0;
+            let sorted = sorters.sort_on_one(block, 2, 1, &pool()).unwrap().0;
             assert_eq!(sorted, Sorted::Bwt(Sorter::Cpu.sort(block, 2).unwrap()));
         }
         let warning = "a block of 7 bytes is above the 6 that a GPU takes; sorting on the CPU";
@@ -107,7 +107,7 @@ fn a_transform_of_other_bytes_is_not_believed() {
     let gpu: GpuSort = Box::new(|_, rate| on_cpu(b"bandana", rate));
     let (sorters, pool) = (chosen(listener, vec![gpu]), pool());
     for _ in 0..3 {
-        assert_eq!(sorters.sort(b"banana", 2, 1, &pool).unwrap().0, expected);
+        assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().0, expected);
     }
     let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
     assert_eq!(*warnings.lock().unwrap(), [warning]);
@@ -135,11 +135,11 @@ fn coded_transforms_of_other_bytes_are_not_believed() {
         });
         assert!(gpu(b"banana", 2).is_ok());
         let sorters = chosen(listener, vec![gpu]);
-        assert_eq!(sorters.sort(b"banana", 2, 1, &pool()).unwrap().0, expected);
+        assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool()).unwrap().0, expected);
         assert_eq!(warnings.lock().unwrap().len(), 1);
     }
     let sorters = chosen(Listener::default(), vec![Box::new(coded_on_cpu)]);
-    let sorted = sorters.sort(b"banana", 2, 1, &pool()).unwrap().0;
+    let sorted = sorters.sort_on_one(b"banana", 2, 1, &pool()).unwrap().0;
     assert_eq!(sorted, Sorted::Coded(sound));
 }
 
@@ -161,7 +161,7 @@ fn a_gpu_does_not_wait_for_the_threads() {
         scope.spawn(|| pool.install(work));
         began.recv().unwrap();
         for _ in 0..2 {
-            scope.spawn(|| assert!(sorters.sort(b"banana", 2, 1, &pool).is_ok()));
+            scope.spawn(|| assert!(sorters.sort_on_one(b"banana", 2, 1, &pool).is_ok()));
         }
         let both: Vec<_> = (0..2).map(|_| sorts.recv_timeout(Duration::from_secs(20))).collect();
         drop(free);
@@ -175,7 +175,7 @@ fn other_errors_are_no_reason_to_try_again() {
     let gpu: GpuSort = Box::new(|_, _| Err(Error::out_of_memory("for a block")));
     let sorters = chosen(listener, vec![gpu]);
     for _ in 0..2 {
-        let end = sorters.sort(b"banana", 2, 1, &pool());
+        let end = sorters.sort_on_one(b"banana", 2, 1, &pool());
         assert!(matches!(end, Err(Error::Io(_))));
     }
     assert!(warnings.lock().unwrap().is_empty());
@@ -186,10 +186,10 @@ fn a_panic_leaves_nobody_waiting() {
     let gpu: GpuSort = Box::new(|_, _| panic!("on purpose"));
     let sorters = chosen(Listener::default(), vec![gpu]);
     let ended = thread::scope(|scope| {
-        scope.spawn(|| sorters.sort(b"banana", 2, 1, &pool()).is_ok()).join()
+        scope.spawn(|| sorters.sort_on_one(b"banana", 2, 1, &pool()).is_ok()).join()
     });
     assert!(ended.is_err());
-    assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
+    assert!(sorters.sort_on_one(b"banana", 2, 1, &pool()).is_ok());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn opening_may_fail_or_panic() {
     for fails in [false, true] {
         let open: OpenGpus<GpuSort> = Box::new(move |_| assert!(!fails, "on purpose"));
         let sorters = sorters(open, true, Listener::default());
-        assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
+        assert!(sorters.sort_on_one(b"banana", 2, 1, &pool()).is_ok());
     }
 }
 
@@ -206,7 +206,7 @@ fn small_inputs_open_nothing() {
     let open: OpenGpus<GpuSort> = Box::new(|_| panic!("a GPU is opened"));
     let sorters = sorters(open, false, Listener::default());
     for _ in 0..3 {
-        assert!(sorters.sort(b"banana", 2, 1, &pool()).is_ok());
+        assert!(sorters.sort_on_one(b"banana", 2, 1, &pool()).is_ok());
     }
     assert!(!sorters.gpus.has_begun_opening());
 }
@@ -232,11 +232,11 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     }));
     let (large, pool) = (vec![0; LEN], pool());
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| sorters.sort(&large, 1 << 22, 1, &pool).unwrap().1);
+        let waiting = scope.spawn(|| sorters.sort_on_one(&large, 1 << 22, 1, &pool).unwrap().1);
         while !sorters.gpus.has_begun_opening() {
             thread::yield_now();
         }
-        let (_, steps) = sorters.sort(b"banana", 2, 1, &pool).unwrap();
+        let (_, steps) = sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap();
         assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
         open_now.send(()).unwrap();
         assert!(waiting.join().unwrap().is_empty(), "it was not sorted on the CPU");
@@ -249,7 +249,7 @@ fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
     (0..100).for_each(|_| sorters.expect(4 << 20, false));
     let pool = pool();
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| sorters.sort(b"banana", 2, 1, &pool).unwrap().1);
+        let waiting = scope.spawn(|| sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().1);
         thread::sleep(Duration::from_millis(100));
         assert!(!waiting.is_finished(), "the CPU has sorted it");
         open_now.send(()).unwrap();
@@ -260,7 +260,7 @@ fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
 #[test]
 fn a_gpu_that_never_comes_up_is_not_waited_for() {
     let (sorters, open_now) = opened_on_demand(Box::new(|_, _| panic!("it came up")));
-    let (_, steps) = sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool()).unwrap();
+    let (_, steps) = sorters.sort_on_one(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool()).unwrap();
     assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
     open_now.send(()).unwrap();
 }
@@ -358,7 +358,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
         });
         let sorters = chosen(listener, vec![gpu]);
         for _ in 0..20 {
-            assert_eq!(sorters.sort(&block, 1 << 15, 1, &pool).unwrap().0, expected);
+            assert_eq!(sorters.sort_on_one(&block, 1 << 15, 1, &pool).unwrap().0, expected);
         }
         assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
     }
