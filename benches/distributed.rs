@@ -47,7 +47,7 @@ struct Bench {
     /// How many virtual processors
     #[arg(long, value_name = "P", default_value = "4,16", value_delimiter = ',')]
     processors: Vec<usize>,
-    /// Letters of the Fibonacci word, in units of 2^20
+    /// Letters of the Fibonacci word, or of the genome that --genome names, in units of 2^20
     #[arg(long, value_name = "N", default_value_t = 1)]
     megabytes: usize,
     /// Print values with commas between

@@ -17,8 +17,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// use bwz::{Error, Options, decompress};
 ///
 /// let failure = decompress(&b"plain text"[..], std::io::sink(), &Options::new()).unwrap_err();
-/// assert!(matches!(failure, Error::Format { offset: 0, .. }));
-/// assert_eq!(failure.to_string(), "not a bwz file: its first bytes are not the bwz magic (at byte 0)");
+/// assert!(matches!(failure, Error::Format { offset: 0, .. })); assert_eq!(failure.to_string(),
+/// "not a bwz file: its first bytes are not the bwz magic (at byte 0)");
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -64,7 +64,8 @@ pub enum Error {
     },
     /// The caller asked for something that makes no sense, such as a range behind the end.
     Usage(Cow<'static, str>),
-    /// The device that was asked for is missing or failed.
+    /// A device failed, or this build has nothing for the one that was asked for. Where another can
+    /// do the work, streams and searches go on with it and say so as a warning.
     Device(Cow<'static, str>),
 }
 

@@ -65,7 +65,7 @@
 //! - alone: a block is alone if no other is in its stream;
 //! - narrow, wide: positions of 32 bits and of 64 (`positions`);
 //! - lease: the use of a GPU by one thread, of which a GPU has several;
-//! - believed: what a GPU gave is believed once its check held (`sorters`).
+//! - believed: taken without a check of the whole, as an index on disk is.
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, tasks, allocation, sampling < leb128, positions < coder, device < memory <

@@ -85,7 +85,7 @@ impl Raw {
     }
 }
 
-/// A slice of the raw stream that is compressed alone.
+/// A part of the raw stream that is compressed alone.
 pub(crate) struct RawBlock {
     pub raw: Raw,
     pub number: u64,

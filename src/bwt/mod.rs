@@ -1,4 +1,4 @@
-//! The Burrows-Wheeler transform: block <-> [`Bwt`].
+//! The Burrows-Wheeler transform: a block's text <-> [`Bwt`].
 //!
 //! This is the middle of the flow: block -> `Bwt` -> coded block, and back. [`Sorter`] makes a
 //! `Bwt` from a block, [`invert`] makes the block again, and the coder squeezes [`Bwt::bytes`], in
@@ -44,7 +44,7 @@
 //! # The files
 //!
 //! Memory is counted here and below in bytes per byte of the block, with the block and its BWT;
-//! `memory::block_need` counts with the most of them, but for blocks above 2 GiB.
+//! `memory::block_need` counts with the most of them, and with those of 64 bits above 2 GiB.
 //!
 //! | file | job | memory |
 //! |---|---|---|
@@ -52,7 +52,7 @@
 //! | `sort_limits` | which blocks the next three take | |
 //! | `long_runs` | a block of long runs, by a text without them | < 6 |
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
-//! | `merge` | a block in parts, sorted side by side; mostly one above 2 GiB | 6 |
+//! | `merge` | a block that is alone or above 2 GiB in parts, sorted side by side; others as one | 6 |
 //! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
 //! | `chosen_spans`, `content_defined` | positions that repeats share: do they repeat? | < 1.1 |
 //! | `fenwick` | a set of numbers that counts them | |

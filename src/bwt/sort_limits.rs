@@ -59,7 +59,7 @@ impl ParsingLimits {
         squares: 64,
     };
 
-    /// Nearly all blocks, whatever they are like.
+    /// Nearly all blocks, whatever they are like and however long that takes.
     pub const LOWEST: ParsingLimits = ParsingLimits {
         min_len: 1,
         squares: usize::MAX,

@@ -4,22 +4,29 @@
 //! Nong, S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array
 //! construction*, 2011). It takes O(n) time on one thread whatever the data, and gives the
 //! transform and the samples in one pass without a suffix array being kept. Blocks are sorted side
-//! by side, each on one thread. Two algorithms come before it, each for blocks of its kind, in this
+//! by side, each on one thread. Two ways come before it, each for blocks of its kind, in this
 //! order: `long_runs` sorts a block that is mostly runs without these; `prefix_free` sorts a block
-//! that repeats itself by its parse. Then `merge` cuts a block that is alone in two parts, which
-//! libsais sorts side by side, and merges them. `benches/results/2026-11-modes.md` has what each
-//! gains.
+//! that repeats itself by its parse. Then `merge` has libsais sort a block on the calling thread;
+//! one that is alone it cuts in parts, which are sorted side by side, and merges them.
+//! `benches/results/2026-11-modes.md` has what each gains.
 //!
-//! A new one gets a folder here and a struct of its limits, USUAL and LOWEST, in `sort_limits`,
-//! `sort -> Result<Option<Bwt>>` (`None`: the next is tried; an error: the block fails), and its
-//! turn in [`CpuSorter::sort_on`] before the last `merge::sort`, for blocks of up to 2 GiB. It
-//! gives libsais's exact `Bwt`, in the current rayon pool, in time that is bounded whatever the
-//! data (`tests/hostile.rs`), in at most 6 bytes per byte, the block and its BWT among them, asked
-//! for through `allocation`. Its tests lower the limits and compare with `naive` and libsais, as
+//! A new way gets a folder here and a struct of its limits, USUAL and LOWEST, in `sort_limits`, a
+//! function `sort(block, rate, limits, ..) -> Result<Option<Bwt>>` (`None`: the next is tried; an
+//! error: the block fails), and its turn in [`CpuSorter::sort_on`] before the last `merge::sort`,
+//! for blocks of up to 2 GiB; the parts of a merge go to libsais whatever they are like. It gives
+//! libsais's exact `Bwt`, on any threads of the current rayon pool, in time that is bounded
+//! whatever the data, in at most 6 bytes per byte, the block and its BWT among them, asked for
+//! through `allocation`; the workspace that is kept for other blocks counts, unless it calls
+//! [`CpuSorter::free`] first. Its tests lower the limits and compare with `naive` and libsais. So
 //! does the fuzz target `inverse`, which reaches it through a door in `internals`
-//! (`tests/common/targets/inverse.rs`), a seed in `fuzz/seeds/inverse`, and a text made to be slow
-//! for it in `made` of `tests/hostile.rs`. The module docs of `bwt` name it. What it gains is
-//! measured with and without its turn, by `bwz bench` on files of its kind.
+//! (`tests/common/targets/inverse.rs`): its input begins with three bytes, of which the second
+//! chooses the way, and seeds in `fuzz/seeds/inverse` that aim at others are to be made anew where
+//! these numbers change. A text made to be slow for it stands in `tests/hostile.rs`, with an index
+//! where filters would take it apart first. The module docs of `bwt` name it. What it gains is
+//! measured with and without its turn, which is a change of `sort_on` that is not kept: by `bwz -T2
+//! -c --index` where it is for repeats, which filters remove otherwise, else by `bwz bench`.
+//!
+//! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` call it too.
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!

@@ -42,13 +42,13 @@ pub fn run(args: &FileArgs) -> Exit {
                 Ok(event_lines) => event_lines,
                 Err(e) => return console::fail(&e),
             };
-            let transform = FileJob { args, mode: args.mode.mode(), options, event_lines };
-            let task = match transform.mode {
+            let job = FileJob { args, mode: args.mode.mode(), options, event_lines };
+            let task = match job.mode {
                 Mode::Compress => Activity::Compressing,
                 _ => Activity::Reading,
             };
-            let worst = files::each(&args.files, walk, args.talk, task, |name| transform.one(name));
-            let ended = transform.event_lines.end(args.talk);
+            let worst = files::each(&args.files, walk, args.talk, task, |name| job.one(name));
+            let ended = job.event_lines.end(args.talk);
             ended.map_or_else(|e| worst.max(console::fail(&e)), |()| worst)
         }
     }
@@ -95,7 +95,7 @@ impl FileJob<'_> {
             force: self.args.force,
             compressed: self.mode == Mode::Compress,
             input: about.regular(),
-            pattern: about.pattern(),
+            attributes: about.attributes(),
         };
         let passes = self.args.force && matches!(destination, Destination::Stdout);
         let mut output = Output::open(destination, &rules)?;
@@ -107,7 +107,7 @@ impl FileJob<'_> {
         let options = self.event_lines.add_to(&self.options, name, self.args.talk, stop);
         let summary = self.convert(progress.count(&mut source), &mut output, &options, passes)?;
         drop(progress);
-        let written = output.finish(about.pattern(), self.args.remove)?;
+        let written = output.finish(about.attributes(), self.args.remove)?;
         check_unchanged(&source, about.regular())?;
         if let (Name::File(input), Some(output), true) = (name, written, self.args.remove) {
             remove(input, about.regular(), &output)?;

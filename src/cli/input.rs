@@ -69,7 +69,7 @@ impl About {
     }
 
     /// The file that outputs take their permissions, owner and times from.
-    pub fn pattern(&self) -> Option<&Metadata> {
+    pub fn attributes(&self) -> Option<&Metadata> {
         self.regular().filter(|_| self.named)
     }
 }

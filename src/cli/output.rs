@@ -45,7 +45,7 @@ pub struct Rules<'a> {
     /// The input, where it is a regular file.
     pub input: Option<&'a Metadata>,
     /// The file that permissions, owner and times are taken from.
-    pub pattern: Option<&'a Metadata>,
+    pub attributes: Option<&'a Metadata>,
 }
 
 /// An open output.
@@ -109,13 +109,17 @@ impl Output {
     /// Makes the output what it was to be; gives its path back where it is a regular file. It is
     /// waited for to be on disk where `to_disk` says so, since that takes longer than all else for
     /// a small file.
-    pub fn finish(mut self, pattern: Option<&Metadata>, to_disk: bool) -> Result<Option<PathBuf>> {
+    pub fn finish(
+        mut self,
+        attributes: Option<&Metadata>,
+        to_disk: bool,
+    ) -> Result<Option<PathBuf>> {
         self.flush()?;
         let Sink::File(temporary, path) = mem::replace(&mut self.sink, Sink::Nowhere) else {
             return Ok(None);
         };
-        if let Some(pattern) = pattern {
-            imitate(temporary.file(), pattern);
+        if let Some(attributes) = attributes {
+            imitate(temporary.file(), attributes);
         }
         let synced = if to_disk { sync(temporary.file()) } else { Ok(()) };
         let written = synced.and_then(|()| temporary.persist(&path, self.force));
@@ -167,7 +171,7 @@ fn open_file(path: PathBuf, rules: &Rules) -> Result<Sink> {
             return Err(Error::Usage(format!("{shown} already exists; -f overwrites it").into()));
         }
     }
-    let mode = if rules.pattern.is_some() { 0o600 } else { 0o666 };
+    let mode = if rules.attributes.is_some() { 0o600 } else { 0o666 };
     let temporary = Temporary::beside(&path, mode);
     let temporary = temporary.map_err(|e| while_writing(path.display(), e))?;
     Ok(Sink::File(temporary, path))
@@ -195,15 +199,15 @@ fn check_not_input(output: &Metadata, rules: &Rules) -> Result<()> {
 /// Gives `file` the owner, permissions and times of another, as far as that is allowed.
 ///
 /// Where the group cannot be given, its members get no more than everybody: they are other people.
-fn imitate(file: &File, pattern: &Metadata) {
-    let mut mode = pattern.mode() & 0o777;
-    let _ = fchown(file, Some(pattern.uid()), None);
-    if fchown(file, None, Some(pattern.gid())).is_err() {
+fn imitate(file: &File, attributes: &Metadata) {
+    let mut mode = attributes.mode() & 0o777;
+    let _ = fchown(file, Some(attributes.uid()), None);
+    if fchown(file, None, Some(attributes.gid())).is_err() {
         mode &= 0o707 | (mode & 0o007) << 3;
     }
     let _ = file.set_permissions(Permissions::from_mode(mode));
-    let accessed = FileTime::from_last_access_time(pattern);
-    let modified = FileTime::from_last_modification_time(pattern);
+    let accessed = FileTime::from_last_access_time(attributes);
+    let modified = FileTime::from_last_modification_time(attributes);
     let _ = filetime::set_file_handle_times(file, Some(accessed), Some(modified));
 }
 

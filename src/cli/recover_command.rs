@@ -34,7 +34,7 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
     let file = input::open_seekable(name)?;
     let metadata = file.metadata()?;
     let input = Some(&metadata);
-    let rules = Rules { force: args.force, input, pattern: input, ..Rules::default() };
+    let rules = Rules { force: args.force, input, attributes: input, ..Rules::default() };
     let mut output = Output::open(destination, &rules)?;
     let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
     let options = args.limits.add_to(args.resources.options());

@@ -146,12 +146,12 @@ impl Collection {
             found.later_copies = whole_lines(self.text(n)?, &found.later_copies)?;
         }
         let metadata = self.files[n].metadata()?;
-        let pattern = Some(&metadata).filter(|_| self.names[n] != Name::Stdin);
+        let attributes = Some(&metadata).filter(|_| self.names[n] != Name::Stdin);
         let rules =
-            Rules { force: args.force, input: Some(&metadata), pattern, ..Rules::default() };
+            Rules { force: args.force, input: Some(&metadata), attributes, ..Rules::default() };
         let mut output = Output::open(Destination::Derived(output), &rules)?;
         copy_without(self.text(n)?, &found.later_copies, found.size, &mut output)?;
-        output.finish(pattern, false)?;
+        output.finish(attributes, false)?;
         Ok(())
     }
 

@@ -1,9 +1,9 @@
-//! Filters: reversible changes of a block before its suffixes are sorted, where they pay. FORMAT.md
-//! chapter 12.
+//! Filters: reversible changes of a block ahead of the sort, where they pay. FORMAT.md chapter 12.
 //!
-//! raw block -> [`apply`] -> text -> sort ... invert -> text -> [`undo`] -> raw block. Each filter
-//! looks for its own kind of data and leaves everything else alone, at 1 to 2 % of the time that a
-//! block takes, and the search for long-range matches at 3 %:
+//! raw block -> [`filter_but_last`], [`deduplicate`] -> text -> sort ... invert -> text -> [`undo`]
+//! -> raw block; [`apply`] is both at once, for tests. Each filter looks for its own kind of data
+//! and leaves everything else alone, at 1 to 2 % of the time that a block takes, and the search for
+//! long-range matches at 3 %:
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
@@ -13,31 +13,31 @@
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
 //!
-//! They are applied in this order. All are undone at the speed of a few passes over the block. A
-//! block of sequences is no block of fields; `fields_or_repeats` chooses where fields and matches
-//! would each take what the other needs.
+//! They are applied in this order, but FASTQ's sequences after fields. All are undone at the speed
+//! of a few passes over the block. A block of sequences is no block of fields; `fields_or_repeats`
+//! chooses where fields and matches would each take what the other needs.
 //!
 //! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, and
-//! `detect_regions` to find its data, which leaves text alone today); any other needs a flag below,
-//! one of the bits that are 0 in every header today, and its turn in [`filter_but_last`] and
-//! [`undo`]. `frame::block_header` says which filters go together, and which an index may stand
-//! beside: it is of the text, so that of those which change the text it is [`sequence`] alone. What
-//! it takes of memory stays below the 6 bytes per byte of `memory::block_need`. Whatever the block,
-//! [`undo`] gives back every byte, and [`apply`] writes the same bytes on any number of threads;
-//! whatever the text and parameters, [`undo`] keeps to time and memory that the block's size bounds
-//! (`tests/bombs.rs`). A filter with many forms proves each block ([`comes_back`]). Then follow, in
-//! this order:
+//! `detect_regions` to find its data, which looks at middles of chunks, not at text); any other
+//! needs a flag below, bit 6 or 7, which are 0 in every header today, and its turn in
+//! [`filter_but_last`] and [`undo`]. `frame::block_header` says which filters go together. An index
+//! is of the text, so that no filter but [`sequence`] may stand beside one. It takes less than the
+//! 6 bytes per byte of `memory::block_need`. Whatever the block, [`undo`] gives back every byte,
+//! and the text is the same on any number of threads; whatever the text and parameters, [`undo`]
+//! keeps to time and memory that the block's size bounds (the fuzz target `filters`). A filter
+//! whose parameters have many forms restores each block ([`comes_back`]). Then follow, in this
+//! order:
 //!
 //! - `format/FORMAT.md` chapters 4 and 12 and the versions, with the draft in
-//!   `frame::frame_header`, and `format/decoder.py` (`undo_filters`, `undo_regions`); a new draft
-//!   makes all committed files anew: `BWZ_BLESS=1 cargo test --test golden --test rejects --test
-//!   crashes`;
+//!   `frame::frame_header`, and `format/decoder.py` (`FILTERS`, `undo_filters`, `undo_regions`);
+//!   `tests/{bombs,foreign,rejects}.rs` and `tests/cli/refusals.rs` name the draft too;
 //! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which the tests below try, a
 //!   name in `FILTERED` of `tests/golden.rs`, which writes its file where `BWZ_BLESS=1` is set, and
 //!   `tests/damaged/sources.rs`;
 //! - what a decoder rejects, in `tests/rejects/parts.rs`, and its parameters in `side_fields` of
 //!   `tests/common/mutation/parts.rs`;
-//! - unless it is one of regions, a door in `internals`, for `tests/common/targets/filters.rs`.
+//! - unless it is one of regions, a door in `internals`, `tests/common/targets/filters.rs`, seeds;
+//! - all committed files: `BWZ_BLESS=1 cargo test --test golden --test rejects --test crashes`.
 
 mod bcj;
 mod delta;

@@ -61,7 +61,8 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
     let side = payload()
         .filter(|part| matches!(part.kind, Kind::Side | Kind::SequenceSize | Kind::LayoutChecksum));
     let side = side.flat_map(|part| &part.bytes).copied().collect();
-    let filtered = Filtered { text: text.clone(), flags: header.get(9, 1) as u8 & 39, side };
+    let filtered =
+        Filtered { text: text.clone(), flags: header.get(9, 1) as u8 & filter::ALL, side };
     Some((bytes, text, filter::undo(filtered, raw_size).ok()?))
 }
 

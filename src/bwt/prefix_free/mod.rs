@@ -21,7 +21,7 @@
 //!
 //! Time: O(n) but for sorting the phrases of the dictionary, mostly in passes that all threads
 //! share; versions of one file take a quarter of the time that libsais takes. Memory: less
-//! than 6 bytes per byte as long as the limits below are kept.
+//! than 6 bytes per byte with its limits (`sort_limits`).
 
 mod build_bwt;
 mod dictionary;

@@ -4,6 +4,7 @@
 //! What cannot be read is kept as it is: the parts of any bytes, one after the other, are those
 //! bytes, but for parts that were decompressed.
 
+use bwz::internals::filter;
 use std::ops::Range;
 
 pub const MAGIC: &[u8] = b"\xF7bwz";
@@ -204,7 +205,7 @@ impl<'a> Reader<'a> {
         }
         let mut text_size = number(&header[12..17]) as usize;
         let mut searched = text_size;
-        if header[9] & 39 != 0 {
+        if header[9] & filter::ALL != 0 {
             let sizes = self.part(Kind::FilterSizes, 10)?;
             text_size = number(&sizes[..5]) as usize;
             let first = self.parts.len();

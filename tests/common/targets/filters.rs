@@ -21,7 +21,8 @@ pub fn filters(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(7) else { return };
     if choice[0] % 5 == 0 {
         let (side, text) = bytes.split_at(u16_at(choice, 1).min(bytes.len()));
-        let filtered = Filtered { text: text.to_vec(), flags: choice[3] & 39, side: side.to_vec() };
+        let filtered =
+            Filtered { text: text.to_vec(), flags: choice[3] & filter::ALL, side: side.to_vec() };
         return survive(filtered, u16_at(choice, 4) % LARGEST);
     }
     let copies = usize::from(choice[0] / 10);
