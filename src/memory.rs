@@ -112,7 +112,7 @@ impl Allowance {
     }
 
     /// What a block needs that is coded so, and indexed at this sample rate.
-    fn to_encode(&self, wide: bool, coding: Coding, index: Option<u32>) -> BlockNeed {
+    fn to_encode(self, wide: bool, coding: Coding, index: Option<u32>) -> BlockNeed {
         let need = BlockNeed::to_encode(wide, coding, index);
         if self.checks { need.checked() } else { need }
     }
