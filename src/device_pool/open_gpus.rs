@@ -1,6 +1,6 @@
 //! Opens GPUs: all that the machine has, or those that were asked for. The first is opened alone,
-//! since four that are opened side by side are all there after a second, where one takes a third of
-//! that; the others follow side by side.
+//! the others then side by side: of four that are opened together none is there before all are,
+//! after a second.
 
 use super::lease_queue::LeaseQueue;
 use crate::device::{Device, GpuSet};
