@@ -266,8 +266,11 @@ impl BlockEncoder {
         drop(block);
         let text = &filtered.filtered.text;
         let rate = sample_rate(text.len(), self.index);
-        let sorted = Sorted::Bwt(self.pool.install(|| self.sorters.cpu.sort_on(1, text, rate))?);
-        let sorted = SortedBlockText { block: filtered, sorted };
+        let threads = if filtered.place.alone { self.pool.count() } else { 1 };
+        let sorted = self.pool.install(|| self.sorters.cpu.sort_on(threads, text, rate))?;
+        // The check had the sorter's room.
+        self.sorters.cpu.free();
+        let sorted = SortedBlockText { block: filtered, sorted: Sorted::Bwt(sorted) };
         let (block, _) = code(sorted, self.form, &self.pool, &self.spare)?;
         match self.flaw(&block)? {
             None => Ok(block),

@@ -16,17 +16,19 @@
 //! for blocks of up to 2 GiB; the parts of a merge go to libsais whatever they are like. It gives
 //! libsais's exact `Bwt`, on any threads of the current rayon pool, in time that is bounded
 //! whatever the data, in at most 6 bytes per byte, the block and its BWT among them, asked for
-//! through `allocation`; the workspace that is kept for other blocks counts, unless it calls
-//! [`CpuSorter::free`] first. Its tests lower the limits and compare with `naive` and libsais. So
-//! does the fuzz target `inverse`, which reaches it through a door in `internals`
+//! through `allocation`; the workspace that is kept for other blocks counts, unless `sort_on` calls
+//! [`CpuSorter::free`] before it. Its tests lower the limits and compare with `naive` and libsais.
+//! So does the fuzz target `inverse`, which reaches it through a door in `internals`
 //! (`tests/common/targets/inverse.rs`): its input begins with three bytes, of which the second
 //! chooses the way, and seeds in `fuzz/seeds/inverse` that aim at others are to be made anew where
 //! these numbers change. A text made to be slow for it stands in `tests/hostile.rs`, with an index
 //! where filters would take it apart first. The module docs of `bwt` name it. What it gains is
 //! measured with and without its turn, which is a change of `sort_on` that is not kept: by `bwz -T2
-//! -c --index` where it is for repeats, which filters remove otherwise, else by `bwz bench`.
+//! -c --index` where it is for repeats, which filters remove otherwise, else by `cargo bench
+//! --bench sort`.
 //!
-//! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` call it too.
+//! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` have it sort texts of
+//! larger alphabets too.
 //!
 //! A GPU sorts as `gpu::algorithm` says, and gives the same.
 //!

@@ -63,20 +63,20 @@ fn open<G: Send>(
     limits: (usize, usize),
     make: &(impl Fn(u32) -> Result<G> + Sync),
 ) {
-    let numbers = match gpu_numbers(device) {
+    let mut numbers = match gpu_numbers(device) {
         Ok(numbers) => numbers,
         Err(e) => return queue.warn(&e.to_string()),
     };
-    let mut opening: Vec<_> = leases(numbers, limits).collect();
     let mut failures = Vec::new();
-    if let Some((number, count)) = opening.first_mut() {
-        match open_one(queue, 1, || make(*number)) {
-            Ok(()) => *count -= 1,
-            Err(e) => {
-                failures.push(failure(*number, &e.to_string()));
-                opening.remove(0);
-            }
-        }
+    while let Some(&number) = numbers.first()
+        && let Err(e) = open_one(queue, 1, || make(number))
+    {
+        failures.push(failure(number, &e.to_string()));
+        numbers.remove(0);
+    }
+    let mut opening: Vec<_> = leases(numbers, limits).collect();
+    if let Some((_, count)) = opening.first_mut() {
+        *count -= 1;
     }
     failures.extend(thread::scope(|scope| {
         let opening = opening.into_iter().map(|(number, count)| {
@@ -167,6 +167,11 @@ mod tests {
 
     /// `count` leases of a queue for `cuda:LIST` where odd GPUs cannot be opened, and its warnings.
     fn opened(list: &str, count: usize) -> (Vec<u32>, Vec<String>) {
+        opened_by(8, list, count)
+    }
+
+    /// The same for so many workers.
+    fn opened_by(workers: usize, list: &str, count: usize) -> (Vec<u32>, Vec<String>) {
         let warnings = Arc::new(Mutex::new(Vec::new()));
         let received = Arc::clone(&warnings);
         let listener = Listener::new(move |event| {
@@ -179,7 +184,7 @@ mod tests {
             0 => Ok(number),
             _ => Err(Error::Device("the GPU is missing".into())),
         };
-        open(&queue, Device::Cuda(list.parse().unwrap()), (8, 4), &make);
+        open(&queue, Device::Cuda(list.parse().unwrap()), (workers, 4), &make);
         let mut leases: Vec<_> = (0..count).filter_map(|_| queue.lease(1, 1)).collect();
         let mut gpus: Vec<u32> =
             leases.iter_mut().map(|lease| lease.run(|gpu| Ok(*gpu)).unwrap().unwrap()).collect();
@@ -200,6 +205,8 @@ mod tests {
         let others = format!("{warning}; sorting on the other GPUs");
         assert_eq!(opened("0-3", 4), (vec![0, 0, 2, 2], vec![others]));
         assert_eq!(opened("1,3", 8), (vec![], vec![format!("{warning}; sorting on the CPU")]));
+        let warning = "cuda:1: the GPU is missing; sorting on the other GPUs".to_owned();
+        assert_eq!(opened_by(1, "1,2", 1), (vec![2], vec![warning]), "one worker");
     }
 
     #[test]

@@ -18,15 +18,15 @@
 //! chooses where fields and matches would each take what the other needs.
 //!
 //! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, and
-//! `detect_regions` to find its data, which looks at middles of chunks, not at text); any other
+//! `detect_regions` to find its data, which looks at middles of chunks, not at prose); any other
 //! needs a flag below, bit 6 or 7, which are 0 in every header today, and its turn in
 //! [`filter_but_last`] and [`undo`]. `frame::block_header` says which filters go together. An index
-//! is of the text, so that no filter but [`sequence`] may stand beside one. It takes less than the
-//! 6 bytes per byte of `memory::block_need`. Whatever the block, [`undo`] gives back every byte,
-//! and the text is the same on any number of threads; whatever the text and parameters, [`undo`]
-//! keeps to time and memory that the block's size bounds (the fuzz target `filters`). A filter
-//! whose parameters have many forms restores each block ([`comes_back`]). Then follow, in this
-//! order:
+//! is of the text, so that no filter but [`sequence`] may stand beside one. A filter takes no more
+//! than the 6 bytes per byte of `memory::block_need`. Whatever the block, [`undo`] gives back every
+//! byte, and the text is the same on any number of threads; whatever the text and parameters,
+//! [`undo`] keeps to time and memory that the block's size bounds (the fuzz target `filters`). A
+//! filter whose parameters have many forms is undone and compared ([`comes_back`]). Then follow, in
+//! this order:
 //!
 //! - `format/FORMAT.md` chapters 4 and 12 and the versions, with the draft in
 //!   `frame::frame_header`, and `format/decoder.py` (`FILTERS`, `undo_filters`, `undo_regions`);

@@ -1,6 +1,7 @@
 //! Block_Header and the block as it stands in the file, FORMAT.md chapter 4.
 
 use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
+use crate::allocation;
 use crate::coder::Coding;
 use crate::error::{Error, Flaw};
 use crate::filter;
@@ -65,12 +66,41 @@ pub(crate) struct CodedBlock {
     pub offset: u64,
 }
 
+/// Bytes of a payload that are read before memory is taken for more, and how much that then is for
+/// each byte that has come.
+const FIRST: usize = 1 << 20;
+const AHEAD: usize = 64;
+
 /// Reads a payload of `size` bytes, or as much of it as there is. Memory grows with the bytes that
-/// come.
+/// come. It is touched first by whoever reads into it, which may be several threads.
 pub(crate) fn read_payload(input: &mut (impl Read + ?Sized), size: u64) -> io::Result<Vec<u8>> {
     let mut payload = Vec::new();
-    input.take(size).read_to_end(&mut payload)?;
+    input.take(size.min(FIRST as u64)).read_to_end(&mut payload)?;
+    let mut room = FIRST;
+    while payload.len() == room && (room as u64) < size {
+        room = size.min(room as u64 * AHEAD as u64) as usize;
+        let mut larger = allocation::zeroed(room).ok_or(io::ErrorKind::OutOfMemory)?;
+        let came = payload.len();
+        larger[..came].copy_from_slice(&payload);
+        payload = larger;
+        let more = fill(input, &mut payload[came..])?;
+        payload.truncate(came + more);
+    }
     Ok(payload)
+}
+
+/// Reads until all of `bytes` has come or the input ends; gives how many came.
+fn fill(input: &mut (impl Read + ?Sized), bytes: &mut [u8]) -> io::Result<usize> {
+    let mut came = 0;
+    while came < bytes.len() {
+        match input.read(&mut bytes[came..]) {
+            Ok(0) => break,
+            Ok(more) => came += more,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(came)
 }
 
 impl CodedBlock {
@@ -190,6 +220,34 @@ impl BlockKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases;
+
+    /// An input that gives some bytes at a time, is interrupted between them, and ends early.
+    struct Trickle<'a>(&'a [u8], bool);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let len = bytes.len().min(700_001);
+            self.0.read(&mut bytes[..len])
+        }
+    }
+
+    #[test]
+    fn a_payload_is_read_as_far_as_it_is_there() {
+        let bytes = cases::random(AHEAD * FIRST + 3 * FIRST, 1);
+        for size in [0, 1, FIRST - 1, FIRST, FIRST + 1, 5 * FIRST, AHEAD * FIRST + 1, bytes.len()] {
+            let payload = read_payload(&mut Trickle(&bytes, false), size as u64).unwrap();
+            assert!(payload == bytes[..size], "{size}");
+            for claimed in [size as u64 + 1, 1 << 39] {
+                let payload = read_payload(&mut Trickle(&bytes[..size], false), claimed).unwrap();
+                assert!(payload == bytes[..size], "{size} of {claimed}");
+            }
+        }
+    }
 
     const HEADER: BlockHeader = BlockHeader {
         kind: BlockKind::Bwt(Shape {

@@ -146,7 +146,7 @@ impl<'a> FileBlock<'a> {
     pub fn decoded<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
         let gpus = self.gpus.as_deref().filter(|_| SliceGpus::take(&self.header));
         match (self.decode(gpus).and_then(&work), gpus) {
-            (Err(Error::Format { .. }), Some(gpus)) if gpus.may_decode() => {
+            (Err(Error::Format { .. }), Some(gpus)) => {
                 let done = work(self.decode(None)?)?;
                 gpus.warn(&format!("a GPU decoded block {} wrongly", self.number));
                 Ok(done)

@@ -15,8 +15,8 @@
 //! that coding too: the index is made of the transform on the host.
 //!
 //! # Failure
-//! The bytes are the same whatever fails. A failure is `Error::Device`, in the middle of a block or
-//! before. Each pool gives one warning, of the first thing that goes wrong in it.
+//! The bytes are the same whatever failure is found. A failure is `Error::Device`, in the middle of
+//! a block or before. Each pool gives one warning, of the first thing that goes wrong in it.
 //!
 //! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so; but
 //!   with `auto` nothing does where the driver finds no GPU at all.
@@ -32,15 +32,16 @@
 //!   restores it again, and the lease stays. A warning, if the CPU finds the block sound.
 //! - What it decoded for a search is not what the block's index says of it, which has the counts
 //!   of bytes of each slice, or does not restore where it is restored: the CPU decodes it again,
-//!   and the lease stays. A warning, if the CPU finds the block sound.
+//!   and the lease stays. A warning, if the CPU finds the block sound. What has the right counts in
+//!   a wrong order is believed where the index is.
 //! - It fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning. Of
 //!   what a search found, rows are checked to be rows, without a warning; of LCP arrays that there
 //!   are as many long values as were counted. Nothing else is.
 //!
 //! What is not covered: a wrong transform of one GPU that passes is written, and its block is lost,
 //! unless `--verify` finds it: then the CPU sorts and codes that block again, with a warning. A GPU
-//! that hangs is waited for, and a panic ends the work, one while a GPU is opened when the work is
-//! done; no partial file stays (`cli`).
+//! that hangs is waited for. A panic ends the work, at once or, where a GPU is being opened, after
+//! the last block; no partial file stays (`cli`).
 //!
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
 //! counted like that one, which may have to take over.

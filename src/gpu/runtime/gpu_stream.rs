@@ -83,10 +83,10 @@ impl Gpu {
         result.map_err(failed)
     }
 
-    /// How a thread waits for this stream: asleep where the device has others too. An inverse has
-    /// two, and one more reference is that of all open devices.
+    /// How a thread waits for this stream: asleep where the device has those of others too. To
+    /// decode and invert takes three, and one more reference is that of all open devices.
     fn pause(&self) -> Pause {
-        const ALONE: usize = 2 + 1;
+        const ALONE: usize = 3 + 1;
         if Arc::strong_count(&self.device) > ALONE { Pause::Sleep } else { Pause::Yield }
     }
 
