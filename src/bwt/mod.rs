@@ -52,7 +52,7 @@
 //! | `sort_limits` | which blocks the next three take | |
 //! | `long_runs` | a block of long runs, by a text without them | < 6 |
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
-//! | `merge` | a block that is alone or above 2 GiB in parts, sorted side by side; others as one | 6 |
+//! | `merge` | a block that is alone or above 2 GiB in parts, side by side; others as one | 6 |
 //! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
 //! | `chosen_spans`, `content_defined` | positions that repeats share: do they repeat? | < 1.1 |
 //! | `fenwick` | a set of numbers that counts them | |

@@ -1,6 +1,6 @@
 //! Opens GPUs: all that the machine has, or those that were asked for. The first is opened alone,
-//! the others then side by side: of four that are opened together none is there before all are,
-//! after a second.
+//! the others then side by side: the first of four that are opened together was there after a
+//! second.
 
 use super::lease_queue::LeaseQueue;
 use crate::device::{Device, GpuSet};
