@@ -16,8 +16,9 @@
 //! exchanges cost and no more speed. Best of the runs, from memory to memory: GB/s of the text, the
 //! same without copies from and to the host, the share of that in exchanges with the wait for the
 //! others, and the bytes that were sent; then the sort on the first GPU alone. All transforms are
-//! compared with that, or, above what it takes, with nothing. `--bsp` lets them sort by accelerated
-//! sampling, also one GPU: `--gpus 0`.
+//! compared with that; those above what it takes are proved by their inverse on the CPU, which
+//! takes another 9 bytes of memory per byte. `--bsp` lets them sort by accelerated sampling, also
+//! one GPU: `--gpus 0`.
 //!
 //! With `--ranks HOST:PORT` so do processes that a launcher has started, each with a GPU, by prefix
 //! doubling: `mpirun -np 2 target/release/deps/distributed-... --ranks localhost:7000 [FILE...]`.
@@ -26,7 +27,7 @@ mod common;
 #[path = "common/genome.rs"]
 mod genome;
 
-use bwz::bwt;
+use bwz::bwt::{self, Bwt};
 use bwz::internals::distributed::{
     Blocks, Exchange, Level, Processor, Superstep, critical_round, h_relations, levels,
     run_virtual, sort_by_doubling, suffix_array,
@@ -37,7 +38,7 @@ use bwz::internals::gpu::{
 use bwz::internals::sort_by_ranks;
 use bwz::{Device, Error, JoinedRank, Ranks, Result};
 use clap::Parser;
-use common::Common;
+use common::{Common, prove};
 use genome::Genome;
 use std::time::Instant;
 
@@ -151,10 +152,15 @@ impl Bench {
             true => println!("  symbols of each level that all sort: {:?}", report.left),
             false => println!("  unresolved after each round: {:?}", report.left),
         }
+        self.check(text, rate, self.gpus[0], sorted)
+    }
+
+    /// Compares the transform with that of one GPU, or inverts it.
+    fn check(&self, text: &[u8], rate: u32, gpu: u32, sorted: SortedText) -> Result<()> {
         if text.len() <= MOST_SORTED as usize {
-            self.alone(text, rate, self.gpus[0], &sorted)?;
+            return self.alone(text, rate, gpu, &sorted);
         }
-        Ok(())
+        prove(Bwt { bytes: sorted.bytes, sample_rate: rate, samples: sorted.samples }, text)
     }
 
     /// By all ranks, of which this is the first.
@@ -168,10 +174,7 @@ impl Bench {
             best = best.min(from.elapsed().as_secs_f64());
         }
         println!("{} bytes by {} ranks: {best:.4} s", text.len(), ranks.count());
-        match text.len() <= MOST_SORTED as usize {
-            true => self.alone(text, rate, 0, &sorted),
-            false => Ok(()),
-        }
+        self.check(text, rate, 0, sorted)
     }
 
     /// The same on one of the GPUs.

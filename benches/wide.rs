@@ -17,7 +17,7 @@ use bwz::bwt::{self, Bwt};
 use bwz::internals::gpu::{Algorithm, GpuSorter};
 use bwz::{Error, Result};
 use clap::Parser;
-use common::pool;
+use common::prove;
 use genome::Genome;
 use std::time::Instant;
 
@@ -87,13 +87,4 @@ impl Bench {
         println!("  unresolved after each round: {:?}", report.rounds);
         Ok(())
     }
-}
-
-/// Inverts a transform and compares what comes out.
-fn prove(transform: Bwt, text: &[u8]) -> Result<()> {
-    let (pool, from) = (pool(0)?, Instant::now());
-    let restored = pool.install(|| bwt::invert(transform))?;
-    assert!(restored == text, "the transform is not that of the text");
-    println!("  proved by its inverse in {:.1} s", from.elapsed().as_secs_f64());
-    Ok(())
 }

@@ -7,7 +7,8 @@ const uint32_t NO_SLOT = ~0u;
 // A batch of suffixes, each of which has a position to ask for, or its own rank to tell.
 struct SHARED RouteView {
     const uint64_t* suffixes;
-    const uint32_t* heads;  // of their groups, where ranks are told; those that stay are not
+    const uint32_t* heads;  // the rows that their groups begin at, where ranks are told
+    const uint32_t* kept;   // the groups whose ranks stay, which are not told
     uint32_t* cursors;    // of each GPU: how many go there, and then the slot of the next
     uint32_t* slots;      // of each suffix: where it is among what is sent
     uint32_t* positions;  // sent: in the part of the GPU that is asked or told
@@ -20,7 +21,7 @@ struct SHARED RouteView {
 
 // The position of suffix i, or the size of the text where there is none.
 __device__ __forceinline__ uint64_t target_of(const RouteView& route, uint32_t i) {
-    if (i >= route.items || (route.heads && keeps_rank(route.heads[i]))) return route.text_size;
+    if (i >= route.items || (route.heads && keeps_rank(route.kept, route.heads[i]))) return route.text_size;
     const uint64_t suffix = route.suffixes[i];
     return position_of(suffix) + route.by_depth * symbols_of(suffix) + route.behind;
 }
@@ -87,7 +88,7 @@ extern "C" __global__ void place_ranks(const uint32_t* heads, const uint32_t* sl
                                        uint64_t first_row, uint32_t open_row, uint64_t open_rank, uint64_t* sent) {
     const uint32_t i = global_thread();
     if (i >= items || slots[i] == NO_SLOT) return;
-    const uint32_t row = head_row(heads[i]);
+    const uint32_t row = heads[i];
     sent[slots[i]] = row == open_row ? open_rank : first_row + row + 1;
 }
 

@@ -25,19 +25,22 @@ extern "C" __global__ void compose_keys(uint64_t* keys, const uint32_t* groups, 
     if (t < items) keys[t] |= static_cast<uint64_t>(groups[t]) << bits;
 }
 
-// heads[t] = the head of a group (suffix_words.cuh) for the item that begins one, 0 for the others.
-// The first item begins one here.
+// heads[t] = the row of an item that begins a group, 0 for the others. The first item begins one
+// here.
 //
-// [in] bits         the numbers of the groups before are above so many bits; 64 where there were
-//                   none
-// [in] first_stays  whether the first of these keeps its rank (1 or 0), as others do
+// [in]     bits         the numbers of the groups before are above so many bits; 64 where there
+//                       were none
+// [in]     first_stays  whether the first of these keeps its rank (1 or 0), as others do
+// [in,out] kept         the groups that keep their rank (suffix_words.cuh), none before
 extern "C" __global__ void mark_heads(const uint64_t* keys, const uint32_t* rows, uint32_t items, uint32_t bits,
-                                      uint32_t first_stays, uint32_t* heads) {
+                                      uint32_t first_stays, uint32_t* heads, uint32_t* kept) {
     const uint32_t t = global_thread();
     if (t >= items) return;
     const uint64_t differs = t ? keys[t] ^ keys[t - 1] : 0;
     const bool stays = t ? bits < 64 && differs >> bits : first_stays;
-    heads[t] = t == 0 || differs ? group_head(rows[t], stays) : 0;
+    const bool begins = t == 0 || differs;
+    heads[t] = begins ? rows[t] : 0;
+    if (begins && stays) keep_rank(kept, rows[t]);
 }
 
 // What other GPUs have to know of a list of one item or more: its first key and its last one, the
@@ -46,12 +49,12 @@ extern "C" __global__ void list_ends(const uint64_t* keys, const uint32_t* rows,
                                      uint32_t items, uint64_t* ends) {
     ends[0] = keys[0];
     ends[1] = keys[items - 1];
-    ends[2] = head_row(heads[items - 1]);
+    ends[2] = heads[items - 1];
     ends[3] = rows[0];
 }
 
-// Marks what is unresolved: 1 << 32, and 1 more for the first of a group here. heads[t] is the head
-// of the group of item t now.
+// Marks what is unresolved: 1 << 32, and 1 more for the first of a group here. heads[t] is the row
+// of the first of the group of item t now.
 //
 // [in] open_front, open_back  whether the first group began on an earlier GPU, and whether the last
 //                             one goes on on a later one (1 or 0)
@@ -59,8 +62,8 @@ extern "C" __global__ void mark_unresolved(const uint32_t* heads, const uint32_t
                                            uint32_t open_front, uint32_t open_back, uint64_t* marks) {
     const uint32_t t = global_thread();
     if (t >= items) return;
-    const bool head = head_row(heads[t]) == rows[t];
-    const bool last = t + 1 == items ? !open_back : head_row(heads[t + 1]) == rows[t + 1];
+    const bool head = heads[t] == rows[t];
+    const bool last = t + 1 == items ? !open_back : heads[t + 1] == rows[t + 1];
     const bool alone = head && last && !(t == 0 && open_front);
     marks[t] = alone ? 0 : (1ull << 32) + head;
 }

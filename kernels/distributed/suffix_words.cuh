@@ -12,8 +12,11 @@ __device__ __forceinline__ uint64_t position_of(uint64_t suffix) { return suffix
 __device__ __forceinline__ uint32_t symbols_of(uint64_t suffix) { return static_cast<uint32_t>(suffix) >> 8 & 255; }
 __device__ __forceinline__ uint32_t before_of(uint64_t suffix) { return static_cast<uint32_t>(suffix) & 255; }
 
-// The head of a group: its row among those of its GPU, less than 2^31, and whether the group keeps
-// the rank that it had. Heads compare as their rows do.
-__device__ __forceinline__ uint32_t group_head(uint32_t row, bool stays) { return row << 1 | stays; }
-__device__ __forceinline__ uint32_t head_row(uint32_t head) { return head >> 1; }
-__device__ __forceinline__ bool keeps_rank(uint32_t head) { return head & 1; }
+// Whether the group that begins at this row keeps the rank that it had: `kept` has a bit for each
+// row of a GPU.
+__device__ __forceinline__ bool keeps_rank(const uint32_t* kept, uint32_t row) {
+    return kept[row >> 5] >> (row & 31) & 1;
+}
+__device__ __forceinline__ void keep_rank(uint32_t* kept, uint32_t row) {
+    atomicOr(&kept[row >> 5], 1u << (row & 31));
+}

@@ -5,7 +5,7 @@ use crate::gpu::distributed::{
     DeviceExchange, JointDoubling, PartBytes, PeerExchange, RangeMemory, RangeTask, SampledSort,
     SortedRange, sort_range,
 };
-use crate::gpu::interface::JointReport;
+use crate::gpu::interface::{JointReport, MOST_SORTED};
 use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
@@ -13,8 +13,8 @@ use crate::gpu::text_parts::{KEY_BYTES, PartRows, PartText, TextParts};
 use std::ops::Range;
 use std::time::Instant;
 
-/// Bytes of a part at most: rows there have 31 bits. Their sort takes 125 GB.
-const MOST_OF_PART: u64 = 1 << 31;
+/// Bytes of a part at most: rows there, and bytes with those behind them, have 32 bits.
+const MOST_OF_PART: u64 = MOST_SORTED as u64 - KEY_BYTES;
 
 /// One of the GPUs.
 #[derive(Debug)]

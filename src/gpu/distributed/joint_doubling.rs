@@ -17,7 +17,8 @@
 //! of fixed width would make h one number, and leave many more suffixes unresolved: the alphabetic
 //! code takes 4.5 bits of English text for a symbol, and those of fixed width 7.
 //!
-//! A GPU takes 56 bytes for each suffix of its part, and 2 more for the part itself and its rows.
+//! A GPU takes 56 bytes and a bit for each suffix of its part, and 2 more for the part itself and
+//! its rows.
 //! Nothing depends on the text: the cuts are exact, and ranks are exchanged in batches.
 //!
 //! N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007; P. Flick and S. Aluru, *Parallel
@@ -54,8 +55,10 @@ pub struct JointDoubling<'m> {
     rows: DoubleBuffer<'m, u32>,
     /// The number of each item's group.
     groups: Array<'m, u32>,
-    /// The row of the first of it, and whether its rank stays.
+    /// The row of the first of it.
     heads: Array<'m, u32>,
+    /// A bit for each row: whether the group that begins there keeps its rank.
+    kept: Array<'m, u32>,
     routes: OwnerRoutes<'m>,
     splits: KeySplits<'m>,
     counts: Array<'m, u32>,
@@ -89,6 +92,7 @@ impl<'m> JointDoubling<'m> {
             rows: arena.double_buffer(room),
             groups: arena.array(room),
             heads: arena.array(room),
+            kept: arena.array(room.div_ceil(u32::BITS as usize)),
             routes: OwnerRoutes::allocate(arena, parts, number),
             splits: KeySplits::allocate(arena),
             counts: arena.array(BYTE_COUNT_WORDS as usize),
@@ -282,7 +286,7 @@ impl<'m> JointDoubling<'m> {
         if left.last() != Some(&0) {
             let first_row = self.parts.range(number).start;
             let open = ranked.open[number].then_some((ranked.first_row_here, ranked.open_rank));
-            let ranks = HeadRanks { heads, first_row, open };
+            let ranks = HeadRanks { heads, kept: self.kept, first_row, open };
             let (outgoing, incoming) = (self.suffixes.alternate.cast(), self.keys.current.cast());
             let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
             self.routes.tell(gpu, exchange, (suffixes, most), ranks, &buffers)?;
@@ -316,7 +320,7 @@ impl<'m> JointDoubling<'m> {
         let heads = self.heads.first(len);
         // The first group of all is new, and the rank of an open one may be.
         let old = (bits < u64::BITS).then_some((bits, !lists[exchange.number()].is_open));
-        mark_heads(gpu, keys, rows, old, heads)?;
+        mark_heads(gpu, keys, rows, old, (heads, self.kept))?;
         if len > 0 {
             self.cub.inclusive_max(gpu, heads)?;
         }

@@ -36,10 +36,13 @@ pub struct RouteBuffers<'m> {
     incoming_words: Array<'m, u64>,
 }
 
-/// The ranks of a list in the making: the heads of groups on this GPU, with those that stay marked.
+/// The ranks of a list in the making.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadRanks<'m> {
+    /// The row that each suffix's group begins at here.
     pub heads: Array<'m, u32>,
+    /// A bit for each row, which says whether the group that begins there keeps its rank.
+    pub kept: Array<'m, u32>,
     /// The first row of this GPU.
     pub first_row: u64,
     /// The row and the rank of a group that begins on an earlier GPU.
@@ -50,8 +53,8 @@ pub struct HeadRanks<'m> {
 enum Target<'m> {
     /// The one so far behind it, and as far as its first key reaches.
     Behind(u64),
-    /// Its own, unless the head of its group says that its rank stays.
-    Own(Array<'m, u32>),
+    /// Its own, unless its group keeps its rank; given their heads and which do.
+    Own { heads: Array<'m, u32>, kept: Array<'m, u32> },
 }
 
 /// What of a batch goes to each GPU, and what comes from each.
@@ -147,7 +150,8 @@ impl<'m> OwnerRoutes<'m> {
         let (open_row, open_rank) = ranks.open.unwrap_or((u32::MAX, 0));
         for batch in buffers.batches(suffixes.len(), most) {
             let (suffixes, heads) = (suffixes.part(batch.clone()), ranks.heads.part(batch));
-            let lens = self.route(gpu, exchange, suffixes, Target::Own(heads), buffers)?;
+            let target = Target::Own { heads, kept: ranks.kept };
+            let lens = self.route(gpu, exchange, suffixes, target, buffers)?;
             let [heads, slots, words] = [heads.into(), buffers.slots.into(), buffers.words.into()];
             let (items, first) = (suffixes.len(), ranks.first_row.into());
             let open = [open_row.into(), open_rank.into()];
@@ -180,14 +184,15 @@ impl<'m> OwnerRoutes<'m> {
         buffers: &RouteBuffers,
     ) -> Result<BatchLens> {
         let items = suffixes.len();
-        let (behind, by_depth, heads) = match target {
-            Target::Behind(behind) => (behind, 1, 0),
-            Target::Own(heads) => (0, 0, heads.address()),
+        let (behind, by_depth, heads, kept) = match target {
+            Target::Behind(behind) => (behind, 1, 0, 0),
+            Target::Own { heads, kept } => (0, 0, heads.address(), kept.address()),
         };
         assert!(items <= buffers.batch && exchange.count() <= MOST_PROCESSORS as usize);
         let view = RouteView {
             suffixes: suffixes.address(),
             heads,
+            kept,
             cursors: self.cursors.address(),
             slots: buffers.slots.address(),
             positions: buffers.positions.address(),

@@ -50,23 +50,26 @@ pub fn compose_keys(gpu: &Gpu, keys: Array<u64>, groups: Array<u32>, bits: u32) 
     unsafe { gpu.each("row_groups/compose_keys", items, &arguments) }
 }
 
-/// The row of each item that begins a group, and a bit below it that says whether the group keeps
-/// its rank; 0 for the others. `old` are the bits of a key below the number of its group before it
-/// was split, and whether the first group keeps its rank; where there were none, none do.
+/// The row of each item that begins a group, 0 for the others; and in `kept`, which has a bit for
+/// each row of this GPU, whether that group keeps its rank. `old` are the bits of a key below the
+/// number of its group before it was split, and whether the first group keeps its rank; where there
+/// were none, none do.
 #[allow(unsafe_code)]
 pub fn mark_heads(
     gpu: &Gpu,
     keys: Array<u64>,
     rows: Array<u32>,
     old: Option<(u32, bool)>,
-    heads: Array<u32>,
+    (heads, kept): (Array<u32>, Array<u32>),
 ) -> Result<()> {
     let items = keys.len();
     assert_eq!([rows.len(), heads.len()], [items; 2]);
+    gpu.zero(kept)?;
     let (bits, first_stays) = old.unwrap_or((u64::BITS, false));
     let old = [bits.into(), u32::from(first_stays).into()];
-    let arguments = [keys.into(), rows.into(), items.into(), old[0], old[1], heads.into()];
-    // SAFETY: the arrays have so many items.
+    let arguments =
+        [keys.into(), rows.into(), items.into(), old[0], old[1], heads.into(), kept.into()];
+    // SAFETY: the arrays have so many items, and `kept` a bit for each row.
     unsafe { gpu.each("row_groups/mark_heads", items, &arguments) }
 }
 
