@@ -10,20 +10,19 @@
 
 use super::likeness::count;
 
-/// The direction: add the place of the instruction to its displacement, or take it off again. Of
-/// all kinds of regions, those of `delta` too, the first is the way into the sorted text and the
-/// second the way back.
+/// Which way a region is changed: into the text that is sorted, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    ToAbsolute,
-    ToRelative,
+    Encode,
+    Decode,
 }
 
 impl Direction {
+    /// A displacement with the place of its instruction added, or taken off again.
     fn shift(self, value: u32, by: u32) -> u32 {
         match self {
-            Direction::ToAbsolute => value.wrapping_add(by),
-            Direction::ToRelative => value.wrapping_sub(by),
+            Direction::Encode => value.wrapping_add(by),
+            Direction::Decode => value.wrapping_sub(by),
         }
     }
 }
@@ -104,13 +103,13 @@ mod tests {
     #[test]
     fn calls_of_one_function_look_alike() {
         let mut code = [[0xE8, 0xFB, 0x0F, 0, 0], [0xE8, 0xF6, 0x0F, 0, 0]].concat();
-        x86(&mut code, 0, Direction::ToAbsolute);
+        x86(&mut code, 0, Direction::Encode);
         assert_eq!(code, [[0xE8, 0, 0x10, 0, 0]; 2].concat());
         let mut code: Vec<u8> = [0x9400_0010_u32, 0x9400_000F, 0xB000_0001, 0xF940_0021]
             .iter()
             .flat_map(|word| word.to_le_bytes())
             .collect();
-        arm64(&mut code, 0x2000, Direction::ToAbsolute);
+        arm64(&mut code, 0x2000, Direction::Encode);
         let words: Vec<u32> = code.chunks(4).map(u32_at).collect();
         assert_eq!(words, [0x9400_0810, 0x9400_0810, 0xF000_0001, 0xF940_0021]);
     }
@@ -128,9 +127,9 @@ mod tests {
             for convert in [x86, arm64] {
                 for (len, pos) in [(0, 0), (4, 1), (5, 9), (60_000, 0), (59_999, 0x7FFF_0000)] {
                     let mut code = bytes[..len].to_vec();
-                    convert(&mut code, pos, Direction::ToAbsolute);
+                    convert(&mut code, pos, Direction::Encode);
                     assert!(len < 6 || code != bytes[..len]);
-                    convert(&mut code, pos, Direction::ToRelative);
+                    convert(&mut code, pos, Direction::Decode);
                     assert!(code == bytes[..len]);
                 }
             }

@@ -52,8 +52,8 @@ impl Records {
         pool: &Threads,
     ) -> Result<(), Flaw> {
         match direction {
-            Direction::ToAbsolute => self.encode(region, pool),
-            Direction::ToRelative => self.decode(region, pool),
+            Direction::Encode => self.encode(region, pool),
+            Direction::Decode => self.decode(region, pool),
         }
     }
 

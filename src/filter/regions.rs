@@ -38,7 +38,7 @@ pub(crate) fn encode(
         leb128::write(size, side);
         kind.write(side);
     }
-    change(text, 0, regions, Direction::ToAbsolute, pool)
+    change(text, 0, regions, Direction::Encode, pool)
 }
 
 /// The parts of a text that [`encode`] changes.
@@ -67,7 +67,7 @@ pub(super) fn decode(text: &mut [u8], side: &mut &[u8], pool: &Threads) -> Resul
             regions.push(FilterRegion { size, kind: RegionKind::read(side)? });
             end += size;
         }
-        change(&mut text[start..end], start, &regions, Direction::ToRelative, pool)?;
+        change(&mut text[start..end], start, &regions, Direction::Decode, pool)?;
     }
     Ok(())
 }
