@@ -13,6 +13,34 @@ pub fn current_pool(tasks: Vec<Task>) {
     rayon::scope_fifo(|scope| tasks.into_iter().for_each(|task| scope.spawn_fifo(|_| task())));
 }
 
+/// Who does tasks, and on how many threads.
+#[derive(Clone, Copy)]
+pub struct Executor<'e> {
+    pub threads: usize,
+    pub execute: &'e dyn Fn(Vec<Task>),
+}
+
+impl Executor<'static> {
+    /// The calling thread.
+    pub const CALLING: Executor<'static> = Executor { threads: 1, execute: &calling_thread };
+
+    /// The threads of the current rayon pool, which is made now if there is none.
+    pub fn current_pool() -> Self {
+        Executor { threads: rayon::current_num_threads(), execute: &current_pool }
+    }
+}
+
+impl Executor<'_> {
+    /// Does `work` with each item; the results are in the items' order.
+    pub fn map<T: Send, R: Send>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        work: impl Fn(T) -> R + Sync,
+    ) -> Vec<R> {
+        map_with(self.execute, items, work)
+    }
+}
+
 /// Does `work` with each item by `execute`; the results are in the items' order.
 pub fn map_with<T: Send, R: Send>(
     execute: impl FnOnce(Vec<Task>),

@@ -101,8 +101,12 @@ impl Threads {
         items: impl IntoIterator<Item = T>,
         work: impl Fn(T) -> R + Sync,
     ) -> Vec<R> {
-        let execute = |tasks: Vec<Task>| _ = self.each(tasks, |task| task());
-        tasks::map_with(execute, items, work)
+        tasks::map_with(|tasks| _ = self.execute(tasks), items, work)
+    }
+
+    /// Does all tasks as [`Threads::each`] does.
+    pub fn execute(&self, tasks: Vec<Task>) -> Duration {
+        self.each(tasks, |task| task())
     }
 }
 

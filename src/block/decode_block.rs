@@ -114,7 +114,7 @@ impl BlockDecoder {
         let (number, from) = (block.number, Instant::now());
         let may_be_run = block.payload.len() < block.header.raw_size as usize / RUN_SHARE;
         let mut took = Duration::ZERO;
-        let execute = |tasks: Vec<Task>| took += self.pool.each(tasks, |task| task());
+        let execute = |tasks: Vec<Task>| took += self.pool.execute(tasks);
         let (decoded, coded) = decode_with(execute, block, &self.plan, &self.spare)?;
         self.decoded(&decoded.origin.header, took);
         self.listener.done(number, [(Step::Decode(Device::Cpu), from, Instant::now())]);

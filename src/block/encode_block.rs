@@ -314,7 +314,7 @@ pub fn code(
     let SortedBlockText { block, sorted } = sorted;
     let FilteredBlock { filtered, sequences, place, raw_size, checksum } = block;
     let took = Cell::new(Duration::ZERO);
-    let execute = |tasks: Vec<Task>| took.set(took.get() + pool.each(tasks, |task| task()));
+    let execute = |tasks: Vec<Task>| took.set(took.get() + pool.execute(tasks));
     let mut index = None;
     let (coded, sample_rate, samples) = match sorted {
         Sorted::Coded(CodedTransform { coded, sample_rate, samples }) => {

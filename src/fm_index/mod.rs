@@ -50,6 +50,7 @@ use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
 use crate::positions::NarrowLimits;
 pub use crate::positions::Row;
+use crate::tasks::Executor;
 use kmer_table::KmerTable;
 use layout::{IndexLayout, with_layout};
 use rank::Rank;
@@ -131,7 +132,7 @@ impl<R: Row> FmIndex<R> {
         }
         let rows = rows.into_par_iter().map(|row| R::new(row as usize)).collect();
         let samples = SampledRows::new(rows, sample_rate, len);
-        let counts = bwt::counts(&bytes);
+        let counts = bwt::counts(&bytes, Executor::current_pool());
         Ok(FmIndex {
             len,
             primary: samples.rows()[0],

@@ -16,6 +16,7 @@ use crate::events::{Step, Timed};
 use crate::gpu;
 use crate::options::{DEFAULT_SAMPLE_RATE, Options};
 use crate::positions::NarrowLimits;
+use crate::tasks::Executor;
 use crate::threads::Threads;
 #[cfg(test)]
 use crate::{coder, events::Listener};
@@ -105,8 +106,8 @@ impl BlockInverter {
         (pool.count() / (self.on_cpu.load(Ordering::Relaxed) + 1)).max(1)
     }
 
-    /// Restores the block of a transform, as [`crate::bwt::invert`] does: in `pool` if on the CPU.
-    /// A GPU is waited for outside of it.
+    /// Restores the block of a transform, as [`crate::bwt::invert`] does; on the CPU by threads of
+    /// `pool`, of which the caller is none.
     pub fn invert(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
         let threads = self.threads(pool);
         let lease = self.gpus.lease(bwt.bytes.len() as u64, threads);
@@ -126,7 +127,8 @@ impl BlockInverter {
     ) -> Result<(Vec<u8>, Vec<Timed>)> {
         let (len, from) = (bwt.bytes.len() as u64, Instant::now());
         self.on_cpu.fetch_add(1, Ordering::Relaxed);
-        let text = pool.install(|| self.cpu.invert(bwt));
+        let on = Executor { threads, execute: &|tasks| _ = pool.execute(tasks) };
+        let text = self.cpu.invert_on(on, bwt);
         self.on_cpu.fetch_sub(1, Ordering::Relaxed);
         self.gpus.done_on_cpu(len, threads, from.elapsed());
         Ok((text?, vec![(Step::Invert(Device::Cpu), from, Instant::now())]))

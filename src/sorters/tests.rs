@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::device_pool::{DevicePool, OpenGpus, Opener, Rates};
 use crate::error::{Error, Result};
 use crate::events::{Listener, Step};
+use crate::tasks::Executor;
 use crate::threads::Threads;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -49,7 +50,7 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
     let limits = SliceLimits::new(block.len(), Coding::StaticRans);
     let coded = coder::encode_slices(&bytes, limits, Coding::StaticRans);
     let transform = CodedTransform { coded, sample_rate, samples: bwt::narrow(&samples) };
-    let counts = bwt::counts(&bytes).map(|count| count as u32);
+    let counts = bwt::counts(&bytes, Executor::CALLING).map(|count| count as u32);
     Ok((Sorted::Coded(transform), Some(counts), Vec::new()))
 }
 

@@ -8,12 +8,11 @@
 //!
 //! The rows are cut into chunks, each with counters of its own that start at the counts of all that
 //! is above. Two passes of histograms (symbols per chunk; then symbols per stretch of a stream)
-//! find them, each at about 0.4 ns per byte. What is one chunk needs no threads, which rayon would
-//! start to be asked for them.
+//! find them, each at about 0.4 ns per byte.
 
 use crate::coder;
 use crate::positions::Row;
-use rayon::prelude::*;
+use crate::tasks::Executor;
 use std::ops::Range;
 
 /// Fewest rows worth a task of their own, against clearing and summing up 2 x 256 KiB of counters.
@@ -83,17 +82,14 @@ pub struct Counters<'a, R> {
 
 impl<'a, R: Row> Counters<'a, R> {
     /// Counts symbols and pairs. `bytes` is not empty and `primary` is in 1..=bytes.len().
-    pub fn new(bytes: &'a [u8], primary: usize) -> Self {
+    pub fn new(bytes: &'a [u8], primary: usize, on: Executor) -> Self {
         let column = LColumn { bytes, primary };
         let rows = bytes.len() + 1;
-        let chunk_len = chunk_len(rows);
+        let chunk_len = chunk_len(rows, on.threads);
         let chunk = |k| Chunk::new(column, k * chunk_len..rows.min((k + 1) * chunk_len));
-        let mut chunks: Vec<Chunk<R>> = match rows.div_ceil(chunk_len) {
-            1 => vec![chunk(0)],
-            count => (0..count).into_par_iter().map(chunk).collect(),
-        };
+        let mut chunks = on.map(0..rows.div_ceil(chunk_len), chunk);
         let starts = sum_symbols(&mut chunks);
-        count_pairs(column, &mut chunks, &starts);
+        count_pairs(column, &mut chunks, &starts, on);
         sum_pairs(&mut chunks, &starts, bytes[0]);
         Counters { column, chunk_len, chunks, starts }
     }
@@ -125,16 +121,15 @@ impl<'a, R: Row> Counters<'a, R> {
 }
 
 /// Two chunks for each task, which are filled in turn; one for all where the rows are few.
-fn chunk_len(rows: usize) -> usize {
-    if rows < MIN_TASK {
-        return rows;
+fn chunk_len(rows: usize, threads: usize) -> usize {
+    match (rows / MIN_TASK).min(threads) {
+        0 => rows,
+        tasks => rows.div_ceil(2 * tasks),
     }
-    let tasks = (rows / MIN_TASK).min(rayon::current_num_threads());
-    rows.div_ceil(2 * tasks)
 }
 
-/// How often each byte value occurs, counted on the current rayon pool.
-pub fn counts(bytes: &[u8]) -> [u64; 256] {
+/// How often each byte value occurs.
+pub fn counts(bytes: &[u8], on: Executor) -> [u64; 256] {
     const PIECE: usize = 1 << 20;
     let piece = |bytes: &[u8]| {
         let mut counts = [0; 256];
@@ -142,7 +137,7 @@ pub fn counts(bytes: &[u8]) -> [u64; 256] {
         counts
     };
     let sum = |a: [u64; 256], b: [u64; 256]| std::array::from_fn(|c| a[c] + b[c]);
-    bytes.par_chunks(PIECE).map(piece).reduce(|| [0; 256], sum)
+    on.map(bytes.chunks(PIECE), piece).into_iter().fold([0; 256], sum)
 }
 
 /// Adds the occurrences of each byte value.
@@ -193,7 +188,7 @@ fn sum_symbols<R: Row>(chunks: &mut [Chunk<R>]) -> Box<[R; 257]> {
 }
 
 /// Counts, for each symbol c of each chunk, the symbols of the rows to which LF takes c.
-fn count_pairs<R: Row>(column: LColumn, chunks: &mut [Chunk<R>], starts: &[R; 257]) {
+fn count_pairs<R: Row>(column: LColumn, chunks: &mut [Chunk<R>], starts: &[R; 257], on: Executor) {
     let mut ends: Vec<[R; 256]> = chunks.iter().skip(1).map(|next| *next.lf).collect();
     ends.push(std::array::from_fn(|c| starts[c + 1]));
     let count_in = |(chunk, ends): (&mut Chunk<R>, [R; 256])| {
@@ -202,10 +197,7 @@ fn count_pairs<R: Row>(column: LColumn, chunks: &mut [Chunk<R>], starts: &[R; 25
             count(stretch, chunk.pairs(c));
         }
     };
-    match chunks {
-        [only] => count_in((only, ends[0])),
-        _ => chunks.par_iter_mut().zip(ends).for_each(count_in),
-    }
+    on.map(chunks.iter_mut().zip(ends), count_in);
 }
 
 /// Turns counts of pairs into rows. The stretches of all chunks, by symbol and then by chunk, are

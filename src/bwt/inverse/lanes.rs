@@ -11,8 +11,7 @@ use super::first_symbols::FirstSymbols;
 use super::lf_squared::LfSquared;
 use crate::error::Flaw;
 use crate::positions::Row;
-use crate::threads;
-use rayon::prelude::*;
+use crate::tasks::Executor;
 
 /// Lanes in lock step. Measured: 32 keep the memory busy, 64 do so with prefetches to the
 /// second-level cache, which may have more misses under way than the first; beyond that nothing is
@@ -21,10 +20,6 @@ const GROUP: usize = 64;
 
 /// Fewest lanes in lock step for the sake of giving each thread some.
 const MIN_GROUP: usize = 8;
-
-/// Texts up to this long are walked by the calling thread alone. Tests want many tasks in short
-/// ones.
-const SMALL: usize = if cfg!(any(test, fuzzing)) { 500 } else { threads::SMALL as usize };
 
 /// Bytes of text per lane that are put together before they are written: a cache line. Lanes lie a
 /// power of two apart, so all of them would fight for the same few lines of the cache.
@@ -49,6 +44,7 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         samples: &[R],
         row: R,
         text: &mut [u8],
+        on: Executor,
     ) -> Result<(), Flaw> {
         let rate = sample_rate as usize;
         // The last lane may have been one byte.
@@ -56,20 +52,15 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         if text.is_empty() || done.iter().any(|sample| *sample != row) {
             return if done == [row] { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) };
         }
-        let small = text.len() <= SMALL;
-        let group = if small { GROUP } else { group_len(samples.len()) };
+        let group = group_len(samples.len(), on.threads);
         let next = |k: usize| samples.get(k + 1).copied().unwrap_or(row);
         let walk = |(g, (text, samples)): (usize, (&mut [u8], &[R]))| {
             let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
             let mut lanes = InverseLanes { rows, unwritten: text.chunks_mut(rate).collect() };
             self.walk(&mut lanes, samples)
         };
-        let len = rate.saturating_mul(group);
-        if small {
-            return text.chunks_mut(len).zip(samples.chunks(group)).enumerate().try_for_each(walk);
-        }
-        let tasks = text.par_chunks_mut(len).zip(samples.par_chunks(group));
-        tasks.enumerate().try_for_each(walk)
+        let tasks = text.chunks_mut(rate.saturating_mul(group)).zip(samples.chunks(group));
+        on.map(tasks.enumerate(), walk).into_iter().collect()
     }
 
     /// Walks lanes of one length, but for the last, which may be shorter.
@@ -134,8 +125,7 @@ impl<R> InverseLanes<'_, R> {
 }
 
 /// Lanes per task: an equal share for each thread, if that is neither too few nor too many.
-fn group_len(lanes: usize) -> usize {
-    let threads = rayon::current_num_threads();
+fn group_len(lanes: usize, threads: usize) -> usize {
     let tasks = lanes.div_ceil(GROUP).next_multiple_of(threads);
     lanes.div_ceil(tasks).max(MIN_GROUP)
 }

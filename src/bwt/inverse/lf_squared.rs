@@ -5,7 +5,7 @@
 
 use super::counters::{Chunk, Counters, LColumn};
 use crate::positions::Row;
-use rayon::prelude::*;
+use crate::tasks::Executor;
 
 /// LF(LF(row)) for each row.
 ///
@@ -26,19 +26,15 @@ impl<'t, R: Row> LfSquared<'t, R> {
     }
 
     /// Makes the table in the place of `entries`.
-    pub fn new(counters: Counters<R>, entries: &'t mut [R::Packed]) -> Self {
+    pub fn new(counters: Counters<R>, entries: &'t mut [R::Packed], on: Executor) -> Self {
         let Counters { column, chunk_len, mut chunks, .. } = counters;
         assert_eq!(entries.len(), Self::entries(column.bytes.len()));
         // The row of the sentinel is the only one that is left out.
         let no_row: R = column.no_row();
         entries[column.primary] = no_row.pack();
         entries[no_row.get()] = no_row.pack();
-        if chunks.len() <= 2 {
-            fill(column, &mut chunks, chunk_len, entries);
-        } else {
-            let tasks = entries.par_chunks_mut(2 * chunk_len).zip(chunks.par_chunks_mut(2));
-            tasks.for_each(|(entries, chunks)| fill(column, chunks, chunk_len, entries));
-        }
+        let tasks = entries.chunks_mut(2 * chunk_len).zip(chunks.chunks_mut(2));
+        on.map(tasks, |(entries, chunks)| fill(column, chunks, chunk_len, entries));
         LfSquared(entries)
     }
 

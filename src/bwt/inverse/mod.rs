@@ -11,8 +11,8 @@
 //!   thread moves many of them in lock step, and their misses overlap (`lanes`);
 //! - *huge pages* under the table, else a TLB miss comes on top of each cache miss.
 //!
-//! Threads of the current rayon pool share the building of the table and then the lanes. The text
-//! does not depend on their number.
+//! Threads share the building of the table and then the lanes. The text does not depend on their
+//! number.
 //!
 //! Time: O(n). On one thread the table takes about as long as the walk; one random access for two
 //! bytes of text is what remains. Memory: 5 bytes per byte, which are the BWT, whose place the text
@@ -33,6 +33,8 @@ use super::{Bwt, ByteSums, MAX_BLOCK_SIZE};
 use crate::coder;
 use crate::error::{Error, Flaw, Result};
 use crate::positions::{NarrowLimits, Packed40, Row};
+use crate::tasks::Executor;
+use crate::threads;
 use counters::Counters;
 pub(crate) use counters::{count, counts};
 use first_symbols::FirstSymbols;
@@ -40,7 +42,12 @@ use lanes::LaneWalk;
 use lf_squared::LfSquared;
 use run_inverse::RunInverse;
 
-/// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file.
+/// Blocks up to this long are restored by the calling thread alone. Tests want many tasks in short
+/// ones.
+const SMALL: usize = if cfg!(any(test, fuzzing)) { 500 } else { threads::SMALL as usize };
+
+/// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file, on the threads
+/// of the current rayon pool.
 ///
 /// Whatever `bwt` holds, this ends in time linear in its length and touches no memory but its own.
 /// It fails where `bwt` is the transform of no text; where it is that of a wrong one, a checksum of
@@ -68,7 +75,15 @@ impl CpuInverse {
         CpuInverse { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
     }
 
+    /// Restores a block on the threads of the current rayon pool.
     pub fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
+        // To ask rayon for its threads starts them.
+        let is_small = bwt.bytes.len() <= SMALL;
+        let on = if is_small { Executor::CALLING } else { Executor::current_pool() };
+        self.invert_on(on, bwt)
+    }
+
+    pub fn invert_on(&self, on: Executor, bwt: Bwt) -> Result<Vec<u8>> {
         check(&bwt)?;
         if is_run(&bwt) {
             return Ok(bwt.bytes);
@@ -76,18 +91,18 @@ impl CpuInverse {
         let len = bwt.bytes.len();
         if len > self.narrow.others {
             let entries = LfSquared::<u64>::entries(len);
-            let rebuild = |table: &mut [Packed40]| rebuild::<u64>(bwt, table);
+            let rebuild = |table: &mut [Packed40]| rebuild::<u64>(bwt, table, on);
             return self.wide_tables.lend(entries, rebuild).ok_or_else(no_memory)?;
         }
         if len >= run_inverse::MIN_LEN
             && bwt.sample_rate >= run_inverse::MIN_RATE
-            && let Some(shortened) = RunInverse::new(&bwt, run_inverse::KEPT)
+            && let Some(shortened) = RunInverse::new(&bwt, run_inverse::KEPT, on)
         {
-            let rebuild = |table: &mut [u32]| Ok(shortened.rebuild(bwt, table)?);
+            let rebuild = |table: &mut [u32]| Ok(shortened.rebuild(bwt, table, on)?);
             return self.tables.lend(len + 1, rebuild).ok_or_else(no_memory)?;
         }
         let entries = LfSquared::<u32>::entries(len);
-        self.tables.lend(entries, |table| rebuild::<u32>(bwt, table)).ok_or_else(no_memory)?
+        self.tables.lend(entries, |table| rebuild::<u32>(bwt, table, on)).ok_or_else(no_memory)?
     }
 }
 
@@ -99,11 +114,11 @@ fn is_run(bwt: &Bwt) -> bool {
 }
 
 /// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table.
-fn rebuild<R: Row>(bwt: Bwt, table: &mut [R::Packed]) -> Result<Vec<u8>> {
-    let counters = Counters::<R>::new(&bwt.bytes, bwt.samples[0] as usize);
+fn rebuild<R: Row>(bwt: Bwt, table: &mut [R::Packed], on: Executor) -> Result<Vec<u8>> {
+    let counters = Counters::<R>::new(&bwt.bytes, bwt.samples[0] as usize, on);
     let first_symbols = FirstSymbols::new(&counters);
     let (last, row_of_last) = counters.last_symbol();
-    let lf_squared = LfSquared::new(counters, table);
+    let lf_squared = LfSquared::new(counters, table, on);
     // The table holds all that the transform says, so that the text can take its place.
     let Bwt { bytes: mut text, sample_rate, samples } = bwt;
     let samples: Vec<R> = samples.into_iter().map(|row| R::new(row as usize)).collect();
@@ -113,7 +128,7 @@ fn rebuild<R: Row>(bwt: Bwt, table: &mut [R::Packed]) -> Result<Vec<u8>> {
         *unwritten.split_off_last_mut().expect("a block has bytes") = last;
         row = row_of_last;
     }
-    LaneWalk::new(&lf_squared, &first_symbols).write(sample_rate, &samples, row, unwritten)?;
+    LaneWalk::new(&lf_squared, &first_symbols).write(sample_rate, &samples, row, unwritten, on)?;
     Ok(text)
 }
 
@@ -188,8 +203,9 @@ mod tests {
         let mut number = |below: usize| numbers.next().unwrap() % below;
         let (mut shortened, mut table) = (0, [0; 10_000]);
         let mut check = |bwt: &Bwt, block: Option<&[u8]>, kept: usize| {
-            let Some(short) = RunInverse::new(bwt, kept) else { return };
-            let text = short.rebuild(bwt.clone(), &mut table[..=bwt.bytes.len()]);
+            let Some(short) = RunInverse::new(bwt, kept, Executor::CALLING) else { return };
+            let room = &mut table[..=bwt.bytes.len()];
+            let text = short.rebuild(bwt.clone(), room, Executor::CALLING);
             match block {
                 Some(block) => assert!(text.unwrap() == block, "{kept} kept, {block:?}"),
                 None => assert!(text.is_err() || text.unwrap() == invert(bwt.clone()).unwrap()),

@@ -19,7 +19,7 @@ use super::super::{Bwt, narrow};
 use super::counters::{LColumn, counts};
 use crate::coder;
 use crate::error::Flaw;
-use rayon::prelude::*;
+use crate::tasks::Executor;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -88,9 +88,9 @@ struct Side {
 impl RunInverse {
     /// Looks for long runs; `None` where they are less than two thirds of the block, or the
     /// transform is none.
-    pub fn new(bwt: &Bwt, kept: usize) -> Option<Self> {
+    pub fn new(bwt: &Bwt, kept: usize, on: Executor) -> Option<Self> {
         let byte = mostly(&bwt.bytes)?;
-        let counts = counts(&bwt.bytes);
+        let counts = counts(&bwt.bytes, on);
         let mut row = 1;
         let counts = counts.map(|count| count as u32);
         let starts = counts.map(|count| {
@@ -130,14 +130,15 @@ impl RunInverse {
     }
 
     /// Rebuilds the block with a table of an entry for each row.
-    pub fn rebuild(&self, bwt: Bwt, table: &mut [u32]) -> Result<Vec<u8>, Flaw> {
+    pub fn rebuild(&self, bwt: Bwt, table: &mut [u32], on: Executor) -> Result<Vec<u8>, Flaw> {
         let steps = &mut table.as_chunks_mut::<2>().0[..self.rows + self.heads.len()];
         self.fill(&bwt, steps);
         let Bwt { bytes: mut text, sample_rate, samples } = bwt;
         let ends: Vec<AtomicUsize> = self.heads.iter().map(|_| AtomicUsize::new(0)).collect();
         let samples = narrow(&samples);
         let mut lanes = self.lanes(&mut text, sample_rate as usize, &samples);
-        lanes.par_chunks_mut(GROUP).try_for_each(|lanes| self.walk(steps, &ends, lanes))?;
+        let walked = on.map(lanes.chunks_mut(GROUP), |lanes| self.walk(steps, &ends, lanes));
+        walked.into_iter().collect::<Result<(), Flaw>>()?;
         self.check(sample_rate as usize, &samples, &ends).map(|()| text)
     }
 
