@@ -1,13 +1,13 @@
 //! The coder alone: `cargo bench --bench coder -- [--block MIB] [-T N] [FILE...]`.
 //!
-//! The best and the median of all runs in MB/s of raw bytes, each way and with each coding, of the
+//! The best and the median of all runs in MB/s of raw bytes, each way and with each effort, of the
 //! slices of all blocks side by side; and the bytes that they take, models included. All slices are
 //! decoded and compared with what was encoded.
 
 mod common;
 
 use bwz::bwt::{self, Sorter};
-use bwz::internals::coder::{self, CodedBwt, Coding, SliceDecoder, SliceLimits};
+use bwz::internals::coder::{self, CodedBwt, Coding, Effort, SliceDecoder, SliceLimits};
 use bwz::{Error, Result};
 use clap::Parser;
 use common::Common;
@@ -30,17 +30,18 @@ fn main() -> Result<()> {
         let blocks = text.chunks((bench.block as usize) << 20);
         let sort = |block: &[u8]| Ok(Sorter::Cpu.sort(block, bwt::sample_rate(block.len()))?.bytes);
         let bwts = blocks.map(sort).collect::<Result<Vec<_>>>()?;
-        let codings =
-            [("static rANS", Coding::StaticRans), ("context mixing", Coding::ContextMixing)];
-        codings.into_iter().try_for_each(|(name, coding)| {
-            pool.install(|| bench.both_ways(name, coding, text.len(), &bwts))
+        let efforts =
+            [("default", Effort::Default), ("--fast", Effort::Fast), ("--best", Effort::Best)];
+        efforts.into_iter().try_for_each(|(name, effort)| {
+            pool.install(|| bench.both_ways(name, effort, text.len(), &bwts))
         })
     })
 }
 
 impl Bench {
-    fn both_ways(&self, name: &str, coding: Coding, len: usize, bwts: &[Vec<u8>]) -> Result<()> {
-        let limits = SliceLimits::new((self.block as usize) << 20, coding);
+    fn both_ways(&self, name: &str, effort: Effort, len: usize, bwts: &[Vec<u8>]) -> Result<()> {
+        let limits = SliceLimits::new((self.block as usize) << 20, effort);
+        let coding = effort.into();
         let encode = |bwt: &Vec<u8>| coder::encode_slices(bwt, limits, coding);
         let encode_all = |()| Ok(bwts.par_iter().map(encode).collect());
         let (times, coded): (_, Vec<CodedBwt>) = self.common.time(|| Ok(()), encode_all)?;

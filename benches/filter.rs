@@ -9,7 +9,7 @@ mod common;
 
 use bwz::Result;
 use bwz::bwt::{Sorter, sample_rate};
-use bwz::internals::coder::{self, Coding, SliceLimits};
+use bwz::internals::coder::{self, Coding, Effort, SliceLimits};
 use bwz::internals::filter::Filtered;
 use bwz::internals::{Tokens, choose_fields, filter_on, take_fields_apart_on, undo_on};
 use clap::Parser;
@@ -129,7 +129,7 @@ impl Bench {
         let coded_size = |Filtered { text, side, .. }: Filtered| {
             let threads = pool.current_num_threads();
             let bwt = Sorter::Cpu.sort_on(threads, &text, sample_rate(text.len()))?;
-            let limits = SliceLimits::new(text.len(), Coding::StaticRans);
+            let limits = SliceLimits::new(text.len(), Effort::Default);
             let coded = coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
             Ok(coded.size() + side.len())
         };

@@ -1,5 +1,5 @@
 //! The coder on a GPU alone: `cargo bench --features cuda --bench gpu_coder -- [--block MIB]
-//! [--in-flight N,...] [FILE...]`.
+//! [--in-flight N,...] [--fast] [FILE...]`.
 //!
 //! The best and the median of all runs in MB/s of BWT bytes, each way, with BWTs and coded slices
 //! resident on the device: the first block of a file so many times at once, each on a stream of its
@@ -9,7 +9,7 @@
 mod common;
 
 use bwz::bwt::{self, Sorter};
-use bwz::internals::coder::{self, CodedBwt, Coding, SliceLimits};
+use bwz::internals::coder::{self, CodedBwt, Coding, Effort, SliceLimits};
 use bwz::internals::gpu::{BwtDecoder, BwtEncoder};
 use bwz::{Error, Result};
 use clap::Parser;
@@ -27,6 +27,9 @@ struct Bench {
     /// Blocks in flight
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 2, 8, 21, 64])]
     in_flight: Vec<u16>,
+    /// Cut slices as --fast does
+    #[arg(long)]
+    fast: bool,
     /// Take the files as BWTs that need no sort
     #[arg(long)]
     sorted: bool,
@@ -46,7 +49,8 @@ fn main() -> Result<()> {
             true => block.to_vec(),
             false => Sorter::Cpu.sort(block, bwt::sample_rate(block.len()))?.bytes,
         };
-        let limits = SliceLimits::new(block.len(), Coding::StaticRans);
+        let effort = if bench.fast { Effort::Fast } else { Effort::Default };
+        let limits = SliceLimits::new(block.len(), effort);
         let coded = pool.install(|| coder::encode_slices(&bwt, limits, Coding::StaticRans));
         let size: usize = coded.slices.iter().map(Vec::len).sum();
         println!("  {} bytes in {} slices, {size} bytes coded", bwt.len(), coded.slices.len());

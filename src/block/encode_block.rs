@@ -54,12 +54,11 @@ pub struct BlockForm {
 impl BlockForm {
     /// For blocks of up to `block_size` bytes; `indexed` where they are searched.
     pub fn new(block_size: u64, effort: Effort, indexed: bool) -> Self {
-        let coding = effort.into();
         let limits = match indexed {
             true => SliceLimits::searched(),
-            false => SliceLimits::new(block_size as usize, coding),
+            false => SliceLimits::new(block_size as usize, effort),
         };
-        BlockForm { coding, limits, indexed }
+        BlockForm { coding: effort.into(), limits, indexed }
     }
 }
 

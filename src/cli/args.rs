@@ -245,7 +245,7 @@ impl ModeArgs {
 /// What coding may cost for what it saves.
 #[derive(Args, Debug)]
 pub struct EffortArgs {
-    /// Code fast rather than small; for now this is what the default does
+    /// Code fast rather than small: a block that is alone keeps more threads and GPUs busy
     #[arg(long, overrides_with = "best")]
     fast: bool,
     /// Code small rather than fast

@@ -14,7 +14,7 @@ use super::likeness::{MAX_STRIDE, all_likeness, count};
 use super::order1;
 use super::regions::{FilterRegion, RegionKind};
 use crate::bwt::Sorter;
-use crate::coder::{self, Coding, SliceLimits};
+use crate::coder::{self, Coding, Effort, SliceLimits};
 use crate::threads::Threads;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -347,7 +347,7 @@ fn cost(sample: &[u8], records: Option<Records>) -> i64 {
 fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
     let Some(sample) = filtered(sample, records) else { return usize::MAX };
     let Ok(bwt) = Sorter::Cpu.sort(&sample, 1 << 15) else { return usize::MAX };
-    let limits = SliceLimits::new(bwt.bytes.len(), Coding::StaticRans);
+    let limits = SliceLimits::new(bwt.bytes.len(), Effort::Default);
     coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans).size()
 }
 

@@ -327,11 +327,11 @@ pub(crate) fn undo_on(filtered: Filtered, size: usize, pool: &Threads) -> Result
 mod tests {
     use super::*;
     use crate::bwt::Sorter;
-    use crate::coder::{self, Coding, SliceLimits};
+    use crate::coder::{self, Coding, Effort, SliceLimits};
 
     fn coded_size(text: &[u8]) -> usize {
         let bwt = Sorter::Cpu.sort(text, 1 << 16).unwrap();
-        let limits = SliceLimits::new(bwt.bytes.len(), Coding::StaticRans);
+        let limits = SliceLimits::new(bwt.bytes.len(), Effort::Default);
         coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans).size()
     }
 

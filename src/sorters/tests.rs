@@ -4,7 +4,7 @@ use super::coded_transform::{GpuSort, GpuSorted};
 use super::invert_blocks::GpuInvert;
 use super::*;
 use crate::bwt::{self, Bwt, Sorter};
-use crate::coder::{self, Coding, SliceLimits};
+use crate::coder::{self, Coding, Effort, SliceLimits};
 use crate::device::Device;
 use crate::device_pool::{DevicePool, OpenGpus, Opener, Rates};
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ fn on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
 /// Sorts and codes, as a GPU does that has the memory for it.
 fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
     let Bwt { bytes, sample_rate, samples } = Sorter::Cpu.sort(block, rate)?;
-    let limits = SliceLimits::new(block.len(), Coding::StaticRans);
+    let limits = SliceLimits::new(block.len(), Effort::Default);
     let coded = coder::encode_slices(&bytes, limits, Coding::StaticRans);
     let transform = CodedTransform { coded, sample_rate, samples: bwt::narrow(&samples) };
     let counts = bwt::counts(&bytes, Executor::CALLING).map(|count| count as u32);
