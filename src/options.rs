@@ -58,6 +58,7 @@ pub struct Options {
     max_mismatches: u8,
     effort: Effort,
     verify: bool,
+    input_size: u64,
     narrow: NarrowLimits,
 }
 
@@ -92,6 +93,7 @@ impl Options {
             max_mismatches: 0,
             effort: Effort::Default,
             verify: false,
+            input_size: 0,
             narrow: NarrowLimits::USUAL,
         }
     }
@@ -241,6 +243,16 @@ impl Options {
         self
     }
 
+    /// Says how many bytes the input of [`compress`](crate::compress()) or
+    /// [`decompress`](crate::decompress()) has, which need not be exact: with [`Device::Auto`],
+    /// GPUs are opened for a large one before so much of it has come that they are worth it.
+    /// Nothing that is written depends on it.
+    #[must_use]
+    pub fn input_size(mut self, bytes: u64) -> Self {
+        self.input_size = bytes;
+        self
+    }
+
     /// The threads and the memory to use.
     pub(crate) fn allowance(&self) -> Allowance {
         Allowance::new(self.threads, self.memory, self.space, self.thread_space)
@@ -318,6 +330,11 @@ impl Options {
 
     pub(crate) fn verifies(&self) -> bool {
         self.verify
+    }
+
+    /// 0 where it is not known.
+    pub(crate) fn announced_size(&self) -> u64 {
+        self.input_size
     }
 
     pub(crate) fn chosen_effort(&self) -> Effort {

@@ -35,6 +35,8 @@ pub struct BlockDecoder {
     /// The last block that turned out to be one run, as it was coded.
     last_run: Mutex<Option<(CodedBlock, Run)>>,
     spare: Spare,
+    /// Bytes of the input, as far as is known.
+    input_size: u64,
     listener: Listener,
 }
 
@@ -47,6 +49,9 @@ pub enum DecodeOutcome {
     /// A block that is coded like one before, which was this run.
     KnownRun(Run),
 }
+
+/// How many raw bytes a coded one is taken for at most, of blocks that are to come.
+const MOST_ANNOUNCED: u64 = 16;
 
 /// A run takes less than one byte in so many, the samples of an index included.
 const RUN_SHARE: usize = 32;
@@ -67,6 +72,7 @@ impl BlockDecoder {
             plan,
             last_run: Mutex::new(None),
             spare,
+            input_size: options.announced_size(),
             listener: options.listener().clone(),
         };
         Ok((plan, decoder))
@@ -74,9 +80,13 @@ impl BlockDecoder {
 
     /// A block has come and will be decoded and restored when it has its turn.
     pub fn announce(&self, block: &CodedBlock) {
-        if let BlockKind::Bwt(_) = block.header.kind {
-            self.inverses.gpus.expect(block.header.raw_size);
-        }
+        let BlockHeader { kind: BlockKind::Bwt(_), raw_size, coded_size, .. } = block.header else {
+            return;
+        };
+        // Others are hardly all as small as one that is a run.
+        let raw = raw_size.min(MOST_ANNOUNCED * coded_size) as f64 / coded_size as f64;
+        self.inverses.gpus.announce((self.input_size as f64 * raw) as u64);
+        self.inverses.gpus.expect(raw_size);
     }
 
     /// The threads have decoded a block that was expected, which took so much time of one.

@@ -105,6 +105,7 @@ impl FileJob<'_> {
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
         let options = self.event_lines.add_to(&self.options, name, self.args.talk, stop);
+        let options = options.input_size(about.size().unwrap_or(0));
         let summary = self.convert(progress.count(&mut source), &mut output, &options, passes)?;
         drop(progress);
         let written = output.finish(about.attributes(), self.args.remove)?;

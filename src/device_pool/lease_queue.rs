@@ -4,7 +4,7 @@
 //! A thread waits until one is free, until there will never be one again, or until the CPU would
 //! be done sooner.
 
-use super::rates::Rates;
+use super::rates::{Rates, gpus_there, opens_in};
 use super::workload::Workload;
 use crate::error::{Error, Result};
 use crate::events::Listener;
@@ -43,7 +43,7 @@ impl<G> LeaseQueue<G> {
         threads: usize,
         listener: Listener,
     ) -> Self {
-        let workload = Workload::new(rates, threads);
+        let workload = Workload::new(rates, threads, opens_in(gpus_there()));
         let free = Vec::new();
         let state = QueueState { workload, free, can_open, ended: false, warned: false };
         LeaseQueue { state: Mutex::new(state), changed: Condvar::new(), listener, gpu_only }
@@ -53,9 +53,14 @@ impl<G> LeaseQueue<G> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Blocks of so many bytes will come, with those that did.
+    pub fn announce(&self, all: u64) {
+        self.state().workload.announce(all);
+    }
+
     /// A block of `len` bytes has come. True once, when GPUs are to be opened: where all blocks
-    /// that came keep the threads busy for longer than a GPU takes to open, or a GPU has to do
-    /// them.
+    /// that are known of keep the threads busy for longer than a GPU takes to open, or a GPU has to
+    /// do them.
     pub fn expect(&self, len: u64) -> bool {
         let mut state = self.state();
         state.workload.expect(len);

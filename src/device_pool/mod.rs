@@ -6,15 +6,15 @@
 //! [`Lease::run`]. Where there is no lease, or the GPU fails, the CPU does the work.
 //!
 //! # The choice
-//! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until so many blocks have come
-//! that they keep the threads busy for longer than a GPU takes to open, and to do them where no
-//! more may come. GPUs are leased in the order in which blocks ask for them. A block waits for a
-//! GPU unless the threads would be done sooner by a fifth: the GPUs have the blocks before it to
-//! do, and it; the threads have to code the blocks that no GPU codes, to do the blocks that they
-//! took already, and it. While the first GPU is opened, they take what they do by then, or nothing
-//! where it would do all that came sooner than they; while more are opened beside it, nothing.
-//! Whoever waits compares again when anything changes. The speeds are guesses at first (`rates`)
-//! and measured from then on.
+//! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until so many blocks have come,
+//! or are announced, that they keep the threads busy for longer than a GPU takes to open, and to do
+//! them where no more may come. GPUs are leased in the order in which blocks ask for them. A block
+//! waits for a GPU unless the threads would be done sooner by a fifth: the GPUs have the blocks
+//! before it to do, and it; the threads have to code the blocks that no GPU codes, to do the blocks
+//! that they took already, and it. While the first GPU is opened, they take what they do by then,
+//! or nothing where it would do all that came sooner than they; while more are opened beside it,
+//! nothing. Whoever waits compares again when anything changes. The speeds are guesses at first
+//! (`rates`) and measured from then on.
 //!
 //! So a thread that could code does not sort while GPUs keep up with the coding, and threads do all
 //! blocks but few where a GPU is slow; what is expected of both is `workload`, and `simulation`
@@ -72,6 +72,11 @@ impl<G: Send + 'static> DevicePool<G> {
         let mut pool = DevicePool::new(opener, rates, threads.count(), listener);
         pool.threads = Some(threads.clone());
         pool
+    }
+
+    /// Blocks of so many bytes will come, with those that did, as far as is known.
+    pub fn announce(&self, all: u64) {
+        self.queue.announce(all);
     }
 
     /// A block of `len` bytes has come and will have its turn: GPUs may be opened for it and those

@@ -1,7 +1,8 @@
-//! How fast a kind of work is done: a guess to begin with, and what is measured counts more and
-//! more.
+//! How fast a kind of work is done, and a GPU opened: a guess to begin with, and what is measured
+//! of work counts more and more.
 
 use crate::gpu;
+use std::fs;
 
 /// What is done to blocks, and how fast. The unit of work is a byte of a block, or whatever else
 /// the pool's user counts.
@@ -86,6 +87,18 @@ impl Rates {
         gpu: Rate { bytes: 100e6, seconds: 0.5 },
         ..Rates::SEARCH
     };
+}
+
+/// Seconds from the first call of the driver to a GPU that works, on a machine of so many: the
+/// driver looks at them all; the context, the kernels, the memory.
+pub(super) fn opens_in(gpus: usize) -> f64 {
+    0.1 + 0.15 * gpus.max(1) as f64
+}
+
+/// How many GPUs the machine has, as its kernel says: the driver, which knows better, takes long to
+/// be asked.
+pub(super) fn gpus_there() -> usize {
+    fs::read_dir("/proc/driver/nvidia/gpus").map_or(0, Iterator::count)
 }
 
 /// Bytes done and the seconds they took; the first of them are a guess.

@@ -6,7 +6,7 @@
 //! for another. Blocks leave in the order in which they came, and that bounds how many are there.
 
 use super::open_gpus::leases;
-use super::rates::Rates;
+use super::rates::{Rates, opens_in};
 use super::workload::Workload;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,8 +17,7 @@ const LEN: u64 = 32 << 20;
 /// Tasks of a block that is coded.
 const TASKS: usize = 8;
 
-/// Seconds that the first GPU takes to open, and all others.
-const OPENS_IN: f64 = 0.25;
+/// Seconds that all other GPUs take to open behind the first one.
 const OTHERS_OPEN_IN: f64 = 0.5;
 
 /// Leases of each GPU, and seconds between one and the next that is opened.
@@ -55,6 +54,8 @@ struct Scene {
     /// Whether a GPU that sorts or restores a block codes or decodes it too.
     whole: bool,
     blocks: usize,
+    /// Whether all blocks are announced when the first one comes.
+    announced: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +115,7 @@ impl Simulation {
             now: 0,
             events: BinaryHeap::new(),
             event_count: 0,
-            workload: Workload::new(rates, threads),
+            workload: Workload::new(rates, threads, opens_in(scene.gpus as usize)),
             can_open: choice != CheaperDevice::Cpu,
             came: 0,
             gone: 0,
@@ -133,6 +134,9 @@ impl Simulation {
             on_cpu: 0,
             depth: threads + coders + 1,
         };
+        if scene.announced {
+            simulation.workload.announce(blocks as u64 * LEN);
+        }
         simulation.advance();
         while simulation.gone < blocks {
             let Reverse((at, _, event)) = simulation.events.pop().expect("something goes on");
@@ -264,11 +268,16 @@ impl Simulation {
         for (gpu, count) in leases((0..self.scene.gpus).collect(), (self.scene.threads, LEASES)) {
             for n in 0..count {
                 let opened = SimulatedEvent::LeaseOpened { gpu: gpu as usize };
-                self.after(opens_in(gpu) + n as f64 * NEXT_LEASE, opened);
+                self.after(self.opens_in(gpu) + n as f64 * NEXT_LEASE, opened);
             }
         }
-        let last = opens_in(self.scene.gpus - 1);
+        let last = self.opens_in(self.scene.gpus - 1);
         self.after(last + LEASES as f64 * NEXT_LEASE, SimulatedEvent::Opened);
+    }
+
+    /// When a GPU is there.
+    fn opens_in(&self, gpu: u32) -> f64 {
+        opens_in(self.scene.gpus as usize) + if gpu > 0 { OTHERS_OPEN_IN } else { 0.0 }
     }
 
     fn begin(&mut self, block: usize, code: bool, count: usize, seconds: f64) {
@@ -330,11 +339,6 @@ impl Simulation {
     }
 }
 
-/// When a GPU is there.
-fn opens_in(gpu: u32) -> f64 {
-    OPENS_IN + if gpu > 0 { OTHERS_OPEN_IN } else { 0.0 }
-}
-
 /// Kinds of blocks: which way they go, and the seconds that one takes on a thread, of coding, and
 /// on a GPU.
 const KINDS: [(Way, f64, [f64; 3], &[f64]); 2] = [
@@ -344,7 +348,7 @@ const KINDS: [(Way, f64, [f64; 3], &[f64]); 2] = [
 
 /// All scenes of a grid for streams of so many blocks, but those of a slow GPU beside many threads:
 /// four blocks that wait for it in its leases would be done sooner by them, by up to a third.
-fn scenes(blocks: usize) -> impl Iterator<Item = Scene> {
+fn scenes(blocks: usize, announced: bool) -> impl Iterator<Item = Scene> {
     let machines = [1, 2, 4, 8].into_iter().flat_map(|gpus| [2, 16, 64].map(|n| (gpus, n)));
     machines.flat_map(move |(gpus, threads)| {
         KINDS.into_iter().flat_map(move |(way, cpu, codes, on_gpu)| {
@@ -359,6 +363,7 @@ fn scenes(blocks: usize) -> impl Iterator<Item = Scene> {
                     code,
                     whole,
                     blocks,
+                    announced,
                 };
                 on_gpu.iter().filter(fits).flat_map(|gpu| [(gpu, false), (gpu, true)]).map(scene)
             })
@@ -369,7 +374,7 @@ fn scenes(blocks: usize) -> impl Iterator<Item = Scene> {
 /// Checks that `auto` takes at most 5 % more time than the better device alone, and what is
 /// granted.
 fn compare(blocks: usize, granted: impl Fn(&Scene) -> f64) {
-    for scene in scenes(blocks) {
+    for scene in [false, true].into_iter().flat_map(|announced| scenes(blocks, announced)) {
         let [cpu, cuda, auto] = [CheaperDevice::Cpu, CheaperDevice::Cuda, CheaperDevice::Auto]
             .map(|choice| Simulation::run(scene, choice));
         let most = 1.05 * cpu.min(cuda) + granted(&scene);
@@ -386,5 +391,5 @@ fn auto_is_as_fast_as_the_better_device() {
 /// How fast a GPU is shows when it is open and has done a block on each lease.
 #[test]
 fn auto_finds_out_soon_how_fast_a_gpu_is() {
-    compare(100, |scene| OPENS_IN + 4.0 * scene.gpu);
+    compare(100, |scene| opens_in(scene.gpus as usize) + 4.0 * scene.gpu);
 }

@@ -7,10 +7,6 @@ use super::rates::Rates;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Seconds from the first call of the driver to a GPU that works: the context, the kernels, the
-/// memory.
-const OPENING: f64 = 0.25;
-
 /// Seconds that the process takes longer to end where a GPU is open.
 const CLOSING: f64 = 0.1;
 
@@ -25,10 +21,12 @@ pub(super) struct Workload {
     threads: f64,
     /// Leases of GPUs that work, in use or not.
     pub leases: usize,
-    /// Since when GPUs are opened, if they are.
+    /// Since when GPUs are opened, if they are, and the seconds until the first one works.
     pub opening: Option<Instant>,
-    /// Bytes of all blocks that ever came.
+    opens_in: f64,
+    /// Bytes of all blocks that ever came, and of those that will, as far as is known.
     came: u64,
+    announced: u64,
     /// Bytes of blocks that the threads have still to code or decode: of all that came, or of those
     /// on the CPU where GPUs do whole blocks.
     to_code: u64,
@@ -44,13 +42,15 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    pub fn new(rates: Rates, threads: usize) -> Self {
+    pub fn new(rates: Rates, threads: usize, opens_in: f64) -> Self {
         Workload {
             rates,
             threads: threads as f64,
             leases: 0,
             opening: None,
+            opens_in,
             came: 0,
+            announced: 0,
             to_code: 0,
             to_cpu: 0,
             on_cpu: 0.0,
@@ -58,6 +58,16 @@ impl Workload {
             waiting: BTreeMap::new(),
             requests: 0,
         }
+    }
+
+    /// Blocks of so many bytes will come, with those that did.
+    pub fn announce(&mut self, all: u64) {
+        self.announced = self.announced.max(all);
+    }
+
+    /// Bytes of all blocks that are known of.
+    fn all(&self) -> u64 {
+        self.came.max(self.announced)
     }
 
     /// A block has come.
@@ -79,10 +89,10 @@ impl Workload {
         self.to_code = self.to_code.saturating_sub(len);
     }
 
-    /// Whether all blocks that came keep the threads busy for longer than they take by way of a GPU
-    /// that is to be opened.
+    /// Whether all blocks that are known of keep the threads busy for longer than they take by way
+    /// of a GPU that is to be opened.
     pub fn opening_pays(&self) -> bool {
-        self.all_on_cpu(self.came) > self.with_opening(self.came)
+        self.all_on_cpu(self.all()) > self.with_opening(self.all())
     }
 
     /// Seconds in which the threads do blocks of so many bytes and code or decode them.
@@ -100,7 +110,7 @@ impl Workload {
     /// last where more may come, which it would do besides.
     fn with_opening(&self, len: u64) -> f64 {
         let doing = if self.rates.stream { 0.0 } else { self.rates.gpu.seconds(len as f64) };
-        OPENING + doing + CLOSING
+        self.opens_in + doing + CLOSING
     }
 
     /// A block waits for a GPU. Gives the number of this request.
@@ -163,15 +173,15 @@ impl Workload {
         self.leases > 0 && self.opening.is_some()
     }
 
-    /// Whether one GPU, which opens in the time expected, would be done with all that came and did
-    /// not go to the CPU before the threads would be: work on all threads makes opening slower, by
-    /// more than they do meanwhile.
+    /// Whether one GPU, which opens in the time expected, would be done with all that is known of
+    /// and did not go to the CPU before the threads would be: work on all threads makes opening
+    /// slower, by more than they do meanwhile.
     fn opening_is_awaited(&self, now: Instant) -> bool {
         let Some(start) = self.opening.filter(|_| self.leases == 0 && self.rates.whole) else {
             return false;
         };
-        let until_open = OPENING - now.saturating_duration_since(start).as_secs_f64();
-        let left = self.came.saturating_sub(self.to_cpu);
+        let until_open = self.opens_in - now.saturating_duration_since(start).as_secs_f64();
+        let left = self.all().saturating_sub(self.to_cpu);
         until_open > 0.0 && until_open + self.rates.gpu.seconds(left as f64) < self.all_on_cpu(left)
     }
 
@@ -182,7 +192,7 @@ impl Workload {
         if let Some(start) = self.opening.filter(|_| self.leases == 0) {
             let passed = now.saturating_duration_since(start).as_secs_f64();
             // When it takes longer than it should, it may take as long again.
-            let until_open = if passed < OPENING { OPENING - passed } else { passed };
+            let until_open = if passed < self.opens_in { self.opens_in - passed } else { passed };
             return until_open + self.rates.gpu.seconds(len as f64);
         }
         let leases = self.leases as u64;
@@ -222,9 +232,11 @@ impl Workload {
 mod tests {
     use super::*;
 
+    const OPENING: f64 = 0.25;
+
     #[test]
     fn a_gpu_is_opened_for_many_symbols_and_not_for_few() {
-        let mut searches = Workload::new(Rates::SEARCH, 4);
+        let mut searches = Workload::new(Rates::SEARCH, 4, OPENING);
         for _ in 0..5 {
             assert!(!searches.opening_pays());
             searches.expect(5_000_000);
@@ -232,19 +244,19 @@ mod tests {
         assert!(!searches.opening_pays(), "25 million symbols on 4 threads");
         searches.expect(4_000_000);
         assert!(searches.opening_pays());
-        let many = Workload::new(Rates::SEARCH, 16);
+        let many = Workload::new(Rates::SEARCH, 16, OPENING);
         assert!(!many.opening_pays_for(40_000_000, 16), "0.13 s on 16 threads");
         assert!(!searches.opening_pays_for(1000, 4) && searches.opening_pays_for(30_000_000, 4));
     }
 
     #[test]
     fn a_gpu_is_not_opened_for_what_the_threads_decode_meanwhile() {
-        let mut decoding = Workload::new(Rates::DECODE, 16);
+        let mut decoding = Workload::new(Rates::DECODE, 16, OPENING);
         decoding.expect(100_000_000);
         assert!(!decoding.opening_pays(), "0.48 s on 16 threads; 0.35 and 0.16 s on a GPU");
         decoding.expect(50_000_000);
         assert!(decoding.opening_pays());
-        let mut decoding = Workload::new(Rates::DECODE, 64);
+        let mut decoding = Workload::new(Rates::DECODE, 64, OPENING);
         decoding.expect(1_000_000_000);
         assert!(!decoding.opening_pays(), "64 threads are faster than one GPU");
     }
@@ -253,7 +265,7 @@ mod tests {
     fn the_last_in_a_long_queue_is_done_by_the_cpu() {
         const LEN: u64 = 20_000_000;
         let rates = Rates { whole: false, ..Rates::SORT };
-        let (mut workload, now) = (Workload::new(rates, 64), Instant::now());
+        let (mut workload, now) = (Workload::new(rates, 64, OPENING), Instant::now());
         workload.leases = 1;
         let requests: Vec<u64> = (0..100).map(|_| workload.ask(LEN)).collect();
         // A GPU takes 20 ms for each, a thread one second.
@@ -271,7 +283,7 @@ mod tests {
     #[test]
     fn blocks_wait_for_a_gpu_that_opens_where_it_would_do_all_of_them_sooner() {
         const LEN: u64 = 32 << 20;
-        let (mut workload, start) = (Workload::new(Rates::INVERT, 16), Instant::now());
+        let (mut workload, start) = (Workload::new(Rates::INVERT, 16, OPENING), Instant::now());
         workload.opening = Some(start);
         (0..2).for_each(|_| workload.expect(LEN));
         let request = workload.ask(LEN);
@@ -280,5 +292,18 @@ mod tests {
         assert!(workload.gpus_are_sooner(request, 16, start), "thirty blocks");
         let late = start + Duration::from_secs_f64(OPENING);
         assert!(!workload.gpus_are_sooner(request, 16, late), "it opens late");
+    }
+
+    #[test]
+    fn a_gpu_is_opened_and_waited_for_where_much_is_announced() {
+        const LEN: u64 = 32 << 20;
+        let (mut workload, start) = (Workload::new(Rates::INVERT, 16, OPENING), Instant::now());
+        workload.expect(LEN);
+        assert!(!workload.opening_pays(), "one block");
+        workload.announce(30 * LEN);
+        assert!(workload.opening_pays(), "thirty blocks");
+        workload.opening = Some(start);
+        let request = workload.ask(LEN);
+        assert!(workload.gpus_are_sooner(request, 16, start));
     }
 }

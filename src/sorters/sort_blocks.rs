@@ -64,6 +64,7 @@ impl BlockSorter {
         let opener = Opener::new(options.chosen_device(), workers, leases(block_size), make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
         let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
+        gpus.announce(options.announced_size());
         let ranks = options.helping_ranks().cloned();
         let together = JointGpus::new(options.chosen_device(), ranks, coded.is_some());
         Ok(BlockSorter { gpus, together, cpu: CpuSorter::with(options.narrow()) })
