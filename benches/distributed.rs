@@ -17,7 +17,7 @@
 //! same without copies from and to the host, the share of that in exchanges with the wait for the
 //! others, and the bytes that were sent; then the sort on the first GPU alone. All transforms are
 //! compared with that; those above what it takes are proved by their inverse on the CPU, which
-//! takes another 9 bytes of memory per byte. `--bsp` lets them sort by accelerated sampling, also
+//! takes another 5 bytes of memory per byte. `--bsp` lets them sort by accelerated sampling, also
 //! one GPU: `--gpus 0`.
 //!
 //! With `--ranks HOST:PORT` so do processes that a launcher has started, each with a GPU, by prefix

@@ -6,7 +6,7 @@
 //! and how many suffixes were unresolved after each round. The pinned memory is taken before.
 //!
 //! Every transform is proved: the CPU inverts it, which goes from each sampled row to the next and
-//! ends where the samples contradict it, and the text is compared. That takes another 8 bytes of
+//! ends where the samples contradict it, and the text is compared. That takes another 5 bytes of
 //! the host's memory per byte, beside 3.
 
 mod common;

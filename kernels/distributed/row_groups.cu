@@ -19,10 +19,11 @@ extern "C" __global__ void first_rows(uint32_t n, uint32_t* rows) {
     if (t < n) rows[t] = t;
 }
 
-// Puts the numbers of the groups above keys of so many bits.
-extern "C" __global__ void compose_keys(uint64_t* keys, const uint32_t* groups, uint32_t items, uint32_t bits) {
+// Puts what the mask leaves of the numbers of the groups above keys of so many bits.
+extern "C" __global__ void compose_keys(uint64_t* keys, const uint32_t* groups, uint32_t items, uint32_t bits,
+                                        uint32_t mask) {
     const uint32_t t = global_thread();
-    if (t < items) keys[t] |= static_cast<uint64_t>(groups[t]) << bits;
+    if (t < items) keys[t] |= static_cast<uint64_t>(groups[t] & mask) << bits;
 }
 
 // heads[t] = the row of an item that begins a group, 0 for the others. The first item begins one

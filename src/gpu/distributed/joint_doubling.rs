@@ -43,6 +43,9 @@ use crate::gpu::sort::AlphabeticCode;
 use crate::gpu::text_parts::TextParts;
 use std::ops::Range;
 
+/// Bits of the number of a group in a key. Tests want more groups than there are numbers.
+const MOST_GROUP_BITS: u32 = if cfg!(test) { 10 } else { u64::BITS };
+
 /// Room of lists at least, so that batches of ranks have some too.
 const LEAST_ROOM: usize = 8192;
 
@@ -242,18 +245,20 @@ impl<'m> JointDoubling<'m> {
         gpu.copy(suffixes.current, suffixes.alternate)
     }
 
-    /// Sorts each group of a list by keys of so many bits.
+    /// Sorts each group of a list by keys of so many bits. Keys with the numbers of groups above
+    /// them have 64 bits: where there are more groups, as many are sorted at a time.
     fn sort_in_groups(&mut self, gpu: &Gpu, list: ListShape, bits: u32) -> Result<()> {
-        let group_bits = u64::BITS - list.groups.saturating_sub(1).leading_zeros();
-        if bits + group_bits > u64::BITS {
-            let groups = list.groups;
-            let what =
-                format!("{groups} groups of suffixes are too many for GPUs to sort together");
-            return Err(Error::Device(what.into()));
+        let all_bits = u64::BITS - list.groups.saturating_sub(1).leading_zeros();
+        let group_bits = all_bits.min(u64::BITS - bits).min(MOST_GROUP_BITS);
+        let (len, groups) = (list.len as u32, self.groups.first(list.len as u32));
+        compose_keys(gpu, self.keys.current.first(len), groups, (bits, group_bits))?;
+        let (mut from, mut next) = (0, 1 << group_bits);
+        while from < len {
+            let to = if next < list.groups { first_of_group(gpu, groups, next)? } else { len };
+            self.sort_range(gpu, from..to, len, bits + group_bits)?;
+            (from, next) = (to, next + (1 << group_bits));
         }
-        let len = list.len as u32;
-        compose_keys(gpu, self.keys.current.first(len), self.groups.first(len), bits)?;
-        self.sort(gpu, len, bits + group_bits)
+        Ok(())
     }
 
     /// Splits the groups of a list that was sorted by keys of so many bits: tells the new ranks,
@@ -343,6 +348,19 @@ impl<'m> JointDoubling<'m> {
         }
         Ok(Ranked { open, open_rank, first_row_here: first_row as u32 })
     }
+}
+
+/// The first item of a group, given those of all items, which ascend. There are more groups.
+fn first_of_group(gpu: &Gpu, groups: Array<u32>, group: u64) -> Result<u32> {
+    let (mut low, mut high) = (0, groups.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match u64::from(gpu.read(groups.part(middle..middle + 1))?[0]) < group {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    Ok(low)
 }
 
 /// The longest list of a GPU.

@@ -147,6 +147,7 @@ impl<'m> OwnerRoutes<'m> {
         buffers: &RouteBuffers,
     ) -> Result<()> {
         assert!(ranks.heads.len() >= suffixes.len());
+        assert!(32 * u64::from(ranks.kept.len()) >= u64::from(self.ranks.len()));
         let (open_row, open_rank) = ranks.open.unwrap_or((u32::MAX, 0));
         for batch in buffers.batches(suffixes.len(), most) {
             let (suffixes, heads) = (suffixes.part(batch.clone()), ranks.heads.part(batch));
@@ -205,7 +206,8 @@ impl<'m> OwnerRoutes<'m> {
         let (ctas, cursors) =
             (items.div_ceil(THREADS), self.cursors.first(exchange.count() as u32));
         gpu.zero(self.cursors)?;
-        // SAFETY: there are so many suffixes, slots and positions, and a cursor for each GPU.
+        // SAFETY: there are so many suffixes, heads, slots and positions, a cursor for each GPU,
+        // and a bit of `kept` for each row.
         unsafe { gpu.launch_struct("owner_routes/count_owners", ctas, THREADS, &view)? };
         let sent = gpu.read(cursors)?;
         let words: Vec<u64> = sent.iter().copied().map(u64::from).collect();

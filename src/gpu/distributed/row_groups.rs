@@ -40,12 +40,18 @@ pub fn first_rows(gpu: &Gpu, rows: Array<u32>) -> Result<()> {
     unsafe { gpu.each("row_groups/first_rows", n, &[n.into(), rows.into()]) }
 }
 
-/// Puts the numbers of groups above keys of so many bits.
+/// Puts the last bits of the numbers of groups above keys of so many bits.
 #[allow(unsafe_code)]
-pub fn compose_keys(gpu: &Gpu, keys: Array<u64>, groups: Array<u32>, bits: u32) -> Result<()> {
+pub fn compose_keys(
+    gpu: &Gpu,
+    keys: Array<u64>,
+    groups: Array<u32>,
+    (bits, group_bits): (u32, u32),
+) -> Result<()> {
     let items = keys.len();
-    assert!(groups.len() == items && bits < u64::BITS);
-    let arguments = [keys.into(), groups.into(), items.into(), bits.into()];
+    assert!(groups.len() == items && bits < u64::BITS && bits + group_bits <= u64::BITS);
+    let mask = 1_u64.checked_shl(group_bits).unwrap_or(0).wrapping_sub(1) as u32;
+    let arguments = [keys.into(), groups.into(), items.into(), bits.into(), mask.into()];
     // SAFETY: both arrays have so many items.
     unsafe { gpu.each("row_groups/compose_keys", items, &arguments) }
 }
