@@ -31,6 +31,13 @@ impl Executor<'static> {
 }
 
 impl Executor<'_> {
+    /// Does `work` on one of the threads.
+    pub fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
+        let mut result = None;
+        (self.execute)(vec![Box::new(|| result = Some(work()))]);
+        result.expect("each task is done")
+    }
+
     /// Does `work` with each item; the results are in the items' order.
     pub fn map<T: Send, R: Send>(
         self,

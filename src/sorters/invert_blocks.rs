@@ -27,6 +27,9 @@ use std::time::Instant;
 /// are so few that many blocks are decoded in the time of one.
 const LEASES: usize = 8;
 
+/// Threads that the CPU's work on a block is cut for at least.
+const LEAST_SHARE: usize = 4;
+
 /// Restores the text of a transform on a GPU, and says when each step was done.
 pub(crate) type GpuInvert = Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>;
 
@@ -126,8 +129,10 @@ impl BlockInverter {
         pool: &Threads,
     ) -> Result<(Vec<u8>, Vec<Timed>)> {
         let (len, from) = (bwt.bytes.len() as u64, Instant::now());
+        // Others may be done before this one.
+        let share = self.threads(pool).max(LEAST_SHARE.min(pool.count()));
         self.on_cpu.fetch_add(1, Ordering::Relaxed);
-        let on = Executor { threads, execute: &|tasks| _ = pool.execute(tasks) };
+        let on = Executor { threads: share, execute: &|tasks| _ = pool.execute(tasks) };
         let text = self.cpu.invert_on(on, bwt);
         self.on_cpu.fetch_sub(1, Ordering::Relaxed);
         self.gpus.done_on_cpu(len, threads, from.elapsed());

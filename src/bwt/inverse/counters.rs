@@ -88,9 +88,9 @@ impl<'a, R: Row> Counters<'a, R> {
         let chunk_len = chunk_len(rows, on.threads);
         let chunk = |k| Chunk::new(column, k * chunk_len..rows.min((k + 1) * chunk_len));
         let mut chunks = on.map(0..rows.div_ceil(chunk_len), chunk);
-        let starts = sum_symbols(&mut chunks);
+        let starts = on.run(|| sum_symbols(&mut chunks));
         count_pairs(column, &mut chunks, &starts, on);
-        sum_pairs(&mut chunks, &starts, bytes[0]);
+        on.run(|| sum_pairs(&mut chunks, &starts, bytes[0]));
         Counters { column, chunk_len, chunks, starts }
     }
 

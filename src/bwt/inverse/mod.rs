@@ -80,10 +80,18 @@ impl CpuInverse {
         // To ask rayon for its threads starts them.
         let is_small = bwt.bytes.len() <= SMALL;
         let on = if is_small { Executor::CALLING } else { Executor::current_pool() };
-        self.invert_on(on, bwt)
+        self.invert_by(on, bwt)
     }
 
+    /// Restores a block; for those who are none of the threads.
     pub fn invert_on(&self, on: Executor, bwt: Bwt) -> Result<Vec<u8>> {
+        match bwt.bytes.len() <= SMALL {
+            true => on.run(|| self.invert_by(Executor::CALLING, bwt)),
+            false => self.invert_by(on, bwt),
+        }
+    }
+
+    fn invert_by(&self, on: Executor, bwt: Bwt) -> Result<Vec<u8>> {
         check(&bwt)?;
         if is_run(&bwt) {
             return Ok(bwt.bytes);
@@ -116,7 +124,7 @@ fn is_run(bwt: &Bwt) -> bool {
 /// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table.
 fn rebuild<R: Row>(bwt: Bwt, table: &mut [R::Packed], on: Executor) -> Result<Vec<u8>> {
     let counters = Counters::<R>::new(&bwt.bytes, bwt.samples[0] as usize, on);
-    let first_symbols = FirstSymbols::new(&counters);
+    let first_symbols = on.run(|| FirstSymbols::new(&counters));
     let (last, row_of_last) = counters.last_symbol();
     let lf_squared = LfSquared::new(counters, table, on);
     // The table holds all that the transform says, so that the text can take its place.

@@ -100,8 +100,9 @@ impl RunInverse {
         let first = starts[usize::from(byte)] as usize;
         let rows = first..first + counts[usize::from(byte)] as usize;
         let column = LColumn { bytes: &bwt.bytes, primary: bwt.samples[0] as usize };
-        let falls = Side::new(column, byte, &rows, false, kept)?;
-        let rises = Side::new(column, byte, &rows, true, kept)?;
+        let side = |rises| Side::new(column, byte, &rows, rises, kept);
+        let mut sides = on.map([false, true], side).into_iter();
+        let (falls, rises) = (sides.next()??, sides.next()??);
         let inside = falls.from..rises.from;
         let left = bwt.bytes.len() + 1 - inside.len();
         let mut heads: Vec<RunHead> = falls.heads.into_iter().chain(rises.heads).collect();
@@ -132,7 +133,7 @@ impl RunInverse {
     /// Rebuilds the block with a table of an entry for each row.
     pub fn rebuild(&self, bwt: Bwt, table: &mut [u32], on: Executor) -> Result<Vec<u8>, Flaw> {
         let steps = &mut table.as_chunks_mut::<2>().0[..self.rows + self.heads.len()];
-        self.fill(&bwt, steps);
+        on.run(|| self.fill(&bwt, steps));
         let Bwt { bytes: mut text, sample_rate, samples } = bwt;
         let ends: Vec<AtomicUsize> = self.heads.iter().map(|_| AtomicUsize::new(0)).collect();
         let samples = narrow(&samples);
