@@ -82,7 +82,7 @@ pub fn decompress<R: Read + Send, W: Write>(
             none => none.insert(Arc::new(threads::pool(options)?)),
         };
         let (number, offset) = frames.place();
-        let started = start_above(block_size, pool, &spare, options);
+        let started = start_above(block_size, pool, &spare, &behind(offset, options));
         let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
         pipeline.run(blocks, &mut write, || options.listener().failed())?;
@@ -102,6 +102,11 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
     let decoder = BlockDecoder::new(size, Threads::Calling, Spare::default(), options);
     let (_, decoder) = decoder.map_err(|e| e.at(number, offset))?;
     frames.next_block(size).map(|block| decoder.restore(block?)).transpose()
+}
+
+/// The options for what an input has behind an offset.
+fn behind(offset: u64, options: &Options) -> Options {
+    options.clone().input_size(options.announced_size().saturating_sub(offset))
 }
 
 /// From a coded block to its raw bytes.
@@ -229,7 +234,8 @@ impl<R: Read> Decoder<R> {
                     None => Arc::new(threads::pool(&self.options)?),
                 };
                 let (number, offset) = self.frames.place();
-                let started = start_above(block_size, &pool, &self.spare, &self.options);
+                let options = behind(offset, &self.options);
+                let started = start_above(block_size, &pool, &self.spare, &options);
                 let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
                 self.pool = Some(pool);
                 self.running = Some(Running { planned, pipeline });

@@ -24,6 +24,7 @@ use crate::raw::{Raw, Run, Spare};
 use crate::sorters::{BlockInverter, InvertJob};
 use crate::tasks::Task;
 use crate::threads::Threads;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,8 +36,10 @@ pub struct BlockDecoder {
     /// The last block that turned out to be one run, as it was coded.
     last_run: Mutex<Option<(CodedBlock, Run)>>,
     spare: Spare,
-    /// Bytes of the input, as far as is known.
+    /// Bytes of the input, as far as is known; and of the blocks that came, those that a GPU could
+    /// restore, and coded ones.
     input_size: u64,
+    came: [AtomicU64; 2],
     listener: Listener,
 }
 
@@ -73,6 +76,7 @@ impl BlockDecoder {
             last_run: Mutex::new(None),
             spare,
             input_size: options.announced_size(),
+            came: Default::default(),
             listener: options.listener().clone(),
         };
         Ok((plan, decoder))
@@ -80,13 +84,16 @@ impl BlockDecoder {
 
     /// A block has come and will be decoded and restored when it has its turn.
     pub fn announce(&self, block: &CodedBlock) {
-        let BlockHeader { kind: BlockKind::Bwt(_), raw_size, coded_size, .. } = block.header else {
-            return;
-        };
+        let BlockHeader { kind, raw_size, coded_size, .. } = block.header;
+        let is_bwt = matches!(kind, BlockKind::Bwt(_));
         // Others are hardly all as small as one that is a run.
-        let raw = raw_size.min(MOST_ANNOUNCED * coded_size) as f64 / coded_size as f64;
-        self.inverses.gpus.announce((self.input_size as f64 * raw) as u64);
-        self.inverses.gpus.expect(raw_size);
+        let raw = if is_bwt { raw_size.min(MOST_ANNOUNCED * coded_size) } else { 0 };
+        let add = |sum: &AtomicU64, size| size + sum.fetch_add(size, Ordering::Relaxed);
+        let [raw, coded] = [add(&self.came[0], raw), add(&self.came[1], coded_size)];
+        self.inverses.gpus.announce((self.input_size as f64 * (raw as f64 / coded as f64)) as u64);
+        if is_bwt {
+            self.inverses.gpus.expect(raw_size);
+        }
     }
 
     /// The threads have decoded a block that was expected, which took so much time of one.

@@ -4,11 +4,12 @@
 //! A thread waits until one is free, until there will never be one again, or until the CPU would
 //! be done sooner.
 
-use super::rates::{Rates, gpus_there, opens_in};
+use super::rates::{HAS_OPENED, Rates, opens_here_in};
 use super::workload::Workload;
 use crate::error::{Error, Result};
 use crate::events::Listener;
 use std::mem;
+use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,7 +44,7 @@ impl<G> LeaseQueue<G> {
         threads: usize,
         listener: Listener,
     ) -> Self {
-        let workload = Workload::new(rates, threads, opens_in(gpus_there()));
+        let workload = Workload::new(rates, threads, opens_here_in());
         let free = Vec::new();
         let state = QueueState { workload, free, can_open, ended: false, warned: false };
         LeaseQueue { state: Mutex::new(state), changed: Condvar::new(), listener, gpu_only }
@@ -85,6 +86,7 @@ impl<G> LeaseQueue<G> {
 
     /// A GPU was opened, for one more lease.
     pub fn add(&self, gpu: G) {
+        HAS_OPENED.store(true, Ordering::Relaxed);
         let mut state = self.state();
         state.free.push(gpu);
         state.workload.leases += 1;

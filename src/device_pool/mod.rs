@@ -12,8 +12,8 @@
 //! waits for a GPU unless the threads would be done sooner by a fifth: the GPUs have the blocks
 //! before it to do, and it; the threads have to code the blocks that no GPU codes, to do the blocks
 //! that they took already, and it. While the first GPU is opened, they take what they do by then,
-//! or nothing where it would do all that came sooner than they; while more are opened beside it,
-//! nothing. Whoever waits compares again when anything changes. The speeds are guesses at first
+//! or nothing where it would do all that is known of sooner than they; while more are opened beside
+//! it, nothing. Whoever waits compares again when anything changes. The speeds are guesses at first
 //! (`rates`) and measured from then on.
 //!
 //! So a thread that could code does not sort while GPUs keep up with the coding, and threads do all

@@ -3,6 +3,7 @@
 
 use crate::gpu;
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is done to blocks, and how fast. The unit of work is a byte of a block, or whatever else
 /// the pool's user counts.
@@ -95,11 +96,17 @@ pub(super) fn opens_in(gpus: usize) -> f64 {
     0.1 + 0.15 * gpus.max(1) as f64
 }
 
-/// How many GPUs the machine has, as its kernel says: the driver, which knows better, takes long to
-/// be asked.
-pub(super) fn gpus_there() -> usize {
-    fs::read_dir("/proc/driver/nvidia/gpus").map_or(0, Iterator::count)
+/// The same on this machine, now. How many GPUs it has says its kernel: the driver, which knows
+/// better, takes long to be asked.
+pub(super) fn opens_here_in() -> f64 {
+    match HAS_OPENED.load(Ordering::Relaxed) {
+        true => opens_in(1),
+        false => opens_in(fs::read_dir("/proc/driver/nvidia/gpus").map_or(0, Iterator::count)),
+    }
 }
+
+/// Whether a GPU was opened before, which the driver then keeps for this process.
+pub(super) static HAS_OPENED: AtomicBool = AtomicBool::new(false);
 
 /// Bytes done and the seconds they took; the first of them are a guess.
 #[derive(Clone, Copy, Debug)]

@@ -60,9 +60,9 @@ impl Workload {
         }
     }
 
-    /// Blocks of so many bytes will come, with those that did.
+    /// Blocks of so many bytes will come, with those that did, as far as is known now.
     pub fn announce(&mut self, all: u64) {
-        self.announced = self.announced.max(all);
+        self.announced = all;
     }
 
     /// Bytes of all blocks that are known of.
