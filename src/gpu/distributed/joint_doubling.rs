@@ -33,7 +33,7 @@ use super::row_groups::{
     ListEnds, RowList, compose_keys, first_rows, list_ends, mark_heads, mark_unresolved, part_list,
 };
 use super::run_merge::merge_runs;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::RowsView;
