@@ -7,8 +7,8 @@ const uint32_t NO_SLOT = ~0u;
 // A batch of suffixes, each of which has a position to ask for, or its own rank to tell.
 struct SHARED RouteView {
     const uint64_t* suffixes;
-    const uint32_t* heads;  // the rows that their groups begin at, where ranks are told
-    const uint32_t* kept;   // the groups whose ranks stay, which are not told
+    const uint32_t* heads;  // the rows that their groups begin at, where ranks are sent
+    const uint32_t* kept;   // the groups whose ranks stay, which are not sent
     uint32_t* cursors;    // of each GPU: how many go there, and then the slot of the next
     uint32_t* slots;      // of each suffix: where it is among what is sent
     uint32_t* positions;  // sent: in the part of the GPU that is asked or told
