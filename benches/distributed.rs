@@ -15,7 +15,8 @@
 //! A number that comes several times is so many processors on one GPU, which shows what the
 //! exchanges cost and no more speed. Best of the runs, from memory to memory: GB/s of the text, the
 //! same without copies from and to the host, the share of that in exchanges with the wait for the
-//! others, and the bytes that were sent; then the sort on the first GPU alone. All transforms are
+//! others, the bytes that were sent and how fast (to be compared with `alltoall_perf` of NVIDIA's
+//! nccl-tests: its "busbw"); then the sort on the first GPU alone. All transforms are
 //! compared with that; those above what it takes are proved by their inverse on the CPU, which
 //! takes another 5 bytes of memory per byte. `--bsp` lets them sort by accelerated sampling, also
 //! one GPU: `--gpus 0`.
@@ -134,7 +135,8 @@ impl Bench {
         let gb = |seconds: f64| text.len() as f64 / 1e9 / seconds;
         let (best, report, sorted) = self.best(text, rate)?;
         let (sorting, sent) = (report.sorting.as_secs_f64(), report.transferred.bytes as f64);
-        let time = report.transferred.time.as_secs_f64();
+        let [time, copying] =
+            [report.transferred.time, report.transferred.copying].map(|time| time.as_secs_f64());
         println!(
             "{} bytes on GPUs {:?}: {best:.4} s, {:.3} GB/s; {sorting:.4} s, {:.3} GB/s without copies",
             text.len(),
@@ -143,9 +145,11 @@ impl Bench {
             gb(sorting),
         );
         println!(
-            "  {:.1} % of that in exchanges; {:.3} GB sent to others; {:.1} bytes of memory a suffix",
+            "  {:.1} % of that in exchanges; {:.3} GB sent to others, {:.1} GB/s by each while it \
+             copies; {:.1} bytes of memory a suffix",
             100.0 * time / sorting,
             sent / 1e9,
+            sent / 1e9 / self.gpus.len() as f64 / copying,
             report.memory as f64 / text.len() as f64,
         );
         match self.bsp {

@@ -139,6 +139,7 @@ impl JointReport {
         self.sorting = self.sorting.max(other.sorting);
         self.transferred.bytes += other.transferred.bytes;
         self.transferred.time = self.transferred.time.max(other.transferred.time);
+        self.transferred.copying = self.transferred.copying.max(other.transferred.copying);
         self.memory += other.memory;
         self.left.clone_from(&other.left);
     }
@@ -152,6 +153,9 @@ pub struct Transferred {
     /// How long that took, from the first send until all was received, copies from and to the host
     /// not among it.
     pub time: Duration,
+    /// The same without the wait for those that came later to the exchange, which NCCL does not
+    /// tell apart.
+    pub copying: Duration,
 }
 
 /// The rows of an LCP array that are wanted: those that agree with the row before or behind for so

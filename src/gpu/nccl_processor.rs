@@ -70,6 +70,7 @@ impl<'p> NcclProcessor<'p> {
         let own = lens[self.number];
         self.transferred.bytes += 8 * (words.len() as u64 - own);
         self.transferred.time += transferred;
+        self.transferred.copying += transferred;
         let mut rest = &received[..];
         let mut next = |&len: &u64| {
             let (message, behind) = rest.split_at(len as usize);
@@ -139,7 +140,9 @@ impl DeviceExchange for NcclProcessor<'_> {
         self.communicator.wait_for(gpu)?;
         let to_others = sent.iter().enumerate().filter(|(q, _)| *q != self.number);
         self.transferred.bytes += to_others.map(|(_, array)| array.size() as u64).sum::<u64>();
-        self.transferred.time += start.elapsed();
+        let time = start.elapsed();
+        self.transferred.time += time;
+        self.transferred.copying += time;
         Ok(())
     }
 

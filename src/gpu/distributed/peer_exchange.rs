@@ -89,8 +89,11 @@ impl DeviceExchange for PeerExchange<'_> {
         let place = |array: &Array<T>| [array.address(), array.size() as u64];
         let mut words = vec![gpu.context().cu_ctx() as u64];
         words.extend(sent.iter().flat_map(place));
-        let all = self.all_gather(&words)?;
-        for (words, to) in all.iter().zip(received) {
+        let (all, copied_from) = (self.all_gather(&words)?, Instant::now());
+        // Each begins with another, so that no two read from one GPU at a time.
+        let (before, behind) = (0..self.number, self.number..self.count());
+        for from in behind.chain(before) {
+            let (words, to) = (&all[from], &received[from]);
             let (context, place) = (words[0], &words[1 + 2 * self.number..][..2]);
             if place[1] != to.size() as u64 {
                 return Err(Error::Device("GPUs disagree on what they exchange".into()));
@@ -100,6 +103,7 @@ impl DeviceExchange for PeerExchange<'_> {
             unsafe { gpu.copy_from_peer(place[0], context as _, *to)? };
         }
         gpu.wait()?;
+        self.transferred.copying += copied_from.elapsed();
         self.all_gather(&[])?;
         let to_others = sent.iter().enumerate().filter(|(q, _)| *q != self.number);
         self.transferred.bytes += to_others.map(|(_, array)| array.size() as u64).sum::<u64>();
