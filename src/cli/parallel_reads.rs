@@ -2,32 +2,36 @@
 //! of that time spent on the first touch of the memory that it fills, and a GPU sorts faster.
 //!
 //! A large read is cut into pieces, which threads read by position. What comes out is what one
-//! thread would get: the bytes up to the first that could not be read. Writing has no such thing,
-//! since file systems let one thread at a time write to a file.
+//! thread would get: the bytes up to the first that could not be read. The threads stay from the
+//! first large read on: to start and end one takes locks of the address space, for which threads
+//! that touch fresh memory wait as well. Writing has no such thing, since file systems let one
+//! thread at a time write to a file.
 
+use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
-use std::iter;
 use std::os::unix::fs::FileExt;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// Most threads that read.
-const READERS: usize = 8;
+const READERS: usize = 16;
 /// Bytes that a thread reads at a time.
-const PIECE: usize = 2 << 20;
+const PIECE: usize = 512 << 10;
 /// What a reader's stack takes of a limited address space.
 const STACK: usize = 128 << 10;
 
 /// A regular file, read from where it stands.
 pub struct ParallelReads {
     pub file: File,
+    /// Threads that a large read is worth, and those threads once there was one.
     readers: usize,
+    pool: Option<ThreadPool>,
 }
 
 /// How much of a piece was read, and why no more.
 struct Filled {
-    piece: usize,
+    is_whole: bool,
     len: usize,
     error: Option<io::Error>,
 }
@@ -35,7 +39,7 @@ struct Filled {
 impl ParallelReads {
     /// Reads by one thread.
     pub fn new(file: File) -> Self {
-        ParallelReads { file, readers: 1 }
+        ParallelReads { file, readers: 1, pool: None }
     }
 
     /// Reads by half as many threads as compute, which have other work meanwhile.
@@ -43,57 +47,57 @@ impl ParallelReads {
         self.readers = (threads / 2).clamp(1, READERS);
     }
 
-    /// The readers for so many bytes from `start` on, of which the file may have fewer.
-    fn readers(&self, start: u64, len: usize) -> io::Result<usize> {
-        let left = self.file.metadata()?.len().saturating_sub(start).min(len as u64);
-        Ok(self.readers.min(left.div_ceil(PIECE as u64) as usize))
-    }
-
-    /// Fills `bytes` as far as no piece is cut short or fails. An error is left to the next read if
-    /// anything comes before it.
-    fn read_pieces(&self, start: u64, bytes: &mut [u8], readers: usize) -> io::Result<usize> {
-        let size = bytes.len();
-        let pieces = Mutex::new(bytes.chunks_mut(PIECE).enumerate());
-        let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let read = || -> Vec<Filled> {
-            let fill = |(piece, bytes)| self.fill(start, piece, bytes);
-            iter::from_fn(next).map(fill).collect()
-        };
-        let mut filled = thread::scope(|scope| {
-            let reader = || thread::Builder::new().name("bwz-piece".into()).stack_size(STACK);
-            // Where no more threads can be had, there are fewer.
-            let others = (1..readers).map_while(|_| reader().spawn_scoped(scope, read).ok());
-            let others: Vec<_> = others.collect();
-            let mut filled = read();
-            filled.extend(others.into_iter().flat_map(|other| other.join().expect("no panic")));
-            filled
-        });
-        filled.sort_by_key(|filled| filled.piece);
-        let mut total = 0;
-        for Filled { piece, len, error } in filled {
-            total += len;
-            match error {
-                Some(error) if total == 0 => return Err(error),
-                _ if len < PIECE.min(size - piece * PIECE) => break,
-                _ => {}
-            }
+    /// Starts the threads, if what is left of the file is worth them and they can be had.
+    fn start_threads(&mut self, start: u64) -> io::Result<()> {
+        let left = self.file.metadata()?.len().saturating_sub(start);
+        let readers = left.div_ceil(PIECE as u64).min(self.readers as u64) as usize;
+        if readers > 1 {
+            let threads = ThreadPoolBuilder::new().num_threads(readers).stack_size(STACK);
+            self.pool = threads.thread_name(|_| "bwz-piece".into()).build().ok();
         }
-        Ok(total)
+        if self.pool.is_none() {
+            self.readers = 1;
+        }
+        Ok(())
     }
+}
 
-    /// Reads a piece until it is full, the file ends, or an error.
-    fn fill(&self, start: u64, piece: usize, bytes: &mut [u8]) -> Filled {
-        let (from, mut len) = (start + (piece * PIECE) as u64, 0);
-        let error = loop {
-            match self.file.read_at(&mut bytes[len..], from + len as u64) {
-                Ok(0) => break None,
-                Ok(read) => len += read,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => break Some(e),
-            }
-        };
-        Filled { piece, len, error }
+/// Fills `bytes` as far as no piece is cut short or fails. An error is left to the next read if
+/// anything comes before it.
+fn read_pieces(
+    file: &File,
+    start: u64,
+    bytes: &mut [u8],
+    threads: &ThreadPool,
+) -> io::Result<usize> {
+    let filled: Vec<Filled> = threads.install(|| {
+        let fill = |(piece, bytes)| fill(file, start + (piece * PIECE) as u64, bytes);
+        bytes.par_chunks_mut(PIECE).enumerate().map(fill).collect()
+    });
+    let mut total = 0;
+    for Filled { is_whole, len, error } in filled {
+        total += len;
+        match error {
+            Some(error) if total == 0 => return Err(error),
+            _ if !is_whole => break,
+            _ => {}
+        }
     }
+    Ok(total)
+}
+
+/// Reads a piece until it is full, the file ends, or an error.
+fn fill(file: &File, from: u64, bytes: &mut [u8]) -> Filled {
+    let mut len = 0;
+    let error = loop {
+        match file.read_at(&mut bytes[len..], from + len as u64) {
+            Ok(0) => break None,
+            Ok(read) => len += read,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => break Some(e),
+        }
+    };
+    Filled { is_whole: len == bytes.len(), len, error }
 }
 
 impl Read for ParallelReads {
@@ -102,14 +106,13 @@ impl Read for ParallelReads {
             return self.file.read(bytes);
         }
         let start = self.file.stream_position()?;
-        match self.readers(start, bytes.len())? {
-            ..2 => self.file.read(bytes),
-            readers => {
-                let read = self.read_pieces(start, bytes, readers)?;
-                self.file.seek(SeekFrom::Start(start + read as u64))?;
-                Ok(read)
-            }
+        if self.pool.is_none() {
+            self.start_threads(start)?;
         }
+        let Some(threads) = &self.pool else { return self.file.read(bytes) };
+        let read = read_pieces(&self.file, start, bytes, threads)?;
+        self.file.seek(SeekFrom::Start(start + read as u64))?;
+        Ok(read)
     }
 }
 
@@ -127,7 +130,13 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
         file.rewind().unwrap();
-        ParallelReads { file, readers: 3 }
+        let mut file = ParallelReads::new(file);
+        file.beside(6);
+        file
+    }
+
+    fn pool() -> ThreadPool {
+        ThreadPoolBuilder::new().num_threads(3).build().unwrap()
     }
 
     #[test]
@@ -149,12 +158,12 @@ mod tests {
     #[test]
     fn a_file_that_got_shorter_ends_where_it_does() {
         let bytes = bytes();
-        let file = file(&bytes);
+        let (file, threads) = (file(&bytes), pool());
         for len in [0, 10, PIECE, 2 * PIECE + 3] {
             file.file.set_len(0).unwrap();
             file.file.write_all_at(&bytes[..len], 0).unwrap();
             let mut out = vec![0; bytes.len()];
-            assert_eq!(file.read_pieces(0, &mut out, 3).unwrap(), len);
+            assert_eq!(read_pieces(&file.file, 0, &mut out, &threads).unwrap(), len);
             assert!(out[..len] == bytes[..len]);
         }
     }
@@ -162,8 +171,7 @@ mod tests {
     #[test]
     fn an_error_is_that_of_the_first_bytes_that_cannot_be_read() {
         let dir = File::open("/").unwrap();
-        let file = ParallelReads { file: dir, readers: 3 };
-        let error = file.read_pieces(0, &mut vec![0; 3 * PIECE], 3).unwrap_err();
+        let error = read_pieces(&dir, 0, &mut vec![0; 3 * PIECE], &pool()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::IsADirectory);
     }
 }
