@@ -7,7 +7,7 @@
 
 mod huge_pages;
 
-pub(crate) use huge_pages::Zero;
+pub(crate) use huge_pages::{Zero, parts, touch_zeros};
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
 
@@ -85,6 +85,16 @@ pub(crate) fn copied<T: Copy>(values: &[T]) -> Option<Vec<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_all_of_an_array_and_touched_zeros_stay_zeros() {
+        for len in [0, 1, 1000, 1 << 20, (5 << 20) + 7] {
+            let mut zeros = zeroed::<u32>(len).unwrap();
+            assert_eq!(parts(&mut zeros).map(|part| part.len()).sum::<usize>(), len);
+            parts(&mut zeros).for_each(touch_zeros);
+            assert!(zeros.iter().all(|&zero| zero == 0));
+        }
+    }
 
     #[test]
     fn what_cannot_be_had_is_none() {

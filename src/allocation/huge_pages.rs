@@ -5,6 +5,7 @@
 //! elsewhere the arrays are plain ones. Zeroed memory comes from the kernel untouched, so the
 //! threads that fill a table also share the cost of mapping it.
 
+use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// A type whose zero bits are a value, and which needs no drop.
@@ -23,11 +24,31 @@ macro_rules! zero {
 }
 zero!(u8, u16, i32, i64, u32, u64, AtomicU8, AtomicU32, AtomicU64);
 
+const HUGE_PAGE: usize = 2 << 20;
+/// The least page that there is.
+const PAGE: usize = 4 << 10;
+
+/// The parts of an array that lie in one huge page each.
+pub fn parts<T>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
+    let before = values.as_ptr().cast::<u8>().align_offset(HUGE_PAGE) / size_of::<T>();
+    let (first, rest) = values.split_at_mut(before.min(values.len()));
+    [first].into_iter().chain(rest.chunks_mut(HUGE_PAGE / size_of::<T>()))
+}
+
+/// Touches the pages of zeros, so that they are mapped.
+#[allow(unsafe_code)]
+pub fn touch_zeros<T: Zero>(zeros: &mut [T]) {
+    for zero in zeros.iter_mut().step_by(PAGE / size_of::<T>()) {
+        // SAFETY: the first byte of a value that lives; a zero stays one, and is one of every
+        // `Zero`.
+        unsafe { ptr::from_mut(zero).cast::<u8>().write_volatile(0) };
+    }
+}
+
 /// Advice only: where the kernel declines, the array works as well and is slower.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 pub fn ask_for<T>(start: *mut T, len: usize) {
-    const HUGE_PAGE: usize = 2 << 20;
     let (start, size) = (start.cast::<u8>(), len * size_of::<T>());
     if size < HUGE_PAGE {
         return;

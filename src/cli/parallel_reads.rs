@@ -17,7 +17,7 @@ use std::os::unix::fs::FileExt;
 /// Most threads that read.
 const READERS: usize = 16;
 /// Bytes that a thread reads at a time.
-const PIECE: usize = 512 << 10;
+const PIECE: usize = 1 << 20;
 /// What a reader's stack takes of a limited address space.
 const STACK: usize = 128 << 10;
 

@@ -5,7 +5,7 @@
 //! met before, without a look at where those of their hash stand. 4 3/4 bytes of memory per byte of
 //! the text while it is made, 2 3/4 of which stay.
 
-use crate::allocation::{self, zeroed};
+use crate::allocation::{self, Zero, zeroed};
 use crate::bwt::cache_lines;
 use crate::bwt::content_defined::hash;
 use crate::error::Flaw;
@@ -49,10 +49,10 @@ impl KeyTable {
         let hashed = pool.map(stretches(text.len(), TASK), |task| Hashed::new(text, task, shift));
         let hashed: Vec<Hashed> = hashed.into_iter().collect::<Result<_, Flaw>>()?;
         let count = hashed.iter().map(|hashed| hashed.keys.len()).sum();
-        let mut places = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
-        let mut starts = zeroed(slots + 1).ok_or(Flaw::NO_MEMORY)?;
-        let mut prints = zeroed(slots).ok_or(Flaw::NO_MEMORY)?;
-        let met = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
+        let mut places = mapped_zeros(count, pool)?;
+        let mut starts = mapped_zeros(slots + 1, pool)?;
+        let mut prints = mapped_zeros(slots, pool)?;
+        let met = mapped_zeros(count, pool)?;
         starts[slots] = count as u32;
         let (mut first, mut rest, mut ranges) = (0, &mut places[..], Vec::new());
         let of_slots = starts[..slots].chunks_mut(slots / RANGES);
@@ -117,6 +117,14 @@ impl KeyTable {
         let before = places.partition_point(|&place| (place as usize) < at);
         places[..before].iter().rev().map(|&place| place as usize)
     }
+}
+
+/// Zeros, of which each page was first touched by one thread. Threads that touch the same one at
+/// the same time wait for each other's locks, on a virtual machine for longer than the rest takes.
+fn mapped_zeros<T: Zero + Send>(len: usize, pool: &Threads) -> Result<Vec<T>, Flaw> {
+    let mut zeros = zeroed(len).ok_or(Flaw::NO_MEMORY)?;
+    pool.each(allocation::parts(&mut zeros), allocation::touch_zeros);
+    Ok(zeros)
 }
 
 /// The slot and the print of a key by the bits of its hash.

@@ -18,6 +18,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct JointSorter {
     numbers: Vec<u32>,
     gpus: Vec<Mutex<PartSorter>>,
+    /// Each can read the memory of all others directly.
+    all_read: bool,
     way: JointWay,
     report: JointReport,
 }
@@ -53,7 +55,7 @@ impl JointSorter {
         let way = if all_read { JointWay::Ranges } else { JointWay::Doubling };
         let gpus = gpus.into_iter().map(Mutex::new).collect();
         let (numbers, report) = (numbers.to_vec(), JointReport::default());
-        Ok(JointSorter { numbers, gpus, way, report })
+        Ok(JointSorter { numbers, gpus, all_read, way, report })
     }
 
     /// Lets it sort by prefix doubling whatever the text.
@@ -135,7 +137,7 @@ impl JointSorter {
     /// Each GPU sorts a range of keys. Where one fails, their memory is free again.
     fn by_ranges(&mut self, task: JointTask, text: &[u8]) -> Result<Vec<PartResult>> {
         let count = self.gpus.len();
-        let board = PeerBoard::new(count);
+        let board = PeerBoard::new(count, self.all_read);
         let sorted = Peers::run(count, |number, peers| {
             let (part, mut exchange) =
                 (PartText::of(text, task.parts, number), PeerExchange::new(number, &board, peers));
@@ -160,7 +162,7 @@ impl JointSorter {
                 peers.finish(count).map(|()| result)
             });
         }
-        let board = PeerBoard::new(count);
+        let board = PeerBoard::new(count, self.all_read);
         Peers::run(count, |number, peers| {
             let (part, mut exchange) =
                 (PartText::of(text, task.parts, number), PeerExchange::new(number, &board, peers));

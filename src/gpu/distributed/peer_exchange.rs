@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::gpu::interface::Transferred;
 use crate::gpu::peers::Peers;
 use crate::gpu::runtime::{Array, Gpu};
-use cudarc::driver::ValidAsZeroBits;
+use cudarc::driver::{ValidAsZeroBits, sys};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -18,6 +18,8 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct PeerBoard {
     posts: Vec<Post>,
+    /// All of them can read each other's memory directly.
+    all_read: bool,
 }
 
 /// The words of one GPU.
@@ -30,9 +32,10 @@ struct Post {
 }
 
 impl PeerBoard {
-    /// For so many GPUs, which use it for one sort.
-    pub fn new(count: usize) -> Self {
-        PeerBoard { posts: (0..count).map(|_| Post::default()).collect() }
+    /// For so many GPUs, which use it for one sort, and which can read each other's memory directly
+    /// or not.
+    pub fn new(count: usize, all_read: bool) -> Self {
+        PeerBoard { posts: (0..count).map(|_| Post::default()).collect(), all_read }
     }
 }
 
@@ -94,13 +97,14 @@ impl DeviceExchange for PeerExchange<'_> {
         let (before, behind) = (0..self.number, self.number..self.count());
         for from in behind.chain(before) {
             let (words, to) = (&all[from], &received[from]);
-            let (context, place) = (words[0], &words[1 + 2 * self.number..][..2]);
+            let place = &words[1 + 2 * self.number..][..2];
+            let context = (!self.board.all_read).then_some(words[0] as sys::CUcontext);
             if place[1] != to.size() as u64 {
                 return Err(Error::Device("GPUs disagree on what they exchange".into()));
             }
             // SAFETY: the arrays have so many bytes; that of the other GPU, whose context it is,
             // lives and is not written until all have come to the words below.
-            unsafe { gpu.copy_from_peer(place[0], context as _, *to)? };
+            unsafe { gpu.copy_from_peer(place[0], context, *to)? };
         }
         gpu.wait()?;
         self.transferred.copying += copied_from.elapsed();
