@@ -3,10 +3,11 @@
 //! A table of hundreds of megabytes read at random misses the TLB at nearly every step when its
 //! pages are 4 KiB. Linux backs an allocation with 2 MiB pages if asked before the first touch;
 //! elsewhere the arrays are plain ones. Zeroed memory comes from the kernel untouched, so the
-//! threads that fill a table also share the cost of mapping it.
+//! threads that fill a table also share the cost of mapping it: each should begin with a part of
+//! its own ([`parts`]), as those that touch one page at the same time wait for each other.
 
-use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::{mem, ptr};
 
 /// A type whose zero bits are a value, and which needs no drop.
 ///
@@ -29,7 +30,7 @@ const HUGE_PAGE: usize = 2 << 20;
 const PAGE: usize = 4 << 10;
 
 /// The parts of an array that lie in one huge page each.
-pub fn parts<T>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
+pub fn parts<T: Zero>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
     let before = values.as_ptr().cast::<u8>().align_offset(HUGE_PAGE) / size_of::<T>();
     let (first, rest) = values.split_at_mut(before.min(values.len()));
     [first].into_iter().chain(rest.chunks_mut(HUGE_PAGE / size_of::<T>()))
@@ -39,9 +40,8 @@ pub fn parts<T>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
 #[allow(unsafe_code)]
 pub fn touch_zeros<T: Zero>(zeros: &mut [T]) {
     for zero in zeros.iter_mut().step_by(PAGE / size_of::<T>()) {
-        // SAFETY: the first byte of a value that lives; a zero stays one, and is one of every
-        // `Zero`.
-        unsafe { ptr::from_mut(zero).cast::<u8>().write_volatile(0) };
+        // SAFETY: zero bits are a value of every `Zero`, and none needs a drop.
+        unsafe { ptr::write_volatile(zero, mem::zeroed()) };
     }
 }
 

@@ -3,9 +3,10 @@
 //!
 //! A large read is cut into pieces, which threads read by position. What comes out is what one
 //! thread would get: the bytes up to the first that could not be read. The threads stay from the
-//! first large read on: to start and end one takes locks of the address space, for which threads
-//! that touch fresh memory wait as well. Writing has no such thing, since file systems let one
-//! thread at a time write to a file.
+//! second large read on: to start and end one takes locks of the address space, for which threads
+//! that touch fresh memory wait as well. Those of the first end with it, since the threads that
+//! compute are started only then; where a limit leaves no room for all, they come first. Writing
+//! has no such thing, since file systems let one thread at a time write to a file.
 
 use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
@@ -24,9 +25,11 @@ const STACK: usize = 128 << 10;
 /// A regular file, read from where it stands.
 pub struct ParallelReads {
     pub file: File,
-    /// Threads that a large read is worth, and those threads once there was one.
+    /// Threads that a large read is worth.
     readers: usize,
-    pool: Option<ThreadPool>,
+    /// Those threads, once there were two large reads.
+    threads: Option<ThreadPool>,
+    was_read: bool,
 }
 
 /// How much of a piece was read, and why no more.
@@ -39,7 +42,7 @@ struct Filled {
 impl ParallelReads {
     /// Reads by one thread.
     pub fn new(file: File) -> Self {
-        ParallelReads { file, readers: 1, pool: None }
+        ParallelReads { file, readers: 1, threads: None, was_read: false }
     }
 
     /// Reads by half as many threads as compute, which have other work meanwhile.
@@ -47,18 +50,20 @@ impl ParallelReads {
         self.readers = (threads / 2).clamp(1, READERS);
     }
 
-    /// Starts the threads, if what is left of the file is worth them and they can be had.
-    fn start_threads(&mut self, start: u64) -> io::Result<()> {
+    /// Threads for a read from `start` on, if what is left of the file is worth them and they can
+    /// be had.
+    fn start_threads(&mut self, start: u64) -> io::Result<Option<ThreadPool>> {
         let left = self.file.metadata()?.len().saturating_sub(start);
         let readers = left.div_ceil(PIECE as u64).min(self.readers as u64) as usize;
-        if readers > 1 {
-            let threads = ThreadPoolBuilder::new().num_threads(readers).stack_size(STACK);
-            self.pool = threads.thread_name(|_| "bwz-piece".into()).build().ok();
+        if readers <= 1 {
+            return Ok(None);
         }
-        if self.pool.is_none() {
+        let threads = ThreadPoolBuilder::new().num_threads(readers).stack_size(STACK);
+        let threads = threads.thread_name(|_| "bwz-piece".into()).build().ok();
+        if threads.is_none() {
             self.readers = 1;
         }
-        Ok(())
+        Ok(threads)
     }
 }
 
@@ -106,12 +111,15 @@ impl Read for ParallelReads {
             return self.file.read(bytes);
         }
         let start = self.file.stream_position()?;
-        if self.pool.is_none() {
-            self.start_threads(start)?;
-        }
-        let Some(threads) = &self.pool else { return self.file.read(bytes) };
-        let read = read_pieces(&self.file, start, bytes, threads)?;
+        let threads = match self.threads.take() {
+            None => self.start_threads(start)?,
+            threads => threads,
+        };
+        let Some(threads) = threads else { return self.file.read(bytes) };
+        let read = read_pieces(&self.file, start, bytes, &threads)?;
         self.file.seek(SeekFrom::Start(start + read as u64))?;
+        self.threads = self.was_read.then_some(threads);
+        self.was_read = true;
         Ok(read)
     }
 }
@@ -152,6 +160,13 @@ mod tests {
             let mut rest = Vec::new();
             file.read_to_end(&mut rest).unwrap();
             assert!(rest == bytes[start + expected..]);
+            // The end stays one, until more is written behind it.
+            assert_eq!(file.read(&mut out).unwrap(), 0);
+            file.file.write_all(&bytes).unwrap();
+            file.file.seek(SeekFrom::Start(bytes.len() as u64)).unwrap();
+            let mut more = vec![0; bytes.len()];
+            file.read_exact(&mut more).unwrap();
+            assert!(more == bytes);
         }
     }
 

@@ -9,6 +9,7 @@ use crate::allocation::{self, Zero, zeroed};
 use crate::bwt::cache_lines;
 use crate::bwt::content_defined::hash;
 use crate::error::Flaw;
+use crate::tasks::Task;
 use crate::threads::{Threads, stretches};
 use std::hint::black_box;
 use std::mem;
@@ -49,10 +50,15 @@ impl KeyTable {
         let hashed = pool.map(stretches(text.len(), TASK), |task| Hashed::new(text, task, shift));
         let hashed: Vec<Hashed> = hashed.into_iter().collect::<Result<_, Flaw>>()?;
         let count = hashed.iter().map(|hashed| hashed.keys.len()).sum();
-        let mut places = mapped_zeros(count, pool)?;
-        let mut starts = mapped_zeros(slots + 1, pool)?;
-        let mut prints = mapped_zeros(slots, pool)?;
-        let met = mapped_zeros(count, pool)?;
+        let mut places = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
+        let mut starts = zeroed(slots + 1).ok_or(Flaw::NO_MEMORY)?;
+        let mut prints = zeroed(slots).ok_or(Flaw::NO_MEMORY)?;
+        let mut met = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
+        let mut touches: Vec<Task> = touching(&mut places).collect();
+        touches.extend(touching(&mut starts));
+        touches.extend(touching(&mut prints));
+        touches.extend(touching(&mut met));
+        pool.execute(touches);
         starts[slots] = count as u32;
         let (mut first, mut rest, mut ranges) = (0, &mut places[..], Vec::new());
         let of_slots = starts[..slots].chunks_mut(slots / RANGES);
@@ -119,12 +125,11 @@ impl KeyTable {
     }
 }
 
-/// Zeros, of which each page was first touched by one thread. Threads that touch the same one at
-/// the same time wait for each other's locks, on a virtual machine for longer than the rest takes.
-fn mapped_zeros<T: Zero + Send>(len: usize, pool: &Threads) -> Result<Vec<T>, Flaw> {
-    let mut zeros = zeroed(len).ok_or(Flaw::NO_MEMORY)?;
-    pool.each(allocation::parts(&mut zeros), allocation::touch_zeros);
-    Ok(zeros)
+/// Tasks that touch the pages of fresh zeros for the first time, each huge page by one of them.
+/// Threads that touch the same page at the same time wait for each other's locks, which cost 64
+/// of them on a virtual machine a sixth of their time.
+fn touching<T: Zero + Send>(zeros: &mut [T]) -> impl Iterator<Item = Task<'_>> {
+    allocation::parts(zeros).map(|part| Box::new(|| allocation::touch_zeros(part)) as Task)
 }
 
 /// The slot and the print of a key by the bits of its hash.

@@ -153,8 +153,8 @@ pub struct Transferred {
     /// How long that took, from the first send until all was received, copies from and to the host
     /// not among it.
     pub time: Duration,
-    /// The same without the wait for those that came later to the exchange, which NCCL does not
-    /// tell apart.
+    /// The same without the wait for those that came later to the exchange. NCCL does not tell
+    /// the two apart, so that with it both are the same.
     pub copying: Duration,
 }
 

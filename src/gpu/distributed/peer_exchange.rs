@@ -93,7 +93,8 @@ impl DeviceExchange for PeerExchange<'_> {
         let mut words = vec![gpu.context().cu_ctx() as u64];
         words.extend(sent.iter().flat_map(place));
         let (all, copied_from) = (self.all_gather(&words)?, Instant::now());
-        // Each begins with another, so that no two read from one GPU at a time.
+        // Each begins with itself and goes on with the next, so that mostly no two read from one
+        // GPU at a time.
         let (before, behind) = (0..self.number, self.number..self.count());
         for from in behind.chain(before) {
             let (words, to) = (&all[from], &received[from]);
@@ -102,8 +103,9 @@ impl DeviceExchange for PeerExchange<'_> {
             if place[1] != to.size() as u64 {
                 return Err(Error::Device("GPUs disagree on what they exchange".into()));
             }
-            // SAFETY: the arrays have so many bytes; that of the other GPU, whose context it is,
-            // lives and is not written until all have come to the words below.
+            // SAFETY: the arrays have so many bytes; that of the other GPU, whose context it is or
+            // whose memory this one reads, lives and is not written until all have come to the
+            // words below.
             unsafe { gpu.copy_from_peer(place[0], context, *to)? };
         }
         gpu.wait()?;

@@ -94,6 +94,10 @@ fn every_kernel_of_several_gpus_once() {
     ] {
         check(&mut sorters, name, &text);
     }
+    // As where no GPU can read the memory of another.
+    let mut unread = processors(3).by_doubling();
+    unread.all_read = false;
+    check(&mut [unread], "unread text", &cases::text(3000));
 }
 
 #[test]
