@@ -71,7 +71,8 @@ pub fn compress<R: Read + Send, W: Write>(
         write(&mut writer, encoder.encode(first)?, options)?;
         return Ok(summary(writer.finish()?).1);
     }
-    let pipeline = start(block_size, options, blocks.spare.clone())?;
+    let (plan, pipeline) = start(block_size, options, blocks.spare.clone())?;
+    blocks.ahead = plan.ahead;
     let mut writer = FrameWriter::start(output, block_size)?;
     let blocks = iter::once(Ok(first)).chain(blocks);
     let sink = |block| write(&mut writer, block, options);
@@ -134,7 +135,7 @@ fn start(
     first: u64,
     options: &Options,
     spare: Spare,
-) -> Result<Pipeline<RawBlock, CodedBlock, Error>> {
+) -> Result<(Plan, Pipeline<RawBlock, CodedBlock, Error>)> {
     let pool = Threads::Pool(threads::pool(options)?.into());
     let (plan, encoder) = plan(first, pool, spare, options)?;
     let encoder = Arc::new(encoder);
@@ -143,7 +144,8 @@ fn start(
     let announce = move |block: &RawBlock| encoder.announce(block);
     let sort = move |block| sorting.0.sort(block);
     let code = move |sorted| coder.code(sorted);
-    Ok(Pipeline::start(plan.depth, announce, (plan.workers, sort), (plan.coders, code))?)
+    let stages = ((plan.workers, sort), (plan.coders, code));
+    Ok((plan, Pipeline::start(plan.depth, announce, stages.0, stages.1)?))
 }
 
 /// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].
@@ -249,7 +251,7 @@ impl<W: Write> Encoder<W> {
             EncoderState::Fresh(output) => {
                 let block_size =
                     if alone { raw.raw.len() as u64 } else { self.options.block_size() };
-                let pipeline = start(block_size, &self.options, self.spare.clone())?;
+                let (_, pipeline) = start(block_size, &self.options, self.spare.clone())?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
             EncoderState::Running { writer, pipeline } => (writer, pipeline),

@@ -3,8 +3,7 @@
 //! Two stages of workers, connected by channels, take items in any order and give the results back
 //! in the order in which the items came. An item carries its own one-shot reply channel; the
 //! receiving ends wait in a queue in input order, so there are no sequence numbers and no reorder
-//! buffer. The queue's length bounds all items in flight,
-//! but for the one that the source holds.
+//! buffer. The queue's length bounds all items in flight, but for those that the source holds.
 //!
 //! Every worker ends when its channel is disconnected; items still queued when the pipeline is
 //! dropped are not worked on. A worker that panics drops its reply; the panic is raised again where

@@ -5,6 +5,8 @@
 //! and two of the same length and byte are coded alike, so that only reading them takes time.
 
 mod block_cut;
+#[cfg(test)]
+mod tests;
 
 use crate::bwt;
 use crate::coder;
@@ -13,7 +15,9 @@ use crate::events::{Listener, Step};
 use crate::sequence::Kind;
 use crate::threads;
 pub(crate) use block_cut::BlockCut;
-use std::io::{self, Read, Write};
+use std::collections::VecDeque;
+use std::io::{self, IoSliceMut, Read, Write};
+use std::iter;
 use std::mem;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -106,8 +110,12 @@ pub(crate) struct RawBlocks<R> {
     /// would go on behind a short block.
     pub ended: bool,
     cut: BlockCut,
-    /// What was read of the next block.
+    /// What a cut left to the next block.
     begun: Vec<u8>,
+    /// Blocks that may be read at once with the next one.
+    pub ahead: usize,
+    /// Those that were, each with how much of it was read.
+    coming: VecDeque<(Vec<u8>, usize)>,
     listener: Listener,
     pub spare: Spare,
 }
@@ -160,6 +168,8 @@ impl<R: Read> RawBlocks<R> {
             ended: false,
             cut,
             begun: Vec::new(),
+            ahead: 0,
+            coming: VecDeque::new(),
             listener,
             spare: Spare::default(),
         }
@@ -167,16 +177,14 @@ impl<R: Read> RawBlocks<R> {
 
     /// Reads a whole block, or what is left. Memory that is not read into is never touched.
     fn read(&mut self) -> Result<Raw> {
-        let (size, small) = (self.block_size as usize, threads::SMALL as usize);
-        // Most first blocks are small, and then the memory for a large one takes longer to get than
-        // they to be compressed.
-        let start = if self.offset == 0 { size.min(small) } else { size };
-        let mut bytes = self.spare.take_len(start)?;
-        let begun = mem::take(&mut self.begun);
-        bytes[..begun.len()].copy_from_slice(&begun);
-        let is_run = begun.is_empty() || Run::of(&begun).is_some();
-        let (mut len, mut is_run) = self.fill(&mut bytes, begun.len(), is_run)?;
-        if len == start && start < size {
+        let size = self.block_size as usize;
+        let (mut bytes, mut len) = match self.coming.pop_front() {
+            Some(begun) => begun,
+            None => self.begin()?,
+        };
+        let mut is_run = len == 0 || Run::of(&bytes[..len]).is_some();
+        (len, is_run) = self.fill(&mut bytes, len, is_run)?;
+        if len == bytes.len() && len < size {
             let first = mem::replace(&mut bytes, bwt::zeroed(size)?);
             bytes[..len].copy_from_slice(&first);
             (len, is_run) = self.fill(&mut bytes, len, is_run)?;
@@ -192,6 +200,18 @@ impl<R: Read> RawBlocks<R> {
         Ok(Raw::Bytes(bytes))
     }
 
+    /// Memory for the next block, with the bytes that the one before left to it.
+    fn begin(&mut self) -> Result<(Vec<u8>, usize)> {
+        let (size, small) = (self.block_size as usize, threads::SMALL as usize);
+        // Most first blocks are small, and then the memory for a large one takes longer to get than
+        // they to be compressed.
+        let start = if self.offset == 0 { size.min(small) } else { size };
+        let mut bytes = self.spare.take_len(start)?;
+        let begun = mem::take(&mut self.begun);
+        bytes[..begun.len()].copy_from_slice(&begun);
+        Ok((bytes, begun.len()))
+    }
+
     /// Reads behind the first `len` of `bytes`, which may be a run, until they are full or nothing
     /// is left. Says how many there are then, and whether they are a run.
     fn fill(
@@ -203,8 +223,12 @@ impl<R: Read> RawBlocks<R> {
         // A run is seen while it is still in the cache.
         const PIECE: usize = 256 << 10;
         while len < bytes.len() {
-            let end = if is_run { bytes.len().min(len + PIECE) } else { bytes.len() };
-            match self.input.read(&mut bytes[len..end]) {
+            let end = bytes.len().min(len + PIECE);
+            let read = match is_run {
+                true => self.input.read(&mut bytes[len..end]),
+                false => self.read_with_next(&mut bytes[len..]),
+            };
+            match read {
                 Ok(0) => {
                     self.ended = true;
                     break;
@@ -219,6 +243,31 @@ impl<R: Read> RawBlocks<R> {
             }
         }
         Ok((len, is_run))
+    }
+
+    /// Reads the rest of a block, and behind it into the next ones where they begin at its end: at
+    /// first one, and each time more of them. Says how much of the rest was read.
+    fn read_with_next(&mut self, rest: &mut [u8]) -> io::Result<usize> {
+        let ahead = self.number.min(self.ahead as u64) as usize;
+        if ahead == 0 || self.cut.may_cut() {
+            return self.input.read(rest);
+        }
+        while self.coming.len() < ahead
+            && let Ok(bytes) = self.spare.take_len(self.block_size as usize)
+        {
+            self.coming.push_back((bytes, 0));
+        }
+        let size = rest.len();
+        let next = self.coming.iter_mut().map(|(bytes, len)| &mut bytes[*len..]);
+        let mut parts: Vec<_> = iter::once(rest).chain(next).map(IoSliceMut::new).collect();
+        let read = self.input.read_vectored(&mut parts)?;
+        let mut left = read.saturating_sub(size);
+        for (bytes, len) in &mut self.coming {
+            let more = left.min(bytes.len() - *len);
+            *len += more;
+            left -= more;
+        }
+        Ok(read.min(size))
     }
 }
 
@@ -240,49 +289,6 @@ impl<R: Read> Iterator for RawBlocks<R> {
                 let sequences = self.cut.kind;
                 Some(Ok(RawBlock { raw, number, offset, alone: false, sequences }))
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An input that goes on after it said that it had ended.
-    struct Growing<'a>(Vec<&'a [u8]>);
-
-    impl Read for Growing<'_> {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            let Some(part) = self.0.first_mut() else { return Ok(0) };
-            let read = part.read(out)?;
-            if read == 0 {
-                self.0.remove(0);
-            }
-            Ok(read)
-        }
-    }
-
-    #[test]
-    fn memory_is_used_again_unless_it_is_too_small_or_much_too_large() {
-        let spare = Spare::default();
-        let from = |kept: usize, len: usize| {
-            spare.keep(vec![7; kept]);
-            spare.take_len(len).unwrap()
-        };
-        assert_eq!(from(100, 100), [7; 100]);
-        assert_eq!(from(120, 100), [7; 100]);
-        assert_eq!(from(100, 101), [0; 101]);
-        assert_eq!(from(200, 100), [0; 100]);
-    }
-
-    #[test]
-    fn an_input_that_goes_on_behind_its_end_is_not_read_again() {
-        for first in [&b""[..], b"abc", b"abcd", b"abcdefg", b"aaaaa"] {
-            let input = Growing(vec![first, b"more", b"and more"]);
-            let blocks = RawBlocks::new(input, 4, BlockCut::default(), Listener::default());
-            let lens: Vec<usize> = blocks.map(|block| block.unwrap().raw.len()).collect();
-            let expected: Vec<usize> = first.chunks(4).map(<[u8]>::len).collect();
-            assert_eq!(lens, expected);
         }
     }
 }

@@ -20,9 +20,9 @@ struct SHARED EncodeArgs {
     uint32_t* slice_count;       // [0]
     // Of run r of slice s, the item r + s: the run in which a slice is cut has an item in both.
     uint8_t* mtf_ranks;          // [0..n + most_slices - 1] 0 for the last of a slice
-    // [0..n + most_slices - 1] and behind it what can be read, up to the next multiple of 4: the
-    // run length less one, LONG_RUN_NUMBER at most, and behind RUN_NUMBER_BITS its leaf; from bit
-    // 16 on the MTF rank less one, or 0, and from bit 24 on its leaf
+    // [0..n + most_slices - 1] 0 where no slice has the item, and behind the last up to the next
+    // multiple of 4: the run length less one, LONG_RUN_NUMBER at most, and behind RUN_NUMBER_BITS
+    // its leaf; from bit 16 on the MTF rank less one, or 0, and from bit 24 on its leaf
     uint32_t* symbols;
     uint8_t* lists;              // [0..256 * most_slices - 1] the first symbols of each slice
     uint32_t* list_sizes;        // [0..most_slices - 1] how many these are

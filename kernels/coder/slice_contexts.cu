@@ -140,6 +140,7 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
             own = turn == k ? of_last : own;
             with_run = turn == k ? added(own, what) | (what & 0xFF000000) : with_run;
         }
+        __syncwarp();
         if (valid && same >> lane == 1) averages[symbol] = with_run;
         __syncwarp();
         // That over all symbols, run after run.
@@ -163,6 +164,10 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
         count(shared.counts, 1, rank_leaf, rank_number);
         atomicAdd(&shared.counts[TABLE_WORDS + symbol], len);
     }
+    // What lies between two slices, and behind the last, is read with the last item of a slice.
+    const uint32_t end = slice.items + slice.runs;
+    const bool is_free = slice.runs && slice.head(slice.runs) == slice.end, is_last = slice.end == v.n;
+    if (is_free && (lane == 0 || (is_last && end + lane < ((end + 3) & ~3u)))) v.symbols[end + lane] = 0;
 }
 
 }  // namespace

@@ -229,7 +229,9 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         const uint32_t selectors = shared.selectors[rank_number & 7];
         // What is known of the last symbol, and what is around the next run.
         const uint32_t last_own = maps[at.own_map + own_context(run_context, rank_context, what >> 24)];
-        const uint32_t next_symbol = list.head[0] >> 8 & 255, kept_own = shared.own[at.own + next_symbol];
+        const uint32_t next_symbol = list.head[0] >> 8 & 255;
+        // What is written meanwhile is not read.
+        const uint32_t kept_own = shared.own[at.own + (next_symbol == last_symbol ? NO_SYMBOL : next_symbol)];
         all = added_to_all(all, what);
         const uint32_t around = shared.maps.all_rank_context[all];
 
@@ -250,10 +252,10 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         const auto end_run = [&](uint32_t len) {
             what = next_what;
             const uint32_t averages = added(symbol_averages, what);
-            shared.averages[at.averages + symbol] = averages;
-            // Every lane writes what it will read; this keeps the writes of one run before the
-            // next's.
+            // Every lane writes what it will read, and not what it reads here; this keeps what is
+            // read and written for one run before what is written for the next.
             __syncwarp();
+            shared.averages[at.averages + symbol] = averages;
             run_context = shared.maps.run_context[averages & 1023];
             rank_context = shared.maps.rank_context[averages >> RANK_SHIFT];
             symbol_averages = shared.averages[at.averages + next_symbol];

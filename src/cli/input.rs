@@ -6,7 +6,7 @@ use super::parallel_reads::ParallelReads;
 use super::stoppable_input::{Stop, Waiting};
 use bwz::{Error, Result};
 use std::fs::{self, File, Metadata};
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IoSliceMut, IsTerminal, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -152,6 +152,13 @@ impl Read for InputSource {
         match self {
             InputSource::File(file) => file.read(bytes),
             InputSource::Waiting(waiting) => waiting.read(bytes),
+        }
+    }
+
+    fn read_vectored(&mut self, buffers: &mut [IoSliceMut]) -> io::Result<usize> {
+        match self {
+            InputSource::File(file) => file.read_vectored(buffers),
+            InputSource::Waiting(waiting) => waiting.read_vectored(buffers),
         }
     }
 }

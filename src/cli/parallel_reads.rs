@@ -8,11 +8,10 @@
 //! compute are started only then; where a limit leaves no room for all, they come first. Writing
 //! has no such thing, since file systems let one thread at a time write to a file.
 
-use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-use rayon::slice::ParallelSliceMut;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, IoSliceMut, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
 /// Most threads that read.
@@ -67,17 +66,24 @@ impl ParallelReads {
     }
 }
 
-/// Fills `bytes` as far as no piece is cut short or fails. An error is left to the next read if
-/// anything comes before it.
+/// Fills the buffers in turn, as far as no piece is cut short or fails. An error is left to the
+/// next read if anything comes before it.
 fn read_pieces(
     file: &File,
-    start: u64,
-    bytes: &mut [u8],
+    mut start: u64,
+    buffers: &mut [IoSliceMut],
     threads: &ThreadPool,
 ) -> io::Result<usize> {
+    let pieces = buffers.iter_mut().flat_map(|buffer| buffer.chunks_mut(PIECE));
+    let pieces = pieces.map(|piece| {
+        let from = start;
+        start += piece.len() as u64;
+        (from, piece)
+    });
+    let pieces: Vec<_> = pieces.collect();
     let filled: Vec<Filled> = threads.install(|| {
-        let fill = |(piece, bytes)| fill(file, start + (piece * PIECE) as u64, bytes);
-        bytes.par_chunks_mut(PIECE).enumerate().map(fill).collect()
+        let pieces = pieces.into_par_iter().with_max_len(1);
+        pieces.map(|(from, piece)| fill(file, from, piece)).collect()
     });
     let mut total = 0;
     for Filled { is_whole, len, error } in filled {
@@ -107,16 +113,21 @@ fn fill(file: &File, from: u64, bytes: &mut [u8]) -> Filled {
 
 impl Read for ParallelReads {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if self.readers == 1 || bytes.len() <= PIECE {
-            return self.file.read(bytes);
+        self.read_vectored(&mut [IoSliceMut::new(bytes)])
+    }
+
+    fn read_vectored(&mut self, buffers: &mut [IoSliceMut]) -> io::Result<usize> {
+        let size: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        if self.readers == 1 || size <= PIECE {
+            return self.file.read_vectored(buffers);
         }
         let start = self.file.stream_position()?;
         let threads = match self.threads.take() {
             None => self.start_threads(start)?,
             threads => threads,
         };
-        let Some(threads) = threads else { return self.file.read(bytes) };
-        let read = read_pieces(&self.file, start, bytes, &threads)?;
+        let Some(threads) = threads else { return self.file.read_vectored(buffers) };
+        let read = read_pieces(&self.file, start, buffers, &threads)?;
         self.file.seek(SeekFrom::Start(start + read as u64))?;
         self.threads = self.was_read.then_some(threads);
         self.was_read = true;
@@ -171,14 +182,31 @@ mod tests {
     }
 
     #[test]
+    fn several_buffers_are_filled_one_after_the_other() {
+        let bytes = bytes();
+        let mut file = file(&bytes);
+        let mut out = vec![0; bytes.len()];
+        let (mut left, mut sizes) = (&mut out[..], [5, 2 * PIECE, PIECE + 9].into_iter().cycle());
+        while !left.is_empty() {
+            let mut part = |size: usize| left.split_off_mut(..size.min(left.len())).unwrap();
+            let buffers = [part(sizes.next().unwrap()), part(sizes.next().unwrap())];
+            let size: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+            assert_eq!(file.read_vectored(&mut buffers.map(IoSliceMut::new)).unwrap(), size);
+        }
+        assert!(out == bytes);
+    }
+
+    #[test]
     fn a_file_that_got_shorter_ends_where_it_does() {
         let bytes = bytes();
         let (file, threads) = (file(&bytes), pool());
-        for len in [0, 10, PIECE, 2 * PIECE + 3] {
+        for len in [0, 10, PIECE, 2 * PIECE + 3, bytes.len()] {
             file.file.set_len(0).unwrap();
             file.file.write_all_at(&bytes[..len], 0).unwrap();
             let mut out = vec![0; bytes.len()];
-            assert_eq!(read_pieces(&file.file, 0, &mut out, &threads).unwrap(), len);
+            let (first, second) = out.split_at_mut(2 * PIECE + 1);
+            let mut buffers = [first, second].map(IoSliceMut::new);
+            assert_eq!(read_pieces(&file.file, 0, &mut buffers, &threads).unwrap(), len);
             assert!(out[..len] == bytes[..len]);
         }
     }
@@ -186,7 +214,9 @@ mod tests {
     #[test]
     fn an_error_is_that_of_the_first_bytes_that_cannot_be_read() {
         let dir = File::open("/").unwrap();
-        let error = read_pieces(&dir, 0, &mut vec![0; 3 * PIECE], &pool()).unwrap_err();
+        let mut bytes = vec![0; 3 * PIECE];
+        let mut buffers = [IoSliceMut::new(&mut bytes)];
+        let error = read_pieces(&dir, 0, &mut buffers, &pool()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::IsADirectory);
     }
 }

@@ -7,7 +7,7 @@ use super::console::printable;
 use super::input_name::Name;
 use super::io_errors::while_reading;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::io::{self, IoSliceMut, IsTerminal, Read, Seek, SeekFrom};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -108,7 +108,11 @@ pub struct CountedReads<R> {
 
 impl<R: Read> Read for CountedReads<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(bytes).map_err(while_reading)?;
+        self.read_vectored(&mut [IoSliceMut::new(bytes)])
+    }
+
+    fn read_vectored(&mut self, buffers: &mut [IoSliceMut]) -> io::Result<usize> {
+        let read = self.inner.read_vectored(buffers).map_err(while_reading)?;
         self.bar.inc(read as u64);
         Ok(read)
     }

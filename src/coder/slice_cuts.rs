@@ -78,11 +78,21 @@ impl<'b> RunBorders<'b> {
 }
 
 /// Cuts a BWT into slices of as many runs each as the limits allow, or somewhat less, so that the
-/// last is no shorter than the others.
-pub fn cut(execute: impl Fn(Vec<Task>), bwt: &[u8], limits: SliceLimits) -> Vec<Range<usize>> {
+/// last is no shorter than the others. Where one slice does not do, they are a multiple of `step`,
+/// unless runs are long or few.
+pub fn cut(
+    execute: impl Fn(Vec<Task>),
+    bwt: &[u8],
+    limits: SliceLimits,
+    step: u64,
+) -> Vec<Range<usize>> {
     let borders = RunBorders::new(execute, bwt);
     let all = if bwt.is_empty() { 0 } else { borders.all() + 1 };
-    let runs = all.div_ceil(all.div_ceil(limits.runs as u64).max(1)).max(1);
+    let count = match all.div_ceil(limits.runs as u64) {
+        0 | 1 => 1,
+        several => several.next_multiple_of(step),
+    };
+    let runs = all.div_ceil(count).max(1);
     let (mut slices, mut start, mut before) = (Vec::new(), 0, 0);
     while start < bwt.len() {
         let most = bwt.len().min(start.saturating_add(limits.bytes));
@@ -101,9 +111,13 @@ mod tests {
     use crate::tasks;
 
     /// The same from the first run to the last.
-    fn one_by_one(bwt: &[u8], limits: SliceLimits) -> Vec<Range<usize>> {
+    fn one_by_one(bwt: &[u8], limits: SliceLimits, step: usize) -> Vec<Range<usize>> {
         let all = rle::count(bwt);
-        let runs = all.div_ceil(all.div_ceil(limits.runs).max(1)).max(1);
+        let mut count = all.div_ceil(limits.runs).max(1);
+        while count > 1 && !count.is_multiple_of(step) {
+            count += 1;
+        }
+        let runs = all.div_ceil(count).max(1);
         let (mut slices, mut start) = (Vec::new(), 0);
         while start < bwt.len() {
             let most = bwt.len().min(start.saturating_add(limits.bytes));
@@ -131,11 +145,27 @@ mod tests {
                     continue;
                 }
                 let limits = SliceLimits { runs, bytes };
-                let wanted = one_by_one(bwt, limits);
-                assert_eq!(cut(tasks::calling_thread, bwt, limits), wanted, "{name}: {limits:?}");
+                for step in [1, 2, 3] {
+                    let wanted = one_by_one(bwt, limits, step);
+                    let cut = cut(tasks::calling_thread, bwt, limits, step as u64);
+                    assert_eq!(cut, wanted, "{name}: {limits:?}, {step}");
+                }
             }
         }
         let one = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
-        assert!(cut(tasks::calling_thread, b"aabb", one).into_iter().eq(std::iter::once(0..4)));
+        let cut = cut(tasks::calling_thread, b"aabb", one, 2);
+        assert!(cut.into_iter().eq(std::iter::once(0..4)));
+    }
+
+    #[test]
+    fn slices_are_a_multiple_unless_one_does() {
+        let bwt = cases::random(10_000, 256);
+        let count = |runs, step| {
+            cut(tasks::calling_thread, &bwt, SliceLimits { runs, bytes: 1 << 24 }, step).len()
+        };
+        assert_eq!(
+            [count(1 << 14, 2), count(5000, 2), count(3500, 2), count(3500, 1)],
+            [1, 2, 4, 3]
+        );
     }
 }

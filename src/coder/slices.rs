@@ -50,7 +50,12 @@ pub(crate) fn encode_slices_with(
     limits: SliceLimits,
     coding: Coding,
 ) -> CodedBwt {
-    let slices = cut(&execute, bwt, limits).into_iter().map(|range| &bwt[range]);
+    let step = match coding {
+        Coding::StaticRans => 1,
+        // They take so long that two threads should have as many.
+        Coding::ContextMixing => 2,
+    };
+    let slices = cut(&execute, bwt, limits, step).into_iter().map(|range| &bwt[range]);
     let slices: Vec<&[u8]> = slices.collect();
     let mut coded = vec![Vec::new(); slices.len()];
     let mut models = Vec::new();

@@ -31,6 +31,11 @@ impl BlockCut {
         }
     }
 
+    /// Whether a block may end before its last byte.
+    pub fn may_cut(&self) -> bool {
+        self.undecided || self.kind.is_some() || self.separator.is_some()
+    }
+
     /// Passes a block that is one byte over and over: it is no sequence, and either each of its
     /// bytes is a separator or none.
     pub fn pass_run(&mut self) {

@@ -37,7 +37,9 @@ fn the_bytes_do_not_depend_on_threads_memory_or_the_way() {
     let best = pipe(&dir, "-1 --best -T1", &content);
     assert!(best.len() < file.len() && pipe(&dir, "-d", &best) == content);
     assert!(pipe(&dir, "-1 --best -T4", &content) == best);
-    dir.bwz("-1cT2 x").assert().success().stdout(file);
+    dir.bwz("-1cT2 x").assert().success().stdout(file.clone());
+    // So many threads read several blocks at once.
+    dir.bwz("-1cT64 x").assert().success().stdout(file);
 }
 
 #[test]
@@ -58,6 +60,7 @@ fn blocks_end_where_lines_do() {
     for arguments in [r"-1 -T4 --split-at=\x0a", r"-1 --split-at , --split-at \012"] {
         assert!(pipe(&dir, arguments, &content) == file, "{arguments}");
     }
+    dir.bwz(r"-1cT64 --split-at \n x").assert().success().stdout(file.clone());
     let listed = dir.bwz("-1 x").env("BWZ_OPT", r"--split-at '\n'").assert().success();
     listed.stdout("");
     assert!(dir.read("x.bwz") == file);
