@@ -219,7 +219,7 @@ impl Plan {
             let others = (need.coded * coders + WAITING + reading) * block;
             let others = others + (coders + 1) * need.samples(block);
             let workers = left.saturating_sub(others) / working.max(1);
-            if workers >= threads as u64 || coders == 1 && workers >= 1 {
+            if workers >= threads as u64 || (coders, ahead) == (1, 0) && workers >= 1 {
                 let most = (threads + allowed.beside) as u64;
                 let (workers, coders) = (workers.min(most) as usize, coders as usize);
                 let (depth, ahead) = (workers + coders + 1, ahead as usize);
