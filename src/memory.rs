@@ -148,7 +148,7 @@ pub(crate) struct Plan {
     pub coders: usize,
     /// Blocks between reader and writer in all.
     pub depth: usize,
-    /// Blocks that are read at once with the next one.
+    /// Raw blocks that are read at once with the next one.
     pub ahead: usize,
     /// The blocks whose positions are held in 32 bits.
     pub narrow: NarrowLimits,

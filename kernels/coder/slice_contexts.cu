@@ -140,6 +140,7 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
             own = turn == k ? of_last : own;
             with_run = turn == k ? added(own, what) | (what & 0xFF000000) : with_run;
         }
+        // All averages are read before the first is written.
         __syncwarp();
         if (valid && same >> lane == 1) averages[symbol] = with_run;
         __syncwarp();

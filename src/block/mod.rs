@@ -12,11 +12,13 @@
 //! # The way of a block
 //! Into a file, from a stream (`compress`), on these threads. A worker is one of the pipeline's,
 //! named `bwz`; the pool is rayon's, named `bwz-N`. GPUs are opened by a thread `bwz-gpu`, and
-//! large copies to and from them are made by threads without a name:
+//! large copies to and from them are made by threads without a name. The caller reads the first
+//! block; of a file, threads `bwz-piece` read too. What was read fills the memory of blocks that
+//! are done, where it fits:
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read, and whether the block is one run | `bwz-reader` (`raw`); the first block: the caller's; of a file, `bwz-piece` threads beside it | one block, up to five for many threads, in the buffers of blocks that are done where they fit | - |
+//! | read, one run or not | `bwz-reader` (`raw`), `bwz-piece` | a block, or up to five | - |
 //! | filter | the pool, for a worker of the first stage; where there is an index, sequences alone | the text, mostly in the block's place; side information; of fields the block once more | the raw CRC-32 is taken here; fields are put together again and compared |
 //! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary row; in the pool, sums over the bytes and range of samples; what fails is sorted by the CPU (`sorters` says who takes over). What several GPUs sorted together is inverted and compared. Coded slices are decoded again with `--verify` alone |
 //! | sort, GPU, where the block is not coded there | the same | pinned block, the GPU's arena, pinned BWT, BWT | the same |

@@ -82,6 +82,7 @@ fn read_pieces(
     });
     let pieces: Vec<_> = pieces.collect();
     let filled: Vec<Filled> = threads.install(|| {
+        // Each is a task: behind a thread that lost its processor no other piece waits.
         let pieces = pieces.into_par_iter().with_max_len(1);
         pieces.map(|(from, piece)| fill(file, from, piece)).collect()
     });
