@@ -8,7 +8,9 @@
 //! - `cpu`: on all threads,
 //! - `gpu`: packing the patterns, copying them, and copying the intervals back included. The index
 //!   and the memory are there, as they are after the first search; what that takes is printed
-//!   apart.
+//!   apart,
+//! - `with the text`: counting by the CPU with the block's text at hand; what restoring that takes
+//!   is printed apart.
 //!
 //! With `--limit`, positions are located too, in millions per second. What a GPU finds is compared
 //! with what the CPU finds.
@@ -103,7 +105,10 @@ fn main() -> Result<()> {
             println!("    {bits:.1} bits of memory per symbol of text");
         }
         let gpu = bench.devices.gpu();
-        gpu.map_or(Ok(()), |number| bench.gpu(number, &all, &index, &patterns, expected))
+        if let Some(number) = gpu {
+            bench.gpu(number, &all, &index, &patterns, expected.as_ref())?;
+        }
+        expected.map_or(Ok(()), |(intervals, _)| bench.text(index, &all, &patterns, &intervals))
     })
 }
 
@@ -127,7 +132,7 @@ impl Bench {
         pool: &ThreadPool,
         index: &FmIndex,
         patterns: &[&[u8]],
-        expected: Option<Found>,
+        expected: Option<&Found>,
     ) -> Result<()> {
         let started = Instant::now();
         let mut gpu = Searcher::Gpu(Box::new(gpu::Searcher::new(number)?));
@@ -143,6 +148,25 @@ impl Bench {
             assert!(counted, "a GPU counts what the CPU does not");
             assert!(expected.1 == found.1, "a GPU locates what the CPU does not");
         }
+        Ok(())
+    }
+
+    /// Counts with the text at hand.
+    fn text(
+        &self,
+        index: FmIndex,
+        pool: &ThreadPool,
+        patterns: &[&[u8]],
+        intervals: &[Range<u32>],
+    ) -> Result<()> {
+        let started = Instant::now();
+        let index = pool.install(|| index.with_text(RATE))?;
+        let restored = 1e3 * started.elapsed().as_secs_f64();
+        let count = |()| pool.install(|| index.count_all(patterns));
+        let (times, counts) = self.common.time(|| Ok(()), count)?;
+        times.row("with the text", patterns.len() * self.length, "M symbols/s", "");
+        println!("    {restored:.0} ms to restore it");
+        assert!(counts.into_iter().eq(intervals.iter().map(|of| of.len() as u32)));
         Ok(())
     }
 

@@ -84,7 +84,7 @@ use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub(crate) use byte_sums::ByteSums;
 pub use inverse::invert;
-pub(crate) use inverse::{CpuInverse, could_be_of, count, counts};
+pub(crate) use inverse::{CpuInverse, could_be_of, count, counts, invert_with_rows};
 use rayon::prelude::*;
 pub(crate) use suffix_sorter::CpuSorter;
 pub use suffix_sorter::Sorter;

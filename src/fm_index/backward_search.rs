@@ -20,13 +20,41 @@ use std::ops::Range;
 const AT_A_TIME: usize = 32;
 
 /// Patterns per task.
-const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 1024;
+
+/// When a search leaves the rest of a pattern to the text.
+#[derive(Clone, Copy)]
+pub(super) struct TextRule {
+    /// Bytes that must be left.
+    pub least: usize,
+    /// Steps for which the row was alone: a string that does not occur often has one row by chance,
+    /// and none after the next steps.
+    pub alone: usize,
+}
+
+impl TextRule {
+    pub const NEVER: Self = TextRule { least: usize::MAX, alone: usize::MAX };
+}
 
 /// A search under way: the pattern's number, what is left of it, and the interval of what is not.
-struct PatternSearch<'p, R> {
-    number: usize,
-    left: &'p [u8],
-    interval: Range<R>,
+pub(super) struct PatternSearch<'p, R> {
+    pub number: usize,
+    pub left: &'p [u8],
+    pub interval: Range<R>,
+    /// The entry of the k-mer table that has the interval, if that is not read yet.
+    entry: Option<usize>,
+    /// Steps for which the interval was one row.
+    alone: usize,
+}
+
+impl<R: Row> PatternSearch<'_, R> {
+    /// Whether there is no other step to make.
+    #[inline(always)]
+    fn is_over(&self, rule: TextRule) -> bool {
+        self.left.is_empty()
+            || self.interval.is_empty()
+            || self.alone >= rule.alone && self.left.len() >= rule.least
+    }
 }
 
 impl<R: Row> FmIndex<R> {
@@ -38,84 +66,94 @@ impl<R: Row> FmIndex<R> {
         assert_eq!(patterns.len(), intervals.len(), "an interval for each pattern");
         let kmers = self.kmers_for(patterns.len());
         let chunks = patterns.par_chunks(CHUNK).zip(intervals.par_chunks_mut(CHUNK));
-        chunks.for_each(|(patterns, intervals)| self.search_chunk(kmers, patterns, intervals));
+        chunks.for_each(|(patterns, intervals)| {
+            self.search_chunk(kmers, TextRule::NEVER, patterns, |over| {
+                intervals[over.number] = over.interval.clone();
+            });
+        });
     }
 
     /// Searches on this thread, with the instructions that count bits where the machine has them.
+    /// By the rule, what is left of some is not searched.
     #[allow(unsafe_code)]
-    fn search_chunk<P: AsRef<[u8]>>(
+    pub(super) fn search_chunk<'p, P: AsRef<[u8]>>(
         &self,
         kmers: Option<&KmerTable<R>>,
-        patterns: &[P],
-        intervals: &mut [Range<R>],
+        rule: TextRule,
+        patterns: &'p [P],
+        over: impl FnMut(&PatternSearch<'p, R>),
     ) {
         #[cfg(target_arch = "x86_64")]
         if cache_lines::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
-            return unsafe { self.search_chunk_v3(kmers, patterns, intervals) };
+            return unsafe { self.search_chunk_v3(kmers, rule, patterns, over) };
         }
-        with_layout!(&self.layout, rank => self.search_in_turn(rank, kmers, patterns, intervals));
+        with_layout!(&self.layout, rank => {
+            self.search_in_turn(rank, kmers, rule, patterns, over)
+        });
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt,avx2,bmi1,bmi2")]
-    fn search_chunk_v3<P: AsRef<[u8]>>(
+    fn search_chunk_v3<'p, P: AsRef<[u8]>>(
         &self,
         kmers: Option<&KmerTable<R>>,
-        patterns: &[P],
-        intervals: &mut [Range<R>],
+        rule: TextRule,
+        patterns: &'p [P],
+        over: impl FnMut(&PatternSearch<'p, R>),
     ) {
-        with_layout!(&self.layout, rank => self.search_in_turn(rank, kmers, patterns, intervals));
+        with_layout!(&self.layout, rank => {
+            self.search_in_turn(rank, kmers, rule, patterns, over)
+        });
     }
 
     #[inline(always)]
-    fn search_in_turn<P: AsRef<[u8]>>(
+    fn search_in_turn<'p, P: AsRef<[u8]>>(
         &self,
         rank: &impl Rank<R>,
         kmers: Option<&KmerTable<R>>,
-        patterns: &[P],
-        intervals: &mut [Range<R>],
+        rule: TextRule,
+        patterns: &'p [P],
+        mut over: impl FnMut(&PatternSearch<'p, R>),
     ) {
         let mut fresh = patterns.iter().enumerate();
         let mut start = || {
             let (number, pattern) = fresh.next()?;
-            let (left, interval) = self.start(kmers, pattern.as_ref());
-            Some(PatternSearch { number, left, interval })
+            let (pattern, all) = (pattern.as_ref(), R::default()..R::new(self.len + 1));
+            let found = kmers.and_then(|kmers| kmers.find(pattern));
+            let (left, entry) = found.map_or((pattern, None), |(left, entry)| (left, Some(entry)));
+            Some(PatternSearch { number, left, interval: all, entry, alone: 0 })
         };
         let mut searches: Vec<_> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
         while !searches.is_empty() {
             let mut n = 0;
             while n < searches.len() {
                 let search = &mut searches[n];
-                match search.left.split_last() {
-                    Some((&c, left)) if !search.interval.is_empty() => {
-                        search.interval = self.step(rank, c, search.interval.clone());
-                        search.left = left;
-                    }
-                    _ => {
-                        intervals[search.number] = search.interval.clone();
-                        match start() {
-                            Some(next) => *search = next,
-                            None => drop(searches.swap_remove(n)),
+                if let (Some(entry), Some(kmers)) = (search.entry.take(), kmers) {
+                    search.interval = kmers.interval(entry);
+                } else if search.is_over(rule) {
+                    over(search);
+                    match start() {
+                        Some(next) => *search = next,
+                        None => {
+                            searches.swap_remove(n);
+                            continue;
                         }
-                        continue;
                     }
+                } else if let Some((&c, left)) = search.left.split_last() {
+                    search.interval = self.step(rank, c, search.interval.clone());
+                    search.left = left;
+                    let Range { start, end } = search.interval;
+                    search.alone += usize::from(end.get().wrapping_sub(start.get()) == 1);
                 }
-                if let Some(&c) = search.left.last() {
+                if search.entry.is_none()
+                    && let Some(&c) = search.left.last()
+                {
                     rank.prefetch(c, self.stored(search.interval.start));
                     rank.prefetch(c, self.stored(search.interval.end));
                 }
                 n += 1;
             }
-        }
-    }
-
-    /// Where the search of a pattern starts: before its last symbols if their interval is known.
-    #[inline(always)]
-    fn start<'p>(&self, kmers: Option<&KmerTable<R>>, pattern: &'p [u8]) -> (&'p [u8], Range<R>) {
-        match kmers.and_then(|kmers| kmers.find(pattern)) {
-            Some(found) => found,
-            None => (pattern, R::default()..R::new(self.len + 1)),
         }
     }
 }

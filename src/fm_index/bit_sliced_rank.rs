@@ -20,6 +20,7 @@ use crate::bwt::cache_lines::{CacheLines, LINE, prefetch};
 use crate::error::Result;
 use crate::positions::Row;
 use rayon::prelude::*;
+use std::array;
 use std::ops::Range;
 
 /// CacheLines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
@@ -217,6 +218,28 @@ impl<R: Row, const P: usize> Rank<R> for BitSlicedRank<R, P> {
         rare.unwrap_or(self.symbols[code])
     }
 
+    fn copy_to(&self, bytes: &mut [u8]) {
+        let stretches = bytes.par_chunks_mut(Self::ROWS << SUPER_LOG).enumerate();
+        stretches.for_each(|(n, bytes)| {
+            for (line, bytes) in (n << SUPER_LOG..).zip(bytes.chunks_mut(Self::ROWS)) {
+                let words = self.line(line);
+                for (word, bytes) in bytes.chunks_mut(32).enumerate() {
+                    let planes: [u32; P] =
+                        array::from_fn(|p| words[Self::COUNTERS + p * Self::PLANE + word]);
+                    for (bit, byte) in bytes.iter_mut().enumerate() {
+                        let code = |p: usize| (planes[p] >> bit & 1) << p;
+                        *byte = self.symbols[(0..P).map(code).sum::<u32>() as usize];
+                    }
+                }
+            }
+        });
+        for (place, &symbol) in self.rare.places.iter().zip(&self.rare.symbols) {
+            if let Some(byte) = bytes.get_mut(place.get()) {
+                *byte = symbol;
+            }
+        }
+    }
+
     #[inline(always)]
     fn prefetch(&self, _: u8, at: usize) {
         prefetch(&self.lines, at / Self::ROWS * WORDS);
@@ -256,7 +279,7 @@ impl<R: Row> Rare<R> {
             places: all.iter().map(|&(place, _)| place).collect(),
             symbols: all.iter().map(|&(_, c)| c).collect(),
             by_symbol: sorted.iter().map(|&(place, _)| place).collect(),
-            ends: Box::new(std::array::from_fn(end)),
+            ends: Box::new(array::from_fn(end)),
         }
     }
 

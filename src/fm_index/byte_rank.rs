@@ -28,6 +28,9 @@ const SUPER_LINES: usize = 512;
 /// 16-bit counters in a line.
 const PER_LINE: usize = LINE / 2;
 
+/// Bytes that a thread copies at a time.
+const PIECE: usize = 1 << 20;
+
 /// The layout for any alphabet.
 #[derive(Debug)]
 pub struct ByteRank<R> {
@@ -188,6 +191,11 @@ impl<R: Row> Rank<R> for ByteRank<R> {
     #[inline(always)]
     fn byte(&self, at: usize) -> u8 {
         self.bytes[at]
+    }
+
+    fn copy_to(&self, bytes: &mut [u8]) {
+        let pieces = bytes.par_chunks_mut(PIECE).zip(self.bytes.par_chunks(PIECE));
+        pieces.for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
     }
 
     #[inline(always)]

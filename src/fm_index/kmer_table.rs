@@ -10,9 +10,11 @@
 use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
+use crate::bwt::cache_lines::prefetch;
 use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 /// Bytes of text per entry.
 const SHARE: usize = 32;
@@ -39,10 +41,11 @@ pub struct KmerTable<R> {
 }
 
 impl<R: Row> FmIndex<R> {
-    /// The table, made when so many patterns are searched that it pays: on all threads, so that
-    /// searches in the same index must not run side by side.
+    /// The table, made when so many patterns were searched, these included, that it pays: on all
+    /// threads, so that searches in the same index must not run side by side.
     pub(super) fn kmers_for(&self, patterns: usize) -> Option<&KmerTable<R>> {
-        if patterns * WORTH_IT >= self.len / SHARE && patterns > WORTH_IT {
+        let searched = self.searched.fetch_add(patterns, Ordering::Relaxed) + patterns;
+        if searched.saturating_mul(WORTH_IT) >= self.len / SHARE && patterns > WORTH_IT {
             return Some(self.kmers.get_or_init(|| KmerTable::new(self)));
         }
         self.kmers.get()
@@ -67,20 +70,28 @@ impl<R: Row> KmerTable<R> {
         KmerTable { length, sigma, codes, intervals }
     }
 
-    /// The interval of the last symbols of `pattern`, with what is left of it.
+    /// Which entry is that of the last symbols of `pattern`, and what is left of it. The entry is
+    /// asked for.
     #[inline(always)]
-    pub fn find<'p>(&self, pattern: &'p [u8]) -> Option<(&'p [u8], Range<R>)> {
+    pub fn find<'p>(&self, pattern: &'p [u8]) -> Option<(&'p [u8], usize)> {
         let (left, last) = pattern.split_at_checked(pattern.len().checked_sub(self.length)?)?;
-        let mut index = 0;
+        let mut entry = 0;
         for &c in last {
             let code = self.codes[usize::from(c)];
             if code == NONE {
                 return None;
             }
-            index = index * self.sigma + usize::from(code);
+            entry = entry * self.sigma + usize::from(code);
         }
-        let [lo, hi] = self.intervals[index];
-        Some((left, lo..hi))
+        prefetch(&self.intervals, entry);
+        Some((left, entry))
+    }
+
+    /// The interval of an entry.
+    #[inline(always)]
+    pub fn interval(&self, entry: usize) -> Range<R> {
+        let [lo, hi] = self.intervals[entry];
+        lo..hi
     }
 
     pub fn size(&self) -> usize {

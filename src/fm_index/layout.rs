@@ -74,6 +74,9 @@ mod tests {
         let mut seen = [R::default(); 256];
         let present: Vec<u8> = (0..=255).filter(|c| bytes.contains(c)).collect();
         let mut before = seen;
+        let mut copied = vec![0; bytes.len()];
+        ranks.copy_to(&mut copied);
+        assert_eq!(copied, bytes, "{name}");
         for at in 0..=bytes.len() {
             for &c in &present {
                 assert_eq!(ranks.rank(c, at), seen[usize::from(c)], "{name}: rank({c}, {at})");

@@ -8,14 +8,12 @@
 use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
-use super::samples::SampledRows;
 #[cfg(target_arch = "x86_64")]
 use crate::bwt::cache_lines;
 use crate::error::{Error, Flaw, Result};
 use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Walks that a thread keeps going.
 const AT_A_TIME: usize = 32;
@@ -43,12 +41,12 @@ impl<R: Row> FmIndex<R> {
         let mut positions = vec![R::default(); rows.len()];
         rows.par_chunks(CHUNK).zip(positions.par_chunks_mut(CHUNK)).try_for_each(
             |(rows, positions)| {
+                let mut steps_made = vec![0; rows.len()];
                 let mut sound = true;
-                self.walk(rows, |n, row, steps, _| match sampled.pos(row) {
-                    Some(pos) => {
-                        let at = pos.get() + steps as usize;
-                        sound &= at <= self.len;
-                        positions[n] = R::new(at.min(self.len));
+                self.walk(rows, |n, row, steps, _| match sampled.place(row) {
+                    Some(place) => {
+                        // In place of the pos until its line is there.
+                        (positions[n], steps_made[n]) = (R::new(place), steps);
                         false
                     }
                     None => {
@@ -56,6 +54,14 @@ impl<R: Row> FmIndex<R> {
                         steps < self.samples.rate()
                     }
                 });
+                for n in 0..positions.len() {
+                    if let Some(place) = positions.get(n + AT_A_TIME) {
+                        sampled.prefetch_at(place.get());
+                    }
+                    let at = sampled.at(positions[n].get()).get() + steps_made[n] as usize;
+                    sound &= at <= self.len;
+                    positions[n] = R::new(at.min(self.len));
+                }
                 if sound { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
             },
         )?;
@@ -70,6 +76,9 @@ impl<R: Row> FmIndex<R> {
         if range.start > range.end || range.end > self.len {
             return Err(Error::Usage("the range is not within the block".into()));
         }
+        if let Some(text) = &self.text {
+            return Ok(text[range].to_vec());
+        }
         let (row, pos) = self.samples.behind(range.end);
         let mut bytes = vec![0; range.len()];
         if range.is_empty() {
@@ -83,55 +92,6 @@ impl<R: Row> FmIndex<R> {
             at > range.start
         });
         Ok(bytes)
-    }
-
-    /// The same index with samples at every pos that `rate` divides, made by walks over the whole
-    /// block. `rate` is a power of two; if there are as many samples already, nothing is done.
-    ///
-    /// Takes about as long as undoing the transform does; pays for itself when more positions are
-    /// wanted than the block has bytes per step saved.
-    ///
-    /// # Errors
-    /// [`Error::Format`] where the transform contradicts its samples.
-    pub fn with_sample_rate(mut self, rate: u32) -> Result<Self> {
-        assert!(rate.is_power_of_two(), "sample rate {rate} is not a power of two");
-        let coarse = self.samples.rate() as usize;
-        if coarse <= rate as usize {
-            return Ok(self);
-        }
-        let chunks = self.samples.rows().par_chunks(AT_A_TIME).enumerate();
-        let stretches: Vec<Vec<R>> = chunks
-            .map(|(n, rows)| self.denser(n * AT_A_TIME, rows, rate as usize))
-            .collect::<Result<_>>()?;
-        let mut rows = stretches.concat();
-        rows.truncate(self.len.div_ceil(rate as usize));
-        self.samples = SampledRows::new(rows, rate, self.len);
-        self.positions = OnceLock::new();
-        Ok(self)
-    }
-
-    /// The rows at every `rate`-th pos from sample `first` on, as far as the samples `rows` reach.
-    /// Behind the end of the text are zeros.
-    fn denser(&self, first: usize, rows: &[R], rate: usize) -> Result<Vec<R>> {
-        let coarse = self.samples.rate() as usize;
-        let more = coarse / rate;
-        let ends: Vec<(R, usize)> =
-            (first..first + rows.len()).map(|k| self.samples.behind((k + 1) * coarse)).collect();
-        let starts: Vec<R> = ends.iter().map(|&(row, _)| row).collect();
-        let mut dense = vec![R::default(); rows.len() * more];
-        let mut sound = true;
-        self.walk(&starts, |n, row, steps, _| {
-            let begin = (first + n) * coarse;
-            let pos = ends[n].1 - steps as usize;
-            if pos == begin {
-                sound &= row == rows[n];
-            }
-            if pos.is_multiple_of(rate) && pos - begin < coarse {
-                dense[n * more + (pos - begin) / rate] = row;
-            }
-            pos > begin
-        });
-        if sound { Ok(dense) } else { Err(Flaw::WRONG_SAMPLES.into()) }
     }
 
     /// Walks from each row. `arrive(n, row, steps, byte)` is called for each row of walk n, the

@@ -14,8 +14,10 @@
 //! | `bit_sliced_rank`, `byte_rank`, `layout` | rank for few symbols and for any; which of them a block gets |
 //! | `backward_search` | the intervals of many patterns, 32 at a time so that their cache misses overlap |
 //! | `kmer_table` | the intervals of all short strings, so that a search starts some symbols in |
+//! | `text_matches` | counting by the text itself, once the row of a pattern is alone |
 //! | `samples` | the positions of some rows |
-//! | `lf_walks` | many walks along the LF mapping at a time: locate, extract, denser samples |
+//! | `lf_walks` | many walks along the LF mapping at a time: locate, extract |
+//! | `restored` | denser samples and the text, by restoring the block |
 //! | `gpu_arrays` | the same on a GPU (feature `cuda`) |
 //!
 //! Nothing here knows files. Everything is a function of the transform alone, whatever the number
@@ -43,7 +45,9 @@ mod kmer_table;
 mod layout;
 mod lf_walks;
 mod rank;
+mod restored;
 mod samples;
+mod text_matches;
 
 use crate::bwt::{self, Bwt};
 use crate::error::{Flaw, Result};
@@ -59,12 +63,13 @@ pub(crate) use samples::{SampledPositions, SampledRows};
 use std::ops::Range;
 use std::slice;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
 
 /// A block that can be searched.
 ///
 /// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24;
 /// 32 bits per sample; after the first [`FmIndex::locate`] 1.1 bits, and 32 more per sample; after
-/// a large batch of searches 2 bits or less for the k-mer table.
+/// a large batch of searches 2 bits or less for the k-mer table; 8 for the text, if it is there.
 ///
 /// Rows and positions are numbers of the type `R`: `u32`, by [`FmIndex::new`], for blocks of up to
 /// 4 GiB, and `u64`, by [`FmIndex::wide`], for any.
@@ -80,6 +85,10 @@ pub struct FmIndex<R = u32> {
     /// Made when they are first wanted.
     positions: OnceLock<SampledPositions<R>>,
     kmers: OnceLock<KmerTable<R>>,
+    /// How many patterns were searched so far.
+    searched: AtomicUsize,
+    /// The block's bytes, where counting by them pays.
+    text: Option<Vec<u8>>,
     id: gpu_arrays::Id,
 }
 
@@ -141,6 +150,8 @@ impl<R: Row> FmIndex<R> {
             samples,
             positions: OnceLock::new(),
             kmers: OnceLock::new(),
+            searched: AtomicUsize::new(0),
+            text: None,
             id: gpu_arrays::Id::new(),
         })
     }
@@ -197,6 +208,7 @@ impl<R: Row> FmIndex<R> {
             + self.samples.size()
             + self.positions.get().map_or(0, SampledPositions::size)
             + self.kmers.get().map_or(0, |kmers| kmers.size())
+            + self.text.as_ref().map_or(0, Vec::len)
     }
 
     /// The number of stored bytes above a row; the primary index has none of its own.

@@ -16,6 +16,10 @@ pub trait Rank<R: Row>: Sync {
     /// The byte at a position.
     fn byte(&self, at: usize) -> u8;
 
+    /// Writes the first bytes, as many as there are places for, on all threads of the current rayon
+    /// pool.
+    fn copy_to(&self, bytes: &mut [u8]);
+
     /// Has the lines fetched that `rank(c, at)` will read.
     fn prefetch(&self, c: u8, at: usize);
 

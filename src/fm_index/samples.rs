@@ -15,8 +15,11 @@ use rayon::prelude::*;
 /// Rows from one counted rank to the next; 8 words, which are a cache line.
 const BORDER: usize = 512;
 
-/// Borders of which a thread marks the rows at a time.
-const STRETCH: usize = 1 << 10;
+/// Rows whose marks and numbers a thread touches at a time: they fit its cache.
+const STRETCH: usize = BORDER << 10;
+
+/// Samples that a thread parts at a time.
+const PART: usize = 1 << 18;
 
 /// What two samples of an intact block never are.
 const ONE_ROW: Flaw = Flaw("two samples of the block are one row, or one is none");
@@ -59,53 +62,114 @@ impl<R: Row> SampledRows<R> {
         size_of::<R>() * self.rows.len()
     }
 
-    /// The way back, on all threads of the current rayon pool: samples are sorted by their rows, so
-    /// that marks of a large block are not touched at random.
+    /// The way back, on all threads of the current rayon pool: samples are parted by the stretches
+    /// that their rows are in, so that the arrays of a large block are not touched at random.
     ///
     /// # Errors
     /// A flaw where two samples are one row, or one is row 0 or none of the block's.
     pub fn positions(&self) -> Result<SampledPositions<R>, Flaw> {
-        let mut numbers =
-            allocation::filled(R::default(), self.rows.len()).ok_or(Flaw::NO_MEMORY)?;
-        numbers.par_iter_mut().enumerate().for_each(|(number, to)| *to = R::new(number));
-        let row = |number: &R| self.rows[number.get()].get();
-        numbers.par_sort_unstable_by_key(row);
-        let is_row = |number: &R| (1..=self.len).contains(&row(number));
-        let are_rows = numbers.first().is_none_or(is_row) && numbers.last().is_none_or(is_row);
-        if !are_rows || numbers.par_windows(2).any(|pair| row(&pair[0]) == row(&pair[1])) {
-            return Err(ONE_ROW);
-        }
         let mut marks = allocation::zeroed(self.len / 64 + 1).ok_or(Flaw::NO_MEMORY)?;
         let borders = marks.len().div_ceil(BORDER / 64);
-        let mut ranks = allocation::filled(R::default(), borders).ok_or(Flaw::NO_MEMORY)?;
-        let stretches = marks.par_chunks_mut(STRETCH * BORDER / 64);
-        stretches.zip(ranks.par_chunks_mut(STRETCH)).enumerate().for_each(|(n, (marks, ranks))| {
-            let start = n * STRETCH * BORDER;
-            let rank = numbers.partition_point(|number| row(number) < start);
-            mark(numbers[rank..].iter().map(|number| row(number) - start), rank, marks, ranks);
-        });
+        let mut ranks = allocation::zeroed(borders).ok_or(Flaw::NO_MEMORY)?;
+        let mut numbers = allocation::zeroed(self.rows.len()).ok_or(Flaw::NO_MEMORY)?;
+        let parted: Vec<PartedSamples<R>> = (self.rows.par_chunks(PART).enumerate())
+            .map(|(n, rows)| PartedSamples::new(rows, n * PART, self.len))
+            .collect::<Result<_, _>>()?;
+        let (mut stretches, mut unnumbered, mut above) = (Vec::new(), &mut numbers[..], 0);
+        let arrays = marks.chunks_mut(STRETCH / 64).zip(ranks.chunks_mut(STRETCH / BORDER));
+        for (n, (marks, ranks)) in arrays.enumerate() {
+            let count = parted.iter().map(|part| part.of_stretch(n).len()).sum::<usize>();
+            let numbers = unnumbered.split_off_mut(..count).expect("each sample has a stretch");
+            stretches.push((n, Stretch { above, marks, ranks, numbers }));
+            above += count;
+        }
+        let fill = |(n, mut stretch): (usize, Stretch<R>)| {
+            stretch.fill(|| parted.iter().flat_map(|part| part.of_stretch(n)))
+        };
+        stretches.into_par_iter().try_for_each(fill)?;
         Ok(SampledPositions { rate: self.rate, marks, ranks, numbers })
     }
 }
 
-/// Marks the sampled rows of a stretch, counted from its first and in order, and counts those above
-/// each of its borders, of which `rank` are above the stretch.
-fn mark<R: Row>(
-    rows: impl Iterator<Item = usize>,
-    mut rank: usize,
-    marks: &mut [u64],
-    ranks: &mut [R],
-) {
-    let mut rows = rows.peekable();
-    for (n, (marks, above)) in marks.chunks_mut(BORDER / 64).zip(ranks).enumerate() {
-        *above = R::new(rank);
-        let start = n * BORDER;
-        while let Some(row) = rows.next_if(|&row| row < start + BORDER) {
-            let bit = row - start;
-            marks[bit / 64] |= 1 << (bit % 64);
-            rank += 1;
+/// Some samples, those of one stretch of rows together.
+struct PartedSamples<R> {
+    /// The row of each in its stretch, and its number.
+    samples: Vec<(u32, R)>,
+    /// Where those of each stretch end.
+    ends: Vec<usize>,
+}
+
+impl<R: Row> PartedSamples<R> {
+    /// Parts the samples from number `first` on, in a block of `len` bytes.
+    fn new(rows: &[R], first: usize, len: usize) -> Result<Self, Flaw> {
+        if !rows.iter().all(|row| (1..=len).contains(&row.get())) {
+            return Err(ONE_ROW);
         }
+        let mut starts = vec![0; len / STRETCH + 2];
+        rows.iter().for_each(|row| starts[row.get() / STRETCH + 1] += 1);
+        for n in 1..starts.len() {
+            starts[n] += starts[n - 1];
+        }
+        let none = (0, R::default());
+        let mut samples = allocation::filled(none, rows.len()).ok_or(Flaw::NO_MEMORY)?;
+        for (number, row) in (first..).zip(rows) {
+            let next = &mut starts[row.get() / STRETCH];
+            samples[*next] = ((row.get() % STRETCH) as u32, R::new(number));
+            *next += 1;
+        }
+        // Each has become the end of its stretch.
+        Ok(PartedSamples { samples, ends: starts })
     }
+
+    fn of_stretch(&self, n: usize) -> &[(u32, R)] {
+        let start = n.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.samples[start..self.ends[n]]
+    }
+}
+
+/// A stretch of rows, of which those of samples are to be marked.
+struct Stretch<'a, R> {
+    /// Marked rows above it.
+    above: usize,
+    marks: &'a mut [u64],
+    ranks: &'a mut [R],
+    numbers: &'a mut [R],
+}
+
+impl<R: Row> Stretch<'_, R> {
+    /// Marks the rows of its samples, counts those above each border, and puts the numbers of the
+    /// samples in the order of their rows.
+    fn fill<'s, S: Iterator<Item = &'s (u32, R)>>(
+        &mut self,
+        samples: impl Fn() -> S,
+    ) -> Result<(), Flaw> {
+        for &(row, _) in samples() {
+            let (mark, bit) = (&mut self.marks[row as usize / 64], 1 << (row % 64));
+            if *mark & bit != 0 {
+                return Err(ONE_ROW);
+            }
+            *mark |= bit;
+        }
+        let mut above = self.above;
+        for (rank, marks) in self.ranks.iter_mut().zip(self.marks.chunks(BORDER / 64)) {
+            *rank = R::new(above);
+            above += marks.iter().map(|mark| mark.count_ones() as usize).sum::<usize>();
+        }
+        for &(row, number) in samples() {
+            let place = rank(self.marks, self.ranks, row as usize) - self.above;
+            self.numbers[place] = number;
+        }
+        Ok(())
+    }
+}
+
+/// How many rows above `row` are marked.
+#[inline(always)]
+fn rank<R: Row>(marks: &[u64], ranks: &[R], row: usize) -> usize {
+    let whole = &marks[row / BORDER * (BORDER / 64)..row / 64];
+    let part = marks[row / 64] & ((1 << (row % 64)) - 1);
+    let ones = whole.iter().map(|word| word.count_ones()).sum::<u32>() + part.count_ones();
+    ranks[row / BORDER].get() + ones as usize
 }
 
 /// The positions of sampled rows.
@@ -124,18 +188,27 @@ impl<R: Row> SampledPositions<R> {
     /// The pos of a row, if it is a sampled one.
     #[inline(always)]
     pub fn pos(&self, row: R) -> Option<R> {
-        let row = row.get();
-        let marked = self.marks[row / 64] >> (row % 64) & 1 == 1;
-        marked.then(|| R::new(self.numbers[self.rank(row)].get() * self.rate as usize))
+        self.place(row).map(|place| self.at(place))
     }
 
-    /// How many rows above `row` are marked.
+    /// Where the number of a row stands, if it is a sampled one.
     #[inline(always)]
-    fn rank(&self, row: usize) -> usize {
-        let whole = &self.marks[row / BORDER * (BORDER / 64)..row / 64];
-        let part = self.marks[row / 64] & ((1 << (row % 64)) - 1);
-        let ones = whole.iter().map(|word| word.count_ones()).sum::<u32>() + part.count_ones();
-        self.ranks[row / BORDER].get() + ones as usize
+    pub fn place(&self, row: R) -> Option<usize> {
+        let row = row.get();
+        let marked = self.marks[row / 64] >> (row % 64) & 1 == 1;
+        marked.then(|| rank(&self.marks, &self.ranks, row))
+    }
+
+    /// The pos of the sampled row whose number stands there.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> R {
+        R::new(self.numbers[place].get() * self.rate as usize)
+    }
+
+    /// Has the line fetched that `at(place)` reads.
+    #[inline(always)]
+    pub fn prefetch_at(&self, place: usize) {
+        cache_lines::prefetch(&self.numbers, place);
     }
 
     /// Has the line fetched that `pos(row)` reads first.
@@ -166,7 +239,7 @@ mod tests {
 
     #[test]
     fn rows_of_many_stretches_are_marked() {
-        let len = 3 * STRETCH * BORDER + 77;
+        let len = 3 * STRETCH + 77;
         let rows: Vec<u64> =
             (0..len.div_ceil(32) as u64).map(|k| 1 + k * 7919 % len as u64).collect();
         let positions = SampledRows::new(rows.clone(), 32, len).positions().unwrap();

@@ -97,6 +97,35 @@ fn a_batch_finds_what_single_searches_find() {
 }
 
 #[test]
+fn the_text_counts_as_steps_do() {
+    for (name, text) in cases::shapes(5000).into_iter().filter(|(_, text)| !text.is_empty()) {
+        let mut all = patterns(&text);
+        // Many of one length, which the table of k-mers knows the ends of, and what differs from
+        // them before those.
+        for from in (0..text.len()).step_by(37) {
+            let mut pattern = text[from..text.len().min(from + 60)].to_vec();
+            all.push(pattern.clone());
+            pattern[0] ^= 1;
+            all.push(pattern);
+        }
+        let wanted: Vec<u32> = all.iter().map(|p| naive(&text, p).len() as u32).collect();
+        for rate in [2, 32, 1 << 20] {
+            let plain = index(&text, rate);
+            assert_eq!(plain.count_all(&all).unwrap(), wanted, "{name}");
+            let size = plain.size_with_text(8);
+            let with_text = plain.with_text(8).unwrap();
+            assert!(with_text.has_text() && with_text.samples.rate() == rate.min(8));
+            assert_eq!(with_text.count_all(&all).unwrap(), wanted, "{name}, rate {rate}");
+            assert_eq!(with_text.extract(0..text.len()).unwrap(), text, "{name}");
+            assert!(with_text.size() <= size + 64, "{name}: {} of {size}", with_text.size());
+        }
+        let wide = FmIndex::wide(Sorter::Cpu.sort(&text, 64).unwrap()).unwrap();
+        let counts = wide.with_text(8).unwrap().count_all(&all).unwrap();
+        assert!(counts.into_iter().eq(wanted.into_iter().map(u64::from)), "{name}");
+    }
+}
+
+#[test]
 fn extracts_every_range() {
     for text in [cases::text(300), cases::random(300, 4), vec![7; 65], vec![1]] {
         for rate in [2, 64, 1 << 20] {
@@ -150,6 +179,8 @@ fn what_breaks_an_invariant_is_refused_and_what_contradicts_itself_survived() {
         let Ok(index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
         let _ = index.locate(&[1], usize::MAX);
         let _ = index.extract(0..index.len());
-        let _ = index.with_sample_rate(2);
+        if let Ok(index) = index.with_text(4) {
+            let _ = index.count_all(&[&[1; 40][..], &[]]);
+        }
     }
 }

@@ -65,6 +65,19 @@ impl LoadedIndex {
         })
     }
 
+    /// The same with the text and denser samples.
+    pub fn with_text(self, rate: u32) -> Result<Self> {
+        Ok(match self {
+            LoadedIndex::Narrow(index) => LoadedIndex::Narrow(Box::new(index.with_text(rate)?)),
+            LoadedIndex::Wide(index) => LoadedIndex::Wide(Box::new(index.with_text(rate)?)),
+        })
+    }
+
+    /// Bytes of memory with those, or `None` where it has them.
+    pub fn size_with_text(&self, rate: u32) -> Option<usize> {
+        with_index!(self, index => (!index.has_text()).then(|| index.size_with_text(rate)))
+    }
+
     /// Bytes of the block.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         with_index!(self, index => index.extract(range))
@@ -82,17 +95,21 @@ impl LoadedIndex {
         }
     }
 
-    /// How often each pattern occurs: the size of its interval.
-    pub fn count<P: AsRef<[u8]> + Sync>(&self, patterns: &[P], lease: &mut GpuLease) -> Vec<u64> {
+    /// How often each pattern occurs. A GPU counts the rows of their intervals, the CPU may count
+    /// by the text.
+    pub fn count<P: AsRef<[u8]> + Sync>(
+        &self,
+        patterns: &[P],
+        lease: &mut GpuLease,
+    ) -> Result<Vec<u64>> {
         match self {
-            LoadedIndex::Narrow(index) => {
-                let intervals = narrow_intervals(index, patterns, lease);
-                intervals.into_par_iter().map(|of| u64::from(of.end - of.start)).collect()
-            }
-            LoadedIndex::Wide(index) => {
-                let intervals = wide_intervals(index, patterns);
-                intervals.into_par_iter().map(|of| of.end - of.start).collect()
-            }
+            LoadedIndex::Narrow(index) => match intervals_on_gpu(index, patterns, lease) {
+                Some(intervals) => {
+                    Ok(intervals.into_par_iter().map(|of| u64::from(of.end - of.start)).collect())
+                }
+                None => Ok(index.count_all(patterns)?.into_par_iter().map(u64::from).collect()),
+            },
+            LoadedIndex::Wide(index) => index.count_all(patterns),
         }
     }
 
@@ -128,18 +145,28 @@ fn narrow_intervals<P: AsRef<[u8]> + Sync>(
     patterns: &[P],
     lease: &mut GpuLease,
 ) -> Vec<Range<u32>> {
+    intervals_on_gpu(index, patterns, lease).unwrap_or_else(|| {
+        let mut intervals = vec![0..0; patterns.len()];
+        index.search(patterns, &mut intervals);
+        intervals
+    })
+}
+
+/// The interval of each pattern from a GPU, if there is one, the index fits it, and all of them are
+/// rows: others would be looked up.
+fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
+    index: &FmIndex,
+    patterns: &[P],
+    lease: &mut GpuLease,
+) -> Option<Vec<Range<u32>>> {
+    if lease.is_none() || !fits_gpu(index) {
+        return None;
+    }
     let mut intervals = vec![0..0; patterns.len()];
-    let found = match fits_gpu(index) {
-        true => on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals)),
-        false => None,
-    };
-    // Rows that there are not would be looked up.
+    on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals))?;
     let rows = 0..=index.len() as u32 + 1;
     let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);
-    if found.is_none() || !intervals.par_iter().all(are_rows) {
-        index.search(patterns, &mut intervals);
-    }
-    intervals
+    intervals.par_iter().all(are_rows).then_some(intervals)
 }
 
 fn wide_intervals<P: AsRef<[u8]> + Sync>(index: &FmIndex<u64>, patterns: &[P]) -> Vec<Range<u64>> {

@@ -7,7 +7,7 @@ use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex};
 use super::search_cost::{self, SearchWork};
 use super::search_results::BatchMatches;
-use super::searched_block::{BlockJob, Found, SearchedBlock, room_for_slices};
+use super::searched_block::{BlockJob, DENSE, Found, SearchedBlock, room_for_slices};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::frame::EDGE;
@@ -38,8 +38,11 @@ pub struct Session {
     indexes: BTreeMap<u64, LoadedIndex>,
     /// What searches of blocks that stayed on disk were thought to cost so far.
     spent: BTreeMap<u64, f64>,
-    /// Symbols of patterns that will come in all, as far as that was said.
+    /// Steps that the texts of blocks in memory would have saved so far.
+    saved_by_text: BTreeMap<u64, u64>,
+    /// Symbols of patterns that will come in all, as far as that was said, and that came.
     expected: u64,
+    come: u64,
     /// Bytes for these, and how many are left.
     share: u64,
     room: u64,
@@ -58,8 +61,18 @@ impl Session {
         let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);
         let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
         let threads = Arc::new(threads::pool(options)?);
-        let (indexes, spent, expected) = (BTreeMap::new(), BTreeMap::new(), 0);
-        Ok(Session { threads, decoders, gpus, indexes, spent, expected, share, room: share })
+        Ok(Session {
+            threads,
+            decoders,
+            gpus,
+            indexes: BTreeMap::new(),
+            spent: BTreeMap::new(),
+            saved_by_text: BTreeMap::new(),
+            expected: 0,
+            come: 0,
+            share,
+            room: share,
+        })
     }
 
     /// So many symbols of patterns will come for blocks of up to so many bytes: a GPU may be opened
@@ -69,6 +82,11 @@ impl Session {
         if search_cost::surely_in_memory(symbols, largest) {
             self.gpus.expect(symbols);
         }
+    }
+
+    /// Patterns of so many symbols have come.
+    pub fn have_come(&mut self, symbols: u64) {
+        self.come += symbols;
     }
 
     /// Leases a GPU for so many symbols of patterns, if that pays.
@@ -94,6 +112,20 @@ impl Session {
             return f64::INFINITY;
         }
         self.spent.get(&number).filter(|_| can_be_kept).copied().unwrap_or_default()
+    }
+
+    /// Blocks in memory of which the text is there too.
+    #[cfg(test)]
+    pub fn texts(&self) -> usize {
+        self.indexes.values().filter(|index| index.size_with_text(DENSE).is_none()).count()
+    }
+
+    /// Whether the text of a block of so many bytes pays for what comes: in this batch it would
+    /// have saved so many steps.
+    fn text_pays(&mut self, number: u64, len: usize, saved: u64) -> bool {
+        let all = self.saved_by_text.entry(number).or_default();
+        *all += saved;
+        saved > 0 && search_cost::text_pays(len as u64, *all, self.come, self.expected)
     }
 
     fn keep(&mut self, number: u64, index: LoadedIndex) {
@@ -136,6 +168,7 @@ impl Batch<'_> {
         let mut boundaries = Boundaries::new(self.patterns, self.limit);
         let size = self.size();
         let reach = if file_blocks.len() > 1 { size.longest - 1 } else { 0 };
+        let of_all = file_blocks.iter().map(|block| block.searched_size() as u64).sum();
         for group in file_blocks.chunks(self.side_by_side(file_blocks, session)) {
             let limits = self.limits(&found.positions);
             let opened = self.open(group, (size, reach), session)?;
@@ -145,7 +178,18 @@ impl Batch<'_> {
                 self.gather(&mut found, searched.found, file_block.searched.start);
                 boundaries.add(searched.edges)?;
                 match searched.block {
-                    SearchedBlock::InMemory(index) => session.keep(file_block.number, index),
+                    SearchedBlock::InMemory(index) => {
+                        let pays = session.text_pays(
+                            file_block.number,
+                            index.len(),
+                            searched.saved_by_text,
+                        );
+                        let index = match pays && self.has_room(&index, of_all, session) {
+                            true => index.with_text(DENSE).map_err(|e| file_block.locate(e))?,
+                            false => index,
+                        };
+                        session.keep(file_block.number, index);
+                    }
                     SearchedBlock::OnDisk(_, spent) => {
                         session.spent.insert(file_block.number, spent);
                     }
@@ -162,6 +206,11 @@ impl Batch<'_> {
         }
         found.positions.par_iter_mut().for_each(|positions| positions.sort_unstable());
         Ok(found)
+    }
+
+    /// Symbols of all patterns.
+    pub fn symbols(&self) -> u64 {
+        self.size().symbols
     }
 
     fn size(&self) -> BatchSize {
@@ -214,7 +263,10 @@ impl Batch<'_> {
             let len = file_block.searched_size();
             let edge = len.min(reach);
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
-            Ok(Searched { block, found, edges: Edges { head, tail, end: file_block.searched.end } })
+            let edges = Edges { head, tail, end: file_block.searched.end };
+            let by_cpu = limits.is_none() && lease.is_none();
+            let saved_by_text = if by_cpu { self.saved_by_text(&found.counts) } else { 0 };
+            Ok(Searched { block, found, edges, saved_by_text })
         };
         let in_memory = |block: &&SearchedBlock| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
@@ -230,6 +282,24 @@ impl Batch<'_> {
             session.gpus.done_on_cpu(symbols, threads, from.elapsed());
         }
         searched
+    }
+
+    /// Whether there is room to restore the text of a block, and to keep it beside all blocks,
+    /// which are so many bytes.
+    fn has_room(&self, index: &LoadedIndex, of_all: u64, session: &Session) -> bool {
+        let len = index.len() as u64;
+        let kept = |size: usize| size as u64 <= len.saturating_mul(INDEX_SHARE);
+        let mut allowed = self.options.allowance();
+        allowed.memory = self.memory(session);
+        session.keeps(of_all)
+            && index.size_with_text(DENSE).is_some_and(kept)
+            && Plan::to_decode(len, allowed).is_ok()
+    }
+
+    /// Steps that the text of a block would have saved where patterns occur so often.
+    fn saved_by_text(&self, counts: &[u64]) -> u64 {
+        let found = self.patterns.par_iter().zip(counts).with_min_len(PATTERNS);
+        found.map(|(pattern, &count)| search_cost::saved_by_text(pattern, count)).sum()
     }
 
     /// The memory that is not for decoded blocks which are kept.
@@ -269,4 +339,6 @@ struct Searched<'a> {
     block: SearchedBlock<'a>,
     found: Found,
     edges: Edges,
+    /// Steps that its text would have saved.
+    saved_by_text: u64,
 }

@@ -102,6 +102,27 @@ pub fn surely_in_memory(symbols: u64, text_size: u64) -> bool {
     2.0 * symbols as f64 * QUERY >= text_size as f64 * INDEX
 }
 
+/// Steps of a search until its row is alone, and those that comparing with the text is worth.
+const UNTIL_ALONE: usize = 32;
+
+/// Steps that a pattern which occurs so often would take less if the block's text were at hand.
+/// Most patterns that do not occur are given up before a row is alone.
+pub fn saved_by_text(pattern: &[u8], count: u64) -> u64 {
+    if count == 1 { pattern.len().saturating_sub(UNTIL_ALONE) as u64 } else { 0 }
+}
+
+/// Bytes of text that are restored in the time of one step.
+const RESTORED: u64 = 2;
+
+/// Whether restoring a block for its text pays: when so many steps were saved by now if it had been
+/// there, and so many symbols of patterns have come of those that are expected. Where it is not
+/// known what comes, as much is taken to come as came.
+pub fn text_pays(text_size: u64, saved: u64, come: u64, expected: u64) -> bool {
+    let to_come = if expected == 0 { come } else { expected.saturating_sub(come) };
+    let saved = u128::from(saved) * u128::from(to_come) / u128::from(come.max(1));
+    saved >= u128::from(text_size / RESTORED)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +182,19 @@ mod tests {
         assert!(stays(dna(16 << 20), patterns(1, 100)) && !stays(small, patterns(1, 100)));
         assert!(more.on_disk(walk) > 3.0 * block.on_disk(walk));
         assert!(more.in_memory() == block.in_memory());
+    }
+
+    #[test]
+    fn the_text_pays_when_enough_is_still_to_come() {
+        assert!(saved_by_text(&[b'A'; 100], 1) > 0);
+        assert_eq!(saved_by_text(&[b'A'; 100], 2) + saved_by_text(b"AC", 1), 0);
+        let pays = |saved, come, expected| text_pays(1000 * RESTORED, saved, come, expected);
+        // Of all that comes, a tenth has come.
+        assert!(pays(120, 100, 1000) && !pays(100, 100, 1000));
+        // All has come.
+        assert!(!pays(5000, 1000, 1000) && !pays(5000, 1001, 1000));
+        // It is not known what comes.
+        assert!(pays(1000, 100, 0) && !pays(999, 100, 0) && !pays(0, 0, 0));
     }
 
     #[test]

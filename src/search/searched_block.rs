@@ -24,8 +24,8 @@ use std::ops::Range;
 /// Bytes per byte of a block that is restored while an index is made of it.
 const RESTORED_WITH_INDEX: u64 = 12;
 
-/// The sample rate that locating many positions in memory works with.
-const DENSE: u32 = 8;
+/// The sample rate that locating many positions in memory works with, and counting by the text.
+pub const DENSE: u32 = 8;
 
 /// Patterns from which sorting plain bytes is faster than looking for each in it.
 pub const MANY: usize = 200;
@@ -230,7 +230,7 @@ impl<'a> SearchedBlock<'a> {
                 return SearchedBlock::InMemory(index).find(file_block, patterns, limits, lease);
             }
             SearchedBlock::InMemory(index) if limits.is_none() => {
-                let counts = index.count(patterns, lease);
+                let counts = index.count(patterns, lease).map_err(|e| file_block.locate(e))?;
                 return Ok((self, Found { counts, positions: Vec::new() }));
             }
             SearchedBlock::InMemory(index) => index.search(patterns, lease),

@@ -80,3 +80,50 @@ impl<'a> Searcher<'a> {
         self.file.search(patterns, limit, &mut self.session)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Archive, Device, Options, cases, compress};
+    use std::collections::HashMap;
+    use std::io::Cursor;
+
+    /// Reads of a text in several blocks, batch after batch: at first by steps, then by the texts
+    /// of the blocks, where that pays.
+    #[test]
+    fn reads_are_counted_by_the_text_when_it_pays() {
+        const LEN: usize = 60;
+        let text: Vec<u8> =
+            cases::random(2_500_000, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
+        let options = Options::new().device(Device::Cpu).index(32).unwrap();
+        let options = options.with_block_size(1 << 20).unwrap();
+        let mut file = Vec::new();
+        compress(&text[..], &mut file, &options).unwrap();
+        let mut occurrences = HashMap::new();
+        text.windows(LEN).for_each(|read| *occurrences.entry(read).or_insert(0_u64) += 1);
+        let read = |n: usize| {
+            let at = n * 7_919_113 % (text.len() - LEN);
+            let mut read = text[at..at + LEN].to_vec();
+            // Some differ from the text in their first half, some in their last.
+            match n % 8 {
+                6 => read[5] ^= 2,
+                7 => read[LEN - 5] ^= 2,
+                _ => {}
+            }
+            read
+        };
+        for expected in [0, 300_000 * LEN as u64, 1] {
+            let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
+            let mut searcher = archive.searcher().unwrap();
+            searcher.expect(expected);
+            for batch in 0..6 {
+                let reads: Vec<_> = (0..50_000).map(|n| read(50_000 * batch + n)).collect();
+                let wanted: Vec<u64> = reads
+                    .iter()
+                    .map(|read| occurrences.get(&read[..]).copied().unwrap_or(0))
+                    .collect();
+                assert_eq!(searcher.count(&reads).unwrap(), wanted, "batch {batch} of {expected}");
+            }
+            assert_eq!(searcher.session.texts(), if expected == 1 { 0 } else { 3 }, "{expected}");
+        }
+    }
+}

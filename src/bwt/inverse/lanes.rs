@@ -5,13 +5,16 @@
 //! One step of a lane is one entry of the LF squared table, which gives two bytes; the last byte of
 //! an odd text is written before, so that lanes are even. Each thread has up to [`GROUP`] lanes in
 //! hand and asks for the entry that a lane needs next one round ahead, so that it waits for memory
-//! once for all of them.
+//! once for all of them. On the way it may note the rows at regular positions, which are those that
+//! an index samples.
 
 use super::first_symbols::FirstSymbols;
 use super::lf_squared::LfSquared;
 use crate::error::Flaw;
 use crate::positions::Row;
 use crate::tasks::Executor;
+use std::iter;
+use std::ops::Range;
 
 /// Lanes in lock step. Measured: 32 keep the memory busy, 64 do so with prefetches to the
 /// second-level cache, which may have more misses under way than the first; beyond that nothing is
@@ -23,9 +26,19 @@ const MIN_GROUP: usize = 8;
 
 /// Bytes of text per lane that are put together before they are written: a cache line. Lanes lie a
 /// power of two apart, so all of them would fight for the same few lines of the cache.
-const STAGE: usize = 64;
+pub const STAGE: usize = 64;
 
 type StageBuffer = [[u8; 2]; STAGE / 2];
+
+/// The text of some lanes, the samples at which they end, and their noted rows.
+type LaneTask<'a, R> = ((&'a mut [u8], &'a [R]), NotedRows<'a, R>);
+
+/// Where the rows at every pos that `spacing` divides are noted: a power of two from 2 to [`STAGE`]
+/// that is no larger than the sample rate.
+pub struct NotedRows<'a, R> {
+    pub spacing: usize,
+    pub rows: &'a mut [R],
+}
 
 pub struct LaneWalk<'a, R: Row> {
     lf_squared: &'a LfSquared<'a, R>,
@@ -37,13 +50,14 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         LaneWalk { lf_squared, first_symbols }
     }
 
-    /// Writes the text up to the suffix at `row`, which leaves an even number of bytes.
+    /// Writes the text up to the suffix at `row`, which leaves an even number of bytes, and notes
+    /// rows of its positions.
     pub fn write(
         &self,
-        sample_rate: u32,
-        samples: &[R],
+        (sample_rate, samples): (u32, &[R]),
         row: R,
         text: &mut [u8],
+        noted: Option<NotedRows<R>>,
         on: Executor,
     ) -> Result<(), Flaw> {
         let rate = sample_rate as usize;
@@ -54,24 +68,35 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         }
         let group = group_len(samples.len(), on.threads);
         let next = |k: usize| samples.get(k + 1).copied().unwrap_or(row);
-        let walk = |(g, (text, samples)): (usize, (&mut [u8], &[R]))| {
+        let walk = |(g, ((text, samples), noted)): (usize, LaneTask<R>)| {
             let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
-            let mut lanes = InverseLanes { rows, unwritten: text.chunks_mut(rate).collect() };
-            self.walk(&mut lanes, samples)
+            let unwritten = text.chunks_mut(rate).collect();
+            let NotedRows { spacing, rows: noted } = noted;
+            let noted = noted.chunks_mut(rate / spacing).collect();
+            self.walk(InverseLanes { rows, unwritten, noted, spacing }, samples)
         };
         let tasks = text.chunks_mut(rate.saturating_mul(group)).zip(samples.chunks(group));
-        on.map(tasks.enumerate(), walk).into_iter().collect()
+        let NotedRows { spacing, rows } = noted.unwrap_or(NotedRows { spacing: 1, rows: &mut [] });
+        let mut noted = rows.chunks_mut((rate / spacing).saturating_mul(group));
+        let noted =
+            iter::from_fn(|| Some(NotedRows { spacing, rows: noted.next().unwrap_or_default() }));
+        on.map(tasks.zip(noted).enumerate(), walk).into_iter().collect()
     }
 
     /// Walks lanes of one length, but for the last, which may be shorter.
-    fn walk(&self, lanes: &mut InverseLanes<R>, samples: &[R]) -> Result<(), Flaw> {
+    fn walk(&self, mut lanes: InverseLanes<R>, samples: &[R]) -> Result<(), Flaw> {
         let shortest = lanes.unwritten.last().map_or(0, |lane| lane.len());
-        self.advance(lanes, shortest);
-        let last = lanes.rows.pop();
-        lanes.unwritten.pop();
+        // Lanes whose rows are noted come to the positions of these all at a time.
+        if lanes.noted.is_empty() {
+            self.advance(&mut lanes, shortest);
+        }
+        let mut last = lanes.split_last();
+        if !last.noted.is_empty() {
+            self.advance(&mut last, shortest);
+        }
         let longest = lanes.unwritten.first().map_or(0, |lane| lane.len());
-        self.advance(lanes, longest);
-        lanes.rows.extend(last);
+        self.advance(&mut lanes, longest);
+        lanes.rows.extend(last.rows);
         if lanes.rows == samples { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
     }
 
@@ -81,18 +106,34 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         let stages = &mut stages[..lanes.rows.len()];
         let mut left = len;
         while left > 0 {
-            let len = left.min(STAGE);
-            self.round(&mut lanes.rows, stages, len / 2);
+            let len = if left.is_multiple_of(STAGE) { STAGE } else { left % STAGE };
+            match lanes.noted.is_empty() {
+                true => self.round(&mut lanes.rows, stages, STAGE / 2 - len / 2..STAGE / 2),
+                false => self.round_noted(lanes, stages, len),
+            }
             lanes.write(stages, len);
             left -= len;
         }
     }
 
-    /// Moves each lane by some steps, the hot loop; its symbols come to lie at the end of its
+    /// Moves each lane by `len` bytes, and notes its rows on the way.
+    fn round_noted(&self, lanes: &mut InverseLanes<R>, stages: &mut [StageBuffer], len: usize) {
+        let (spacing, mut left, mut end) = (lanes.spacing, len, STAGE / 2);
+        let mut noted = [[R::default(); STAGE / 2]; GROUP];
+        while left > 0 {
+            let len = if left.is_multiple_of(spacing) { spacing } else { left % spacing };
+            self.round(&mut lanes.rows, stages, end - len / 2..end);
+            (left, end) = (left - len, end - len / 2);
+            noted.iter_mut().zip(&lanes.rows).for_each(|(to, row)| to[left / spacing] = *row);
+        }
+        lanes.note(&noted, len.div_ceil(spacing));
+    }
+
+    /// Moves each lane by some steps, the hot loop; its symbols come to lie in these places of its
     /// stage.
     #[allow(unsafe_code)]
-    fn round(&self, rows: &mut [R], stages: &mut [StageBuffer], steps: usize) {
-        for at in (STAGE / 2 - steps..STAGE / 2).rev() {
+    fn round(&self, rows: &mut [R], stages: &mut [StageBuffer], places: Range<usize>) {
+        for at in places.rev() {
             for (row, stage) in rows.iter_mut().zip(&mut *stages) {
                 // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or at
                 // LF of it, and goes on to what comes out of the table.
@@ -111,9 +152,32 @@ struct InverseLanes<'a, R> {
     rows: Vec<R>,
     /// The text of each lane that lies before that row.
     unwritten: Vec<&'a mut [u8]>,
+    /// Places for the rows of that text that are noted, or none.
+    noted: Vec<&'a mut [R]>,
+    spacing: usize,
 }
 
-impl<R> InverseLanes<'_, R> {
+impl<R: Row> InverseLanes<'_, R> {
+    /// Takes the last lane off.
+    fn split_last(&mut self) -> Self {
+        let last = self.rows.len() - 1;
+        InverseLanes {
+            rows: self.rows.split_off(last),
+            unwritten: self.unwritten.split_off(last),
+            noted: self.noted.split_off(last.min(self.noted.len())),
+            spacing: self.spacing,
+        }
+    }
+
+    /// Notes the last `count` rows of each lane.
+    fn note(&mut self, rows: &[[R; STAGE / 2]], count: usize) {
+        for (lane, rows) in self.noted.iter_mut().zip(rows) {
+            let from = lane.len() - count;
+            let end = lane.split_off_mut(from..).expect("no lane is moved beyond its start");
+            end.copy_from_slice(&rows[..count]);
+        }
+    }
+
     /// Writes the last `len` bytes of each stage to its lane.
     fn write(&mut self, stages: &[StageBuffer], len: usize) {
         for (lane, stage) in self.unwritten.iter_mut().zip(stages) {

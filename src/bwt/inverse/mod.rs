@@ -30,6 +30,7 @@ mod run_inverse;
 
 use super::table_pool::TablePool;
 use super::{Bwt, ByteSums, MAX_BLOCK_SIZE};
+use crate::allocation;
 use crate::coder;
 use crate::error::{Error, Flaw, Result};
 use crate::positions::{NarrowLimits, Packed40, Row};
@@ -38,7 +39,7 @@ use crate::threads;
 use counters::Counters;
 pub(crate) use counters::{count, counts};
 use first_symbols::FirstSymbols;
-use lanes::LaneWalk;
+use lanes::{LaneWalk, NotedRows, STAGE};
 use lf_squared::LfSquared;
 use run_inverse::RunInverse;
 
@@ -99,7 +100,7 @@ impl CpuInverse {
         let len = bwt.bytes.len();
         if len > self.narrow.others {
             let entries = LfSquared::<u64>::entries(len);
-            let rebuild = |table: &mut [Packed40]| rebuild::<u64>(bwt, table, on);
+            let rebuild = |table: &mut [Packed40]| rebuild::<u64>(bwt, table, None, on);
             return self.wide_tables.lend(entries, rebuild).ok_or_else(no_memory)?;
         }
         if len >= run_inverse::MIN_LEN
@@ -110,7 +111,9 @@ impl CpuInverse {
             return self.tables.lend(len + 1, rebuild).ok_or_else(no_memory)?;
         }
         let entries = LfSquared::<u32>::entries(len);
-        self.tables.lend(entries, |table| rebuild::<u32>(bwt, table, on)).ok_or_else(no_memory)?
+        self.tables
+            .lend(entries, |table| rebuild::<u32>(bwt, table, None, on))
+            .ok_or_else(no_memory)?
     }
 }
 
@@ -121,8 +124,32 @@ fn is_run(bwt: &Bwt) -> bool {
     coder::run_end(&bwt.bytes, 0) == len && rows.eq(bwt.samples.iter().map(|&row| row as usize))
 }
 
-/// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table.
-fn rebuild<R: Row>(bwt: Bwt, table: &mut [R::Packed], on: Executor) -> Result<Vec<u8>> {
+/// Restores a block like [`invert`], and gives the rows at every pos that `rate` divides too, a
+/// power of two from 2 to the block's own sample rate. Takes about as long.
+///
+/// # Errors
+/// As [`invert`].
+pub(crate) fn invert_with_rows<R: Row>(bwt: Bwt, rate: u32) -> Result<(Vec<u8>, Vec<R>)> {
+    check(&bwt)?;
+    assert!(rate.is_power_of_two() && (2..=bwt.sample_rate).contains(&rate), "{rate} is no rate");
+    let spacing = (rate as usize).min(STAGE);
+    let len = bwt.bytes.len();
+    let mut rows = allocation::zeroed(len.div_ceil(spacing)).ok_or_else(no_memory)?;
+    let mut table = allocation::zeroed(LfSquared::<R>::entries(len)).ok_or_else(no_memory)?;
+    let noted = Some(NotedRows { spacing, rows: &mut rows });
+    let text = rebuild::<R>(bwt, &mut table, noted, Executor::current_pool())?;
+    let thinned = rows.iter().step_by(rate as usize / spacing).copied();
+    Ok((text, if rate as usize > spacing { thinned.collect() } else { rows }))
+}
+
+/// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table, and one for rows
+/// that are noted.
+fn rebuild<R: Row>(
+    bwt: Bwt,
+    table: &mut [R::Packed],
+    mut noted: Option<NotedRows<R>>,
+    on: Executor,
+) -> Result<Vec<u8>> {
     let counters = Counters::<R>::new(&bwt.bytes, bwt.samples[0] as usize, on);
     let first_symbols = on.run(|| FirstSymbols::new(&counters));
     let (last, row_of_last) = counters.last_symbol();
@@ -135,8 +162,14 @@ fn rebuild<R: Row>(bwt: Bwt, table: &mut [R::Packed], on: Executor) -> Result<Ve
         // A step writes two bytes, so one is left: the last.
         *unwritten.split_off_last_mut().expect("a block has bytes") = last;
         row = row_of_last;
+        if let Some(NotedRows { spacing, rows }) = &mut noted
+            && unwritten.len().is_multiple_of(*spacing)
+        {
+            *rows.split_off_last_mut().expect("a row for each such pos") = row;
+        }
     }
-    LaneWalk::new(&lf_squared, &first_symbols).write(sample_rate, &samples, row, unwritten, on)?;
+    let samples = (sample_rate, &samples[..]);
+    LaneWalk::new(&lf_squared, &first_symbols).write(samples, row, unwritten, noted, on)?;
     Ok(text)
 }
 
@@ -200,6 +233,24 @@ mod tests {
             for rate in RATES {
                 let bwt = naive::sort(&block, rate);
                 assert!(invert_on_all(&pools, &bwt).unwrap() == block, "{name}, rate {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn notes_the_rows_that_a_sorter_samples() {
+        let pools = naive::pools();
+        for (name, block) in naive::blocks() {
+            for (rate, noted) in [(2, 2), (64, 8), (64, 64), (256, 128), (1 << 30, 4)] {
+                let bwt = naive::sort(&block, rate);
+                for pool in &pools {
+                    let both = |bwt| pool.install(|| invert_with_rows::<u32>(bwt, noted)).unwrap();
+                    let (text, rows) = both(bwt.clone());
+                    let wide = pool.install(|| invert_with_rows::<u64>(bwt.clone(), noted));
+                    let rows: Vec<u64> = rows.into_iter().map(u64::from).collect();
+                    assert!(text == block && rows == naive::sort(&block, noted).samples, "{name}");
+                    assert!(wide.unwrap() == (text, rows), "{name}, {rate}");
+                }
             }
         }
     }

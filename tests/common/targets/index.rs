@@ -20,7 +20,11 @@ pub fn index(input: &[u8]) {
     let pattern = &bytes[from..bytes.len().min(from + usize::from(choice[3] % 32))];
     if choice[0] % 2 == 0 {
         let index = FmIndex::new(Sorter::Cpu.sort(bytes, rate).unwrap()).unwrap();
-        let index = if choice[4] % 2 == 0 { index } else { index.with_sample_rate(2).unwrap() };
+        let index = match choice[4] % 4 {
+            0 => index.with_sample_rate(2).unwrap(),
+            1 => index.with_text(4).unwrap(),
+            _ => index,
+        };
         let wide = FmIndex::wide(Sorter::Cpu.sort(bytes, rate).unwrap()).unwrap();
         let found = index.locate(pattern, LOCATED).unwrap();
         let starts = |at: &u32| bytes[*at as usize..].starts_with(pattern);
@@ -28,6 +32,7 @@ pub fn index(input: &[u8]) {
         assert_eq!(wide.count(pattern), u64::from(index.count(pattern)));
         let wanted = occurrences(bytes, pattern);
         assert_eq!((index.count(pattern) as usize, found.len()), (wanted, wanted.min(LOCATED)));
+        assert_eq!(index.count_all(&[pattern]).unwrap(), [wanted as u32]);
         assert_eq!(index.extract(from..from + pattern.len()).unwrap(), pattern);
     } else if choice[0] / 2 % 2 == 0 {
         if let Ok(index) = FmIndex::new(made_up(rate, bytes, u16_at(choice, 3))) {
@@ -53,5 +58,7 @@ fn survive<R: Row>(index: FmIndex<R>, pattern: &[u8], from: usize) -> Result<()>
     assert!(index.count(pattern).get() <= index.len() + 1);
     let _ = index.locate(pattern, LOCATED);
     assert_eq!(index.extract(from..from + pattern.len())?.len(), pattern.len());
-    index.with_sample_rate(2)?.locate(pattern, LOCATED).map(drop)
+    let index = index.with_sample_rate(2)?.with_text(4)?;
+    index.count_all(&[pattern])?;
+    index.locate(pattern, LOCATED).map(drop)
 }
