@@ -154,13 +154,13 @@ impl Bench {
     /// Counts with the text at hand.
     fn text(
         &self,
-        index: FmIndex,
+        mut index: FmIndex,
         pool: &ThreadPool,
         patterns: &[&[u8]],
         intervals: &[Range<u32>],
     ) -> Result<()> {
         let started = Instant::now();
-        let index = pool.install(|| index.with_text(RATE))?;
+        pool.install(|| index.add_text(RATE))?;
         let restored = 1e3 * started.elapsed().as_secs_f64();
         let count = |()| pool.install(|| index.count_all(patterns));
         let (times, counts) = self.common.time(|| Ok(()), count)?;

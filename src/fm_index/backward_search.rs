@@ -27,8 +27,8 @@ pub(super) const CHUNK: usize = 1024;
 pub(super) struct TextRule {
     /// Bytes that must be left.
     pub least: usize,
-    /// Steps for which the row was alone: a string that does not occur often has one row by chance,
-    /// and none after the next steps.
+    /// Steps for which the row must have been alone: before a pattern that does not occur is given
+    /// up, its row is often alone by chance for a step or two.
     pub alone: usize,
 }
 

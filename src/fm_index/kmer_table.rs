@@ -40,6 +40,11 @@ pub struct KmerTable<R> {
     pub(super) intervals: Vec<[R; 2]>,
 }
 
+/// Bytes of memory that the table of a block of `len` bytes takes at most.
+pub(super) fn most_bytes<R>(len: usize) -> usize {
+    size_of::<[R; 2]>() * (len / SHARE + 1)
+}
+
 impl<R: Row> FmIndex<R> {
     /// The table, made when so many patterns were searched, these included, that it pays: on all
     /// threads, so that searches in the same index must not run side by side.

@@ -4,10 +4,10 @@
 //! along the index cost (`bwt::inverse`). So an index from which many positions are wanted, or many
 //! long patterns, has its block restored once, and keeps of it what saves steps from then on.
 
-use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::{Rank, no_memory};
-use super::samples::SampledRows;
+use super::samples::{self, SampledRows};
+use super::{FmIndex, kmer_table};
 use crate::allocation;
 use crate::bwt::{self, Bwt};
 use crate::error::Result;
@@ -19,8 +19,9 @@ impl<R: Row> FmIndex<R> {
     /// The same index with samples at every pos that `rate` divides, a power of two above 1. If
     /// there are as many samples already, nothing is done.
     ///
-    /// Takes about as long as undoing the transform does, and as much memory beside the index;
-    /// pays for itself when more positions are wanted than the block has bytes per step saved.
+    /// Takes about as long as undoing the transform does, and 8 bytes of memory per byte of the
+    /// block beside the index at most; pays for itself when more positions are wanted than the
+    /// block has bytes per step saved.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) where the transform contradicts its samples;
@@ -28,46 +29,60 @@ impl<R: Row> FmIndex<R> {
     ///
     /// # Panics
     /// If `rate` is none.
-    pub fn with_sample_rate(self, rate: u32) -> Result<Self> {
-        assert!(rate.is_power_of_two(), "sample rate {rate} is not a power of two");
-        if self.samples.rate() <= rate { Ok(self) } else { Ok(self.restored(rate)?.0) }
+    pub fn with_sample_rate(mut self, rate: u32) -> Result<Self> {
+        check_rate(rate);
+        if rate < self.samples.rate() {
+            let (_, rows) = self.restored(rate)?;
+            self.set_samples(rows, rate);
+        }
+        Ok(self)
     }
 
-    /// The same with the text too, with which what is left of a pattern is compared once its row is
-    /// alone ([`FmIndex::count_all`]). If there are more samples already, they stay as they are.
+    /// Adds the text, with which what is left of a pattern is compared once its row is alone
+    /// ([`FmIndex::count_all`]), and samples as [`FmIndex::with_sample_rate`] does. Where that
+    /// fails, the index is what it was.
     ///
     /// # Errors
     /// As [`FmIndex::with_sample_rate`].
     ///
     /// # Panics
     /// As [`FmIndex::with_sample_rate`].
-    pub fn with_text(self, rate: u32) -> Result<Self> {
-        assert!(rate.is_power_of_two(), "sample rate {rate} is not a power of two");
-        let rate = rate.min(self.samples.rate());
-        let (index, text) = self.restored(rate)?;
-        Ok(FmIndex { text: Some(text), ..index })
+    pub fn add_text(&mut self, rate: u32) -> Result<()> {
+        check_rate(rate);
+        let denser = rate < self.samples.rate();
+        let (text, rows) = self.restored(rate.min(self.samples.rate()))?;
+        if denser {
+            self.set_samples(rows, rate);
+        }
+        self.text = Some(text);
+        Ok(())
     }
 
-    /// Whether [`FmIndex::with_text`] was called.
+    /// Whether there is a text.
     pub(crate) fn has_text(&self) -> bool {
         self.text.is_some()
     }
 
-    /// Bytes of memory that the index takes at most with its text and samples at every pos that
-    /// `rate` divides.
+    /// Bytes of memory that the index takes at most with its text, samples at every pos that `rate`
+    /// divides, and all that is made when it is first wanted.
     pub(crate) fn size_with_text(&self, rate: u32) -> usize {
-        let (len, row) = (self.len, size_of::<R>());
-        let rate = rate.min(self.samples.rate()) as usize;
-        self.size() + len + len / 4 + 2 * row * (len / rate + 1)
+        let count = self.len / rate.min(self.samples.rate()) as usize + 1;
+        with_layout!(&self.layout, rank => rank.size())
+            + samples::most_bytes::<R>(count, self.len)
+            + kmer_table::most_bytes::<R>(self.len)
+            + self.len
     }
 
-    /// The index with denser samples, and the text.
-    fn restored(self, rate: u32) -> Result<(Self, Vec<u8>)> {
+    /// The text, and the rows at every pos that `rate` divides.
+    fn restored(&self, rate: u32) -> Result<(Vec<u8>, Vec<R>)> {
         let samples = self.samples.rows().par_iter().map(|&row| row.into()).collect();
         let bwt = Bwt { bytes: self.transform()?, sample_rate: self.samples.rate(), samples };
-        let (text, rows) = bwt::invert_with_rows(bwt, rate)?;
-        let samples = SampledRows::new(rows, rate, self.len);
-        Ok((FmIndex { samples, positions: OnceLock::new(), ..self }, text))
+        bwt::invert_with_rows(bwt, rate)
+    }
+
+    fn set_samples(&mut self, rows: Vec<R>, rate: u32) {
+        self.samples = SampledRows::new(rows, rate, self.len);
+        self.positions = OnceLock::new();
     }
 
     /// The bytes of the transform.
@@ -76,4 +91,8 @@ impl<R: Row> FmIndex<R> {
         with_layout!(&self.layout, rank => rank.copy_to(&mut bytes));
         Ok(bytes)
     }
+}
+
+fn check_rate(rate: u32) {
+    assert!(rate > 1 && rate.is_power_of_two(), "sample rate {rate} is not a power of two above 1");
 }

@@ -18,8 +18,9 @@ const BORDER: usize = 512;
 /// Rows whose marks and numbers a thread touches at a time: they fit its cache.
 const STRETCH: usize = BORDER << 10;
 
-/// Samples that a thread parts at a time.
-const PART: usize = 1 << 18;
+/// Samples that a thread parts at a time at least, and for each stretch.
+const PART: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
+const PER_STRETCH: usize = 64;
 
 /// What two samples of an intact block never are.
 const ONE_ROW: Flaw = Flaw("two samples of the block are one row, or one is none");
@@ -72,9 +73,11 @@ impl<R: Row> SampledRows<R> {
         let borders = marks.len().div_ceil(BORDER / 64);
         let mut ranks = allocation::zeroed(borders).ok_or(Flaw::NO_MEMORY)?;
         let mut numbers = allocation::zeroed(self.rows.len()).ok_or(Flaw::NO_MEMORY)?;
-        let parted: Vec<PartedSamples<R>> = (self.rows.par_chunks(PART).enumerate())
-            .map(|(n, rows)| PartedSamples::new(rows, n * PART, self.len))
-            .collect::<Result<_, _>>()?;
+        // Few enough that what each part has for each stretch is little beside its samples.
+        let size = PART.max(PER_STRETCH * (self.len / STRETCH));
+        let parts = self.rows.par_chunks(size).enumerate();
+        let parted = parts.map(|(n, rows)| PartedSamples::new(rows, n * size, self.len));
+        let parted: Vec<PartedSamples<R>> = parted.collect::<Result<_, _>>()?;
         let (mut stretches, mut unnumbered, mut above) = (Vec::new(), &mut numbers[..], 0);
         let arrays = marks.chunks_mut(STRETCH / 64).zip(ranks.chunks_mut(STRETCH / BORDER));
         for (n, (marks, ranks)) in arrays.enumerate() {
@@ -91,6 +94,11 @@ impl<R: Row> SampledRows<R> {
     }
 }
 
+/// Bytes of memory that so many samples of a block of `len` bytes and their positions take.
+pub(super) fn most_bytes<R>(count: usize, len: usize) -> usize {
+    8 * (len / 64 + 1) + size_of::<R>() * (2 * count + len / BORDER + 1)
+}
+
 /// Some samples, those of one stretch of rows together.
 struct PartedSamples<R> {
     /// The row of each in its stretch, and its number.
@@ -105,7 +113,7 @@ impl<R: Row> PartedSamples<R> {
         if !rows.iter().all(|row| (1..=len).contains(&row.get())) {
             return Err(ONE_ROW);
         }
-        let mut starts = vec![0; len / STRETCH + 2];
+        let mut starts = allocation::filled(0, len / STRETCH + 2).ok_or(Flaw::NO_MEMORY)?;
         rows.iter().for_each(|row| starts[row.get() / STRETCH + 1] += 1);
         for n in 1..starts.len() {
             starts[n] += starts[n - 1];
@@ -253,5 +261,11 @@ mod tests {
         for rows in [vec![5_u32, 5], vec![11], vec![0]] {
             assert!(SampledRows::new(rows, 2, 10).positions().is_err());
         }
+        // In two parts.
+        let len = 4 * PART;
+        let mut rows: Vec<u32> = (0..len as u32 / 2).map(|k| 2 * k + 1).collect();
+        assert!(SampledRows::new(rows.clone(), 2, len).positions().is_ok());
+        rows[PART + 3] = rows[3];
+        assert!(SampledRows::new(rows, 2, len).positions().is_err());
     }
 }

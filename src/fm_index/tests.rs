@@ -110,17 +110,18 @@ fn the_text_counts_as_steps_do() {
         }
         let wanted: Vec<u32> = all.iter().map(|p| naive(&text, p).len() as u32).collect();
         for rate in [2, 32, 1 << 20] {
-            let plain = index(&text, rate);
-            assert_eq!(plain.count_all(&all).unwrap(), wanted, "{name}");
-            let size = plain.size_with_text(8);
-            let with_text = plain.with_text(8).unwrap();
-            assert!(with_text.has_text() && with_text.samples.rate() == rate.min(8));
-            assert_eq!(with_text.count_all(&all).unwrap(), wanted, "{name}, rate {rate}");
-            assert_eq!(with_text.extract(0..text.len()).unwrap(), text, "{name}");
-            assert!(with_text.size() <= size + 64, "{name}: {} of {size}", with_text.size());
+            let mut index = index(&text, rate);
+            assert_eq!(index.count_all(&all).unwrap(), wanted, "{name}");
+            let size = index.size_with_text(8);
+            index.add_text(8).unwrap();
+            assert!(index.has_text() && index.samples.rate() == rate.min(8));
+            assert_eq!(index.count_all(&all).unwrap(), wanted, "{name}, rate {rate}");
+            assert_eq!(index.extract(0..text.len()).unwrap(), text, "{name}");
+            assert!(index.size() <= size + 64, "{name}: {} of {size}", index.size());
         }
-        let wide = FmIndex::wide(Sorter::Cpu.sort(&text, 64).unwrap()).unwrap();
-        let counts = wide.with_text(8).unwrap().count_all(&all).unwrap();
+        let mut wide = FmIndex::wide(Sorter::Cpu.sort(&text, 64).unwrap()).unwrap();
+        wide.add_text(8).unwrap();
+        let counts = wide.count_all(&all).unwrap();
         assert!(counts.into_iter().eq(wanted.into_iter().map(u64::from)), "{name}");
     }
 }
@@ -176,11 +177,13 @@ fn what_breaks_an_invariant_is_refused_and_what_contradicts_itself_survived() {
     for (seed, sigma) in (0..300).zip([1, 2, 5, 17, 256].into_iter().cycle()) {
         let bytes = cases::random(400 + seed, sigma);
         let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u64).collect();
-        let Ok(index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
+        let Ok(mut index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
         let _ = index.locate(&[1], usize::MAX);
         let _ = index.extract(0..index.len());
-        if let Ok(index) = index.with_text(4) {
-            let _ = index.count_all(&[&[1; 40][..], &[]]);
+        let counts = index.count_all(&[&[1; 40][..], &[]]).unwrap();
+        if index.add_text(4).is_ok() {
+            assert_eq!(index.count_all(&[&[1; 40][..], &[]]).unwrap(), counts);
         }
+        let _ = index.with_sample_rate(2);
     }
 }

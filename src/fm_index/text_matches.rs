@@ -10,8 +10,8 @@
 //!   3.5 steps to a sample, its pos, text    some 12 lines
 //! ```
 //!
-//! The text takes a walk over the whole block, and a byte of memory for each of its own: it pays
-//! for more reads than the block has bytes per step saved.
+//! The text takes restoring the block, and a byte of memory for each of its own: it pays when the
+//! steps saved are more than half the bytes of the block.
 
 use super::FmIndex;
 use super::backward_search::{CHUNK, TextRule};
@@ -24,20 +24,24 @@ use rayon::prelude::*;
 /// three steps in a genome is so by chance once in 64 times.
 const COMPARED: TextRule = TextRule { least: 16, alone: 3 };
 
-/// Places in the text that are asked for ahead.
+/// Places in the text that are asked for ahead, and bytes in front of each: the processor asks for
+/// those that follow by itself.
 const AHEAD: usize = 16;
+const NEAR: usize = 4 * LINE;
 
 impl<R: Row> FmIndex<R> {
     /// How often each pattern occurs, on all threads of the current rayon pool: by the text if the
-    /// index has it ([`FmIndex::with_text`]), which takes a sixth of the time for patterns of 100
+    /// index has it ([`FmIndex::add_text`]), which takes a sixth of the time for patterns of 100
     /// bytes that occur once.
     ///
     /// ```
     /// use bwz::{bwt::Sorter, fm_index::FmIndex};
     ///
-    /// let index = FmIndex::new(Sorter::Cpu.sort(b"she sells sea shells by the sea shore", 4)?)?;
+    /// let text = b"she sells sea shells by the sea shore";
+    /// let mut index = FmIndex::new(Sorter::Cpu.sort(text, 4)?)?;
+    /// index.add_text(4)?;
     /// let patterns = [&b"sea"[..], b"she sells sea shells by the", b"she sells sea shells, by"];
-    /// assert_eq!(index.with_text(4)?.count_all(&patterns)?, [2, 1, 0]);
+    /// assert_eq!(index.count_all(&patterns)?, [2, 1, 0]);
     /// # Ok::<(), bwz::Error>(())
     /// ```
     ///
@@ -66,15 +70,16 @@ impl<R: Row> FmIndex<R> {
         Ok(counts)
     }
 
-    /// Counts the patterns whose rows are alone: 1 where the text before such a row has what is left
-    /// of the pattern, 0 elsewhere.
+    /// Counts the patterns whose rows are alone: 1 where the text before such a row has what is
+    /// left of the pattern, 0 elsewhere.
     fn compare(&self, alone: &[(usize, &[u8])], rows: &[R], counts: &mut [R]) -> Result<()> {
         let Some(text) = self.text.as_ref().filter(|_| !alone.is_empty()) else { return Ok(()) };
         let positions = self.positions(rows)?;
         for (n, &(number, left)) in alone.iter().enumerate() {
             if let (Some(pos), Some((_, next))) = (positions.get(n + AHEAD), alone.get(n + AHEAD)) {
-                let lines = (pos.get().saturating_sub(next.len())..pos.get()).step_by(LINE);
-                lines.for_each(|at| prefetch(text, at));
+                let (pos, near) = (pos.get(), next.len().min(NEAR));
+                let lines = (pos.saturating_sub(near)..pos).step_by(LINE);
+                lines.chain(pos.checked_sub(1)).for_each(|at| prefetch(text, at));
             }
             counts[number] = R::from(u32::from(text[..positions[n].get()].ends_with(left)));
         }

@@ -20,7 +20,7 @@ pub(crate) fn run(
     session: &mut Session,
     layouts: &mut Layouts,
 ) -> Result<BatchMatches> {
-    session.have_come(batch.symbols());
+    session.have_come(batch.symbols(), contents.raw_size());
     let mut found = BatchMatches::default();
     for section in sections(input, contents, batch.options)? {
         let section = section.decoded_by(&session.decoders);

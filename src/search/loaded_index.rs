@@ -65,12 +65,9 @@ impl LoadedIndex {
         })
     }
 
-    /// The same with the text and denser samples.
-    pub fn with_text(self, rate: u32) -> Result<Self> {
-        Ok(match self {
-            LoadedIndex::Narrow(index) => LoadedIndex::Narrow(Box::new(index.with_text(rate)?)),
-            LoadedIndex::Wide(index) => LoadedIndex::Wide(Box::new(index.with_text(rate)?)),
-        })
+    /// Adds the text and denser samples.
+    pub fn add_text(&mut self, rate: u32) -> Result<()> {
+        with_index!(self, index => index.add_text(rate))
     }
 
     /// Bytes of memory with those, or `None` where it has them.

@@ -10,6 +10,7 @@ use super::search_results::BatchMatches;
 use super::searched_block::{BlockJob, DENSE, Found, SearchedBlock, room_for_slices};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
+use crate::events::Listener;
 use crate::frame::EDGE;
 use crate::gpu;
 use crate::memory::Plan;
@@ -35,11 +36,16 @@ pub struct Session {
     /// Those that decode blocks, and the one that searches them.
     pub decoders: Arc<SliceGpus>,
     gpus: DevicePool<gpu::Searcher>,
+    /// Of the first block that the memory does not do for.
+    listener: Listener,
     indexes: BTreeMap<u64, LoadedIndex>,
     /// What searches of blocks that stayed on disk were thought to cost so far.
     spent: BTreeMap<u64, f64>,
-    /// Steps that the texts of blocks in memory would have saved so far.
-    saved_by_text: BTreeMap<u64, u64>,
+    /// Steps that the texts of blocks in memory would have saved so far; `None` where a text could
+    /// not be had.
+    saved_by_text: BTreeMap<u64, Option<u64>>,
+    /// Raw bytes of the file.
+    of_all: u64,
     /// Symbols of patterns that will come in all, as far as that was said, and that came.
     expected: u64,
     come: u64,
@@ -65,9 +71,11 @@ impl Session {
             threads,
             decoders,
             gpus,
+            listener: options.listener().of_first_warning(),
             indexes: BTreeMap::new(),
             spent: BTreeMap::new(),
             saved_by_text: BTreeMap::new(),
+            of_all: u64::MAX,
             expected: 0,
             come: 0,
             share,
@@ -84,9 +92,10 @@ impl Session {
         }
     }
 
-    /// Patterns of so many symbols have come.
-    pub fn have_come(&mut self, symbols: u64) {
+    /// Patterns of so many symbols have come for a file of so many raw bytes.
+    pub fn have_come(&mut self, symbols: u64, of_all: u64) {
         self.come += symbols;
+        self.of_all = of_all;
     }
 
     /// Leases a GPU for so many symbols of patterns, if that pays.
@@ -123,7 +132,7 @@ impl Session {
     /// Whether the text of a block of so many bytes pays for what comes: in this batch it would
     /// have saved so many steps.
     fn text_pays(&mut self, number: u64, len: usize, saved: u64) -> bool {
-        let all = self.saved_by_text.entry(number).or_default();
+        let Some(all) = self.saved_by_text.entry(number).or_insert(Some(0)) else { return false };
         *all += saved;
         saved > 0 && search_cost::text_pays(len as u64, *all, self.come, self.expected)
     }
@@ -168,26 +177,18 @@ impl Batch<'_> {
         let mut boundaries = Boundaries::new(self.patterns, self.limit);
         let size = self.size();
         let reach = if file_blocks.len() > 1 { size.longest - 1 } else { 0 };
-        let of_all = file_blocks.iter().map(|block| block.searched_size() as u64).sum();
         for group in file_blocks.chunks(self.side_by_side(file_blocks, session)) {
             let limits = self.limits(&found.positions);
             let opened = self.open(group, (size, reach), session)?;
             let job = (limits.as_deref(), size.symbols, reach);
             let searched = self.find(opened, group, job, session)?;
             for (searched, file_block) in searched.into_iter().zip(group) {
+                let saved_by_text = searched.saved_by_text;
                 self.gather(&mut found, searched.found, file_block.searched.start);
                 boundaries.add(searched.edges)?;
                 match searched.block {
                     SearchedBlock::InMemory(index) => {
-                        let pays = session.text_pays(
-                            file_block.number,
-                            index.len(),
-                            searched.saved_by_text,
-                        );
-                        let index = match pays && self.has_room(&index, of_all, session) {
-                            true => index.with_text(DENSE).map_err(|e| file_block.locate(e))?,
-                            false => index,
-                        };
+                        let index = self.with_text(index, file_block, saved_by_text, session);
                         session.keep(file_block.number, index);
                     }
                     SearchedBlock::OnDisk(_, spent) => {
@@ -241,9 +242,10 @@ impl Batch<'_> {
             let walks = if edge > EDGE { 2 } else { 0 };
             let work = SearchWork { queries, rounds, serial: walks * edge as u64, walks };
             let spent = session.spent(file_block.number, file_block.searched_size());
+            let listener = Some(&session.listener);
             match kept {
                 Some(index) => Ok(SearchedBlock::InMemory(index)),
-                None => SearchedBlock::open(file_block, BlockJob { work, spent, room }),
+                None => SearchedBlock::open(file_block, BlockJob { work, spent, room, listener }),
             }
         };
         kept.into_par_iter().zip(group).map(open).collect()
@@ -259,7 +261,8 @@ impl Batch<'_> {
         session: &Session,
     ) -> Result<Vec<Searched<'a>>> {
         let one = |block: SearchedBlock<'a>, file_block, lease: &mut GpuLease| {
-            let (block, found) = block.find(file_block, self.patterns, limits, lease)?;
+            let (block, found) =
+                block.find(file_block, self.patterns, limits, lease, group.len() as u64)?;
             let len = file_block.searched_size();
             let edge = len.min(reach);
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
@@ -284,16 +287,29 @@ impl Batch<'_> {
         searched
     }
 
-    /// Whether there is room to restore the text of a block, and to keep it beside all blocks,
-    /// which are so many bytes.
-    fn has_room(&self, index: &LoadedIndex, of_all: u64, session: &Session) -> bool {
+    /// The index of a block with its text, where that pays for what comes, and there is room: in
+    /// this batch it would have saved so many steps. Where it fails, the steps go on.
+    fn with_text(
+        &self,
+        mut index: LoadedIndex,
+        file_block: &FileBlock,
+        saved: u64,
+        session: &mut Session,
+    ) -> LoadedIndex {
+        let number = file_block.number;
+        let pays = session.text_pays(number, index.len(), saved);
+        if pays && Self::has_room(&index, session) && index.add_text(DENSE).is_err() {
+            session.saved_by_text.insert(number, None);
+        }
+        index
+    }
+
+    /// Whether there is room to keep the text of a block beside those of all other blocks of the
+    /// file. That is a quarter of the memory at most: the rest does to restore any of them.
+    fn has_room(index: &LoadedIndex, session: &Session) -> bool {
         let len = index.len() as u64;
         let kept = |size: usize| size as u64 <= len.saturating_mul(INDEX_SHARE);
-        let mut allowed = self.options.allowance();
-        allowed.memory = self.memory(session);
-        session.keeps(of_all)
-            && index.size_with_text(DENSE).is_some_and(kept)
-            && Plan::to_decode(len, allowed).is_ok()
+        session.keeps(session.of_all) && index.size_with_text(DENSE).is_some_and(kept)
     }
 
     /// Steps that the text of a block would have saved where patterns occur so often.

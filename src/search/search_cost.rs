@@ -21,6 +21,12 @@ const QUERY: f64 = 300.0;
 /// Reading and starting to decode a slice.
 const SLICE: f64 = 10_000.0;
 
+/// Steps of a search until its row is alone, and those that comparing with the text is worth.
+const UNTIL_ALONE: usize = 32;
+
+/// Bytes of text that are restored in the time of one step.
+const RESTORED: u64 = 2;
+
 /// What is asked of a block that stays on disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchWork {
@@ -102,21 +108,16 @@ pub fn surely_in_memory(symbols: u64, text_size: u64) -> bool {
     2.0 * symbols as f64 * QUERY >= text_size as f64 * INDEX
 }
 
-/// Steps of a search until its row is alone, and those that comparing with the text is worth.
-const UNTIL_ALONE: usize = 32;
-
 /// Steps that a pattern which occurs so often would take less if the block's text were at hand.
 /// Most patterns that do not occur are given up before a row is alone.
 pub fn saved_by_text(pattern: &[u8], count: u64) -> u64 {
     if count == 1 { pattern.len().saturating_sub(UNTIL_ALONE) as u64 } else { 0 }
 }
 
-/// Bytes of text that are restored in the time of one step.
-const RESTORED: u64 = 2;
-
-/// Whether restoring a block for its text pays: when so many steps were saved by now if it had been
-/// there, and so many symbols of patterns have come of those that are expected. Where it is not
-/// known what comes, as much is taken to come as came.
+/// Whether restoring a block for its text pays, given how many steps that would have saved by now,
+/// and how many symbols of patterns have come of those that are expected, which may be bytes of a
+/// file with more in it than patterns. Where it is not known what comes, as much is taken to come
+/// as came. A wrong guess costs one restoration of the block.
 pub fn text_pays(text_size: u64, saved: u64, come: u64, expected: u64) -> bool {
     let to_come = if expected == 0 { come } else { expected.saturating_sub(come) };
     let saved = u128::from(saved) * u128::from(to_come) / u128::from(come.max(1));

@@ -14,6 +14,7 @@ use super::search_cost::{BlockCost, SearchWork};
 use crate::block::{self, Decoded};
 use crate::bwt::{self, Bwt, CpuSorter};
 use crate::error::{Error, Flaw, Result};
+use crate::events::Listener;
 use crate::filter;
 use crate::frame::{BlockKind, Shape};
 use memchr::memmem;
@@ -23,6 +24,9 @@ use std::ops::Range;
 
 /// Bytes per byte of a block that is restored while an index is made of it.
 const RESTORED_WITH_INDEX: u64 = 12;
+
+/// Bytes per byte of a block that is restored from its index, beside that.
+const RESTORING: u64 = 8;
 
 /// The sample rate that locating many positions in memory works with, and counting by the text.
 pub const DENSE: u32 = 8;
@@ -49,13 +53,15 @@ pub(crate) enum SearchedBlock<'a> {
 }
 
 /// What is to be done with a block, as far as that is known before.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BlockJob {
+#[derive(Clone, Copy, Default)]
+pub(crate) struct BlockJob<'l> {
     pub work: SearchWork,
     /// What earlier work on the block that was done on disk was thought to cost.
     pub spent: f64,
     /// Bytes that its decoded slices may take.
     pub room: u64,
+    /// Who hears that the memory does not do for the block.
+    pub listener: Option<&'l Listener>,
 }
 
 /// Whether the transform of a block is that of what is searched.
@@ -95,6 +101,11 @@ fn open_for_ranges<'a>(
 ) -> Result<Option<DiskBlock<'a>>> {
     let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
     open_on_disk(block, room_for_slices(block.options.memory_limit()), |cost| cost.asks_few(work))
+}
+
+/// Bytes of memory while a block is restored from its index, the index included.
+fn restoring(index: &LoadedIndex) -> u64 {
+    (index.size() as u64).saturating_add(RESTORING.saturating_mul(index.len() as u64))
 }
 
 /// The part of some memory that decoded slices may take.
@@ -172,8 +183,15 @@ impl<'a> SearchedBlock<'a> {
     fn load_or_stay(block: &'a FileBlock<'a>, job: BlockJob) -> Result<Self> {
         match Self::load(block) {
             Err(limit @ Error::Limit { .. }) => {
-                let on_disk = open_on_disk(block, job.room, |_| true)?;
-                Ok(Self::on_disk(on_disk.ok_or(limit)?, job))
+                let Some(on_disk) = open_on_disk(block, job.room, |_| true)? else {
+                    return Err(limit);
+                };
+                if let Some(listener) = job.listener {
+                    listener.warn(format!(
+                        "{limit}; it is searched on disk, which may take many times as long"
+                    ));
+                }
+                Ok(Self::on_disk(on_disk, job))
             }
             loaded => loaded,
         }
@@ -216,6 +234,7 @@ impl<'a> SearchedBlock<'a> {
         patterns: &[P],
         limits: Option<&[usize]>,
         lease: &mut GpuLease,
+        side_by_side: u64,
     ) -> Result<(Self, Found)> {
         let intervals = match &self {
             SearchedBlock::Plain(raw) if patterns.len() < MANY || raw.is_empty() => {
@@ -227,7 +246,8 @@ impl<'a> SearchedBlock<'a> {
                 let sorter = CpuSorter::with(narrow);
                 let bwt = sorter.sort_on(1, raw, bwt::sample_rate(raw.len()))?;
                 let index = LoadedIndex::new(bwt, narrow)?;
-                return SearchedBlock::InMemory(index).find(file_block, patterns, limits, lease);
+                let block = SearchedBlock::InMemory(index);
+                return block.find(file_block, patterns, limits, lease, side_by_side);
             }
             SearchedBlock::InMemory(index) if limits.is_none() => {
                 let counts = index.count(patterns, lease).map_err(|e| file_block.locate(e))?;
@@ -240,14 +260,15 @@ impl<'a> SearchedBlock<'a> {
         let Some(limits) = limits else {
             return Ok((self, Found { counts, positions: Vec::new() }));
         };
-        let (block, positions) = self.locate(file_block, &intervals, limits, lease)?;
+        let (block, positions) =
+            self.locate((file_block, side_by_side), &intervals, limits, lease)?;
         Ok((block, Found { counts, positions }))
     }
 
     /// The positions of the first rows of each interval.
     fn locate(
         self,
-        file_block: &'a FileBlock<'a>,
+        (file_block, side_by_side): (&'a FileBlock<'a>, u64),
         intervals: &[Range<u64>],
         limits: &[usize],
         lease: &mut GpuLease,
@@ -255,7 +276,7 @@ impl<'a> SearchedBlock<'a> {
         let wanted = intervals.iter().zip(limits);
         let rows = wanted.map(|(i, &limit)| (i.end - i.start).min(limit as u64)).sum();
         file_block.check_positions(rows)?;
-        let block = self.ready_for(file_block, rows)?;
+        let block = self.ready_for(file_block, rows, side_by_side)?;
         let positions = match &block {
             SearchedBlock::OnDisk(block, _) => {
                 located(intervals, limits, |rows: &[u64]| block.positions(rows))?
@@ -269,8 +290,14 @@ impl<'a> SearchedBlock<'a> {
         Ok((block, positions))
     }
 
-    /// Decodes the block, or makes its samples denser, where locating so many rows pays for it.
-    fn ready_for(self, file_block: &'a FileBlock<'a>, rows: u64) -> Result<Self> {
+    /// Decodes the block, or makes its samples denser, where locating so many rows pays for it, and
+    /// there is room while so many blocks are searched.
+    fn ready_for(
+        self,
+        file_block: &'a FileBlock<'a>,
+        rows: u64,
+        side_by_side: u64,
+    ) -> Result<Self> {
         match self {
             SearchedBlock::OnDisk(block, spent) => {
                 let cost = *block.cost();
@@ -282,15 +309,20 @@ impl<'a> SearchedBlock<'a> {
                 }
                 // Its slices and the restored block are not in memory together.
                 drop(block);
-                match Self::load_or_stay(file_block, BlockJob { work, spent, room: cost.room })? {
+                match Self::load_or_stay(
+                    file_block,
+                    BlockJob { work, spent, room: cost.room, listener: None },
+                )? {
                     SearchedBlock::InMemory(index) => {
-                        SearchedBlock::InMemory(index).ready_for(file_block, rows)
+                        SearchedBlock::InMemory(index).ready_for(file_block, rows, side_by_side)
                     }
                     block => Ok(block),
                 }
             }
             SearchedBlock::InMemory(index)
-                if rows * index.steps_to_sample() > index.len() as u64 =>
+                if rows * index.steps_to_sample() > index.len() as u64
+                    && restoring(&index).saturating_mul(side_by_side)
+                        <= file_block.options.memory_limit() =>
             {
                 let denser = index.with_sample_rate(DENSE).map_err(|e| file_block.locate(e))?;
                 Ok(SearchedBlock::InMemory(denser))

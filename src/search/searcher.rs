@@ -83,9 +83,11 @@ impl<'a> Searcher<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::events::Event;
     use crate::{Archive, Device, Options, cases, compress};
     use std::collections::HashMap;
     use std::io::Cursor;
+    use std::sync::{Arc, Mutex};
 
     /// Reads of a text in several blocks, batch after batch: at first by steps, then by the texts
     /// of the blocks, where that pays.
@@ -105,8 +107,8 @@ mod tests {
             let mut read = text[at..at + LEN].to_vec();
             // Some differ from the text in their first half, some in their last.
             match n % 8 {
-                6 => read[5] ^= 2,
-                7 => read[LEN - 5] ^= 2,
+                6 => read[5] = if read[5] == b'A' { b'C' } else { b'A' },
+                7 => read[LEN - 5] = if read[LEN - 5] == b'A' { b'C' } else { b'A' },
                 _ => {}
             }
             read
@@ -124,6 +126,51 @@ mod tests {
                 assert_eq!(searcher.count(&reads).unwrap(), wanted, "batch {batch} of {expected}");
             }
             assert_eq!(searcher.session.texts(), if expected == 1 { 0 } else { 3 }, "{expected}");
+        }
+        // With room for the indexes, but not to restore one beside them, or for all texts.
+        for memory in [12 << 20, 36 << 20] {
+            let options = options.clone().memory(memory);
+            let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
+            let mut searcher = archive.searcher().unwrap();
+            for batch in 0..6 {
+                let reads: Vec<_> = (0..50_000).map(|n| read(50_000 * batch + n)).collect();
+                let counts = searcher.count(&reads).unwrap();
+                let found = reads.iter().zip(counts);
+                let is_right = |(read, count): (&Vec<u8>, u64)| {
+                    occurrences.get(&read[..]).copied().unwrap_or(0) == count
+                };
+                assert!(found.into_iter().all(is_right), "batch {batch}, {memory} bytes");
+            }
+            assert_eq!(searcher.session.texts(), 0, "{memory} bytes");
+        }
+    }
+
+    /// Whoever searches many patterns hears once that the memory does not do for a large block.
+    #[test]
+    fn a_search_on_disk_for_want_of_memory_warns_once() {
+        let text: Vec<u8> =
+            cases::random(2_500_000, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
+        let options = Options::new().device(Device::Cpu).index(32).unwrap();
+        let mut file = Vec::new();
+        compress(&text[..], &mut file, &options.with_block_size(1 << 20).unwrap()).unwrap();
+        for (memory, expected) in [(1 << 20, 1), (1 << 30, 0)] {
+            let warnings = Arc::new(Mutex::new(Vec::new()));
+            let heard = Arc::clone(&warnings);
+            let options = Options::new().device(Device::Cpu).memory(memory);
+            let options = options.on_event(move |event| {
+                if let Event::Warning(what) = event {
+                    heard.lock().unwrap().push(what);
+                }
+            });
+            let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
+            let mut searcher = archive.searcher().unwrap();
+            let reads: Vec<&[u8]> = text.windows(30).step_by(29).collect();
+            for _ in 0..2 {
+                assert!(searcher.count(&reads).unwrap().into_iter().all(|count| count > 0));
+            }
+            let warnings = warnings.lock().unwrap();
+            assert_eq!(warnings.len(), expected, "{warnings:?}");
+            assert!(warnings.iter().all(|warning| warning.contains("searched on disk")));
         }
     }
 }

@@ -33,8 +33,8 @@ type StageBuffer = [[u8; 2]; STAGE / 2];
 /// The text of some lanes, the samples at which they end, and their noted rows.
 type LaneTask<'a, R> = ((&'a mut [u8], &'a [R]), NotedRows<'a, R>);
 
-/// Where the rows at every pos that `spacing` divides are noted: a power of two from 2 to [`STAGE`]
-/// that is no larger than the sample rate.
+/// Where the rows at every pos that `spacing` divides are noted: a power of two from 2 to
+/// [`STAGE`] that is no larger than the sample rate.
 pub struct NotedRows<'a, R> {
     pub spacing: usize,
     pub rows: &'a mut [R],
@@ -76,8 +76,9 @@ impl<'a, R: Row> LaneWalk<'a, R> {
             self.walk(InverseLanes { rows, unwritten, noted, spacing }, samples)
         };
         let tasks = text.chunks_mut(rate.saturating_mul(group)).zip(samples.chunks(group));
-        let NotedRows { spacing, rows } = noted.unwrap_or(NotedRows { spacing: 1, rows: &mut [] });
-        let mut noted = rows.chunks_mut((rate / spacing).saturating_mul(group));
+        // Without any, each group has none.
+        let (spacing, noted) = noted.map_or((rate, &mut [][..]), |of| (of.spacing, of.rows));
+        let mut noted = noted.chunks_mut((rate / spacing).saturating_mul(group));
         let noted =
             iter::from_fn(|| Some(NotedRows { spacing, rows: noted.next().unwrap_or_default() }));
         on.map(tasks.zip(noted).enumerate(), walk).into_iter().collect()
@@ -85,18 +86,22 @@ impl<'a, R: Row> LaneWalk<'a, R> {
 
     /// Walks lanes of one length, but for the last, which may be shorter.
     fn walk(&self, mut lanes: InverseLanes<R>, samples: &[R]) -> Result<(), Flaw> {
-        let shortest = lanes.unwritten.last().map_or(0, |lane| lane.len());
-        // Lanes whose rows are noted come to the positions of these all at a time.
-        if lanes.noted.is_empty() {
+        let len = |lane: Option<&&mut [u8]>| lane.map_or(0, |lane| lane.len());
+        let shortest = len(lanes.unwritten.last());
+        if shortest < len(lanes.unwritten.first()) {
+            // Rows are noted at the same step in all lanes, so a shorter lane is walked by itself.
+            if lanes.noted.is_empty() {
+                self.advance(&mut lanes, shortest);
+            }
+            let mut last = lanes.split_last();
+            let left = len(last.unwritten.last());
+            self.advance(&mut last, left);
+            let longest = len(lanes.unwritten.first());
+            self.advance(&mut lanes, longest);
+            lanes.rows.extend(last.rows);
+        } else {
             self.advance(&mut lanes, shortest);
         }
-        let mut last = lanes.split_last();
-        if !last.noted.is_empty() {
-            self.advance(&mut last, shortest);
-        }
-        let longest = lanes.unwritten.first().map_or(0, |lane| lane.len());
-        self.advance(&mut lanes, longest);
-        lanes.rows.extend(last.rows);
         if lanes.rows == samples { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
     }
 
@@ -104,12 +109,13 @@ impl<'a, R: Row> LaneWalk<'a, R> {
     fn advance(&self, lanes: &mut InverseLanes<R>, len: usize) {
         let mut stages = [[[0; 2]; STAGE / 2]; GROUP];
         let stages = &mut stages[..lanes.rows.len()];
+        let mut noted = vec![[R::default(); STAGE / 2]; lanes.noted.len()];
         let mut left = len;
         while left > 0 {
             let len = if left.is_multiple_of(STAGE) { STAGE } else { left % STAGE };
             match lanes.noted.is_empty() {
                 true => self.round(&mut lanes.rows, stages, STAGE / 2 - len / 2..STAGE / 2),
-                false => self.round_noted(lanes, stages, len),
+                false => self.round_noted(lanes, stages, &mut noted, len),
             }
             lanes.write(stages, len);
             left -= len;
@@ -117,16 +123,21 @@ impl<'a, R: Row> LaneWalk<'a, R> {
     }
 
     /// Moves each lane by `len` bytes, and notes its rows on the way.
-    fn round_noted(&self, lanes: &mut InverseLanes<R>, stages: &mut [StageBuffer], len: usize) {
+    fn round_noted(
+        &self,
+        lanes: &mut InverseLanes<R>,
+        stages: &mut [StageBuffer],
+        noted: &mut [[R; STAGE / 2]],
+        len: usize,
+    ) {
         let (spacing, mut left, mut end) = (lanes.spacing, len, STAGE / 2);
-        let mut noted = [[R::default(); STAGE / 2]; GROUP];
         while left > 0 {
             let len = if left.is_multiple_of(spacing) { spacing } else { left % spacing };
             self.round(&mut lanes.rows, stages, end - len / 2..end);
             (left, end) = (left - len, end - len / 2);
             noted.iter_mut().zip(&lanes.rows).for_each(|(to, row)| to[left / spacing] = *row);
         }
-        lanes.note(&noted, len.div_ceil(spacing));
+        lanes.note(noted, len.div_ceil(spacing));
     }
 
     /// Moves each lane by some steps, the hot loop; its symbols come to lie in these places of its

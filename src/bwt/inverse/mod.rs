@@ -17,7 +17,7 @@
 //! Time: O(n). On one thread the table takes about as long as the walk; one random access for two
 //! bytes of text is what remains. Memory: 5 bytes per byte, which are the BWT, whose place the text
 //! takes, and 4 of table, and 0.5 MiB per thread; above 4 GiB, where rows have 40 bits, 6 bytes and
-//! 1 MiB.
+//! 1 MiB. The rows at regular positions, where an index wants them, come on top (`noted_rows`).
 //!
 //! Steps of two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of
 //! psi and so scatters over up to 65536 places while it builds; LF of LF is written in order.
@@ -26,21 +26,21 @@ mod counters;
 mod first_symbols;
 mod lanes;
 mod lf_squared;
+mod noted_rows;
+mod rebuild;
 mod run_inverse;
 
 use super::table_pool::TablePool;
-use super::{Bwt, ByteSums, MAX_BLOCK_SIZE};
-use crate::allocation;
+use super::{Bwt, ByteSums};
 use crate::coder;
-use crate::error::{Error, Flaw, Result};
-use crate::positions::{NarrowLimits, Packed40, Row};
+use crate::error::Result;
+use crate::positions::{NarrowLimits, Packed40};
 use crate::tasks::Executor;
 use crate::threads;
-use counters::Counters;
 pub(crate) use counters::{count, counts};
-use first_symbols::FirstSymbols;
-use lanes::{LaneWalk, NotedRows, STAGE};
 use lf_squared::LfSquared;
+pub(crate) use noted_rows::invert_with_rows;
+use rebuild::{check, no_memory, rebuild};
 use run_inverse::RunInverse;
 
 /// Blocks up to this long are restored by the calling thread alone. Tests want many tasks in short
@@ -124,84 +124,11 @@ fn is_run(bwt: &Bwt) -> bool {
     coder::run_end(&bwt.bytes, 0) == len && rows.eq(bwt.samples.iter().map(|&row| row as usize))
 }
 
-/// Restores a block like [`invert`], and gives the rows at every pos that `rate` divides too, a
-/// power of two from 2 to the block's own sample rate. Takes about as long.
-///
-/// # Errors
-/// As [`invert`].
-pub(crate) fn invert_with_rows<R: Row>(bwt: Bwt, rate: u32) -> Result<(Vec<u8>, Vec<R>)> {
-    check(&bwt)?;
-    assert!(rate.is_power_of_two() && (2..=bwt.sample_rate).contains(&rate), "{rate} is no rate");
-    let spacing = (rate as usize).min(STAGE);
-    let len = bwt.bytes.len();
-    let mut rows = allocation::zeroed(len.div_ceil(spacing)).ok_or_else(no_memory)?;
-    let mut table = allocation::zeroed(LfSquared::<R>::entries(len)).ok_or_else(no_memory)?;
-    let noted = Some(NotedRows { spacing, rows: &mut rows });
-    let text = rebuild::<R>(bwt, &mut table, noted, Executor::current_pool())?;
-    let thinned = rows.iter().step_by(rate as usize / spacing).copied();
-    Ok((text, if rate as usize > spacing { thinned.collect() } else { rows }))
-}
-
-/// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table, and one for rows
-/// that are noted.
-fn rebuild<R: Row>(
-    bwt: Bwt,
-    table: &mut [R::Packed],
-    mut noted: Option<NotedRows<R>>,
-    on: Executor,
-) -> Result<Vec<u8>> {
-    let counters = Counters::<R>::new(&bwt.bytes, bwt.samples[0] as usize, on);
-    let first_symbols = on.run(|| FirstSymbols::new(&counters));
-    let (last, row_of_last) = counters.last_symbol();
-    let lf_squared = LfSquared::new(counters, table, on);
-    // The table holds all that the transform says, so that the text can take its place.
-    let Bwt { bytes: mut text, sample_rate, samples } = bwt;
-    let samples: Vec<R> = samples.into_iter().map(|row| R::new(row as usize)).collect();
-    let (mut unwritten, mut row) = (&mut text[..], R::default());
-    if unwritten.len() % 2 == 1 {
-        // A step writes two bytes, so one is left: the last.
-        *unwritten.split_off_last_mut().expect("a block has bytes") = last;
-        row = row_of_last;
-        if let Some(NotedRows { spacing, rows }) = &mut noted
-            && unwritten.len().is_multiple_of(*spacing)
-        {
-            *rows.split_off_last_mut().expect("a row for each such pos") = row;
-        }
-    }
-    let samples = (sample_rate, &samples[..]);
-    LaneWalk::new(&lf_squared, &first_symbols).write(samples, row, unwritten, noted, on)?;
-    Ok(text)
-}
-
-fn no_memory() -> Error {
-    Error::out_of_memory(
-        "to restore a block, which takes 5 times its size, or 6 times where it is above 4 GiB",
-    )
-}
-
 /// Whether a transform keeps the invariants and has the bytes of `block`, each as often, by their
 /// sums. That of a sorter which lost a write or made one twice hardly ever does; to be certain
 /// would take the inverse.
 pub(crate) fn could_be_of(bwt: &Bwt, block: &[u8]) -> bool {
     check(bwt).is_ok() && ByteSums::of(&bwt.bytes) == ByteSums::of(block)
-}
-
-/// The invariants of [`Bwt`] that the rest relies on.
-fn check(bwt: &Bwt) -> Result<(), Flaw> {
-    let (len, rate) = (bwt.bytes.len(), bwt.sample_rate as usize);
-    if len == 0 || len as u64 > MAX_BLOCK_SIZE {
-        return Err(Flaw("a block holds 1 to 2^40 - 1 bytes"));
-    }
-    if !rate.is_power_of_two() || !(2..=1 << 30).contains(&rate) {
-        return Err(Flaw("the sample rate of a block is not a power of two from 2 to 2^30"));
-    }
-    if bwt.samples.len() != len.div_ceil(rate) {
-        return Err(Flaw("the number of samples does not fit the block size and the sample rate"));
-    }
-    if bwt.samples.iter().any(|&row| row == 0 || row as usize > len) {
-        return Err(Flaw("a sample is not a row of its block"));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -233,24 +160,6 @@ mod tests {
             for rate in RATES {
                 let bwt = naive::sort(&block, rate);
                 assert!(invert_on_all(&pools, &bwt).unwrap() == block, "{name}, rate {rate}");
-            }
-        }
-    }
-
-    #[test]
-    fn notes_the_rows_that_a_sorter_samples() {
-        let pools = naive::pools();
-        for (name, block) in naive::blocks() {
-            for (rate, noted) in [(2, 2), (64, 8), (64, 64), (256, 128), (1 << 30, 4)] {
-                let bwt = naive::sort(&block, rate);
-                for pool in &pools {
-                    let both = |bwt| pool.install(|| invert_with_rows::<u32>(bwt, noted)).unwrap();
-                    let (text, rows) = both(bwt.clone());
-                    let wide = pool.install(|| invert_with_rows::<u64>(bwt.clone(), noted));
-                    let rows: Vec<u64> = rows.into_iter().map(u64::from).collect();
-                    assert!(text == block && rows == naive::sort(&block, noted).samples, "{name}");
-                    assert!(wide.unwrap() == (text, rows), "{name}, {rate}");
-                }
             }
         }
     }

@@ -20,11 +20,10 @@ pub fn index(input: &[u8]) {
     let pattern = &bytes[from..bytes.len().min(from + usize::from(choice[3] % 32))];
     if choice[0] % 2 == 0 {
         let index = FmIndex::new(Sorter::Cpu.sort(bytes, rate).unwrap()).unwrap();
-        let index = match choice[4] % 4 {
-            0 => index.with_sample_rate(2).unwrap(),
-            1 => index.with_text(4).unwrap(),
-            _ => index,
-        };
+        let mut index = if choice[4] % 2 == 0 { index } else { index.with_sample_rate(2).unwrap() };
+        if choice[4] % 4 < 2 {
+            index.add_text(4).unwrap();
+        }
         let wide = FmIndex::wide(Sorter::Cpu.sort(bytes, rate).unwrap()).unwrap();
         let found = index.locate(pattern, LOCATED).unwrap();
         let starts = |at: &u32| bytes[*at as usize..].starts_with(pattern);
@@ -58,7 +57,8 @@ fn survive<R: Row>(index: FmIndex<R>, pattern: &[u8], from: usize) -> Result<()>
     assert!(index.count(pattern).get() <= index.len() + 1);
     let _ = index.locate(pattern, LOCATED);
     assert_eq!(index.extract(from..from + pattern.len())?.len(), pattern.len());
-    let index = index.with_sample_rate(2)?.with_text(4)?;
+    let mut index = index.with_sample_rate(2)?;
+    index.add_text(4)?;
     index.count_all(&[pattern])?;
     index.locate(pattern, LOCATED).map(drop)
 }

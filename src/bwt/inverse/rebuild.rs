@@ -1,0 +1,65 @@
+//! The steps of restoring a block: what is checked first, the table, and the walk.
+
+use super::super::{Bwt, MAX_BLOCK_SIZE};
+use super::counters::Counters;
+use super::first_symbols::FirstSymbols;
+use super::lanes::{LaneWalk, NotedRows};
+use super::lf_squared::LfSquared;
+use crate::error::{Error, Flaw, Result};
+use crate::positions::Row;
+use crate::tasks::Executor;
+
+/// The invariants of [`Bwt`] that the rest relies on.
+pub fn check(bwt: &Bwt) -> Result<(), Flaw> {
+    let (len, rate) = (bwt.bytes.len(), bwt.sample_rate as usize);
+    if len == 0 || len as u64 > MAX_BLOCK_SIZE {
+        return Err(Flaw("a block holds 1 to 2^40 - 1 bytes"));
+    }
+    if !rate.is_power_of_two() || !(2..=1 << 30).contains(&rate) {
+        return Err(Flaw("the sample rate of a block is not a power of two from 2 to 2^30"));
+    }
+    if bwt.samples.len() != len.div_ceil(rate) {
+        return Err(Flaw("the number of samples does not fit the block size and the sample rate"));
+    }
+    if bwt.samples.iter().any(|&row| row == 0 || row as usize > len) {
+        return Err(Flaw("a sample is not a row of its block"));
+    }
+    Ok(())
+}
+
+/// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table, and one for rows
+/// that are noted.
+pub fn rebuild<R: Row>(
+    bwt: Bwt,
+    table: &mut [R::Packed],
+    mut noted: Option<NotedRows<R>>,
+    on: Executor,
+) -> Result<Vec<u8>> {
+    let counters = Counters::<R>::new(&bwt.bytes, bwt.samples[0] as usize, on);
+    let first_symbols = on.run(|| FirstSymbols::new(&counters));
+    let (last, row_of_last) = counters.last_symbol();
+    let lf_squared = LfSquared::new(counters, table, on);
+    // The table holds all that the transform says, so that the text can take its place.
+    let Bwt { bytes: mut text, sample_rate, samples } = bwt;
+    let samples: Vec<R> = samples.into_iter().map(|row| R::new(row as usize)).collect();
+    let (mut unwritten, mut row) = (&mut text[..], R::default());
+    if unwritten.len() % 2 == 1 {
+        // A step writes two bytes, so one is left: the last.
+        *unwritten.split_off_last_mut().expect("a block has bytes") = last;
+        row = row_of_last;
+        if let Some(NotedRows { spacing, rows }) = &mut noted
+            && unwritten.len().is_multiple_of(*spacing)
+        {
+            *rows.split_off_last_mut().expect("a row for each such pos") = row;
+        }
+    }
+    let samples = (sample_rate, &samples[..]);
+    LaneWalk::new(&lf_squared, &first_symbols).write(samples, row, unwritten, noted, on)?;
+    Ok(text)
+}
+
+pub fn no_memory() -> Error {
+    Error::out_of_memory(
+        "to restore a block, which takes 5 times its size, or 6 times where it is above 4 GiB",
+    )
+}
