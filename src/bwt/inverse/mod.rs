@@ -55,8 +55,8 @@ const SMALL: usize = if cfg!(any(test, fuzzing)) { 500 } else { threads::SMALL a
 /// the block has to tell.
 ///
 /// # Errors
-/// [`Error::Format`], which knows no place, where a field breaks an invariant;
-/// [`Error::Io`] where there is no memory.
+/// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an
+/// invariant; [`Error::Io`](crate::Error::Io) where there is no memory.
 pub fn invert(bwt: Bwt) -> Result<Vec<u8>> {
     CpuInverse::new(NarrowLimits::USUAL).invert(bwt)
 }
