@@ -74,6 +74,7 @@ fn open<G: Send>(
         failures.push(failure(number, &e.to_string()));
         numbers.remove(0);
     }
+    let opened = numbers.first().copied();
     let mut opening: Vec<_> = leases(numbers, limits).collect();
     if let Some((_, count)) = opening.first_mut() {
         *count -= 1;
@@ -85,7 +86,11 @@ fn open<G: Send>(
         });
         // All are begun before the first is waited for.
         let opening: Vec<_> = opening.collect();
-        let ended = |(number, thread)| Some(failure(number, &why_unopened(thread)?));
+        // The first is open, and works where it has no room for more.
+        let ended = |(number, thread)| {
+            let why = why_unopened(thread)?;
+            (Some(number) != opened).then(|| failure(number, &why))
+        };
         opening.into_iter().filter_map(ended).collect::<Vec<_>>()
     }));
     if !failures.is_empty() {
@@ -163,6 +168,7 @@ mod tests {
     use crate::device_pool::Rates;
     use crate::events::{Event, Listener};
     use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
 
     /// `count` leases of a queue for `cuda:LIST` where odd GPUs cannot be opened, and its warnings.
@@ -207,6 +213,20 @@ mod tests {
         assert_eq!(opened("1,3", 8), (vec![], vec![format!("{warning}; sorting on the CPU")]));
         let warning = "cuda:1: the GPU is missing; sorting on the other GPUs".to_owned();
         assert_eq!(opened_by(1, "1,2", 1), (vec![2], vec![warning]), "one worker");
+    }
+
+    #[test]
+    fn a_gpu_that_has_room_for_one_lease_alone_is_no_warning() {
+        let (listener, warnings) = Listener::of_warnings();
+        let queue = LeaseQueue::new(false, true, Rates::SORT, 8, listener);
+        let leases = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let make = |number: u32| match leases[number as usize].fetch_add(1, Ordering::Relaxed) {
+            0 => Ok(number),
+            _ => Err(Error::Device("the GPU has no room".into())),
+        };
+        open(&queue, Device::Cuda("0-1".parse().unwrap()), (8, 4), &make);
+        assert_eq!(queue.end().len(), 2);
+        assert!(warnings.lock().unwrap().is_empty());
     }
 
     #[test]
