@@ -31,8 +31,7 @@ const NEAR: usize = 4 * LINE;
 
 impl<R: Row> FmIndex<R> {
     /// How often each pattern occurs, on all threads of the current rayon pool: by the text if the
-    /// index has it ([`FmIndex::add_text`]), which takes a sixth of the time for patterns of 100
-    /// bytes that occur once.
+    /// index has it ([`FmIndex::add_text`]).
     ///
     /// ```
     /// use bwz::{bwt::Sorter, fm_index::FmIndex};

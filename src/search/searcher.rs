@@ -94,8 +94,7 @@ mod tests {
     #[test]
     fn reads_are_counted_by_the_text_when_it_pays() {
         const LEN: usize = 60;
-        let text: Vec<u8> =
-            cases::random(2_500_000, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
+        let text = cases::dna(2_500_000);
         let options = Options::new().device(Device::Cpu).index(32).unwrap();
         let options = options.with_block_size(1 << 20).unwrap();
         let mut file = Vec::new();
@@ -127,7 +126,7 @@ mod tests {
             }
             assert_eq!(searcher.session.texts(), if expected == 1 { 0 } else { 3 }, "{expected}");
         }
-        // With room for the indexes, but not to restore one beside them, or for all texts.
+        // Where a quarter of the memory does not take all texts.
         for memory in [12 << 20, 36 << 20] {
             let options = options.clone().memory(memory);
             let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
@@ -148,8 +147,7 @@ mod tests {
     /// Whoever searches many patterns hears once that the memory does not do for a large block.
     #[test]
     fn a_search_on_disk_for_want_of_memory_warns_once() {
-        let text: Vec<u8> =
-            cases::random(2_500_000, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
+        let text = cases::dna(2_500_000);
         let options = Options::new().device(Device::Cpu).index(32).unwrap();
         let mut file = Vec::new();
         compress(&text[..], &mut file, &options.with_block_size(1 << 20).unwrap()).unwrap();

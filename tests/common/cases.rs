@@ -52,7 +52,7 @@ pub fn shapes(size: usize) -> Vec<(String, Vec<u8>)> {
         ("random", random(size, 256)),
         ("random twice", random(half, 256).repeat(2)),
         ("random bits", random(size, 2)),
-        ("DNA", random(size, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect()),
+        ("DNA", dna(size)),
         ("random over 17", random(size, 17)),
         ("random over 255", random(size, 255)),
         ("records", records(size as u32 / 16)),
@@ -220,7 +220,8 @@ pub fn reads(size: usize) -> Vec<u8> {
     file
 }
 
-fn dna(size: usize) -> Vec<u8> {
+/// Random bases.
+pub fn dna(size: usize) -> Vec<u8> {
     random(size, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect()
 }
 

@@ -87,21 +87,17 @@ impl<'a, R: Row> LaneWalk<'a, R> {
     /// Walks lanes of one length, but for the last, which may be shorter.
     fn walk(&self, mut lanes: InverseLanes<R>, samples: &[R]) -> Result<(), Flaw> {
         let len = |lane: Option<&&mut [u8]>| lane.map_or(0, |lane| lane.len());
-        let shortest = len(lanes.unwritten.last());
-        if shortest < len(lanes.unwritten.first()) {
-            // Rows are noted at the same step in all lanes, so a shorter lane is walked by itself.
-            if lanes.noted.is_empty() {
-                self.advance(&mut lanes, shortest);
-            }
-            let mut last = lanes.split_last();
-            let left = len(last.unwritten.last());
-            self.advance(&mut last, left);
-            let longest = len(lanes.unwritten.first());
-            self.advance(&mut lanes, longest);
-            lanes.rows.extend(last.rows);
-        } else {
+        let (longest, shortest) = (len(lanes.unwritten.first()), len(lanes.unwritten.last()));
+        // Rows are noted at the same step in all lanes, so a shorter lane is then walked by itself.
+        if lanes.noted.is_empty() || shortest == longest {
             self.advance(&mut lanes, shortest);
         }
+        let mut last = lanes.split_last();
+        for lanes in [&mut last, &mut lanes] {
+            let left = len(lanes.unwritten.first());
+            self.advance(lanes, left);
+        }
+        lanes.rows.extend(last.rows);
         if lanes.rows == samples { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
     }
 
