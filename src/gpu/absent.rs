@@ -13,7 +13,7 @@ mod text_parts;
 pub use absent_network::{JointSorter, NcclId, NcclProcessor, RankSorter};
 pub use interface::{
     Algorithm, Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES,
-    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
+    MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 

@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 /// the largest number stands for none.
 pub const MOST_SORTED: u32 = u32::MAX - 1;
 
-/// The largest block that a GPU sorts otherwise, codes, restores or searches: positions have 31
-/// bits there.
+/// The largest block that a GPU sorts otherwise, codes or restores: positions have 31 bits there.
 pub const MOST_BYTES: u32 = i32::MAX as u32;
+
+/// The largest block that a GPU searches: rows have 32 bits there, and so have the places of the
+/// lines that its last bytes are in, and those of their counters.
+pub const MOST_SEARCHED: u32 = u32::MAX - 1024;
 
 /// The CUDA version and the architectures of the kernels in this build.
 #[derive(Debug)]

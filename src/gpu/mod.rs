@@ -61,7 +61,7 @@ pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
     Algorithm, Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES,
-    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
+    MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;

@@ -80,7 +80,7 @@ impl LoadedIndex {
         with_index!(self, index => index.extract(range))
     }
 
-    /// The interval of each pattern. A GPU searches blocks of up to 2 GiB.
+    /// The interval of each pattern. A GPU searches blocks of up to 4 GiB.
     pub fn search<P: AsRef<[u8]> + Sync>(
         &self,
         patterns: &[P],
@@ -134,7 +134,7 @@ impl LoadedIndex {
 
 /// Whether a GPU takes an index of this size.
 fn fits_gpu(index: &FmIndex) -> bool {
-    index.len() <= gpu::MOST_BYTES as usize
+    index.len() <= gpu::MOST_SEARCHED as usize
 }
 
 fn narrow_intervals<P: AsRef<[u8]> + Sync>(
