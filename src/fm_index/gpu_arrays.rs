@@ -27,7 +27,7 @@ impl Id {
 
 impl FmIndex<u32> {
     /// Finds the interval of each pattern as [`FmIndex::search`] does, but on a GPU, which keeps
-    /// the index that it searched last ([`cuda::Searcher`](crate::cuda::Searcher)). Meanwhile the
+    /// the index ([`cuda::Searcher`](crate::cuda::Searcher)) as long as there is room. Meanwhile the
     /// threads of the current rayon pool pack patterns.
     ///
     /// # Errors

@@ -10,6 +10,7 @@
 use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
+use crate::allocation;
 use crate::bwt::cache_lines::prefetch;
 use crate::positions::Row;
 use rayon::prelude::*;
@@ -67,9 +68,12 @@ impl<R: Row> KmerTable<R> {
         }
         let mut intervals = vec![[R::default(), R::new(index.len + 1)]];
         let mut length = 0;
-        while intervals.len() * sigma * SHARE <= index.len && sigma > 1 {
-            intervals =
-                with_layout!(&index.layout, rank => longer(index, rank, &symbols, &intervals));
+        while intervals.len() * sigma * SHARE <= index.len
+            && sigma > 1
+            && let Some(all) =
+                with_layout!(&index.layout, rank => longer(index, rank, &symbols, &intervals))
+        {
+            intervals = all;
             length += 1;
         }
         KmerTable { length, sigma, codes, intervals }
@@ -118,21 +122,22 @@ fn frequent<R: Row>(index: &FmIndex<R>) -> Vec<u8> {
     symbols
 }
 
-/// From the strings of one length to those of the next: each symbol put before each string.
+/// From the strings of one length to those of the next: each symbol put before each string. `None`
+/// where there is no memory.
 fn longer<R: Row>(
     index: &FmIndex<R>,
     rank: &impl Rank<R>,
     symbols: &[u8],
     shorter: &[[R; 2]],
-) -> Vec<[R; 2]> {
-    let before = |&c: &u8| {
-        shorter.par_iter().map(move |&[lo, hi]| {
-            if lo == hi {
-                return [R::default(); 2];
+) -> Option<Vec<[R; 2]>> {
+    let mut all = allocation::zeroed(symbols.len() * shorter.len())?;
+    all.par_chunks_mut(shorter.len()).zip(symbols).for_each(|(longer, &c)| {
+        longer.par_iter_mut().zip(shorter).for_each(|(longer, &[lo, hi])| {
+            if lo != hi {
+                let interval = index.step(rank, c, lo..hi);
+                *longer = [interval.start, interval.end];
             }
-            let interval = index.step(rank, c, lo..hi);
-            [interval.start, interval.end]
-        })
-    };
-    symbols.par_iter().flat_map(before).collect()
+        });
+    });
+    Some(all)
 }

@@ -4,7 +4,7 @@
 //! Batches take turns on a few streams, so that one is packed by the processor while another is
 //! copied and a third is searched. Results come in the order of the patterns. Memory per stream: a
 //! batch of [`BATCH_BYTES`] of pattern text, or of one longer pattern, and 12 bytes for each of up
-//! to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. The index is once on the device, as
+//! to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. An index is once on the device, as
 //! large as it is on the host: 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to
 //! 24, 2 or less for the k-mer table, and 1.1 bits and 32 per sample where positions are asked for.
 
@@ -28,11 +28,17 @@ const BATCH_ITEMS: usize = 1 << 18;
 /// Items that a thread packs or unpacks at a time.
 const CHUNK: usize = 2048;
 
-/// Searches on one GPU. Its memory is kept for the next batches, and so is the last index.
+/// An index is kept beside others as long as the GPU has so many times its memory for more of them,
+/// and for whatever else is done there.
+const FREE: usize = 4;
+
+/// Searches on one GPU. Its memory is kept for the next batches, and so are the indexes that were
+/// searched: the blocks of a file take turns with each batch.
 #[derive(Debug)]
 pub struct Searcher {
     streams: Vec<BatchStream>,
-    index: Option<DeviceIndex>,
+    /// The last one was searched last.
+    indexes: Vec<DeviceIndex>,
 }
 
 /// A stream, and a batch on it.
@@ -65,12 +71,12 @@ impl Searcher {
         };
         Ok(Searcher {
             streams: (0..STREAMS).map(|_| stream()).collect::<Result<_>>()?,
-            index: None,
+            indexes: Vec::new(),
         })
     }
 
     /// Finds the interval of each pattern in the index with these arrays, which is copied to the
-    /// device unless it was the last one.
+    /// device unless it is there.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) where the memory of the GPU does not do, or the GPU
@@ -119,7 +125,7 @@ impl Searcher {
     ) -> Result<Option<Vec<u32>>> {
         assert!(rows.par_iter().all(|&row| row as usize <= arrays.len), "no row of the index");
         self.load(arrays)?;
-        let (stream, index) = (&self.streams[0], self.index.as_mut().expect("just loaded"));
+        let (stream, index) = (&self.streams[0], self.indexes.last_mut().expect("just loaded"));
         index.add_samples(&stream.gpu, samples)?;
         let mut positions = vec![0; rows.len()];
         self.run(
@@ -133,19 +139,37 @@ impl Searcher {
         Ok((!positions.contains(&NO_POS)).then_some(positions))
     }
 
+    /// How many indexes are on the device.
+    #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        self.indexes.len()
+    }
+
     /// Makes the launch after the next `launches` fail on each stream.
     #[cfg(test)]
     pub fn fail_after(&self, launches: u32) {
         self.streams.iter().for_each(|stream| stream.gpu.fail_after(launches));
     }
 
+    /// Makes the index with these arrays the last one.
     fn load(&mut self, arrays: &IndexArrays) -> Result<()> {
-        if self.index.as_ref().is_none_or(|index| !index.holds(arrays)) {
-            // Before the new one is there: there may be no room for both.
-            self.index = None;
-            self.index = Some(DeviceIndex::new(&self.streams[0].gpu, arrays)?);
-        }
+        let there = self.indexes.iter().position(|index| index.is_of(arrays));
+        let there = there.map(|at| self.indexes.remove(at));
+        let index = match there.filter(|index| index.has_kmers_of(arrays)) {
+            Some(index) => index,
+            None => self.copy(arrays)?,
+        };
+        self.indexes.push(index);
         Ok(())
+    }
+
+    /// Copies an index to the device, in the place of the oldest ones where there is little room.
+    fn copy(&mut self, arrays: &IndexArrays) -> Result<DeviceIndex> {
+        let (gpu, size) = (&self.streams[0].gpu, DeviceIndex::size(arrays)?);
+        while !self.indexes.is_empty() && gpu.free_memory()? / FREE < size {
+            self.indexes.remove(0);
+        }
+        DeviceIndex::new(gpu, arrays)
     }
 
     /// Runs batches on the streams in turn. `next(from)` says which items come from there on, none
@@ -156,7 +180,7 @@ impl Searcher {
         queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
         take: impl FnMut(&BatchStream),
     ) -> Result<()> {
-        let index = self.index.as_ref().expect("an index was loaded");
+        let index = self.indexes.last().expect("an index was loaded");
         let done = turns(&mut self.streams, index, next, queue, take);
         if done.is_err() {
             // Nothing may still be at work when the next search begins. What that says adds

@@ -22,7 +22,7 @@
 //! Blocks are searched one group after the other, as many side by side as threads and memory allow,
 //! each with all patterns. What is found does not depend on either, nor on whether the file has an
 //! index. A GPU, where one was asked for or pays, decodes blocks that have an index, and searches
-//! those of up to 2 GiB one after the other, by the index that the CPU has made of them; where it
+//! those of up to 4 GiB one after the other, by the index that the CPU has made of them; where it
 //! fails, the CPU searches that block again, and all others. What it decoded is checked as what the
 //! CPU decoded is, what it found is not. There is one warning, of what goes wrong first.
 //!

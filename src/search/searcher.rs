@@ -1,7 +1,7 @@
 //! Batch after batch of patterns in one file: what one decodes serves those that come next.
 //!
-//! Decoded blocks are kept in a quarter of the memory; so is the GPU, with the index that it
-//! searched last.
+//! Decoded blocks are kept in a quarter of the memory; so is the GPU, with the
+//! indexes that it searched.
 
 use super::file_search::FileSearch;
 use super::search_batch::Session;

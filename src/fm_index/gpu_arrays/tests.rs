@@ -142,6 +142,77 @@ fn batches() {
     say(format_args!("{count} intervals and positions"));
 }
 
+/// The transform of the symbols from 0 up to `sigma`, `count` times, in a block of any size: suffixes
+/// that begin with the same symbol stand in the order of their lengths.
+fn of_repeated(sigma: usize, count: usize) -> Bwt {
+    const RATE: usize = 64;
+    let len = sigma * count;
+    let mut bytes = vec![sigma as u8 - 1; len];
+    for (symbol, rows) in bytes[count..].chunks_mut(count).enumerate() {
+        rows.fill(symbol as u8);
+    }
+    let row = |pos: usize| (1 + pos % sigma * count + count - 1 - pos / sigma) as u64;
+    let samples = (0..len).step_by(RATE).map(row).collect();
+    Bwt { bytes, sample_rate: RATE as u32, samples }
+}
+
+/// Rows that take all 32 bits, in each kind of layout: up to the largest block, whose last lines
+/// are the last that 32 bits count.
+#[test]
+fn blocks_above_2_gib() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut gpu = gpu::Searcher::new(0).unwrap();
+    for (sigma, len) in [(4, 1 << 31), (4, gpu::MOST_SEARCHED), (20, gpu::MOST_SEARCHED)] {
+        let count = len as usize / sigma;
+        let (index, len) = (FmIndex::new(of_repeated(sigma, count)).unwrap(), sigma * count);
+        let patterns: Vec<Vec<u8>> = (0..400)
+            .map(|n| (0..1 + n % 90).map(|k| ((n / 7 + k) % sigma) as u8).collect())
+            .collect();
+        let mut intervals = vec![0..0; patterns.len()];
+        match index.search_on(&mut gpu, &patterns, &mut intervals) {
+            Err(Error::Device(e)) if e.contains("OUT_OF_MEMORY") => {
+                say(format_args!("skipped: {e}"));
+                continue;
+            }
+            done => done.unwrap(),
+        }
+        for (pattern, rows) in patterns.iter().zip(&intervals) {
+            let first = usize::from(pattern[0]);
+            let occurrences = (len - first - pattern.len()) / sigma + 1;
+            // The longest of the suffixes are the last.
+            let end = 1 + (first + 1) * count;
+            assert_eq!(*rows, (end - occurrences) as u32..end as u32, "{sigma}, {pattern:?}");
+        }
+        let rows: Vec<u32> = (1..=len as u32).step_by(len / 100_000).chain([len as u32]).collect();
+        let positions = index.positions_on(&mut gpu, &rows).unwrap();
+        for (row, pos) in rows.iter().zip(positions) {
+            let (symbol, row) = ((*row as usize - 1) / count, (*row as usize - 1) % count);
+            assert_eq!(pos as usize, (count - 1 - row) * sigma + symbol, "{sigma}");
+        }
+        say(format_args!("{} intervals and positions of {len} bytes", patterns.len() + rows.len()));
+    }
+}
+
+/// Indexes of several blocks stay on the GPU and take turns.
+#[test]
+fn indexes_stay() {
+    if gpu().is_none() {
+        return;
+    }
+    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let texts = [cases::text(70_001), cases::random(90_000, 4), cases::random(50_000, 17)];
+    let indexes = texts.each_ref().map(|text| index(text, 16));
+    // From the second turn on some have a k-mer table.
+    for (turn, count) in [10, 2000, 2000, 10].into_iter().enumerate() {
+        for (text, index) in texts.iter().zip(&indexes) {
+            check(&mut gpu, "in turn", index, &patterns(text, turn as u64, count), 3);
+        }
+        assert_eq!(gpu.kept(), indexes.len(), "turn {turn}");
+    }
+}
+
 /// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
 #[test]
 fn every_kernel_once() {

@@ -33,11 +33,16 @@ pub struct DeviceIndex {
 }
 
 impl DeviceIndex {
-    /// Copies an index to the device, and waits until it is there.
-    pub fn new(gpu: &Gpu, arrays: &IndexArrays) -> Result<DeviceIndex> {
+    /// Bytes of device memory that an index takes without its samples.
+    pub fn size(arrays: &IndexArrays) -> Result<usize> {
         let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
         view(&mut measure, arrays)?;
-        let mut memory = Arena::new(gpu, measure.arena.used())?;
+        Ok(measure.arena.used())
+    }
+
+    /// Copies an index to the device, and waits until it is there.
+    pub fn new(gpu: &Gpu, arrays: &IndexArrays) -> Result<DeviceIndex> {
+        let mut memory = Arena::new(gpu, Self::size(arrays)?)?;
         let view = view(&mut Upload { gpu: Some(gpu), arena: memory.allocator() }, arrays)?;
         let kernels = match arrays.rank {
             RankArrays::BitSliced { planes: 2, .. } => {
@@ -54,9 +59,14 @@ impl DeviceIndex {
         Ok(DeviceIndex { id: arrays.id, view, kernels, samples: None, _memory: memory })
     }
 
-    /// Whether it is the index with these arrays, k-mer table included.
-    pub fn holds(&self, arrays: &IndexArrays) -> bool {
-        self.id == arrays.id && (self.view.kmer_length > 0 || arrays.kmers.is_none())
+    /// Whether it is the index with these arrays.
+    pub fn is_of(&self, arrays: &IndexArrays) -> bool {
+        self.id == arrays.id
+    }
+
+    /// Whether it has the k-mer table, if there is one.
+    pub fn has_kmers_of(&self, arrays: &IndexArrays) -> bool {
+        self.view.kmer_length > 0 || arrays.kmers.is_none()
     }
 
     /// Adds the samples, if it does not have them.
