@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 const MOST_THREADS: usize = 8;
 
 /// Text in more memory than this is not kept: that of a single pattern may be as long.
-const LARGEST_TEXT: usize = 8 << 20;
+const LARGEST_TEXT: usize = 16 << 20;
 
 pub struct Printer {
     out: File,

@@ -142,7 +142,7 @@ pub struct SpareParts(Mutex<Vec<PatternPart>>);
 
 impl SpareParts {
     /// A part with more memory is not kept: that of a long pattern would stay.
-    const LARGEST: usize = 8 << 20;
+    const LARGEST: usize = 16 << 20;
 
     /// A part without patterns. Its bytes are those of former ones.
     pub fn take(&self) -> Option<PatternPart> {

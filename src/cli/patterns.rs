@@ -1,7 +1,7 @@
 //! The patterns to search for: words, lines, hexadecimal digits, sequences.
 
 use super::pattern_batch::{PatternBatch, PatternPart, SpareParts};
-use super::pattern_file::PatternFile;
+use super::pattern_file::{PatternFile, ReadPlan};
 use super::pattern_syntax::{Format, PatternSyntax};
 use super::search_args::SearchArgs;
 use bwz::{Error, Result};
@@ -23,7 +23,7 @@ pub struct Patterns {
     sources: Vec<PatternSource>,
     hex: bool,
     both_strands: bool,
-    /// Threads that read and parse.
+    /// Threads that parse, and as many that read.
     parsers: usize,
     spare: SpareParts,
 }
@@ -115,7 +115,7 @@ impl Patterns {
                 None => return Ok(false),
             },
         };
-        if open.read(batch, enough, self.parsers)? {
+        if open.read(batch, enough)? {
             *reader = Some(open);
         }
         Ok(true)
@@ -127,7 +127,7 @@ impl Patterns {
             PatternSource::Lines(path) | PatternSource::Sequences(path) if !path.is_file() => {
                 let mut batch = PatternBatch::default();
                 let mut reader = Reader::open(&source, self, u64::MAX)?;
-                while reader.read(&mut batch, u64::MAX, self.parsers)? {}
+                while reader.read(&mut batch, u64::MAX)? {}
                 Ok(PatternSource::Held(batch.into_parts()))
             }
             _ => Ok(source),
@@ -148,20 +148,19 @@ enum Reader<'s> {
 impl<'s> Reader<'s> {
     /// Opens a source for batches of a size.
     fn open(source: &'s PatternSource, patterns: &'s Patterns, size: u64) -> Result<Self> {
-        let (syntax, spare) = (patterns.syntax(Format::Lines), &patterns.spare);
+        let syntax = patterns.syntax(Format::Lines);
+        let plan = ReadPlan { size, spare: &patterns.spare, threads: patterns.parsers };
         Ok(match source {
             PatternSource::Held(parts) => Reader::Held(parts.iter()),
-            PatternSource::Lines(path) => {
-                Reader::File(PatternFile::lines(path, syntax, size, spare)?)
-            }
+            PatternSource::Lines(path) => Reader::File(PatternFile::lines(path, syntax, plan)?),
             PatternSource::Sequences(path) => {
-                Reader::File(PatternFile::sequences(path, syntax, size, spare)?)
+                Reader::File(PatternFile::sequences(path, syntax, plan)?)
             }
         })
     }
 
     /// Adds patterns until the batch has enough bytes; says whether there may be more.
-    fn read(&mut self, batch: &mut PatternBatch, enough: u64, parsers: usize) -> Result<bool> {
+    fn read(&mut self, batch: &mut PatternBatch, enough: u64) -> Result<bool> {
         match self {
             Reader::Held(parts) => {
                 while batch.size() < enough
@@ -171,7 +170,7 @@ impl<'s> Reader<'s> {
                 }
                 Ok(!parts.as_slice().is_empty())
             }
-            Reader::File(file) => file.read(batch, enough, parsers),
+            Reader::File(file) => file.read(batch, enough),
         }
     }
 }

@@ -70,7 +70,7 @@ impl FmIndex<u32> {
             IndexLayout::Four(rank) => bit_sliced(rank),
             IndexLayout::Bytes(rank) => bytes(rank),
         };
-        let kmers = self.kmers_for(patterns).filter(|kmers| kmers.length > 0);
+        let kmers = self.kmers_for_gpu(patterns).filter(|kmers| kmers.length > 0);
         gpu::IndexArrays {
             id: self.id.0,
             len: self.len,

@@ -23,8 +23,12 @@ const SHARE: usize = 32;
 /// Of 64 symbols of the text, so many are frequent ones.
 const FREQUENT: usize = 61;
 
-/// Patterns per entry from which a table is made.
+/// Entries per pattern from which a table is made.
 const WORTH_IT: usize = 16;
+
+/// Patterns per entry from which one is made for a GPU, which makes some ten steps in less time than
+/// the pattern takes to get there.
+const WORTH_IT_ON_GPU: usize = 8;
 
 /// The code of symbols that are not frequent.
 const NONE: u8 = 0xFF;
@@ -50,8 +54,18 @@ impl<R: Row> FmIndex<R> {
     /// The table, made when so many patterns were searched, these included, that it pays: on all
     /// threads, so that searches in the same index must not run side by side.
     pub(super) fn kmers_for(&self, patterns: usize) -> Option<&KmerTable<R>> {
+        self.kmers_from(self.len / SHARE / WORTH_IT, patterns)
+    }
+
+    /// The same where a GPU searches.
+    pub(super) fn kmers_for_gpu(&self, patterns: usize) -> Option<&KmerTable<R>> {
+        self.kmers_from(self.len / SHARE * WORTH_IT_ON_GPU, patterns)
+    }
+
+    /// The table, made when so many patterns were searched.
+    fn kmers_from(&self, enough: usize, patterns: usize) -> Option<&KmerTable<R>> {
         let searched = self.searched.fetch_add(patterns, Ordering::Relaxed) + patterns;
-        if searched.saturating_mul(WORTH_IT) >= self.len / SHARE && patterns > WORTH_IT {
+        if searched >= enough && patterns > WORTH_IT {
             return Some(self.kmers.get_or_init(|| KmerTable::new(self)));
         }
         self.kmers.get()

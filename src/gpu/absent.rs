@@ -251,6 +251,11 @@ impl Searcher {
     }
 
     #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
     pub fn fail_after(&self, _launches: u32) {
         match self.0 {}
     }
