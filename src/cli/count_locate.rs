@@ -228,7 +228,7 @@ impl FileCounts<'_> {
         searcher: &mut Searcher<'_>,
         batch: &PatternBatch,
     ) -> Result<BatchFound> {
-        let patterns = batch.bytes();
+        let patterns = batch.bytes(self.patterns.threads());
         Ok(match self.wanted {
             None => BatchFound::Counts(searcher.count(&patterns)?),
             Some(wanted) => BatchFound::Matches(searcher.locate(&patterns, wanted.limit)?),

@@ -1,5 +1,6 @@
 //! Patterns in a few stretches of memory: a batch costs a few allocations, not a few per pattern.
 
+use super::side_by_side::side_by_side;
 use std::ops::{DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,12 +59,18 @@ impl PatternBatch {
         self.parts.into_iter().filter_map(Arc::into_inner).for_each(|part| spare.put(part));
     }
 
-    /// The bytes of each pattern.
-    pub fn bytes(&self) -> Vec<&[u8]> {
-        let mut all = Vec::with_capacity(self.len());
-        for part in &self.parts {
-            all.extend(part.places.iter().map(|place| &part.bytes[place.pattern.clone()]));
-        }
+    /// The bytes of each pattern, found by up to so many threads.
+    pub fn bytes(&self, threads: usize) -> Vec<&[u8]> {
+        let mut all = vec![&[][..]; self.len()];
+        let mut rest = &mut all[..];
+        let parts = self.parts.iter().map(|part| {
+            (part, rest.split_off_mut(..part.len()).expect("room for the patterns of all parts"))
+        });
+        side_by_side(threads.min(self.parts.len()), parts, |(part, patterns)| {
+            for (pattern, place) in patterns.iter_mut().zip(&part.places) {
+                *pattern = &part.bytes[place.pattern.clone()];
+            }
+        });
         all
     }
 }

@@ -75,6 +75,11 @@ impl Patterns {
         self.sources.iter().map(size).sum()
     }
 
+    /// Threads for what is done to a batch beside the search.
+    pub fn threads(&self) -> usize {
+        self.parsers
+    }
+
     /// Takes the memory of a batch back that is no longer needed.
     pub fn recycle(&self, batch: PatternBatch) {
         batch.recycle(&self.spare);
