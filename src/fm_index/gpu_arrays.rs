@@ -11,6 +11,7 @@ use super::byte_rank::ByteRank;
 use super::layout::IndexLayout;
 use crate::error::{Flaw, Result};
 use crate::gpu;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,6 +43,23 @@ impl FmIndex<u32> {
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
         gpu.search(&self.arrays(patterns.len()), patterns, intervals)
+    }
+
+    /// How often each pattern occurs, as [`FmIndex::search_on`] finds it.
+    ///
+    /// # Errors
+    /// As there, and [`Error::Format`](crate::Error::Format) where it finds what cannot be.
+    pub(crate) fn count_on<P: AsRef<[u8]> + Sync>(
+        &self,
+        gpu: &mut gpu::Searcher,
+        patterns: &[P],
+    ) -> Result<Vec<u64>> {
+        let mut counts = vec![0; patterns.len()];
+        gpu.count(&self.arrays(patterns.len()), patterns, &mut counts)?;
+        match counts.par_iter().all(|&count| count <= self.len as u64 + 1) {
+            true => Ok(counts),
+            false => Err(Flaw("an interval is none of the index").into()),
+        }
     }
 
     /// The positions of some rows as [`FmIndex::positions`] gives them, but found on a GPU.

@@ -241,6 +241,15 @@ impl Searcher {
         match self.0 {}
     }
 
+    pub(crate) fn count<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        _arrays: &IndexArrays,
+        _patterns: &[P],
+        _counts: &mut [u64],
+    ) -> Result<()> {
+        match self.0 {}
+    }
+
     pub(crate) fn positions(
         &mut self,
         _arrays: &IndexArrays,

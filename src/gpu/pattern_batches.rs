@@ -91,6 +91,38 @@ impl Searcher {
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
         assert_eq!(patterns.len(), intervals.len(), "an interval for each pattern");
+        self.each(arrays, patterns, |interval, rows| *interval = rows, intervals)
+    }
+
+    /// Counts the rows of each pattern's interval in the index with these arrays; more than there
+    /// are where it ends before it begins.
+    ///
+    /// # Errors
+    /// As [`Searcher::search`].
+    ///
+    /// # Panics
+    /// If there are not as many counts as patterns.
+    pub(crate) fn count<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        arrays: &IndexArrays,
+        patterns: &[P],
+        counts: &mut [u64],
+    ) -> Result<()> {
+        assert_eq!(patterns.len(), counts.len(), "a count for each pattern");
+        let count = |count: &mut u64, rows: Range<u32>| {
+            *count = rows.end.checked_sub(rows.start).map_or(u64::MAX, u64::from);
+        };
+        self.each(arrays, patterns, count, counts)
+    }
+
+    /// Finds the interval of each pattern, and has it taken in its place.
+    fn each<P: AsRef<[u8]> + Sync, T: Send>(
+        &mut self,
+        arrays: &IndexArrays,
+        patterns: &[P],
+        take: impl Fn(&mut T, Range<u32>) + Sync,
+        places: &mut [T],
+    ) -> Result<()> {
         self.load(arrays)?;
         let longest = arrays.len + 1;
         self.run(
@@ -98,11 +130,11 @@ impl Searcher {
             |stream, index| stream.search(index, &patterns[stream.items.clone()], longest),
             |stream| {
                 let rows = stream.output.first(2 * stream.items.len());
-                let intervals = &mut intervals[stream.items.clone()];
-                let chunks = intervals.par_chunks_mut(CHUNK).zip(rows.par_chunks(2 * CHUNK));
-                chunks.for_each(|(intervals, rows)| {
-                    for (interval, ends) in intervals.iter_mut().zip(rows.chunks_exact(2)) {
-                        *interval = ends[0]..ends[1];
+                let places = &mut places[stream.items.clone()];
+                let chunks = places.par_chunks_mut(CHUNK).zip(rows.par_chunks(2 * CHUNK));
+                chunks.for_each(|(places, rows)| {
+                    for (place, ends) in places.iter_mut().zip(rows.chunks_exact(2)) {
+                        take(place, ends[0]..ends[1]);
                     }
                 });
             },
@@ -235,12 +267,7 @@ impl BatchStream {
     ) -> Result<()> {
         let (gpu, count) = (&self.gpu, patterns.len());
         let starts = &mut self.input.reserve(gpu, BATCH_ITEMS + 1)?[..=count];
-        let mut size = 0;
-        starts[0] = 0;
-        for (start, pattern) in starts[1..].iter_mut().zip(patterns) {
-            size += tail(pattern, longest).len();
-            *start = size as u32;
-        }
+        let size = fill_starts(starts, patterns, longest);
         let room = size.max(BATCH_BYTES).next_multiple_of(8);
         pack(patterns, longest, starts, &mut self.text.reserve(gpu, room)?[..size]);
         self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
@@ -283,14 +310,50 @@ fn allocate<'m>(
 }
 
 /// How many of the patterns make up a batch: one at least.
-fn batch<P: AsRef<[u8]>>(patterns: &[P], longest: usize) -> usize {
+fn batch<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> usize {
+    let patterns = &patterns[..patterns.len().min(BATCH_ITEMS)];
+    let sizes = chunk_sizes(patterns, longest);
     let mut size = 0;
-    let fits = |pattern: &&P| {
-        size += tail(*pattern, longest).len();
+    let mut fits = |more: usize| {
+        size += more;
         size <= BATCH_BYTES
     };
-    let count = patterns.iter().take(BATCH_ITEMS).take_while(fits).count();
-    count.max(1).min(patterns.len())
+    match sizes.iter().position(|&more| !fits(more)) {
+        None => patterns.len(),
+        Some(chunk) => {
+            let (first, mut size) = (chunk * CHUNK, sizes[..chunk].iter().sum::<usize>());
+            let fits = |pattern: &&P| {
+                size += tail(*pattern, longest).len();
+                size <= BATCH_BYTES
+            };
+            (first + patterns[first..].iter().take_while(fits).count()).max(1)
+        }
+    }
+}
+
+/// The bytes of each [`CHUNK`] of patterns.
+fn chunk_sizes<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> Vec<usize> {
+    let size = |patterns: &[P]| patterns.iter().map(|p| tail(p, longest).len()).sum();
+    patterns.par_chunks(CHUNK).map(size).collect()
+}
+
+/// Says where each pattern starts, and behind them where the last one ends; that is their size.
+fn fill_starts<P: AsRef<[u8]> + Sync>(starts: &mut [u32], patterns: &[P], longest: usize) -> usize {
+    let (mut all, (last, starts)) = (0, starts.split_last_mut().expect("one more than patterns"));
+    let firsts = chunk_sizes(patterns, longest).into_iter().map(|size| {
+        all += size;
+        all - size
+    });
+    let firsts: Vec<usize> = firsts.collect();
+    let chunks = starts.par_chunks_mut(CHUNK).zip(patterns.par_chunks(CHUNK)).zip(firsts);
+    chunks.for_each(|((starts, patterns), mut next)| {
+        for (start, pattern) in starts.iter_mut().zip(patterns) {
+            *start = next as u32;
+            next += tail(pattern, longest).len();
+        }
+    });
+    *last = all as u32;
+    all
 }
 
 /// A pattern, or as much of its end as already cannot occur where it is longer than the block.
@@ -325,12 +388,10 @@ mod tests {
     #[test]
     fn batches_are_packed_one_behind_the_other() {
         let patterns: Vec<Vec<u8>> = (0..5000_usize).map(|n| vec![n as u8; n % 7]).collect();
-        let mut starts = vec![0];
-        for pattern in &patterns {
-            starts.push(starts[starts.len() - 1] + pattern.len().min(5) as u32);
-        }
-        let mut text = vec![0; starts[5000] as usize];
+        let mut starts = vec![7; 5001];
+        let mut text = vec![0; fill_starts(&mut starts, &patterns, 5)];
         pack(&patterns, 5, &starts, &mut text);
+        assert_eq!((starts[0], starts[5000] as usize), (0, text.len()));
         for (pattern, ends) in patterns.iter().zip(starts.windows(2)) {
             assert_eq!(&text[ends[0] as usize..ends[1] as usize], tail(pattern, 5));
         }
@@ -343,6 +404,9 @@ mod tests {
         assert_eq!(batch(&[&long[..], &[1; 11], &[]], usize::MAX), 1);
         assert_eq!(batch(&[&[&long[..], &long[..]].concat()[..], &[]], usize::MAX), 1);
         assert_eq!(batch(&vec![b""; BATCH_ITEMS + 1], usize::MAX), BATCH_ITEMS);
+        let long = [vec![1; BATCH_BYTES / CHUNK + 1]].repeat(2 * CHUNK);
+        assert_eq!(batch(&long, usize::MAX), BATCH_BYTES / long[0].len());
+        assert_eq!(batch(&long, 1), 2 * CHUNK);
         assert_eq!(batch::<&[u8]>(&[], usize::MAX), 0);
     }
 }

@@ -93,7 +93,7 @@ fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<
     let (options, patterns) = (batch.options, batch.patterns);
     let has_halves = options.allowed_mismatches() > 0;
     if patterns.len() <= FEW || !(has_halves || options.matches_case() && section.by_sequence) {
-        return Ok(cut(iter::repeat_n(0, patterns.len()), 0));
+        return Ok(iter::once(0..patterns.len()).collect());
     }
     let halves = if has_halves { mismatches::halves(patterns)? } else { Vec::new() };
     let parts = if has_halves { &halves } else { patterns };

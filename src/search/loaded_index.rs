@@ -100,12 +100,16 @@ impl LoadedIndex {
         lease: &mut GpuLease,
     ) -> Result<Vec<u64>> {
         match self {
-            LoadedIndex::Narrow(index) => match intervals_on_gpu(index, patterns, lease) {
-                Some(intervals) => {
-                    Ok(intervals.into_par_iter().map(|of| u64::from(of.end - of.start)).collect())
+            LoadedIndex::Narrow(index) => {
+                let on_gpu = match fits_gpu(index) {
+                    true => on_gpu(lease, |gpu| index.count_on(gpu, patterns)),
+                    false => None,
+                };
+                match on_gpu {
+                    Some(counts) => Ok(counts),
+                    None => Ok(index.count_all(patterns)?.into_par_iter().map(u64::from).collect()),
                 }
-                None => Ok(index.count_all(patterns)?.into_par_iter().map(u64::from).collect()),
-            },
+            }
             LoadedIndex::Wide(index) => index.count_all(patterns),
         }
     }

@@ -53,6 +53,8 @@ fn check(
         let pattern = &pattern[..pattern.len().min(50)];
         assert!(same, "{name}: {expected:?} {found:?} {pattern:?}");
     }
+    let counts = index.count_on(gpu, patterns).unwrap();
+    assert!(counts.iter().zip(&expected).all(|(&n, rows)| n == rows.len() as u64), "{name}");
     let rows: Vec<u32> = expected.iter().flat_map(|rows| rows.clone().take(limit)).collect();
     let positions = index.positions_on(gpu, &rows).unwrap();
     assert!(positions == index.positions(&rows).unwrap(), "{name}: positions");
