@@ -11,25 +11,17 @@
 use crate::error::Result;
 use crate::gpu::interface::{IndexArrays, SampleArrays};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
-use crate::gpu::search::{self, DeviceIndex, NO_POS};
+use crate::gpu::search::{
+    self, BATCH_BYTES, BATCH_ITEMS, CHUNK, DeviceIndex, NO_POS, batch, fill_starts, pack,
+};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Streams: a batch is packed, a batch copied, a batch searched.
 const STREAMS: usize = 3;
 
-/// Bytes of patterns in a batch: their copy takes a third of a millisecond, and patterns of 100
-/// symbols keep a large GPU busy.
-const BATCH_BYTES: usize = 16 << 20;
-
-/// Patterns or rows in a batch at most.
-const BATCH_ITEMS: usize = 1 << 18;
-
-/// Items that a thread packs or unpacks at a time.
-const CHUNK: usize = 2048;
-
-/// An index is kept beside others as long as the GPU has so many times its memory for more of them,
-/// and for whatever else is done there.
+/// Indexes stay beside a new one as long as the GPU has so many times the memory that it takes: the
+/// rest is for batches, and for whatever else is done there.
 const FREE: usize = 4;
 
 /// Searches on one GPU. Its memory is kept for the next batches, and so are the indexes that were
@@ -307,106 +299,4 @@ fn allocate<'m>(
     room: usize,
 ) -> (Array<'m, u8>, Array<'m, u32>, Array<'m, u32>) {
     (arena.array(room), arena.array(BATCH_ITEMS + 1), arena.array(2 * BATCH_ITEMS))
-}
-
-/// How many of the patterns make up a batch: one at least.
-fn batch<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> usize {
-    let patterns = &patterns[..patterns.len().min(BATCH_ITEMS)];
-    let sizes = chunk_sizes(patterns, longest);
-    let mut size = 0;
-    let mut fits = |more: usize| {
-        size += more;
-        size <= BATCH_BYTES
-    };
-    match sizes.iter().position(|&more| !fits(more)) {
-        None => patterns.len(),
-        Some(chunk) => {
-            let (first, mut size) = (chunk * CHUNK, sizes[..chunk].iter().sum::<usize>());
-            let fits = |pattern: &&P| {
-                size += tail(*pattern, longest).len();
-                size <= BATCH_BYTES
-            };
-            (first + patterns[first..].iter().take_while(fits).count()).max(1)
-        }
-    }
-}
-
-/// The bytes of each [`CHUNK`] of patterns.
-fn chunk_sizes<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> Vec<usize> {
-    let size = |patterns: &[P]| patterns.iter().map(|p| tail(p, longest).len()).sum();
-    patterns.par_chunks(CHUNK).map(size).collect()
-}
-
-/// Says where each pattern starts, and behind them where the last one ends; that is their size.
-fn fill_starts<P: AsRef<[u8]> + Sync>(starts: &mut [u32], patterns: &[P], longest: usize) -> usize {
-    let (mut all, (last, starts)) = (0, starts.split_last_mut().expect("one more than patterns"));
-    let firsts = chunk_sizes(patterns, longest).into_iter().map(|size| {
-        all += size;
-        all - size
-    });
-    let firsts: Vec<usize> = firsts.collect();
-    let chunks = starts.par_chunks_mut(CHUNK).zip(patterns.par_chunks(CHUNK)).zip(firsts);
-    chunks.for_each(|((starts, patterns), mut next)| {
-        for (start, pattern) in starts.iter_mut().zip(patterns) {
-            *start = next as u32;
-            next += tail(pattern, longest).len();
-        }
-    });
-    *last = all as u32;
-    all
-}
-
-/// A pattern, or as much of its end as already cannot occur where it is longer than the block.
-fn tail<P: AsRef<[u8]>>(pattern: &P, longest: usize) -> &[u8] {
-    let pattern = pattern.as_ref();
-    &pattern[pattern.len().saturating_sub(longest)..]
-}
-
-/// Writes patterns one behind the other; `starts` says where.
-fn pack<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize, starts: &[u32], text: &mut [u8]) {
-    let mut rest = text;
-    let chunks = patterns.chunks(CHUNK).zip(starts.chunks(CHUNK));
-    let pieces: Vec<(&[P], &mut [u8])> = chunks
-        .map(|(patterns, starts)| {
-            let last = tail(&patterns[patterns.len() - 1], longest).len();
-            let size = (starts[patterns.len() - 1] - starts[0]) as usize + last;
-            (patterns, rest.split_off_mut(..size).expect("room for all patterns"))
-        })
-        .collect();
-    pieces.into_par_iter().for_each(|(patterns, mut piece)| {
-        for pattern in patterns.iter().map(|pattern| tail(pattern, longest)) {
-            let place = piece.split_off_mut(..pattern.len()).expect("room for the pattern");
-            place.copy_from_slice(pattern);
-        }
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn batches_are_packed_one_behind_the_other() {
-        let patterns: Vec<Vec<u8>> = (0..5000_usize).map(|n| vec![n as u8; n % 7]).collect();
-        let mut starts = vec![7; 5001];
-        let mut text = vec![0; fill_starts(&mut starts, &patterns, 5)];
-        pack(&patterns, 5, &starts, &mut text);
-        assert_eq!((starts[0], starts[5000] as usize), (0, text.len()));
-        for (pattern, ends) in patterns.iter().zip(starts.windows(2)) {
-            assert_eq!(&text[ends[0] as usize..ends[1] as usize], tail(pattern, 5));
-        }
-    }
-
-    #[test]
-    fn batches_have_a_size() {
-        let long = vec![0; BATCH_BYTES - 10];
-        assert_eq!(batch(&[&long[..], &[1; 10], &[]], usize::MAX), 3);
-        assert_eq!(batch(&[&long[..], &[1; 11], &[]], usize::MAX), 1);
-        assert_eq!(batch(&[&[&long[..], &long[..]].concat()[..], &[]], usize::MAX), 1);
-        assert_eq!(batch(&vec![b""; BATCH_ITEMS + 1], usize::MAX), BATCH_ITEMS);
-        let long = [vec![1; BATCH_BYTES / CHUNK + 1]].repeat(2 * CHUNK);
-        assert_eq!(batch(&long, usize::MAX), BATCH_BYTES / long[0].len());
-        assert_eq!(batch(&long, 1), 2 * CHUNK);
-        assert_eq!(batch::<&[u8]>(&[], usize::MAX), 0);
-    }
 }

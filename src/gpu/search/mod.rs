@@ -1,5 +1,7 @@
-//! Search in an FM-index in device memory.
+//! Search in an FM-index in device memory: the index and its kernels, and patterns as they go there.
 
 mod device_index;
+mod packed_patterns;
 
 pub use device_index::{DeviceIndex, NO_POS, intervals, positions};
+pub use packed_patterns::{BATCH_BYTES, BATCH_ITEMS, CHUNK, batch, fill_starts, pack};
