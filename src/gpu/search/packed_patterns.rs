@@ -117,9 +117,9 @@ mod tests {
         assert_eq!(batch(&[&long[..], &[1; 11], &[]], usize::MAX), 1);
         assert_eq!(batch(&[&[&long[..], &long[..]].concat()[..], &[]], usize::MAX), 1);
         assert_eq!(batch(&vec![b""; BATCH_ITEMS + 1], usize::MAX), BATCH_ITEMS);
-        let long = [vec![1; BATCH_BYTES / CHUNK + 1]].repeat(2 * CHUNK);
-        assert_eq!(batch(&long, usize::MAX), BATCH_BYTES / long[0].len());
-        assert_eq!(batch(&long, 1), 2 * CHUNK);
+        let many = vec![&[1; 5000][..]; 2 * CHUNK];
+        assert_eq!(batch(&many, usize::MAX), BATCH_BYTES / 5000);
+        assert_eq!(batch(&many, 1), 2 * CHUNK);
         assert_eq!(batch::<&[u8]>(&[], usize::MAX), 0);
     }
 }
