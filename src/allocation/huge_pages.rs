@@ -25,9 +25,9 @@ macro_rules! zero {
 }
 zero!(u8, u16, i32, i64, u32, u64, AtomicU8, AtomicU32, AtomicU64);
 
-// SAFETY: items for which zero bits are a value, and nothing else.
+// SAFETY: two items for which zero bits are a value, and nothing else.
 #[allow(unsafe_code)]
-unsafe impl<T: Zero, const N: usize> Zero for [T; N] {}
+unsafe impl<T: Zero> Zero for [T; 2] {}
 
 const HUGE_PAGE: usize = 2 << 20;
 /// The least page that there is.

@@ -4,6 +4,9 @@ use super::side_by_side::side_by_side;
 use std::ops::{DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Patterns for which another thread is worth its start.
+const PER_THREAD: usize = 1 << 15;
+
 /// A pattern as its results name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedPattern<'b> {
@@ -66,7 +69,7 @@ impl PatternBatch {
         let parts = self.parts.iter().map(|part| {
             (part, rest.split_off_mut(..part.len()).expect("room for the patterns of all parts"))
         });
-        side_by_side(threads.min(self.parts.len()), parts, |(part, patterns)| {
+        side_by_side(threads.min(self.len() / PER_THREAD), parts, |(part, patterns)| {
             for (pattern, place) in patterns.iter_mut().zip(&part.places) {
                 *pattern = &part.bytes[place.pattern.clone()];
             }
@@ -149,7 +152,7 @@ pub struct SpareParts(Mutex<Vec<PatternPart>>);
 
 impl SpareParts {
     /// A part with more memory is not kept: that of a long pattern would stay.
-    const LARGEST: usize = 16 << 20;
+    const LARGEST: usize = 48 << 20;
 
     /// A part without patterns. Its bytes are those of former ones.
     pub fn take(&self) -> Option<PatternPart> {

@@ -62,6 +62,11 @@ impl<'a> PatternChunks<'a> {
         PatternChunks { copies, spare: Some(spare), ..self }
     }
 
+    /// Whether there is nothing more, no error either.
+    pub fn are_over(&self) -> bool {
+        self.is_over && self.failed.is_none()
+    }
+
     /// Memory for a chunk.
     fn part(&self) -> PatternPart {
         self.spare.and_then(SpareParts::take).unwrap_or_else(|| {

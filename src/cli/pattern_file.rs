@@ -14,17 +14,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, iter};
 
-/// A chunk that one thread reads is no larger than one of so many parts of a batch. Where several
-/// read it, it has that for each of so many of them.
-const CHUNKS: u64 = 64;
+/// A piece of a chunk is no larger than one of so many parts of a batch.
+const PIECES: u64 = 64;
 const LARGEST_PIECE: u64 = 1 << 20;
-const MOST_PIECES: usize = 4;
+
+/// A chunk has a piece for each of the threads that read it, which are this many at most.
+const READERS: usize = 4;
+
+/// A small file has a chunk of this, since it may be compressed.
+const LEAST_CHUNK: u64 = 64 << 10;
+
+/// So many threads that compute have one that reads beside them.
+const READ_BESIDE: usize = 2;
 
 /// Bytes of a batch for which another thread is worth its start.
 const PER_THREAD: u64 = 4 << 20;
-
-/// Threads that search, of which one thread reads beside so many.
-const READERS_SHARE: usize = 2;
 
 /// A file of patterns that is being read.
 pub struct PatternFile<'s> {
@@ -34,6 +38,9 @@ pub struct PatternFile<'s> {
     lines: u64,
     path: &'s Path,
     threads: usize,
+    /// Bytes that were read, and those of the patterns made of them.
+    read: u64,
+    made: u64,
 }
 
 /// How files of patterns are read: in batches of a size, into spare memory, by so many threads.
@@ -45,40 +52,47 @@ pub struct ReadPlan<'s> {
 }
 
 impl ReadPlan<'_> {
-    /// Bytes of a chunk.
-    fn chunk(&self) -> usize {
-        let piece = (self.size / CHUNKS).clamp(1, LARGEST_PIECE) as usize;
-        piece * self.threads.clamp(1, MOST_PIECES)
+    fn readers(&self) -> usize {
+        self.threads.clamp(1, READERS)
+    }
+
+    /// Bytes of a chunk of a file that has so many, if that is known.
+    fn chunk(&self, of: Option<u64>) -> usize {
+        let piece = (self.size / PIECES).clamp(1, LARGEST_PIECE);
+        let all = of.unwrap_or(u64::MAX).max(LEAST_CHUNK);
+        (piece * self.readers() as u64).min(all) as usize
     }
 }
 
 impl<'s> PatternFile<'s> {
     /// Opens a file of lines, or standard input.
     pub fn lines(path: &'s Path, syntax: PatternSyntax, plan: ReadPlan<'s>) -> Result<Self> {
-        let chunks = |source| Ok(PatternChunks::lines(source, plan.chunk()));
+        let chunks = |source, chunk| Ok(PatternChunks::lines(source, chunk));
         Self::open(path, syntax, plan, chunks)
     }
 
     /// Opens a file of sequences.
     pub fn sequences(path: &'s Path, syntax: PatternSyntax, plan: ReadPlan<'s>) -> Result<Self> {
-        let chunks = |source| PatternChunks::sequences(source, plan.chunk());
+        let chunks = |source, chunk| PatternChunks::sequences(source, chunk);
         Self::open(path, syntax, plan, chunks)
     }
 
     fn open(
         path: &'s Path,
         syntax: PatternSyntax,
-        ReadPlan { spare, threads, .. }: ReadPlan<'s>,
-        chunks: impl FnOnce(InputSource) -> Result<PatternChunks<'s>>,
+        plan: ReadPlan<'s>,
+        chunks: impl FnOnce(InputSource, usize) -> Result<PatternChunks<'s>>,
     ) -> Result<Self> {
-        let input = OpenInput::open(&Name::from(path), true).map(|mut input| {
-            input.source.read_beside(READERS_SHARE * threads);
-            input.source
+        let input = OpenInput::open(&Name::from(path), true);
+        let chunks = input.and_then(|mut input| {
+            input.source.read_beside(READ_BESIDE * plan.readers());
+            chunks(input.source, plan.chunk(input.about.size()))
         });
-        let chunks = input.and_then(chunks).map_err(|e| failed(path, e))?;
+        let chunks = chunks.map_err(|e| failed(path, e))?;
         let syntax = PatternSyntax { format: chunks.format, ..syntax };
-        let chunks = chunks.with_room(1 + usize::from(syntax.both_strands), spare);
-        Ok(PatternFile { chunks, syntax, lines: 0, path, threads })
+        let chunks = chunks.with_room(1 + usize::from(syntax.both_strands), plan.spare);
+        let threads = plan.threads;
+        Ok(PatternFile { chunks, syntax, lines: 0, path, threads, read: 0, made: 0 })
     }
 
     /// Adds patterns until the batch has `enough` bytes; says whether there may be more.
@@ -92,26 +106,33 @@ impl<'s> PatternFile<'s> {
                 return Err(failed(self.path, format_args!("line {}: {flaw}", self.lines)));
             }
         }
-        Ok(batch.size() >= enough)
+        Ok(!self.chunks.are_over())
     }
 
     /// Parses chunks that come to so many bytes, or all that are left.
     fn parse(&mut self, bytes: u64, threads: usize) -> Vec<io::Result<ParsedChunk>> {
-        let (size, syntax) = (AtomicU64::new(0), self.syntax);
-        let add = |more: u64| size.fetch_add(more, Ordering::Relaxed);
-        let is_enough = || size.load(Ordering::Relaxed) >= bytes;
+        let (syntax, per_byte) = (self.syntax, self.made as f64 / self.read.max(1) as f64);
+        let (read, made) = (AtomicU64::new(0), AtomicU64::new(0));
+        // What is being parsed counts by what came of those before it.
+        let is_enough = || {
+            let read = read.load(Ordering::Relaxed);
+            made.load(Ordering::Relaxed).max((read as f64 * per_byte) as u64).max(read) >= bytes
+        };
         let chunks = iter::from_fn(|| if is_enough() { None } else { self.chunks.next() });
-        // What is being parsed counts already.
+        let add = |to: &AtomicU64, more: u64| {
+            to.fetch_add(more, Ordering::Relaxed);
+        };
         let chunks = chunks.inspect(|chunk| {
-            add(chunk.as_ref().map_or(0, |chunk| chunk.part.size()));
+            add(&read, chunk.as_ref().map_or(0, |chunk| chunk.part.size()));
         });
-        side_by_side(threads, chunks, |chunk| {
-            let chunk = chunk?;
-            let read = chunk.part.size();
-            let parsed = syntax.parse(chunk);
-            add(parsed.part.size().saturating_sub(read));
+        let parsed = side_by_side(threads, chunks, |chunk| {
+            let parsed = syntax.parse(chunk?);
+            add(&made, parsed.part.size());
             Ok(parsed)
-        })
+        });
+        self.read += read.into_inner();
+        self.made += made.into_inner();
+        parsed
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Patterns {
     sources: Vec<PatternSource>,
     hex: bool,
     both_strands: bool,
-    /// Threads that parse, and as many that read.
+    /// Threads that parse, beside a few that read.
     parsers: usize,
     spare: SpareParts,
 }

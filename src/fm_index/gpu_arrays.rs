@@ -9,20 +9,19 @@ use super::FmIndex;
 use super::bit_sliced_rank::BitSlicedRank;
 use super::byte_rank::ByteRank;
 use super::layout::IndexLayout;
-use crate::error::{Flaw, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::gpu;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
-/// A number that no other index of this process has, by which a GPU knows the one that it holds.
+/// What a GPU knows an index by that it holds, and that it is still there.
 #[derive(Debug)]
-pub struct Id(u64);
+pub struct Id(Arc<()>);
 
 impl Id {
     pub fn new() -> Self {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        Id(LAST.fetch_add(1, Ordering::Relaxed))
+        Id(Arc::new(()))
     }
 }
 
@@ -32,7 +31,8 @@ impl FmIndex<u32> {
     /// threads of the current rayon pool pack patterns.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the GPU fails or the index does not fit it.
+    /// [`Error::Device`](crate::Error::Device) where the GPU fails, the index does not fit it, or
+    /// the block has more than 2^32 - 1025 bytes.
     ///
     /// # Panics
     /// If there are not as many intervals as patterns.
@@ -42,7 +42,7 @@ impl FmIndex<u32> {
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
-        gpu.search(&self.arrays(patterns.len()), patterns, intervals)
+        gpu.search(&self.arrays(patterns.len())?, patterns, intervals)
     }
 
     /// How often each pattern occurs, as [`FmIndex::search_on`] finds it.
@@ -55,7 +55,7 @@ impl FmIndex<u32> {
         patterns: &[P],
     ) -> Result<Vec<u64>> {
         let mut counts = vec![0; patterns.len()];
-        gpu.count(&self.arrays(patterns.len()), patterns, &mut counts)?;
+        gpu.count(&self.arrays(patterns.len())?, patterns, &mut counts)?;
         match counts.par_iter().all(|&count| count <= self.len as u64 + 1) {
             true => Ok(counts),
             false => Err(Flaw("an interval is none of the index").into()),
@@ -77,11 +77,24 @@ impl FmIndex<u32> {
             ranks: &sampled.ranks,
             numbers: &sampled.numbers,
         };
-        gpu.positions(&self.arrays(0), &samples, rows)?.ok_or_else(|| Flaw::WRONG_SAMPLES.into())
+        gpu.positions(&self.arrays(0)?, &samples, rows)?.ok_or_else(|| Flaw::WRONG_SAMPLES.into())
+    }
+
+    /// Whether a GPU can hold the index.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where the GPU fails.
+    pub(crate) fn fits(&self, gpu: &gpu::Searcher) -> Result<bool> {
+        Ok(self.len <= gpu::MOST_SEARCHED as usize && gpu.can_hold(&self.arrays(0)?)?)
     }
 
     /// What a GPU takes to search so many patterns.
-    fn arrays(&self, patterns: usize) -> gpu::IndexArrays<'_> {
+    fn arrays(&self, patterns: usize) -> Result<gpu::IndexArrays<'_>> {
+        if self.len > gpu::MOST_SEARCHED as usize {
+            let (len, most) = (self.len, gpu::MOST_SEARCHED);
+            let why = format!("a block of {len} bytes is too large for it, which searches {most}");
+            return Err(Error::Device(why.into()));
+        }
         let (codes, supers, rank) = match &self.layout {
             IndexLayout::Two(rank) => bit_sliced(rank),
             IndexLayout::Three(rank) => bit_sliced(rank),
@@ -89,8 +102,8 @@ impl FmIndex<u32> {
             IndexLayout::Bytes(rank) => bytes(rank),
         };
         let kmers = self.kmers_for_gpu(patterns).filter(|kmers| kmers.length > 0);
-        gpu::IndexArrays {
-            id: self.id.0,
+        Ok(gpu::IndexArrays {
+            id: &self.id.0,
             len: self.len,
             primary: self.primary,
             starts: &self.starts,
@@ -103,7 +116,7 @@ impl FmIndex<u32> {
                 codes: &kmers.codes,
                 intervals: &kmers.intervals,
             }),
-        }
+        })
     }
 }
 

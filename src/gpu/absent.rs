@@ -259,8 +259,22 @@ impl Searcher {
         match self.0 {}
     }
 
+    pub(crate) fn can_hold(&self, _arrays: &IndexArrays) -> Result<bool> {
+        match self.0 {}
+    }
+
     #[cfg(test)]
     pub fn kept(&self) -> usize {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn is_mostly_free(&self) -> bool {
+        match self.0 {}
+    }
+
+    #[cfg(test)]
+    pub fn make_scarce(&self) {
         match self.0 {}
     }
 

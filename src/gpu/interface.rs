@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The largest block that a GPU sorts, by [`Algorithm::Default`]: positions have 32 bits there, and
@@ -12,8 +13,8 @@ pub const MOST_SORTED: u32 = u32::MAX - 1;
 /// The largest block that a GPU sorts otherwise, codes or restores: positions have 31 bits there.
 pub const MOST_BYTES: u32 = i32::MAX as u32;
 
-/// The largest block that a GPU searches: rows have 32 bits there, and so have the places of the
-/// lines that its last bytes are in, and those of their counters.
+/// The largest block that a GPU searches: 32 bits count its rows, and the bytes and the counters up to
+/// the end of its last line, which are some hundred more.
 pub const MOST_SEARCHED: u32 = u32::MAX - 1024;
 
 /// The CUDA version and the architectures of the kernels in this build.
@@ -206,8 +207,8 @@ pub struct MinimaArrays<'a> {
 /// The arrays of an index.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexArrays<'a> {
-    /// What no other index of this process has.
-    pub id: u64,
+    /// What no other index of this process has; it ends with the index.
+    pub id: &'a Arc<()>,
     /// Bytes of the block.
     pub len: usize,
     /// The primary index.

@@ -20,15 +20,18 @@ use std::ops::Range;
 /// Streams: a batch is packed, a batch copied, a batch searched.
 const STREAMS: usize = 3;
 
-/// Indexes stay beside a new one as long as the GPU has so many times the memory that it takes: the
-/// rest is for batches, and for whatever else is done there.
-const FREE: usize = 4;
+/// Of the GPU's memory one part of so many is left to what else is done there, whatever indexes are
+/// kept; and an index that takes more than all but one of so many is not for it.
+const FREE_SHARE: usize = 2;
+const HOLD_SHARE: usize = 4;
 
 /// Searches on one GPU. Its memory is kept for the next batches, and so are the indexes that were
 /// searched: the blocks of a file take turns with each batch.
 #[derive(Debug)]
 pub struct Searcher {
     streams: Vec<BatchStream>,
+    /// Bytes of memory that the GPU has in all.
+    memory: usize,
     /// The last one was searched last.
     indexes: Vec<DeviceIndex>,
 }
@@ -61,10 +64,9 @@ impl Searcher {
                 items: 0..0,
             })
         };
-        Ok(Searcher {
-            streams: (0..STREAMS).map(|_| stream()).collect::<Result<_>>()?,
-            indexes: Vec::new(),
-        })
+        let streams: Vec<BatchStream> = (0..STREAMS).map(|_| stream()).collect::<Result<_>>()?;
+        let memory = streams[0].gpu.all_memory()?;
+        Ok(Searcher { streams, memory, indexes: Vec::new() })
     }
 
     /// Finds the interval of each pattern in the index with these arrays, which is copied to the
@@ -115,9 +117,9 @@ impl Searcher {
         take: impl Fn(&mut T, Range<u32>) + Sync,
         places: &mut [T],
     ) -> Result<()> {
-        self.load(arrays)?;
-        let longest = arrays.len + 1;
+        let (index, longest) = (self.load(arrays)?, arrays.len + 1);
         self.run(
+            index,
             |from| from..from + batch(&patterns[from..], longest),
             |stream, index| stream.search(index, &patterns[stream.items.clone()], longest),
             |stream| {
@@ -148,11 +150,14 @@ impl Searcher {
         rows: &[u32],
     ) -> Result<Option<Vec<u32>>> {
         assert!(rows.par_iter().all(|&row| row as usize <= arrays.len), "no row of the index");
-        self.load(arrays)?;
-        let (stream, index) = (&self.streams[0], self.indexes.last_mut().expect("just loaded"));
-        index.add_samples(&stream.gpu, samples)?;
+        let mut index = self.load(arrays)?;
+        if !index.has_samples(samples) {
+            let add = |gpu: &Gpu| index.add_samples(gpu, samples);
+            self.with_room(DeviceIndex::samples_size(samples)?, add)?;
+        }
         let mut positions = vec![0; rows.len()];
         self.run(
+            index,
             |from| from..rows.len().min(from + BATCH_ITEMS),
             |stream, index| stream.locate(index, &rows[stream.items.clone()]),
             |stream| {
@@ -169,43 +174,75 @@ impl Searcher {
         self.indexes.len()
     }
 
+    /// Whether indexes may be kept, with some room to spare.
+    #[cfg(test)]
+    pub fn is_mostly_free(&self) -> bool {
+        self.streams[0].gpu.free_memory().unwrap() > self.memory / 5 * 3
+    }
+
+    /// Has the GPU say that it has no memory to spare.
+    #[cfg(test)]
+    pub fn make_scarce(&self) {
+        self.streams[0].gpu.make_scarce();
+    }
+
     /// Makes the launch after the next `launches` fail on each stream.
     #[cfg(test)]
     pub fn fail_after(&self, launches: u32) {
         self.streams.iter().for_each(|stream| stream.gpu.fail_after(launches));
     }
 
-    /// Makes the index with these arrays the last one.
-    fn load(&mut self, arrays: &IndexArrays) -> Result<()> {
+    /// Whether the GPU has the memory for an index.
+    pub(crate) fn can_hold(&self, arrays: &IndexArrays) -> Result<bool> {
+        Ok(DeviceIndex::size(arrays)? <= self.memory - self.memory / HOLD_SHARE)
+    }
+
+    /// Takes the index with these arrays from those that are kept, or copies it to the device.
+    fn load(&mut self, arrays: &IndexArrays) -> Result<DeviceIndex> {
+        self.indexes.retain(DeviceIndex::is_wanted);
         let there = self.indexes.iter().position(|index| index.is_of(arrays));
-        let there = there.map(|at| self.indexes.remove(at));
-        let index = match there.filter(|index| index.has_kmers_of(arrays)) {
-            Some(index) => index,
-            None => self.copy(arrays)?,
-        };
-        self.indexes.push(index);
-        Ok(())
-    }
-
-    /// Copies an index to the device, in the place of the oldest ones where there is little room.
-    fn copy(&mut self, arrays: &IndexArrays) -> Result<DeviceIndex> {
-        let (gpu, size) = (&self.streams[0].gpu, DeviceIndex::size(arrays)?);
-        while !self.indexes.is_empty() && gpu.free_memory()? / FREE < size {
-            self.indexes.remove(0);
+        match there.map(|at| self.indexes.remove(at)) {
+            Some(index) if index.has_kmers_of(arrays) => Ok(index),
+            without_kmers => {
+                drop(without_kmers);
+                let new = |gpu: &Gpu| DeviceIndex::new(gpu, arrays);
+                self.with_room(DeviceIndex::size(arrays)?, new)
+            }
         }
-        DeviceIndex::new(gpu, arrays)
     }
 
-    /// Runs batches on the streams in turn. `next(from)` says which items come from there on, none
-    /// at the end; `queue` starts those of a stream; `take` takes what came of them.
+    /// Does what takes so many bytes of device memory. Where these are scarce, indexes give way that
+    /// were searched last: those of blocks are searched in turn, so that these come last again.
+    fn with_room<T>(&mut self, bytes: usize, mut copy: impl FnMut(&Gpu) -> Result<T>) -> Result<T> {
+        let gpu = &self.streams[0].gpu;
+        while !self.indexes.is_empty()
+            && gpu.free_memory()?.saturating_sub(bytes) < self.memory / FREE_SHARE
+        {
+            self.indexes.pop();
+            // Until then its memory is not free.
+            gpu.wait()?;
+        }
+        match copy(gpu) {
+            Err(_) if !self.indexes.is_empty() => {
+                self.indexes.clear();
+                gpu.wait()?;
+                copy(gpu)
+            }
+            done => done,
+        }
+    }
+
+    /// Runs batches on the streams in turn, in an index that is kept then. `next(from)` says which
+    /// items come from there on, none at the end; `queue` starts those of a stream; `take` takes what
+    /// came of them.
     fn run(
         &mut self,
+        index: DeviceIndex,
         next: impl Fn(usize) -> Range<usize>,
         queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
         take: impl FnMut(&BatchStream),
     ) -> Result<()> {
-        let index = self.indexes.last().expect("an index was loaded");
-        let done = turns(&mut self.streams, index, next, queue, take);
+        let done = turns(&mut self.streams, &index, next, queue, take);
         if done.is_err() {
             // Nothing may still be at work when the next search begins. What that says adds
             // nothing.
@@ -214,6 +251,7 @@ impl Searcher {
                 let _ = stream.gpu.wait();
             }
         }
+        self.indexes.push(index);
         done
     }
 }

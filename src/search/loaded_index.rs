@@ -4,7 +4,7 @@ use crate::bwt::Bwt;
 use crate::device_pool::Lease;
 use crate::error::Result;
 use crate::fm_index::{FmIndex, Row, rows_of};
-use crate::gpu::{self, Searcher};
+use crate::gpu::Searcher;
 use crate::positions::{ByWidth, NarrowLimits};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -12,10 +12,19 @@ use std::ops::Range;
 /// The GPU that searches blocks in memory; `None` where the CPU does.
 pub type GpuLease<'a> = Option<Lease<'a, Searcher>>;
 
-/// Does `work` on a leased GPU. `None` where the CPU has to do it: where there is no GPU, where it
-/// fails, and where it finds the index in contradiction with itself, which the CPU decides.
-fn on_gpu<T>(lease: &mut GpuLease, work: impl FnOnce(&mut Searcher) -> Result<T>) -> Option<T> {
-    lease.as_mut()?.run(work)?.ok()
+/// Does `work` with an index on a leased GPU. `None` where the CPU has to do it: where there is no
+/// GPU, where it fails or cannot hold the index, and where it finds the index in contradiction with
+/// itself, which the CPU decides.
+fn on_gpu<T>(
+    lease: &mut GpuLease,
+    index: &FmIndex,
+    work: impl FnOnce(&mut Searcher) -> Result<T>,
+) -> Option<T> {
+    let work = |gpu: &mut Searcher| match index.fits(gpu)? {
+        true => work(gpu).map(Some),
+        false => Ok(None),
+    };
+    lease.as_mut()?.run(work)?.ok()?
 }
 
 /// An [`FmIndex`] of either kind.
@@ -101,11 +110,7 @@ impl LoadedIndex {
     ) -> Result<Vec<u64>> {
         match self {
             LoadedIndex::Narrow(index) => {
-                let on_gpu = match fits_gpu(index) {
-                    true => on_gpu(lease, |gpu| index.count_on(gpu, patterns)),
-                    false => None,
-                };
-                match on_gpu {
+                match on_gpu(lease, index, |gpu| index.count_on(gpu, patterns)) {
                     Some(counts) => Ok(counts),
                     None => Ok(index.count_all(patterns)?.into_par_iter().map(u64::from).collect()),
                 }
@@ -123,10 +128,7 @@ impl LoadedIndex {
     ) -> Result<Vec<Vec<u64>>> {
         match self {
             LoadedIndex::Narrow(index) => located(intervals, limits, |rows: &[u32]| {
-                let on_gpu = match fits_gpu(index) {
-                    true => on_gpu(lease, |gpu| index.positions_on(gpu, rows)),
-                    false => None,
-                };
+                let on_gpu = on_gpu(lease, index, |gpu| index.positions_on(gpu, rows));
                 on_gpu.map_or_else(|| index.positions(rows), Ok)
             }),
             LoadedIndex::Wide(index) => {
@@ -134,11 +136,6 @@ impl LoadedIndex {
             }
         }
     }
-}
-
-/// Whether a GPU takes an index of this size.
-fn fits_gpu(index: &FmIndex) -> bool {
-    index.len() <= gpu::MOST_SEARCHED as usize
 }
 
 fn narrow_intervals<P: AsRef<[u8]> + Sync>(
@@ -160,11 +157,11 @@ fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
     patterns: &[P],
     lease: &mut GpuLease,
 ) -> Option<Vec<Range<u32>>> {
-    if lease.is_none() || !fits_gpu(index) {
+    if lease.is_none() {
         return None;
     }
     let mut intervals = vec![0..0; patterns.len()];
-    on_gpu(lease, |gpu| index.search_on(gpu, patterns, &mut intervals))?;
+    on_gpu(lease, index, |gpu| index.search_on(gpu, patterns, &mut intervals))?;
     let rows = 0..=index.len() as u32 + 1;
     let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);
     intervals.par_iter().all(are_rows).then_some(intervals)

@@ -149,7 +149,7 @@ fn batches() {
 fn of_repeated(sigma: usize, count: usize) -> Bwt {
     const RATE: usize = 64;
     let len = sigma * count;
-    let mut bytes = vec![sigma as u8 - 1; len];
+    let mut bytes = vec![(sigma - 1) as u8; len];
     for (symbol, rows) in bytes[count..].chunks_mut(count).enumerate() {
         rows.fill(symbol as u8);
     }
@@ -158,15 +158,16 @@ fn of_repeated(sigma: usize, count: usize) -> Bwt {
     Bwt { bytes, sample_rate: RATE as u32, samples }
 }
 
-/// Rows that take all 32 bits, in each kind of layout: up to the largest block, whose last lines
-/// are the last that 32 bits count.
+/// Rows that take all 32 bits, by bit planes and by bytes: up to the largest block, of which 32 bits
+/// just count the lines, and the counters where there are 128 for two lines or 256 for four.
 #[test]
 fn blocks_above_2_gib() {
     if gpu().is_none() {
         return;
     }
     let mut gpu = gpu::Searcher::new(0).unwrap();
-    for (sigma, len) in [(4, 1 << 31), (4, gpu::MOST_SEARCHED), (20, gpu::MOST_SEARCHED)] {
+    let most = gpu::MOST_SEARCHED;
+    for (sigma, len) in [(4, 1 << 31), (4, most), (20, most), (128, most), (256, most)] {
         let count = len as usize / sigma;
         let (index, len) = (FmIndex::new(of_repeated(sigma, count)).unwrap(), sigma * count);
         let patterns: Vec<Vec<u8>> = (0..400)
@@ -188,7 +189,13 @@ fn blocks_above_2_gib() {
             assert_eq!(*rows, (end - occurrences) as u32..end as u32, "{sigma}, {pattern:?}");
         }
         let rows: Vec<u32> = (1..=len as u32).step_by(len / 100_000).chain([len as u32]).collect();
-        let positions = index.positions_on(&mut gpu, &rows).unwrap();
+        let positions = match index.positions_on(&mut gpu, &rows) {
+            Err(Error::Device(e)) if e.contains("OUT_OF_MEMORY") => {
+                say(format_args!("skipped: {e}"));
+                continue;
+            }
+            done => done.unwrap(),
+        };
         for (row, pos) in rows.iter().zip(positions) {
             let (symbol, row) = ((*row as usize - 1) / count, (*row as usize - 1) % count);
             assert_eq!(pos as usize, (count - 1 - row) * sigma + symbol, "{sigma}");
@@ -197,7 +204,8 @@ fn blocks_above_2_gib() {
     }
 }
 
-/// Indexes of several blocks stay on the GPU and take turns.
+/// Indexes of several blocks stay on the GPU and take turns, but for those that are gone; where its
+/// memory is scarce, there is one.
 #[test]
 fn indexes_stay() {
     if gpu().is_none() {
@@ -205,14 +213,25 @@ fn indexes_stay() {
     }
     let mut gpu = gpu::Searcher::new(0).unwrap();
     let texts = [cases::text(70_001), cases::random(90_000, 4), cases::random(50_000, 17)];
-    let indexes = texts.each_ref().map(|text| index(text, 16));
-    // From the second turn on some have a k-mer table.
+    let mut indexes: Vec<FmIndex> = texts.iter().map(|text| index(text, 16)).collect();
+    // From the second turn on they have a k-mer table.
     for (turn, count) in [10, 2000, 2000, 10].into_iter().enumerate() {
+        let before = gpu.is_mostly_free();
         for (text, index) in texts.iter().zip(&indexes) {
             check(&mut gpu, "in turn", index, &patterns(text, turn as u64, count), 3);
         }
-        assert_eq!(gpu.kept(), indexes.len(), "turn {turn}");
+        // Other tests may have taken the memory meanwhile.
+        assert!(gpu.kept() == 3 || !before || !gpu.is_mostly_free(), "turn {turn}: {}", gpu.kept());
     }
+    indexes.remove(1);
+    check(&mut gpu, "the first", &indexes[0], &patterns(&texts[0], 1, 10), 3);
+    assert!(gpu.kept() <= 2);
+    gpu.make_scarce();
+    let other = index(&texts[1], 16);
+    for (text, index) in [(1, &other), (0, &indexes[0]), (2, &indexes[1]), (0, &indexes[0])] {
+        check(&mut gpu, "scarce", index, &patterns(&texts[text], 1, 100), 3);
+    }
+    assert_eq!(gpu.kept(), 1);
 }
 
 /// As few and small as go through every kernel, for the tools of `compute-sanitizer`.

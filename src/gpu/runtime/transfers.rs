@@ -12,6 +12,11 @@ impl Gpu {
         Ok(if self.is_scarce() { 0 } else { free })
     }
 
+    /// Bytes of device memory in all.
+    pub fn all_memory(&self) -> Result<usize> {
+        self.check(self.context().mem_get_info()).map(|(_, all)| all)
+    }
+
     /// Copies an array to the host and waits for it.
     #[allow(unsafe_code)]
     pub fn read<T: ValidAsZeroBits + Clone + Default>(&self, array: Array<T>) -> Result<Vec<T>> {

@@ -11,6 +11,7 @@ use crate::gpu::runtime::kernel_structs::{
 };
 use crate::gpu::runtime::tuning::THREADS;
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
+use std::sync::{Arc, Weak};
 
 /// What [`positions`] gives where the samples contradict the transform.
 pub const NO_POS: u32 = u32::MAX;
@@ -24,7 +25,7 @@ const CTAS: u32 = 8;
 /// An index in memory of its own, which all streams of its GPU may read.
 #[derive(Debug)]
 pub struct DeviceIndex {
-    id: u64,
+    id: Weak<()>,
     view: IndexView,
     kernels: [&'static str; 2],
     samples: Option<(SamplesView, Arena)>,
@@ -56,12 +57,23 @@ impl DeviceIndex {
             }
             RankArrays::Bytes { .. } => ["device_index/search_bytes", "device_index/locate_bytes"],
         };
-        Ok(DeviceIndex { id: arrays.id, view, kernels, samples: None, _memory: memory })
+        Ok(DeviceIndex {
+            id: Arc::downgrade(arrays.id),
+            view,
+            kernels,
+            samples: None,
+            _memory: memory,
+        })
     }
 
     /// Whether it is the index with these arrays.
     pub fn is_of(&self, arrays: &IndexArrays) -> bool {
-        self.id == arrays.id
+        Weak::ptr_eq(&self.id, &Arc::downgrade(arrays.id))
+    }
+
+    /// Whether the host still has the index.
+    pub fn is_wanted(&self) -> bool {
+        self.id.strong_count() > 0
     }
 
     /// Whether it has the k-mer table, if there is one.
@@ -69,15 +81,22 @@ impl DeviceIndex {
         self.view.kmer_length > 0 || arrays.kmers.is_none()
     }
 
-    /// Adds the samples, if it does not have them.
-    pub fn add_samples(&mut self, gpu: &Gpu, samples: &SampleArrays) -> Result<()> {
-        if self.samples.as_ref().is_some_and(|(view, _)| view.rate == samples.rate) {
-            return Ok(());
-        }
-        self.samples = None;
+    /// Whether it has these samples.
+    pub fn has_samples(&self, samples: &SampleArrays) -> bool {
+        self.samples.as_ref().is_some_and(|(view, _)| view.rate == samples.rate)
+    }
+
+    /// Bytes of device memory that samples take.
+    pub fn samples_size(samples: &SampleArrays) -> Result<usize> {
         let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
         samples_view(&mut measure, samples)?;
-        let mut memory = Arena::new(gpu, measure.arena.used())?;
+        Ok(measure.arena.used())
+    }
+
+    /// Adds samples, in the place of others.
+    pub fn add_samples(&mut self, gpu: &Gpu, samples: &SampleArrays) -> Result<()> {
+        self.samples = None;
+        let mut memory = Arena::new(gpu, Self::samples_size(samples)?)?;
         let arena = memory.allocator();
         let view = samples_view(&mut Upload { gpu: Some(gpu), arena }, samples)?;
         self.samples = Some((view, memory));

@@ -17,22 +17,20 @@ pub const CHUNK: usize = 2048;
 pub fn batch<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> usize {
     let patterns = &patterns[..patterns.len().min(BATCH_ITEMS)];
     let sizes = chunk_sizes(patterns, longest);
-    let mut size = 0;
-    let mut fits = |more: usize| {
+    let whole = fitting(sizes.iter().copied(), 0);
+    let rest = patterns.get(whole * CHUNK..).unwrap_or_default();
+    let rest = rest.iter().map(|pattern| tail(pattern, longest).len());
+    let count = whole * CHUNK + fitting(rest, sizes[..whole].iter().sum());
+    count.max(1).min(patterns.len())
+}
+
+/// How many of some sizes fit a batch beside others.
+fn fitting(sizes: impl Iterator<Item = usize>, mut size: usize) -> usize {
+    let fits = |more: &usize| {
         size += more;
         size <= BATCH_BYTES
     };
-    match sizes.iter().position(|&more| !fits(more)) {
-        None => patterns.len(),
-        Some(chunk) => {
-            let (first, mut size) = (chunk * CHUNK, sizes[..chunk].iter().sum::<usize>());
-            let fits = |pattern: &&P| {
-                size += tail(*pattern, longest).len();
-                size <= BATCH_BYTES
-            };
-            (first + patterns[first..].iter().take_while(fits).count()).max(1)
-        }
-    }
+    sizes.take_while(fits).count()
 }
 
 /// The bytes of each [`CHUNK`] of patterns.
