@@ -27,11 +27,11 @@ impl Id {
 
 impl FmIndex<u32> {
     /// Finds the interval of each pattern as [`FmIndex::search`] does, but on a GPU, which keeps
-    /// the index ([`cuda::Searcher`](crate::cuda::Searcher)) as long as there is room. Meanwhile the
+    /// the index as long as it has room ([`cuda::Searcher`](crate::cuda::Searcher)). Meanwhile the
     /// threads of the current rayon pool pack patterns.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the GPU fails, the index does not fit it, or
+    /// [`Error::Device`] where the GPU fails, the index does not fit it, or
     /// the block has more than 2^32 - 1025 bytes.
     ///
     /// # Panics
@@ -48,7 +48,7 @@ impl FmIndex<u32> {
     /// How often each pattern occurs, as [`FmIndex::search_on`] finds it.
     ///
     /// # Errors
-    /// As there, and [`Error::Format`](crate::Error::Format) where it finds what cannot be.
+    /// As there, and [`Error::Format`] where it finds what cannot be.
     pub(crate) fn count_on<P: AsRef<[u8]> + Sync>(
         &self,
         gpu: &mut gpu::Searcher,
@@ -83,7 +83,7 @@ impl FmIndex<u32> {
     /// Whether a GPU can hold the index.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the GPU fails.
+    /// [`Error::Device`] where the GPU fails.
     pub(crate) fn fits(&self, gpu: &gpu::Searcher) -> Result<bool> {
         Ok(self.len <= gpu::MOST_SEARCHED as usize && gpu.can_hold(&self.arrays(0)?)?)
     }

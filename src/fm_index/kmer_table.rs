@@ -4,8 +4,8 @@
 //! Only strings of the most frequent symbols are kept, as many symbols as make up nearly all of the
 //! text, so that k can be large: 9 bases of a genome, 3 or 4 letters of English. It has at most one
 //! entry of 8 bytes, or 16 where rows have 64 bits, per 32 bytes of text. Each entry is one step of
-//! backward search from that of a string shorter by one, which makes a table worth its time for a
-//! few thousand patterns.
+//! backward search from that of a string shorter by one, so that a table is worth its time for one
+//! pattern per 16 entries; on a GPU, where steps cost less, for 8 per entry.
 
 use super::FmIndex;
 use super::layout::with_layout;

@@ -4,9 +4,10 @@
 //! Batches take turns on a few streams, so that one is packed by the processor while another is
 //! copied and a third is searched. Results come in the order of the patterns. Memory per stream: a
 //! batch of [`BATCH_BYTES`] of pattern text, or of one longer pattern, and 12 bytes for each of up
-//! to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. An index is once on the device, as
-//! large as it is on the host: 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to
-//! 24, 2 or less for the k-mer table, and 1.1 bits and 32 per sample where positions are asked for.
+//! to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. Indexes stay on the device as long
+//! as they are there on the host, and half of its memory is free. Each is as large as on the host:
+//! 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to 24, 2 or less for the k-mer
+//! table, and 1.1 bits and 32 per sample where positions are asked for.
 
 use crate::error::Result;
 use crate::gpu::interface::{IndexArrays, SampleArrays};

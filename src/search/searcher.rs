@@ -1,7 +1,7 @@
 //! Batch after batch of patterns in one file: what one decodes serves those that come next.
 //!
-//! Decoded blocks are kept in a quarter of the memory; so is the GPU, with the
-//! indexes that it searched.
+//! Decoded blocks are kept in a quarter of the memory; so is the GPU, with the indexes that it
+//! searched.
 
 use super::file_search::FileSearch;
 use super::search_batch::Session;
@@ -154,7 +154,8 @@ mod tests {
         for (memory, expected) in [(1 << 20, 1), (1 << 30, 0)] {
             let warnings = Arc::new(Mutex::new(Vec::new()));
             let heard = Arc::clone(&warnings);
-            let options = Options::new().device(Device::Cpu).memory(memory);
+            // What stays on disk takes memory for each thread.
+            let options = Options::new().device(Device::Cpu).threads(2).memory(memory);
             let options = options.on_event(move |event| {
                 if let Event::Warning(what) = event {
                     heard.lock().unwrap().push(what);
