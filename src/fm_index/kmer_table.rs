@@ -26,8 +26,8 @@ const FREQUENT: usize = 61;
 /// Entries per pattern from which a table is made.
 const WORTH_IT: usize = 16;
 
-/// Patterns per entry from which one is made for a GPU, which makes some ten steps in less time than
-/// the pattern takes to get there.
+/// Patterns per entry from which one is made for a GPU, which makes some ten steps in less time
+/// than the pattern takes to get there.
 const WORTH_IT_ON_GPU: usize = 8;
 
 /// The code of symbols that are not frequent.

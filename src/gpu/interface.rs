@@ -13,8 +13,8 @@ pub const MOST_SORTED: u32 = u32::MAX - 1;
 /// The largest block that a GPU sorts otherwise, codes or restores: positions have 31 bits there.
 pub const MOST_BYTES: u32 = i32::MAX as u32;
 
-/// The largest block that a GPU searches: 32 bits count its rows, and the bytes and the counters up to
-/// the end of its last line, which are some hundred more.
+/// The largest block that a GPU searches: 32 bits count its rows, and the bytes and the counters up
+/// to the end of its last line, which are some hundred more.
 pub const MOST_SEARCHED: u32 = u32::MAX - 1024;
 
 /// The CUDA version and the architectures of the kernels in this build.

@@ -212,8 +212,8 @@ impl Searcher {
         }
     }
 
-    /// Does what takes so many bytes of device memory. Where these are scarce, indexes give way that
-    /// were searched last: those of blocks are searched in turn, so that these come last again.
+    /// Does what takes so many bytes of device memory. Where these are scarce, indexes give way
+    /// that were searched last: blocks are searched in turn, so that these come last again.
     fn with_room<T>(&mut self, bytes: usize, mut copy: impl FnMut(&Gpu) -> Result<T>) -> Result<T> {
         let gpu = &self.streams[0].gpu;
         while !self.indexes.is_empty()
@@ -234,8 +234,8 @@ impl Searcher {
     }
 
     /// Runs batches on the streams in turn, in an index that is kept then. `next(from)` says which
-    /// items come from there on, none at the end; `queue` starts those of a stream; `take` takes what
-    /// came of them.
+    /// items come from there on, none at the end; `queue` starts those of a stream; `take` takes
+    /// what came of them.
     fn run(
         &mut self,
         index: DeviceIndex,

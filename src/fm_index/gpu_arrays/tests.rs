@@ -144,8 +144,8 @@ fn batches() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// The transform of the symbols from 0 up to `sigma`, `count` times, in a block of any size: suffixes
-/// that begin with the same symbol stand in the order of their lengths.
+/// The transform of the symbols from 0 up to `sigma`, `count` times, in a block of any size:
+/// suffixes that begin with the same symbol stand in the order of their lengths.
 fn of_repeated(sigma: usize, count: usize) -> Bwt {
     const RATE: usize = 64;
     let len = sigma * count;
@@ -158,8 +158,8 @@ fn of_repeated(sigma: usize, count: usize) -> Bwt {
     Bwt { bytes, sample_rate: RATE as u32, samples }
 }
 
-/// Rows that take all 32 bits, by bit planes and by bytes: up to the largest block, of which 32 bits
-/// just count the lines, and the counters where there are 128 for two lines or 256 for four.
+/// Rows that take all 32 bits, by bit planes and by bytes: up to the largest block, of which 32
+/// bits just count the bytes, and the counters where there are 128 for two lines or 256 for four.
 #[test]
 fn blocks_above_2_gib() {
     if gpu().is_none() {

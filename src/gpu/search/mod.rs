@@ -1,4 +1,4 @@
-//! Search in an FM-index in device memory: the index and its kernels, and patterns as they go there.
+//! Search in an FM-index in device memory: the index, its kernels, and patterns as they go there.
 
 mod device_index;
 mod packed_patterns;
