@@ -153,10 +153,15 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn what_is_mapped_is_counted() {
-        let before = mapped(Bound::AddressSpace).unwrap();
-        let some = Vec::<u8>::with_capacity(64 << 20);
-        assert!(mapped(Bound::AddressSpace).unwrap() >= before + (64 << 20));
-        assert!(mapped(Bound::Data).unwrap() >= 64 << 20);
-        drop(some);
+        let is_counted = || {
+            let before = mapped(Bound::AddressSpace).unwrap();
+            let some = Vec::<u8>::with_capacity(64 << 20);
+            let after = mapped(Bound::AddressSpace).unwrap();
+            assert!(mapped(Bound::Data).unwrap() >= 64 << 20);
+            drop(some);
+            after >= before + (64 << 20)
+        };
+        // Other tests give memory back meanwhile.
+        assert!((0..100).any(|_| is_counted()));
     }
 }
