@@ -31,8 +31,8 @@ impl FmIndex<u32> {
     /// threads of the current rayon pool pack patterns.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU fails, the index does not fit it, or
-    /// the block has more than 2^32 - 1025 bytes.
+    /// [`Error::Device`] where the GPU fails, the index does not fit it, or the block has more than
+    /// 2^32 - 1025 bytes.
     ///
     /// # Panics
     /// If there are not as many intervals as patterns.

@@ -21,9 +21,10 @@ use std::ops::Range;
 /// Streams: a batch is packed, a batch copied, a batch searched.
 const STREAMS: usize = 3;
 
-/// Of the GPU's memory one part of so many is left to what else is done there, whatever indexes are
-/// kept; and an index that takes more than all but one of so many is not for it.
+/// Indexes are kept beside a new one while one of so many parts of the GPU's memory stays free.
 const FREE_SHARE: usize = 2;
+
+/// An index may take all but one of so many parts of it.
 const HOLD_SHARE: usize = 4;
 
 /// Searches on one GPU. Its memory is kept for the next batches, and so are the indexes that were
