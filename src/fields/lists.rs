@@ -12,6 +12,7 @@
 //! there just now: that is what items have in common. A byte of quotes at both ends is of no item.
 //! Both ways are one pass.
 
+use super::block_writer::BlockWriter;
 use crate::error::Flaw;
 use std::ops::Range;
 
@@ -182,8 +183,7 @@ impl<'s> Stored<'s> {
     }
 }
 
-/// Appends the value that is `stored` to `block`, which may have `size` bytes; the key without its
-/// quotes stands at `key`.
+/// Appends the value that is `stored` to `block`; the key without its quotes stands at `key`.
 ///
 /// # Errors
 /// A [`Flaw`] where it is none or there is no room.
@@ -191,18 +191,13 @@ pub(super) fn restore(
     stored: &[u8],
     key: Range<usize>,
     separator: &Separator,
-    block: &mut Vec<u8>,
-    size: usize,
+    block: &mut BlockWriter,
 ) -> Result<(), Flaw> {
     let (quote, mut rest) = match stored {
-        [quote @ (b'"' | b'\''), rest @ ..] => (Some(*quote), rest),
-        _ => (None, stored),
+        [b'"' | b'\'', ..] => stored.split_at(1),
+        _ => (&[][..], stored),
     };
-    let mut room = size.saturating_sub(block.len());
-    let mut take = |bytes: usize| room.checked_sub(bytes).map(|left| room = left).ok_or(NO_ROOM);
-    // Before a byte of it, as the block has room for its size and would be moved to twice that.
-    take(2 * usize::from(quote.is_some()))?;
-    block.extend(quote);
+    block.push(quote)?;
     let (mut before, mut between) = (key.clone(), &[][..]);
     while !rest.is_empty() {
         let Stored { is_by_key, begin, own, end } = Stored::take(&mut rest, key.len())?;
@@ -210,19 +205,15 @@ pub(super) fn restore(
         if begin.max(end) > other.len() {
             return Err(NO_LIST);
         }
-        take(between.len() + begin + own.len() + end)?;
-        block.extend_from_slice(between);
+        block.push(between)?;
         let start = block.len();
-        block.extend_from_within(other.start..other.start + begin);
-        block.extend_from_slice(own);
-        block.extend_from_within(other.end - end..other.end);
+        block.push_within(other.start..other.start + begin)?;
+        block.push(own)?;
+        block.push_within(other.end - end..other.end)?;
         (before, between) = (start..block.len(), separator.bytes());
     }
-    block.extend(quote);
-    Ok(())
+    block.push(quote)
 }
-
-const NO_ROOM: Flaw = Flaw("a list of a block of fields goes on beyond it");
 
 #[cfg(test)]
 mod tests {
@@ -233,16 +224,15 @@ mod tests {
         assert!(may_be(value.as_bytes()));
         let mut stored = Vec::new();
         write(value.as_bytes(), key.as_bytes(), &separator, &mut stored);
-        let mut block = key.as_bytes().to_vec();
-        let before = unquoted(key.as_bytes());
+        let restored = |size: usize| {
+            let mut block = BlockWriter::new(size)?;
+            block.push(key.as_bytes())?;
+            restore(&stored, unquoted(key.as_bytes()), &separator, &mut block)?;
+            block.whole()
+        };
         let size = key.len() + value.len();
-        restore(&stored, before.clone(), &separator, &mut block, size).unwrap();
-        assert_eq!(block, [key, value].concat().as_bytes());
-        let mut short = key.as_bytes().to_vec();
-        if !value.is_empty() {
-            let restored = restore(&stored, before, &separator, &mut short, size - 1);
-            assert!(restored.is_err() && short.len() < size);
-        }
+        assert_eq!(restored(size).unwrap(), [key, value].concat().as_bytes());
+        assert!(value.is_empty() || restored(size - 1).is_err());
         stored
     }
 
@@ -291,8 +281,9 @@ mod tests {
             b"\0\x10",
             b"\x1F\x03",
         ] {
-            let restored = restore(wrong, 0..1, &separator, &mut b"x".to_vec(), 100);
-            assert!(restored.is_err(), "{wrong:?}");
+            let mut block = BlockWriter::new(100).unwrap();
+            block.push(b"x").unwrap();
+            assert!(restore(wrong, 0..1, &separator, &mut block).is_err(), "{wrong:?}");
         }
     }
 }

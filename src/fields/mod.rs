@@ -21,6 +21,7 @@
 //! 2017).
 
 mod alike_templates;
+mod block_writer;
 mod choose_forms;
 mod choose_lists;
 mod choose_packed;

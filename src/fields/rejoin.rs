@@ -1,17 +1,16 @@
 //! Text and parameters -> raw block.
 
+use super::block_writer::BlockWriter;
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::lists;
 use super::numbers::{self, Pattern};
 use super::packed_columns::PackedColumns;
 use super::packed_words::Unpacker;
 use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
-use super::short_moves::{line_end, lines, push_first, push_within};
-use super::templates::{Columns, LINE_END, MOST, MOST_SLOTS, SLOT, WHOLE_LINES, read_number};
-use crate::allocation;
+use super::short_moves::{USUAL, line_end, lines};
+use super::templates::{Columns, MOST, MOST_SLOTS, SLOT, Template, WHOLE_LINES, read_number};
 use crate::error::Flaw;
 use crate::leb128;
-use std::borrow::Cow;
 use std::ops::Range;
 
 const ENDS: Flaw = Flaw("the text of a block of fields ends too early");
@@ -33,15 +32,12 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
     let packed = PackedColumns::new(&mut beside, size)?;
     let mut rest = text;
     let (mut columns, mut slots_left) = (Columns::new(), MOST_SLOTS);
-    let whole = Template { name: Cow::Borrowed(&[SLOT]), slots: vec![(0, WHOLE_LINES)], lines: 0 };
-    let mut templates = vec![whole];
+    let mut templates = vec![Template::new(&[SLOT], &[WHOLE_LINES])];
     for _ in 0..count {
         let name = line(&mut rest)?;
         let slots = name.iter().filter(|&&byte| byte == SLOT).count();
         slots_left = slots_left.checked_sub(slots).ok_or(LIMITS)?;
-        let texts = name.split(|&byte| byte == SLOT).map(|text| text.len() as u32);
-        let slots = texts.zip(columns.of(name)).collect();
-        templates.push(Template { name: with_line_ends(name), slots, lines: 0 });
+        templates.push(Template::new(name, &columns.of(name)));
     }
     let mut numbers = rest;
     for _ in 0..lines {
@@ -54,34 +50,15 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
     }
     let columns = read_columns(&templates, &columns.depths, rest, packed)?;
     *side = &side[side.len() - beside.len()..];
-    let block = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
-    let mut join = Join { block, size, columns, slots: Vec::new(), unpacked: Vec::new() };
+    let block = BlockWriter::new(size)?;
+    let mut join = Join { block, columns, slots: Vec::new(), unpacked: Vec::new() };
     for number in 1..=lines {
         join.line(&templates[read_number(&mut numbers, count + 1)?])?;
         if number < lines || ends {
-            join.push(b"\n")?;
+            join.block.push(b"\n")?;
         }
     }
-    if join.block.len() == size && join.columns.iter().all(Column::is_done) {
-        Ok(join.block)
-    } else {
-        Err(SIZE)
-    }
-}
-
-/// A template with line ends in the place of what stands for them.
-fn with_line_ends(name: &[u8]) -> Cow<'_, [u8]> {
-    match memchr::memchr(LINE_END, name) {
-        None => name.into(),
-        Some(_) => name.iter().map(|&byte| if byte == LINE_END { b'\n' } else { byte }).collect(),
-    }
-}
-
-struct Template<'t> {
-    name: Cow<'t, [u8]>,
-    /// The bytes of the name in front of each slot, behind the one before, and its column.
-    slots: Vec<(u32, u32)>,
-    lines: usize,
+    if join.columns.iter().all(Column::is_done) { join.block.whole() } else { Err(SIZE) }
 }
 
 /// The values of a column that are still to come, and what the last ones tell of them.
@@ -93,6 +70,10 @@ struct Column<'t> {
     packed: Option<Box<Unpacker<'t>>>,
     form: Form,
     number: i64,
+    /// The value of `number`, where the next difference is to that, and its length; 0 where that is
+    /// not known or above [`USUAL`]. In tables most numbers are the one before.
+    value: [u8; USUAL],
+    len: usize,
     values: Predictions<Range<u32>>,
     numbers: Predictions<i64>,
 }
@@ -137,7 +118,17 @@ fn read_columns<'t>(
             Form::Packed => Default::default(),
             _ => (skip_values(&mut rest, &form, count)?, &[][..]),
         };
-        columns.push(Column { rest: stored, lengths, packed, form, number: 0, values, numbers });
+        columns.push(Column {
+            rest: stored,
+            lengths,
+            packed,
+            form,
+            number: 0,
+            value: [0; USUAL],
+            len: 0,
+            values,
+            numbers,
+        });
     }
     packed.end()?;
     if rest.is_empty() { Ok(columns) } else { Err(Flaw("the text of a block of fields goes on")) }
@@ -191,11 +182,6 @@ fn line<'t>(bytes: &mut &'t [u8]) -> Result<&'t [u8], Flaw> {
     Ok(line)
 }
 
-/// Appends to a block of at most `size` bytes.
-fn append(block: &mut Vec<u8>, size: usize, bytes: &[u8]) -> Result<(), Flaw> {
-    push_first(bytes, bytes.len(), block, size).ok_or(SIZE)
-}
-
 impl Column<'_> {
     /// Whether nothing is left of a joined column.
     fn is_done(&self) -> bool {
@@ -204,8 +190,7 @@ impl Column<'_> {
 }
 
 struct Join<'t> {
-    block: Vec<u8>,
-    size: usize,
+    block: BlockWriter,
     columns: Vec<Column<'t>>,
     /// The values of the line, where they stand in the block.
     slots: Vec<Range<usize>>,
@@ -217,64 +202,76 @@ impl Join<'_> {
     /// Appends a line without its end.
     fn line(&mut self, template: &Template) -> Result<(), Flaw> {
         self.slots.clear();
-        let mut name = &template.name[..];
-        for &(len, column) in &template.slots {
-            let (text, rest) = name.split_at(len as usize);
-            match text {
-                [] => {}
-                [byte] if self.block.len() < self.size => self.block.push(*byte),
-                _ => push_first(name, text.len(), &mut self.block, self.size).ok_or(SIZE)?,
-            }
-            name = &rest[1..];
-            self.value(column as usize)?;
+        for (text, column) in &template.slots {
+            self.text(template, text)?;
+            self.value(*column as usize)?;
         }
-        self.push(name)
+        self.text(template, &template.end)
     }
 
-    fn push(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
-        append(&mut self.block, self.size, bytes)
+    fn text(&mut self, template: &Template, text: &Range<u32>) -> Result<(), Flaw> {
+        self.block.push_first(&template.name[text.start as usize..], text.len())
     }
 
     fn value(&mut self, column: usize) -> Result<(), Flaw> {
         let start = self.block.len();
-        match self.columns[column].form {
-            Form::Text => self.stored(column)?,
-            Form::Raised => self.raised(column)?,
-            Form::Packed => self.packed(column)?,
-            Form::Joined { distance, raised } => self.joined(column, distance, raised)?,
-            Form::Predicted { distance, raised } => self.predicted(column, distance, raised)?,
-            Form::Lists { distance, .. } => self.list(column, distance)?,
-            Form::Numbers(_) => {
-                let before = self.columns[column].number;
-                self.number(column, before)?;
-            }
-            Form::NumbersByKey { distance, .. } => self.number_by_key(column, distance)?,
-            Form::Sums { plus, minus, .. } => {
-                self.number(column, self.in_slot(plus) - self.in_slot(minus))?;
-            }
+        if !self.same_number(column)? {
+            self.other_value(column)?;
         }
         self.slots.push(start..self.block.len());
         Ok(())
+    }
+
+    #[inline(always)]
+    fn other_value(&mut self, column: usize) -> Result<(), Flaw> {
+        match self.columns[column].form {
+            Form::Text => self.stored(column),
+            Form::Raised => self.raised(column),
+            Form::Packed => self.packed(column),
+            Form::Joined { distance, raised } => self.joined(column, distance, raised),
+            Form::Predicted { distance, raised } => self.predicted(column, distance, raised),
+            Form::Lists { distance, .. } => self.list(column, distance),
+            Form::Numbers(_) => {
+                let before = self.columns[column].number;
+                self.number(column, before)
+            }
+            Form::NumbersByKey { distance, .. } => self.number_by_key(column, distance),
+            Form::Sums { plus, minus, .. } => {
+                self.number(column, self.in_slot(plus) - self.in_slot(minus))
+            }
+        }
+    }
+
+    /// Whether the next value is the number before once more, and appends it.
+    #[inline(always)]
+    fn same_number(&mut self, column: usize) -> Result<bool, Flaw> {
+        let Column { rest, value, len, .. } = &mut self.columns[column];
+        match **rest {
+            [numbers::SAME, ref more @ ..] if *len > 0 => *rest = more,
+            _ => return Ok(false),
+        }
+        self.block.push_first(value, *len)?;
+        Ok(true)
     }
 
     fn stored(&mut self, column: usize) -> Result<(), Flaw> {
         let rest = &mut self.columns[column].rest;
         let stored = *rest;
         let value = line(rest)?;
-        push_first(stored, value.len(), &mut self.block, self.size).ok_or(SIZE)
+        self.block.push_first(stored, value.len())
     }
 
     fn raised(&mut self, column: usize) -> Result<(), Flaw> {
         let start = self.block.len();
         self.stored(column)?;
-        raise(&mut self.block[start..]);
+        raise(self.block.from(start));
         Ok(())
     }
 
     fn packed(&mut self, column: usize) -> Result<(), Flaw> {
         let values = self.columns[column].packed.as_mut().expect("the column is packed");
         values.next(&mut self.unpacked)?;
-        append(&mut self.block, self.size, &self.unpacked)
+        self.block.push(&self.unpacked)
     }
 
     fn joined(&mut self, column: usize, distance: usize, is_raised: bool) -> Result<(), Flaw> {
@@ -290,9 +287,9 @@ impl Join<'_> {
         let (value, more) = rest.split_at_checked(len).ok_or(ENDS)?;
         *rest = more;
         let start = self.block.len();
-        append(&mut self.block, self.size, value)?;
+        self.block.push(value)?;
         if is_raised {
-            raise(&mut self.block[start..]);
+            raise(self.block.from(start));
         }
         Ok(())
     }
@@ -310,7 +307,7 @@ impl Join<'_> {
         let Form::Lists { separator, .. } = form else {
             unreachable!("the column is one of lists")
         };
-        lists::restore(line(rest)?, before, separator, &mut self.block, self.size)
+        lists::restore(line(rest)?, before, separator, &mut self.block)
     }
 
     /// The number in the slot so many before the next one; 0 for that itself.
@@ -328,13 +325,22 @@ impl Join<'_> {
 
     /// The next of a column of numbers, by its difference to another; that is then its number.
     fn number(&mut self, column: usize, before: i64) -> Result<(), Flaw> {
-        let Column { rest, form, number, .. } = &mut self.columns[column];
-        let pattern: &Pattern = form.pattern().expect("the column is one of numbers");
+        let Column { rest, form, number, value, len, .. } = &mut self.columns[column];
         *number = before;
         let Some(difference) = numbers::read(rest)? else { return self.stored(column) };
         *number = number.checked_add(difference).ok_or(numbers::OUT_OF_RANGE)?;
-        let (block, size) = (&mut self.block, self.size);
-        pattern.print(*number, |value, len| push_first(value, len, block, size).ok_or(SIZE))?
+        let pattern: &Pattern = form.pattern().expect("the column is one of numbers");
+        let (block, is_before_next) = (&mut self.block, matches!(form, Form::Numbers(_)));
+        *len = 0;
+        pattern.print(*number, |bytes, size| {
+            if let Some(usual) = bytes.first_chunk()
+                && size <= USUAL
+                && is_before_next
+            {
+                (*value, *len) = (*usual, size);
+            }
+            block.push_first(bytes, size)
+        })?
     }
 
     fn number_by_key(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
@@ -369,12 +375,12 @@ impl Join<'_> {
         };
         *last = start as u32..(start + len) as u32;
         match value {
-            b"" => push_within(before, &mut self.block, self.size).ok_or(SIZE)?,
+            b"" => self.block.push_within(before)?,
             EMPTY => {}
-            _ => push_first(stored, len, &mut self.block, self.size).ok_or(SIZE)?,
+            _ => self.block.push_first(stored, len)?,
         }
         if is_raised && !value.is_empty() {
-            raise(&mut self.block[start..]);
+            raise(self.block.from(start));
         }
         Ok(())
     }

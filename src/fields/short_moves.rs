@@ -22,36 +22,6 @@ pub(super) fn push_bytes(bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the first `len` of `bytes` to a block of at most `size` bytes, if there is room.
-#[inline(always)]
-pub(super) fn push_first(bytes: &[u8], len: usize, block: &mut Vec<u8>, size: usize) -> Option<()> {
-    let (before, room) = (block.len(), size - block.len());
-    match bytes.first_chunk::<USUAL>() {
-        Some(usual) if len <= USUAL && USUAL <= room => {
-            block.extend_from_slice(usual);
-            block.truncate(before + len);
-        }
-        _ if len <= room => block.extend_from_slice(&bytes[..len]),
-        _ => return None,
-    }
-    Some(())
-}
-
-/// Appends a range of the block itself, if there is room.
-#[inline(always)]
-pub(super) fn push_within(range: Range<usize>, block: &mut Vec<u8>, size: usize) -> Option<()> {
-    let (len, before, room) = (range.len(), block.len(), size - block.len());
-    if len <= USUAL && USUAL <= room && range.start + USUAL <= before {
-        block.extend_from_within(range.start..range.start + USUAL);
-        block.truncate(before + len);
-    } else if len <= room {
-        block.extend_from_within(range);
-    } else {
-        return None;
-    }
-    Some(())
-}
-
 /// The place of the first line end.
 #[inline(always)]
 pub(super) fn line_end(bytes: &[u8]) -> Option<usize> {
@@ -90,27 +60,10 @@ mod tests {
     #[test]
     fn moves_are_those_of_slices() {
         let bytes: Vec<u8> = (0..60).collect();
-        for (start, len, size) in (0..40).flat_map(|n| (0..20).map(move |len| (n, len, 30 + n * 2)))
-        {
+        for (start, len) in (0..40).flat_map(|n| (0..20).map(move |len| (n, len))) {
             let (mut all, range) = (bytes[..30].to_vec(), start..start + len);
             push_bytes(&bytes, range.clone(), &mut all);
-            assert_eq!(all, [&bytes[..30], &bytes[range.clone()]].concat());
-            let mut first = bytes[..30].to_vec();
-            let fits = push_first(&bytes[start..], len, &mut first, size).is_some();
-            assert_eq!(
-                (fits, &first[..]),
-                (30 + len <= size, &all[..if fits { 30 + len } else { 30 }])
-            );
-            let mut within = bytes[..50].to_vec();
-            let fits = push_within(
-                range.start.min(30)..range.start.min(30) + len,
-                &mut within,
-                size.max(50),
-            );
-            assert_eq!(fits.is_some(), 50 + len <= size.max(50));
-            assert!(
-                within.len() == 50 || within[50..] == bytes[start.min(30)..start.min(30) + len]
-            );
+            assert_eq!(all, [&bytes[..30], &bytes[range]].concat());
         }
     }
 

@@ -1,7 +1,9 @@
 //! Templates, and the columns that their slots are of.
 
+use super::short_moves::USUAL;
 use crate::error::Flaw;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Stands for a slot in a template. Lines that hold this byte have no slots.
 pub(super) const SLOT: u8 = 1;
@@ -41,6 +43,33 @@ pub(super) fn read_number(bytes: &mut &[u8], count: usize) -> Result<usize, Flaw
     };
     *bytes = rest;
     if number < count { Ok(number) } else { Err(Flaw("a line is of a template that is not there")) }
+}
+
+/// A template that lines are put together by.
+pub(super) struct Template {
+    /// Its bytes, with line ends in the place of what stands for them, and [`USUAL`] more.
+    pub name: Vec<u8>,
+    /// Where in the name the bytes in front of each slot are, behind the one before; its column.
+    pub slots: Vec<(Range<u32>, u32)>,
+    /// The bytes behind the last slot.
+    pub end: Range<u32>,
+    pub lines: usize,
+}
+
+impl Template {
+    /// The template of `name`, whose slots are of these columns; no lines yet.
+    pub fn new(name: &[u8], columns: &[u32]) -> Self {
+        let mut start = 0;
+        let slots = memchr::memchr_iter(SLOT, name).zip(columns).map(|(end, &column)| {
+            let text = start..end as u32;
+            start = text.end + 1;
+            (text, column)
+        });
+        let slots = slots.collect();
+        let line_end = |&byte: &u8| if byte == LINE_END { b'\n' } else { byte };
+        let padded = name.iter().chain(&[0; USUAL]).map(line_end).collect();
+        Template { name: padded, slots, end: start..name.len() as u32, lines: 0 }
+    }
 }
 
 /// The columns: each is of the slots behind the same bytes and the same slots. The first is that
@@ -88,6 +117,15 @@ mod tests {
         assert_eq!(columns.of(b"\x01\x01"), [5, 6]);
         assert_eq!(columns.of(b"none"), [0; 0]);
         assert_eq!(columns.depths, [0, 0, 1, 1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn names_are_cut_at_their_slots() {
+        let template = Template::new(b"\x01 at \x02\x01\x01.", &[4, 5, 4]);
+        assert_eq!(template.name, [&b"\x01 at \n\x01\x01."[..], &[0; USUAL]].concat());
+        assert_eq!(template.slots, [(0..0, 4), (1..6, 5), (7..7, 4)]);
+        assert_eq!(template.end, 8..9);
+        assert_eq!(Template::new(b"none", &[]).end, 0..4);
     }
 
     #[test]

@@ -128,7 +128,7 @@ pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-fields-lists-two-ends", with(form, b"'\x01Be\x10\x10"), none),
         ("R28-fields-lists-begin", with(form, b"'\x06\x05e"), none),
         ("R28-fields-lists-end", with(form, b"'\x01\x13"), none),
-        ("R28-fields-lists-long", with(form, b"'\x05ABCDEFGH\x05e"), "beyond it"),
+        ("R28-fields-lists-long", with(form, b"'\x05ABCDEFGH\x05e"), "do not add up to it"),
         ("R28-fields-lists-short", with(form, b"'\x05"), "do not add up to it"),
     ]
 }
