@@ -17,6 +17,7 @@ use super::static_rans::SliceJob;
 use super::{Coding, context_mixing, static_rans};
 use crate::error::Flaw;
 use crate::tasks::{Task, current_pool};
+use std::cmp::Reverse;
 use std::mem;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -187,26 +188,30 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     let flaw = OnceLock::new();
     // Two slices of static rANS take less time side by side on one thread than one by one.
     let together = if decoder.0.is_some() { 2 } else { 1 };
-    let (mut tasks, mut jobs): (Vec<Task>, _) = (Vec::new(), Vec::new());
+    let (mut tasks, mut jobs): (Vec<(usize, Task)>, _) = (Vec::new(), Vec::new());
     for (k, (coded, &size)) in slices.iter().zip(raw_sizes).enumerate() {
         let out = bwt.split_off_mut(..size as usize).ok_or(Flaw::WRONG_SLICES)?;
         jobs.push(SliceJob { coded: coded.as_ref(), out });
         if jobs.len() == together || k + 1 == slices.len() {
             let (jobs, flaw) = (mem::take(&mut jobs), &flaw);
-            tasks.push(Box::new(move || {
+            let work = jobs.iter().map(SliceJob::work).sum();
+            let task = move || {
                 if flaw.get().is_none()
                     && let Err(found) = decoder.decode_few(jobs)
                 {
                     // Another thread may have set one meanwhile, which is as good.
                     let _ = flaw.set(found);
                 }
-            }));
+            };
+            tasks.push((work, Box::new(task)));
         }
     }
     if !bwt.is_empty() || slices.len() != raw_sizes.len() {
         return Err(Flaw::WRONG_SLICES);
     }
-    execute(tasks);
+    // Else all threads but one may wait for a long one that was begun last.
+    tasks.sort_by_key(|&(work, _)| Reverse(work));
+    execute(tasks.into_iter().map(|(_, task)| task).collect());
     flaw.into_inner().map_or(Ok(()), Err)
 }
 

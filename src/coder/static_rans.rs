@@ -125,6 +125,13 @@ pub struct SliceJob<'a> {
     pub out: &'a mut [u8],
 }
 
+impl SliceJob<'_> {
+    /// How long it takes, against others: what is coded takes time, and what it decodes to little.
+    pub fn work(&self) -> usize {
+        self.coded.len() + self.out.len() / 64
+    }
+}
+
 /// Fills the room of a slice, or says what is wrong with it.
 pub fn decode(models: &Models, SliceJob { coded, out }: SliceJob) -> Result<(), Flaw> {
     widest!(
