@@ -88,14 +88,17 @@ impl<G> LeaseQueue<G> {
     pub fn add(&self, gpu: G) {
         HAS_OPENED.store(true, Ordering::Relaxed);
         let mut state = self.state();
+        if state.ended {
+            return;
+        }
         state.free.push(gpu);
         state.workload.leases += 1;
         drop(state);
         self.changed.notify_all();
     }
 
-    /// All work is done, so that no more GPUs need be opened. Gives those that are free, which are
-    /// not leased any more.
+    /// All work is done, so that no more GPUs need be opened or come back. Gives those that are
+    /// free, which are not leased any more.
     pub fn end(&self) -> Vec<G> {
         let mut state = self.state();
         state.ended = true;
@@ -240,9 +243,9 @@ impl<G> Lease<'_, G> {
 impl<G> Drop for Lease<'_, G> {
     fn drop(&mut self) {
         let mut state = self.queue.state();
-        let took = self.gpu.is_some().then(|| self.since.elapsed());
-        state.workload.end_lease(self.len, took);
-        match self.gpu.take() {
+        let comes_back = self.gpu.is_some() && !state.ended;
+        state.workload.end_lease(self.len, comes_back.then(|| self.since.elapsed()));
+        match self.gpu.take_if(|_| comes_back) {
             Some(gpu) => state.free.push(gpu),
             None => state.workload.begin_on_cpu(self.len, self.threads),
         }

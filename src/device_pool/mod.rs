@@ -106,7 +106,13 @@ impl<G: Send + 'static> DevicePool<G> {
         self.queue.warn(failure);
     }
 
-    /// The same where one GPU or the CPU takes over.
+    /// A GPU was wrong, and the next time that may not be found: says so, and lets go of all.
+    pub fn give_up(&self, failure: &str) {
+        self.warn(failure);
+        self.end();
+    }
+
+    /// As [`Self::warn`] where one GPU or the CPU takes over.
     pub fn warn_of_several(&self, failure: &str) {
         self.queue.warn_of_several(failure);
     }
@@ -139,7 +145,8 @@ impl<G: Send + 'static> DevicePool<G> {
         }
     }
 
-    /// All work is done: lets go of the GPUs that are open, side by side, as each takes time.
+    /// No more work comes to them: lets go of the GPUs that are open, side by side, as each takes
+    /// time.
     pub fn end(&self) {
         let gpus = self.queue.end();
         thread::scope(|scope| {

@@ -15,15 +15,17 @@
 //! that coding too: the index is made of the transform on the host.
 //!
 //! # Failure
-//! The bytes are the same whatever failure is found. A failure is `Error::Device`, in the middle of
-//! a block or before. Each pool gives one warning, of the first thing that goes wrong in it.
+//! A failure that is found changes no byte of what is written. It is `Error::Device`, in the middle
+//! of a block or before. Each pool gives one warning, of the first thing that goes wrong in it.
 //!
 //! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so; but
 //!   with `auto` nothing does where the driver finds no GPU at all.
-//! - It fails while it sorts, codes, decodes or inverts: the CPU does the block again, and that
-//!   lease, one of a GPU's several, is not given again. A warning.
-//! - What it sorted has no primary row, or sums over its bytes that are not the block's, or samples
-//!   out of range: the CPU sorts the block again, and the lease stays. A warning.
+//! - It fails while it sorts, codes, decodes or inverts, or what it counts cannot be (more suffixes
+//!   than there are, no primary row, slices that do not fit, rounds without end): the CPU does the
+//!   block again, and that lease, one of a GPU's several, is not given again. A warning.
+//! - What it sorted has sums over its bytes that are not the block's, or samples out of range: the
+//!   CPU sorts the block again, and all that come after it, since what is wrong next may pass. A
+//!   warning.
 //! - Several that sorted a block together fail, or the CPU inverts what they gave and finds another
 //!   block: one GPU sorts it, or the CPU, and they sort no more together. A warning.
 //! - It finds a block damaged that it restores or decodes: the CPU does it again. Its error is
@@ -38,10 +40,11 @@
 //!   what a search found, rows are checked to be rows, without a warning; of LCP arrays that there
 //!   are as many long values as were counted. Nothing else is.
 //!
-//! What is not covered: a wrong transform of one GPU that passes is written, and its block is lost,
-//! unless `--verify` finds it: then the CPU sorts and codes that block again, with a warning. A GPU
-//! that hangs is waited for. A panic ends the work, at once or, where a GPU is being opened, after
-//! the last block; no partial file stays (`cli`).
+//! What is not covered: a wrong transform of one GPU that passes, and slices that it codes wrongly,
+//! of which nothing but the sizes is checked, are written, and the block is lost, unless `--verify`
+//! finds it: then the CPU sorts and codes that block again, with a warning. A GPU that hangs is
+//! waited for, and so is the opening of one, by the end of the work. A panic ends the work, and no
+//! partial file stays (`cli`).
 //!
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
 //! counted like that one, which may have to take over.

@@ -99,8 +99,7 @@ impl BlockSorter {
     }
 
     /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
-    /// memory for it. On one or on the CPU
-    /// otherwise, and where they fail.
+    /// memory for it; on one or on the CPU otherwise, and where they fail.
     ///
     /// What they give is inverted on the CPU and compared with the block: it goes through more
     /// hands than what one GPU sorts, and blocks that large are few.
@@ -160,7 +159,7 @@ impl BlockSorter {
         let sorted = lease.and_then(|mut lease| lease.run(|sort| sort(block, sample_rate)));
         let Some((sorted, counts, steps)) = sorted.transpose()? else { return Ok(None) };
         if !self.could_be(&sorted, counts, block, pool) {
-            self.gpus.warn(WRONG);
+            self.gpus.give_up(WRONG);
             return Ok(None);
         }
         Ok(Some((sorted, steps)))

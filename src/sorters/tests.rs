@@ -105,8 +105,14 @@ fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
 fn a_transform_of_other_bytes_is_not_believed() {
     let (listener, warnings) = Listener::of_warnings();
     let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
-    let gpu: GpuSort = Box::new(|_, rate| on_cpu(b"bandana", rate));
-    let (sorters, pool) = (chosen(listener, vec![gpu]), pool());
+    let mut blocks = 0;
+    let wrong: GpuSort = Box::new(move |_, rate| {
+        blocks += 1;
+        assert_eq!(blocks, 1, "what was wrong once is asked again");
+        on_cpu(b"bandana", rate)
+    });
+    let sound: GpuSort = Box::new(|_, _| panic!("the GPUs that are left are asked"));
+    let (sorters, pool) = (chosen(listener, vec![sound, wrong]), pool());
     for _ in 0..3 {
         assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().0, expected);
     }

@@ -239,8 +239,8 @@ impl<'m> RankWork<'_, 'm> {
         let mut arena = memory.allocator(gpu, measure.used())?;
         let to = UnsortedGroups::allocate(&mut arena, most);
         select_minimizers(gpu, state, state.dense, list, unresolved.items, to)?;
-        let items = gpu.wait_for_counts()?.0;
+        let Unresolved { items, groups } = unresolved.wait_for_selected(gpu, most)?;
         let view = UnsortedGroups { group_heads: list.group_heads, ..to }.view();
-        Ok(PeerList { items, groups: unresolved.groups, first_row: 0, view })
+        Ok(PeerList { items, groups, first_row: 0, view })
     }
 }

@@ -222,7 +222,7 @@ impl<'m> DefaultSort<'m> {
         let sorted = RefineInput { from: None, keys, suffixes, width: u64::BITS, dropped };
         let list = UnsortedGroups::over_keys(self.keys, spare);
         refine(gpu, state, RefineKind::First, sorted, FIRST_ROUNDS, Array::none(), list)?;
-        Ok((list, Unresolved::wait(gpu)?))
+        Ok((list, Unresolved::wait(gpu, state.block.sa.len())?))
     }
 
     /// Compares more text where few are left.

@@ -70,8 +70,9 @@ impl<'m> ListRefinement<'m> {
         };
         refine(gpu, state, kind, sorted, rounds, Array::none(), self.spare)?;
         std::mem::swap(&mut self.list, &mut self.spare);
-        let before = std::mem::replace(&mut self.unresolved, Unresolved::wait(gpu)?);
-        self.stuck = unsorted && self.unresolved.items > before.items / 2;
+        let before = self.unresolved.items;
+        self.unresolved = Unresolved::wait(gpu, before)?;
+        self.stuck = unsorted && self.unresolved.items > before / 2;
         Ok(())
     }
 
@@ -80,7 +81,7 @@ impl<'m> ListRefinement<'m> {
         while self.unresolved.items > 0 {
             let keys = (ListKeyKind::Finish, state.rank_bits + TEXT_BITS);
             self.refine(gpu, state, RefineKind::Finish, keys, FINISH_ROUNDS)?;
-            rounds.push(self.unresolved.items);
+            self.unresolved.log(rounds)?;
         }
         Ok(())
     }

@@ -3,9 +3,12 @@
 use super::minimizers::{KeySortedList, ListKeyKind, list_keys};
 use super::refine::RefineInput;
 use super::unsorted_groups::{SortState, UnsortedGroups};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+
+/// Many times the rounds that a block takes, whose depths double.
+const MOST_ROUNDS: usize = 1000;
 
 /// How many suffixes and groups are unresolved.
 #[derive(Clone, Copy)]
@@ -15,9 +18,39 @@ pub struct Unresolved {
 }
 
 impl Unresolved {
-    /// Waits for what the last kernel publishes.
-    pub fn wait(gpu: &Gpu) -> Result<Unresolved> {
-        gpu.wait_for_counts().map(|(items, groups)| Unresolved { items, groups })
+    /// Waits for what the last kernel publishes of up to `most` suffixes.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where it is more: that GPU is wrong.
+    pub fn wait(gpu: &Gpu, most: u32) -> Result<Unresolved> {
+        let (items, groups) = gpu.wait_for_counts()?;
+        if items.max(groups) <= most {
+            Ok(Unresolved { items, groups })
+        } else {
+            Err(wrong_count())
+        }
+    }
+
+    /// Waits for what a kernel publishes that selects some of them, of whose groups none goes:
+    /// there is room for `most`.
+    ///
+    /// # Errors
+    /// As of [`Self::wait`].
+    pub fn wait_for_selected(self, gpu: &Gpu, most: u32) -> Result<Unresolved> {
+        let items = gpu.wait_for_counts()?.0;
+        if items <= most { Ok(Unresolved { items, ..self }) } else { Err(wrong_count()) }
+    }
+
+    /// Adds them to those of the rounds before.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where these are too many: wrong ranks may never be all different.
+    pub fn log(self, rounds: &mut Vec<u32>) -> Result<()> {
+        if rounds.len() >= MOST_ROUNDS {
+            return Err(Error::Device("a GPU sorts a block without end".into()));
+        }
+        rounds.push(self.items);
+        Ok(())
     }
 
     pub fn mean_group(self) -> u32 {
@@ -28,6 +61,10 @@ impl Unresolved {
     pub fn group_bits(self) -> u32 {
         bit_width(self.groups.saturating_sub(1))
     }
+}
+
+fn wrong_count() -> Error {
+    Error::Device("a GPU counted more suffixes than there are".into())
 }
 
 /// Buffers for sorting lists of up to so many items.

@@ -84,12 +84,11 @@ impl<'m> RankedLevel<'m> {
 
     /// What is left is in the spare list now.
     fn flip(&mut self, gpu: &Gpu, rounds: &mut Vec<u32>) -> Result<()> {
-        self.unresolved = Unresolved::wait(gpu)?;
+        self.unresolved = Unresolved::wait(gpu, self.unresolved.items)?;
         rank_unresolved(gpu, self.spare, self.unresolved.items, self.ranks)?;
         self.list.group_heads = self.own.take().unwrap_or(self.list.group_heads);
         std::mem::swap(&mut self.list, &mut self.spare);
-        rounds.push(self.unresolved.items);
-        Ok(())
+        self.unresolved.log(rounds)
     }
 
     /// Bits of the keys: as many as pay.
@@ -134,7 +133,8 @@ impl<'m> MinimizerDoubling<'m> {
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         select_minimizers(gpu, state, state.dense, all, unresolved.items, self.selected())?;
-        let selected = Unresolved { items: gpu.wait_for_counts()?.0, groups: unresolved.groups };
+        let most = self.selected().suffixes.len();
+        let selected = unresolved.wait_for_selected(gpu, most)?;
         self.rank_selected(gpu, state, (all.group_heads, selected), window, reserve, rounds)
     }
 
