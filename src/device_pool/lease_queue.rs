@@ -1,5 +1,6 @@
 //! The queue in which threads wait for a GPU, opened once for each of its leases: free ones are
-//! given in the order of the requests, and one whose GPU failed does not come back.
+//! given in the order of the requests, and one whose GPU failed does not come back, nor does any where
+//! one was wrong.
 //!
 //! A thread waits until one is free, until there will never be one again, or until the CPU would
 //! be done sooner.
@@ -30,7 +31,7 @@ struct QueueState<G> {
     free: Vec<G>,
     /// Whether GPUs may be opened, which happens once.
     can_open: bool,
-    /// All work is done.
+    /// No GPU is leased any more, and none comes back: all work is done, or one was wrong.
     ended: bool,
     warned: bool,
 }
@@ -97,12 +98,12 @@ impl<G> LeaseQueue<G> {
         self.changed.notify_all();
     }
 
-    /// All work is done, so that no more GPUs need be opened or come back. Gives those that are
-    /// free, which are not leased any more.
+    /// No more GPUs are opened or leased, and none comes back. Gives those that are free.
     pub fn end(&self) -> Vec<G> {
         let mut state = self.state();
         state.ended = true;
         state.workload.leases -= state.free.len();
+        self.changed.notify_all();
         mem::take(&mut state.free)
     }
 
@@ -122,7 +123,7 @@ impl<G> LeaseQueue<G> {
         let mut state = self.state();
         let request = state.workload.ask(len);
         let most = state.workload.rates.most;
-        while len <= most && self.waits(&state, request, threads) {
+        while !state.ended && len <= most && self.waits(&state, request, threads) {
             if let Some(gpu) = state.serve(request) {
                 drop(state);
                 // The next in the queue may be served too.
@@ -245,10 +246,10 @@ impl<G> Drop for Lease<'_, G> {
         let mut state = self.queue.state();
         let comes_back = self.gpu.is_some() && !state.ended;
         state.workload.end_lease(self.len, comes_back.then(|| self.since.elapsed()));
-        match self.gpu.take_if(|_| comes_back) {
-            Some(gpu) => state.free.push(gpu),
-            None => state.workload.begin_on_cpu(self.len, self.threads),
+        if self.gpu.is_none() {
+            state.workload.begin_on_cpu(self.len, self.threads);
         }
+        state.free.extend(self.gpu.take_if(|_| comes_back));
         drop(state);
         self.queue.changed.notify_all();
     }

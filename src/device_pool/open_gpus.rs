@@ -232,11 +232,14 @@ mod tests {
     #[test]
     fn what_is_free_when_all_work_is_done_is_given_out_and_leased_no_more() {
         let queue = LeaseQueue::new(false, true, Rates::SORT, 8, Listener::default());
-        (0..3).for_each(|gpu| queue.add(gpu));
+        let gpu = Arc::new(());
+        (0..3).for_each(|_| queue.add(Arc::clone(&gpu)));
         let lease = queue.lease(1, 1).unwrap();
         assert_eq!(queue.end().len(), 2);
+        queue.add(Arc::clone(&gpu));
+        assert_eq!(Arc::strong_count(&gpu), 2, "what is leased, and nothing that came later");
         drop(lease);
-        assert_eq!(queue.end().len(), 1);
+        assert_eq!((queue.end().len(), Arc::strong_count(&gpu)), (0, 1));
         assert!(queue.lease(1, 1).is_none());
     }
 

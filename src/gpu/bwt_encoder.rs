@@ -53,7 +53,7 @@ impl BwtEncoder {
     /// Takes the memory for BWTs of up to `n` bytes, if that is not done yet.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU, or the host, does not have it.
+    /// [`Error::Device`] where the GPU does not have it, [`Error::Io`] where the host does not.
     pub fn reserve(&mut self, n: u32, limits: SliceLimits) -> Result<()> {
         let shape = EncodeShape::new(n, limits);
         self.bytes.0.reserve(&self.gpu, n as usize)?;

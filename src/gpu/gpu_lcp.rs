@@ -102,7 +102,7 @@ impl GpuLcpSorter {
     /// Room for a text of `len` bytes in pinned memory.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is not so much memory that can be pinned.
+    /// [`Error::Io`] where there is not so much memory that can be pinned.
     pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
         self.text.1 = 0;
         let room = self.text.0.reserve(&self.gpu, len)?;

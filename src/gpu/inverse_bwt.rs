@@ -48,7 +48,7 @@ impl GpuInverse {
     /// done yet.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU, or the host, does not have it.
+    /// [`Error::Device`] where the GPU does not have it, [`Error::Io`] where the host does not.
     pub fn reserve(&mut self, n: u32, samples: u32) -> Result<()> {
         self.input(n as usize)?;
         self.samples.reserve(&self.gpu, samples as usize)?;
@@ -60,7 +60,7 @@ impl GpuInverse {
     /// restores.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is not so much memory that can be pinned.
+    /// [`Error::Io`] where there is not so much memory that can be pinned.
     pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
         self.bytes.1 = 0;
         let room = self.bytes.0.reserve(&self.gpu, len)?;

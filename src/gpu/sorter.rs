@@ -86,8 +86,8 @@ impl GpuSorter {
     /// they come.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU, or the host, does not have it. All of the GPU's is taken at
-    /// once and first, or none.
+    /// [`Error::Device`] where the GPU does not have it, [`Error::Io`] where the host does not. All
+    /// of the GPU's is taken at once and first, or none.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
         let needed = measure(&self.gpu, self.algorithm, n, sample_rate)?;
         if self.memory.grow(&self.gpu, needed).is_err() {
@@ -103,7 +103,7 @@ impl GpuSorter {
     /// Takes the memory for transforms of up to `n` bytes on the host.
     ///
     /// # Errors
-    /// [`Error::Device`] where the host does not have it.
+    /// [`Error::Io`] where the host does not have it.
     pub fn reserve_output(&mut self, n: u32) -> Result<()> {
         self.bytes.reserve(&self.gpu, n as usize).map(drop)
     }
@@ -124,7 +124,7 @@ impl GpuSorter {
     /// Filling it at once saves the copy that [`GpuSorter::sort`] makes.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is not so much memory that can be pinned.
+    /// [`Error::Io`] where there is not so much memory that can be pinned.
     pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
         self.block.1 = 0;
         let room = self.block.0.reserve(&self.gpu, len)?;

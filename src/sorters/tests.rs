@@ -1,4 +1,4 @@
-//! Sorters that fail in every way there is, and the choice between CPU and GPU; no GPU is needed.
+//! Sorters that fail or are wrong, and the choice between CPU and GPU; no GPU is needed.
 
 use super::coded_transform::{GpuSort, GpuSorted};
 use super::invert_blocks::GpuInvert;
@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::events::{Listener, Step};
 use crate::tasks::Executor;
 use crate::threads::Threads;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
@@ -105,17 +107,19 @@ fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
 fn a_transform_of_other_bytes_is_not_believed() {
     let (listener, warnings) = Listener::of_warnings();
     let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
-    let mut blocks = 0;
-    let wrong: GpuSort = Box::new(move |_, rate| {
-        blocks += 1;
-        assert_eq!(blocks, 1, "what was wrong once is asked again");
-        on_cpu(b"bandana", rate)
-    });
-    let sound: GpuSort = Box::new(|_, _| panic!("the GPUs that are left are asked"));
-    let (sorters, pool) = (chosen(listener, vec![sound, wrong]), pool());
+    let asked = Arc::new(AtomicUsize::new(0));
+    let wrong = || -> GpuSort {
+        let asked = Arc::clone(&asked);
+        Box::new(move |_, rate| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            on_cpu(b"bandana", rate)
+        })
+    };
+    let (sorters, pool) = (chosen(listener, vec![wrong(), wrong()]), pool());
     for _ in 0..3 {
         assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().0, expected);
     }
+    assert_eq!(asked.load(Ordering::Relaxed), 1, "a GPU is asked after one was wrong");
     let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
     assert_eq!(*warnings.lock().unwrap(), [warning]);
 }

@@ -8,7 +8,7 @@ use crate::gpu::runtime::kernel_structs::{
     AlphabetView, CoverChangesView, CoverGroupsArgs, CoverListView,
 };
 use crate::gpu::runtime::tuning::{HALO, REFINE_THREADS, REFINE_TILE, TEXT_PADDING};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, at_most};
 
 /// Items of a tile.
 const SPLIT_TILE: u32 = REFINE_TILE - 2 * HALO;
@@ -241,6 +241,9 @@ impl<'m> TextCover<'m> {
     /// Waits for what is left, and for the number of changes.
     pub fn unresolved(&self, gpu: &Gpu) -> Result<(CoverUnresolved, u32)> {
         let counts = gpu.read(self.counts.first(4))?;
+        let all = self.order.len();
+        counts.iter().try_for_each(|&count| at_most(count, all).map(drop))?;
+        at_most(counts[2], all - counts[0])?;
         Ok((CoverUnresolved { small: counts[0], large: counts[2], groups: counts[3] }, counts[1]))
     }
 

@@ -22,7 +22,7 @@ use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::{ByteCounts, count_bytes};
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, log_round};
 
 /// Rounds of text on small groups after the first sort.
 const TEXT_ROUNDS: u32 = 1;
@@ -104,7 +104,7 @@ impl<'m> SkewPd<'m> {
         gpu.zero(self.ranks.part(count..count + PADDING))?;
         let (mut unresolved, mut depth, cover) = self.first(gpu, block.text, n, alphabet)?;
         while unresolved.small + unresolved.large > 0 {
-            rounds.push(unresolved.small + unresolved.large);
+            log_round(rounds, unresolved.small + unresolved.large)?;
             (unresolved, depth) = self.round(gpu, &cover, unresolved, depth)?;
         }
         let [list, other] = self.lists;

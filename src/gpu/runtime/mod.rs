@@ -7,6 +7,7 @@
 //! | `tuning` | numbers that kernels and host share |
 //! | `kernel_structs` | structs that the host fills and kernels take |
 //! | `host_flags` | words that kernels write and the host polls |
+//! | `counted` | checks of what they count |
 //! | `cuda_device` | the GPUs of the machine; one with the kernels loaded |
 //! | `pause` | how a thread waits for what it looks at |
 //! | `gpu_stream` | a stream of launches on a GPU |
@@ -18,6 +19,7 @@
 
 mod arena;
 mod array;
+mod counted;
 mod cuda_device;
 mod gpu_stream;
 mod host_flags;
@@ -31,6 +33,7 @@ pub mod tuning;
 
 pub use arena::{Arena, ArenaAllocator, GrowingArena};
 pub use array::{Array, DoubleBuffer};
+pub use counted::{at_most, log_round};
 pub use cuda_device::{BUILT, devices, has_driver};
 pub use gpu_stream::{Gpu, KernelArgument};
 pub use nccl::{Communicator, NcclId};

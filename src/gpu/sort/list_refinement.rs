@@ -7,7 +7,7 @@ use super::refine::{RefineInput, RefineKind, refine};
 use super::unsorted_groups::{SortState, UnsortedGroups};
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, log_round};
 
 /// Groups smaller than this in the mean are not worth a sort of the list.
 const SMALL_GROUPS: u32 = 16;
@@ -81,7 +81,7 @@ impl<'m> ListRefinement<'m> {
         while self.unresolved.items > 0 {
             let keys = (ListKeyKind::Finish, state.rank_bits + TEXT_BITS);
             self.refine(gpu, state, RefineKind::Finish, keys, FINISH_ROUNDS)?;
-            self.unresolved.log(rounds)?;
+            log_round(rounds, self.unresolved.items)?;
         }
         Ok(())
     }

@@ -3,12 +3,9 @@
 use super::minimizers::{KeySortedList, ListKeyKind, list_keys};
 use super::refine::RefineInput;
 use super::unsorted_groups::{SortState, UnsortedGroups};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::primitives::cub::{Cub, bit_width};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
-
-/// Many times the rounds that a block takes, whose depths double.
-const MOST_ROUNDS: usize = 1000;
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, at_most};
 
 /// How many suffixes and groups are unresolved.
 #[derive(Clone, Copy)]
@@ -21,36 +18,16 @@ impl Unresolved {
     /// Waits for what the last kernel publishes of up to `most` suffixes.
     ///
     /// # Errors
-    /// [`Error::Device`] where it is more: that GPU is wrong.
+    /// [`Error::Device`](crate::Error::Device) where it is more, here and below: that GPU is wrong.
     pub fn wait(gpu: &Gpu, most: u32) -> Result<Unresolved> {
         let (items, groups) = gpu.wait_for_counts()?;
-        if items.max(groups) <= most {
-            Ok(Unresolved { items, groups })
-        } else {
-            Err(wrong_count())
-        }
+        Ok(Unresolved { items: at_most(items, most)?, groups: at_most(groups, most)? })
     }
 
-    /// Waits for what a kernel publishes that selects some of them, of whose groups none goes:
-    /// there is room for `most`.
-    ///
-    /// # Errors
-    /// As of [`Self::wait`].
+    /// Waits for what a kernel publishes that selects up to `most` of them; their groups stay.
     pub fn wait_for_selected(self, gpu: &Gpu, most: u32) -> Result<Unresolved> {
-        let items = gpu.wait_for_counts()?.0;
-        if items <= most { Ok(Unresolved { items, ..self }) } else { Err(wrong_count()) }
-    }
-
-    /// Adds them to those of the rounds before.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where these are too many: wrong ranks may never be all different.
-    pub fn log(self, rounds: &mut Vec<u32>) -> Result<()> {
-        if rounds.len() >= MOST_ROUNDS {
-            return Err(Error::Device("a GPU sorts a block without end".into()));
-        }
-        rounds.push(self.items);
-        Ok(())
+        let items = at_most(gpu.wait_for_counts()?.0, most)?;
+        Ok(Unresolved { items, ..self })
     }
 
     pub fn mean_group(self) -> u32 {
@@ -61,10 +38,6 @@ impl Unresolved {
     pub fn group_bits(self) -> u32 {
         bit_width(self.groups.saturating_sub(1))
     }
-}
-
-fn wrong_count() -> Error {
-    Error::Device("a GPU counted more suffixes than there are".into())
 }
 
 /// Buffers for sorting lists of up to so many items.

@@ -16,7 +16,7 @@ use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups};
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{HALO, MOST_SPARSE_WINDOW};
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, log_round};
 
 /// Up to so many minimizers, or with groups smaller than this after some rounds, doubling goes on
 /// in shared memory first, if groups fit there.
@@ -88,7 +88,7 @@ impl<'m> RankedLevel<'m> {
         rank_unresolved(gpu, self.spare, self.unresolved.items, self.ranks)?;
         self.list.group_heads = self.own.take().unwrap_or(self.list.group_heads);
         std::mem::swap(&mut self.list, &mut self.spare);
-        self.unresolved.log(rounds)
+        log_round(rounds, self.unresolved.items)
     }
 
     /// Bits of the keys: as many as pay.

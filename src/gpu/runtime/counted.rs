@@ -1,0 +1,45 @@
+//! What a GPU counts, looked at before the host relies on it: one that is wrong may count anything.
+
+use crate::error::{Error, Result};
+
+/// Many times the rounds that a block takes.
+const MOST_ROUNDS: usize = 1000;
+
+/// A count of some of `most` items.
+///
+/// # Errors
+/// [`Error::Device`] where it is more.
+pub fn at_most(count: u32, most: u32) -> Result<u32> {
+    if count <= most {
+        return Ok(count);
+    }
+    Err(Error::Device(format!("a GPU counted {count} of {most} suffixes").into()))
+}
+
+/// Adds how many suffixes a round has left to those of the rounds before.
+///
+/// # Errors
+/// [`Error::Device`] where these are too many: wrong ranks may never be all different.
+pub fn log_round(rounds: &mut Vec<u32>, left: u32) -> Result<()> {
+    if rounds.len() >= MOST_ROUNDS {
+        return Err(Error::Device("a GPU sorts a block without end".into()));
+    }
+    rounds.push(left);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_a_failure_of_the_gpu() {
+        assert_eq!(at_most(7, 7).unwrap(), 7);
+        assert!(matches!(at_most(8, 7), Err(Error::Device(_))));
+        let mut rounds = vec![9; MOST_ROUNDS - 1];
+        log_round(&mut rounds, 5).unwrap();
+        assert_eq!(rounds.last(), Some(&5));
+        assert!(matches!(log_round(&mut rounds, 5), Err(Error::Device(_))));
+        assert_eq!(rounds.len(), MOST_ROUNDS);
+    }
+}
