@@ -28,7 +28,7 @@
 //! | [`repeats`] | which bytes of a collection of files occur before in it |
 //! | [`recover()`] | what is whole of a damaged file |
 //! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
-//! | [`cuda`] | the GPUs that are there |
+//! | [`cuda`], `device` | the GPUs that are there; which ones a caller names |
 //! | `gpu` | suffix sorting, its inverse, coding by static rANS, search and LCP arrays on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
@@ -39,11 +39,11 @@
 //! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `distributed` | suffix sorting by several processors, which exchange words |
+//! | `distributed` | suffix sorting by several GPUs or processes, which exchange words |
 //! | `sampling` | difference covers and the levels of accelerated sampling, for CPU and GPU |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | [`JoinedRank`], `process_ranks` | processes with a GPU each that sort a block together |
-//! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too; the algorithms are in `bwt` and `gpu` |
+//! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too, and what happens where one fails; the algorithms are in `bwt` and `gpu` |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together; its page has the way of a block, with threads and checks |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
@@ -53,6 +53,7 @@
 //! | `leb128` | numbers of any size as bytes |
 //! | `positions` | rows and positions of a block in 32 bits, or in 64 where it is large |
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
+//! | `cli` | the command |
 //!
 //! Words that are used in all rooms:
 //!
@@ -62,7 +63,7 @@
 //!   their side information (`side`) is what they need to undo that;
 //! - slice, run: a part of a block's BWT that is coded alone; equal bytes one after another in it;
 //! - sample: the row of a suffix that is known ahead, from which the inverse or a search starts;
-//! - alone: a block is alone if no other is in its stream;
+//! - alone: a block is alone if it is known to be the only one of its stream;
 //! - narrow, wide: positions of 32 bits and of 64 (`positions`);
 //! - lease: the use of a GPU by one thread, of which a GPU has several;
 //! - believed: taken without a check of the whole, as an index on disk is.

@@ -18,13 +18,13 @@
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read, one run or not | `bwz-reader` (`raw`), `bwz-piece` | a block, or up to five | - |
+//! | read, one run or not | `bwz-reader` (`raw`), `bwz-piece` | a block, or some short ones | - |
 //! | filter | the pool, for a worker of the first stage; where there is an index, sequences alone | the text, mostly in the block's place; side information; of fields the block once more | the raw CRC-32 is taken here; fields are put together again and compared |
 //! | sort and code, GPU | that worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary row; in the pool, sums over the bytes and range of samples; what fails is sorted by the CPU (`sorters` says who takes over). What several GPUs sorted together is inverted and compared. Coded slices are decoded again with `--verify` alone |
 //! | sort, GPU, where the block is not coded there | the same | pinned block, the GPU's arena, pinned BWT, BWT | the same |
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
 //! | code slices, CPU | a worker of the second stage; slices in the pool | coded slices | - |
-//! | put together | a worker of the second stage | the payload; stored where that is smaller | the payload's CRC-32 is taken here |
+//! | put together | a worker of the second stage | the payload; stored where that is not larger | the payload's CRC-32 is taken here |
 //! | check, with `--verify` | the pool | the text once more, the whole way back | raw CRC-32; what fails is sorted and coded by the CPU and checked again |
 //! | write | the caller's | headers; at the end seek table and footer | - |
 //!
@@ -32,7 +32,7 @@
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`frame`); the first frame header and what is read ahead of it: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
+//! | read | `bwz-reader` (`frame`); the first frame header and what is read with it: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
 //! | decode and invert, GPU | a worker of the second stage, with a lease | the payload, its slices, pinned, the GPU's arenas, the text | the payload's CRC-32, its tables, coder states, one cycle, samples; what fails is done by the CPU |
 //! | decode, CPU | a worker of the first stage, or where a GPU might have done it the second; slices in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
 //! | invert, GPU | a worker of the second stage, with a lease | pinned copy, the GPU's arena | one cycle, samples; what fails is inverted by the CPU |
@@ -55,8 +55,8 @@
 //!
 //! A block that is one run is coded without these steps; when one is decoded it is kept, so that
 //! the next like it needs none of them. Where no GPU was asked for, all goes on on the caller's
-//! thread for a block of at most 64 KiB that is alone in its stream (`compress`), and for a frame
-//! whose header promises no larger ones (`decompress`).
+//! thread for a block of at most 64 KiB that is alone in its stream (`compress`), and for the first
+//! block of a stream whose header promises none that is larger (`decompress`).
 
 mod decode_block;
 mod decoded;

@@ -1,9 +1,9 @@
 //! Content-defined positions, as in content-defined chunking, and what they tell of repeats.
 //!
 //! A position is chosen by the 8 bytes there, so that repeats have the same ones (`chosen_spans`).
-//! [`hash`] makes a key of the bytes there. [`Look`] and [`deduplication_ratio`] compare such keys:
-//! the first tells whether a text is made of versions of one text, the second how often its strings
-//! come again. A look keeps the [`CommonPositions`] for those who search the text for repeats then.
+//! [`hash`] makes a key of the bytes there. [`Look`] compares such keys and tells whether a text is
+//! made of versions of one text; it keeps the [`CommonPositions`] for those who search the text for
+//! repeats then. [`deduplication_ratio`] tells how often strings come again, by a coarser sample.
 
 use super::chosen_spans::{BATCH, KEYED, KeptApart, SPAN, find_both, find_common};
 use crate::allocation;

@@ -49,7 +49,7 @@
 //! | file | job | memory |
 //! |---|---|---|
 //! | `suffix_sorter` | block -> [`Bwt`]: which way a block is sorted; libsais | 6; 10 in 64 bits |
-//! | `sort_limits` | which blocks the next three take | |
+//! | `sort_limits` | which blocks `long_runs`, `prefix_free` and `merge` take | |
 //! | `long_runs` | a block of long runs, by a text without them | < 6 |
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
 //! | `merge` | a block that is alone or above 2 GiB in parts, side by side; others as one | 6 |

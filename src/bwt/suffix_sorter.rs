@@ -11,21 +11,22 @@
 //! `benches/results/2026-11-modes.md` has what each gains.
 //!
 //! A new way gets a folder here and a struct of its limits, USUAL and LOWEST, in `sort_limits`, a
-//! function `sort(block, rate, limits, ..) -> Result<Option<Bwt>>` (`None`: the next is tried; an
-//! error: the block fails), and its turn in [`CpuSorter::sort_on`] before the last `merge::sort`,
-//! for blocks of up to 2 GiB; the parts of a merge go to libsais whatever they are like. It gives
-//! libsais's exact `Bwt`, on any threads of the current rayon pool, in time that is bounded
-//! whatever the data, in at most 6 bytes per byte, the block and its BWT among them, asked for
-//! through `allocation`; the workspace that is kept for other blocks counts, unless `sort_on` calls
-//! [`CpuSorter::free`] before it. Its tests lower the limits and compare with `naive` and libsais.
-//! So does the fuzz target `inverse`, which reaches it through a door in `internals`
-//! (`tests/common/targets/inverse.rs`): its input begins with three bytes, of which the second
-//! chooses the way, and seeds in `fuzz/seeds/inverse` that aim at others are to be made anew where
-//! these numbers change. A text made to be slow for it stands in `tests/hostile.rs`, with an index
-//! where filters would take it apart first. The module docs of `bwt` name it. What it gains is
-//! measured with and without its turn, which is a change of `sort_on` that is not kept: by `bwz -T2
-//! -c --index` where it is for repeats, which filters remove otherwise, else by `cargo bench
-//! --bench sort`.
+//! function `sort(block, rate, limits, ..) -> Result<Option<Bwt>>`, as `long_runs` has (`None`: the
+//! next is tried; an error: the block fails), and its turn in [`CpuSorter::sort_on`] before the
+//! last `merge::sort`, for blocks of up to 2 GiB; the parts of a merge go to libsais whatever they
+//! are like. It gives libsais's exact `Bwt`, on any threads of the current rayon pool, in time that
+//! is bounded whatever the data, in at most 6 bytes per byte, the block and its BWT among them,
+//! asked for through `allocation`; the workspace that is kept for other blocks counts, unless
+//! `sort_on` calls [`CpuSorter::free`] before it. Its tests lower the limits and compare with
+//! `naive` and [`CpuSorter::sort_on_one_thread`]. So does the fuzz target `inverse`, which reaches
+//! it through a door in `internals` (`tests/common/targets/inverse.rs`): its input begins with
+//! three bytes, of which the second chooses the way, and seeds in `fuzz/seeds/inverse` that aim at
+//! others are to be made anew where these numbers change. A text made to be slow for it stands in
+//! `tests/hostile.rs`, with `Options::index` where filters would take it apart first. `tests/tidy`
+//! says how long a file may be, and that its name is its own. The module docs of `bwt` name it.
+//! What it gains is measured with and without its turn, which is a change of `sort_on` that is not
+//! kept: by `bwz -T2 -c --index` where it is for repeats, which filters remove otherwise, else by
+//! `cargo bench --bench sort`.
 //!
 //! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` have it sort texts of
 //! larger alphabets too.
@@ -56,7 +57,7 @@ use libsais::{BwtConstruction, LibsaisError, OutputElement};
 #[derive(Debug)]
 pub enum Sorter {
     /// The processor at hand: the calling thread, and the current rayon pool where a block repeats
-    /// itself.
+    /// itself, to find out whether it does, and above 2 GiB.
     Cpu,
     /// A GPU, while the calling thread waits.
     Gpu(Box<gpu::GpuSorter>),

@@ -5,8 +5,8 @@
 //! two codings; a slice that is not shorter by its block's coding is stored.
 //!
 //! A *byte* is one of the transform, here as in FORMAT.md; a *symbol* is what an entropy coder
-//! codes: a bucket, four extra bits, or 0 or 1 (a binary symbol). In `bwt` and `fm_index` a symbol
-//! is one of the text, as in every book on them.
+//! codes: a bucket, extra bits, a byte of the list, or 0 or 1 (a binary symbol). In `bwt` and
+//! `fm_index` a symbol is one of the text, as in every book on them.
 //!
 //! Static rANS, for [`Effort::Fast`] and [`Effort::Default`], on CPUs and GPUs. Its tables are
 //! counted ahead and sent once for the block:
@@ -26,6 +26,14 @@
 //! A slice of static rANS is two states of 4 bytes and words of 2, by which the list of its bytes
 //! is coded too; one of context mixing is 32 bytes of the bytes present, half a byte for each of
 //! these, then what the range coder wrote. FORMAT.md decodes one of each by hand (14.9, 15.9).
+//!
+//! | file | job |
+//! |---|---|
+//! | `slice_cuts`, `slices` | a BWT -> slices -> coded slices, side by side, and back |
+//! | `slice_symbols`, `static_encoder`, `static_rans` | a slice in static rANS: its symbols, there, back |
+//! | `models`, `default_tables`, `table_cost`, `frequency_table` | its tables, and how they are sent |
+//! | `context_mixing`, `bit_models`, `mixer_simd` | a slice in context mixing, both ways |
+//! | `list_head` | the list of the bytes of a slice, which move to front |
 //!
 //! # Cost
 //!

@@ -126,9 +126,11 @@ pub struct SliceJob<'a> {
 }
 
 impl SliceJob<'_> {
-    /// How long it takes, against others: what is coded takes time, and what it decodes to little.
+    /// How long it takes, against others: what is coded takes time, and what it decodes to, or what
+    /// is stored, little.
     pub fn work(&self) -> usize {
-        self.coded.len() + self.out.len() / 64
+        let coded = if self.coded.len() < self.out.len() { self.coded.len() } else { 0 };
+        coded + self.out.len() / 64
     }
 }
 

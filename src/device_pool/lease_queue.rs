@@ -1,5 +1,5 @@
 //! The queue in which threads wait for a GPU, opened once for each of its leases: free ones are
-//! given in the order of the requests, and one whose GPU failed does not come back, nor does any where
+//! given in the order of the requests. One whose GPU failed does not come back, and none does where
 //! one was wrong.
 //!
 //! A thread waits until one is free, until there will never be one again, or until the CPU would

@@ -24,7 +24,8 @@
 //! A GPU takes its memory when it is opened: what every block up to the largest needs. Where there
 //! is not enough for several leases, there are fewer. A block that needs more and does not get it
 //! is done on the CPU. A lease whose GPU fails is not given again, while the other leases of that
-//! GPU are; where one was wrong no GPU is leased any more ([`DevicePool::give_up`]). One warning is given for all failures of a pool; `sorters` lists them.
+//! GPU are; where one was wrong no GPU is leased any more ([`DevicePool::give_up`]). One warning is
+//! given for all failures of a pool; `sorters` lists them.
 
 mod lease_queue;
 mod open_gpus;

@@ -111,6 +111,9 @@ mod tests {
             let pushed = block.push_first(&bytes[start..], len);
             check(block, pushed, &bytes[start..start + len]);
             let mut block = begun();
+            let pushed = block.push_first(&bytes[start..start + len], len);
+            check(block, pushed, &bytes[start..start + len]);
+            let mut block = begun();
             let range = start.min(30 - len)..start.min(30 - len) + len;
             let pushed = block.push_within(range.clone());
             check(block, pushed, &bytes[range]);

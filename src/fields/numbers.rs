@@ -24,8 +24,7 @@ const LIMIT: i64 = 1_000_000_000_000_000_000;
 /// Integers between this and its negative have 16 bytes at most.
 const USUAL_LIMIT: i64 = 1_000_000_000_000_000;
 
-/// A difference of 0.
-pub(super) const SAME: u8 = 16;
+pub(super) const SAME: u8 = 16; // A difference of 0.
 const NONE: Flaw = Flaw("a column of numbers holds what is none");
 const OF_ONE_BYTE: u64 = 208 - 16;
 const OF_TWO_BYTES: u64 = OF_ONE_BYTE + (252 - 208) * 256;
@@ -345,7 +344,8 @@ mod tests {
             assert_eq!(Pattern::default().parse(other.as_bytes()), None, "{other}");
         }
         let clock = Pattern::read(b"at 00:00:00").unwrap();
-        for other in ["", "at 10:60:00", "at 10:00:60", "at 10:00", "by 10:00:00", "at 1x:00:00"] {
+        for other in ["", "at 10:60:00", "at 10:00:60", "at 10:00:0", "by 10:00:00", "at 1x:00:00"]
+        {
             assert_eq!(clock.parse(other.as_bytes()), None, "{other}");
         }
         assert_eq!(clock.parse(b"at 99:59:59"), Some(99 * 3600 + 3599));

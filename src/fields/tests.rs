@@ -42,6 +42,8 @@ fn oddities() -> Vec<Vec<u8>> {
         b"@no end\nACGT\n+\nIIII",
         b"@empty\n\n+\n",
         b"chr1\t107\t60\t150M\t=\t267\t310\t\t\n",
+        b"7,7\n7,7\nx,7\n7,y\n7,7\n7,8\n8,8\n8,8",
+        b"7,12345678901234567\n7,12345678901234567\n7,-1234567890123456\n7,-123456789012345\n",
     ];
     let mut all: Vec<Vec<u8>> = whole.iter().map(|text| text.to_vec()).collect();
     all.push([vec![b'5'; 70_000], b"\n7\n".to_vec()].concat());

@@ -2,8 +2,8 @@
 //!
 //! raw block -> [`filter_but_last`], [`deduplicate`] -> text -> sort ... invert -> text -> [`undo`]
 //! -> raw block; [`apply`] is both at once, for tests. Each filter looks for its own kind of data
-//! and leaves everything else alone, at 1 to 2 % of the time that a block takes, and the search for
-//! long-range matches at 3 %:
+//! and leaves everything else alone; to find that out takes 1 to 2 % of the time of a block, and
+//! the search for long-range matches 3 %:
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
@@ -13,7 +13,7 @@
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
 //!
-//! They are applied in this order, but FASTQ's sequences after fields. All are undone at the speed
+//! They are tried in this order, but FASTQ's sequences after fields. All are undone at the speed
 //! of a few passes over the block. A block of sequences is no block of fields; `fields_or_repeats`
 //! chooses where fields and matches would each take what the other needs.
 //!
@@ -28,15 +28,18 @@
 //! filter whose parameters have many forms is undone and compared ([`comes_back`]). Then follow, in
 //! this order:
 //!
-//! - `format/FORMAT.md` chapters 4 and 12 and the versions, with the draft in
-//!   `frame::frame_header`, and `format/decoder.py` (`FILTERS`, `undo_filters`, `undo_regions`);
-//!   `tests/{bombs,foreign,rejects}.rs` and `tests/cli/refusals.rs` name the draft too;
-//! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which the tests below try, a
-//!   name in `FILTERED` of `tests/golden.rs`, which writes its file where `BWZ_BLESS=1` is set, and
-//!   `tests/damaged/sources.rs`;
+//! - `format/FORMAT.md` chapters 3, 4, 12, 16 and the versions, an example among those that
+//!   `tests/golden/examples.rs` counts, the draft in `frame::frame_header`, and `format/decoder.py`
+//!   (the draft, `FILTERS` and the flags of block headers, `undo_filters`, `undo_regions`);
+//!   `tests/{bombs,foreign,rejects}.rs` and `tests/cli/refusals.rs` name the draft too, and
+//!   `tests/rejects.rs` the draft, the flag and the kind of region that come next;
+//! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which many tests try, at the
+//!   same place a name in `FILTERED` of `tests/golden.rs`, which writes its file where
+//!   `BWZ_BLESS=1` is set, and `tests/damaged/sources.rs`;
 //! - what a decoder rejects, in `tests/rejects/parts.rs`, and its parameters in `side_fields` of
 //!   `tests/common/mutation/parts.rs`;
-//! - unless it is one of regions, a door in `internals`, `tests/common/targets/filters.rs`, seeds;
+//! - unless it is one of regions, a door in `internals`, `tests/common/targets/filters.rs`, and
+//!   seeds in `fuzz/seeds/filters`, whose first byte chooses the filter there;
 //! - all committed files: `BWZ_BLESS=1 cargo test --test golden --test rejects --test crashes`.
 
 mod bcj;
@@ -52,6 +55,8 @@ pub(crate) mod match_finder;
 pub(crate) mod matches;
 mod order1;
 pub(crate) mod regions;
+#[cfg(test)]
+mod tests;
 
 use crate::bwt::content_defined::{CommonPositions, Look};
 #[cfg(test)]
@@ -320,81 +325,5 @@ pub(crate) fn undo_on(filtered: Filtered, size: usize, pool: &Threads) -> Result
         Ok(text)
     } else {
         Err(Flaw("the filters of a block do not restore as many bytes as it has"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bwt::Sorter;
-    use crate::coder::{self, Coding, Effort, SliceLimits};
-
-    fn coded_size(text: &[u8]) -> usize {
-        let bwt = Sorter::Cpu.sort(text, 1 << 16).unwrap();
-        let limits = SliceLimits::new(bwt.bytes.len(), Effort::Default);
-        coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans).size()
-    }
-
-    #[test]
-    fn every_kind_comes_back_smaller() {
-        for size in [100_000, 600_000] {
-            for (name, block, flags) in cases::filtered(size) {
-                let filtered = apply(block.clone()).unwrap();
-                assert_eq!(filtered.flags, flags, "{name} of {size}");
-                let (before, after) = (coded_size(&block), coded_size(&filtered.text));
-                let after = after + filtered.side.len();
-                assert!(after * 100 < before * 99, "{name} of {size}: {before}, {after} filtered");
-                assert!(undo(filtered, block.len()).unwrap() == block, "{name} of {size}");
-            }
-        }
-    }
-
-    #[test]
-    fn other_data_is_left_alone() {
-        let plain = ["text", "DNA", "random", "random bits", "random over 17", "random over 255"];
-        for (name, block) in cases::shapes(1_000_000) {
-            if plain.contains(&name.as_str()) {
-                assert_eq!(apply(block).unwrap().flags, 0, "{name}");
-            }
-        }
-    }
-
-    #[test]
-    fn any_parameters_are_survived() {
-        for (_, block, _) in cases::filtered(40_000) {
-            let filtered = apply(block.clone()).unwrap();
-            let text = &filtered.text[..filtered.text.len().min(3000)];
-            for bit in 0..filtered.side.len().min(60) * 8 {
-                let mut side = filtered.side.clone();
-                side[bit / 8] ^= 1 << (bit % 8);
-                for flags in [filtered.flags, 7, ALL] {
-                    let damaged = Filtered { text: text.to_vec(), flags, side: side.clone() };
-                    if let Ok(restored) = undo(damaged, block.len()) {
-                        assert_eq!(restored.len(), block.len());
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_case_comes_back() {
-        for (name, block) in cases::named().into_iter().chain(cases::shapes(100_000)) {
-            let filtered = apply(block.clone()).unwrap();
-            assert!(filtered.text.len() <= block.len());
-            assert_eq!(filtered.flags == 0, filtered.side.is_empty());
-            assert!(undo(filtered, block.len()).unwrap() == block, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_layout_with_more_entries_than_a_decoder_takes_is_not_written() {
-        let lines: &[u8] = b"@r4\nAC\r\n+\r\n@+\r\n@r\xEC4\n\x89\x08\x8B##\n@r2\nAC\r\n+\r\n@+\r\n\
-            @\xC3\xA9\nA\x07\x03\xF8<\x89#\n";
-        let block = lines.repeat(1000);
-        assert_eq!(sequence::detect(&block), Some(Kind::Fastq));
-        let filtered = apply(block.clone()).unwrap();
-        assert_eq!(filtered.flags & SEQUENCES, 0);
-        assert!(undo(filtered, block.len()).unwrap() == block);
     }
 }

@@ -79,8 +79,7 @@ const BATCH: usize = 4096;
 /// each with all threads to it.
 const LARGE: usize = 2 << 20;
 
-/// Applies the filters of regions, the first of which starts at `pos`, or (`ToRelative`) undoes
-/// them.
+/// Applies the filters of regions, the first of which starts at `pos`, or undoes them.
 fn change(
     text: &mut [u8],
     mut pos: usize,

@@ -1,5 +1,5 @@
 //! The bytes on disk and nothing else: chapters 2 to 8 and 10 of `format/FORMAT.md`, of which each
-//! file names its own.
+//! file of a structure names its own.
 //!
 //! A structure of fixed size is a struct with `to_bytes` above `from_bytes`; the latter checks all
 //! that can be checked without its surroundings. [`FrameWriter`] and [`FrameReader`] put structures

@@ -1,0 +1,74 @@
+//! All filters together: what they gain, what they leave alone, and what they survive.
+
+use super::*;
+use crate::bwt::Sorter;
+use crate::coder::{self, Coding, Effort, SliceLimits};
+
+fn coded_size(text: &[u8]) -> usize {
+    let bwt = Sorter::Cpu.sort(text, 1 << 16).unwrap();
+    let limits = SliceLimits::new(bwt.bytes.len(), Effort::Default);
+    coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans).size()
+}
+
+#[test]
+fn every_kind_comes_back_smaller() {
+    for size in [100_000, 600_000] {
+        for (name, block, flags) in cases::filtered(size) {
+            let filtered = apply(block.clone()).unwrap();
+            assert_eq!(filtered.flags, flags, "{name} of {size}");
+            let (before, after) = (coded_size(&block), coded_size(&filtered.text));
+            let after = after + filtered.side.len();
+            assert!(after * 100 < before * 99, "{name} of {size}: {before}, {after} filtered");
+            assert!(undo(filtered, block.len()).unwrap() == block, "{name} of {size}");
+        }
+    }
+}
+
+#[test]
+fn other_data_is_left_alone() {
+    let plain = ["text", "DNA", "random", "random bits", "random over 17", "random over 255"];
+    for (name, block) in cases::shapes(1_000_000) {
+        if plain.contains(&name.as_str()) {
+            assert_eq!(apply(block).unwrap().flags, 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn any_parameters_are_survived() {
+    for (_, block, _) in cases::filtered(40_000) {
+        let filtered = apply(block.clone()).unwrap();
+        let text = &filtered.text[..filtered.text.len().min(3000)];
+        for bit in 0..filtered.side.len().min(60) * 8 {
+            let mut side = filtered.side.clone();
+            side[bit / 8] ^= 1 << (bit % 8);
+            for flags in [filtered.flags, 7, ALL] {
+                let damaged = Filtered { text: text.to_vec(), flags, side: side.clone() };
+                if let Ok(restored) = undo(damaged, block.len()) {
+                    assert_eq!(restored.len(), block.len());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_case_comes_back() {
+    for (name, block) in cases::named().into_iter().chain(cases::shapes(100_000)) {
+        let filtered = apply(block.clone()).unwrap();
+        assert!(filtered.text.len() <= block.len());
+        assert_eq!(filtered.flags == 0, filtered.side.is_empty());
+        assert!(undo(filtered, block.len()).unwrap() == block, "{name}");
+    }
+}
+
+#[test]
+fn a_layout_with_more_entries_than_a_decoder_takes_is_not_written() {
+    let lines: &[u8] = b"@r4\nAC\r\n+\r\n@+\r\n@r\xEC4\n\x89\x08\x8B##\n@r2\nAC\r\n+\r\n@+\r\n\
+        @\xC3\xA9\nA\x07\x03\xF8<\x89#\n";
+    let block = lines.repeat(1000);
+    assert_eq!(sequence::detect(&block), Some(Kind::Fastq));
+    let filtered = apply(block.clone()).unwrap();
+    assert_eq!(filtered.flags & SEQUENCES, 0);
+    assert!(undo(filtered, block.len()).unwrap() == block);
+}
