@@ -43,7 +43,7 @@
 //! | `sampling` | difference covers and the levels of accelerated sampling, for CPU and GPU |
 //! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
 //! | [`JoinedRank`], `process_ranks` | processes with a GPU each that sort a block together |
-//! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too, and what happens where one fails; the algorithms are in `bwt` and `gpu` |
+//! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too; the algorithms are in `bwt` and `gpu` |
 //! | `block` | one block, raw <-> coded: filters, sort, coding and checks together; its page has the way of a block, with threads and checks |
 //! | `raw` | raw blocks, and where they come from |
 //! | `pipeline` | ordered stages over threads; knows nothing of compression |
@@ -54,6 +54,8 @@
 //! | `positions` | rows and positions of a block in 32 bits, or in 64 where it is large |
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //! | `cli` | the command |
+//!
+//! What happens where a GPU fails is in `sorters`.
 //!
 //! Words that are used in all rooms:
 //!

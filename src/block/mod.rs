@@ -24,7 +24,7 @@
 //! | sort, GPU, where the block is not coded there | the same | pinned block, the GPU's arena, pinned BWT, BWT | the same |
 //! | sort, CPU | the pool | 4 bytes per byte of workspace, BWT (libsais) | - |
 //! | code slices, CPU | a worker of the second stage; slices in the pool | coded slices | - |
-//! | put together | a worker of the second stage | the payload; stored where that is not larger | the payload's CRC-32 is taken here |
+//! | put together | a worker of the second stage | payload, stored if not larger | its CRC-32 |
 //! | check, with `--verify` | the pool | the text once more, the whole way back | raw CRC-32; what fails is sorted and coded by the CPU and checked again |
 //! | write | the caller's | headers; at the end seek table and footer | - |
 //!
@@ -32,7 +32,7 @@
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`frame`); the first frame header and what is read with it: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
+//! | read | `bwz-reader` (`frame`); the first frame header and what is read ahead of it: the caller's | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
 //! | decode and invert, GPU | a worker of the second stage, with a lease | the payload, its slices, pinned, the GPU's arenas, the text | the payload's CRC-32, its tables, coder states, one cycle, samples; what fails is done by the CPU |
 //! | decode, CPU | a worker of the first stage, or where a GPU might have done it the second; slices in the pool | the BWT, in the memory of a written block; where a GPU may take part, the payload too | the payload's CRC-32, its tables, coder states, counts of an index |
 //! | invert, GPU | a worker of the second stage, with a lease | pinned copy, the GPU's arena | one cycle, samples; what fails is inverted by the CPU |

@@ -30,8 +30,8 @@
 //! | file | job |
 //! |---|---|
 //! | `slice_cuts`, `slices` | a BWT -> slices -> coded slices, side by side, and back |
-//! | `slice_symbols`, `static_encoder`, `static_rans` | a slice in static rANS: its symbols, there, back |
-//! | `models`, `default_tables`, `table_cost`, `frequency_table` | its tables, and how they are sent |
+//! | `slice_symbols`, `static_encoder`, `static_rans` | a slice in static rANS, both ways |
+//! | `models`, `default_tables`, `table_cost`, `frequency_table` | its tables, as they are sent |
 //! | `context_mixing`, `bit_models`, `mixer_simd` | a slice in context mixing, both ways |
 //! | `list_head` | the list of the bytes of a slice, which move to front |
 //!
