@@ -781,7 +781,7 @@ def undo_fields(text, side, raw_size):
     columns = [PackedColumn(packed[number]) if number in packed else Column(parts, count, depth)
                for number, (count, depth) in enumerate(zip(counts, depths))]
     entries = sum(1 << column.bits for column in columns if column.form in (2, 3, 6))
-    require(entries <= 1 << 22, "R28", "tables of %d entries" % entries)
+    require(entries <= 1 << 22, "R28", "arrays of %d entries" % entries)
     require(parts.at == len(text), "R28", "bytes behind the last column")
     block = bytearray()
     for number in order:

@@ -27,7 +27,7 @@
 //! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
 //! | [`repeats`] | which bytes of a collection of files occur before in it |
 //! | [`recover()`] | what is whole of a damaged file |
-//! | [`Options`], [`Error`], [`Event`] | what a caller chooses; what can go wrong; what happens meanwhile |
+//! | [`Options`], [`Error`], [`Event`] (`events`) | what a caller chooses; what can go wrong; what happens meanwhile |
 //! | [`cuda`], `device` | the GPUs that are there; which ones a caller names |
 //! | `gpu` | suffix sorting, its inverse, coding by static rANS, search and LCP arrays on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |

@@ -2,9 +2,9 @@
 //!
 //! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte,
 //! or 10 where positions have 64 bits; one that waits takes 2 at most. [`Plan::new`] fits as many
-//! workers as the limit allows and never less than one, or says what one would need: as many as
-//! there are threads, and where a GPU may be, as many besides as blocks wait for it. What then is
-//! left goes to more coders, where a block is too short to have slices for all threads.
+//! workers as the limit allows, up to one for each thread and one for each block that a GPU does or
+//! that waits for it; where there is no room for one it says what that would take. What is left goes
+//! to more coders, where a block is too short to have slices for all threads.
 //!
 //! The models of context mixing are large. A compressor knows whether it needs them. A
 //! decompressor does not, since any block may be coded so: [`Plan::to_decode`] keeps room for them,
@@ -63,7 +63,9 @@ const MIXING_MODELS: u64 = 6 << 20;
 /// its stages.
 const THREADS_EACH: u64 = 3;
 
-/// Threads that there are besides: they read, wait for signals and show progress.
+/// Threads that there are besides: they read, wait for signals and show progress. The command also
+/// reads pieces of files by half as many threads as compute, 16 at most. Their stacks have 128 KiB
+/// each, and where there is no room for them one thread reads; so they are not counted.
 const THREADS_BESIDES: u64 = 3;
 
 /// One part in so many of the room that the system leaves is for threads, unless that is too little

@@ -2,6 +2,8 @@
 //!
 //! Half a genome is copies of other parts of it, most of them short and old.
 
+#![allow(dead_code, reason = "each bench uses a part")]
+
 /// What a text is made of beside random bases, 41 % of them G and C as in ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Genome {
@@ -54,6 +56,17 @@ impl Genome {
         let from = random.below(text.len() - len);
         copy(text, random, from, len, every);
     }
+}
+
+/// A text, and copies of it up to `size` bytes, in each of which one base in 50 is changed.
+pub fn changed_copies(mut text: Vec<u8>, size: usize) -> Vec<u8> {
+    let (len, mut random) = (text.len(), Random(0x9E37_79B9_7F4A_7C15));
+    while text.len() < size {
+        // A fourth of the new ones are the old ones.
+        copy(&mut text, &mut random, 0, len, 37);
+    }
+    text.truncate(size);
+    text
 }
 
 /// xorshift64*, by S. Vigna.

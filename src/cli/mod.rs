@@ -2,7 +2,7 @@
 //!
 //! | room | job |
 //! |---|---|
-//! | `args`, `shared_args`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
+//! | `args`, `shared_args`, `block_args`, `byte_escape`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
 //! | `foreign_flags` | flags of other compressors |
 //! | `files`, `input_name` | which files are meant and what their outputs are called |
 //! | `input`, `stoppable_input`, `parallel_reads`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |

@@ -4,9 +4,9 @@
 //! A large read is cut into pieces, which threads read by position. What comes out is what one
 //! thread would get: the bytes up to the first that could not be read. The threads stay from the
 //! second large read on: to start and end one takes locks of the address space, for which threads
-//! that touch fresh memory wait as well. Those of the first end with it, since the threads that
-//! compute are started only then; where a limit leaves no room for all, they come first. Writing
-//! has no such thing, since file systems let one thread at a time write to a file.
+//! that touch fresh memory wait as well. Those of the first large read end with it, because only
+//! then are the threads started that compute, and these come first where a limit leaves no room for
+//! both. Files are written by one thread, since file systems let no second one in.
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};

@@ -30,10 +30,17 @@
 //! | file | job |
 //! |---|---|
 //! | `slice_cuts`, `slices` | a BWT -> slices -> coded slices, side by side, and back |
-//! | `slice_symbols`, `static_encoder`, `static_rans` | a slice in static rANS, both ways |
+//! | `rle`, `run_borders` | bytes <-> runs |
+//! | `mtf`, `list_head` | runs <-> MTF ranks, by the list of the bytes of a slice |
+//! | `exp_golomb`, `run_context`, `context_tree` | buckets and extra bits; contexts and their classes |
+//! | `static_rans`, `slice_symbols`, `static_encoder` | a slice in static rANS: back, and there in two passes |
 //! | `models`, `default_tables`, `table_cost`, `frequency_table` | its tables, as they are sent |
-//! | `context_mixing`, `bit_models`, `mixer_simd` | a slice in context mixing, both ways |
-//! | `list_head` | the list of the bytes of a slice, which move to front |
+//! | `rans`, `slot_search` | its entropy coder |
+//! | `device_tables` | its tables, as a GPU takes them |
+//! | `context_mixing`, `byte_tree` | a slice in context mixing, both ways |
+//! | `logistic_mixer`, `mixer_simd` | its probabilities |
+//! | `range_coder`, `bit_models` | its entropy coder, and that of models, tables and lists |
+//! | `simd_dispatch` | which of two compiled versions of a function a processor takes |
 //!
 //! # Cost
 //!

@@ -13,6 +13,18 @@
 //! and the parameters hold how many templates and uses there are, and the values of columns that
 //! are packed ([`packed_words`]).
 //!
+//! | file | job |
+//! |---|---|
+//! | `choose_tokens`, `tokens` | is a block one of fields, and what are its slots? |
+//! | `line_parts`, `parsed_lines` | raw block -> text and parameters, in parts side by side |
+//! | `templates`, `merged_templates`, `alike_templates` | the templates, and words of them that become slots |
+//! | `column_values`, `write_columns` | the values of a column, and how they are written |
+//! | `column_form`, `choose_forms`, `choose_lists`, `choose_packed` | the forms, and which one a column has |
+//! | `numbers`, `lists`, `predictions` | forms: differences, items, what another value tells |
+//! | `packed_columns`, `packed_words`, `packed_layout`, `packed_shape` | columns beside the text, as digits of large numbers |
+//! | `coded_size`, `value_cost`, `symbol_cost`, `difference_bits`, `key_hashes` | what a choice costs, by samples |
+//! | `rejoin`, `block_writer`, `short_moves` | text and parameters -> raw block |
+//!
 //! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a
 //! time in front of all lines of a log is one column. What the slots are is the encoder's choice,
 //! which [`tokens`] makes from samples, and [`merged_templates`] from all lines; a decoder does not

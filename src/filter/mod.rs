@@ -13,9 +13,16 @@
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
 //! | `matches` | many versions of one text, and long repeats in anything | deduplication |
 //!
-//! They are tried in this order, but FASTQ's sequences after fields. All are undone at the speed
-//! of a few passes over the block. A block of sequences is no block of fields; `fields_or_repeats`
-//! chooses where fields and matches would each take what the other needs.
+//! | file | job |
+//! |---|---|
+//! | `detect_regions`, `likeness`, `order1` | where the regions are, by samples |
+//! | `match_finder`, `key_table` | the matches of a text that repeats itself as a whole |
+//! | `long_range`, `last_seen` | those of any other |
+//! | `equal_bytes` | how far two places are equal |
+//! | `fields_or_repeats` | which of two filters suits lines that repeat each other |
+//!
+//! Filters are tried in the order of the first table, but FASTQ's sequences after fields. All are
+//! undone at the speed of a few passes over the block. A block of sequences is no block of fields.
 //!
 //! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, and
 //! `detect_regions` to find its data, which looks at middles of chunks, not at prose); any other
@@ -39,7 +46,7 @@
 //! - what a decoder rejects, in `tests/rejects/parts.rs`, and its parameters in `side_fields` of
 //!   `tests/common/mutation/parts.rs`;
 //! - unless it is one of regions, a door in `internals`, `tests/common/targets/filters.rs`, and
-//!   seeds in `fuzz/seeds/filters`, whose first byte chooses the filter there;
+//!   seeds in `fuzz/seeds/filters`: seven bytes of choices, which that file explains, and data;
 //! - all committed files: `BWZ_BLESS=1 cargo test --test golden --test rejects --test crashes`.
 
 mod bcj;

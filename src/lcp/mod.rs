@@ -24,6 +24,7 @@
 //! |---|---|---|
 //! | `lcp_sorter` | texts -> both arrays, on the CPU or a GPU | 13; with a GPU 10 and 40 MiB |
 //! | `arrays` | both arrays | 9 |
+//! | `limits` | how long a text may be, and its memory | |
 //! | `suffix_array` | the suffixes sorted, by libsais on one thread | 5 |
 //! | `permuted_lcp` | the LCP array by way of text order, on all threads | 13 |
 //! | `range_minima` | the least of a range of values, in constant time | see there |

@@ -14,6 +14,14 @@
 //! case, and never across records. The layout has the lengths of the lines, their ends, and where
 //! letters were small: a few bytes for a record. It maps positions to and from raw offsets in
 //! logarithmic time. Taking apart and putting together is one pass over the block each.
+//!
+//! | file | job |
+//! |---|---|
+//! | `detect` | is a block one of sequences, and where may it be cut? |
+//! | `lines`, `units` | its lines, and the records that they are of |
+//! | `split_records`, `join_lines` | raw block -> text and layout, and back |
+//! | `line_layout`, `cover` | the layout; ascending stretches in it, such as those of small letters |
+//! | `others` | bytes that are no residues, above 127 |
 
 mod cover;
 mod detect;

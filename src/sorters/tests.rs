@@ -269,7 +269,7 @@ fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
 }
 
 #[test]
-fn a_gpu_that_never_comes_up_is_not_waited_for() {
+fn one_block_does_not_wait_for_a_gpu_that_is_being_opened() {
     let (sorters, open_now) = opened_on_demand(Box::new(|_, _| panic!("it came up")));
     let (_, steps) = sorters.sort_on_one(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool()).unwrap();
     assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));

@@ -1,7 +1,7 @@
 //! Rooms use each other in one direction.
 
 use crate::remains::assert_remains;
-use crate::source::{Modules, files, root};
+use crate::source::{Modules, files, identifiers, root, shipped_code};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -37,6 +37,29 @@ fn order() -> Vec<Vec<String>> {
     let list = list.split('`').next().unwrap();
     let rooms = |part: &str| part.split(',').map(|room| room.trim().to_owned()).collect();
     list.split('<').map(rooms).collect()
+}
+
+/// Who looks for the file of a job finds it in the table of its room.
+#[test]
+fn tables_of_files_name_all_files() {
+    let tables = files("src", "rs").into_iter().filter_map(|(path, text)| {
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("//! |")).collect();
+        let is_of_files = rows.iter().any(|row| ["file", "room"].contains(&cell(row)));
+        is_of_files.then(|| (path, rows.join("\n").to_lowercase(), shipped_code(&text)))
+    });
+    let mut missing = Vec::new();
+    for (path, table, code) in tables {
+        let named = identifiers(&table);
+        let children = code.lines().filter_map(|line| line.split_once("mod ")?.1.strip_suffix(';'));
+        let unnamed = children.filter(|child| !named.contains(child));
+        missing.extend(unnamed.map(|child| format!("{path}: {child}")));
+    }
+    assert!(missing.is_empty(), "files that the table of their room does not name: {missing:#?}");
+}
+
+/// The first cell of a row.
+fn cell(row: &str) -> &str {
+    row.trim_start_matches("//! |").split('|').next().unwrap().trim()
 }
 
 #[test]

@@ -38,7 +38,7 @@ use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, log_round};
 use crate::gpu::sort::AlphabeticCode;
 use crate::gpu::text_parts::TextParts;
 use std::ops::Range;
@@ -286,7 +286,7 @@ impl<'m> JointDoubling<'m> {
         }
         let (new_len, new_groups) = ((sum >> 32) as u32, sum as u32);
         let all = exchange.all_gather(&[new_len.into()])?;
-        left.push(all.iter().map(|words| words[0]).sum());
+        log_round(left, all.iter().map(|words| words[0]).sum())?;
         let suffixes = self.suffixes.current.first(len);
         if left.last() != Some(&0) {
             let first_row = self.parts.range(number).start;

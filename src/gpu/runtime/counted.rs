@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// Many times the rounds that a block takes.
+/// Many times the rounds that a text takes.
 const MOST_ROUNDS: usize = 1000;
 
 /// A count of some of `most` items.
@@ -20,9 +20,9 @@ pub fn at_most(count: u32, most: u32) -> Result<u32> {
 ///
 /// # Errors
 /// [`Error::Device`] where these are too many: wrong ranks may never be all different.
-pub fn log_round(rounds: &mut Vec<u32>, left: u32) -> Result<()> {
+pub fn log_round<N>(rounds: &mut Vec<N>, left: N) -> Result<()> {
     if rounds.len() >= MOST_ROUNDS {
-        return Err(Error::Device("a GPU sorts a block without end".into()));
+        return Err(Error::Device("a GPU sorts a text without end".into()));
     }
     rounds.push(left);
     Ok(())

@@ -17,6 +17,20 @@ const PLACES: usize = 8;
 
 /// A filter is undone; with two bytes of its parameters changed (of fields: perhaps of its text),
 /// or with parameters that no filter gave, it fails or gives a block of the right size.
+///
+/// An input is seven bytes of choices and the data, so that a seed can be written with `printf` and
+/// `cat`. The first byte modulo 5 chooses:
+///
+/// | | the filter | the other bytes |
+/// |---|---|---|
+/// | 0 | undone alone: the data are parameters and text | 1, 2: where the text begins; 3: flags; 4, 5: size of the block |
+/// | 1 | what suits the data | 1: what each copy of them adds to its bytes |
+/// | 2 | sequences | 5: odd for FASTQ |
+/// | 3 | regions, from 128 on fields | 1 to 6: a region; 5: the delimiter of fields |
+/// | 4 | repeats | |
+///
+/// The first byte / 10 is how many more times the data stand there (for 1 four times as many).
+/// Where the first byte / 5 is odd, the parameters are damaged as bytes 1 to 6 say.
 pub fn filters(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(7) else { return };
     if choice[0] % 5 == 0 {

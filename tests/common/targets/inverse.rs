@@ -6,6 +6,11 @@ use bwz::internals;
 
 /// Each way to sort gives what the sorter gives that chooses among them, and that is restored; a
 /// made-up transform gives a block of its size or fails. Both are so with rows of 32 and 40 bits.
+///
+/// An input is three bytes of choices and the data. The first is even for the way there and back,
+/// odd for a made-up transform of which the others choose the primary row; half of it chooses the
+/// sample rate. There and back the second is the way to sort, modulo 4, and how often the data are
+/// repeated, and the third that way's limits.
 pub fn inverse(input: &[u8]) {
     on_one_thread();
     let Some((choice, bytes)) = input.split_at_checked(3) else { return };
