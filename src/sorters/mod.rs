@@ -20,10 +20,10 @@
 //!
 //! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so; but
 //!   with `auto` nothing does where the driver finds no GPU at all.
-//! - It fails while it sorts, codes, decodes or inverts, or what it counts cannot be (of one that
-//!   sorts alone: more suffixes than there are, rounds without end, no primary row, slices that do
-//!   not fit): the CPU does the block again, and that lease, one of a GPU's several, is not given
-//!   again. A warning.
+//! - It fails while it sorts, codes, decodes or inverts, its rounds do not end, or what it counts
+//!   cannot be (of one that sorts alone: more suffixes than there are, no primary row, slices that
+//!   do not fit): the CPU does the block again, and that lease, one of a GPU's several, is not
+//!   given again. A warning.
 //! - What it sorted has sums over its bytes that are not the block's, or samples out of range: the
 //!   CPU sorts the block again, and no GPU is leased any more, since what is wrong next may pass;
 //!   what is on GPUs just then is still taken where it passes. A warning.
@@ -44,9 +44,8 @@
 //! What is not covered: a wrong transform of one GPU that passes, and slices that it codes wrongly,
 //! of which nothing but the sizes is checked, are written, and the block is lost, unless `--verify`
 //! finds it: then the CPU sorts and codes that block again, with a warning, and GPUs go on, as it
-//! looks at all. A GPU that hangs is
-//! waited for, and so is the opening of one, by the end of the work. A panic ends the work, and no
-//! partial file stays (`cli`).
+//! looks at all. A GPU that hangs is waited for, and so is the opening of one, by the end of the
+//! work. A panic ends the work, and no partial file stays (`cli`).
 //!
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
 //! counted like that one, which may have to take over.
