@@ -19,14 +19,15 @@
 //! asked for through `allocation`; the workspace that is kept for other blocks counts, unless
 //! `sort_on` calls [`CpuSorter::free`] before it. Its tests lower the limits and compare with
 //! `naive` and [`CpuSorter::sort_on_one_thread`]. So does the fuzz target `inverse`, which reaches
-//! it through a door in `internals` (`tests/common/targets/inverse.rs`): its input begins with
-//! three bytes, of which the second chooses the way, and seeds in `fuzz/seeds/inverse` that aim at
+//! it through a door in `internals` (`tests/common/targets/inverse.rs`, which says what the bytes of
+//! an input are): the second byte chooses the way, and seeds in `fuzz/seeds/inverse` that aim at
 //! others are to be made anew where these numbers change. A text made to be slow for it stands in
 //! `tests/hostile.rs`, with `Options::index` where filters would take it apart first. `tests/tidy`
 //! says how long a file may be, and that its name is its own. The module docs of `bwt` name it.
 //! What it gains is measured with and without its turn, which is a change of `sort_on` that is not
 //! kept: by `bwz -T2 -c --index` where it is for repeats, which filters remove otherwise, else by
-//! `cargo bench --bench sort`.
+//! `cargo bench --bench sort`; no test watches its peak memory, which `cargo bench --bench peers`
+//! has, of whole processes.
 //!
 //! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` have it sort texts of
 //! larger alphabets too.
