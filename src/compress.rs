@@ -2,8 +2,8 @@
 //!
 //! Blocks flow reader -> first stage (filters, then the sort; a GPU codes too) -> second stage
 //! (slices, payload) -> writer through a [`Pipeline`]. What takes long is done on one rayon pool of
-//! as many threads as the options say, slice by slice; the pipeline's own threads put blocks
-//! together and hand them on. `memory` says what that takes.
+//! as many threads as the options say; the pipeline's own threads put blocks together and hand them
+//! on. `memory` says what that takes.
 
 use crate::allocation;
 use crate::block::BlockEncoder;

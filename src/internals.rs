@@ -245,6 +245,11 @@ pub fn sort_by_ranks(ranks: &Ranks, text: &[u8], sample_rate: u32) -> Result<gpu
     ranks.sort(text, sample_rate)
 }
 
+/// Sorts a block by libsais alone.
+pub fn sort_by_libsais(block: &[u8], sample_rate: u32) -> Result<Bwt> {
+    CpuSorter::new().sort_on_one_thread(block, sample_rate)
+}
+
 /// Sorts a block, however small it is, by way of a text without runs of `long` bytes; `None` where
 /// there are too few.
 pub fn sort_long_runs(block: &[u8], sample_rate: u32, long: usize) -> Result<Option<Bwt>> {

@@ -1,10 +1,11 @@
 //! How much memory there is, and how many blocks at a time it allows.
 //!
-//! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte,
-//! or 10 where positions have 64 bits; one that waits takes 2 at most. [`Plan::new`] fits as many
-//! workers as the limit allows, up to one for each thread and one for each block that a GPU does or
-//! that waits for it; where there is no room for one it says what that would take. What is left goes
-//! to more coders, where a block is too short to have slices for all threads.
+//! A block in the middle of its hard stage (sorting, or the inverse) takes up to 6 bytes per byte
+//! (`block_need`: more where positions have 64 bits, or with `--verify`); one that waits 2 at most.
+//! [`Plan::new`] fits as many workers as the limit allows, up to one for each thread and one for
+//! each block that a GPU does or that waits for it; where there is no room for one it says what
+//! that would take. What is left goes to more coders, where a block is too short to have slices for
+//! all threads.
 //!
 //! The models of context mixing are large. A compressor knows whether it needs them. A
 //! decompressor does not, since any block may be coded so: [`Plan::to_decode`] keeps room for them,

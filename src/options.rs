@@ -227,9 +227,9 @@ impl Options {
     }
 
     /// Has compression restore every block from its coded bytes, on the CPU, before it is written:
-    /// the only check that finds all that a faulty GPU or memory does to a block. What fails it the
-    /// CPU sorts and codes once more. It takes about as long as decompression, and 8 bytes of
-    /// memory per byte of each block where that takes 6 otherwise.
+    /// the only check that finds what a faulty GPU does to a block, or memory after it was read.
+    /// What fails it the CPU sorts and codes once more. It takes about as long as decompression,
+    /// and 8 bytes of memory per byte of each block where that takes 6 otherwise.
     ///
     /// Has searches decode and check every block that they look into, as
     /// [`decompress`](crate::decompress()) does, its index included. Without this, a search by an

@@ -261,7 +261,7 @@ impl BlockEncoder {
             return Ok(block);
         }
         let number = block.number;
-        self.sorters.gpus.warn(&format!("block {number} was sorted or coded wrongly"));
+        self.sorters.give_up(&format!("block {number} was sorted or coded wrongly"));
         drop(block);
         let text = &filtered.filtered.text;
         let rate = sample_rate(text.len(), self.index);

@@ -4,30 +4,37 @@
 //! Nong, S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array
 //! construction*, 2011). It takes O(n) time on one thread whatever the data, and gives the
 //! transform and the samples in one pass without a suffix array being kept. Blocks are sorted side
-//! by side, each on one thread. Two ways come before it, each for blocks of its kind, in this
-//! order: `long_runs` sorts a block that is mostly runs without these; `prefix_free` sorts a block
-//! that repeats itself by its parse. Then `merge` has libsais sort a block on the calling thread;
-//! one that is alone it cuts in parts, which are sorted side by side, and merges them.
-//! `benches/results/2026-11-modes.md` has what each gains.
+//! by side, each on one thread where libsais sorts it. Two ways come before it, each for blocks of
+//! its kind, in this order: `long_runs` sorts a block that is mostly runs without these;
+//! `prefix_free` sorts a block that repeats itself by its parse. Then `merge` has libsais sort a
+//! block on the calling thread; one that is alone it cuts in parts, which are sorted side by side,
+//! and merges them. `benches/results/2026-11-modes.md` has what each gains.
 //!
-//! A new way gets a folder here and a struct of its limits, USUAL and LOWEST, in `sort_limits`, a
-//! function `sort(block, rate, limits, ..) -> Result<Option<Bwt>>`, as `long_runs` has (`None`: the
-//! next is tried; an error: the block fails), and its turn in [`CpuSorter::sort_on`] before the
-//! last `merge::sort`, for blocks of up to 2 GiB; the parts of a merge go to libsais whatever they
-//! are like. It gives libsais's exact `Bwt`, on any threads of the current rayon pool, in time that
-//! is bounded whatever the data, in at most 6 bytes per byte, the block and its BWT among them,
-//! asked for through `allocation`; the workspace that is kept for other blocks counts, unless
-//! `sort_on` calls [`CpuSorter::free`] before it. Its tests lower the limits and compare with
-//! `naive` and [`CpuSorter::sort_on_one_thread`]. So does the fuzz target `inverse`, which reaches
-//! it through a door in `internals` (`tests/common/targets/inverse.rs`, which says what the bytes of
-//! an input are): the second byte chooses the way, and seeds in `fuzz/seeds/inverse` that aim at
-//! others are to be made anew where these numbers change. A text made to be slow for it stands in
-//! `tests/hostile.rs`, with `Options::index` where filters would take it apart first. `tests/tidy`
-//! says how long a file may be, and that its name is its own. The module docs of `bwt` name it.
-//! What it gains is measured with and without its turn, which is a change of `sort_on` that is not
-//! kept: by `bwz -T2 -c --index` where it is for repeats, which filters remove otherwise, else by
-//! `cargo bench --bench sort`; no test watches its peak memory, which `cargo bench --bench peers`
-//! has, of whole processes.
+//! To add a way to sort:
+//!
+//! - a folder here, `pub(crate)` for `internals`, with a function `sort(block, rate, limits, ..) ->
+//!   Result<Option<Bwt>>` as `long_runs` has (`None`: the next is tried; an error: the block
+//!   fails), and a struct of its limits, USUAL and LOWEST, in `sort_limits`;
+//! - its turn in [`CpuSorter::sort_on`], before `merge` and behind what is faster for the same
+//!   blocks, for blocks of up to 2 GiB; the parts of a merge go to libsais whatever they are like.
+//!   It takes a block that is alone from the threads of `merge`, so it has to be faster than these;
+//! - it gives libsais's exact `Bwt`, whatever the current rayon pool, all of whose threads it may
+//!   use, in time that is bounded whatever the data, and in 6 bytes per byte at most, the block and
+//!   its BWT among them, asked for through `allocation`. The workspace that is kept for other
+//!   blocks, 4 of these, counts too unless `sort_on` calls [`CpuSorter::free`] before;
+//! - tests that lower the limits and compare with `naive` and
+//!   [`CpuSorter::sort_on_one_thread`], which is libsais alone; one with USUAL. A text made to be
+//!   slow for it stands in `tests/hostile.rs`, with `Options::index` where filters would take it
+//!   apart first;
+//! - a door in `internals` and an arm in `tests/common/targets/inverse.rs`, which says what the
+//!   bytes of an input are. The second one chooses the way, modulo their number: seeds in
+//!   `fuzz/seeds/inverse` are named by the way that they aim at, and that byte is to be set anew;
+//! - what it gains, with its turn and without, which is a change of `sort_on` that is not kept: by
+//!   `bwz -T2 -c --index` where it is for repeats, which filters remove otherwise; else by `cargo
+//!   bench --bench sort`, both of whose rows for the CPU are of `sort_on`. No test watches its peak
+//!   memory; `cargo bench --bench peers` has that of whole processes. A section in
+//!   `benches/results`, the head of this file, the docs of `bwt` and `sort_limits`, and the row of
+//!   `block` tell of it. `cargo test --test tidy` has the rules of the house.
 //!
 //! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` have it sort texts of
 //! larger alphabets too.

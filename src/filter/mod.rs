@@ -2,8 +2,8 @@
 //!
 //! raw block -> [`filter_but_last`], [`deduplicate`] -> text -> sort ... invert -> text -> [`undo`]
 //! -> raw block; [`apply`] is both at once, for tests. Each filter looks for its own kind of data
-//! and leaves everything else alone; to find that out takes 1 to 2 % of the time of a block, and
-//! the search for long-range matches 3 %:
+//! and leaves everything else alone. To find that out takes 1 to 2 % of the time of a block that
+//! has none, and the search for long-range matches 3 %:
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
@@ -24,30 +24,38 @@
 //! Filters are tried in the order of the first table, but FASTQ's sequences after fields. All are
 //! undone at the speed of a few passes over the block. A block of sequences is no block of fields.
 //!
-//! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, and
-//! `detect_regions` to find its data, which looks at middles of chunks, not at prose); any other
-//! needs a flag below, bit 6 or 7, which are 0 in every header today, and its turn in
-//! [`filter_but_last`] and [`undo`]. `frame::block_header` says which filters go together. An index
-//! is of the text, so that no filter but [`sequence`] may stand beside one. A filter takes no more
-//! than the 6 bytes per byte of `memory::block_need`. Whatever the block, [`undo`] gives back every
-//! byte, and the text is the same on any number of threads; whatever the text and parameters,
-//! [`undo`] keeps to time and memory that the block's size bounds (the fuzz target `filters`). A
-//! filter whose parameters have many forms is undone and compared ([`comes_back`]). Then follow, in
-//! this order:
+//! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, which
+//! changes large regions by all threads if they are of `Records`; and `detect_regions` to find its
+//! data by middles of chunks, where `Records` are also tried out: one that is for tables or sound
+//! competes with them there); any other needs a flag below, bit 6 or 7, which are 0 in every header
+//! today, and its turn in [`filter_but_last`] and [`undo`]. `frame::block_header` says which
+//! filters go together. An index is of the text, so that no filter but [`sequence`] may stand
+//! beside one. A filter takes no more than the 6 bytes per byte of `memory::block_need`, the block
+//! among them, and to be undone 2. Choices are made in integers, or in floats that every machine
+//! rounds alike. Whatever the block, [`undo`] gives back every byte, and the text is the same on
+//! any number of threads; whatever the text and parameters, [`undo`] keeps to time and memory that
+//! the block's size bounds (the fuzz target `filters`). A filter whose parameters have many forms
+//! is undone and compared ([`comes_back`]). Then follow, in this order:
 //!
 //! - `format/FORMAT.md` chapters 3, 4, 12, 16 and the versions, an example among those that
 //!   `tests/golden/examples.rs` counts, the draft in `frame::frame_header`, and `format/decoder.py`
 //!   (the draft, `FILTERS` and the flags of block headers, `undo_filters`, `undo_regions`);
 //!   `tests/{bombs,foreign,rejects}.rs` and `tests/cli/refusals.rs` name the draft too, and
-//!   `tests/rejects.rs` the draft, the flag and the kind of region that come next;
+//!   `tests/rejects.rs` the draft and the flag that come next, `tests/rejects/parts.rs` the kind of
+//!   region; in FORMAT.md the draft is also in the file of section 7.4, with its checksum;
 //! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which many tests try, at the
 //!   same place a name in `FILTERED` of `tests/golden.rs`, which writes its file where
 //!   `BWZ_BLESS=1` is set, and `tests/damaged/sources.rs`;
 //! - what a decoder rejects, in `tests/rejects/parts.rs`, and its parameters in `side_fields` of
 //!   `tests/common/mutation/parts.rs`;
-//! - unless it is one of regions, a door in `internals`, `tests/common/targets/filters.rs`, and
-//!   seeds in `fuzz/seeds/filters`: seven bytes of choices, which that file explains, and data;
-//! - all committed files: `BWZ_BLESS=1 cargo test --test golden --test rejects --test crashes`.
+//! - `tests/common/targets/filters.rs`, which gives a region its tag and 5 bytes of parameters, and
+//!   any other filter by a door in `internals`; seeds in `fuzz/seeds/filters`: seven bytes of
+//!   choices, which that file explains, and data;
+//! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test golden --test rejects
+//!   --test crashes`, of which the first may still meet old files: the next run has to pass;
+//! - what it gains and costs, by `cargo bench --bench filter` and the sizes of files that have no
+//!   such data, in a note in `benches/results`. `cargo test --test tidy` has the rules of the
+//!   house.
 
 mod bcj;
 mod delta;

@@ -75,7 +75,7 @@ pub(super) fn decode(text: &mut [u8], side: &mut &[u8], pool: &Threads) -> Resul
 /// Regions that are undone together, since a list of all could take more memory than the block.
 const BATCH: usize = 4096;
 
-/// Regions of up to so many bytes are changed side by side; larger ones come one after the other,
+/// Regions are changed side by side, but records of more than so many bytes one after the other,
 /// each with all threads to it.
 const LARGE: usize = 2 << 20;
 

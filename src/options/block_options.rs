@@ -18,8 +18,8 @@ impl Options {
     /// Sets the raw size of a block in bytes, for sizes that no level has.
     ///
     /// A block above 2 GiB takes 10 bytes of memory per byte to be sorted, where one below takes 6;
-    /// it takes 6 to be restored, and is done on the CPU, but that a GPU with memory for it sorts
-    /// it below 4 GiB.
+    /// it takes 6 to be restored, 7 above 4 GiB, and is done on the CPU, but that a GPU with memory
+    /// for it sorts it below 4 GiB.
     ///
     /// # Errors
     /// [`Error::Usage`] where it is 0 or above [`MAX_BLOCK_SIZE`].

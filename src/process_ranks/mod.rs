@@ -11,8 +11,10 @@
 //! Rank 0 compresses, and gives each of the others its part of a block over TCP: the text that is
 //! sorted is what filters have made of the input, which no other rank could read. The GPUs then
 //! sort by prefix doubling and exchange by NCCL (`gpu::distributed`), and the rows come back over
-//! TCP. The connection also says when a rank is gone: whichever fails, the others end their wait,
-//! and rank 0 does the block alone. A host that falls silent is waited for.
+//! TCP. The connection also says when a rank is gone: whichever fails at work, the others end their
+//! wait, and rank 0 does the block alone. A rank whose GPU cannot be opened ends with an error, and
+//! rank 0 too where not all have come after a minute. A host that falls silent between two messages
+//! is waited for.
 //!
 //! Who can connect to the address of rank 0 while the ranks gather can be one of them and is given
 //! text: as with MPI, the network between them is trusted.

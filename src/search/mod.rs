@@ -24,7 +24,8 @@
 //! index. A GPU, where one was asked for or pays, decodes blocks that have an index, and searches
 //! those of up to 4 GiB one after the other, by the index that the CPU has made of them; where it
 //! fails, the CPU searches that block again, and all others. What it decoded is checked as what the
-//! CPU decoded is, what it found is not. There is one warning, of what goes wrong first.
+//! CPU decoded is, what it found hardly (`sorters`). There is one warning, of what goes wrong
+//! first.
 //!
 //! Where very many long patterns are counted on the CPU, blocks are restored, and what is left of a
 //! pattern is compared with the text once its row is alone (`fm_index::text_matches`).

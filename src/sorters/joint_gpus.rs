@@ -12,9 +12,9 @@
 //! theirs: to those that one GPU holds, ranks add nothing but the way over the network.
 //!
 //! The GPUs are opened when the first such block has its turn, and do one block at a time. Where
-//! one of them fails, or what they gave is not the block's, the block is sorted by one GPU or the
-//! CPU, and so are those behind it. (Where ranges of keys do not do, as in a text that repeats
-//! itself, the same GPUs have sorted it by prefix doubling before that.)
+//! one of them fails, the block is sorted by one GPU or the CPU, and so are those behind it; where
+//! what they gave is not the block's, by the CPU. (Where ranges of keys do not do, as in a text
+//! that repeats itself, or fail, the same GPUs have tried prefix doubling before that.)
 
 use crate::bwt::Bwt;
 use crate::device::{Device, GpuSet};
@@ -112,7 +112,7 @@ impl JointGpus {
         sorted
     }
 
-    /// What they gave was wrong: they take no more blocks, and their memory is free again.
+    /// A GPU was wrong: they take no more blocks, and their memory is free again.
     pub fn give_up(&self) {
         self.failed.store(true, Ordering::Relaxed);
         *self.sort.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_several_gpus_sort_wrongly_one_sorts() {
+    fn what_several_gpus_sort_wrongly_the_cpu_sorts() {
         let block = crate::cases::text(5000);
         let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 64).unwrap());
         // The right bytes in another order; the right order with another sample.
@@ -255,10 +255,11 @@ mod tests {
             let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
             for _ in 0..2 {
                 let sorted = sorters.sort(&block, 64, (1, false), &Threads::Calling);
-                assert!(sorted.unwrap().0 == expected);
+                let (sorted, steps) = sorted.unwrap();
+                assert!(sorted == expected);
+                assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
             }
-            let warning =
-                "a GPU gave a transform that is not the block's; sorting on one GPU or the CPU";
+            let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
             assert_eq!(*warnings.lock().unwrap(), [warning]);
         }
     }

@@ -98,6 +98,12 @@ impl BlockSorter {
         self.gpus.end();
     }
 
+    /// A GPU was wrong, which may not be found the next time: says so, and uses none any more.
+    pub fn give_up(&self, failure: &str) {
+        self.together.give_up();
+        self.gpus.give_up(failure);
+    }
+
     /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
     /// memory for it; on one or on the CPU otherwise, and where they fail.
     ///
@@ -115,10 +121,7 @@ impl BlockSorter {
                 Ok((sorted, steps)) if pool.install(|| restores(&sorted, block))? => {
                     return Ok((Sorted::Bwt(sorted), steps));
                 }
-                Ok(_) => {
-                    self.together.give_up();
-                    self.gpus.warn_of_several(WRONG);
-                }
+                Ok(_) => self.give_up(WRONG),
                 Err(Error::Device(failure)) => self.gpus.warn_of_several(&failure),
                 Err(other) => return Err(other),
             }
@@ -159,7 +162,7 @@ impl BlockSorter {
         let sorted = lease.and_then(|mut lease| lease.run(|sort| sort(block, sample_rate)));
         let Some((sorted, counts, steps)) = sorted.transpose()? else { return Ok(None) };
         if !self.could_be(&sorted, counts, block, pool) {
-            self.gpus.give_up(WRONG);
+            self.give_up(WRONG);
             return Ok(None);
         }
         Ok(Some((sorted, steps)))

@@ -68,7 +68,7 @@ fn expand(
     suffixes: &[i32],
 ) -> Result<Bwt, Error> {
     let rate = sample_rate as usize;
-    let mut samples = vec![0; block.len().div_ceil(rate)];
+    let mut samples = allocation::zeroed(block.len().div_ceil(rate)).ok_or_else(no_memory)?;
     let mut starts = Vec::new();
     let parts = short.parts(suffixes);
     for part in parts.iter().filter(|part| part.inside > 0) {
