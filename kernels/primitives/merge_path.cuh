@@ -7,21 +7,20 @@
 
 #include "runtime/common.cuh"
 
+// The order of numbers.
+struct Smaller {
+    template <class T>
+    __device__ bool operator()(T a, T b) const {
+        return a < b;
+    }
+};
+
 // How many of the first `diagonal` items of the merge come from A. `less(b, a)` compares an item of
 // B with one of A.
 template <class A, class B, class Less>
 __device__ uint32_t merge_split(const A& a, uint32_t a_len, const B& b, uint32_t b_len, uint32_t diagonal, Less less) {
-    uint32_t low = diagonal > b_len ? diagonal - b_len : 0;
-    uint32_t high = diagonal < a_len ? diagonal : a_len;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (less(b[diagonal - 1 - middle], a[middle])) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    const uint32_t low = diagonal > b_len ? diagonal - b_len : 0, high = diagonal < a_len ? diagonal : a_len;
+    return partition_point(low, high, [&](uint32_t i) { return !less(b[diagonal - 1 - i], a[i]); });
 }
 
 // splits[k] = items of A among the first k * TILE of the merge, for each k up to the number of

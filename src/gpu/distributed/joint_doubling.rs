@@ -30,9 +30,10 @@ use super::open_groups::{ListShape, exchanged, open_borders, open_ranges};
 use super::owner_routes::{HeadRanks, OwnerRoutes, RouteBuffers};
 use super::part_keys::{PartBytes, part_keys};
 use super::row_groups::{
-    ListEnds, RowList, compose_keys, first_rows, list_ends, mark_heads, mark_unresolved, part_list,
+    ListEnds, RowList, compose_keys, list_ends, mark_heads, mark_unresolved, part_list,
 };
 use super::run_merge::merge_runs;
+use super::string_names::count_from;
 use crate::error::Result;
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::primitives::cub::Cub;
@@ -159,7 +160,7 @@ impl<'m> JointDoubling<'m> {
         gpu.upload_words(&code.table, self.code_table)?;
         let (keys, suffixes) = (self.keys.current.first(own), self.suffixes.current.first(own));
         part_keys(gpu, part, self.code_table, keys, suffixes)?;
-        first_rows(gpu, self.rows.current.first(own))
+        count_from(gpu, 0, self.rows.current.first(own))
     }
 
     /// The keys of the list: the rank of the suffix as far behind each as its group agrees.
@@ -230,7 +231,7 @@ impl<'m> JointDoubling<'m> {
     fn sort_range(&mut self, gpu: &Gpu, range: Range<u32>, len: u32, bits: u32) -> Result<()> {
         let mut keys = self.keys.part(range.clone());
         let mut suffixes = self.suffixes.part(range.clone());
-        self.cub.sort_wide_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
+        self.cub.sort_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
         if range.is_empty()
             || keys.current.address() == self.keys.part(range.clone()).current.address()
         {

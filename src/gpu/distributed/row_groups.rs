@@ -32,14 +32,6 @@ pub struct RowList<'m> {
     pub rows: Array<'m, u32>,
 }
 
-/// Row t for each item t.
-#[allow(unsafe_code)]
-pub fn first_rows(gpu: &Gpu, rows: Array<u32>) -> Result<()> {
-    let n = rows.len();
-    // SAFETY: there are n rows.
-    unsafe { gpu.each("row_groups/first_rows", n, &[n.into(), rows.into()]) }
-}
-
 /// Puts the last bits of the numbers of groups above keys of so many bits.
 #[allow(unsafe_code)]
 pub fn compose_keys(

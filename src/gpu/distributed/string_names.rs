@@ -125,7 +125,7 @@ impl<'m> StringArrays<'m> {
         let (mut keys, mut order) = (self.keys.first_items(len), self.order.first_items(len));
         count_from(work.gpu, 0, order.current)?;
         for &column in columns.iter().rev() {
-            take_words(work.gpu, column, order.current, keys.current)?;
+            take_items(work.gpu, column, order.current, keys.current)?;
             work.cub.sort_pairs(work.gpu, &mut keys, &mut order, 0..bits)?;
         }
         Ok(SortedStrings { columns, positions, order: order.current })
@@ -142,7 +142,7 @@ impl<'m> StringArrays<'m> {
         let (gpu, len) = (work.gpu, strings.order.len());
         let in_order = self.keys.current.first(len);
         for &column in &strings.columns {
-            take_words(gpu, column, strings.order, in_order)?;
+            take_items(gpu, column, strings.order, in_order)?;
             gpu.copy(in_order, column)?;
         }
         take_items(gpu, strings.positions, strings.order, self.positions.alternate)?;
@@ -250,24 +250,15 @@ pub fn count_from(gpu: &Gpu, first: u32, items: Array<u32>) -> Result<()> {
     unsafe { gpu.each("string_names/count_from", len, &[first.into(), len.into(), items.into()]) }
 }
 
-/// The words of `from` in this order.
+/// The items of `from`, words of 64 bits or 32, in this order.
 #[allow(unsafe_code)]
-fn take_words(gpu: &Gpu, from: Array<u64>, order: Array<u32>, to: Array<u64>) -> Result<()> {
-    let len = order.len();
-    assert!(to.len() >= len);
+pub fn take_items<T>(gpu: &Gpu, from: Array<T>, order: Array<u32>, to: Array<T>) -> Result<()> {
+    let (len, is_wide) = (order.len(), size_of::<T>() == size_of::<u64>());
+    assert!(to.len() >= len && (is_wide || size_of::<T>() == size_of::<u32>()));
     let arguments = [from.into(), order.into(), len.into(), to.into()];
+    let kernel = if is_wide { "string_names/take_words" } else { "string_names/take_items" };
     // SAFETY: there is room for so many, and the order is one of items of `from`.
-    unsafe { gpu.each("string_names/take_words", len, &arguments) }
-}
-
-/// The same of words of 32 bits.
-#[allow(unsafe_code)]
-pub fn take_items(gpu: &Gpu, from: Array<u32>, order: Array<u32>, to: Array<u32>) -> Result<()> {
-    let len = order.len();
-    assert!(to.len() >= len);
-    let arguments = [from.into(), order.into(), len.into(), to.into()];
-    // SAFETY: there is room for so many, and the order is one of items of `from`.
-    unsafe { gpu.each("string_names/take_items", len, &arguments) }
+    unsafe { gpu.each(kernel, len, &arguments) }
 }
 
 /// Marks the rows that differ from those before in this word.
