@@ -216,8 +216,16 @@ struct Splitter {
         if (KIND == SMALL || threadIdx.x > 0 || begin < 0 || head_before(s.heads, HALO) >= 0) return;
         const uint32_t j = static_cast<uint32_t>(begin), row = s.rows[0];
         const uint64_t key = s.keys[0];
-        const auto is_less = [&](uint32_t k) { return a.keys[k] < key; };
-        s.spanning_row = row - (j - partition_point(j - (row - old_rank(j)), j, is_less));
+        uint32_t low = j - (row - old_rank(j)), high = j;
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (a.keys[middle] < key) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        s.spanning_row = row - (j - low);
     }
 
     // The row where the group of an item begins.

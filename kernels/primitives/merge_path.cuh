@@ -19,8 +19,17 @@ struct Smaller {
 // B with one of A.
 template <class A, class B, class Less>
 __device__ uint32_t merge_split(const A& a, uint32_t a_len, const B& b, uint32_t b_len, uint32_t diagonal, Less less) {
-    const uint32_t low = diagonal > b_len ? diagonal - b_len : 0, high = diagonal < a_len ? diagonal : a_len;
-    return partition_point(low, high, [&](uint32_t i) { return !less(b[diagonal - 1 - i], a[i]); });
+    uint32_t low = diagonal > b_len ? diagonal - b_len : 0;
+    uint32_t high = diagonal < a_len ? diagonal : a_len;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (less(b[diagonal - 1 - middle], a[middle])) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
 }
 
 // splits[k] = items of A among the first k * TILE of the merge, for each k up to the number of

@@ -10,7 +10,7 @@
 use super::device_exchange::DeviceExchange;
 use crate::error::Result;
 use crate::gpu::runtime::tuning::MOST_PROCESSORS;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, arguments};
 use std::ops::Range;
 
 /// Bits of a splitter that a round finds, and the candidates for them.
@@ -151,12 +151,11 @@ impl<'m> KeySplits<'m> {
         let items = candidates.len() as u32;
         gpu.write(&candidates, self.candidates)?;
         let counts = self.counts.first(items);
-        let [ranges, candidates] = [self.ranges.into(), self.candidates.into()];
-        let arguments =
-            [keys.into(), ranges, candidates, per_range.into(), items.into(), counts.into()];
+        let KeySplits { ranges, candidates, .. } = *self;
+        let arguments = arguments![keys, ranges, candidates, per_range, items, counts];
         // SAFETY: there are two items of `ranges`, which are parts of `keys`, for as many
         // candidates, and `counts` has one for each.
-        unsafe { gpu.each("key_splits/count_less", items, &arguments)? };
+        unsafe { gpu.each("key_splits/count_less", items, arguments)? };
         Ok(gpu.read(counts)?.into_iter().map(u64::from).collect())
     }
 }

@@ -40,6 +40,14 @@ impl From<u32> for KernelArgument {
     }
 }
 
+/// The arguments of a kernel: arrays, addresses and numbers.
+macro_rules! arguments {
+    ($($argument:expr),* $(,)?) => {
+        &[$($crate::gpu::runtime::KernelArgument::from($argument)),*]
+    };
+}
+pub(crate) use arguments;
+
 /// A stream of work on a device.
 #[derive(Debug)]
 pub struct Gpu {

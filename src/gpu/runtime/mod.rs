@@ -35,6 +35,7 @@ pub use arena::{Arena, ArenaAllocator, GrowingArena};
 pub use array::{Array, DoubleBuffer};
 pub use counted::{at_most, log_round};
 pub use cuda_device::{BUILT, devices, has_driver};
+pub(crate) use gpu_stream::arguments;
 pub use gpu_stream::{Gpu, KernelArgument};
 pub use nccl::{Communicator, NcclId};
 pub use pause::Pause;
