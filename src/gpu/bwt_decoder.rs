@@ -9,7 +9,7 @@ use crate::error::{Error, Flaw, Result};
 use crate::gpu::coder::context_maps::ContextMaps;
 use crate::gpu::coder::slice_decode::{self, DecodeArrays};
 use crate::gpu::runtime::kernel_structs::CodedSlice;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
 /// Decodes BWTs on one GPU, on a stream of its own. Its memory grows with the largest block and is
 /// kept. Several of them work side by side.
@@ -242,9 +242,7 @@ fn allocate<'m>(
     shape: DecodeShape,
 ) -> Result<DecodeArrays<'m>> {
     let (slices, coded) = (shape.slices as usize, shape.coded as usize);
-    let mut measure = ArenaAllocator::measuring();
-    DecodeArrays::allocate(&mut measure, slices, coded);
-    Ok(DecodeArrays::allocate(&mut memory.allocator(gpu, measure.used())?, slices, coded))
+    memory.fit(gpu, |arena| Ok(DecodeArrays::allocate(arena, slices, coded)))
 }
 
 #[cfg(test)]

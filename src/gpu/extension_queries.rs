@@ -7,7 +7,7 @@
 use crate::error::Result;
 use crate::gpu::interface::MinimaArrays;
 use crate::gpu::lcp::DeviceMinima;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
 /// Queries in a batch at most: 12 MiB.
 const BATCH: usize = 1 << 20;
@@ -123,10 +123,8 @@ impl ExtensionQueries {
             two.copy_from_slice(&[a, b]);
         }
         self.output.reserve(gpu, count)?;
-        let mut measure = ArenaAllocator::measuring();
-        allocate(&mut measure, count);
-        let mut arena = self.memory.allocator(gpu, measure.used())?;
-        let (queries, answers) = allocate(&mut arena, count);
+        let (queries, answers): (Array<u32>, Array<u32>) =
+            self.memory.fit(gpu, |arena| Ok((arena.array(2 * count), arena.array(count))))?;
         self.input.upload(gpu, queries)?;
         let (_, minima) = self.minima.as_ref().expect("they were loaded");
         match question {
@@ -138,11 +136,6 @@ impl ExtensionQueries {
         found.copy_from_slice(self.output.first(count));
         Ok(())
     }
-}
-
-/// Queries, and their answers.
-fn allocate<'m>(arena: &mut ArenaAllocator<'m>, count: usize) -> (Array<'m, u32>, Array<'m, u32>) {
-    (arena.array(2 * count), arena.array(count))
 }
 
 #[cfg(test)]

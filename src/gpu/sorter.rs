@@ -8,7 +8,7 @@ use crate::coder::SliceLimits;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer, measure};
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
@@ -89,7 +89,8 @@ impl GpuSorter {
     /// [`Error::Device`] where the GPU does not have it, [`Error::Io`] where the host does not. All
     /// of the GPU's is taken at once and first, or none.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
-        let needed = measure(&self.gpu, self.algorithm, n, sample_rate)?;
+        let (gpu, algorithm) = (&self.gpu, self.algorithm);
+        let needed = measure(|arena| allocate(gpu, algorithm, arena, n, sample_rate))?;
         if self.memory.grow(&self.gpu, needed).is_err() {
             let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
             return Err(Error::Device(format!(
@@ -230,8 +231,9 @@ impl GpuSorter {
         let (gpu, stream, began) = (&self.gpu, self.gpu.stream(), Instant::now());
         let mut rounds = Vec::new();
         let work = || {
-            let (arrays, buffers) =
-                allocate(gpu, self.algorithm, &mut self.memory, n, sample_rate)?;
+            let (arrays, buffers) = self
+                .memory
+                .fit(gpu, |arena| allocate(gpu, self.algorithm, arena, n, sample_rate))?;
             let SorterArrays { text, sa, samples, rows } = arrays;
             gpu.zero(text.rest(n))?;
             self.block.0.upload(gpu, text.first(n))?;
@@ -266,25 +268,16 @@ impl GpuSorter {
     }
 }
 
-/// Bytes of device memory that every sort of n suffixes takes.
-fn measure(gpu: &Gpu, algorithm: Algorithm, n: u32, sample_rate: u32) -> Result<usize> {
-    let mut measure = ArenaAllocator::measuring();
-    SorterArrays::allocate(&mut measure, n, sample_rate);
-    AlgorithmBuffers::allocate(algorithm, gpu, &mut measure, n)?;
-    Ok(measure.used())
-}
-
-/// Allocates all that a sort of n suffixes takes from memory that is made large enough.
+/// Allocates all that every sort of n suffixes takes.
 fn allocate<'m>(
     gpu: &Gpu,
     algorithm: Algorithm,
-    memory: &'m mut GrowingArena,
+    arena: &mut ArenaAllocator<'m>,
     n: u32,
     sample_rate: u32,
 ) -> Result<(SorterArrays<'m>, AlgorithmBuffers<'m>)> {
-    let mut arena = memory.allocator(gpu, measure(gpu, algorithm, n, sample_rate)?)?;
-    let arrays = SorterArrays::allocate(&mut arena, n, sample_rate);
-    Ok((arrays, AlgorithmBuffers::allocate(algorithm, gpu, &mut arena, n)?))
+    let arrays = SorterArrays::allocate(arena, n, sample_rate);
+    Ok((arrays, AlgorithmBuffers::allocate(algorithm, gpu, arena, n)?))
 }
 
 /// A copy, or an error where the host has no memory for it.

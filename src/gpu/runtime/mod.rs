@@ -31,7 +31,7 @@ mod pinned_buffer;
 mod transfers;
 pub mod tuning;
 
-pub use arena::{Arena, ArenaAllocator, GrowingArena};
+pub use arena::{Arena, ArenaAllocator, GrowingArena, measure};
 pub use array::{Array, DoubleBuffer};
 pub use counted::{at_most, log_round};
 pub use cuda_device::{BUILT, devices, has_driver};
