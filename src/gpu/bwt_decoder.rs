@@ -110,7 +110,8 @@ impl BwtDecoder {
             coded: last.coded_start + last.coded_size,
             n: last.raw_start + last.raw_size,
         };
-        self.stage(shape, coded, &slices, bytes).inspect_err(|_| drop(self.gpu.wait()))?;
+        let staged = self.stage(shape, coded, &slices, bytes);
+        self.gpu.settled(staged)?;
         self.shape = shape;
         Ok(())
     }
@@ -198,8 +199,7 @@ impl BwtDecoder {
 
     fn run(&mut self, bwt: Array<u8>) -> Result<()> {
         let done = self.queue(bwt).and_then(|()| self.gpu.wait());
-        // Nothing of it may still be at work when the next begins. What that says adds nothing.
-        done.inspect_err(|_| drop(self.gpu.wait()))
+        self.gpu.settled(done)
     }
 
     fn queue(&mut self, bwt: Array<u8>) -> Result<()> {

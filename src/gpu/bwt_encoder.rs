@@ -139,10 +139,8 @@ impl BwtEncoder {
             return Err(Error::Usage("no BWT was loaded".into()));
         }
         let shape = EncodeShape::new(self.bytes.1 as u32, limits);
-        self.run(shape).inspect_err(|_| {
-            // Nothing of it may still be at work when the next begins. What that says adds nothing.
-            let _ = self.gpu.wait();
-        })
+        let encoded = self.run(shape);
+        self.gpu.settled(encoded)
     }
 
     /// The coded slices, one behind the other.

@@ -99,11 +99,7 @@ impl ExtensionQueries {
         self.load(arrays)?;
         let mut batches = pairs.chunks(BATCH).zip(found.chunks_mut(BATCH));
         let done = batches.try_for_each(|(pairs, found)| self.batch(pairs, found, question));
-        if done.is_err() {
-            // Nothing may still be at work when the next begins. What that says adds nothing.
-            let _ = self.gpu.wait();
-        }
-        done
+        self.gpu.settled(done)
     }
 
     fn load(&mut self, arrays: &MinimaArrays) -> Result<()> {

@@ -123,10 +123,8 @@ impl GpuInverse {
 
     /// Restores the text of a transform and copies it back.
     fn finish(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<()> {
-        let contradictory = self.run(shape, samples, from).inspect_err(|_| {
-            // Nothing of it may still be at work when the next begins. What that says adds nothing.
-            let _ = (self.gpu.wait(), self.copies.wait());
-        })?;
+        let contradictory = self.run(shape, samples, from);
+        let contradictory = self.copies.settled(self.gpu.settled(contradictory))?;
         if contradictory { Err(Flaw::WRONG_SAMPLES.into()) } else { Ok(()) }
     }
 

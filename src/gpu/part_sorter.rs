@@ -150,7 +150,7 @@ impl PartSorter {
         exchange: &mut PeerExchange,
     ) -> Result<PartResult> {
         let done = self.sort_range_part(task, text, exchange);
-        self.settle(done)
+        self.gpu.settled(done)
     }
 
     /// Gives the memory for ranges free.
@@ -230,16 +230,7 @@ impl PartSorter {
         exchange: &mut impl DeviceExchange,
     ) -> Result<PartResult> {
         let done = self.sort_part(task, text, exchange);
-        self.settle(done)
-    }
-
-    fn settle<T>(&self, done: Result<T>) -> Result<T> {
-        if done.is_err() {
-            // Nothing of it may still be at work when the next sort begins. What that says adds
-            // nothing.
-            let _ = self.gpu.wait();
-        }
-        done
+        self.gpu.settled(done)
     }
 
     fn sort_part(

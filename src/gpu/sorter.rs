@@ -53,6 +53,17 @@ impl<'m> SorterArrays<'m> {
             rows: arena.array(items + 1),
         }
     }
+
+    /// Queues a copy of the samples to the host, and waits for the primary index alone.
+    fn copy_samples(&self, gpu: &Gpu, samples: &mut PinnedBuffer<u32>) -> Result<u32> {
+        samples.reserve(gpu, self.samples.len() as usize)?;
+        let primary = gpu.primary()?;
+        if !(1..=self.sa.len()).contains(&primary) {
+            return Err(Error::Device("a GPU gave a primary index that is no row".into()));
+        }
+        samples.download(gpu, self.samples, 0..self.samples.len())?;
+        Ok(primary)
+    }
 }
 
 impl GpuSorter {
@@ -139,15 +150,10 @@ impl GpuSorter {
     /// As [`GpuSorter::sort`].
     pub fn sort_input(&mut self, sample_rate: u32) -> Result<SortedBlockView<'_>> {
         self.run(sample_rate, false, |gpu, (block, bytes, samples), arrays| {
-            samples.reserve(gpu, arrays.samples.len() as usize)?;
             let room = bytes.reserve(gpu, block.len())?;
             room[0] = block[block.len() - 1];
             // The row of the whole text is left out.
-            let (n, primary) = (arrays.sa.len(), gpu.primary()?);
-            if !(1..=n).contains(&primary) {
-                return Err(Error::Device("a GPU gave a primary index that is no row".into()));
-            }
-            samples.download(gpu, arrays.samples, 0..arrays.samples.len())?;
+            let (n, primary) = (arrays.sa.len(), arrays.copy_samples(gpu, samples)?);
             bytes.download(gpu, arrays.rows.part(1..primary), 1..primary)?;
             bytes.download(gpu, arrays.rows.part(primary + 1..n + 1), primary..n)?;
             gpu.wait()
@@ -173,12 +179,7 @@ impl GpuSorter {
             return Err(Error::Usage("a GPU codes blocks of up to 2^31 - 1 bytes".into()));
         }
         self.run(sample_rate, false, |gpu, (block, _, samples), arrays| {
-            samples.reserve(gpu, arrays.samples.len() as usize)?;
-            let (n, primary) = (arrays.sa.len(), gpu.primary()?);
-            if !(1..=n).contains(&primary) {
-                return Err(Error::Device("a GPU gave a primary index that is no row".into()));
-            }
-            samples.download(gpu, arrays.samples, 0..arrays.samples.len())?;
+            let primary = arrays.copy_samples(gpu, samples)?;
             gpu.wait()?;
             encoder.load_rows(arrays.rows, primary, block[block.len() - 1], limits)
         })?;
@@ -246,13 +247,7 @@ impl GpuSorter {
             let block = self.block.0.first(self.block.1);
             finish(gpu, (block, &mut self.bytes, &mut self.samples), arrays)
         };
-        let done = work();
-        if done.is_err() {
-            // Nothing of it may still be at work when the next sort begins. What that says adds
-            // nothing.
-            let _ = gpu.wait();
-        }
-        let done = done?;
+        let done = gpu.settled(work())?;
         let milliseconds = gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))?;
         let memory = self.memory.len() + self.extra.len();
         let times = Some([began, self.passed(0)?, self.passed(1)?, Instant::now()]);

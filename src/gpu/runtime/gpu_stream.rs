@@ -110,6 +110,12 @@ impl Gpu {
         self.check(self.device.context.check_err())
     }
 
+    /// What was done, when nothing of it that failed may still be at work beside the next.
+    pub fn settled<T>(&self, done: Result<T>) -> Result<T> {
+        // What the wait says adds nothing.
+        done.inspect_err(|_| drop(self.wait()))
+    }
+
     /// Lets the work queued from now on begin when all that `other` has queued by now is done.
     pub fn wait_for(&self, other: &Gpu) -> Result<()> {
         self.check(self.stream.join(&other.stream))
