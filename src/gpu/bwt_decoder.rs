@@ -161,11 +161,6 @@ impl BwtDecoder {
         Ok(self.bytes.first(n as usize))
     }
 
-    /// Bytes of device memory in use.
-    pub fn memory(&self) -> usize {
-        self.memory.len() + self.bwt.len()
-    }
-
     /// Makes the launch after the next `launches` fail.
     #[cfg(test)]
     pub fn fail_after(&self, launches: u32) {

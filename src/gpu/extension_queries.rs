@@ -22,12 +22,8 @@ pub struct ExtensionQueries {
     memory: GrowingArena,
 }
 
-/// What is asked of a pair of numbers.
-#[derive(Clone, Copy, Debug)]
-enum Question {
-    Least,
-    Longest,
-}
+/// What is asked of pairs of numbers: a function that queues it, given these and room for answers.
+type Question = fn(&DeviceMinima, &Gpu, Array<u32>, Array<u32>) -> Result<()>;
 
 impl ExtensionQueries {
     /// On GPU `number`.
@@ -61,7 +57,7 @@ impl ExtensionQueries {
     ) -> Result<()> {
         let n = arrays.values.len();
         assert!(ranges.iter().all(|&(from, to)| from >= to || to as usize <= n), "beyond {n}");
-        self.answer(arrays, ranges, found, Question::Least)
+        self.answer(arrays, ranges, found, DeviceMinima::least)
     }
 
     /// How far the suffixes at each two positions agree, of which `arrays` has the rows.
@@ -79,7 +75,7 @@ impl ExtensionQueries {
     ) -> Result<()> {
         let n = arrays.rows.len();
         assert!(pairs.iter().all(|&(a, b)| (a.max(b) as usize) < n), "beyond {n}");
-        self.answer(arrays, pairs, found, Question::Longest)
+        self.answer(arrays, pairs, found, DeviceMinima::longest)
     }
 
     /// Makes the launch after the next `launches` fail.
@@ -123,10 +119,7 @@ impl ExtensionQueries {
             self.memory.fit(gpu, |arena| Ok((arena.array(2 * count), arena.array(count))))?;
         self.input.upload(gpu, queries)?;
         let (_, minima) = self.minima.as_ref().expect("they were loaded");
-        match question {
-            Question::Least => minima.least(gpu, queries, answers)?,
-            Question::Longest => minima.longest(gpu, queries, answers)?,
-        }
+        question(minima, gpu, queries, answers)?;
         self.output.download(gpu, answers, 0..count as u32)?;
         gpu.wait()?;
         found.copy_from_slice(self.output.first(count));

@@ -242,9 +242,24 @@ impl Searcher {
         index: DeviceIndex,
         next: impl Fn(usize) -> Range<usize>,
         queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
-        take: impl FnMut(&BatchStream),
+        mut take: impl FnMut(&BatchStream),
     ) -> Result<()> {
-        let done = turns(&mut self.streams, &index, next, queue, take);
+        let mut turns = || -> Result<()> {
+            let (mut turn, mut items) = (0, next(0));
+            while !items.is_empty() {
+                let stream = &mut self.streams[turn % STREAMS];
+                stream.finish(&mut take)?;
+                let end = items.end;
+                stream.items = items;
+                queue(stream, &index)?;
+                items = next(end);
+                turn += 1;
+            }
+            // The oldest comes first.
+            (turn..turn + STREAMS)
+                .try_for_each(|turn| self.streams[turn % STREAMS].finish(&mut take))
+        };
+        let done = turns();
         if done.is_err() {
             // Nothing may still be at work when the next search begins. What that says adds
             // nothing.
@@ -256,27 +271,6 @@ impl Searcher {
         self.indexes.push(index);
         done
     }
-}
-
-fn turns(
-    streams: &mut [BatchStream],
-    index: &DeviceIndex,
-    next: impl Fn(usize) -> Range<usize>,
-    queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
-    mut take: impl FnMut(&BatchStream),
-) -> Result<()> {
-    let (mut turn, mut items) = (0, next(0));
-    while !items.is_empty() {
-        let stream = &mut streams[turn % STREAMS];
-        stream.finish(&mut take)?;
-        let end = items.end;
-        stream.items = items;
-        queue(stream, index)?;
-        items = next(end);
-        turn += 1;
-    }
-    // The oldest comes first.
-    (turn..turn + STREAMS).try_for_each(|turn| streams[turn % STREAMS].finish(&mut take))
 }
 
 impl BatchStream {

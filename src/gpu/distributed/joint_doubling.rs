@@ -119,13 +119,17 @@ impl<'m> JointDoubling<'m> {
         let (number, gpus) = (exchange.number(), exchange.count());
         let shape = |gpu| {
             let len = self.parts.part_len(gpu);
-            ListShape::of_one_group(len, gpu > 0 && len > 0)
+            let is_open = gpu > 0 && len > 0;
+            ListShape { len, groups: 1, front: len, back: 0, is_open }
         };
         let mut lists: Vec<ListShape> = (0..gpus).map(shape).collect();
         self.first_keys(gpu, exchange, part)?;
         match self.exchange_groups(gpu, exchange, &lists, u64::BITS)? {
             Some(runs) => self.merge(gpu, runs)?,
-            None => self.sort(gpu, lists[number].len as u32, u64::BITS)?,
+            None => {
+                let len = lists[number].len as u32;
+                self.sort_range(gpu, 0..len, len, u64::BITS)?;
+            }
         }
         let mut least = self.split(gpu, exchange, &mut lists, u64::BITS, out, left)?;
         // What groups agree in beside their first keys.
@@ -195,9 +199,9 @@ impl<'m> JointDoubling<'m> {
         for range in open_ranges(lists, number).into_iter().flatten() {
             self.sort_range(gpu, range, len, bits)?;
         }
-        let cuts: Vec<_> = borders.iter().map(|border| border.cut(lists, number)).collect();
+        let cuts = borders.iter().map(|border| border.cut(lists, number)).collect();
         let keys = self.keys.current.first(len);
-        let before = self.splits.find(gpu, exchange, keys, bits, &cuts)?;
+        let before = self.splits.find(gpu, exchange, &[keys], bits, cuts)?;
         let (sent, received) = exchanged(lists, &borders, &before, number);
         let DoubleBuffer { current, alternate } = self.keys;
         exchange.all_to_all(gpu, &current.parts(&sent), &alternate.parts(&received))?;
@@ -222,12 +226,7 @@ impl<'m> JointDoubling<'m> {
         Ok(())
     }
 
-    /// Sorts a list of so many suffixes by keys of so many bits.
-    fn sort(&mut self, gpu: &Gpu, len: u32, bits: u32) -> Result<()> {
-        self.sort_range(gpu, 0..len, len, bits)
-    }
-
-    /// Sorts a range of it.
+    /// Sorts a range of a list of so many suffixes by keys of so many bits.
     fn sort_range(&mut self, gpu: &Gpu, range: Range<u32>, len: u32, bits: u32) -> Result<()> {
         let mut keys = self.keys.part(range.clone());
         let mut suffixes = self.suffixes.part(range.clone());

@@ -45,22 +45,10 @@ impl<'m> KeySplits<'m> {
         }
     }
 
-    /// For each cut, how many keys of each GPU lie before it. Keys have so many bits, and each
-    /// range of `keys` is sorted.
+    /// For each cut, how many keys of each GPU lie before it. Keys are rows of words, of so many
+    /// bits each, that lie in columns: where rows are equal in one word, they are cut by the next
+    /// one. Each range of them is sorted.
     pub fn find<E: DeviceExchange>(
-        &self,
-        gpu: &Gpu,
-        exchange: &mut E,
-        keys: Array<u64>,
-        bits: u32,
-        cuts: &[Cut],
-    ) -> Result<Vec<Vec<u64>>> {
-        self.find_rows(gpu, exchange, &[keys], bits, cuts.to_vec())
-    }
-
-    /// The same of rows of several words, of so many bits each, that lie in columns: where rows
-    /// are equal in one word, they are cut by the next one.
-    pub fn find_rows<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
         exchange: &mut E,

@@ -4,6 +4,7 @@
 //! Suffixes are taken in batches, so that the buffers have room even where all GPUs ask one.
 
 use super::device_exchange::DeviceExchange;
+use super::string_names::take_items;
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::RouteView;
 use crate::gpu::runtime::tuning::{MOST_PROCESSORS, THREADS};
@@ -121,10 +122,8 @@ impl<'m> OwnerRoutes<'m> {
             let (asked, items) = (lens.incoming(buffers.incoming_positions), suffixes.len());
             exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &asked)?;
             let incoming: u32 = lens.received.iter().sum();
-            let (positions, answers) = (buffers.incoming_positions, buffers.incoming_words);
-            let arguments = arguments![self.ranks, positions, incoming, answers];
-            // SAFETY: both buffers have so many items, and the positions are of this part.
-            unsafe { gpu.each("owner_routes/answer", incoming, arguments)? };
+            let positions = buffers.incoming_positions.first(incoming);
+            take_items(gpu, self.ranks, positions, buffers.incoming_words)?;
             let answers = lens.incoming(buffers.incoming_words);
             exchange.all_to_all(gpu, &answers, &buffers.words.parts(&lens.sent))?;
             let arguments = arguments![buffers.words, buffers.slots, items, keys];

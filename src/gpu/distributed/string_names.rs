@@ -149,7 +149,7 @@ impl<'m> StringArrays<'m> {
         let borders = (1..parts.gpus()).map(|gpu| parts.range(gpu).start);
         let borders = borders.filter(|&border| border < parts.len());
         let cuts = borders.map(|wanted| Cut { range: 0..len, wanted }).collect();
-        let before = work.splits.find_rows(gpu, work.exchange, &strings.columns, bits, cuts)?;
+        let before = work.splits.find(gpu, work.exchange, &strings.columns, bits, cuts)?;
         let (sent, received) = exchanged_at(parts, &before, work.number());
         for (from, to) in strings.columns.iter().zip(&self.received) {
             work.exchange.all_to_all(gpu, &from.parts(&sent), &to.parts(&received))?;

@@ -65,19 +65,14 @@ impl<'m> Cub<'m> {
 
     /// The same with values of 64 bits.
     pub fn allocate_wide(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
-        let none = Array::<u8>::none();
-        let pairs = DoubleBuffer { current: none.of(items), alternate: none.of(items) };
-        let wide = Cub { temp: none }.pairs::<u64, u64>(gpu, pairs, pairs, 0..64)?.0;
+        let pairs = DoubleBuffer::<u64>::nowhere(items);
+        let wide = Cub { temp: Array::none() }.pairs(gpu, pairs, pairs, 0..64)?.0;
         Ok(Cub { temp: arena.array(wide.max(Self::storage(gpu, items)?) + SPARE) })
     }
 
     fn storage(gpu: &Gpu, items: u32) -> Result<usize> {
-        gpu.raw_stream()?;
-        let none = Array::<u8>::none();
-        let nowhere = Cub { temp: none };
-        let (k32, k64) =
-            (DoubleBuffer { current: none.of::<u32>(items), alternate: none.of(items) }, none);
-        let k64 = DoubleBuffer { current: k64.of::<u64>(items), alternate: k64.of(items) };
+        let nowhere = Cub { temp: Array::none() };
+        let (k32, k64) = (DoubleBuffer::<u32>::nowhere(items), DoubleBuffer::<u64>::nowhere(items));
         let sizes = [
             nowhere.pairs(gpu, k32, k32, 0..32)?.0,
             nowhere.pairs(gpu, k64, k32, 0..64)?.0,
