@@ -12,8 +12,8 @@
 // 2^32 - 2 items.
 __device__ inline uint32_t global_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// The first number from `low` on of which `before` does not hold, or `high`. It holds of none behind
-// that.
+// The first number from `low` on of which `before` does not hold, or `high`. It holds of none
+// behind that.
 template <class Before>
 __device__ __forceinline__ uint32_t partition_point(uint32_t low, uint32_t high, Before before) {
     while (low < high) {

@@ -111,7 +111,7 @@ impl BwtDecoder {
             n: last.raw_start + last.raw_size,
         };
         let staged = self.stage(shape, coded, &slices, bytes);
-        self.gpu.settled(staged)?;
+        self.gpu.ended(staged)?;
         self.shape = shape;
         Ok(())
     }
@@ -194,7 +194,7 @@ impl BwtDecoder {
 
     fn run(&mut self, bwt: Array<u8>) -> Result<()> {
         let done = self.queue(bwt).and_then(|()| self.gpu.wait());
-        self.gpu.settled(done)
+        self.gpu.ended(done)
     }
 
     fn queue(&mut self, bwt: Array<u8>) -> Result<()> {

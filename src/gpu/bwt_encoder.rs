@@ -140,7 +140,7 @@ impl BwtEncoder {
         }
         let shape = EncodeShape::new(self.bytes.1 as u32, limits);
         let encoded = self.run(shape);
-        self.gpu.settled(encoded)
+        self.gpu.ended(encoded)
     }
 
     /// The coded slices, one behind the other.

@@ -95,7 +95,7 @@ impl ExtensionQueries {
         self.load(arrays)?;
         let mut batches = pairs.chunks(BATCH).zip(found.chunks_mut(BATCH));
         let done = batches.try_for_each(|(pairs, found)| self.batch(pairs, found, question));
-        self.gpu.settled(done)
+        self.gpu.ended(done)
     }
 
     fn load(&mut self, arrays: &MinimaArrays) -> Result<()> {

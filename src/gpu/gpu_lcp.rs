@@ -149,7 +149,7 @@ impl GpuLcpSorter {
 
     fn run(&mut self, least: u8, wanted: Wanted) -> Result<()> {
         let done = self.sort_and_compare(least, wanted);
-        self.copies.settled(self.gpu.settled(done))?;
+        self.copies.ended(self.gpu.ended(done))?;
         let ms = |from: usize| self.gpu.check(self.marks[from].elapsed_ms(&self.marks[from + 1]));
         let (sorting, lcp) = (ms(0)?, ms(1)?);
         self.report = LcpReport { sorting, lcp, memory: self.memory.len() + self.extra.len() };

@@ -124,7 +124,7 @@ impl GpuInverse {
     /// Restores the text of a transform and copies it back.
     fn finish(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<()> {
         let contradictory = self.run(shape, samples, from);
-        let contradictory = self.copies.settled(self.gpu.settled(contradictory))?;
+        let contradictory = self.copies.ended(self.gpu.ended(contradictory))?;
         if contradictory { Err(Flaw::WRONG_SAMPLES.into()) } else { Ok(()) }
     }
 

@@ -150,7 +150,7 @@ impl PartSorter {
         exchange: &mut PeerExchange,
     ) -> Result<PartResult> {
         let done = self.sort_range_part(task, text, exchange);
-        self.gpu.settled(done)
+        self.gpu.ended(done)
     }
 
     /// Gives the memory for ranges free.
@@ -230,7 +230,7 @@ impl PartSorter {
         exchange: &mut impl DeviceExchange,
     ) -> Result<PartResult> {
         let done = self.sort_part(task, text, exchange);
-        self.gpu.settled(done)
+        self.gpu.ended(done)
     }
 
     fn sort_part(

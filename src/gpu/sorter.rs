@@ -247,7 +247,7 @@ impl GpuSorter {
             let block = self.block.0.first(self.block.1);
             finish(gpu, (block, &mut self.bytes, &mut self.samples), arrays)
         };
-        let done = gpu.settled(work())?;
+        let done = gpu.ended(work())?;
         let milliseconds = gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))?;
         let memory = self.memory.len() + self.extra.len();
         let times = Some([began, self.passed(0)?, self.passed(1)?, Instant::now()]);

@@ -111,7 +111,7 @@ impl Gpu {
     }
 
     /// What was done, when nothing of it that failed may still be at work beside the next.
-    pub fn settled<T>(&self, done: Result<T>) -> Result<T> {
+    pub fn ended<T>(&self, done: Result<T>) -> Result<T> {
         // What the wait says adds nothing.
         done.inspect_err(|_| drop(self.wait()))
     }
